@@ -29,14 +29,14 @@ class LabsConfig(AppConfig):
         from labs.operations.demo import load_demo_accounts
         from labs.operations.demo_inbound import load_demo_messages
         from labs.operations.demo_orders import load_demo_orders
-        from labs.operations.demo_visits import load_demo_visits
-        from labs.operations.erasure import erase_orders
-        from labs.operations.reference import lay_panels
+        from labs.operations.demo_visits import load_demo_appointments
+        from labs.operations.erasure import erase_user_orders
+        from labs.operations.reference import install_reference_panels
         from labs.payloads import CRITICAL_SCHEMA, ORDER_SCHEMA
         from labs.payloads.appointments import APPOINTMENT_SCHEMA
         from portal.lib.registry import demo_loaders, tenant_layers, user_erasers
 
-        user_erasers.add("labs", erase_orders)
+        user_erasers.add("labs", erase_user_orders)
         for what, when in (
             ("created", gettext_lazy("An order was placed; data is the order.")),
             ("updated", gettext_lazy("An order's status changed; data is the order.")),
@@ -61,17 +61,17 @@ class LabsConfig(AppConfig):
             "A lab reported a critical result; data has the order's ID."
         )
         add_event_type(EventType("labtest.result.critical", when, CRITICAL_SCHEMA))
-        tenant_layers.add("labs", lay_panels)
+        tenant_layers.add("labs", install_reference_panels)
         demo_loaders.add("labs", load_demo_accounts)
         demo_loaders.add("labs:orders", load_demo_orders)  # on those accounts
         demo_loaders.add("labs:sent", load_demo_messages)  # of those orders
         # After the messages, which are of an order without a visit.
-        demo_loaders.add("labs:visits", load_demo_visits)
+        demo_loaders.add("labs:visits", load_demo_appointments)
         self._enter_pages()
         self._enter_fates()
         self._enter_ends()
         self._enter_data_classes()
-        post_migrate.connect(_lay_reference_set, sender=self)
+        post_migrate.connect(_install_reference_data, sender=self)
 
     def _enter_ends(self) -> None:
         from portal.lib.registry import RowEnd, enter_ends
@@ -111,10 +111,10 @@ class LabsConfig(AppConfig):
 
     def _enter_data_classes(self) -> None:
         from labs.operations.ageing import (
-            count_messages,
-            count_orders,
-            remove_messages,
-            remove_orders,
+            count_old_messages,
+            count_old_orders,
+            delete_old_messages,
+            delete_old_orders,
         )
         from portal.lib.registry import DataClass, data_classes
 
@@ -128,8 +128,8 @@ class LabsConfig(AppConfig):
                     " them stay."
                 ),
                 tables=("labs.InboundMessage", "labs.InboundReport"),
-                count=count_messages,
-                remove=remove_messages,
+                count=count_old_messages,
+                remove=delete_old_messages,
                 least_days=90,
             ),
         )
@@ -149,15 +149,15 @@ class LabsConfig(AppConfig):
                     *("labs.SampleData", "labs.CriticalAlert"),
                     *("labs.Appointment", "labs.AppointmentEvent", "labs.SlotPlace"),
                 ),
-                count=count_orders,
-                remove=remove_orders,
+                count=count_old_orders,
+                remove=delete_old_orders,
                 is_record=True,
             ),
         )
 
     def _enter_pages(self) -> None:
         from accounts.states import Area
-        from labs.queries.person_tests import person_tests_of
+        from labs.queries.person_tests import list_person_tests
         from labs.web import inbound_overview
         from labs.web.overview import critical_nav_count, nav_count, overview_part
         from labs.web.palette import find_orders
@@ -180,7 +180,7 @@ class LabsConfig(AppConfig):
         nav_counts.add("unmatched", inbound_overview.nav_count)
         nav_counts.add("critical", critical_nav_count)
         user_columns.add("labs", user_column)
-        person_tests.add("labs", person_tests_of)
+        person_tests.add("labs", list_person_tests)
         searches.add(
             "orders", Search(20, gettext_lazy("Orders"), "flask", area, find_orders)
         )
@@ -263,21 +263,24 @@ class LabsConfig(AppConfig):
         )
 
 
-def _lay_reference_set(*, using: str, **given: Any) -> None:
-    from labs.operations.reference import lay_reference_set
+def _install_reference_data(*, using: str, **given: Any) -> None:
+    from labs.operations.reference import install_reference_data
 
     if using == DEFAULT_DB_ALIAS and _is_migrated(given.get("apps") or apps):
-        lay_reference_set()
+        install_reference_data()
 
 
 def _is_migrated(state: Apps) -> bool:
     """Whether the tables are those of the code: migrate may have been told to stop."""
     try:
-        return all(_columns(state, name) == _columns(apps, name) for name in _REFERENCE)
+        return all(
+            _column_names(state, name) == _column_names(apps, name)
+            for name in _REFERENCE
+        )
     except LookupError:
         return False
 
 
-def _columns(state: Apps, name: str) -> set[str]:
+def _column_names(state: Apps, name: str) -> set[str]:
     fields = state.get_model("labs", name)._meta.local_concrete_fields
     return {field.name for field in fields}

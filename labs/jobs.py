@@ -13,45 +13,49 @@ from django.utils import timezone
 from accounts.models import Tenant
 from labs.operations.appointment_upkeep import (
     SETTLE_JOB,
-    complete_visits,
-    forget_sandbox_visits,
-    keep_visits,
-    release,
-    settle_visit,
+    cancel_unused_booking,
+    complete_collected_appointments,
+    confirm_or_cancel_appointment,
+    delete_old_sandbox_bookings,
+    maintain_appointments,
 )
 from labs.operations.appointments import RELEASE_JOB
-from labs.operations.call_offs import CALL_OFF_JOB, call_off
+from labs.operations.call_offs import CALL_OFF_JOB, cancel_at_lab
 from labs.operations.critical import (
     MAIL_JOB,
-    escalate_critical,
-    hand_over_mail,
-    mail_critical,
+    escalate_overdue_alerts,
+    mail_critical_alert,
+    post_critical_notice,
 )
 from labs.operations.inbound_files import (
     TAKE_JOB,
-    enqueue_waiting_files,
-    take_files,
+    enqueue_folders_with_files,
+    process_waiting_files,
 )
 from labs.operations.patient_notices import (
     SEND_JOB,
-    give_up_notices,
-    send_waiting_notices,
+    mark_queued_notices_refused,
+    send_queued_notices,
 )
-from labs.operations.requisition_watches import READY_JOB, mail_requisition
+from labs.operations.requisition_watches import READY_JOB, mail_requisition_watchers
 from labs.operations.requisitions import (
     REQUISITION_JOB,
+    create_requisition,
     enqueue_due_requisitions,
-    make_requisition,
 )
-from labs.operations.simulation import SIMULATE_JOB, unpack_flags, walk_order
+from labs.operations.simulation import (
+    SIMULATE_JOB,
+    advance_order_to_goal,
+    decode_simulation_flags,
+)
 from portal.lib.actor import Actor
 from portal.lib.jobs import job, periodic
 
 
 @job(REQUISITION_JOB)
-def requisition(*, tenant_pk: int, order_id: str) -> None:
+def request_requisition_from_lab(*, tenant_pk: int, order_id: str) -> None:
     """Announce an order to its lab."""
-    make_requisition(
+    create_requisition(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         actor=Actor.system(REQUISITION_JOB),
         order_id=UUID(order_id),
@@ -59,40 +63,44 @@ def requisition(*, tenant_pk: int, order_id: str) -> None:
 
 
 @job(READY_JOB)
-def requisition_mail(*, tenant_pk: int, order_id: str) -> None:
+def run_requisition_mail_job(*, tenant_pk: int, order_id: str) -> None:
     """Mail those who wait for an order's requisition."""
-    mail_requisition(
+    mail_requisition_watchers(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         order_id=UUID(order_id),
     )
 
 
-def _give_up_notices(*, tenant_pk: int, order_id: str) -> None:
-    give_up_notices(tenant=Tenant.objects.get(pk=tenant_pk), order_id=order_id)
+def _mark_notices_refused(*, tenant_pk: int, order_id: str) -> None:
+    mark_queued_notices_refused(
+        tenant=Tenant.objects.get(pk=tenant_pk), order_id=order_id
+    )
 
 
-@job(SEND_JOB, on_give_up=_give_up_notices)
-def send_notices(*, tenant_pk: int, order_id: str) -> None:
+@job(SEND_JOB, on_give_up=_mark_notices_refused)
+def send_patient_notices(*, tenant_pk: int, order_id: str) -> None:
     """Send what a patient is to be told of an order."""
-    send_waiting_notices(
+    send_queued_notices(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         order_id=order_id,
     )
 
 
 @job(CALL_OFF_JOB)
-def tell_of_call_off(*, tenant_pk: int, order_id: str) -> None:
+def cancel_order_at_lab(*, tenant_pk: int, order_id: str) -> None:
     """Tell an order's lab that it was called off."""
-    call_off(
+    cancel_at_lab(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         order_id=UUID(order_id),
     )
 
 
 @job(TAKE_JOB)
-def take_hl7(*, tenant_pk: int, lab_slug: str, account_id: str | None) -> None:
+def process_hl7_folder(
+    *, tenant_pk: int, lab_slug: str, account_id: str | None
+) -> None:
     """Take the files that a lab has dropped into one folder."""
-    take_files(
+    process_waiting_files(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         actor=Actor.system(TAKE_JOB),
         lab_slug=lab_slug,
@@ -101,13 +109,13 @@ def take_hl7(*, tenant_pk: int, lab_slug: str, account_id: str | None) -> None:
 
 
 @periodic("* * * * *", "labs.look_for_hl7")
-def look_for_hl7() -> None:
+def enqueue_hl7_folders() -> None:
     """Look for files that labs have dropped."""
-    enqueue_waiting_files()
+    enqueue_folders_with_files()
 
 
 @job(SIMULATE_JOB)
-def simulate(
+def simulate_order(
     *,
     tenant_pk: int,
     order_id: str,
@@ -115,33 +123,33 @@ def simulate(
     flags: dict[str, Any] | None = None,
 ) -> None:
     """Walk a sandbox order after its delay."""
-    walk_order(
+    advance_order_to_goal(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         actor=Actor.system(SIMULATE_JOB),
         order_id=UUID(order_id),
         goal=final_status,
-        flags=unpack_flags(flags or {}),
+        flags=decode_simulation_flags(flags or {}),
     )
 
 
 @periodic("5 0 * * *", "labs.start_scheduled")
-def start_scheduled() -> None:
+def start_scheduled_orders() -> None:
     """Start the orders whose day has come."""
     enqueue_due_requisitions()
 
 
-def _hand_over(*, tenant_pk: int, alert_id: int, escalation: int) -> None:
-    hand_over_mail(
+def _queue_critical_notice(*, tenant_pk: int, alert_id: int, escalation: int) -> None:
+    post_critical_notice(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         alert_id=alert_id,
         escalation=escalation,
     )
 
 
-@job(MAIL_JOB, on_give_up=_hand_over)
-def critical_mail(*, tenant_pk: int, alert_id: int, escalation: int) -> None:
+@job(MAIL_JOB, on_give_up=_queue_critical_notice)
+def run_critical_mail_job(*, tenant_pk: int, alert_id: int, escalation: int) -> None:
     """Mail that a critical result waits."""
-    mail_critical(
+    mail_critical_alert(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         alert_id=alert_id,
         escalation=escalation,
@@ -149,42 +157,42 @@ def critical_mail(*, tenant_pk: int, alert_id: int, escalation: int) -> None:
 
 
 @periodic("* * * * *", "labs.escalate_critical")
-def escalate() -> None:
+def escalate_critical_alerts() -> None:
     """Tell more people of critical results whose limit has passed."""
-    escalate_critical(at=timezone.now())
+    escalate_overdue_alerts(at=timezone.now())
 
 
 @job(RELEASE_JOB)
-def release_visit(*, tenant_pk: int, reference: str) -> None:
+def cancel_booking_at_provider(*, tenant_pk: int, reference: str) -> None:
     """Give a booking back to its provider."""
-    release(
+    cancel_unused_booking(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         reference=UUID(reference),
     )
 
 
 @job(SETTLE_JOB)
-def settle(*, tenant_pk: int, appointment_id: str) -> None:
+def run_appointment_confirmation_job(*, tenant_pk: int, appointment_id: str) -> None:
     """Confirm a visit that waits, or give it up."""
-    settle_visit(
+    confirm_or_cancel_appointment(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         appointment_id=UUID(appointment_id),
     )
 
 
 @periodic("* * * * *", "labs.keep_visits")
-def keep() -> None:
+def run_appointment_maintenance() -> None:
     """Free holds that have ended, settle visits that wait."""
-    keep_visits(at=timezone.now())
+    maintain_appointments(at=timezone.now())
 
 
 @periodic("15 * * * *", "labs.complete_visits")
-def complete() -> None:
+def run_appointment_completion() -> None:
     """Complete the visits whose samples have reached the lab."""
-    complete_visits(at=timezone.now())
+    complete_collected_appointments(at=timezone.now())
 
 
 @periodic("25 0 * * *", "labs.forget_sandbox_visits")
-def forget() -> None:
+def run_sandbox_booking_cleanup() -> None:
     """Let the sandbox's provider forget."""
-    forget_sandbox_visits(at=timezone.now())
+    delete_old_sandbox_bookings(at=timezone.now())

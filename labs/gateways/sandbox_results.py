@@ -19,8 +19,8 @@ from labs.gateways.results import (
     ReportedSample,
     ResultDelivery,
 )
-from labs.queries.places import find_place
-from labs.queries.results import rows_of
+from labs.queries.places import find_zip_place
+from labs.queries.results import list_results_of_version
 from labs.states.catalogue import ResultType
 from labs.states.orders import Interpretation
 from labs.states.results import FailureType, ResultStatus
@@ -221,7 +221,11 @@ def _due(tests: list[_Test], before: ResultVersion | None) -> list[_Test]:
     """What has not come yet, or not for good."""
     if before is None:
         return tests
-    came = {row.provider_id for row in rows_of(before) if not row.is_preliminary}
+    came = {
+        row.provider_id
+        for row in list_results_of_version(before)
+        if not row.is_preliminary
+    }
     return [test for test in tests if test.code not in came]
 
 
@@ -230,7 +234,7 @@ def _to_correct(
 ) -> list[_Test]:
     worse = {
         row.provider_id
-        for row in rows_of(before)
+        for row in list_results_of_version(before)
         if _SEVERITY.index(row.interpretation) > _SEVERITY.index(wanted)
     }
     return [test for test in tests if test.code in worse] or tests[:1]
@@ -417,7 +421,7 @@ def _sample(
     order: Order, draw: _Draw, collected: datetime, received: datetime, at: datetime
 ) -> ReportedSample:
     lab = order.lab
-    place = find_place(lab.zipcode)
+    place = find_zip_place(lab.zipcode)
     return ReportedSample(
         sample_id=order.sample_id,
         control_number=f"C{math.floor(draw.number('control') * 10**8):08}",

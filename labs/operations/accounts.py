@@ -60,7 +60,7 @@ class ResolvedAccount:
 
 
 @dataclass(frozen=True, slots=True)
-class LabChoice:
+class LabAccountOptions:
     """A lab, the tenant's accounts there, and which one an order that names none gets.
 
     `resolved` is None where such an order is refused, by the code in `refusal`.
@@ -86,11 +86,11 @@ def create_lab_account(
         organisation_id=tenant.team.organisation_id,
         environment=tenant.environment,
         lab=lab,
-        **_checked(wanted),
+        **_validate_request(wanted),
     )
-    _save(account, force_insert=True)
+    _save_account(account, force_insert=True)
     LabAccountTeam(account=account, team_id=tenant.team_id).save(force_insert=True)
-    _record(
+    _record_account_change(
         tenant,
         actor,
         "create_lab_account",
@@ -104,46 +104,48 @@ def create_lab_account(
 
 
 @transaction.atomic
-def change_lab_account(
+def update_lab_account(
     *, tenant: Tenant, actor: Actor, account: LabAccount, wanted: LabAccountRequest
 ) -> LabAccount:
     """Change what staff entered of an account. Raises: as create_lab_account."""
-    account = _lock(tenant, account)
+    account = _lock_account(tenant, account)
     changes = {
         name: [getattr(account, name), value]
-        for name, value in _checked(wanted).items()
+        for name, value in _validate_request(wanted).items()
         if getattr(account, name) != value
     }
     if changes:
         for name, (_before, value) in changes.items():
             setattr(account, name, value)
         account.updated_at = timezone.now()
-        _save(account, update_fields=[*changes, "updated_at"])
-        _record(tenant, actor, "change_lab_account", account, changes)
+        _save_account(account, update_fields=[*changes, "updated_at"])
+        _record_account_change(tenant, actor, "change_lab_account", account, changes)
     return account
 
 
 @transaction.atomic
-def move_lab_account(
+def change_lab_account_status(
     *, tenant: Tenant, actor: Actor, account: LabAccount, to: LabAccountStatus
 ) -> LabAccount:
     """The one writer of an account's status. Raises: transition_not_allowed."""
-    account = _lock(tenant, account)
+    account = _lock_account(tenant, account)
     old = account.status
     move_status(account, moves=LAB_ACCOUNT_MOVES, to=to, updated_at=timezone.now())
-    _record(tenant, actor, "move_lab_account", account, {"status": [old, str(to)]})
+    _record_account_change(
+        tenant, actor, "move_lab_account", account, {"status": [old, str(to)]}
+    )
     return account
 
 
 @transaction.atomic
-def link_lab_account(
+def set_lab_account_teams(
     *, tenant: Tenant, actor: Actor, account: LabAccount, team_ids: Sequence[UUID]
 ) -> LabAccount:
     """Set which teams of the organisation may use an account, by their ids.
 
     Raises: team_unknown. Source: Contract 9.1 (`team_id_allowlist`).
     """
-    account = _lock(tenant, account)
+    account = _lock_account(tenant, account)
     wanted = set(team_ids)
     known = Team.objects.filter(
         organisation_id=account.organisation_id, pk__in=wanted
@@ -161,7 +163,7 @@ def link_lab_account(
         LabAccountTeam(account=account, team_id=team_id) for team_id in wanted - before
     )
     if wanted != before:
-        _record(
+        _record_account_change(
             tenant,
             actor,
             "link_lab_account",
@@ -205,13 +207,15 @@ def resolve_lab_account(
                 _("This account is not with %(lab)s.") % {"lab": lab.name},
                 "lab_account_id",
             )
-        _require_open(account, importing=importing)
+        _require_accepts_orders(account, importing=importing)
         return ResolvedAccount(account, AccountReason.GIVEN)
     candidates = list(linked.filter(lab=lab).order_by("created_at", "pk"))
-    return _choose(lab, candidates, importing=importing, leave_out=leave_out)
+    return _choose_only_account(
+        lab, candidates, importing=importing, leave_out=leave_out
+    )
 
 
-def choices_of_labs(*, tenant: Tenant) -> list[LabChoice]:
+def list_account_options_by_lab(*, tenant: Tenant) -> list[LabAccountOptions]:
     """Each lab with what an order of it would be placed on; two queries.
 
     Labs with accounts of the tenant come first, then by name. Source: Contract 6.4.
@@ -221,20 +225,21 @@ def choices_of_labs(*, tenant: Tenant) -> list[LabChoice]:
     for account in rows:
         linked.setdefault(account.lab_id, []).append(account)
     choices = [
-        _choice(lab, linked.get(lab.pk, [])) for lab in Lab.objects.order_by("name")
+        _account_options(lab, linked.get(lab.pk, []))
+        for lab in Lab.objects.order_by("name")
     ]
     return sorted(choices, key=lambda choice: not choice.accounts)
 
 
-def _choice(lab: Lab, accounts: list[LabAccount]) -> LabChoice:
+def _account_options(lab: Lab, accounts: list[LabAccount]) -> LabAccountOptions:
     try:
-        resolved = _choose(lab, accounts, importing=False, leave_out=None)
+        resolved = _choose_only_account(lab, accounts, importing=False, leave_out=None)
     except DomainError as refusal:
-        return LabChoice(lab, tuple(accounts), None, refusal.code)
-    return LabChoice(lab, tuple(accounts), resolved)
+        return LabAccountOptions(lab, tuple(accounts), None, refusal.code)
+    return LabAccountOptions(lab, tuple(accounts), resolved)
 
 
-def _choose(
+def _choose_only_account(
     lab: Lab,
     candidates: Sequence[LabAccount],
     *,
@@ -249,13 +254,15 @@ def _choose(
         return ResolvedAccount(None, instead if left_out else AccountReason.PLATFORM)
     active = [a for a in others if a.status == LabAccountStatus.ACTIVE]
     if len(active) > 1:
-        raise _ambiguous(lab)
+        raise _ambiguous_account_error(lab)
     if active:
         return ResolvedAccount(
             active[0],
             AccountReason.OTHER_ACTIVE if left_out else AccountReason.ONLY_ACTIVE,
         )
-    opening = [a for a in others if importing and _takes(a, importing=True)]
+    opening = [
+        a for a in others if importing and _accepts_new_orders(a, importing=True)
+    ]
     if not opening:
         raise DomainError(
             "lab_account_not_active",
@@ -263,11 +270,13 @@ def _choose(
             "lab_account_id",
         )
     if len(opening) > 1:
-        raise _ambiguous(lab)
+        raise _ambiguous_account_error(lab)
     return ResolvedAccount(opening[0], AccountReason.ONLY_OPENING)
 
 
-def check_billing(*, account: LabAccount | None, billing_type: str, state: str) -> None:
+def require_billing_allowed(
+    *, account: LabAccount | None, billing_type: str, state: str
+) -> None:
     """Refuse who pays where the account does not allow it. Raises: billing_not_allowed.
 
     The platform's own account bills in every state. Source: Contract 6.4, 6.6.
@@ -288,15 +297,15 @@ def check_billing(*, account: LabAccount | None, billing_type: str, state: str) 
         )
 
 
-def _takes(account: LabAccount, *, importing: bool) -> bool:
+def _accepts_new_orders(account: LabAccount, *, importing: bool) -> bool:
     status = LabAccountStatus.known(account.status)
     if status is None:
         return False
     return status.takes_imports if importing else status.takes_orders
 
 
-def _require_open(account: LabAccount, *, importing: bool) -> None:
-    if not _takes(account, importing=importing):
+def _require_accepts_orders(account: LabAccount, *, importing: bool) -> None:
+    if not _accepts_new_orders(account, importing=importing):
         message = (
             _("A lab account in status %(status)s does not accept imports.")
             if importing
@@ -309,7 +318,7 @@ def _require_open(account: LabAccount, *, importing: bool) -> None:
         )
 
 
-def _ambiguous(lab: Lab) -> DomainError:
+def _ambiguous_account_error(lab: Lab) -> DomainError:
     return DomainError(
         "lab_account_ambiguous",
         _("Choose a lab account: several accounts with %(lab)s are active.")
@@ -318,7 +327,7 @@ def _ambiguous(lab: Lab) -> DomainError:
     )
 
 
-def _lock(tenant: Tenant, account: LabAccount) -> LabAccount:
+def _lock_account(tenant: Tenant, account: LabAccount) -> LabAccount:
     rows = LabAccount.objects.of_organisation(tenant).select_for_update(of=("self",))
     found = rows.select_related("lab").filter(pk=account.pk).first()
     if found is None:
@@ -326,7 +335,7 @@ def _lock(tenant: Tenant, account: LabAccount) -> LabAccount:
     return found
 
 
-def _save(account: LabAccount, **how: Any) -> None:
+def _save_account(account: LabAccount, **how: Any) -> None:
     try:
         with transaction.atomic():
             account.save(**how)
@@ -338,7 +347,7 @@ def _save(account: LabAccount, **how: Any) -> None:
         ) from None
 
 
-def _checked(wanted: LabAccountRequest) -> dict[str, Any]:
+def _validate_request(wanted: LabAccountRequest) -> dict[str, Any]:
     """The columns of a request, trimmed; states sorted, so that equals compare so."""
     number = wanted.provider_account_id.strip()
     if not number:
@@ -389,7 +398,7 @@ def _checked(wanted: LabAccountRequest) -> dict[str, Any]:
     }
 
 
-def _record(
+def _record_account_change(
     tenant: Tenant,
     actor: Actor,
     verb: str,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Exists, OuterRef
 
 from labs.models import InboundMessage, InboundReport, Order
-from labs.operations.erasure import drop_orders
+from labs.operations.erasure import delete_orders
 from labs.states.inbound import MatchStatus, MessageStatus
 from labs.states.order_work import is_in_progress
 from labs.states.orders import ORDER_STATUSES
@@ -33,40 +33,44 @@ _SETTLED = (MessageStatus.TAKEN, MessageStatus.DISMISSED)
 _STEP = 50
 
 
-def count_orders(tenant: Tenant, before: datetime) -> Aged:
+def count_old_orders(tenant: Tenant, before: datetime) -> Aged:
     """Orders that ended and have not changed since before a moment."""
-    return count_aged(_orders(tenant, before), "updated_at")
+    return count_aged(_ended_orders_before(tenant, before), "updated_at")
 
 
-def remove_orders(tenant: Tenant, before: datetime) -> Iterator[int]:
+def delete_old_orders(tenant: Tenant, before: datetime) -> Iterator[int]:
     """Delete old orders with their results and visits."""
     return remove_in_steps(
-        _orders(tenant, before), step=_STEP, remove=partial(_drop_orders, tenant)
+        _ended_orders_before(tenant, before),
+        step=_STEP,
+        remove=partial(_delete_orders, tenant),
     )
 
 
-def count_messages(tenant: Tenant, before: datetime) -> Aged:
+def count_old_messages(tenant: Tenant, before: datetime) -> Aged:
     """Messages of labs that wait for nobody and came before a moment."""
-    return count_aged(_messages(tenant, before), "received_at")
+    return count_aged(_reviewed_messages_before(tenant, before), "received_at")
 
 
-def remove_messages(tenant: Tenant, before: datetime) -> Iterator[int]:
+def delete_old_messages(tenant: Tenant, before: datetime) -> Iterator[int]:
     """Delete old messages as they came; the results that were read of them stay."""
-    return remove_in_steps(_messages(tenant, before))
+    return remove_in_steps(_reviewed_messages_before(tenant, before))
 
 
-def _orders(tenant: Tenant, before: datetime) -> QuerySet[Order]:
+def _ended_orders_before(tenant: Tenant, before: datetime) -> QuerySet[Order]:
     found: QuerySet[Order] = Order.objects.for_tenant(tenant).filter(
         status__in=_ENDED, updated_at__lt=before
     )
     return found
 
 
-def _drop_orders(tenant: Tenant, keys: list[UUID]) -> None:
-    drop_orders(tenant.pk, Order.objects.for_tenant(tenant).filter(pk__in=keys))
+def _delete_orders(tenant: Tenant, keys: list[UUID]) -> None:
+    delete_orders(tenant.pk, Order.objects.for_tenant(tenant).filter(pk__in=keys))
 
 
-def _messages(tenant: Tenant, before: datetime) -> QuerySet[InboundMessage]:
+def _reviewed_messages_before(
+    tenant: Tenant, before: datetime
+) -> QuerySet[InboundMessage]:
     waiting = InboundReport.objects.for_tenant(tenant).filter(
         message=OuterRef("pk"), status=MatchStatus.UNMATCHED
     )

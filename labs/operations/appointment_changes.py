@@ -12,26 +12,29 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from labs.operations.appointment_steps import advance_appointment
+from labs.operations.appointment_steps import change_appointment_status
 from labs.operations.appointments import (
-    ask_provider,
-    at_slot,
-    claim_visit,
-    give_back,
-    release_visit,
-    slot_for,
+    appointment_slot_fields,
+    book_at_provider,
+    claim_slot,
+    enqueue_booking_cancellation,
+    find_bookable_slot,
+    undo_claim,
 )
 from labs.operations.order_steps import lock_order
-from labs.operations.slot_places import bind_place
-from labs.operations.slots import slot_taken
-from labs.queries.appointments import active_of, appointments_of
+from labs.operations.slot_places import assign_place_to_appointment
+from labs.operations.slots import build_slot_taken_error
+from labs.queries.appointments import (
+    find_active_appointment,
+    list_appointments_of_order,
+)
 from labs.states.appointments import (
     REFUNDED_BEFORE,
     SYNC_TIMEOUT,
     AppointmentStatus,
     AppointmentType,
     CancellationReason,
-    find_reason,
+    find_cancellation_reason,
 )
 from portal.lib.errors import DomainError, NotFound
 
@@ -54,21 +57,21 @@ def reschedule_appointment(
     provider_silent (503). Source: Contract 6.18.
     """
     current = require_reschedulable(order=order)
-    slot = slot_for(order=order, booking_key=booking_key)
+    slot = find_bookable_slot(order=order, booking_key=booking_key)
     with transaction.atomic():
         order = lock_order(order)
         current = require_reschedulable(order=order)
-        if _is_at(current, slot):
+        if _is_at_slot(current, slot):
             return current
-        claim = claim_visit(
+        claim = claim_slot(
             order=order,
             slot=slot,
             reference=None,
             notes=current.notes if notes is None else notes,
         )
     if claim is None:
-        raise slot_taken(tenant=order.tenant, lost=slot, order_id=order.pk)
-    external_id = ask_provider(claim=claim, within=SYNC_TIMEOUT)
+        raise build_slot_taken_error(tenant=order.tenant, lost=slot, order_id=order.pk)
+    external_id = book_at_provider(claim=claim, within=SYNC_TIMEOUT)
     try:
         with transaction.atomic():
             order = lock_order(order)
@@ -76,26 +79,33 @@ def reschedule_appointment(
             if moved.reference == claim.request.reference:
                 return moved
             before = moved.start_at, moved.reference
-            if not bind_place(place_id=claim.place_id, appointment=moved):
-                raise slot_taken(tenant=order.tenant, lost=slot, order_id=order.pk)
-            advance_appointment(
+            if not assign_place_to_appointment(
+                place_id=claim.place_id, appointment=moved
+            ):
+                raise build_slot_taken_error(
+                    tenant=order.tenant, lost=slot, order_id=order.pk
+                )
+            change_appointment_status(
                 appointment=moved,
                 order=order,
                 actor=actor,
                 to=AppointmentStatus.CONFIRMED,
                 verb="reschedule_appointment",
-                data={"is_reschedule": True, "previous_start_at": _text(before[0])},
+                data={
+                    "is_reschedule": True,
+                    "previous_start_at": _format_moment(before[0]),
+                },
                 changes={
-                    **at_slot(slot),
+                    **appointment_slot_fields(slot),
                     "reference": claim.request.reference,
                     "external_id": external_id,
                     "notes": claim.request.notes,
                 },
             )
-            release_visit(order=order, reference=before[1])
+            enqueue_booking_cancellation(order=order, reference=before[1])
             return moved
     except DomainError:
-        give_back(claim=claim)
+        undo_claim(claim=claim)
         raise
 
 
@@ -104,7 +114,7 @@ def require_reschedulable(*, order: Order) -> Appointment:
 
     Raises: appointment_not_found (404); appointment_not_reschedulable.
     """
-    found = active_of(order=order)
+    found = find_active_appointment(order=order)
     if found is None:
         raise NotFound("appointment_not_found", _("This order has no visit."))
     if not found.can_reschedule(timezone.now()):
@@ -131,7 +141,9 @@ def cancel_appointment(
     """
     order = lock_order(order)
     past = [
-        one for one in appointments_of(order=order) if kind is None or one.type == kind
+        one
+        for one in list_appointments_of_order(order=order)
+        if kind is None or one.type == kind
     ]
     if past and past[0].status == AppointmentStatus.CANCELLED:
         raise DomainError(
@@ -140,14 +152,14 @@ def cancel_appointment(
     if not past:
         raise NotFound("appointment_not_found", _("This order has no visit."))
     found = past[0]
-    reason = find_reason(found.type, reason_id)
+    reason = find_cancellation_reason(found.type, reason_id)
     if reason is None:
         raise DomainError(
             "cancellation_reason_unknown",
             _("Choose a listed cancellation reason."),
             "reason",
         )
-    return end_appointment(
+    return cancel_locked_appointment(
         appointment=found,
         order=order,
         actor=actor,
@@ -157,7 +169,7 @@ def cancel_appointment(
     )
 
 
-def end_appointment(
+def cancel_locked_appointment(
     *,
     appointment: Appointment,
     order: Order,
@@ -174,7 +186,7 @@ def end_appointment(
         "cancellation_reason": reason_id,
         "is_refundable": is_refundable,
     }
-    advance_appointment(
+    change_appointment_status(
         appointment=appointment,
         order=order,
         actor=actor,
@@ -188,19 +200,19 @@ def end_appointment(
         },
     )
     appointment.places.all().delete()
-    release_visit(order=order, reference=appointment.reference)
+    enqueue_booking_cancellation(order=order, reference=appointment.reference)
     return appointment
 
 
-def cancel_home_visit(*, order: Order, actor: Actor) -> None:
+def cancel_home_appointment(*, order: Order, actor: Actor) -> None:
     """Call off the visit to a home of a locked order that was called off itself.
 
     A visit to a service center stays, as the person may come for another order.
     Source: Contract 6.12.
     """
-    found = active_of(order=order)
+    found = find_active_appointment(order=order)
     if found is not None and found.type == AppointmentType.PHLEBOTOMY:
-        end_appointment(
+        cancel_locked_appointment(
             appointment=found,
             order=order,
             actor=actor,
@@ -210,7 +222,7 @@ def cancel_home_visit(*, order: Order, actor: Actor) -> None:
 
 
 @transaction.atomic
-def schedule_visit(
+def schedule_requested_appointment(
     *,
     order: Order,
     actor: Actor,
@@ -224,7 +236,7 @@ def schedule_visit(
     Source: Ours: contract 6.18 leaves open how a request is answered.
     """
     order = lock_order(order)
-    found = active_of(order=order)
+    found = find_active_appointment(order=order)
     if found is None:
         raise NotFound("appointment_not_found", _("This order has no visit."))
     if found.start_at is not None or found.status != AppointmentStatus.PENDING:
@@ -235,7 +247,7 @@ def schedule_visit(
             _("Enter a start in the future and an end after it."),
             "start_at",
         )
-    return advance_appointment(
+    return change_appointment_status(
         appointment=found,
         order=order,
         actor=actor,
@@ -253,10 +265,10 @@ def complete_appointment(*, order: Order, actor: Actor) -> Appointment:
     Raises: appointment_not_found (404); transition_not_allowed. Source: Contract 6.18.
     """
     order = lock_order(order)
-    found = active_of(order=order)
+    found = find_active_appointment(order=order)
     if found is None:
         raise NotFound("appointment_not_found", _("This order has no visit."))
-    return advance_appointment(
+    return change_appointment_status(
         appointment=found,
         order=order,
         actor=actor,
@@ -266,7 +278,7 @@ def complete_appointment(*, order: Order, actor: Actor) -> Appointment:
     )
 
 
-def _is_at(appointment: Appointment, slot: OfferedSlot) -> bool:
+def _is_at_slot(appointment: Appointment, slot: OfferedSlot) -> bool:
     mine = appointment.provider, appointment.site_code, appointment.start_at
     return mine == (slot.site.provider, slot.site.code, slot.start)
 
@@ -280,5 +292,5 @@ def _is_refundable(appointment: Appointment, reason: CancellationReason | None) 
     return appointment.start_at - timezone.now() >= REFUNDED_BEFORE
 
 
-def _text(moment: datetime | None) -> str | None:
+def _format_moment(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment else None

@@ -14,17 +14,22 @@ from django.utils import timezone
 from accounts.operations.audit import record_change
 from accounts.webhooks.operations.emitting import emit_event
 from labs.models import Appointment, AppointmentEvent
-from labs.operations.order_steps import advance
+from labs.operations.order_steps import advance_order
 from labs.payloads.appointments import appointment_payload
 from labs.queries.appointments import full_appointments
-from labs.queries.history import last_known_status
+from labs.queries.history import find_last_known_status
 from labs.states.appointments import (
     APPOINTMENT_MOVES,
     AppointmentStatus,
     AppointmentType,
-    event_status_of,
+    event_status_of_appointment,
 )
-from labs.states.orders import full_status, has_requisition, moves_of, split_status
+from labs.states.orders import (
+    allowed_moves,
+    build_status,
+    is_past_requisition,
+    split_status,
+)
 from portal.lib.transitions import move_status
 
 if TYPE_CHECKING:
@@ -37,7 +42,7 @@ _PENDING, _SCHEDULED = "appointment_pending", "appointment_scheduled"
 
 
 @transaction.atomic
-def write_appointment(
+def store_appointment(
     *, appointment: Appointment, order: Order, actor: Actor, data: Mapping[str, Any]
 ) -> Appointment:
     """Store a new visit of a locked order with its first event, and tell of it.
@@ -46,15 +51,15 @@ def write_appointment(
     """
     appointment.event_data = dict(data)
     appointment.save(force_insert=True)
-    _follow(appointment, order, actor, moved=False)
-    _write_event(appointment, actor)
-    _record(appointment, order, actor, "book_appointment")
-    _emit(appointment, order, "created")
+    _advance_order_with_appointment(appointment, order, actor, moved=False)
+    _store_appointment_event(appointment, actor)
+    _record_appointment_change(appointment, order, actor, "book_appointment")
+    _emit_appointment_event(appointment, order, "created")
     return appointment
 
 
 @transaction.atomic
-def advance_appointment(
+def change_appointment_status(
     *,
     appointment: Appointment,
     order: Order,
@@ -79,57 +84,59 @@ def advance_appointment(
         event_data=dict(data),
         **(changes or {}),
     )
-    _follow(appointment, order, actor, moved=before == to)
-    _write_event(appointment, actor)
-    _record(appointment, order, actor, verb, {"status": [before, str(to)]})
-    _emit(appointment, order, "updated")
+    _advance_order_with_appointment(appointment, order, actor, moved=before == to)
+    _store_appointment_event(appointment, actor)
+    _record_appointment_change(
+        appointment, order, actor, verb, {"status": [before, str(to)]}
+    )
+    _emit_appointment_event(appointment, order, "updated")
     return appointment
 
 
-def _follow(
+def _advance_order_with_appointment(
     appointment: Appointment, order: Order, actor: Actor, *, moved: bool
 ) -> None:
     """Let the order take the steps of its visit that it can take (contract 6.18)."""
     match appointment.status:
         case AppointmentStatus.PENDING:
-            _step(order, actor, _PENDING)
+            _advance_order_if_possible(order, actor, _PENDING)
         case AppointmentStatus.CONFIRMED if moved:
-            _step(order, actor, _SCHEDULED)
+            _advance_order_if_possible(order, actor, _SCHEDULED)
         case AppointmentStatus.CONFIRMED:
-            _step(order, actor, _PENDING)
-            _step(order, actor, _SCHEDULED)
+            _advance_order_if_possible(order, actor, _PENDING)
+            _advance_order_if_possible(order, actor, _SCHEDULED)
         case AppointmentStatus.CANCELLED:
-            if has_requisition(last_known_status(order)):
-                _step(order, actor, "appointment_cancelled")
+            if is_past_requisition(find_last_known_status(order)):
+                _advance_order_if_possible(order, actor, "appointment_cancelled")
         case AppointmentStatus.COMPLETED:
             if appointment.type == AppointmentType.PHLEBOTOMY:
-                _step(order, actor, "draw_completed")
+                _advance_order_if_possible(order, actor, "draw_completed")
         case _:
             pass
 
 
-def _step(order: Order, actor: Actor, low: str) -> None:
-    moves = moves_of(order.method, registrable=order.is_registrable)
+def _advance_order_if_possible(order: Order, actor: Actor, low: str) -> None:
+    moves = allowed_moves(order.method, registrable=order.is_registrable)
     try:
-        status = full_status(order.method, low)
+        status = build_status(order.method, low)
     except KeyError:
         return
-    if moves.allows(last_known_status(order), status):
-        advance(order=order, actor=actor, to=low)
+    if moves.allows(find_last_known_status(order), status):
+        advance_order(order=order, actor=actor, to=low)
 
 
-def _write_event(appointment: Appointment, actor: Actor) -> None:
+def _store_appointment_event(appointment: Appointment, actor: Actor) -> None:
     AppointmentEvent(
         tenant=appointment.tenant,
         appointment=appointment,
-        status=event_status_of(appointment.status),
+        status=event_status_of_appointment(appointment.status),
         data=appointment.event_data,
         actor_kind=str(actor.kind),
         actor_label=actor.label,
     ).save(force_insert=True)
 
 
-def _emit(appointment: Appointment, order: Order, what: str) -> None:
+def _emit_appointment_event(appointment: Appointment, order: Order, what: str) -> None:
     found = full_appointments(tenant=order.tenant).get(pk=appointment.pk)
     emit_event(
         tenant=order.tenant,
@@ -139,7 +146,7 @@ def _emit(appointment: Appointment, order: Order, what: str) -> None:
     )
 
 
-def _record(
+def _record_appointment_change(
     appointment: Appointment,
     order: Order,
     actor: Actor,
@@ -157,6 +164,6 @@ def _record(
     )
 
 
-def low_status(order: Order) -> str:
+def known_low_level_status(order: Order) -> str:
     """The low-level status of an order as far as we know it."""
-    return split_status(last_known_status(order)).low
+    return split_status(find_last_known_status(order)).low

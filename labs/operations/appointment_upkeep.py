@@ -15,9 +15,12 @@ from django.utils import timezone
 
 from labs.gateways.booking import Answer, ProviderSilent, SlotGone, VisitRequest
 from labs.models import Appointment, SandboxVisit, SlotPlace
-from labs.operations.appointment_changes import end_appointment
-from labs.operations.appointment_steps import advance_appointment, low_status
-from labs.operations.appointments import release_visit
+from labs.operations.appointment_changes import cancel_locked_appointment
+from labs.operations.appointment_steps import (
+    change_appointment_status,
+    known_low_level_status,
+)
+from labs.operations.appointments import enqueue_booking_cancellation
 from labs.operations.gateways import booking_gateway_of
 from labs.operations.order_steps import lock_order
 from labs.queries.appointments import full_appointments
@@ -30,7 +33,7 @@ from labs.states.appointments import (
     AppointmentStatus,
     AppointmentType,
 )
-from labs.states.orders import has_requisition
+from labs.states.orders import is_past_requisition
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError
 from portal.lib.jobs import enqueue
@@ -49,7 +52,7 @@ _REMEMBERED = timedelta(days=90)
 _TAKES_PLACE_WITHIN = timedelta(days=60)
 
 
-def keep_visits(*, at: datetime) -> None:
+def maintain_appointments(*, at: datetime) -> None:
     """Free holds that have ended; enqueue the settling of every visit that waits.
 
     Over all tenants, each minute. A claim whose process died is freed, and given back
@@ -58,7 +61,7 @@ def keep_visits(*, at: datetime) -> None:
     ended = SlotPlace.objects.filter(expires_at__lte=at)
     ended.filter(reference=None).delete()
     for place in ended.select_related("order__tenant").iterator(chunk_size=500):
-        free_claim(place_id=place.pk, at=at)
+        release_expired_claim(place_id=place.pk, at=at)
     waiting = Appointment.unscoped.filter(
         Q(status=AppointmentStatus.RESERVED)
         | Q(status=AppointmentStatus.PENDING, confirm_by__isnull=False),
@@ -74,7 +77,7 @@ def keep_visits(*, at: datetime) -> None:
 
 
 @transaction.atomic
-def free_claim(*, place_id: int, at: datetime) -> None:
+def release_expired_claim(*, place_id: int, at: datetime) -> None:
     """Free a claim that has ended, and have its provider told."""
     place = (
         SlotPlace.objects.select_for_update(of=("self",))
@@ -85,10 +88,10 @@ def free_claim(*, place_id: int, at: datetime) -> None:
     if place is None or place.reference is None:
         return
     place.delete()
-    release_visit(order=place.order, reference=place.reference)
+    enqueue_booking_cancellation(order=place.order, reference=place.reference)
 
 
-def release(*, tenant: Tenant, reference: UUID) -> None:
+def cancel_unused_booking(*, tenant: Tenant, reference: UUID) -> None:
     """Give a booking back to its provider, unless it is in use again.
 
     Raises: ProviderSilent (the job runs again).
@@ -103,7 +106,7 @@ def release(*, tenant: Tenant, reference: UUID) -> None:
         booking_gateway_of(tenant).cancel(reference)
 
 
-def settle_visit(*, tenant: Tenant, appointment_id: UUID) -> None:
+def confirm_or_cancel_appointment(*, tenant: Tenant, appointment_id: UUID) -> None:
     """Confirm a visit that waits, or give it up; nothing where it still has time.
 
     Pending until its provider answers or `confirm_by` passes; reserved until its
@@ -116,23 +119,23 @@ def settle_visit(*, tenant: Tenant, appointment_id: UUID) -> None:
     found.tenant = found.order.tenant = tenant
     match found.status:
         case AppointmentStatus.RESERVED:
-            reason, external_id = _of_reserved(found)
+            reason, external_id = _check_reserved_appointment(found)
         case AppointmentStatus.PENDING if found.confirm_by is not None:
-            reason, external_id = _of_pending(found)
+            reason, external_id = _check_pending_appointment(found)
         case _:
             return
     if reason or external_id:
-        _settle(found, reason, external_id)
+        _apply_provider_answer(found, reason, external_id)
 
 
-def confirm_visit(
+def confirm_appointment(
     *, appointment: Appointment, order: Order, actor: Actor, external_id: str = ""
 ) -> Appointment:
     """Note that the provider has confirmed a visit of a locked order.
 
     Raises: transition_not_allowed.
     """
-    return advance_appointment(
+    return change_appointment_status(
         appointment=appointment,
         order=order,
         actor=actor,
@@ -143,7 +146,7 @@ def confirm_visit(
     )
 
 
-def complete_visits(*, at: datetime) -> int:
+def complete_collected_appointments(*, at: datetime) -> int:
     """Complete the visits whose samples have reached the lab; returns how many.
 
     Over all tenants. Source: Ours: contract 6.18 leaves open who completes a visit.
@@ -158,7 +161,7 @@ def complete_visits(*, at: datetime) -> int:
     number = 0
     for appointment in came.iterator(chunk_size=500):
         with transaction.atomic():
-            advance_appointment(
+            change_appointment_status(
                 appointment=appointment,
                 order=lock_order(appointment.order),
                 actor=UPKEEP,
@@ -170,15 +173,15 @@ def complete_visits(*, at: datetime) -> int:
     return number
 
 
-def forget_sandbox_visits(*, at: datetime) -> None:
+def delete_old_sandbox_bookings(*, at: datetime) -> None:
     """Let the sandbox's provider forget what it was asked long ago."""
     SandboxVisit.objects.filter(answers_at__lt=at - _REMEMBERED).delete()
 
 
-def _of_reserved(appointment: Appointment) -> tuple[str, str]:
+def _check_reserved_appointment(appointment: Appointment) -> tuple[str, str]:
     """Why a reserved visit is given up, or the id that confirms it; neither: wait."""
     order, now = appointment.order, timezone.now()
-    if low_status(order) == "ordered":
+    if known_low_level_status(order) == "ordered":
         starts_soon = (
             appointment.start_at is not None
             and now >= appointment.start_at - EARLY_BEFORE_START
@@ -186,12 +189,12 @@ def _of_reserved(appointment: Appointment) -> tuple[str, str]:
         if starts_soon or now >= order.created_at + EARLY_AFTER_ORDER:
             return "no_requisition", ""
         return "", ""
-    if not has_requisition(order.status) or order.status.startswith("cancelled."):
+    if not is_past_requisition(order.status) or order.status.startswith("cancelled."):
         return "order_cancelled", ""
-    return _ask_again(appointment)
+    return _retry_booking(appointment)
 
 
-def _of_pending(appointment: Appointment) -> tuple[str, str]:
+def _check_pending_appointment(appointment: Appointment) -> tuple[str, str]:
     try:
         found = booking_gateway_of(appointment.tenant).find(appointment.reference)
     except ProviderSilent:
@@ -203,16 +206,16 @@ def _of_pending(appointment: Appointment) -> tuple[str, str]:
     if appointment.confirm_by is not None and timezone.now() >= appointment.confirm_by:
         return "not_confirmed", ""
     if found is not None and found.answer is Answer.UNKNOWN:
-        return _ask_again(appointment)
+        return _retry_booking(appointment)
     return "", ""
 
 
-def _ask_again(appointment: Appointment) -> tuple[str, str]:
+def _retry_booking(appointment: Appointment) -> tuple[str, str]:
     if appointment.start_at is None or appointment.end_at is None:
         return "", ""
     request = VisitRequest(
         reference=appointment.reference,
-        site=_site_of(appointment),
+        site=_booked_site(appointment),
         start=appointment.start_at,
         end=appointment.end_at,
         patient_name=appointment.order.patient_name,
@@ -227,7 +230,7 @@ def _ask_again(appointment: Appointment) -> tuple[str, str]:
         return "", ""
 
 
-def _site_of(appointment: Appointment) -> Site:
+def _booked_site(appointment: Appointment) -> Site:
     """The site as it was when the visit was booked; its hours matter no more."""
     return Site(
         kind=AppointmentType(appointment.type),
@@ -244,15 +247,17 @@ def _site_of(appointment: Appointment) -> Site:
 
 
 @transaction.atomic
-def _settle(appointment: Appointment, reason: str, external_id: str) -> None:
+def _apply_provider_answer(
+    appointment: Appointment, reason: str, external_id: str
+) -> None:
     order = lock_order(appointment.order)
     try:
         if reason:
-            end_appointment(
+            cancel_locked_appointment(
                 appointment=appointment, order=order, actor=UPKEEP, reason_id=reason
             )
         else:
-            confirm_visit(
+            confirm_appointment(
                 appointment=appointment,
                 order=order,
                 actor=UPKEEP,

@@ -18,18 +18,18 @@ from django.utils.translation import gettext as _
 
 from labs.gateways.booking import ProviderSilent, SlotGone, VisitRequest
 from labs.models import Appointment
-from labs.operations.appointment_steps import low_status, write_appointment
+from labs.operations.appointment_steps import known_low_level_status, store_appointment
 from labs.operations.gateways import booking_gateway_of
 from labs.operations.order_steps import lock_order
 from labs.operations.slot_places import (
-    bind_place,
-    claim_place,
-    free_place,
-    read_slot,
+    assign_place_to_appointment,
+    claim_slot_place,
+    read_valid_slot,
+    release_slot_place,
 )
-from labs.operations.slots import slot_taken
-from labs.queries.appointments import active_of
-from labs.queries.bookable_sites import comes_on_request, home_site
+from labs.operations.slots import build_slot_taken_error
+from labs.queries.appointments import find_active_appointment
+from labs.queries.bookable_sites import accepts_home_requests, build_home_site
 from labs.states.appointments import (
     ASYNC_TIMEOUT,
     SYNC_TIMEOUT,
@@ -80,7 +80,7 @@ class BookingRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class SlotClaim:
     """A place that is claimed for an order, and what its provider is asked for."""
 
     place_id: int
@@ -89,7 +89,7 @@ class Claim:
     request: VisitRequest
 
 
-def booking_reference(*, order: Order, key: str) -> UUID:
+def make_booking_reference(*, order: Order, key: str) -> UUID:
     """The reference of every try of a booking that is sent with one idempotency key."""
     return uuid.uuid5(order.pk, key)
 
@@ -107,7 +107,7 @@ def require_bookable(*, order: Order) -> bool:
             _("Orders with collection method %(method)s have no visits.")
             % {"method": order.method},
         )
-    low = low_status(order)
+    low = known_low_level_status(order)
     if low == "ordered":
         is_walk_in = TYPE_OF_METHOD[order.method] == AppointmentType.SERVICE_CENTER
         if not (is_walk_in and order.tenant.early_psc_booking_enabled):
@@ -120,12 +120,12 @@ def require_bookable(*, order: Order) -> bool:
             _("No visit can be booked while the order is in status %(status)s.")
             % {"status": low.replace("_", " ")},
         )
-    if active_of(order=order) is not None:
+    if find_active_appointment(order=order) is not None:
         raise DomainError("appointment_exists", _("This order already has a visit."))
     return low == "ordered"
 
 
-def require_kind(*, order: Order, kind: AppointmentType) -> None:
+def require_appointment_type(*, order: Order, kind: AppointmentType) -> None:
     """Refuse an order whose samples are taken elsewhere. Raises: kind_of_visit_wrong.
 
     Source: Contract 6.18.
@@ -149,23 +149,23 @@ def book_appointment(
     require_bookable and slot_for; slot_taken, with alternatives; provider_silent
     (503): the same call again finds what became of it. Source: Contract 6.18.
     """
-    booked = _booked_before(order, wanted.reference)
+    booked = _find_earlier_booking(order, wanted.reference)
     if booked is not None:
         return booked
-    slot = slot_for(order=order, booking_key=wanted.booking_key)
+    slot = find_bookable_slot(order=order, booking_key=wanted.booking_key)
     with transaction.atomic():
         order = lock_order(order)
         is_early = require_bookable(order=order)
-        claim = claim_visit(
+        claim = claim_slot(
             order=order, slot=slot, reference=wanted.reference, notes=wanted.notes
         )
         if claim is not None and is_early:
-            return _store(claim, actor, AppointmentStatus.RESERVED)
+            return _store_booked_appointment(claim, actor, AppointmentStatus.RESERVED)
     if claim is None:
-        raise slot_taken(tenant=order.tenant, lost=slot, order_id=order.pk)
+        raise build_slot_taken_error(tenant=order.tenant, lost=slot, order_id=order.pk)
     external_id, confirm_by = "", None
     try:
-        external_id = ask_provider(claim=claim, within=wanted.sync_timeout)
+        external_id = book_at_provider(claim=claim, within=wanted.sync_timeout)
     except Unavailable:
         if not wanted.waits_on:
             raise
@@ -173,11 +173,11 @@ def book_appointment(
     try:
         with transaction.atomic():
             claim = replace(claim, order=lock_order(order))
-            booked = _booked_before(order, claim.request.reference)
+            booked = _find_earlier_booking(order, claim.request.reference)
             if booked is not None:
                 return booked
             require_bookable(order=claim.order)
-            return _store(
+            return _store_booked_appointment(
                 claim,
                 actor,
                 AppointmentStatus.PENDING
@@ -187,12 +187,12 @@ def book_appointment(
                 confirm_by=confirm_by,
             )
     except DomainError:
-        give_back(claim=claim)
+        undo_claim(claim=claim)
         raise
 
 
 @transaction.atomic
-def request_visit(
+def request_home_appointment(
     *,
     order: Order,
     actor: Actor,
@@ -208,9 +208,9 @@ def request_visit(
     """
     order = lock_order(order)
     require_bookable(order=order)
-    require_kind(order=order, kind=AppointmentType.PHLEBOTOMY)
-    site = home_site(provider, address)
-    if site is None or not comes_on_request(provider, site.code):
+    require_appointment_type(order=order, kind=AppointmentType.PHLEBOTOMY)
+    site = build_home_site(provider, address)
+    if site is None or not accepts_home_requests(provider, site.code):
         raise DomainError(
             "area_not_served",
             _("This provider does not accept requests in this area."),
@@ -221,21 +221,21 @@ def request_visit(
         order=order,
         status=AppointmentStatus.PENDING,
         notes=notes,
-        **at_site(site),
+        **appointment_site_fields(site),
     )
-    return write_appointment(
+    return store_appointment(
         appointment=appointment, order=order, actor=actor, data={"origin": "request"}
     )
 
 
-def slot_for(*, order: Order, booking_key: str) -> OfferedSlot:
+def find_bookable_slot(*, order: Order, booking_key: str) -> OfferedSlot:
     """The slot of a key, where it is one for visits of this order.
 
     Raises: booking_key_invalid; site_inactive; slot_taken, where the key has expired or
     the time has come; kind_of_visit_wrong; site_of_another_lab. Source: Contract 6.18.
     """
-    slot = read_slot(order=order, booking_key=booking_key)
-    require_kind(order=order, kind=slot.site.kind)
+    slot = read_valid_slot(order=order, booking_key=booking_key)
+    require_appointment_type(order=order, kind=slot.site.kind)
     is_center = slot.site.kind == AppointmentType.SERVICE_CENTER
     if is_center and slot.site.provider != order.lab.slug:
         raise DomainError(
@@ -245,14 +245,14 @@ def slot_for(*, order: Order, booking_key: str) -> OfferedSlot:
     return slot
 
 
-def claim_visit(
+def claim_slot(
     *, order: Order, slot: OfferedSlot, reference: UUID | None, notes: str
-) -> Claim | None:
+) -> SlotClaim | None:
     """Claim a place of a slot for a locked order; None where all are taken.
 
     A place that an earlier try has claimed comes with the reference of that try.
     """
-    place = claim_place(
+    place = claim_slot_place(
         order=order,
         slot=slot,
         reference=reference or uuid.uuid4(),
@@ -268,10 +268,10 @@ def claim_visit(
         patient_name=order.patient_name,
         notes=notes,
     )
-    return Claim(place.pk, order, slot, request)
+    return SlotClaim(place.pk, order, slot, request)
 
 
-def ask_provider(*, claim: Claim, within: timedelta) -> str:
+def book_at_provider(*, claim: SlotClaim, within: timedelta) -> str:
     """The provider's id of a claimed visit, booked now or by an earlier try.
 
     Call it outside any transaction. Raises: slot_taken, its place freed;
@@ -281,8 +281,8 @@ def ask_provider(*, claim: Claim, within: timedelta) -> str:
     try:
         return booking_gateway_of(tenant).confirm(claim.request, within=within)
     except SlotGone:
-        free_place(claim.place_id)
-        raise slot_taken(
+        release_slot_place(claim.place_id)
+        raise build_slot_taken_error(
             tenant=tenant, lost=claim.slot, order_id=claim.order.pk
         ) from None
     except ProviderSilent:
@@ -292,13 +292,13 @@ def ask_provider(*, claim: Claim, within: timedelta) -> str:
         ) from None
 
 
-def give_back(*, claim: Claim) -> None:
+def undo_claim(*, claim: SlotClaim) -> None:
     """Undo a claim whose booking came to nothing: its place, and at its provider."""
-    free_place(claim.place_id)
-    release_visit(order=claim.order, reference=claim.request.reference)
+    release_slot_place(claim.place_id)
+    enqueue_booking_cancellation(order=claim.order, reference=claim.request.reference)
 
 
-def release_visit(*, order: Order, reference: UUID) -> None:
+def enqueue_booking_cancellation(*, order: Order, reference: UUID) -> None:
     """Enqueue giving a booking back to its provider."""
     enqueue(
         RELEASE_JOB,
@@ -308,7 +308,7 @@ def release_visit(*, order: Order, reference: UUID) -> None:
     )
 
 
-def at_site(site: Site) -> dict[str, Any]:
+def appointment_site_fields(site: Site) -> dict[str, Any]:
     """What an appointment keeps of its site."""
     return {
         "type": site.kind,
@@ -322,13 +322,17 @@ def at_site(site: Site) -> dict[str, Any]:
     }
 
 
-def at_slot(slot: OfferedSlot) -> dict[str, Any]:
+def appointment_slot_fields(slot: OfferedSlot) -> dict[str, Any]:
     """What an appointment keeps of its slot."""
-    return {**at_site(slot.site), "start_at": slot.start, "end_at": slot.end}
+    return {
+        **appointment_site_fields(slot.site),
+        "start_at": slot.start,
+        "end_at": slot.end,
+    }
 
 
-def _store(
-    claim: Claim,
+def _store_booked_appointment(
+    claim: SlotClaim,
     actor: Actor,
     status: AppointmentStatus,
     *,
@@ -344,18 +348,22 @@ def _store(
         external_id=external_id,
         notes=claim.request.notes,
         confirm_by=confirm_by,
-        **at_slot(claim.slot),
+        **appointment_slot_fields(claim.slot),
     )
-    write_appointment(
+    store_appointment(
         appointment=appointment, order=order, actor=actor, data={"origin": "booking"}
     )
-    if not bind_place(place_id=claim.place_id, appointment=appointment):
-        raise slot_taken(tenant=order.tenant, lost=claim.slot, order_id=order.pk)
+    if not assign_place_to_appointment(
+        place_id=claim.place_id, appointment=appointment
+    ):
+        raise build_slot_taken_error(
+            tenant=order.tenant, lost=claim.slot, order_id=order.pk
+        )
     return appointment
 
 
-def _booked_before(order: Order, reference: UUID | None) -> Appointment | None:
+def _find_earlier_booking(order: Order, reference: UUID | None) -> Appointment | None:
     if reference is None:
         return None
-    found = active_of(order=order)
+    found = find_active_appointment(order=order)
     return found if found is not None and found.reference == reference else None

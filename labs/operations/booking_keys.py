@@ -17,7 +17,7 @@ import orjson
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
-from labs.queries.bookable_sites import Site, center_sites, home_site
+from labs.queries.bookable_sites import Site, build_home_site, list_center_sites
 from labs.states.appointments import SLOT_LENGTH, AppointmentType
 from portal.lib.errors import DomainError
 
@@ -104,9 +104,9 @@ class BookingKeys:
         offered, _separator, start = payload.rpartition(b"]")
         is_home, provider, code, expires_at, *address = orjson.loads(offered + b"]")
         sites = (
-            [home_site(provider, address[0])]
+            [build_home_site(provider, address[0])]
             if is_home
-            else center_sites(lab_slug=provider, codes=[code])
+            else list_center_sites(lab_slug=provider, codes=[code])
         )
         if not sites or sites[0] is None:
             raise DomainError(

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from labs.operations.gateways import gateway_of
-from labs.queries.orders import full_orders
+from labs.operations.gateways import lab_gateway_of
+from labs.queries.orders import orders_with_details
 from labs.states.orders import split_status
 from portal.lib.jobs import enqueue
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 CALL_OFF_JOB = "labs.call_off"
 
 
-def request_call_off(order: Order) -> None:
+def enqueue_lab_cancellation(order: Order) -> None:
     """Enqueue telling its lab of an order that was called off, if the lab knows it.
 
     A sandbox has no lab to tell. Source: Ours: a sample that comes after all is not
     tested, and nobody is billed.
     """
-    if not order.tenant.is_sandbox and _was_announced(order):
+    if not order.tenant.is_sandbox and _was_sent_to_lab(order):
         enqueue(
             CALL_OFF_JOB,
             tenant=order.tenant,
@@ -36,15 +36,15 @@ def request_call_off(order: Order) -> None:
         )
 
 
-def call_off(*, tenant: Tenant, order_id: UUID) -> None:
+def cancel_at_lab(*, tenant: Tenant, order_id: UUID) -> None:
     """Tell the lab. Raises: LabUnavailable (the job runs again)."""
-    order = full_orders(tenant=tenant).filter(pk=order_id).first()
+    order = orders_with_details(tenant=tenant).filter(pk=order_id).first()
     if order is not None:
         order.tenant = tenant
-        gateway_of(tenant).cancel_requisition(order)
+        lab_gateway_of(tenant).cancel_requisition(order)
 
 
-def _was_announced(order: Order) -> bool:
+def _was_sent_to_lab(order: Order) -> bool:
     """Whether we announced it: an imported one was announced elsewhere."""
     statuses = order.events.values_list("status", flat=True)
     return any(split_status(status).low == "requisition_created" for status in statuses)

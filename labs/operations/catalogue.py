@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from accounts.operations.audit import record_change
 from labs.models import Lab, LabTest, Marker
 from labs.models.catalogue import PANEL_NAME_MAX_LENGTH
-from labs.queries.accounts import linked_account
+from labs.queries.accounts import find_linked_account
 from labs.states.catalogue import LAB_TEST_MOVES, CollectionMethod, LabTestStatus
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.transitions import move_status
@@ -59,15 +59,15 @@ def create_lab_test(*, tenant: Tenant, actor: Actor, wanted: LabTestRequest) -> 
     lab_not_found, lab_account_not_found, marker_not_found (404).
     Source: Contract 6.3.
     """
-    name = _checked_name(wanted.name)
+    name = _validate_name(wanted.name)
     if len(wanted.description) > DESCRIPTION_MAX_LENGTH:
         raise DomainError(
             "description_too_long",
             _("Enter at most %(most)d characters.") % {"most": DESCRIPTION_MAX_LENGTH},
             "description",
         )
-    lab = _wanted_lab(tenant, wanted)
-    markers = _wanted_markers(wanted, lab)
+    lab = _find_requested_lab(tenant, wanted)
+    markers = _find_requested_markers(wanted, lab)
     lab = lab or markers[0].lab
     if {marker.lab_id for marker in markers} != {lab.pk}:
         raise DomainError("several_labs", _("Choose markers of one lab."), "marker_ids")
@@ -98,7 +98,9 @@ def create_lab_test(*, tenant: Tenant, actor: Actor, wanted: LabTestRequest) -> 
     )
     panel.save(force_insert=True)
     panel.markers.set(markers)
-    _record(tenant, actor, "create_lab_test", panel, {"name": [None, name]})
+    _record_panel_change(
+        tenant, actor, "create_lab_test", panel, {"name": [None, name]}
+    )
     return panel
 
 
@@ -109,13 +111,13 @@ def approve_lab_test(*, tenant: Tenant, actor: Actor, lab_test_id: UUID) -> LabT
     Raises: lab_test_not_found (404); transition_not_allowed. Source: Ours (contract
     6.3): operators approve.
     """
-    panel = _lock(tenant, lab_test_id)
+    panel = _lock_panel(tenant, lab_test_id)
     if panel.status != LabTestStatus.PENDING_APPROVAL:
         raise DomainError(
             "transition_not_allowed",
             _("Only a panel pending approval can be approved."),
         )
-    _move(panel, actor, "approve_lab_test", to=LabTestStatus.ACTIVE)
+    _change_panel_status(panel, actor, "approve_lab_test", to=LabTestStatus.ACTIVE)
     return panel
 
 
@@ -125,8 +127,8 @@ def archive_lab_test(*, tenant: Tenant, actor: Actor, lab_test_id: UUID) -> LabT
 
     Raises: lab_test_not_found (404); transition_not_allowed. Source: Contract 6.3.
     """
-    panel = _lock(tenant, lab_test_id)
-    _archive(panel, actor)
+    panel = _lock_panel(tenant, lab_test_id)
+    _archive_locked_panel(panel, actor)
     return panel
 
 
@@ -136,15 +138,15 @@ def unarchive_lab_test(*, tenant: Tenant, actor: Actor, lab_test_id: UUID) -> La
 
     Raises: lab_test_not_found (404); transition_not_allowed. Source: Contract 6.3.
     """
-    panel = _lock(tenant, lab_test_id)
+    panel = _lock_panel(tenant, lab_test_id)
     if panel.status != LabTestStatus.INACTIVE:
         raise DomainError("transition_not_allowed", _("This panel is not archived."))
-    _unarchive(panel, actor)
+    _unarchive_locked_panel(panel, actor)
     return panel
 
 
 @transaction.atomic
-def change_lab_test(
+def update_lab_test(
     *,
     tenant: Tenant,
     actor: Actor,
@@ -157,24 +159,24 @@ def change_lab_test(
     Raises: lab_test_not_found (404); name_missing, name_too_long. Source: Contract 6.3
     (PATCH).
     """
-    panel = _lock(tenant, lab_test_id)
-    if name is not None and (name := _checked_name(name)) != panel.name:
+    panel = _lock_panel(tenant, lab_test_id)
+    if name is not None and (name := _validate_name(name)) != panel.name:
         changes: dict[str, object] = {"name": [panel.name, name]}
         panel.name = name
         panel.updated_at = timezone.now()
         panel.save(update_fields=["name", "updated_at"])
-        _record(tenant, actor, "rename_lab_test", panel, changes)
+        _record_panel_change(tenant, actor, "rename_lab_test", panel, changes)
     if is_archived is not None:
         is_so = panel.status == LabTestStatus.INACTIVE
         if is_archived and not is_so:
-            _archive(panel, actor)
+            _archive_locked_panel(panel, actor)
         elif is_so and not is_archived:
-            _unarchive(panel, actor)
+            _unarchive_locked_panel(panel, actor)
     return panel
 
 
-def _archive(panel: LabTest, actor: Actor) -> None:
-    _move(
+def _archive_locked_panel(panel: LabTest, actor: Actor) -> None:
+    _change_panel_status(
         panel,
         actor,
         "archive_lab_test",
@@ -183,12 +185,14 @@ def _archive(panel: LabTest, actor: Actor) -> None:
     )
 
 
-def _unarchive(panel: LabTest, actor: Actor) -> None:
+def _unarchive_locked_panel(panel: LabTest, actor: Actor) -> None:
     before = panel.status_before_archive or LabTestStatus.ACTIVE
-    _move(panel, actor, "unarchive_lab_test", to=before, status_before_archive="")
+    _change_panel_status(
+        panel, actor, "unarchive_lab_test", to=before, status_before_archive=""
+    )
 
 
-def _move(
+def _change_panel_status(
     panel: LabTest, actor: Actor, verb: str, *, to: str, **changes: object
 ) -> None:
     """The one writer of a panel's status."""
@@ -196,10 +200,10 @@ def _move(
     move_status(
         panel, moves=LAB_TEST_MOVES, to=to, updated_at=timezone.now(), **changes
     )
-    _record(panel.tenant, actor, verb, panel, {"status": [old, str(to)]})
+    _record_panel_change(panel.tenant, actor, verb, panel, {"status": [old, str(to)]})
 
 
-def _checked_name(text: str) -> str:
+def _validate_name(text: str) -> str:
     name = text.strip()
     if not name:
         raise DomainError("name_missing", _("Enter a name for the panel."), "name")
@@ -212,11 +216,11 @@ def _checked_name(text: str) -> str:
     return name
 
 
-def _wanted_lab(tenant: Tenant, wanted: LabTestRequest) -> Lab | None:
+def _find_requested_lab(tenant: Tenant, wanted: LabTestRequest) -> Lab | None:
     """The lab of the account or the slug, which must agree; None where neither is."""
     lab = None
     if wanted.lab_account_id is not None:
-        lab = linked_account(tenant=tenant, account_id=wanted.lab_account_id).lab
+        lab = find_linked_account(tenant=tenant, account_id=wanted.lab_account_id).lab
     if wanted.lab_slug:
         named = Lab.objects.filter(slug=wanted.lab_slug).first()
         if named is None:
@@ -229,7 +233,7 @@ def _wanted_lab(tenant: Tenant, wanted: LabTestRequest) -> Lab | None:
     return lab
 
 
-def _wanted_markers(wanted: LabTestRequest, lab: Lab | None) -> list[Marker]:
+def _find_requested_markers(wanted: LabTestRequest, lab: Lab | None) -> list[Marker]:
     if bool(wanted.marker_ids) == bool(wanted.provider_ids):
         raise DomainError(
             "markers_invalid",
@@ -253,7 +257,7 @@ def _wanted_markers(wanted: LabTestRequest, lab: Lab | None) -> list[Marker]:
     return markers
 
 
-def _lock(tenant: Tenant, lab_test_id: UUID) -> LabTest:
+def _lock_panel(tenant: Tenant, lab_test_id: UUID) -> LabTest:
     rows = LabTest.objects.for_tenant(tenant).select_for_update()
     panel: LabTest | None = rows.filter(pk=lab_test_id).first()
     if panel is None:
@@ -262,7 +266,7 @@ def _lock(tenant: Tenant, lab_test_id: UUID) -> LabTest:
     return panel
 
 
-def _record(
+def _record_panel_change(
     tenant: Tenant,
     actor: Actor,
     verb: str,

@@ -29,7 +29,7 @@ from accounts.operations.notices import (
 from accounts.states import NoticeKind
 from labs.models import CriticalAlert
 from labs.models.critical import ACTION_MAX_LENGTH, TOLD_MAX_LENGTH
-from labs.states.critical import ToldBy, next_escalation
+from labs.states.critical import ToldBy, next_escalation_time
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
 from portal.lib.jobs import enqueue
@@ -46,7 +46,7 @@ MAIL_JOB = "labs.mail_critical"
 _log = logging.getLogger(__name__)
 
 
-class MailRefused(Exception):
+class MailNotAccepted(Exception):
     """The mail server did not take a mail; the job runs again."""
 
 
@@ -91,12 +91,12 @@ def open_critical_alert(*, order: Order, version: ResultVersion) -> CriticalAler
         escalate_at=due_at,
     )
     alert.save(force_insert=True)
-    _mail_later(alert)
+    _enqueue_critical_mail(alert)
     return alert
 
 
 @transaction.atomic
-def acknowledge_critical(
+def acknowledge_critical_alert(
     *, tenant: Tenant, actor: Actor, alert_id: int, given: Acknowledgement, name: str
 ) -> CriticalAlert:
     """Stop the clock: a member says what was done, and who was told of it.
@@ -127,7 +127,7 @@ def acknowledge_critical(
             "already_acknowledged",
             _("Already acknowledged by %(member)s.") % {"member": alert.member_name},
         )
-    _check(given, alert, now)
+    _validate_acknowledgement(given, alert, now)
     is_told = given.told_by != ToldBy.TREATING
     alert.acknowledged_at = now
     alert.member_id = actor.key
@@ -162,7 +162,7 @@ def acknowledge_critical(
 
 
 @transaction.atomic
-def escalate_critical(*, at: datetime) -> int:
+def escalate_overdue_alerts(*, at: datetime) -> int:
     """Mail of each critical result whose limit has passed `at` a moment.
 
     Over all tenants; returns how many. Each mail is a job in the same transaction, and
@@ -179,26 +179,26 @@ def escalate_critical(*, at: datetime) -> int:
     for alert in due[:500]:
         alert.escalations += 1
         limit = timedelta(minutes=alert.tenant.critical_result_limit_minutes)
-        alert.escalate_at = next_escalation(
+        alert.escalate_at = next_escalation_time(
             at=at, limit=limit, number=alert.escalations
         )
         alert.save(update_fields=["escalations", "escalate_at"])
-        _mail_later(alert)
+        _enqueue_critical_mail(alert)
         number += 1
     return number
 
 
-def mail_critical(*, tenant: Tenant, alert_id: int, escalation: int) -> None:
+def mail_critical_alert(*, tenant: Tenant, alert_id: int, escalation: int) -> None:
     """Mail that a critical result waits; nothing once somebody has acknowledged it.
 
     It goes to the team's address, and to members as they chose: `escalation` 0 to those
     who want to know at once, later ones also to all who may acknowledge. Raises:
     MailRefused.
     """
-    alert = _waiting(tenant, alert_id)
+    alert = _find_unacknowledged_alert(tenant, alert_id)
     if alert is None:
         return
-    happening = _happening(tenant, alert, escalation)
+    happening = _critical_happening(tenant, alert, escalation)
     members = note_happening(tenant=tenant, happening=happening, at=timezone.now())
     first = tenant.critical_result_notification_email
     recipients = list(dict.fromkeys([*([first] if first else []), *members]))
@@ -225,24 +225,24 @@ def mail_critical(*, tenant: Tenant, alert_id: int, escalation: int) -> None:
         mail.send()
     except (OSError, SMTPException):
         _log.warning("mail of critical alert %s was not taken", alert.pk)
-        raise MailRefused from None
+        raise MailNotAccepted from None
 
 
-def hand_over_mail(*, tenant: Tenant, alert_id: int, escalation: int) -> None:
+def post_critical_notice(*, tenant: Tenant, alert_id: int, escalation: int) -> None:
     """Let the queue of notices tell members what every run of a mail was refused for.
 
     Nothing once somebody has acknowledged it.
     """
-    alert = _waiting(tenant, alert_id)
+    alert = _find_unacknowledged_alert(tenant, alert_id)
     if alert is not None:
         post_notice(
             tenant=tenant,
-            happening=_happening(tenant, alert, escalation),
+            happening=_critical_happening(tenant, alert, escalation),
             at=timezone.now(),
         )
 
 
-def _waiting(tenant: Tenant, alert_id: int) -> CriticalAlert | None:
+def _find_unacknowledged_alert(tenant: Tenant, alert_id: int) -> CriticalAlert | None:
     alerts = CriticalAlert.objects.for_tenant(tenant).filter(
         pk=alert_id, acknowledged_at=None, order__user__deleted_at=None
     )
@@ -250,7 +250,9 @@ def _waiting(tenant: Tenant, alert_id: int) -> CriticalAlert | None:
     return found
 
 
-def _happening(tenant: Tenant, alert: CriticalAlert, escalation: int) -> Happening:
+def _critical_happening(
+    tenant: Tenant, alert: CriticalAlert, escalation: int
+) -> Happening:
     """One step of waiting, as members are told of it."""
     return Happening(
         kind=NoticeKind.CRITICAL_RESULT,
@@ -263,7 +265,9 @@ def _happening(tenant: Tenant, alert: CriticalAlert, escalation: int) -> Happeni
     )
 
 
-def _check(given: Acknowledgement, alert: CriticalAlert, now: datetime) -> None:
+def _validate_acknowledgement(
+    given: Acknowledgement, alert: CriticalAlert, now: datetime
+) -> None:
     action, told = given.action.strip(), given.told.strip()
     if not action:
         raise DomainError("action_missing", _("Enter what was done."), "action")
@@ -308,7 +312,7 @@ def _check(given: Acknowledgement, alert: CriticalAlert, now: datetime) -> None:
         )
 
 
-def _mail_later(alert: CriticalAlert) -> None:
+def _enqueue_critical_mail(alert: CriticalAlert) -> None:
     enqueue(
         MAIL_JOB,
         tenant=alert.tenant,

@@ -12,8 +12,8 @@ from django.db import transaction
 from labs.models import Lab, LabAccount
 from labs.operations.accounts import (
     LabAccountRequest,
+    change_lab_account_status,
     create_lab_account,
-    move_lab_account,
 )
 from labs.states.accounts import US_STATES, Billing, LabAccountStatus
 
@@ -56,6 +56,6 @@ def load_demo_accounts(scene: DemoScene) -> None:
             ),
         )
         if status != account.status:
-            move_lab_account(
+            change_lab_account_status(
                 tenant=tenant, actor=scene.actor, account=account, to=status
             )

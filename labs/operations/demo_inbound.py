@@ -12,7 +12,7 @@ from labs.gateways.hl7.acknowledgements import CHARACTER_SET, VERSION
 from labs.gateways.hl7.drop import Dropped
 from labs.gateways.hl7.messages import write_message, write_segment
 from labs.models import Order
-from labs.operations.inbound import take_content
+from labs.operations.inbound import process_file_content
 
 if TYPE_CHECKING:
     from labs.models import Marker
@@ -39,13 +39,13 @@ def load_demo_messages(scene: DemoScene) -> None:
     )
     if order is None:
         return
-    whole = _results(order)
+    whole = _misspelled_results(order)
     torn = [line for line in whole.split(b"\r") if line[:3] not in {b"ORC", b"OBR"}]
     for name, content in (
         ("results-0417.hl7", whole),
         ("results-0418.hl7", b"\r".join(torn).replace(b"-0417", b"-0418")),
     ):
-        take_content(
+        process_file_content(
             tenant=scene.tenant,
             actor=scene.actor,
             lab=order.lab,
@@ -54,7 +54,7 @@ def load_demo_messages(scene: DemoScene) -> None:
         )
 
 
-def _results(order: Order) -> bytes:
+def _misspelled_results(order: Order) -> bytes:
     details = order.patient_details or {}
     last = str(details.get("last_name", ""))
     day = f"{order.created_at:%Y%m%d}"
@@ -83,11 +83,13 @@ def _results(order: Order) -> bytes:
         ),
     ]
     for number, marker in enumerate(order.lab_test.markers.order_by("pk"), start=1):
-        segments += _test(order, marker, number, day)
+        segments += _results_of_marker(order, marker, number, day)
     return write_message(segments)
 
 
-def _test(order: Order, marker: Marker, number: int, day: str) -> list[str]:
+def _results_of_marker(
+    order: Order, marker: Marker, number: int, day: str
+) -> list[str]:
     filler = f"L{order.sample_id[2:8]}"
     segments = [
         write_segment("ORC", {1: "RE", 2: order.sample_id, 3: filler}),

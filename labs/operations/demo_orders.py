@@ -15,25 +15,25 @@ from django.utils import timezone
 
 from labs.gateways.sandbox_results import SimulationFlags
 from labs.models import LabTest, Order, OrderEvent, OrderTransaction
-from labs.operations.demo_results import date_results_back
+from labs.operations.demo_results import backdate_results
 from labs.operations.kits import KitRequest, order_kit
 from labs.operations.order_sets import OrderSet
-from labs.operations.order_steps import advance, lock_order
+from labs.operations.order_steps import advance_order, lock_order
 from labs.operations.orders import (
     OrderRequest,
     cancel_order,
     import_order,
     place_order,
 )
-from labs.operations.recreations import Recreation, recreate_order
-from labs.operations.redraws import offer_redraw
-from labs.operations.simulation import walk_order
-from labs.operations.turnaround import expected_days
+from labs.operations.recreations import RecreationRequest, recreate_order
+from labs.operations.redraws import place_redraw
+from labs.operations.simulation import advance_order_to_goal
+from labs.operations.turnaround import compute_due_dates
 from labs.states.orders import (
     Interpretation,
     OrderStatusDetail,
     UpdateReason,
-    full_status,
+    build_status,
     split_status,
 )
 from labs.states.turnaround import is_at_lab
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class _Course:
+class _DemoOrder:
     """An order and how far it has come.
 
     `panel` is the reference slug of its panel, `days` how many days ago each of its
@@ -63,8 +63,8 @@ class _Course:
     lies: tuple[Interpretation, ...] = ()
     has_missing_results: bool = False
     cancelled: str = ""
-    redraw: _Course | None = None
-    recreation: _Course | None = None
+    redraw: _DemoOrder | None = None
+    recreation: _DemoOrder | None = None
     starts_in: int | None = None
     is_registrable: bool = False
     is_import: bool = False
@@ -103,122 +103,126 @@ _PATIENTS = tuple(
 _PHYSICIAN = {"first_name": "Nora", "last_name": "Whitfield", "npi": "1234567893"}
 
 # By a person's place in the scene.
-_COURSES: tuple[tuple[_Course, ...], ...] = (
+_COURSES: tuple[tuple[_DemoOrder, ...], ...] = (
     (
-        _Course(
+        _DemoOrder(
             "quest-essential-health",
             (41, 41, 38, 37),
             ("completed",),
             lies=(_ABNORMAL,),
         ),
-        _Course(
+        _DemoOrder(
             "quest-cardiometabolic",
             (5, 5, 0),
             ("partial_results",),
             lies=(_CRITICAL,),
         ),
-        _Course("quest-lipid-panel", (2, 2), ("requisition_created",)),
+        _DemoOrder("quest-lipid-panel", (2, 2), ("requisition_created",)),
     ),
     (
-        _Course("ussl-thyroid-kit", (33, 33, 32, 29, 29, 26, 23, 20), ("completed",)),
-        _Course("quest-lipid-panel", (1, 1), ("requisition_created",)),
+        _DemoOrder(
+            "ussl-thyroid-kit", (33, 33, 32, 29, 29, 26, 23, 20), ("completed",)
+        ),
+        _DemoOrder("quest-lipid-panel", (1, 1), ("requisition_created",)),
     ),
     (
-        _Course(
+        _DemoOrder(
             "sonora-quest-general-health-at-home",
             (25, 25, 25, 24, 21, 18),
             ("completed",),
             lies=(_ABNORMAL,),
         ),
-        _Course(
+        _DemoOrder(
             "ussl-heart-and-metabolism-kit",
             (13, 13, 12, 10, 10, 6, 3),
             ("transit_lab", "problem_in_transit_lab"),
         ),
-        _Course("quest-lipid-panel", (4, 4), ("requisition_created",)),
+        _DemoOrder("quest-lipid-panel", (4, 4), ("requisition_created",)),
     ),
     (
-        _Course(
+        _DemoOrder(
             "quest-anemia-work-up",
             (14, 14, 6),
             ("requisition_created",),
-            redraw=_Course("", (6, 6), ("requisition_created",)),
+            redraw=_DemoOrder("", (6, 6), ("requisition_created",)),
             comments="Tired for three months. Takes no iron.",
         ),
-        _Course("quest-essential-health-at-home", (2, 2, 2), ("appointment_pending",)),
+        _DemoOrder(
+            "quest-essential-health-at-home", (2, 2, 2), ("appointment_pending",)
+        ),
     ),
     (
-        _Course(
+        _DemoOrder(
             "quest-workplace-wellness",
             (18, 18, 17, 15),
             ("completed",),
             has_missing_results=True,
         ),
-        _Course(
+        _DemoOrder(
             "ussl-thyroid-kit",
             (9, 9, 8, 6, 6),
             ("with_customer",),
             is_registrable=True,
         ),
-        _Course("quest-lipid-panel", (5, 5), ("requisition_created",)),
+        _DemoOrder("quest-lipid-panel", (5, 5), ("requisition_created",)),
     ),
     (
-        _Course(
+        _DemoOrder(
             "ayumetrix-hormones-kit",
             (16, 16, 15, 13, 13, 9, 6, 4),
             ("delivered_to_lab", "lab_processing_blocked"),
             OrderStatusDetail.DEMOGRAPHIC_INFORMATION_MISMATCH,
         ),
-        _Course("quest-lipid-panel", (1,), starts_in=6),
-        _Course("quest-essential-health-at-home", (3, 3), ("requisition_created",)),
+        _DemoOrder("quest-lipid-panel", (1,), starts_in=6),
+        _DemoOrder("quest-essential-health-at-home", (3, 3), ("requisition_created",)),
     ),
     (
-        _Course(
+        _DemoOrder(
             "quest-thyroid-full",
             (11, 11, 10),
             ("requisition_created",),
-            recreation=_Course(
+            recreation=_DemoOrder(
                 "", (10, 10, 3), ("partial_results",), lies=(_ABNORMAL,)
             ),
         ),
     ),
     (
-        _Course(
+        _DemoOrder(
             "quest-essential-health",
             (22, 22, 20),
             ("requisition_created",),
             cancelled="The patient has had the same tests elsewhere",
         ),
-        _Course("quest-longevity-at-home", (8, 8, 8, 7, 3), ("draw_completed",)),
+        _DemoOrder("quest-longevity-at-home", (8, 8, 8, 7, 3), ("draw_completed",)),
     ),
     (
-        _Course(
+        _DemoOrder(
             "spiriplex-metabolic-arm-collector-kit",
             (34, 34, 33, 31, 31, 28, 25, 22),
             ("completed",),
         ),
-        _Course("sanocardio-cardiac-risk-kit", (2, 2, 1), ("transit_customer",)),
+        _DemoOrder("sanocardio-cardiac-risk-kit", (2, 2, 1), ("transit_customer",)),
     ),
     (
-        _Course(
+        _DemoOrder(
             "us-biotek-micronutrient-kit",
             (19, 19, 18, 16, 16, 12, 9, 5),
             ("delivered_to_lab", "sample_error"),
             OrderStatusDetail.SAMPLE_QUANTITY_NOT_SUFFICIENT,
         ),
     ),
-    (_Course("crl-insurance-examination", (4, 4, 3), ("draw_completed",)),),
+    (_DemoOrder("crl-insurance-examination", (4, 4, 3), ("draw_completed",)),),
     (
-        _Course(
+        _DemoOrder(
             "bioreference-baseline",
             (36, 36, 33, 32, 28),
             ("completed", "corrected"),
             lies=(_ABNORMAL, _NORMAL),
         ),
-        _Course("quest-lipid-panel", (3, 3), ("requisition_created",)),
+        _DemoOrder("quest-lipid-panel", (3, 3), ("requisition_created",)),
     ),
     (
-        _Course(
+        _DemoOrder(
             "labcorp-diabetes-monitoring",
             (15, 15, 12, 11),
             ("partial_results", "completed"),
@@ -226,14 +230,14 @@ _COURSES: tuple[tuple[_Course, ...], ...] = (
             is_import=True,
         ),
     ),
-    (_Course("sonora-quest-metabolic-health", (0,)),),
+    (_DemoOrder("sonora-quest-metabolic-health", (0,)),),
     (
-        _Course(
+        _DemoOrder(
             "quest-essential-health", (48, 48, 46, 45), ("completed",), priority=True
         ),
     ),
     (
-        _Course(
+        _DemoOrder(
             "quest-essential-health-at-home",
             (7, 7, 7, 6, 4),
             ("appointment_scheduled", "appointment_cancelled"),
@@ -266,14 +270,14 @@ def load_demo_orders(scene: DemoScene) -> None:
             continue
         with transaction.atomic():  # a person has all of the orders or none
             for course in _COURSES[number]:
-                _take_course(scene, person, number, course, panels)
+                _create_demo_order(scene, person, number, course, panels)
 
 
-def _take_course(
+def _create_demo_order(
     scene: DemoScene,
     person: DemoPerson,
     number: int,
-    course: _Course,
+    course: _DemoOrder,
     panels: dict[str, LabTest],
 ) -> None:
     panel = panels.get(course.panel)
@@ -281,22 +285,22 @@ def _take_course(
         return
     try:
         with transaction.atomic():
-            order = _order(scene, person, _PATIENTS[number], course, panel)
-            _go_on(scene, order, course, number, taken=0)
+            order = _place_demo_order(scene, person, _PATIENTS[number], course, panel)
+            _advance_demo_order(scene, order, course, number, taken=0)
     except DomainError:
         # The panel is archived, or the lab has several accounts of the team's own.
         return
 
 
-def _order(
+def _place_demo_order(
     scene: DemoScene,
     person: DemoPerson,
     patient: tuple[str, ...],
-    course: _Course,
+    course: _DemoOrder,
     panel: LabTest,
 ) -> Order:
     tenant, actor = scene.tenant, scene.actor
-    details, address = _patient(person, patient)
+    details, address = _patient_details(person, patient)
     if course.is_registrable:
         kit = KitRequest(
             user_id=person.user_uuid, lab_test_id=panel.pk, shipping_address=address
@@ -325,7 +329,7 @@ def _order(
     return place_order(tenant=tenant, actor=actor, wanted=wanted)
 
 
-def _patient(
+def _patient_details(
     person: DemoPerson, patient: tuple[str, ...]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Details and address, as on the wire; the telephone number is of no one."""
@@ -350,39 +354,39 @@ def _patient(
     return details, address
 
 
-def _go_on(
-    scene: DemoScene, order: Order, course: _Course, number: int, *, taken: int
+def _advance_demo_order(
+    scene: DemoScene, order: Order, course: _DemoOrder, number: int, *, taken: int
 ) -> None:
     """Take an order's course, and that of the order that goes on in its place."""
     tenant, actor = scene.tenant, scene.actor
     for step, low in enumerate(course.goals):
         if course.detail and low == course.goals[-1]:
             order = lock_order(order)
-            advance(order=order, actor=actor, to=low, detail=course.detail)
+            advance_order(order=order, actor=actor, to=low, detail=course.detail)
         else:
-            goal = full_status(order.method, low)
-            order = walk_order(
+            goal = build_status(order.method, low)
+            order = advance_order_to_goal(
                 tenant=tenant,
                 actor=actor,
                 order_id=order.pk,
                 goal=goal,
-                flags=_flags(course, number, step),
+                flags=_simulation_flags(course, number, step),
             )
     after = None
     if course.cancelled:
         cancel_order(order=order, actor=actor, why=course.cancelled)
     elif course.redraw:
-        after = offer_redraw(order=order, actor=actor)
+        after = place_redraw(order=order, actor=actor)
     elif course.recreation:
-        wanted = Recreation(reason=UpdateReason.INCORRECT_PATIENT_DETAILS)
+        wanted = RecreationRequest(reason=UpdateReason.INCORRECT_PATIENT_DETAILS)
         after = recreate_order(order=order, actor=actor, wanted=wanted)
-    _date_back(tenant, order, course.days, number, taken=taken)
+    _backdate_order(tenant, order, course.days, number, taken=taken)
     follower = course.redraw or course.recreation
     if after is not None and follower is not None:
-        _go_on(scene, after, follower, number, taken=len(course.days) - 1)
+        _advance_demo_order(scene, after, follower, number, taken=len(course.days) - 1)
 
 
-def _flags(course: _Course, number: int, step: int) -> SimulationFlags:
+def _simulation_flags(course: _DemoOrder, number: int, step: int) -> SimulationFlags:
     """How the results of a goal are made up: the same at each load."""
     return SimulationFlags(
         interpretation=course.lies[step] if step < len(course.lies) else _NORMAL,
@@ -391,7 +395,7 @@ def _flags(course: _Course, number: int, step: int) -> SimulationFlags:
     )
 
 
-def _date_back(
+def _backdate_order(
     tenant: Tenant, order: Order, days: tuple[int, ...], number: int, *, taken: int
 ) -> None:
     """Set when an order's steps were taken; operations know only the present.
@@ -404,15 +408,15 @@ def _date_back(
     now = timezone.now()
     for index, (event, ago) in enumerate(zip(events, days, strict=True)):
         lately = now - timedelta(minutes=9 * (len(days) - index))
-        at = _working_hour(now, ago, number, taken + index) if ago else lately
+        at = _pick_working_hour(now, ago, number, taken + index) if ago else lately
         event.created_at = min(at, lately)
     OrderEvent.objects.for_tenant(tenant).bulk_update(events, ["created_at"])
-    date_results_back(order=order, events=events)
+    backdate_results(order=order, events=events)
     placed, last = events[0].created_at, events[-1].created_at
     due = {}
     if at_lab := next((one for one in events if is_at_lab(one.status)), None):
         order.due_by = None
-        due = expected_days(
+        due = compute_due_dates(
             order=order, status=at_lab.status, today=at_lab.created_at.date()
         )
     lows = {split_status(event.status).low: event.created_at for event in events}
@@ -428,7 +432,7 @@ def _date_back(
         ).update(created_at=placed)
 
 
-def _working_hour(now: datetime, ago: int, number: int, step: int) -> datetime:
+def _pick_working_hour(now: datetime, ago: int, number: int, step: int) -> datetime:
     """A time of a day in the United States, later for each step of the day."""
     midnight = datetime.combine(now.date() - timedelta(days=ago), time(), now.tzinfo)
     minutes = 47 * step + (7 * number + 11 * step * step) % 40

@@ -22,7 +22,7 @@ _REPORTS = {"partial_results", "completed", "corrected"}
 _DRAWN_BEFORE = timedelta(hours=20)
 
 
-def date_results_back(*, order: Order, events: Sequence[OrderEvent]) -> None:
+def backdate_results(*, order: Order, events: Sequence[OrderEvent]) -> None:
     """Set when an order's results were drawn, reported and stored.
 
     Each version is as old as the step it took, the sample as old as the day before the
@@ -47,7 +47,7 @@ def date_results_back(*, order: Order, events: Sequence[OrderEvent]) -> None:
             reported_at=at, observed_at=drawn
         )
         if version.has_new_critical:
-            _start_clock_earlier(version, version.created_at - at)
+            _backdate_critical_alert(version, version.created_at - at)
         version.created_at = version.reported_at = at
         version.collected_at, version.received_at = drawn, received
     ResultVersion.objects.for_tenant(tenant).bulk_update(
@@ -58,7 +58,7 @@ def date_results_back(*, order: Order, events: Sequence[OrderEvent]) -> None:
     )
 
 
-def _start_clock_earlier(version: ResultVersion, by: timedelta) -> None:
+def _backdate_critical_alert(version: ResultVersion, by: timedelta) -> None:
     CriticalAlert.objects.for_tenant(version.tenant).filter(version=version).update(
         opened_at=F("opened_at") - by,
         due_at=F("due_at") - by,

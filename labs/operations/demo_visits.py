@@ -17,10 +17,10 @@ from labs.operations.appointment_changes import cancel_appointment
 from labs.operations.appointments import (
     BookingRequest,
     book_appointment,
-    request_visit,
+    request_home_appointment,
 )
 from labs.operations.gateways import booking_gateway_of
-from labs.operations.slots import center_slots
+from labs.operations.slots import list_center_slots
 from labs.states.appointments import SLOT_LENGTH, AppointmentProvider
 from portal.lib.errors import DomainError
 from portal.lib.periods import find_zone
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class _Visit:
+class _DemoAppointment:
     """A visit for the order of a panel, by its reference slug.
 
     `ahead` are the days until it, -1 for one that has passed; a provider that
@@ -58,21 +58,21 @@ _MOMENT = timedelta(seconds=1)
 _PASSED = -1
 _NEAR_MILES = 10
 # By a person's place in the scene.
-_VISITS: dict[int, _Visit] = {
-    0: _Visit("quest-lipid-panel"),
-    1: _Visit("quest-lipid-panel", 1, "Fasts from the evening before."),
-    2: _Visit("quest-lipid-panel", 2, cancelled="schedule_conflict"),
-    4: _Visit("quest-lipid-panel", _PASSED),
-    5: _Visit(
+_VISITS: dict[int, _DemoAppointment] = {
+    0: _DemoAppointment("quest-lipid-panel"),
+    1: _DemoAppointment("quest-lipid-panel", 1, "Fasts from the evening before."),
+    2: _DemoAppointment("quest-lipid-panel", 2, cancelled="schedule_conflict"),
+    4: _DemoAppointment("quest-lipid-panel", _PASSED),
+    5: _DemoAppointment(
         "quest-essential-health-at-home",
         notes="Ring twice; the bell is quiet.",
         comes=AppointmentProvider.PHLEBFINDERS,
     ),
-    11: _Visit("quest-lipid-panel", 8),
+    11: _DemoAppointment("quest-lipid-panel", 8),
 }
 
 
-def load_demo_visits(scene: DemoScene) -> None:
+def load_demo_appointments(scene: DemoScene) -> None:
     """Give orders of demo people visits: soon, passed, called off, not confirmed yet.
 
     Whose order has had a visit gets none. Where centers are closed on the day, the next
@@ -97,19 +97,21 @@ def load_demo_visits(scene: DemoScene) -> None:
         if order is None:
             continue
         try:
-            _take_visit(scene, order, visit)
+            _create_demo_appointment(scene, order, visit)
         except DomainError:
             # The team's own orders have taken the place, or the order went on.
             continue
 
 
-def _take_visit(scene: DemoScene, order: Order, visit: _Visit) -> None:
+def _create_demo_appointment(
+    scene: DemoScene, order: Order, visit: _DemoAppointment
+) -> None:
     steps = list(OrderEvent.objects.for_tenant(scene.tenant).filter(order=order))
     since = max(step.created_at for step in steps)
     home = order.patient_address or {}
     slot = None
     if visit.comes:
-        booked = request_visit(
+        booked = request_home_appointment(
             order=order,
             actor=scene.actor,
             provider=visit.comes,
@@ -117,7 +119,7 @@ def _take_visit(scene: DemoScene, order: Order, visit: _Visit) -> None:
             notes=visit.notes,
         )
     else:
-        slot = _slot(order, str(home.get("zip", "")), visit.ahead)
+        slot = _find_first_free_slot(order, str(home.get("zip", "")), visit.ahead)
         if slot is None:
             return
         booked = book_appointment(
@@ -129,16 +131,16 @@ def _take_visit(scene: DemoScene, order: Order, visit: _Visit) -> None:
         booked = cancel_appointment(
             order=order, actor=scene.actor, reason_id=visit.cancelled
         )
-    start = _past_start(order, slot, visit.ahead) if slot else None
-    _date_back(booked, since=since, known=steps, start=start)
+    start = _past_start_of(order, slot, visit.ahead) if slot else None
+    _backdate_appointment(booked, since=since, known=steps, start=start)
 
 
-def _slot(order: Order, zip_code: str, ahead: int) -> FreeSlot | None:
+def _find_first_free_slot(order: Order, zip_code: str, ahead: int) -> FreeSlot | None:
     """The first free slot near a home from a day on; the nearest center first.
 
     For today a center that is or was open today, if any near is.
     """
-    found = center_slots(
+    found = list_center_slots(
         tenant=order.tenant,
         lab_slug=order.lab.slug,
         zip_code=zip_code,
@@ -148,15 +150,17 @@ def _slot(order: Order, zip_code: str, ahead: int) -> FreeSlot | None:
     days = [
         (day, site)
         for day in found
-        if (site := day.site) and day.day >= _today(site) + _DAY * max(ahead, 0)
+        if (site := day.site) and day.day >= _today_at_site(site) + _DAY * max(ahead, 0)
     ]
     if ahead == 0:
-        of_today = [(day, site) for day, site in days if _day_of(order, site, 0)]
+        of_today = [
+            (day, site) for day, site in days if _slots_of_past_day(order, site, 0)
+        ]
         days = of_today or days
     return next((slot for day, _ in days for slot in day.slots), None)
 
 
-def _past_start(order: Order, slot: FreeSlot, ahead: int) -> datetime | None:
+def _past_start_of(order: Order, slot: FreeSlot, ahead: int) -> datetime | None:
     """When a visit took place that is over; None for one that is still to come.
 
     That is the last slot of the latest open day before today, or of today where it is
@@ -167,30 +171,32 @@ def _past_start(order: Order, slot: FreeSlot, ahead: int) -> datetime | None:
         return None
     if ahead == 0:
         is_today = slot.start.astimezone(find_zone(site.time_zone)).date()
-        if is_today == _today(site):
+        if is_today == _today_at_site(site):
             return None
     for ago in (0,) if ahead == 0 else range(1, 8):
         over = [
-            start for start in _day_of(order, site, ago) if start + SLOT_LENGTH < now
+            start
+            for start in _slots_of_past_day(order, site, ago)
+            if start + SLOT_LENGTH < now
         ]
         if over:
             return over[-1]
     return None
 
 
-def _today(site: Site) -> date:
+def _today_at_site(site: Site) -> date:
     return timezone.now().astimezone(find_zone(site.time_zone)).date()
 
 
-def _day_of(order: Order, site: Site, ago: int) -> Sequence[datetime]:
+def _slots_of_past_day(order: Order, site: Site, ago: int) -> Sequence[datetime]:
     """All slots of a day that has begun, as its provider told them the day before."""
     gateway = booking_gateway_of(order.tenant)
     told = timezone.now() - (ago + 1) * _DAY
-    return gateway.open_slots(site, _today(site) - ago * _DAY, told)
+    return gateway.open_slots(site, _today_at_site(site) - ago * _DAY, told)
 
 
 @transaction.atomic
-def _date_back(
+def _backdate_appointment(
     visit: Appointment,
     *,
     since: datetime,

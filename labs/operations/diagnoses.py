@@ -88,10 +88,12 @@ def search_diagnoses(text: str) -> list[Diagnosis]:
     words = text.lower().split()
     if not words:
         return []
-    start = with_point("".join(words).upper())
+    start = insert_code_point("".join(words).upper())
     known = known_diagnoses().values()
     by_code = [one for one in known if one.code.startswith(start)]
-    by_words = [one for one in known if one not in by_code and _speaks_of(one, words)]
+    by_words = [
+        one for one in known if one not in by_code and _matches_words(one, words)
+    ]
     return [*by_code, *by_words][:FOUND_AT_MOST]
 
 
@@ -103,7 +105,7 @@ def check_diagnoses(codes: Sequence[str]) -> DiagnosisCheck:
     """
     errors, violations, warnings, kept = [], [], [], []
     for given in codes:
-        code = with_point(given.strip().upper())
+        code = insert_code_point(given.strip().upper())
         if not _SHAPE.match(code):
             errors.append(
                 DiagnosisFault(
@@ -132,11 +134,11 @@ def check_diagnoses(codes: Sequence[str]) -> DiagnosisCheck:
     )
 
 
-def with_point(code: str) -> str:
+def insert_code_point(code: str) -> str:
     """A code with the point after its third character: E119 as E11.9."""
     return f"{code[:3]}.{code[3:]}" if len(code) > 3 and "." not in code else code
 
 
-def _speaks_of(diagnosis: Diagnosis, words: Sequence[str]) -> bool:
+def _matches_words(diagnosis: Diagnosis, words: Sequence[str]) -> bool:
     text = f" {_BREAKS.sub(' ', diagnosis.description.lower())}"
     return all(f" {word}" in text for word in words)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 
-def erase_orders(tenant_pk: int, user_uuid: UUID) -> None:
+def erase_user_orders(tenant_pk: int, user_uuid: UUID) -> None:
     """Remove a user's insurance, orders with what hangs on them, and the transactions.
 
     Files that were exchanged with labs about the orders go on commit. A kit that was
@@ -35,7 +35,7 @@ def erase_orders(tenant_pk: int, user_uuid: UUID) -> None:
     order is in it.
     """
     UserInsurance.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid).delete()
-    drop_orders(
+    delete_orders(
         tenant_pk, Order.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid)
     )
     joined = OrderTransaction.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid)
@@ -46,7 +46,7 @@ def erase_orders(tenant_pk: int, user_uuid: UUID) -> None:
         OrderTransaction.unscoped.filter(pk=kept.pk).update(user_id=heir[0])
 
 
-def drop_orders(tenant_pk: int, orders: QuerySet[Order]) -> None:
+def delete_orders(tenant_pk: int, orders: QuerySet[Order]) -> None:
     """Remove orders of a tenant with what hangs on them, in the caller's transaction.
 
     Orders that follow one of them stay, without it.
@@ -54,7 +54,7 @@ def drop_orders(tenant_pk: int, orders: QuerySet[Order]) -> None:
     transactions = list(orders.values_list("transaction_id", flat=True))
     reports = InboundReport.unscoped.filter(tenant_id=tenant_pk, order__in=orders)
     messages = list(reports.values_list("message_id", flat=True))
-    _forget_files(tenant_pk, orders)
+    _delete_lab_files(tenant_pk, orders)
     Order.unscoped.filter(tenant_id=tenant_pk, parent__in=orders).update(parent=None)
     orders.delete()
     # What is left of a message whose last report is gone says whose file it was.
@@ -69,7 +69,7 @@ def drop_orders(tenant_pk: int, orders: QuerySet[Order]) -> None:
     ).delete()
 
 
-def _forget_files(tenant_pk: int, orders: QuerySet[Order]) -> None:
+def _delete_lab_files(tenant_pk: int, orders: QuerySet[Order]) -> None:
     """Remove files of labs that name one of the orders, once this is committed."""
     names = {
         text.encode()

@@ -28,7 +28,7 @@ GATEWAYS: dict[str, Callable[[], LabGateway]] = {
 }
 
 
-def gateway_of(tenant: Tenant) -> LabGateway:
+def lab_gateway_of(tenant: Tenant) -> LabGateway:
     """The sandbox lab in a sandbox; in production what LAB_GATEWAY names."""
     return GATEWAYS[SANDBOX if tenant.is_sandbox else settings.LAB_GATEWAY]()
 

@@ -33,9 +33,9 @@ from labs.gateways.hl7.messages import (
 from labs.gateways.hl7.results import read_results
 from labs.models import InboundMessage, InboundReport
 from labs.models.inbound import NUMBER_MAX_LENGTH
-from labs.operations.matching import find_match
-from labs.operations.results import store_results
-from labs.queries.inbound import done_codes, orders_of_numbers
+from labs.operations.matching import match_report_by_numbers
+from labs.operations.results import store_result_delivery
+from labs.queries.inbound import find_orders_by_numbers, list_completed_test_codes
 from labs.states.inbound import (
     MATCH_MOVES,
     MESSAGE_MOVES,
@@ -81,7 +81,7 @@ class MessageKey:
     file_name: str
 
 
-def take_content(
+def process_file_content(
     *,
     tenant: Tenant,
     actor: Actor,
@@ -108,37 +108,37 @@ def take_content(
             lab=lab,
             account=account,
             digest=hashlib.sha256(content).hexdigest() if content else dropped.digest,
-            file_name=_storable(dropped.name)[:_NAME_MAX_LENGTH],
+            file_name=_decode_file_name(dropped.name)[:_NAME_MAX_LENGTH],
         )
-        taken.append(_take_message(actor, key, content, broken))
+        taken.append(_process_message(actor, key, content, broken))
     return taken
 
 
-def _take_message(
+def _process_message(
     actor: Actor, key: MessageKey, content: bytes, broken: Malformed | None
 ) -> InboundMessage:
-    known = _known(key)
+    known = _find_processed_message(key)
     if known is not None:
         return known
     try:
         if broken is None:
-            return _store(actor, key, content)
+            return _store_message(actor, key, content)
         refusal = broken
     except Malformed as found:
         refusal = found
     except (OperationalError, InterfaceError):
         raise
     except Exception as fault:  # noqa: BLE001 - kept, answered and shown instead
-        known = _known(key)  # another run may just have taken it
+        known = _find_processed_message(key)  # another run may just have taken it
         if known is not None:
             return known
         # The type alone: its text may hold health data.
         logger.warning("a message failed: %s", type(fault).__name__)
         refusal = _FAILED_INSIDE
-    return _store_malformed(actor, key, content, refusal)
+    return _store_malformed_message(actor, key, content, refusal)
 
 
-def _known(key: MessageKey) -> InboundMessage | None:
+def _find_processed_message(key: MessageKey) -> InboundMessage | None:
     rows = InboundMessage.objects.for_tenant(key.tenant)
     found: InboundMessage | None = rows.filter(
         lab=key.lab, lab_account=key.account, digest=key.digest
@@ -146,13 +146,13 @@ def _known(key: MessageKey) -> InboundMessage | None:
     return found
 
 
-def _read(tenant: Tenant, content: bytes) -> list[Report]:
+def _parse_reports(tenant: Tenant, content: bytes) -> list[Report]:
     """The reports of a message.
 
     Raises: Malformed. Source: Ours: a production environment takes no test messages.
     """
     parsed = read_message(content)
-    reports = read_results(parsed, zone=zone_of(tenant))
+    reports = read_results(parsed, zone=lab_time_zone(tenant))
     if not tenant.is_sandbox and parsed.header.text(11) not in {"P", ""}:
         raise Malformed(
             UNSUPPORTED_PROCESSING,
@@ -163,13 +163,13 @@ def _read(tenant: Tenant, content: bytes) -> list[Report]:
 
 
 @transaction.atomic
-def _store(actor: Actor, key: MessageKey, content: bytes) -> InboundMessage:
+def _store_message(actor: Actor, key: MessageKey, content: bytes) -> InboundMessage:
     """Raises: Malformed."""
     header = read_header(content)
     if header.kind.partition("^")[0] in _ANSWERS:
-        return _store_answer(actor, key, header, content)
-    reports = _read(key.tenant, content)
-    message = _write(
+        return _store_acknowledgement(actor, key, header, content)
+    reports = _parse_reports(key.tenant, content)
+    message = _create_message(
         actor,
         key,
         header,
@@ -181,7 +181,7 @@ def _store(actor: Actor, key: MessageKey, content: bytes) -> InboundMessage:
     return message
 
 
-def _write(
+def _create_message(
     actor: Actor, key: MessageKey, header: Header, verb: str, **fields: Any
 ) -> InboundMessage:
     message = InboundMessage(
@@ -196,7 +196,7 @@ def _write(
         **fields,
     )
     message.save(force_insert=True)
-    _record(actor, message, verb)
+    _record_message_change(actor, message, verb)
     return message
 
 
@@ -209,14 +209,16 @@ def _store_reports(
             message=message,
             position=position,
             text=report.text,
-            placers=_numbers(report.placers),
-            fillers=_numbers(report.fillers),
-            samples=_numbers(report.samples),
-            done_codes=_numbers(test.code for test in report.tests if test.is_done),
+            placers=_order_numbers(report.placers),
+            fillers=_order_numbers(report.fillers),
+            samples=_order_numbers(report.samples),
+            done_codes=_order_numbers(
+                test.code for test in report.tests if test.is_done
+            ),
             received_at=message.received_at,
         )
         row.save(force_insert=True)
-        match = find_match(
+        match = match_report_by_numbers(
             tenant=message.tenant,
             lab=message.lab,
             account=message.lab_account,
@@ -224,24 +226,24 @@ def _store_reports(
         )
         reason = match.reason
         if match.order is not None:
-            reason = _give(actor, row, match.order, report)
+            reason = _match_automatically(actor, row, match.order, report)
         if reason is not None:
             row.reason = reason
             row.save(update_fields=["reason"])
 
 
-def _give(
+def _match_automatically(
     actor: Actor, row: InboundReport, order: Order, report: Report
 ) -> UnmatchedReason | None:
     try:
         with transaction.atomic():
-            give_to_order(actor=actor, row=row, order=order, report=report)
+            match_report_to_order(actor=actor, row=row, order=order, report=report)
     except DomainError:
         return UnmatchedReason.NOT_EXPECTED
     return None
 
 
-def give_to_order(
+def match_report_to_order(
     *,
     actor: Actor,
     row: InboundReport,
@@ -257,7 +259,7 @@ def give_to_order(
     """
     delivery = delivery_of(
         report,
-        is_final=_is_whole(order, report),
+        is_final=_completes_order(order, report),
         received_at=row.received_at,
     )
     move_status(
@@ -271,10 +273,10 @@ def give_to_order(
         why=why,
     )
     if delivery.results or delivery.missing:
-        store_results(order=order, actor=actor, delivery=delivery)
+        store_result_delivery(order=order, actor=actor, delivery=delivery)
 
 
-def _is_whole(order: Order, report: Report) -> bool:
+def _completes_order(order: Order, report: Report) -> bool:
     """Whether nothing more is to come of an order after this report.
 
     By the lab's codes of what was ordered; of a lab that reports by other codes, where
@@ -284,10 +286,10 @@ def _is_whole(order: Order, report: Report) -> bool:
     if not ordered & {test.code for test in report.tests}:
         return all(test.is_done for test in report.tests)
     now = {test.code for test in report.tests if test.is_done}
-    return ordered <= now | done_codes(order=order)
+    return ordered <= now | list_completed_test_codes(order=order)
 
 
-def _store_answer(
+def _store_acknowledgement(
     actor: Actor, key: MessageKey, header: Header, content: bytes
 ) -> InboundMessage:
     """Note what a lab says to an order of ours; a refusal waits for a person."""
@@ -298,7 +300,7 @@ def _store_answer(
             REQUIRED_MISSING, "MSA", "The acknowledgement has no MSA segment."
         )
     # What we wrote has the sample id behind two letters for its control id.
-    orders = orders_of_numbers(
+    orders = find_orders_by_numbers(
         tenant=key.tenant,
         lab=key.lab,
         placers=(),
@@ -308,8 +310,10 @@ def _store_answer(
     order = orders[0] if orders else None
     if answer.text(1) in _AGREED:
         status = MessageStatus.TAKEN
-        return _write(actor, key, header, "take_answer", status=status, order=order)
-    return _write(
+        return _create_message(
+            actor, key, header, "take_answer", status=status, order=order
+        )
+    return _create_message(
         actor,
         key,
         header,
@@ -323,10 +327,10 @@ def _store_answer(
 
 
 @transaction.atomic
-def _store_malformed(
+def _store_malformed_message(
     actor: Actor, key: MessageKey, content: bytes, refusal: Malformed
 ) -> InboundMessage:
-    return _write(
+    return _create_message(
         actor,
         key,
         read_header(content),
@@ -341,7 +345,9 @@ def _store_malformed(
 
 
 @transaction.atomic
-def read_again(*, message: InboundMessage, actor: Actor) -> InboundMessage:
+def reprocess_malformed_message(
+    *, message: InboundMessage, actor: Actor
+) -> InboundMessage:
     """Take a malformed message after all, where it can be read now.
 
     The lab, which was told of a failure, is told no other thing by this. Raises:
@@ -350,18 +356,18 @@ def read_again(*, message: InboundMessage, actor: Actor) -> InboundMessage:
     """
     content = bytes(message.content)
     try:
-        with room_to_read(message.tenant, length=len(content)):
-            reports = _read(message.tenant, content)
+        with limit_concurrent_reads(message.tenant, length=len(content)):
+            reports = _parse_reports(message.tenant, content)
     except Malformed as refusal:
         raise DomainError("still_malformed", refusal.says) from None
     move_status(message, moves=MESSAGE_MOVES, to=MessageStatus.TAKEN, content=b"")
-    _record(actor, message, "read_again")
+    _record_message_change(actor, message, "read_again")
     _store_reports(actor, message, reports)
     return message
 
 
 @contextmanager
-def room_to_read(tenant: Tenant, *, length: int) -> Iterator[None]:
+def limit_concurrent_reads(tenant: Tenant, *, length: int) -> Iterator[None]:
     """Hold one of the machine's slots while a request reads a long message.
 
     length: of the message, in bytes or characters. Raises: reader_busy (503). Source:
@@ -379,21 +385,21 @@ def room_to_read(tenant: Tenant, *, length: int) -> Iterator[None]:
         yield
 
 
-def zone_of(tenant: Tenant) -> ZoneInfo:
+def lab_time_zone(tenant: Tenant) -> ZoneInfo:
     """In which zone a lab's time is that says none. Source: Ours: labs are near."""
     return ZoneInfo(tenant.team.time_zone)
 
 
-def _numbers(told: Iterable[str]) -> list[str]:
+def _order_numbers(told: Iterable[str]) -> list[str]:
     return sorted({number[:NUMBER_MAX_LENGTH] for number in told})
 
 
-def _storable(name: str) -> str:
+def _decode_file_name(name: str) -> str:
     """A file's name as text: on disk it may be any bytes."""
     return name.encode("utf-8", "replace").decode().replace("\x00", "")
 
 
-def _record(actor: Actor, message: InboundMessage, verb: str) -> None:
+def _record_message_change(actor: Actor, message: InboundMessage, verb: str) -> None:
     record_change(
         tenant=message.tenant,
         actor=actor,

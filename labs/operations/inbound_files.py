@@ -16,8 +16,8 @@ from labs.gateways.hl7.acknowledgements import read_header, write_acknowledgemen
 from labs.gateways.hl7.drop import Drop, drops
 from labs.gateways.hl7.messages import Malformed
 from labs.models import Lab, LabAccount
-from labs.operations.inbound import take_content
-from labs.queries.accounts import linked_accounts
+from labs.operations.inbound import process_file_content
+from labs.queries.accounts import list_linked_accounts
 from labs.states.inbound import MessageStatus
 from portal.lib.jobs import enqueue
 from portal.lib.tenancy import acting_for
@@ -33,23 +33,23 @@ if TYPE_CHECKING:
 TAKE_JOB = "labs.take_hl7"
 
 
-def make_drops(*, tenant: Tenant) -> list[tuple[LabAccount, Drop]]:
+def create_drop_folders(*, tenant: Tenant) -> list[tuple[LabAccount, Drop]]:
     """Make the folders of the lab accounts that a tenant may use."""
     made = []
-    for account in linked_accounts(tenant=tenant):
+    for account in list_linked_accounts(tenant=tenant):
         drop = Drop.of(tenant=tenant, lab=account.lab, account=account)
         drop.make()
         made.append((account, drop))
     return made
 
 
-def enqueue_waiting_files() -> int:
+def enqueue_folders_with_files() -> int:
     """Enqueue a job for each folder in which files wait; returns how many.
 
     Over all tenants. Source: Ours: a folder says nothing by itself.
     """
     number = 0
-    for tenant, drop in _waiting_drops():
+    for tenant, drop in _list_drops_with_files():
         enqueue(
             TAKE_JOB,
             tenant=tenant,
@@ -61,12 +61,12 @@ def enqueue_waiting_files() -> int:
     return number
 
 
-def take_waiting_files(*, actor: Actor) -> int:
+def process_all_waiting_files(*, actor: Actor) -> int:
     """Take the files of every folder now; returns how many. Raises: as take_files."""
     number = 0
-    for tenant, drop in _waiting_drops():
+    for tenant, drop in _list_drops_with_files():
         with acting_for(tenant):
-            number += take_files(
+            number += process_waiting_files(
                 tenant=tenant,
                 actor=actor,
                 lab_slug=drop.lab_slug,
@@ -75,7 +75,7 @@ def take_waiting_files(*, actor: Actor) -> int:
     return number
 
 
-def _waiting_drops() -> Iterator[tuple[Tenant, Drop]]:
+def _list_drops_with_files() -> Iterator[tuple[Tenant, Drop]]:
     now = timezone.now()
     for drop in drops():
         drop.forget_done(now=now)
@@ -88,7 +88,7 @@ def _waiting_drops() -> Iterator[tuple[Tenant, Drop]]:
             yield tenant, drop
 
 
-def take_files(
+def process_waiting_files(
     *, tenant: Tenant, actor: Actor, lab_slug: str, account_id: UUID | None
 ) -> int:
     """Take the files that wait in one folder, the oldest first; returns how many.
@@ -106,12 +106,12 @@ def take_files(
     for name in drop.waiting(now=timezone.now()):
         dropped = drop.read(name)
         if dropped is not None:
-            _take_file(tenant, actor, lab, account, drop, dropped)
+            _process_file(tenant, actor, lab, account, drop, dropped)
             number += 1
     return number
 
 
-def _take_file(
+def _process_file(
     tenant: Tenant,
     actor: Actor,
     lab: Lab,
@@ -119,19 +119,19 @@ def _take_file(
     drop: Drop,
     dropped: Dropped,
 ) -> None:
-    messages = take_content(
+    messages = process_file_content(
         tenant=tenant, actor=actor, lab=lab, account=account, dropped=dropped
     )
     for message in messages:
         if message.answer:
-            drop.put(f"ack-{message.digest[:16]}.hl7", answer_to(message))
+            drop.put(f"ack-{message.digest[:16]}.hl7", build_acknowledgement(message))
     failed = any(message.status == MessageStatus.MALFORMED for message in messages)
     drop.put_away(dropped, failed=failed)
 
 
-def answer_to(message: InboundMessage) -> bytes:
+def build_acknowledgement(message: InboundMessage) -> bytes:
     """The ACK of a message as it was stored; the same bytes each time."""
-    header = read_header(_header_line(message))
+    header = read_header(_read_header_line(message))
     refusal = None
     if message.error_code:
         refusal = Malformed(message.error_code, message.error_place, message.error_says)
@@ -143,7 +143,7 @@ def answer_to(message: InboundMessage) -> bytes:
     )
 
 
-def _header_line(message: InboundMessage) -> bytes:
+def _read_header_line(message: InboundMessage) -> bytes:
     if message.content:
         return bytes(message.content)
     first = message.reports.order_by("position").values_list("text", flat=True)[:1]

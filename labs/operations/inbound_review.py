@@ -17,8 +17,12 @@ from labs.gateways.hl7.messages import read_text
 from labs.gateways.hl7.results import read_results
 from labs.models import InboundMessage, InboundReport
 from labs.models.inbound import WHY_MAX_LENGTH
-from labs.operations.inbound import give_to_order, room_to_read, zone_of
-from labs.queries.orders import full_order
+from labs.operations.inbound import (
+    lab_time_zone,
+    limit_concurrent_reads,
+    match_report_to_order,
+)
+from labs.queries.orders import get_order_with_details
 from labs.states.inbound import (
     MATCH_MOVES,
     MESSAGE_MOVES,
@@ -35,15 +39,15 @@ if TYPE_CHECKING:
     from portal.lib.actor import Actor
 
 
-def read_report(row: InboundReport) -> Report:
+def parse_stored_report(row: InboundReport) -> Report:
     """What a stored report says. Raises: reader_busy (503)."""
-    with room_to_read(row.tenant, length=len(row.text)):
-        (report,) = read_results(read_text(row.text), zone=zone_of(row.tenant))
+    with limit_concurrent_reads(row.tenant, length=len(row.text)):
+        (report,) = read_results(read_text(row.text), zone=lab_time_zone(row.tenant))
     return report
 
 
 @transaction.atomic
-def match_report(
+def match_report_manually(
     *, report: InboundReport, actor: Actor, order_id: UUID, why: str
 ) -> InboundReport:
     """Give a report that found no order to the one that a person says it is of.
@@ -53,24 +57,24 @@ def match_report(
     could read the results; results_not_expected; transition_not_allowed; reader_busy
     (503).
     """
-    why = _reason(why)
-    row = _locked(report)
-    order = full_order(tenant=row.tenant, order_id=order_id)
+    why = _validate_reason(why)
+    row = _lock_report(report)
+    order = get_order_with_details(tenant=row.tenant, order_id=order_id)
     if order.lab_id != row.message.lab_id:
         raise DomainError("other_lab", _("This order belongs to another lab."), "order")
     if order.patient_details is None:
         raise DomainError(
             "no_person", _("No patient is registered to this order yet."), "order"
         )
-    give_to_order(
+    match_report_to_order(
         actor=actor,
         row=row,
         order=order,
-        report=read_report(row),
+        report=parse_stored_report(row),
         by=actor.label,
         why=why,
     )
-    _record(
+    _record_review(
         row, actor, "match_report", {"order": [None, str(order.pk)]}, order.user.uuid
     )
     return row
@@ -82,8 +86,8 @@ def reject_report(*, report: InboundReport, actor: Actor, why: str) -> InboundRe
 
     Raises: why_missing, why_too_long; transition_not_allowed.
     """
-    why = _reason(why)
-    row = _locked(report)
+    why = _validate_reason(why)
+    row = _lock_report(report)
     move_status(
         row,
         moves=MATCH_MOVES,
@@ -92,14 +96,14 @@ def reject_report(*, report: InboundReport, actor: Actor, why: str) -> InboundRe
         resolved_by=actor.label,
         why=why,
     )
-    _record(row, actor, "reject_report")
+    _record_review(row, actor, "reject_report")
     return row
 
 
 @transaction.atomic
-def put_back_report(*, report: InboundReport, actor: Actor) -> InboundReport:
+def unreject_report(*, report: InboundReport, actor: Actor) -> InboundReport:
     """Take a rejection back: the report waits again. Raises: transition_not_allowed."""
-    row = _locked(report)
+    row = _lock_report(report)
     move_status(
         row,
         moves=MATCH_MOVES,
@@ -108,7 +112,7 @@ def put_back_report(*, report: InboundReport, actor: Actor) -> InboundReport:
         resolved_by="",
         why="",
     )
-    _record(row, actor, "put_back_report")
+    _record_review(row, actor, "put_back_report")
     return row
 
 
@@ -120,7 +124,7 @@ def dismiss_message(
 
     Raises: why_missing, why_too_long; transition_not_allowed.
     """
-    why = _reason(why)
+    why = _validate_reason(why)
     move_status(
         message,
         moves=MESSAGE_MOVES,
@@ -139,7 +143,7 @@ def dismiss_message(
     return message
 
 
-def _reason(why: str) -> str:
+def _validate_reason(why: str) -> str:
     why = why.strip()
     if not why:
         raise DomainError("why_missing", _("Enter a reason."), "why")
@@ -152,7 +156,7 @@ def _reason(why: str) -> str:
     return why
 
 
-def _locked(report: InboundReport) -> InboundReport:
+def _lock_report(report: InboundReport) -> InboundReport:
     rows = InboundReport.objects.for_tenant(report.tenant).select_for_update(
         of=("self",)
     )
@@ -161,7 +165,7 @@ def _locked(report: InboundReport) -> InboundReport:
     return found
 
 
-def _record(
+def _record_review(
     row: InboundReport,
     actor: Actor,
     verb: str,

@@ -82,7 +82,7 @@ def search_payors(
     and `provider_payor_id` an id there, both whole. Empty values filter nothing.
     Source: Contract 6.21.
     """
-    own = [_entry(row) for row in Payor.objects.for_tenant(tenant)]
+    own = [_read_payor_row(row) for row in Payor.objects.for_tenant(tenant)]
     part = name.strip().lower()
     found = [
         payor
@@ -100,7 +100,7 @@ def find_payor(*, tenant: Tenant, payor_code: str) -> PayorEntry | None:
         if payor.payor_code == payor_code:
             return payor
     row = Payor.objects.for_tenant(tenant).filter(payor_code=payor_code).first()
-    return _entry(row) if row else None
+    return _read_payor_row(row) if row else None
 
 
 @transaction.atomic
@@ -129,11 +129,11 @@ def create_payor(*, tenant: Tenant, actor: Actor, wanted: PayorRequest) -> Payor
         subject_id=payor.payor_code,
         changes={"name": [None, name]},
     )
-    return _entry(payor)
+    return _read_payor_row(payor)
 
 
 @transaction.atomic
-def record_insurance(
+def store_insurance(
     *, user: User, actor: Actor, wanted: InsuranceRequest
 ) -> UserInsurance:
     """Store how a user is insured, in place of what was of the same rank.
@@ -169,7 +169,7 @@ def record_insurance(
     insurance.updated_at = timezone.now()
     insurance.save()
     if changed:
-        _record(user, actor, changed)
+        _record_insurance_change(user, actor, changed)
     return insurance
 
 
@@ -199,7 +199,7 @@ def reference_payors() -> Sequence[PayorEntry]:
         )
 
 
-def _entry(row: Payor) -> PayorEntry:
+def _read_payor_row(row: Payor) -> PayorEntry:
     return PayorEntry(
         payor_code=row.payor_code,
         name=row.name,
@@ -211,7 +211,7 @@ def _entry(row: Payor) -> PayorEntry:
     )
 
 
-def _record(user: User, actor: Actor, changed: list[str]) -> None:
+def _record_insurance_change(user: User, actor: Actor, changed: list[str]) -> None:
     record_change(
         tenant=user.tenant,
         actor=actor,

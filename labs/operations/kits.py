@@ -13,21 +13,21 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from labs.models import Order, OrderTransaction
-from labs.operations.accounts import check_billing, resolve_lab_account
-from labs.operations.order_checks import check_patient, check_physician
-from labs.operations.order_sets import OrderSet, panel_of, resolve_order_set
+from labs.operations.accounts import require_billing_allowed, resolve_lab_account
+from labs.operations.order_checks import require_patient_allowed, require_physician
+from labs.operations.order_sets import OrderSet, find_or_create_panel, resolve_order_set
 from labs.operations.order_steps import (
-    advance,
+    advance_order,
     lock_order,
-    record_order,
+    record_order_change,
 )
-from labs.operations.orders import write_order
-from labs.operations.requisitions import request_requisition
-from labs.queries.accounts import linked_account
-from labs.queries.history import last_known_status
+from labs.operations.orders import store_order
+from labs.operations.requisitions import enqueue_requisition
+from labs.queries.accounts import find_linked_account
+from labs.queries.history import find_last_known_status
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod
-from labs.states.orders import full_status, split_status
+from labs.states.orders import build_status, split_status
 from portal.lib.errors import DomainError, NotFound
 from users.queries import find_user
 
@@ -78,7 +78,9 @@ def order_kit(*, tenant: Tenant, actor: Actor, wanted: KitRequest) -> Order:
         raise NotFound("user_not_found", _("User not found."), "user_id")
     chosen = None
     if wanted.lab_account_id is not None:
-        chosen = linked_account(tenant=tenant, account_id=wanted.lab_account_id).lab
+        chosen = find_linked_account(
+            tenant=tenant, account_id=wanted.lab_account_id
+        ).lab
     resolved = resolve_order_set(
         tenant=tenant,
         order_set=OrderSet(lab_test_ids=(wanted.lab_test_id,)),
@@ -91,7 +93,7 @@ def order_kit(*, tenant: Tenant, actor: Actor, wanted: KitRequest) -> Order:
     account = resolve_lab_account(
         tenant=tenant, lab=resolved.lab, wanted=wanted.lab_account_id
     )
-    check_billing(
+    require_billing_allowed(
         account=account.account,
         billing_type=Billing.CLIENT_BILL,
         state=str(wanted.shipping_address.get("state", "")),
@@ -103,19 +105,19 @@ def order_kit(*, tenant: Tenant, actor: Actor, wanted: KitRequest) -> Order:
         user_id=found.user.id,
         transaction=joined,
         lab=resolved.lab,
-        lab_test=panel_of(tenant=tenant, resolved=resolved),
+        lab_test=find_or_create_panel(tenant=tenant, resolved=resolved),
         lab_account=account.account,
         account_reason=account.reason,
         method=CollectionMethod.TESTKIT,
-        status=full_status(CollectionMethod.TESTKIT, "ordered"),
+        status=build_status(CollectionMethod.TESTKIT, "ordered"),
         is_registrable=True,
         shipping_address=dict(wanted.shipping_address),
         recipient_name=str(wanted.shipping_address.get("receiver_name", "")),
         passthrough=wanted.passthrough,
     )
-    order.sample_id = kit_sample_id(order)
-    write_order(order=order, actor=actor, verb="order_kit", asks=False)
-    advance(order=order, actor=actor, to="awaiting_registration")
+    order.sample_id = make_kit_sample_id(order)
+    store_order(order=order, actor=actor, verb="order_kit", asks=False)
+    advance_order(order=order, actor=actor, to="awaiting_registration")
     return order
 
 
@@ -134,16 +136,16 @@ def register_kit(*, tenant: Tenant, actor: Actor, wanted: KitRegistration) -> Or
     order = lock_order(found)
     if order.registered_at is not None:
         raise DomainError("kit_registered", _("This kit is already registered."))
-    if split_status(last_known_status(order)).low not in _REGISTRABLE:
+    if split_status(find_last_known_status(order)).low not in _REGISTRABLE:
         raise DomainError(
             "kit_not_registrable",
             _("A kit in status %(status)s can't be registered.")
             % {"status": order.status},
         )
     details = wanted.patient_details
-    check_patient(tenant, details)
-    check_physician(order.lab_account, wanted.physician)
-    check_billing(
+    require_patient_allowed(tenant, details)
+    require_physician(order.lab_account, wanted.physician)
+    require_billing_allowed(
         account=order.lab_account,
         billing_type=order.billing_type,
         state=str(wanted.patient_address.get("state", "")),
@@ -164,12 +166,12 @@ def register_kit(*, tenant: Tenant, actor: Actor, wanted: KitRegistration) -> Or
         if other is None:
             raise NotFound("user_not_found", _("User not found."), "user_id")
         changes["user_id"] = other.user.id
-    advance(order=order, actor=actor, to="registered", changes=changes)
-    record_order(order, actor, "register_kit")
-    request_requisition(order)
+    advance_order(order=order, actor=actor, to="registered", changes=changes)
+    record_order_change(order, actor, "register_kit")
+    enqueue_requisition(order)
     return order
 
 
-def kit_sample_id(order: Order) -> str:
+def make_kit_sample_id(order: Order) -> str:
     """The id printed on a kit: twelve letters and digits of the order's own id."""
     return f"K{order.pk.hex[:11].upper()}"

@@ -11,7 +11,11 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from labs.queries.inbound import CANDIDATES_MAX, orders_like, orders_of_numbers
+from labs.queries.inbound import (
+    CANDIDATES_MAX,
+    find_orders_by_numbers,
+    find_similar_orders,
+)
 from labs.states.inbound import Agreement, UnmatchedReason
 
 if TYPE_CHECKING:
@@ -74,7 +78,7 @@ class Match:
     reason: UnmatchedReason | None = None
 
 
-def find_match(
+def match_report_by_numbers(
     *, tenant: Tenant, lab: Lab, account: LabAccount | None, report: Report
 ) -> Match:
     """The one order that a report's numbers name, if it is of the same person.
@@ -82,7 +86,7 @@ def find_match(
     Source: Ours: a result under the wrong name harms more than one that waits, so name
     and birth date must be told and agree, and nothing may contradict.
     """
-    orders = orders_of_numbers(
+    orders = find_orders_by_numbers(
         tenant=tenant,
         lab=lab,
         placers=report.placers,
@@ -99,19 +103,21 @@ def find_match(
         return Match(None, UnmatchedReason.OTHER_ACCOUNT)
     if order.patient_details is None:
         return Match(None, UnmatchedReason.NO_PERSON)
-    if not compare(report, order, account=account, has_number=True).is_same_person:
+    if not compare_report_with_order(
+        report, order, account=account, has_number=True
+    ).is_same_person:
         return Match(None, UnmatchedReason.PERSON_DIFFERS)
     return Match(order)
 
 
-def candidates(
+def list_match_candidates(
     *, tenant: Tenant, lab: Lab, account: LabAccount | None, report: Report
 ) -> list[Candidate]:
     """Orders that a report may be of, the likeliest first, at most CANDIDATES_MAX.
 
     Those its numbers name, and those of people of its name or birth date.
     """
-    named = orders_of_numbers(
+    named = find_orders_by_numbers(
         tenant=tenant,
         lab=lab,
         placers=report.placers,
@@ -119,7 +125,7 @@ def candidates(
         samples=report.samples,
     )
     by_number = {order.pk for order in named}
-    like = orders_like(
+    like = find_similar_orders(
         tenant=tenant,
         lab=lab,
         birth_date=report.patient.birth_date,
@@ -129,7 +135,9 @@ def candidates(
     weighed = [
         Candidate(
             order,
-            compare(report, order, account=account, has_number=order.pk in by_number),
+            compare_report_with_order(
+                report, order, account=account, has_number=order.pk in by_number
+            ),
         )
         for order in found.values()
     ]
@@ -139,7 +147,7 @@ def candidates(
     return weighed[:CANDIDATES_MAX]
 
 
-def compare(
+def compare_report_with_order(
     report: Report, order: Order, *, account: LabAccount | None, has_number: bool
 ) -> Evidence:
     """Hold a report against an order; its panel's markers are loaded."""
@@ -148,13 +156,13 @@ def compare(
     ordered = {marker.provider_id for marker in order.lab_test.markers.all()}
     return Evidence(
         number=Agreement.AGREES if has_number else Agreement.DIFFERS,
-        name=_names(
+        name=_names_agree(
             patient,
             str(details.get("first_name", "")),
             str(details.get("last_name", "")),
         ),
-        birth_date=_days(patient.birth_date, order.patient_dob),
-        sex=_told(
+        birth_date=_birth_dates_agree(patient.birth_date, order.patient_dob),
+        sex=_texts_agree(
             patient.sex if patient.sex in _SEX.values() else "",
             _SEX.get(str(details.get("gender", "")), ""),
         ),
@@ -165,37 +173,37 @@ def compare(
     )
 
 
-def _names(patient: Patient, first: str, last: str) -> Agreement:
+def _names_agree(patient: Patient, first: str, last: str) -> Agreement:
     """The family name is the same; of given names the shorter begins the longer."""
-    family, given = _words(patient.family), _words(patient.given)
-    known_family, known_given = _words(last), _words(first)
+    family, given = _name_parts(patient.family), _name_parts(patient.given)
+    known_family, known_given = _name_parts(last), _name_parts(first)
     if not (family and given and known_family and known_given):
         return Agreement.UNTOLD
     if "".join(family) != "".join(known_family):
         return Agreement.DIFFERS
     pairs = zip(given, known_given, strict=False)
-    same = all(_same_given(one, other) for one, other in pairs)
+    same = all(_given_names_agree(one, other) for one, other in pairs)
     return Agreement.AGREES if same else Agreement.DIFFERS
 
 
-def _same_given(one: str, other: str) -> bool:
+def _given_names_agree(one: str, other: str) -> bool:
     """A single letter stands for the name that it begins."""
     if 1 in {len(one), len(other)}:
         return one[0] == other[0]
     return one == other
 
 
-def _words(name: str) -> list[str]:
+def _name_parts(name: str) -> list[str]:
     plain = unicodedata.normalize("NFKD", name).casefold()
     kept = "".join(one for one in plain if not unicodedata.combining(one))
     return _WORD.findall(kept.replace("'", "").replace("’", ""))
 
 
-def _days(told: date | None, known: date | str | None) -> Agreement:
-    return _told(str(told or ""), str(known or ""))
+def _birth_dates_agree(told: date | None, known: date | str | None) -> Agreement:
+    return _texts_agree(str(told or ""), str(known or ""))
 
 
-def _told(told: str, known: str) -> Agreement:
+def _texts_agree(told: str, known: str) -> Agreement:
     if not (told and known):
         return Agreement.UNTOLD
     return Agreement.AGREES if told == known else Agreement.DIFFERS

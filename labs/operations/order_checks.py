@@ -26,7 +26,7 @@ ADULT_YEARS = 18
 _FASTING = "fasting"
 
 
-def check_day(day: date | None) -> None:
+def require_start_not_past(day: date | None) -> None:
     """Refuse a start in the past. Raises: activate_by_past."""
     if day is not None and day < timezone.now().date():
         raise DomainError(
@@ -34,7 +34,7 @@ def check_day(day: date | None) -> None:
         )
 
 
-def check_physician(
+def require_physician(
     account: LabAccount | None, physician: Mapping[str, Any] | None
 ) -> None:
     """Refuse an order without its physician where the account's flow needs one.
@@ -50,7 +50,7 @@ def check_physician(
         )
 
 
-def check_patient(tenant: Tenant, details: Mapping[str, Any]) -> None:
+def require_patient_allowed(tenant: Tenant, details: Mapping[str, Any]) -> None:
     """Refuse a minor whom the team may not order for, or whom nobody stands for.
 
     Raises: minor_not_allowed, medical_proxy_missing. Source: Contract 6.6.
@@ -74,7 +74,7 @@ def check_patient(tenant: Tenant, details: Mapping[str, Any]) -> None:
         )
 
 
-def check_answers(
+def require_valid_answers(
     markers: Sequence[Marker], answers: Sequence[Mapping[str, Any]]
 ) -> None:
     """Refuse a required question without an answer, and an answer to no question.

@@ -68,7 +68,7 @@ def resolve_order_set(
     collection_method_missing, collection_method_mismatch, several_labs,
     lab_test_not_active, marker_not_orderable. Source: Contract 6.4, 6.6.
     """
-    _check_add_on(order_set)
+    _validate_add_on(order_set)
     if order_set.has_add_on and method is None:
         raise DomainError(
             "collection_method_missing",
@@ -80,7 +80,7 @@ def resolve_order_set(
         raise DomainError(
             "order_set_empty", _("Choose at least one test."), "order_set"
         )
-    method = _one_method(panels, method)
+    method = _choose_collection_method(panels, method)
     of_lab = lab or (panels[0].lab if panels else None)
     added = _find_markers(order_set, of_lab)
     labs = {panel.lab_id for panel in panels} | {marker.lab_id for marker in added}
@@ -98,7 +98,7 @@ def resolve_order_set(
     return ResolvedSet(found_lab, method, panels, added, tuple(markers.values()))
 
 
-def markers_of_set(
+def list_markers_of_order_set(
     *, tenant: Tenant, order_set: OrderSet, lab: Lab | None = None
 ) -> tuple[int, ...]:
     """The ids of all markers that an order set names, those of archived panels too.
@@ -107,14 +107,14 @@ def markers_of_set(
     lab_account_missing, lab_test_not_active, marker_not_orderable. Source: Contract
     6.2.
     """
-    _check_add_on(order_set)
+    _validate_add_on(order_set)
     panels = _find_panels(tenant, order_set.lab_test_ids, with_archived=True)
     added = _find_markers(order_set, lab or (panels[0].lab if panels else None))
     held = [marker for panel in panels for marker in panel.markers.all()]
     return tuple(sorted({marker.pk for marker in (*held, *added)}))
 
 
-def panel_of(*, tenant: Tenant, resolved: ResolvedSet) -> LabTest:
+def find_or_create_panel(*, tenant: Tenant, resolved: ResolvedSet) -> LabTest:
     """The one panel of a resolved set; one is made for several, or for added markers.
 
     A made panel is found again for the same markers. Source: Contract 6.3 (auto).
@@ -133,7 +133,7 @@ def panel_of(*, tenant: Tenant, resolved: ResolvedSet) -> LabTest:
     panel = LabTest(
         tenant=tenant,
         lab=resolved.lab,
-        name=_joined(names),
+        name=_join_panel_names(names),
         slug=slug,
         reference_slug=slug,
         sample_type=resolved.markers[0].sample_type,
@@ -156,7 +156,7 @@ def panel_of(*, tenant: Tenant, resolved: ResolvedSet) -> LabTest:
     return panel
 
 
-def _check_add_on(order_set: OrderSet) -> None:
+def _validate_add_on(order_set: OrderSet) -> None:
     is_one = bool(order_set.marker_ids) != bool(order_set.provider_ids)
     if order_set.has_add_on and not is_one:
         raise DomainError(
@@ -192,7 +192,7 @@ def _find_panels(
     return panels
 
 
-def _one_method(
+def _choose_collection_method(
     panels: Sequence[LabTest], method: CollectionMethod | str | None
 ) -> CollectionMethod | str:
     methods = {panel.method for panel in panels}
@@ -246,7 +246,7 @@ def _find_markers(order_set: OrderSet, lab: Lab | None) -> tuple[Marker, ...]:
     return tuple(found.values())
 
 
-def _joined(names: Sequence[str]) -> str:
+def _join_panel_names(names: Sequence[str]) -> str:
     name = " + ".join(names)
     if len(name) <= PANEL_NAME_MAX_LENGTH:
         return name

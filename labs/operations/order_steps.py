@@ -15,13 +15,13 @@ from django.utils.translation import gettext as _
 from accounts.operations.audit import record_change
 from accounts.webhooks.operations import emit_event
 from labs.models import Order, OrderEvent
-from labs.operations.call_offs import request_call_off
-from labs.operations.patient_notices import tell_patient
-from labs.operations.turnaround import expected_days
+from labs.operations.call_offs import enqueue_lab_cancellation
+from labs.operations.patient_notices import queue_patient_notices
+from labs.operations.turnaround import compute_due_dates
 from labs.payloads import order_payload
-from labs.queries.history import last_known_status
-from labs.queries.orders import full_order
-from labs.states.orders import STATUS_DETAILS, full_status, moves_of, split_status
+from labs.queries.history import find_last_known_status
+from labs.queries.orders import get_order_with_details
+from labs.states.orders import STATUS_DETAILS, allowed_moves, build_status, split_status
 from portal.lib.errors import DomainError
 from portal.lib.transitions import Transitions, move_status
 
@@ -34,7 +34,7 @@ _WORD = re.compile(r"[A-Za-z0-9_.]{1,100}")
 
 
 @transaction.atomic
-def advance(
+def advance_order(
     *,
     order: Order,
     actor: Actor,
@@ -50,7 +50,7 @@ def advance(
     from the last one that we did. Raises: transition_not_allowed;
     status_detail_invalid. Source: Contract 6.11, 6.12, 6.19.
     """
-    status = to if "." in to else _full(order, to)
+    status = to if "." in to else _full_status_of(order, to)
     low = split_status(status).low
     if detail and detail not in STATUS_DETAILS.get(low, frozenset()):
         raise DomainError(
@@ -62,23 +62,23 @@ def advance(
     now = timezone.now()
     move_status(
         order,
-        moves=_moves_from_here(order),
+        moves=_possible_moves(order),
         to=status,
         updated_at=now,
-        **expected_days(order=order, status=status, today=now.date()),
+        **compute_due_dates(order=order, status=status, today=now.date()),
         **(changes or {}),
     )
-    event = write_order_event(order, actor, detail=detail, why=why)
+    event = store_order_event(order, actor, detail=detail, why=why)
     if low == "cancelled":
-        request_call_off(order)
-    tell_patient(order=order, event=event)
+        enqueue_lab_cancellation(order)
+    queue_patient_notices(order=order, event=event)
     if low != "partial_results" or order.tenant.partial_webhooks_enabled:
-        emit_order(order, "updated")
+        emit_order_event(order, "updated")
     return event
 
 
 @transaction.atomic
-def take_reported_status(
+def store_reported_status(
     *, order: Order, actor: Actor, status: str, detail: str = ""
 ) -> OrderEvent:
     """Note a status as a lab or a courier reports it, also one that we do not know.
@@ -90,16 +90,16 @@ def take_reported_status(
     (enumerations gain values); contract 6.11.
     """
     order = lock_order(order)
-    moves = moves_of(order.method, registrable=order.is_registrable)
+    moves = allowed_moves(order.method, registrable=order.is_registrable)
     if any(status == known for known, _moves in moves):
-        return advance(order=order, actor=actor, to=status, detail=detail)
+        return advance_order(order=order, actor=actor, to=status, detail=detail)
     if not (_WORD.fullmatch(status) and (not detail or _WORD.fullmatch(detail))):
         raise DomainError(
             "status_invalid",
             _("Enter a status of at most 100 letters, digits, underscores and dots."),
             "status",
         )
-    if moves.is_terminal(last_known_status(order)):
+    if moves.is_terminal(find_last_known_status(order)):
         raise DomainError(
             "transition_not_allowed",
             _("The order can't change from %(old)s to %(new)s.")
@@ -111,8 +111,8 @@ def take_reported_status(
         to=status,
         updated_at=timezone.now(),
     )
-    event = write_order_event(order, actor, detail=detail)
-    emit_order(order, "updated")
+    event = store_order_event(order, actor, detail=detail)
+    emit_order_event(order, "updated")
     return event
 
 
@@ -126,7 +126,7 @@ def lock_order(order: Order) -> Order:
     return found
 
 
-def write_order_event(
+def store_order_event(
     order: Order, actor: Actor, *, detail: str = "", why: str = ""
 ) -> OrderEvent:
     """Write the step an order has just taken; its status is the order's."""
@@ -143,17 +143,19 @@ def write_order_event(
     return event
 
 
-def emit_order(order: Order, what: str) -> None:
+def emit_order_event(order: Order, what: str) -> None:
     """Tell of an order as it stands now: `created` or `updated` (contract 8.2)."""
     emit_event(
         tenant=order.tenant,
         user=order.user.ref,
         event_type=f"labtest.order.{what}",
-        data=order_payload(full_order(tenant=order.tenant, order_id=order.pk)),
+        data=order_payload(
+            get_order_with_details(tenant=order.tenant, order_id=order.pk)
+        ),
     )
 
 
-def record_order(
+def record_order_change(
     order: Order,
     actor: Actor,
     verb: str,
@@ -171,16 +173,16 @@ def record_order(
     )
 
 
-def _moves_from_here(order: Order) -> Transitions[str]:
-    moves = dict(moves_of(order.method, registrable=order.is_registrable))
+def _possible_moves(order: Order) -> Transitions[str]:
+    moves = dict(allowed_moves(order.method, registrable=order.is_registrable))
     if order.status not in moves:
-        moves[order.status] = moves.get(last_known_status(order), frozenset())
+        moves[order.status] = moves.get(find_last_known_status(order), frozenset())
     return Transitions(moves)
 
 
-def _full(order: Order, low: str) -> str:
+def _full_status_of(order: Order, low: str) -> str:
     try:
-        return full_status(order.method, low)
+        return build_status(order.method, low)
     except (KeyError, ValueError):
         raise DomainError(
             "transition_not_allowed",

@@ -19,37 +19,37 @@ from labs.models import Order, OrderTransaction
 from labs.models.order import COMMENTS_MAX_LENGTH
 from labs.operations.accounts import (
     ResolvedAccount,
-    check_billing,
+    require_billing_allowed,
     resolve_lab_account,
 )
-from labs.operations.appointment_changes import cancel_home_visit
+from labs.operations.appointment_changes import cancel_home_appointment
 from labs.operations.order_checks import (
-    check_answers,
-    check_day,
-    check_patient,
-    check_physician,
+    require_patient_allowed,
+    require_physician,
+    require_start_not_past,
+    require_valid_answers,
 )
 from labs.operations.order_sets import (
     OrderSet,
     ResolvedSet,
-    panel_of,
+    find_or_create_panel,
     resolve_order_set,
 )
 from labs.operations.order_steps import (
-    advance,
-    emit_order,
+    advance_order,
+    emit_order_event,
     lock_order,
-    record_order,
-    write_order_event,
+    record_order_change,
+    store_order_event,
 )
-from labs.operations.requisitions import request_requisition
-from labs.queries.accounts import linked_account
+from labs.operations.requisitions import enqueue_requisition
+from labs.queries.accounts import find_linked_account
 from labs.states.accounts import AccountReason, Billing
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import (
     CANCELLABLE,
     OrderOrigin,
-    full_status,
+    build_status,
     split_status,
 )
 from portal.lib.errors import DomainError, Invalid, NotFound
@@ -116,7 +116,7 @@ def place_order(*, tenant: Tenant, actor: Actor, wanted: OrderRequest) -> Order:
     Source: Contract 6.6, 6.12.
     """
     plan = preview_order(tenant=tenant, wanted=wanted)
-    return write_planned(tenant, actor, plan, "place_order")
+    return store_planned_order(tenant, actor, plan, "place_order")
 
 
 def preview_order(*, tenant: Tenant, wanted: OrderRequest) -> OrderPlan:
@@ -126,8 +126,8 @@ def preview_order(*, tenant: Tenant, wanted: OrderRequest) -> OrderPlan:
     which account, and why.
     """
     plan = plan_order(tenant, wanted)
-    check_patient(tenant, wanted.patient_details)
-    check_answers(plan.resolved.markers, wanted.aoe_answers)
+    require_patient_allowed(tenant, wanted.patient_details)
+    require_valid_answers(plan.resolved.markers, wanted.aoe_answers)
     return plan
 
 
@@ -150,8 +150,10 @@ def import_order(
             _("Enter the sample ID of the imported order."),
             "sample_id",
         )
-    order = write_planned(tenant, actor, plan, "import_order", makes_requisition=False)
-    advance(order=order, actor=actor, to="requisition_bypassed")
+    order = store_planned_order(
+        tenant, actor, plan, "import_order", makes_requisition=False
+    )
+    advance_order(order=order, actor=actor, to="requisition_bypassed")
     return order
 
 
@@ -163,14 +165,14 @@ def cancel_order(*, order: Order, actor: Actor, why: str = "") -> Order:
     """
     order = lock_order(order)
     require_cancellable(order)
-    cancel_home_visit(order=order, actor=actor)
-    advance(order=order, actor=actor, to="cancelled", why=why)
-    record_order(order, actor, "cancel_order")
+    cancel_home_appointment(order=order, actor=actor)
+    advance_order(order=order, actor=actor, to="cancelled", why=why)
+    record_order_change(order, actor, "cancel_order")
     return order
 
 
 @transaction.atomic
-def reschedule_activation(*, order: Order, actor: Actor, day: date | None) -> Order:
+def change_start_date(*, order: Order, actor: Actor, day: date | None) -> Order:
     """Change the day a scheduled order starts, None for today; before it has started.
 
     Raises: order_activated, activate_by_past. Source: Contract 6.5.
@@ -180,22 +182,22 @@ def reschedule_activation(*, order: Order, actor: Actor, day: date | None) -> Or
         raise DomainError(
             "order_activated", _("This order has already started."), "activate_by"
         )
-    check_day(day)
+    require_start_not_past(day)
     before, order.activate_by = order.activate_by, day
     order.updated_at = timezone.now()
     order.save(update_fields=["activate_by", "updated_at"])
-    record_order(
+    record_order_change(
         order,
         actor,
         "reschedule_activation",
         {"activate_by": [str(before), str(day) if day else None]},
     )
-    request_requisition(order)
+    enqueue_requisition(order)
     return order
 
 
 @transaction.atomic
-def complete_draw(*, order: Order, actor: Actor) -> Order:
+def record_sample_drawn(*, order: Order, actor: Actor) -> Order:
     """Note that an on-site sample was taken.
 
     Raises: not_on_site; transition_not_allowed. Source: Contract 6.5.
@@ -203,8 +205,8 @@ def complete_draw(*, order: Order, actor: Actor) -> Order:
     order = lock_order(order)
     if order.method != CollectionMethod.ON_SITE_COLLECTION:
         raise DomainError("not_on_site", _("Only on-site collections have this step."))
-    advance(order=order, actor=actor, to="draw_completed")
-    record_order(order, actor, "complete_draw")
+    advance_order(order=order, actor=actor, to="draw_completed")
+    record_order_change(order, actor, "complete_draw")
     return order
 
 
@@ -233,7 +235,9 @@ def plan_order(
         )
     chosen = None
     if wanted.lab_account_id is not None:
-        chosen = linked_account(tenant=tenant, account_id=wanted.lab_account_id).lab
+        chosen = find_linked_account(
+            tenant=tenant, account_id=wanted.lab_account_id
+        ).lab
     resolved = resolve_order_set(
         tenant=tenant,
         order_set=wanted.order_set,
@@ -251,13 +255,13 @@ def plan_order(
             importing=importing,
             leave_out=leave_out,
         )
-    check_billing(
+    require_billing_allowed(
         account=account.account,
         billing_type=wanted.billing_type,
         state=str(wanted.patient_address.get("state", "")),
     )
-    check_physician(account.account, wanted.physician)
-    check_day(wanted.activate_by)
+    require_physician(account.account, wanted.physician)
+    require_start_not_past(wanted.activate_by)
     if (
         wanted.billing_type == Billing.COMMERCIAL_INSURANCE
         and wanted.health_insurance is None
@@ -270,7 +274,7 @@ def plan_order(
     return OrderPlan(found.user, resolved, account, wanted)
 
 
-def write_planned(
+def store_planned_order(
     tenant: Tenant,
     actor: Actor,
     plan: OrderPlan,
@@ -288,7 +292,7 @@ def write_planned(
         transaction_row = OrderTransaction(tenant=tenant, user_id=plan.user.id)
         transaction_row.save(force_insert=True)
         plan.fields["transaction_id"] = transaction_row.pk
-    panel = panel_of(tenant=tenant, resolved=plan.resolved)
+    panel = find_or_create_panel(tenant=tenant, resolved=plan.resolved)
     order = Order(
         tenant=tenant,
         user_id=plan.user.id,
@@ -297,7 +301,7 @@ def write_planned(
         lab_account=plan.account.account,
         account_reason=plan.account.reason,
         method=str(plan.resolved.method),
-        status=full_status(str(plan.resolved.method), "ordered"),
+        status=build_status(str(plan.resolved.method), "ordered"),
         patient_details=dict(details),
         patient_address=dict(address),
         patient_name=f"{details['first_name']} {details['last_name']}",
@@ -317,10 +321,10 @@ def write_planned(
         activate_by=wanted.activate_by,
         **plan.fields,
     )
-    return write_order(order=order, actor=actor, verb=verb, asks=makes_requisition)
+    return store_order(order=order, actor=actor, verb=verb, asks=makes_requisition)
 
 
-def write_order(*, order: Order, actor: Actor, verb: str, asks: bool) -> Order:
+def store_order(*, order: Order, actor: Actor, verb: str, asks: bool) -> Order:
     """Store a new order with its first event; ask for its requisition where `asks`.
 
     Raises: sample_id_taken. Source: Contract 6.6, 6.12.
@@ -334,11 +338,11 @@ def write_order(*, order: Order, actor: Actor, verb: str, asks: bool) -> Order:
             _("Another order at this lab has this sample ID."),
             "sample_id",
         ) from None
-    write_order_event(order, actor)
-    record_order(order, actor, verb)
-    emit_order(order, "created")
+    store_order_event(order, actor)
+    record_order_change(order, actor, verb)
+    emit_order_event(order, "created")
     if asks:
-        request_requisition(order)
+        enqueue_requisition(order)
     return order
 
 

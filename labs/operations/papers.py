@@ -17,17 +17,17 @@ from django.utils.translation import gettext as _
 from accounts.models import Tenant
 from accounts.operations.audit import record_read
 from labs.operations.diagnoses import known_diagnoses
-from labs.operations.order_steps import lock_order, record_order
-from labs.operations.requisitions import printed_comment
+from labs.operations.order_steps import lock_order, record_order_change
+from labs.operations.requisitions import build_requisition_comment
 from labs.papers.instructions import OrderMarks, draw_instructions
 from labs.papers.labels import Stock, draw_labels
 from labs.papers.links import LINK_TTL, read_token
 from labs.papers.requisition import RequisitionContent, draw_requisition
 from labs.papers.results import ReportContent, draw_results
 from labs.papers.sheet import Paper
-from labs.queries.history import has_requisition
-from labs.queries.order_answers import answers_of
-from labs.queries.orders import full_order
+from labs.queries.history import had_requisition_created
+from labs.queries.order_answers import list_order_answers
+from labs.queries.orders import get_order_with_details
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError, Invalid, NotFound
 from portal.lib.links import absolute_url
@@ -45,19 +45,20 @@ LABELS_USUAL = 3  # Contract 6.16
 LINK_ACTOR = "requisition_link"
 
 
-def requisition_of(order: Order) -> Paper:
+def render_requisition_of(order: Order) -> Paper:
     """An order's requisition, as it was first printed.
 
     Raises: requisition_not_found (404), before it is made and for imports. Source:
     Contract 6.16.
     """
-    _require_requisition(order)
+    _require_requisition_created(order)
     return Paper(
-        _name("requisition", order), draw_requisition(requisition_content(order))
+        _file_name("requisition", order),
+        draw_requisition(collect_requisition_content(order)),
     )
 
 
-def requisition_content(order: Order) -> RequisitionContent:
+def collect_requisition_content(order: Order) -> RequisitionContent:
     """What stands on an order's requisition, whether it is made or not."""
     known = known_diagnoses()
     insured = (order.health_insurance or {}).get("diagnosis_codes") or ()
@@ -65,16 +66,16 @@ def requisition_content(order: Order) -> RequisitionContent:
     return RequisitionContent(
         order=order,
         ordered_at=order.created_at.astimezone(find_zone(order.tenant.team.time_zone)),
-        comment=comment_of(order),
-        answers=answers_of(order),
+        comment=requisition_comment_of(order),
+        answers=list_order_answers(order),
         diagnoses=[
             (code, known[code].description if code in known else "") for code in codes
         ],
-        url=_page_of(order),
+        url=_order_page_url(order),
     )
 
 
-def labels_of(
+def render_labels(
     order: Order,
     *,
     collected_on: date,
@@ -86,7 +87,7 @@ def labels_of(
     Raises: requisition_not_found (404); labels_out_of_range (422). Source: Contract
     6.16; Ours: at most LABELS_AT_MOST.
     """
-    _require_requisition(order)
+    _require_requisition_created(order)
     if not 1 <= number <= LABELS_AT_MOST:
         raise Invalid(
             "labels_out_of_range",
@@ -96,31 +97,31 @@ def labels_of(
             place="query",
         )
     body = draw_labels(order, collected_on=collected_on, number=number, stock=stock)
-    return Paper(_name("labels", order), body)
+    return Paper(_file_name("labels", order), body)
 
 
-def instructions_of(order: Order) -> Paper:
+def render_order_instructions(order: Order) -> Paper:
     """What the patient of an order reads before the sample is taken.
 
     Raises: instructions_not_found (404), where its test has none. Source: Contract
     6.16.
     """
     panel = order.lab_test
-    _require_instructions(panel)
+    _require_has_instructions(panel)
     marks = OrderMarks(order_id=str(order.pk), sample_id=order.sample_id)
-    return Paper(_name("instructions", order), draw_instructions(panel, of=marks))
+    return Paper(_file_name("instructions", order), draw_instructions(panel, of=marks))
 
 
-def instructions_of_panel(panel: LabTest) -> Paper:
+def render_panel_instructions(panel: LabTest) -> Paper:
     """The same of a panel.
 
     Raises: instructions_not_found (404). Source: Contract 6.3.
     """
-    _require_instructions(panel)
+    _require_has_instructions(panel)
     return Paper(f"instructions-{panel.slug}.pdf", draw_instructions(panel))
 
 
-def results_paper(*, found: ResultSet, tenant: Tenant) -> Paper:
+def render_results_report(*, found: ResultSet, tenant: Tenant) -> Paper:
     """The result report of an order or a transaction, read with its panel and markers.
 
     Source: Contract 6.15, 6.16.
@@ -128,16 +129,16 @@ def results_paper(*, found: ResultSet, tenant: Tenant) -> Paper:
     order = found.order
     order.tenant = tenant
     content = ReportContent(
-        found=found, zone=find_zone(tenant.team.time_zone), url=_page_of(order)
+        found=found, zone=find_zone(tenant.team.time_zone), url=_order_page_url(order)
     )
-    return Paper(_name("results", order), draw_results(content))
+    return Paper(_file_name("results", order), draw_results(content))
 
 
-def comment_of(order: Order) -> str:
+def requisition_comment_of(order: Order) -> str:
     """The comment as the requisition prints it, or has printed it once it is made."""
     if order.requisition_issued_at is not None:
         return order.requisition_comment
-    return printed_comment(
+    return build_requisition_comment(
         lab=order.lab, account=order.lab_account, comments=order.comments
     )
 
@@ -150,15 +151,15 @@ def reissue_requisition_link(*, order: Order, actor: Actor) -> Order:
     astray can be stopped, and the audit says who made another.
     """
     order = lock_order(order)
-    _require_requisition(order)
-    comment = comment_of(order)
+    _require_requisition_created(order)
+    comment = requisition_comment_of(order)
     before, now = order.requisition_issued_at, timezone.now()
     order.requisition_issued_at = order.updated_at = now
     order.requisition_comment = comment
     order.save(
         update_fields=["requisition_issued_at", "requisition_comment", "updated_at"]
     )
-    record_order(
+    record_order_change(
         order,
         actor,
         "reissue_requisition_link",
@@ -176,24 +177,24 @@ def open_requisition_link(*, token: str, address: str | None) -> Paper:
     """
     claim = read_token(token)
     if claim is None:
-        raise _unknown_link()
+        raise _unknown_link_error()
     tenants = Tenant.objects.select_related("team")
     tenant = tenants.filter(pk=claim.tenant_id, team__deleted_at=None).first()
     if tenant is None:
-        raise _unknown_link()
+        raise _unknown_link_error()
     with acting_for(tenant):
         try:
-            order = full_order(tenant=tenant, order_id=claim.order_id)
+            order = get_order_with_details(tenant=tenant, order_id=claim.order_id)
         except NotFound:
-            raise _unknown_link() from None
+            raise _unknown_link_error() from None
         if order.requisition_issued_at != claim.issued_at:
-            raise _unknown_link()
+            raise _unknown_link_error()
         if not timedelta() <= timezone.now() - claim.issued_at < LINK_TTL:
             raise DomainError(
                 "requisition_link_expired",
                 _("This link has expired: links are valid for 7 days."),
             )
-        paper = requisition_of(order)
+        paper = render_requisition_of(order)
         system = Actor.system(LINK_ACTOR)
         record_read(
             tenant=tenant,
@@ -205,27 +206,27 @@ def open_requisition_link(*, token: str, address: str | None) -> Paper:
     return paper
 
 
-def _require_requisition(order: Order) -> None:
-    if not has_requisition(order):
+def _require_requisition_created(order: Order) -> None:
+    if not had_requisition_created(order):
         raise NotFound("requisition_not_found", _("This order has no requisition yet."))
 
 
-def _require_instructions(panel: LabTest) -> None:
+def _require_has_instructions(panel: LabTest) -> None:
     if not panel.has_collection_instructions:
         raise NotFound(
             "instructions_not_found", _("This test has no collection instructions.")
         )
 
 
-def _unknown_link() -> NotFound:
+def _unknown_link_error() -> NotFound:
     return NotFound("requisition_link_unknown", _("This link is not valid."))
 
 
-def _name(what: str, order: Order) -> str:
+def _file_name(what: str, order: Order) -> str:
     return f"{what}-{str(order.pk)[:8]}.pdf"
 
 
-def _page_of(order: Order) -> str:
+def _order_page_url(order: Order) -> str:
     place = {
         "team_slug": order.tenant.team.slug,
         "environment": order.tenant.environment,

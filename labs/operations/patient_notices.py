@@ -39,15 +39,15 @@ if TYPE_CHECKING:
 SEND_JOB = "labs.send_patient_notice"
 
 
-def tell_patient(*, order: Order, event: OrderEvent) -> None:
+def queue_patient_notices(*, order: Order, event: OrderEvent) -> None:
     """Note what the patient is to be told of a step, and enqueue what can be sent.
 
     In the caller's transaction. Nothing where the team, the order or the patient's
     details leave no channel, and nothing of critical results: people tell those.
     Source: Contract 9.2; Ours: which steps.
     """
-    kind = _kind_of(order)
-    channels = _channels(order)
+    kind = _notice_kind_of_order(order)
+    channels = _enabled_channels(order)
     if kind is None or not channels:
         return
     mine = PatientNotice.objects.for_tenant(order.tenant).filter(order=order)
@@ -81,7 +81,7 @@ def tell_patient(*, order: Order, event: OrderEvent) -> None:
 
 
 @transaction.atomic
-def set_order_texts(*, order: Order, actor: Actor, enabled: bool) -> Order:
+def set_order_sms_enabled(*, order: Order, actor: Actor, enabled: bool) -> Order:
     """Let an order's patient be sent texts, or not; the team's own switch stands above.
 
     Source: Contract 10 (communication_settings).
@@ -103,36 +103,36 @@ def set_order_texts(*, order: Order, actor: Actor, enabled: bool) -> Order:
     return order
 
 
-def send_waiting_notices(*, tenant: Tenant, order_id: str) -> None:
+def send_queued_notices(*, tenant: Tenant, order_id: str) -> None:
     """Send what waits of an order, oldest first.
 
     Asks other servers, so never inside a transaction. A message that was handed over
     just before its worker died is sent again. Raises: MessageRefused; the job runs
     again. Source: Ours.
     """
-    for notice in _waiting(tenant, order_id):
+    for notice in _queued_notices(tenant, order_id):
         order = notice.order
         order.tenant = tenant
         messenger = messenger_of(tenant=tenant, channel=notice.channel)
-        message = _message(order, notice)
+        message = _build_message(order, notice)
         if messenger is None or not message.to:
-            _close(notice, NoticeStatus.RECORDED)
+            _set_notice_status(notice, NoticeStatus.RECORDED)
             continue
         messenger.send(message)
-        _close(notice, NoticeStatus.SENT)
+        _set_notice_status(notice, NoticeStatus.SENT)
 
 
-def give_up_notices(*, tenant: Tenant, order_id: str) -> None:
+def mark_queued_notices_refused(*, tenant: Tenant, order_id: str) -> None:
     """Say of what still waits of an order that it was not taken."""
-    for notice in _waiting(tenant, order_id):
-        _close(notice, NoticeStatus.REFUSED)
+    for notice in _queued_notices(tenant, order_id):
+        _set_notice_status(notice, NoticeStatus.REFUSED)
 
 
-def _close(notice: PatientNotice, status: NoticeStatus) -> None:
+def _set_notice_status(notice: PatientNotice, status: NoticeStatus) -> None:
     move_status(notice, moves=NOTICE_MOVES, to=status, closed_at=timezone.now())
 
 
-def _waiting(tenant: Tenant, order_id: str) -> list[PatientNotice]:
+def _queued_notices(tenant: Tenant, order_id: str) -> list[PatientNotice]:
     found = PatientNotice.objects.for_tenant(tenant).filter(
         order_id=order_id,
         status=NoticeStatus.WAITING,
@@ -141,7 +141,7 @@ def _waiting(tenant: Tenant, order_id: str) -> list[PatientNotice]:
     return list(found.select_related("order").order_by("id"))
 
 
-def _kind_of(order: Order) -> NoticeKind | None:
+def _notice_kind_of_order(order: Order) -> NoticeKind | None:
     low = split_status(order.status).low
     if low == "requisition_created" and order.method == CollectionMethod.WALK_IN_TEST:
         return NoticeKind.REQUISITION_READY
@@ -150,7 +150,7 @@ def _kind_of(order: Order) -> NoticeKind | None:
     return None if kind == NoticeKind.RESULTS_READY and is_critical else kind
 
 
-def _channels(order: Order) -> list[NoticeChannel]:
+def _enabled_channels(order: Order) -> list[NoticeChannel]:
     """Those that the team has on and the patient's details have an address for."""
     tenant, told = order.tenant, order.patient_details or {}
     by_mail = tenant.lab_tests_patient_email_communication_enabled
@@ -163,7 +163,7 @@ def _channels(order: Order) -> list[NoticeChannel]:
     return channels
 
 
-def _message(order: Order, notice: PatientNotice) -> PatientMessage:
+def _build_message(order: Order, notice: PatientNotice) -> PatientMessage:
     brand = order.tenant.brand_information or {}
     told = order.patient_details or {}
     by_mail = notice.channel == NoticeChannel.EMAIL

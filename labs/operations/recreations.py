@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from labs.operations.appointment_changes import cancel_home_visit
-from labs.operations.order_checks import check_patient
+from labs.operations.appointment_changes import cancel_home_appointment
+from labs.operations.order_checks import require_patient_allowed
 from labs.operations.order_sets import OrderSet
-from labs.operations.order_steps import advance, lock_order
+from labs.operations.order_steps import advance_order, lock_order
 from labs.operations.orders import (
     OrderPlan,
     OrderRequest,
     plan_order,
     require_cancellable,
-    write_planned,
+    store_planned_order,
 )
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import OrderOrigin, UpdateReason
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Recreation:
+class RecreationRequest:
     """What a recreated order changes; what is None is copied (contract 6.14)."""
 
     reason: UpdateReason
@@ -49,7 +49,7 @@ class Recreation:
 
 
 @transaction.atomic
-def recreate_order(*, order: Order, actor: Actor, wanted: Recreation) -> Order:
+def recreate_order(*, order: Order, actor: Actor, wanted: RecreationRequest) -> Order:
     """Cancel an order and place it again, with what was wrong put right.
 
     INCORRECT_LAB never carries the account over: a fresh one is resolved with the old
@@ -60,18 +60,20 @@ def recreate_order(*, order: Order, actor: Actor, wanted: Recreation) -> Order:
     """
     order = lock_order(order)
     plan = preview_recreation(order=order, wanted=wanted)
-    cancel_home_visit(order=order, actor=actor)
-    advance(order=order, actor=actor, to="cancelled", why=str(wanted.reason.label))
+    cancel_home_appointment(order=order, actor=actor)
+    advance_order(
+        order=order, actor=actor, to="cancelled", why=str(wanted.reason.label)
+    )
     plan.fields.update(
         transaction_id=order.transaction_id,
         parent=order,
         origin=OrderOrigin.RECREATION,
         update_reason=wanted.reason,
     )
-    return write_planned(order.tenant, actor, plan, "recreate_order")
+    return store_planned_order(order.tenant, actor, plan, "recreate_order")
 
 
-def preview_recreation(*, order: Order, wanted: Recreation) -> OrderPlan:
+def preview_recreation(*, order: Order, wanted: RecreationRequest) -> OrderPlan:
     """What recreate_order would place, or why it would not; nothing is written.
 
     Raises: as recreate_order. Source: Ours: who recreates an order sees first which
@@ -84,7 +86,7 @@ def preview_recreation(*, order: Order, wanted: Recreation) -> OrderPlan:
             _("No patient is registered to this kit. Cancel it and send another."),
         )
     wrong_lab = wanted.reason == UpdateReason.INCORRECT_LAB
-    request = _request_again(order, wanted)
+    request = _build_recreated_request(order, wanted)
     carried = wanted.lab_account_id is None and not wrong_lab
     plan = plan_order(
         order.tenant,
@@ -93,13 +95,13 @@ def preview_recreation(*, order: Order, wanted: Recreation) -> OrderPlan:
         carried=order if carried else None,
         with_archived=True,
     )
-    check_patient(order.tenant, request.patient_details)
+    require_patient_allowed(order.tenant, request.patient_details)
     asked = {marker.pk for marker in plan.resolved.markers}
     kept = tuple(a for a in request.aoe_answers if a["marker_id"] in asked)
     return replace(plan, wanted=replace(request, aoe_answers=kept))
 
 
-def _request_again(order: Order, wanted: Recreation) -> OrderRequest:
+def _build_recreated_request(order: Order, wanted: RecreationRequest) -> OrderRequest:
     """The request of an order's recreation: what was, with what is to change."""
     method = CollectionMethod.known(order.method)
     return OrderRequest(

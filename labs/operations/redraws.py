@@ -13,9 +13,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from labs.models import Order
-from labs.operations.order_steps import advance, lock_order
-from labs.operations.orders import write_order
-from labs.states.orders import OrderOrigin, full_status
+from labs.operations.order_steps import advance_order, lock_order
+from labs.operations.orders import store_order
+from labs.states.orders import OrderOrigin, build_status
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _COPIED = (
 
 
 @transaction.atomic
-def offer_redraw(*, order: Order, actor: Actor) -> Order:
+def place_redraw(*, order: Order, actor: Actor) -> Order:
     """End a walk-in order at redraw_available and place its redraw; returns that one.
 
     Raises: transition_not_allowed; redraw_used, as a transaction has one redraw at
@@ -60,16 +60,16 @@ def offer_redraw(*, order: Order, actor: Actor) -> Order:
     )
     if in_transaction.filter(origin=OrderOrigin.REDRAW).exists():
         raise DomainError("redraw_used", _("This order already had its one redraw."))
-    advance(order=order, actor=actor, to="redraw_available")
+    advance_order(order=order, actor=actor, to="redraw_available")
     now = timezone.now()
     redraw = Order(
         pk=uuid.uuid4(),
         tenant=order.tenant,
         parent=order,
         origin=OrderOrigin.REDRAW,
-        status=full_status(order.method, "ordered"),
+        status=build_status(order.method, "ordered"),
         created_at=now,
         updated_at=now,
         **{name: getattr(order, name) for name in _COPIED},
     )
-    return write_order(order=redraw, actor=actor, verb="offer_redraw", asks=True)
+    return store_order(order=redraw, actor=actor, verb="offer_redraw", asks=True)

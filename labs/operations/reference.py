@@ -22,8 +22,8 @@ from psycopg.types.json import Jsonb
 from accounts.models import Tenant
 from labs.models import ExpectedResult, Lab, Marker
 from labs.operations.service_centers import (
-    read_service_centers,
-    write_service_centers,
+    parse_service_centers,
+    upsert_service_centers,
 )
 from labs.states.catalogue import Generation, LabTestStatus
 from portal.lib import rows
@@ -61,25 +61,25 @@ FROM laid JOIN entry ON entry.slug = laid.reference_slug
 """
 
 
-def lay_reference_set() -> None:
+def install_reference_data() -> None:
     """Lay labs, markers, results and centers, and the panels that any tenant lacks.
 
     Laying again changes what the files changed and nothing else; what left the files
     stays, since orders may name it. Source: Ours (architecture 2.10).
     """
     with transaction.atomic():
-        _write(Lab, reference_labs())
-        _write(Marker, reference_markers())
-        _write(ExpectedResult, reference_results())
-        write_service_centers(
-            read_service_centers(
-                entries=_read("service_centers"), labs=reference_labs()
+        _upsert_rows(Lab, read_reference_labs())
+        _upsert_rows(Marker, read_reference_markers())
+        _upsert_rows(ExpectedResult, read_reference_results())
+        upsert_service_centers(
+            parse_service_centers(
+                entries=_read_csv_rows("service_centers"), labs=read_reference_labs()
             )
         )
-        lay_panels(list(Tenant.objects.order_by("pk")))
+        install_reference_panels(list(Tenant.objects.order_by("pk")))
 
 
-def lay_panels(tenants: Sequence[Tenant]) -> None:
+def install_reference_panels(tenants: Sequence[Tenant]) -> None:
     """Give tenants the active panels of the reference set that they lack.
 
     One that was renamed or archived is there and stays so.
@@ -88,7 +88,7 @@ def lay_panels(tenants: Sequence[Tenant]) -> None:
         opened.execute(
             _LAY_PANELS,
             (
-                Jsonb(_reference_panels()),
+                Jsonb(_read_reference_panels()),
                 LabTestStatus.ACTIVE.value,
                 Generation.MANUAL.value,
                 [tenant.pk for tenant in tenants],
@@ -98,25 +98,27 @@ def lay_panels(tenants: Sequence[Tenant]) -> None:
 
 
 @cache
-def reference_labs() -> tuple[Lab, ...]:
+def read_reference_labs() -> tuple[Lab, ...]:
     """The labs of contract 6.1."""
     return tuple(
         Lab(
             **{
                 **entry,
-                "collection_methods": _parts(entry["collection_methods"]),
-                "sample_types": _parts(entry["sample_types"]),
+                "collection_methods": _split_list(entry["collection_methods"]),
+                "sample_types": _split_list(entry["sample_types"]),
             }
         )
-        for entry in _read("labs")
+        for entry in _read_csv_rows("labs")
     )
 
 
 @cache
-def reference_markers() -> tuple[Marker, ...]:
+def read_reference_markers() -> tuple[Marker, ...]:
     """The markers of contract 6.2, with their questions."""
-    labs = {lab.slug: lab for lab in reference_labs()}
-    questions = {entry["key"]: _question(entry) for entry in _read("questions")}
+    labs = {lab.slug: lab for lab in read_reference_labs()}
+    questions = {
+        entry["key"]: _parse_question(entry) for entry in _read_csv_rows("questions")
+    }
     return tuple(
         Marker(
             id=int(entry["id"]),
@@ -136,15 +138,15 @@ def reference_markers() -> tuple[Marker, ...]:
             worst_case_tat_days=int(entry["worst_case_tat_days"]),
             aoe_questions=[
                 {**questions[key], "sequence": number}
-                for number, key in enumerate(_parts(entry["questions"]), 1)
+                for number, key in enumerate(_split_list(entry["questions"]), 1)
             ],
         )
-        for entry in _read("markers")
+        for entry in _read_csv_rows("markers")
     )
 
 
 @cache
-def reference_results() -> tuple[ExpectedResult, ...]:
+def read_reference_results() -> tuple[ExpectedResult, ...]:
     """The results that markers give."""
     return tuple(
         ExpectedResult(
@@ -160,38 +162,39 @@ def reference_results() -> tuple[ExpectedResult, ...]:
             result_type=entry["result_type"],
             low=float(entry["low"]) if entry["low"] else None,
             high=float(entry["high"]) if entry["high"] else None,
-            coded_values=_parts(entry["coded_values"]),
+            coded_values=_split_list(entry["coded_values"]),
         )
-        for entry in _read("expected_results")
+        for entry in _read_csv_rows("expected_results")
     )
 
 
 @cache
-def _reference_panels() -> list[dict[str, Any]]:
-    labs = {lab.slug: lab.id for lab in reference_labs()}
-    numbers = {(m.lab_id, m.provider_id): m.id for m in reference_markers()}
+def _read_reference_panels() -> list[dict[str, Any]]:
+    labs = {lab.slug: lab.id for lab in read_reference_labs()}
+    numbers = {(m.lab_id, m.provider_id): m.id for m in read_reference_markers()}
     return [
         {
             **entry,
             "place": place,
             "lab_id": labs[entry["lab"]],
             "marker_ids": [
-                numbers[labs[entry["lab"]], code] for code in _parts(entry["markers"])
+                numbers[labs[entry["lab"]], code]
+                for code in _split_list(entry["markers"])
             ],
         }
-        for place, entry in enumerate(_read("panels"))
+        for place, entry in enumerate(_read_csv_rows("panels"))
     ]
 
 
-def _write(model: type[Model], entries: Sequence[Model]) -> None:
+def _upsert_rows(model: type[Model], entries: Sequence[Model]) -> None:
     columns = [field.name for field in model._meta.fields if not field.primary_key]
     model._base_manager.bulk_create(
         entries, update_conflicts=True, unique_fields=["id"], update_fields=columns
     )
 
 
-def _question(entry: dict[str, str]) -> dict[str, Any]:
-    answers = [answer.split("=", 1) for answer in _parts(entry["answers"])]
+def _parse_question(entry: dict[str, str]) -> dict[str, Any]:
+    answers = [answer.split("=", 1) for answer in _split_list(entry["answers"])]
     return {
         "id": int(entry["id"]),
         "required": entry["required"] == "true",
@@ -208,10 +211,10 @@ def _question(entry: dict[str, str]) -> dict[str, Any]:
 
 
 @cache
-def _read(name: str) -> tuple[dict[str, str], ...]:
+def _read_csv_rows(name: str) -> tuple[dict[str, str], ...]:
     with (_DATA / f"{name}.csv").open(newline="", encoding="utf-8") as opened:
         return tuple(csv.DictReader(opened))
 
 
-def _parts(text: str) -> list[str]:
+def _split_list(text: str) -> list[str]:
     return text.split("|") if text else []

@@ -19,8 +19,8 @@ from django.utils.translation import gettext as _
 from accounts.queries import team_members
 from accounts.states import Area, allows
 from labs.models import RequisitionWatch
-from labs.operations.order_steps import lock_order, record_order
-from labs.queries.history import last_known_status
+from labs.operations.order_steps import lock_order, record_order_change
+from labs.queries.history import find_last_known_status
 from labs.states.order_work import AWAITS_REQUISITION
 from labs.states.orders import split_status
 from portal.lib.errors import DomainError
@@ -38,19 +38,19 @@ READY_JOB = "labs.mail_requisition"
 _log = logging.getLogger(__name__)
 
 
-class MailRefused(Exception):
+class MailNotAccepted(Exception):
     """The mail server did not take a mail; the job runs again."""
 
 
 @transaction.atomic
-def watch_requisition(*, order: Order, actor: Actor, member: Member) -> None:
+def subscribe_to_requisition(*, order: Order, actor: Actor, member: Member) -> None:
     """Have a member told once the order's requisition is made; once, however often.
 
     Raises: requisition_not_awaited, where it is made already or never will be. Source:
     Issue "Service centers and appointments".
     """
     order = lock_order(order)
-    if split_status(last_known_status(order)).low not in AWAITS_REQUISITION:
+    if split_status(find_last_known_status(order)).low not in AWAITS_REQUISITION:
         raise DomainError(
             "requisition_not_awaited",
             _("This order's requisition is already created, or the order ended."),
@@ -59,10 +59,10 @@ def watch_requisition(*, order: Order, actor: Actor, member: Member) -> None:
         order=order, member=member, defaults={"tenant": order.tenant}
     )
     if is_new:
-        record_order(order, actor, "watch_requisition")
+        record_order_change(order, actor, "watch_requisition")
 
 
-def tell_of_requisition(order: Order) -> None:
+def enqueue_requisition_mails(order: Order) -> None:
     """Enqueue the mails about an order's requisition, if anybody waits for them."""
     watches = RequisitionWatch.objects.for_tenant(order.tenant)
     if watches.filter(order=order).exists():
@@ -74,7 +74,7 @@ def tell_of_requisition(order: Order) -> None:
         )
 
 
-def mail_requisition(*, tenant: Tenant, order_id: UUID) -> None:
+def mail_requisition_watchers(*, tenant: Tenant, order_id: UUID) -> None:
     """Mail those who wait, each once; who has lost the right to book is not told.
 
     Raises: MailRefused; who was mailed before is not mailed again.
@@ -94,11 +94,11 @@ def mail_requisition(*, tenant: Tenant, order_id: UUID) -> None:
     )
     for watch in watches.select_related("member").order_by("pk"):
         if watch.member_id in able:
-            _mail(tenant, watch)
+            _mail_watcher(tenant, watch)
         watch.delete()
 
 
-def _mail(tenant: Tenant, watch: RequisitionWatch) -> None:
+def _mail_watcher(tenant: Tenant, watch: RequisitionWatch) -> None:
     context = {
         "team": tenant.team.name,
         "environment": tenant.get_environment_display(),
@@ -121,4 +121,4 @@ def _mail(tenant: Tenant, watch: RequisitionWatch) -> None:
         mail.send()
     except (OSError, SMTPException):
         _log.warning("mail of requisition watch %s was not taken", watch.pk)
-        raise MailRefused from None
+        raise MailNotAccepted from None

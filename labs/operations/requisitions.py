@@ -12,11 +12,11 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from labs.models import Order
-from labs.operations.gateways import gateway_of
-from labs.operations.order_steps import advance, lock_order
-from labs.operations.requisition_watches import tell_of_requisition
-from labs.queries.history import last_known_status
-from labs.queries.orders import full_orders
+from labs.operations.gateways import lab_gateway_of
+from labs.operations.order_steps import advance_order, lock_order
+from labs.operations.requisition_watches import enqueue_requisition_mails
+from labs.queries.history import find_last_known_status
+from labs.queries.orders import orders_with_details
 from labs.states.catalogue import COMMENT_LABS
 from labs.states.order_work import AWAITS_REQUISITION
 from labs.states.orders import split_status
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
 REQUISITION_JOB = "labs.make_requisition"
 
 
-def printed_comment(*, lab: Lab, account: LabAccount | None, comments: str) -> str:
+def build_requisition_comment(
+    *, lab: Lab, account: LabAccount | None, comments: str
+) -> str:
     """An order's comment as its requisition prints it, after the account's own text.
 
     Empty at labs that take none. Source: Specification 8; contract 6.1, 6.4
@@ -45,7 +47,7 @@ def printed_comment(*, lab: Lab, account: LabAccount | None, comments: str) -> s
     return "\n".join(text for text in (default.strip(), comments.strip()) if text)
 
 
-def request_requisition(order: Order) -> None:
+def enqueue_requisition(order: Order) -> None:
     """Enqueue an order's requisition where one is due (contract 6.12).
 
     The sandbox waits for simulation, a scheduled order for its day.
@@ -60,49 +62,49 @@ def request_requisition(order: Order) -> None:
         )
 
 
-def make_requisition(*, tenant: Tenant, actor: Actor, order_id: UUID) -> None:
+def create_requisition(*, tenant: Tenant, actor: Actor, order_id: UUID) -> None:
     """Announce an order to its lab and move it on; nothing if it has moved already.
 
     A kit keeps the sample id that is printed on it. Raises: LabUnavailable (nothing was
     written; the job runs again); sample_id_taken. Source: Contract 6.12.
     """
-    order = full_orders(tenant=tenant).filter(pk=order_id).first()
+    order = orders_with_details(tenant=tenant).filter(pk=order_id).first()
     if order is None:
         return
     order.tenant = tenant
-    if not _waits(order):
+    if not _awaits_requisition(order):
         return
     # The lab is told what the requisition is going to print.
-    order.requisition_comment = _comment(order)
+    order.requisition_comment = _requisition_comment(order)
     # The lab's answer comes before the transaction that stores it.
-    answer = gateway_of(tenant).request_requisition(order)
+    answer = lab_gateway_of(tenant).request_requisition(order)
     with transaction.atomic():
         order = lock_order(order)
-        if _waits(order):
-            _store(order, actor, order.sample_id or answer.sample_id)
+        if _awaits_requisition(order):
+            _store_requisition(order, actor, order.sample_id or answer.sample_id)
 
 
-def _waits(order: Order) -> bool:
-    return split_status(last_known_status(order)).low in AWAITS_REQUISITION
+def _awaits_requisition(order: Order) -> bool:
+    return split_status(find_last_known_status(order)).low in AWAITS_REQUISITION
 
 
-def _comment(order: Order) -> str:
-    return printed_comment(
+def _requisition_comment(order: Order) -> str:
+    return build_requisition_comment(
         lab=order.lab, account=order.lab_account, comments=order.comments
     )
 
 
-def _store(order: Order, actor: Actor, sample_id: str) -> None:
+def _store_requisition(order: Order, actor: Actor, sample_id: str) -> None:
     try:
         with transaction.atomic():
-            advance(
+            advance_order(
                 order=order,
                 actor=actor,
                 to="requisition_created",
                 changes={
                     "sample_id": sample_id,
                     "requisition_issued_at": timezone.now(),
-                    "requisition_comment": _comment(order),
+                    "requisition_comment": _requisition_comment(order),
                 },
             )
     except IntegrityError:
@@ -110,7 +112,7 @@ def _store(order: Order, actor: Actor, sample_id: str) -> None:
             "sample_id_taken",
             _("The lab assigned a sample ID that another order already has."),
         ) from None
-    tell_of_requisition(order)
+    enqueue_requisition_mails(order)
 
 
 def enqueue_due_requisitions() -> int:
@@ -129,6 +131,6 @@ def enqueue_due_requisitions() -> int:
     )
     number = 0
     for order in due:
-        request_requisition(order)
+        enqueue_requisition(order)
         number += 1
     return number

@@ -11,7 +11,7 @@ from django.db import transaction
 
 from accounts.operations.audit import record_change
 from labs.models import Order
-from labs.operations.order_steps import emit_order
+from labs.operations.order_steps import emit_order_event
 from labs.states.orders import split_status
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def resend_order_events(
     for order in orders:
         order.tenant = tenant
         low = split_status(order.status).low
-        emit_order(order, "created" if low == "ordered" else "updated")
+        emit_order_event(order, "created" if low == "ordered" else "updated")
     record_change(
         tenant=tenant,
         actor=actor,

@@ -14,8 +14,12 @@ from django.utils.text import slugify
 from labs.models import Marker, MissingResult, Result
 from labs.states.catalogue import ResultType
 from labs.states.orders import Interpretation
-from labs.states.result_texts import bounds_of, read_range, read_result
-from labs.states.results import FailureType, interpret_flag, worst
+from labs.states.result_texts import (
+    interval_bounds,
+    parse_reference_range,
+    parse_result,
+)
+from labs.states.results import FailureType, interpret_lab_flag, worst_interpretation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -64,7 +68,7 @@ class Orderables:
             for marker in self.ordered + self.others
             if marker.provider_id == code
         )
-        found = _expected(reported, named or self.ordered)
+        found = _find_expected_result(reported, named or self.ordered)
         if named:
             return named, found[0] if found else None
         if found:
@@ -73,7 +77,7 @@ class Orderables:
         return self.ordered, None
 
 
-def orderables_of(*, order: Order, delivery: ResultDelivery) -> Orderables:
+def find_orderables(*, order: Order, delivery: ResultDelivery) -> Orderables:
     """The markers of an order's panel, and those of its lab that a delivery names."""
     ordered = order.lab_test.markers.prefetch_related("expected_results")
     known = tuple(ordered.order_by("pk"))
@@ -88,7 +92,7 @@ def orderables_of(*, order: Order, delivery: ResultDelivery) -> Orderables:
     )
 
 
-def read_reported(
+def build_result_row(
     reported: ReportedResult, orderables: Orderables, reported_at: datetime
 ) -> Result:
     """The row of a reported result, without its version and place.
@@ -100,10 +104,10 @@ def read_reported(
     a value as normal outside its own range is not believed.
     """
     markers, expected = orderables.find(reported)
-    declared = reported.type or (_declared(expected) if expected else "")
-    told = read_result(reported.text, declared)
-    limits = read_range(reported.reference_range, reported.unit)
-    low, high = bounds_of(limits)
+    declared = reported.type or (_declared_result_type(expected) if expected else "")
+    told = parse_result(reported.text, declared)
+    limits = parse_reference_range(reported.reference_range, reported.unit)
+    low, high = interval_bounds(limits)
     above = below = None
     if told.amount is not None and limits is not None:
         above, below = told.amount.exceeds(limits), told.amount.falls_below(limits)
@@ -122,24 +126,24 @@ def read_reported(
         max_range_value=high,
         is_above_max_range=above,
         is_below_min_range=below,
-        interpretation=_interpretation(reported, told, (above, below)) or "",
+        interpretation=_interpret_result(reported, told, (above, below)) or "",
         source_interpretation=reported.flag,
         performing_laboratory=reported.laboratory,
         source_sample_id=reported.sample_id,
     )
-    _name(row, reported, markers, expected)
+    _fill_shared_columns(row, reported, markers, expected)
     return row
 
 
-def read_gap(gap: ReportedGap, orderables: Orderables) -> MissingResult:
+def build_missing_row(gap: ReportedGap, orderables: Orderables) -> MissingResult:
     """The row of a result that the lab says it can't give."""
     markers, expected = orderables.find(gap)
     row = MissingResult(failure_type=gap.failure_type, note=gap.note)
-    _name(row, gap, markers, expected)
+    _fill_shared_columns(row, gap, markers, expected)
     return row
 
 
-def missing_of(
+def list_unreported_results(
     orderables: Orderables, results: Sequence[Result], gaps: Sequence[MissingResult]
 ) -> list[MissingResult]:
     """Required results of the ordered markers that nobody spoke of.
@@ -158,7 +162,7 @@ def missing_of(
     codes = {row.provider_id for row in gaps} | {row.provider_id for row in results}
     loincs = {row.loinc for row in gaps} | {row.loinc for row in results}
     return [
-        _missing(marker, expected)
+        _build_unreported_row(marker, expected)
         for marker in orderables.ordered
         if marker.pk not in unclear
         for expected in marker.expected_results.all()
@@ -169,7 +173,7 @@ def missing_of(
     ]
 
 
-def _missing(marker: Marker, expected: ExpectedResult) -> MissingResult:
+def _build_unreported_row(marker: Marker, expected: ExpectedResult) -> MissingResult:
     return MissingResult(
         name=expected.name,
         slug=expected.slug,
@@ -177,11 +181,11 @@ def _missing(marker: Marker, expected: ExpectedResult) -> MissingResult:
         loinc=expected.loinc_code,
         loinc_slug=expected.slug if expected.loinc_code else "",
         provider_id=expected.provider_id,
-        source_markers=_sources([marker]),
+        source_markers=_source_markers([marker]),
     )
 
 
-def _expected(
+def _find_expected_result(
     reported: ReportedResult | ReportedGap, markers: Iterable[Marker]
 ) -> list[ExpectedResult]:
     """What the markers are expected to give that this is, by the surest sign."""
@@ -198,30 +202,32 @@ def _expected(
     return []
 
 
-def _declared(expected: ExpectedResult) -> str:
+def _declared_result_type(expected: ExpectedResult) -> str:
     """An expected constant is one in any case; other types show in the text itself."""
     is_coded = expected.result_type == ResultType.CODED_VALUE
     return expected.result_type if is_coded else ""
 
 
-def _interpretation(
+def _interpret_result(
     reported: ReportedResult,
     told: ResultText,
     outside: tuple[bool | None, bool | None],
 ) -> Interpretation | None:
-    flagged = interpret_flag(reported.flag)
+    flagged = interpret_lab_flag(reported.flag)
     if told.amount is not None:
-        return worst([flagged, _of_bounds(outside)])
-    return flagged or _of_text(told, reported.reference_range)
+        return worst_interpretation([flagged, _interpret_bounds(outside)])
+    return flagged or _interpret_text(told, reported.reference_range)
 
 
-def _of_bounds(outside: tuple[bool | None, bool | None]) -> Interpretation | None:
+def _interpret_bounds(
+    outside: tuple[bool | None, bool | None],
+) -> Interpretation | None:
     if True in outside:
         return Interpretation.ABNORMAL
     return None if None in outside else Interpretation.NORMAL
 
 
-def _of_text(told: ResultText, reference: str) -> Interpretation | None:
+def _interpret_text(told: ResultText, reference: str) -> Interpretation | None:
     usual = reference.strip().casefold()
     if not usual:
         return None
@@ -231,7 +237,7 @@ def _of_text(told: ResultText, reference: str) -> Interpretation | None:
     return Interpretation.ABNORMAL if is_word else None
 
 
-def _name(
+def _fill_shared_columns(
     row: Result | MissingResult,
     reported: ReportedResult | ReportedGap,
     markers: Sequence[Marker],
@@ -246,13 +252,13 @@ def _name(
     if expected is not None and row.loinc in {"", expected.loinc_code}:
         row.loinc = expected.loinc_code
         row.loinc_slug = expected.slug if row.loinc else ""
-    row.source_markers = _sources(markers)
+    row.source_markers = _source_markers(markers)
     for column, length in _LENGTHS.items():
         if hasattr(row, column):
             setattr(row, column, getattr(row, column)[:length])
 
 
-def _sources(markers: Sequence[Marker]) -> list[dict[str, object]]:
+def _source_markers(markers: Sequence[Marker]) -> list[dict[str, object]]:
     return [
         {
             "marker_id": marker.pk,

@@ -17,29 +17,29 @@ from accounts.webhooks.operations import emit_event
 from labs.models import MissingResult, Result, ResultVersion, SampleData
 from labs.operations.critical import open_critical_alert
 from labs.operations.order_steps import (
-    advance,
-    emit_order,
+    advance_order,
+    emit_order_event,
     lock_order,
-    record_order,
+    record_order_change,
 )
 from labs.operations.result_rows import (
-    missing_of,
-    orderables_of,
-    read_gap,
-    read_reported,
+    build_missing_row,
+    build_result_row,
+    find_orderables,
+    list_unreported_results,
 )
 from labs.payloads import critical_payload
-from labs.queries.history import last_known_status
+from labs.queries.history import find_last_known_status
 from labs.queries.results import (
     RESULT_CONTENT,
-    changed_fields,
-    current_version,
-    gaps_of,
-    result_key,
-    rows_of,
+    find_current_version,
+    list_changed_fields,
+    list_missing_results_of_version,
+    list_results_of_version,
+    result_identity,
 )
-from labs.states.orders import Interpretation, full_status, moves_of, split_status
-from labs.states.results import ResultStatus, worst
+from labs.states.orders import Interpretation, allowed_moves, build_status, split_status
+from labs.states.results import ResultStatus, worst_interpretation
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ _NOT_COPIED = {"id", "version"}
 
 
 @transaction.atomic
-def store_results(
+def store_result_delivery(
     *, order: Order, actor: Actor, delivery: ResultDelivery
 ) -> ResultVersion:
     """Store what a lab delivered as a new version, move its order on, and tell of it.
@@ -94,24 +94,26 @@ def store_results(
     if not (delivery.results or delivery.missing):
         raise DomainError("results_missing", _("Send at least one result."))
     order = lock_order(order)
-    before = current_version(order=order)
+    before = find_current_version(order=order)
     is_final = delivery.status == ResultStatus.FINAL
     if before is not None and before.status == ResultStatus.FINAL:
         is_final = True
-    steps = _steps(order, is_final=is_final, has_results=before is not None)
-    rows, gaps = _merged(
+    steps = _steps_to_take(order, is_final=is_final, has_results=before is not None)
+    rows, gaps = _merge_rows(
         before,
         delivery,
-        orderables_of(order=order, delivery=delivery),
+        find_orderables(order=order, delivery=delivery),
         is_final=is_final,
     )
-    samples = _samples(before, delivery.samples)
+    samples = _merge_samples(before, delivery.samples)
     status = ResultStatus.FINAL if is_final else ResultStatus.PARTIAL
-    if before is not None and _is_same(before, status, rows, gaps, samples):
+    if before is not None and _is_unchanged(before, status, rows, gaps, samples):
         return before
-    version = _write(order, actor, delivery, before, status, rows, gaps, samples)
-    _move(order, actor, version, steps)
-    record_order(
+    version = _store_version(
+        order, actor, delivery, before, status, rows, gaps, samples
+    )
+    _advance_order_with_results(order, actor, version, steps)
+    record_order_change(
         order,
         actor,
         "store_results",
@@ -120,19 +122,19 @@ def store_results(
     return version
 
 
-def _steps(order: Order, *, is_final: bool, has_results: bool) -> list[str]:
+def _steps_to_take(order: Order, *, is_final: bool, has_results: bool) -> list[str]:
     """The low-level statuses that a delivery takes its order through, maybe none."""
-    here = last_known_status(order)
+    here = find_last_known_status(order)
     goal = "completed" if is_final else "partial_results"
     if split_status(here).low in _ENDED:
         return ["corrected"] if has_results else []
-    is_kit = not _has_status(order.method, goal)
-    steps = _way(order, here, "completed" if is_kit else goal)
+    is_kit = not _method_has_status(order.method, goal)
+    steps = _steps_to(order, here, "completed" if is_kit else goal)
     return steps[:-1] if is_kit else steps
 
 
-def _way(order: Order, here: str, goal: str) -> list[str]:
-    moves = dict(moves_of(order.method, registrable=order.is_registrable))
+def _steps_to(order: Order, here: str, goal: str) -> list[str]:
+    moves = dict(allowed_moves(order.method, registrable=order.is_registrable))
     following = moves.get(here, frozenset())
     if any(split_status(status).low == goal for status in following):
         return [goal]
@@ -148,15 +150,15 @@ def _way(order: Order, here: str, goal: str) -> list[str]:
     )
 
 
-def _has_status(method: str, low: str) -> bool:
+def _method_has_status(method: str, low: str) -> bool:
     try:
-        full_status(method, low)
+        build_status(method, low)
     except (KeyError, ValueError):
         return False
     return True
 
 
-def _merged(
+def _merge_rows(
     before: ResultVersion | None,
     delivery: ResultDelivery,
     orderables: Orderables,
@@ -164,34 +166,44 @@ def _merged(
     is_final: bool,
 ) -> tuple[list[Result], list[MissingResult]]:
     """The next version's rows: those before, with the delivery's in their place."""
-    rows = {result_key(row): row for row in rows_of(before)} if before else {}
-    gaps = {result_key(row): row for row in gaps_of(before)} if before else {}
+    rows = (
+        {result_identity(row): row for row in list_results_of_version(before)}
+        if before
+        else {}
+    )
+    gaps = (
+        {result_identity(row): row for row in list_missing_results_of_version(before)}
+        if before
+        else {}
+    )
     for reported in delivery.results:
-        row = read_reported(reported, orderables, delivery.reported_at)
-        key = result_key(row)
-        if key not in rows or _replaces(row, rows[key]):
+        row = build_result_row(reported, orderables, delivery.reported_at)
+        key = result_identity(row)
+        if key not in rows or _replaces_row(row, rows[key]):
             rows[key] = row
             gaps.pop(key, None)
     for told in delivery.missing:
-        gap = read_gap(told, orderables)
-        key = result_key(gap)
+        gap = build_missing_row(told, orderables)
+        key = result_identity(gap)
         kept = rows.get(key)
         if kept is None or kept.reported_at <= delivery.reported_at:
             rows.pop(key, None)
             gaps[key] = gap
     if is_final:
-        inferred = missing_of(orderables, list(rows.values()), list(gaps.values()))
-        gaps |= {result_key(gap): gap for gap in inferred}
+        inferred = list_unreported_results(
+            orderables, list(rows.values()), list(gaps.values())
+        )
+        gaps |= {result_identity(gap): gap for gap in inferred}
     return list(rows.values()), list(gaps.values())
 
 
-def _replaces(row: Result, kept: Result) -> bool:
+def _replaces_row(row: Result, kept: Result) -> bool:
     if row.reported_at < kept.reported_at:
         return False
     return kept.is_preliminary or not row.is_preliminary
 
 
-def _samples(
+def _merge_samples(
     before: ResultVersion | None, reported: Sequence[ReportedSample]
 ) -> list[SampleData]:
     samples = {one.sample_id: one for one in before.samples.all()} if before else {}
@@ -202,7 +214,7 @@ def _samples(
     return sorted(samples.values(), key=lambda one: one.sample_id)
 
 
-def _is_same(
+def _is_unchanged(
     before: ResultVersion,
     status: ResultStatus,
     rows: list[Result],
@@ -214,19 +226,19 @@ def _is_same(
     sampled = tuple(name for name in _SAMPLE_CONTENT if name not in told)
     return (
         before.status == status
-        and _match(rows_of(before), rows, RESULT_CONTENT)
-        and _match(gaps_of(before), gaps, _GAP_CONTENT)
-        and _match(old_samples, samples, ("sample_id", *sampled))
+        and _rows_match(list_results_of_version(before), rows, RESULT_CONTENT)
+        and _rows_match(list_missing_results_of_version(before), gaps, _GAP_CONTENT)
+        and _rows_match(old_samples, samples, ("sample_id", *sampled))
     )
 
 
-def _match(old: Sequence[Any], new: Sequence[Any], names: tuple[str, ...]) -> bool:
+def _rows_match(old: Sequence[Any], new: Sequence[Any], names: tuple[str, ...]) -> bool:
     return len(old) == len(new) and not any(
-        changed_fields(was, now, names) for was, now in zip(old, new, strict=True)
+        list_changed_fields(was, now, names) for was, now in zip(old, new, strict=True)
     )
 
 
-def _write(
+def _store_version(
     order: Order,
     actor: Actor,
     delivery: ResultDelivery,
@@ -238,7 +250,10 @@ def _write(
 ) -> ResultVersion:
     versions = ResultVersion.objects.for_tenant(order.tenant)
     versions.filter(order=order, is_current=True).update(is_current=False)
-    overall = worst(row.interpretation for row in rows) or Interpretation.UNKNOWN
+    overall = (
+        worst_interpretation(row.interpretation for row in rows)
+        or Interpretation.UNKNOWN
+    )
     was_final = before is not None and before.status == ResultStatus.FINAL
     version = ResultVersion(
         tenant=order.tenant,
@@ -248,10 +263,10 @@ def _write(
         is_correction=was_final or (before is not None and delivery.is_correction),
         interpretation=overall,
         has_new_critical=_has_new_critical(before, rows),
-        laboratory=_first(delivery, before, "laboratory") or order.lab.name,
-        clia_number=_first(delivery, before, "clia_number") or "",
-        collected_at=_first(delivery, before, "collected_at"),
-        received_at=_first(delivery, before, "received_at"),
+        laboratory=_first_value(delivery, before, "laboratory") or order.lab.name,
+        clia_number=_first_value(delivery, before, "clia_number") or "",
+        collected_at=_first_value(delivery, before, "collected_at"),
+        received_at=_first_value(delivery, before, "received_at"),
         reported_at=max(
             delivery.reported_at, before.reported_at if before else delivery.reported_at
         ),
@@ -260,32 +275,34 @@ def _write(
     )
     version.save(force_insert=True)
     for model, found in ((Result, rows), (MissingResult, gaps)):
-        placed = [_copy(row, version, position=n) for n, row in enumerate(found)]
+        placed = [_copy_row(row, version, position=n) for n, row in enumerate(found)]
         model.objects.for_tenant(order.tenant).bulk_create(placed)
     SampleData.objects.for_tenant(order.tenant).bulk_create(
-        [_copy(sample, version) for sample in samples]
+        [_copy_row(sample, version) for sample in samples]
     )
     return version
 
 
-def _first(delivery: ResultDelivery, before: ResultVersion | None, name: str) -> Any:
+def _first_value(
+    delivery: ResultDelivery, before: ResultVersion | None, name: str
+) -> Any:
     return getattr(delivery, name) or (getattr(before, name) if before else None)
 
 
 def _has_new_critical(before: ResultVersion | None, rows: list[Result]) -> bool:
     known = {
-        (result_key(row), row.result)
-        for row in (rows_of(before) if before else ())
+        (result_identity(row), row.result)
+        for row in (list_results_of_version(before) if before else ())
         if row.interpretation == Interpretation.CRITICAL
     }
     return any(
         row.interpretation == Interpretation.CRITICAL
-        and (result_key(row), row.result) not in known
+        and (result_identity(row), row.result) not in known
         for row in rows
     )
 
 
-def _copy(row: Any, version: ResultVersion, **fields: Any) -> Any:
+def _copy_row(row: Any, version: ResultVersion, **fields: Any) -> Any:
     """A row as one of this version; rows of earlier versions stay as they are."""
     kept = {
         column.attname: getattr(row, column.attname)
@@ -297,21 +314,25 @@ def _copy(row: Any, version: ResultVersion, **fields: Any) -> Any:
     )
 
 
-def _move(order: Order, actor: Actor, version: ResultVersion, steps: list[str]) -> None:
+def _advance_order_with_results(
+    order: Order, actor: Actor, version: ResultVersion, steps: list[str]
+) -> None:
     """Take the steps, the last with what the results say of the order; tell of it."""
     changes: dict[str, Any] = {
         "interpretation": version.interpretation,
         "has_missing_results": version.missing_results.exists(),
     }
     for low in steps:
-        advance(
+        advance_order(
             order=order,
             actor=actor,
             to=low,
             changes=changes if low == steps[-1] else None,
         )
     if not steps:
-        _note(order, changes, is_final=version.status == ResultStatus.FINAL)
+        _record_kit_results(
+            order, changes, is_final=version.status == ResultStatus.FINAL
+        )
     if version.has_new_critical:
         open_critical_alert(order=order, version=version)
         emit_event(
@@ -322,11 +343,13 @@ def _move(order: Order, actor: Actor, version: ResultVersion, steps: list[str]) 
         )
 
 
-def _note(order: Order, changes: dict[str, Any], *, is_final: bool) -> None:
+def _record_kit_results(
+    order: Order, changes: dict[str, Any], *, is_final: bool
+) -> None:
     """Results that are no step of their order: a kit's partial ones."""
     for name, value in changes.items():
         setattr(order, name, value)
     order.updated_at = timezone.now()
     order.save(update_fields=[*changes, "updated_at"])
     if is_final or order.tenant.partial_webhooks_enabled:
-        emit_order(order, "updated")
+        emit_order_event(order, "updated")

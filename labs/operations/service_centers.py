@@ -13,9 +13,13 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from labs.models import Lab, ServiceCenter
-from labs.queries.places import find_place
+from labs.queries.places import find_zip_place
 from labs.states.accounts import US_STATES, Billing
-from labs.states.service_centers import Capability, read_hours, write_hours
+from labs.states.service_centers import (
+    Capability,
+    parse_opening_hours,
+    serialize_opening_hours,
+)
 from portal.lib.errors import DomainError
 from portal.lib.periods import time_zones
 
@@ -65,7 +69,7 @@ def import_service_centers(
     reader = csv.DictReader(lines, restkey="more")
     missing = [name for name in NEEDED if name not in (reader.fieldnames or ())]
     if missing:
-        raise _refused(
+        raise _import_refusal(
             [
                 _("Add the missing columns to the header: %(columns)s.")
                 % {"columns": ", ".join(missing)}
@@ -76,14 +80,14 @@ def import_service_centers(
     faults = []
     for entry in reader:
         if len(centers) == ROWS_MAX:
-            raise _refused(
+            raise _import_refusal(
                 [
                     _("The file has more than %(most)d centers. Split it.")
                     % {"most": ROWS_MAX}
                 ]
             )
         try:
-            center = _read_center(entry, labs)
+            center = _parse_center(entry, labs)
         except ValueError as fault:
             faults.append(
                 _("Line %(line)d: %(fault)s.")
@@ -99,21 +103,21 @@ def import_service_centers(
     if not centers and not faults:
         faults = [_("The file has no centers.")]
     if faults:
-        raise _refused(faults)
+        raise _import_refusal(faults)
     with transaction.atomic():
-        write_service_centers(centers.values())
+        upsert_service_centers(centers.values())
         closed = 0
         if closes_others:
             others = ServiceCenter.objects.filter(
                 is_active=True, lab__in={center.lab_id for center in centers.values()}
             ).exclude(
-                pk__in=[center.pk for center in _stored(centers)],
+                pk__in=[center.pk for center in _find_stored_centers(centers)],
             )
             closed = others.update(is_active=False)
     return ImportedCenters(written=len(centers), closed=closed)
 
 
-def write_service_centers(centers: Iterable[ServiceCenter]) -> None:
+def upsert_service_centers(centers: Iterable[ServiceCenter]) -> None:
     """Make centers, or change those of the same lab and site_code."""
     columns = [
         field.name for field in ServiceCenter._meta.fields if not field.primary_key
@@ -127,15 +131,17 @@ def write_service_centers(centers: Iterable[ServiceCenter]) -> None:
     )
 
 
-def read_service_centers(
+def parse_service_centers(
     *, entries: Iterable[dict[str, str]], labs: Iterable[Lab]
 ) -> list[ServiceCenter]:
     """Unsaved centers from rows of a directory. Raises ValueError at a fault."""
     by_slug = {lab.slug: lab for lab in labs}
-    return [_read_center(dict(entry), by_slug) for entry in entries]
+    return [_parse_center(dict(entry), by_slug) for entry in entries]
 
 
-def _stored(centers: dict[tuple[int, str], ServiceCenter]) -> list[ServiceCenter]:
+def _find_stored_centers(
+    centers: dict[tuple[int, str], ServiceCenter],
+) -> list[ServiceCenter]:
     return [
         center
         for center in ServiceCenter.objects.filter(
@@ -145,7 +151,7 @@ def _stored(centers: dict[tuple[int, str], ServiceCenter]) -> list[ServiceCenter
     ]
 
 
-def _read_center(entry: dict[str, str], labs: dict[str, Lab]) -> ServiceCenter:
+def _parse_center(entry: dict[str, str], labs: dict[str, Lab]) -> ServiceCenter:
     if entry.get("more"):
         raise ValueError(_("more values than columns"))
     given = {name: (entry.get(name) or "").strip() for name in COLUMNS}
@@ -157,7 +163,7 @@ def _read_center(entry: dict[str, str], labs: dict[str, Lab]) -> ServiceCenter:
         raise ValueError(_("lab is not a known lab"))
     if given["state"] not in US_STATES:
         raise ValueError(_("state is not a two-letter US state code"))
-    place = find_place(given["zip_code"])
+    place = find_zip_place(given["zip_code"])
     if place is None:
         raise ValueError(_("zip_code is not a known US ZIP code"))
     if bool(given["latitude"]) != bool(given["longitude"]):
@@ -177,13 +183,14 @@ def _read_center(entry: dict[str, str], labs: dict[str, Lab]) -> ServiceCenter:
         phone_number=given["phone_number"],
         fax_number=given["fax_number"],
         website=given["website"],
-        latitude=_number(given, "latitude", place.latitude),
-        longitude=_number(given, "longitude", place.longitude),
+        latitude=_parse_number(given, "latitude", place.latitude),
+        longitude=_parse_number(given, "longitude", place.longitude),
         time_zone=zone,
-        hours=write_hours(read_hours(given["hours"])),
-        capabilities=_choices(given, "capabilities", Capability),
-        bill_types=_choices(given, "bill_types", Billing) or [Billing.CLIENT_BILL],
-        places=_places(given["places"]),
+        hours=serialize_opening_hours(parse_opening_hours(given["hours"])),
+        capabilities=_parse_choices(given, "capabilities", Capability),
+        bill_types=_parse_choices(given, "bill_types", Billing)
+        or [Billing.CLIENT_BILL],
+        places=_parse_places(given["places"]),
     )
     try:
         center.clean_fields(exclude=["lab"])
@@ -194,7 +201,7 @@ def _read_center(entry: dict[str, str], labs: dict[str, Lab]) -> ServiceCenter:
     return center
 
 
-def _number(given: dict[str, str], name: str, otherwise: float) -> float:
+def _parse_number(given: dict[str, str], name: str, otherwise: float) -> float:
     if not given[name]:
         return otherwise
     try:
@@ -203,7 +210,7 @@ def _number(given: dict[str, str], name: str, otherwise: float) -> float:
         raise ValueError(_("%(name)s is not a number") % {"name": name}) from None
 
 
-def _places(text: str) -> int:
+def _parse_places(text: str) -> int:
     if not text:
         return 1
     if not text.isascii() or not text.isdigit() or not 1 <= int(text[:9]) <= PLACES_MAX:
@@ -213,7 +220,7 @@ def _places(text: str) -> int:
     return int(text)
 
 
-def _choices(
+def _parse_choices(
     given: dict[str, str], name: str, choices: type[Capability | Billing]
 ) -> list[str]:
     parts = [part.strip() for part in given[name].split("|") if part.strip()]
@@ -222,7 +229,7 @@ def _choices(
     return parts
 
 
-def _refused(faults: list[str]) -> DomainError:
+def _import_refusal(faults: list[str]) -> DomainError:
     told = faults[:_FAULTS_TOLD]
     if len(faults) > len(told):
         told.append(_("And %(number)d more.") % {"number": len(faults) - len(told)})

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 
 from labs.operations.appointment_changes import (
-    cancel_home_visit,
+    cancel_home_appointment,
+    cancel_locked_appointment,
     complete_appointment,
-    end_appointment,
-    schedule_visit,
+    schedule_requested_appointment,
 )
-from labs.operations.appointment_upkeep import confirm_visit
-from labs.operations.order_steps import advance, lock_order
-from labs.queries.appointments import active_of
+from labs.operations.appointment_upkeep import confirm_appointment
+from labs.operations.order_steps import advance_order, lock_order
+from labs.queries.appointments import find_active_appointment
 from labs.states.appointments import (
     SLOT_LENGTH,
     AppointmentStatus,
@@ -34,34 +34,36 @@ if TYPE_CHECKING:
 _COMES_AFTER = timedelta(days=1)
 
 
-def step_with_visit(*, order: Order, actor: Actor, status: str) -> None:
+def advance_order_and_appointment(*, order: Order, actor: Actor, status: str) -> None:
     """Take one step of a locked order; its visit, if it has one, takes it first.
 
     Raises: transition_not_allowed. Source: Contract 6.13, 6.18.
     """
-    visit = active_of(order=order)
+    visit = find_active_appointment(order=order)
     if visit is not None:
-        _move_visit(visit, order, actor, split_status(status).low)
+        _advance_appointment(visit, order, actor, split_status(status).low)
         order = lock_order(order)
     if order.status != status:
-        advance(order=order, actor=actor, to=status)
+        advance_order(order=order, actor=actor, to=status)
 
 
-def _move_visit(visit: Appointment, order: Order, actor: Actor, low: str) -> None:
+def _advance_appointment(
+    visit: Appointment, order: Order, actor: Actor, low: str
+) -> None:
     match low:
         case "appointment_scheduled" if visit.status == AppointmentStatus.PENDING:
             if visit.start_at is None:
                 comes = timezone.now() + _COMES_AFTER
-                schedule_visit(
+                schedule_requested_appointment(
                     order=order,
                     actor=actor,
                     start_at=comes,
                     end_at=comes + SLOT_LENGTH,
                 )
             else:
-                confirm_visit(appointment=visit, order=order, actor=actor)
+                confirm_appointment(appointment=visit, order=order, actor=actor)
         case "appointment_cancelled":
-            end_appointment(
+            cancel_locked_appointment(
                 appointment=visit, order=order, actor=actor, reason_id="other"
             )
         case "draw_completed" if (
@@ -70,6 +72,6 @@ def _move_visit(visit: Appointment, order: Order, actor: Actor, low: str) -> Non
         ):
             complete_appointment(order=order, actor=actor)
         case "cancelled":
-            cancel_home_visit(order=order, actor=actor)
+            cancel_home_appointment(order=order, actor=actor)
         case _:
             pass

@@ -19,22 +19,22 @@ from labs.models import Order
 from labs.operations.kits import KitRegistration, register_kit
 from labs.operations.order_steps import (
     lock_order,
-    record_order,
-    take_reported_status,
+    record_order_change,
+    store_reported_status,
 )
-from labs.operations.redraws import offer_redraw
-from labs.operations.requisitions import make_requisition
-from labs.operations.results import store_results
-from labs.operations.simulated_visits import step_with_visit
-from labs.queries.history import last_event_id, last_known_status
-from labs.queries.orders import full_order
-from labs.queries.results import current_version
+from labs.operations.redraws import place_redraw
+from labs.operations.requisitions import create_requisition
+from labs.operations.results import store_result_delivery
+from labs.operations.simulated_visits import advance_order_and_appointment
+from labs.queries.history import find_last_event_id, find_last_known_status
+from labs.queries.orders import get_order_with_details
+from labs.queries.results import find_current_version
 from labs.states.catalogue import ResultType
 from labs.states.orders import (
     ORDER_STATUSES,
     Interpretation,
-    find_walk,
-    full_status,
+    build_status,
+    find_status_path,
     split_status,
 )
 from portal.lib.errors import DomainError, NotAllowed
@@ -88,11 +88,11 @@ def simulate_order(
         raise DomainError(
             "delay_out_of_range", _("Enter a delay from 0 to 3600 seconds."), "delay"
         )
-    goal = _goal(order, final_status)
+    goal = _resolve_goal(order, final_status)
     if not delay:
-        _walk_now(order, actor, goal, seen, flags)
+        _advance_now(order, actor, goal, seen, flags)
         return
-    _require_walk(order, goal, seen)
+    _require_reachable_goal(order, goal, seen)
     enqueue(
         SIMULATE_JOB,
         tenant=order.tenant,
@@ -100,11 +100,11 @@ def simulate_order(
         after=delay,
         order_id=str(order.pk),
         final_status=goal,
-        flags=_packed(flags),
+        flags=_encode_simulation_flags(flags),
     )
 
 
-def unpack_flags(packed: Mapping[str, Any]) -> SimulationFlags:
+def decode_simulation_flags(packed: Mapping[str, Any]) -> SimulationFlags:
     """The flags of a job's input; of one enqueued before there were any, the usual.
 
     Source: Ours (jobs outlive a deployment).
@@ -117,7 +117,7 @@ def unpack_flags(packed: Mapping[str, Any]) -> SimulationFlags:
 
 
 @transaction.atomic
-def walk_order(
+def advance_order_to_goal(
     *,
     tenant: Tenant,
     actor: Actor,
@@ -129,12 +129,12 @@ def walk_order(
 
     An order that can no longer get there stays where it is. Source: Contract 6.13.
     """
-    order = lock_order(full_order(tenant=tenant, order_id=order_id))
-    walk = _walk(order, goal)
-    return order if walk is None else _take(order, actor, walk, flags)
+    order = lock_order(get_order_with_details(tenant=tenant, order_id=order_id))
+    walk = _find_steps(order, goal)
+    return order if walk is None else _take_steps(order, actor, walk, flags)
 
 
-def report_future_status(
+def report_unknown_status(
     *, order: Order, actor: Actor, status: str, detail: str = ""
 ) -> OrderEvent:
     """Let the sandbox lab report a status that this version does not know.
@@ -154,11 +154,11 @@ def report_future_status(
             % {"status": status},
             "status",
         )
-    return take_reported_status(order=order, actor=actor, status=status, detail=detail)
+    return store_reported_status(order=order, actor=actor, status=status, detail=detail)
 
 
 @transaction.atomic
-def _walk_now(
+def _advance_now(
     order: Order,
     actor: Actor,
     goal: str,
@@ -166,17 +166,17 @@ def _walk_now(
     flags: SimulationFlags,
 ) -> None:
     order = lock_order(order)
-    _take(order, actor, _require_walk(order, goal, seen), flags)
+    _take_steps(order, actor, _require_reachable_goal(order, goal, seen), flags)
 
 
-def _require_walk(order: Order, goal: str, seen: int | None) -> list[str]:
-    if seen is not None and last_event_id(order) != seen:
+def _require_reachable_goal(order: Order, goal: str, seen: int | None) -> list[str]:
+    if seen is not None and find_last_event_id(order) != seen:
         raise DomainError(
             "order_moved",
             _("The order has changed since: its status is now %(status)s.")
             % {"status": order.status},
         )
-    walk = _walk(order, goal)
+    walk = _find_steps(order, goal)
     if walk is None:
         raise DomainError(
             "final_status_unreachable",
@@ -187,26 +187,28 @@ def _require_walk(order: Order, goal: str, seen: int | None) -> list[str]:
     return walk
 
 
-def _take(order: Order, actor: Actor, walk: list[str], flags: SimulationFlags) -> Order:
+def _take_steps(
+    order: Order, actor: Actor, walk: list[str], flags: SimulationFlags
+) -> Order:
     reports = [status for status in walk if split_status(status).low in _REPORTS]
     for status in walk:
         is_last = status in reports[-1:]
-        _step(order, actor, status, flags if is_last else flags.on_the_way)
+        _take_step(order, actor, status, flags if is_last else flags.on_the_way)
         order = lock_order(order)
-    record_order(order, actor, "simulate_order", {"status": [None, walk[-1]]})
+    record_order_change(order, actor, "simulate_order", {"status": [None, walk[-1]]})
     return order
 
 
-def _walk(order: Order, goal: str) -> list[str] | None:
-    here = last_known_status(order)
-    return find_walk(here, to=goal, registrable=order.is_registrable)
+def _find_steps(order: Order, goal: str) -> list[str] | None:
+    here = find_last_known_status(order)
+    return find_status_path(here, to=goal, registrable=order.is_registrable)
 
 
-def _step(order: Order, actor: Actor, status: str, flags: SimulationFlags) -> None:
+def _take_step(order: Order, actor: Actor, status: str, flags: SimulationFlags) -> None:
     """One step, by the operation that takes it in production."""
     match split_status(status).low:
         case "requisition_created":
-            make_requisition(tenant=order.tenant, actor=actor, order_id=order.pk)
+            create_requisition(tenant=order.tenant, actor=actor, order_id=order.pk)
         case "registered":
             register_kit(
                 tenant=order.tenant,
@@ -220,28 +222,30 @@ def _step(order: Order, actor: Actor, status: str, flags: SimulationFlags) -> No
                 ),
             )
         case "redraw_available":
-            offer_redraw(order=order, actor=actor)
+            place_redraw(order=order, actor=actor)
         case low if low in _REPORTS:
-            _report(order, actor, low, flags)
+            _deliver_simulated_results(order, actor, low, flags)
         case _:
-            step_with_visit(order=order, actor=actor, status=status)
+            advance_order_and_appointment(order=order, actor=actor, status=status)
 
 
-def _report(order: Order, actor: Actor, low: str, flags: SimulationFlags) -> None:
+def _deliver_simulated_results(
+    order: Order, actor: Actor, low: str, flags: SimulationFlags
+) -> None:
     """Let the sandbox lab send results; storing them takes the step."""
     markers = order.lab_test.markers.select_related("lab")
     delivery = simulate_delivery(
         order=order,
         markers=markers.prefetch_related("expected_results"),
         flags=flags,
-        before=current_version(order=order),
+        before=find_current_version(order=order),
         low=low,
         at=timezone.now(),
     )
-    store_results(order=order, actor=actor, delivery=delivery)
+    store_result_delivery(order=order, actor=actor, delivery=delivery)
 
 
-def _packed(flags: SimulationFlags) -> dict[str, object]:
+def _encode_simulation_flags(flags: SimulationFlags) -> dict[str, object]:
     """The flags as a job's input; read back by unpack_flags."""
     return {
         "interpretation": flags.interpretation.value,
@@ -250,12 +254,12 @@ def _packed(flags: SimulationFlags) -> dict[str, object]:
     }
 
 
-def _goal(order: Order, final_status: str | None) -> str:
+def _resolve_goal(order: Order, final_status: str | None) -> str:
     if final_status is None:
-        return full_status(order.method, "completed")
+        return build_status(order.method, "completed")
     parts = split_status(final_status)
     try:
-        known = full_status(parts.method, parts.low)
+        known = build_status(parts.method, parts.low)
     except (KeyError, ValueError):
         known = ""
     if known != final_status or parts.method != order.method:

@@ -15,8 +15,8 @@ from django.utils import timezone
 from labs.models import Appointment, SlotPlace
 from labs.operations.booking_keys import BookingKeys, OfferedSlot
 from labs.operations.order_steps import lock_order
-from labs.operations.slots import slot_taken
-from labs.queries.slots import pool_of
+from labs.operations.slots import build_slot_taken_error
+from labs.queries.slots import slot_pool_of
 from labs.states.appointments import HOLD_TTL
 from portal.lib.rows import fetch_rows
 
@@ -58,29 +58,29 @@ class Hold:
     expires_at: datetime
 
 
-def hold_slot(*, order: Order, booking_key: str) -> Hold:
+def hold_slot_for_order(*, order: Order, booking_key: str) -> Hold:
     """Keep a place of a slot for an order while its booking is filled in.
 
     An order has one hold: another slot lets go of the first, the same one is held
     anew. The booking of the slot takes the hold over. Raises: booking_key_invalid;
     site_inactive; slot_taken, with alternatives. Source: workflows D3.
     """
-    slot = read_slot(order=order, booking_key=booking_key)
+    slot = read_valid_slot(order=order, booking_key=booking_key)
     with transaction.atomic():
         order = lock_order(order)
         until = timezone.now() + HOLD_TTL
-        place = claim_place(order=order, slot=slot, reference=None, until=until)
+        place = claim_slot_place(order=order, slot=slot, reference=None, until=until)
     if place is None:
-        raise slot_taken(tenant=order.tenant, lost=slot, order_id=order.pk)
+        raise build_slot_taken_error(tenant=order.tenant, lost=slot, order_id=order.pk)
     return Hold(order.pk, slot, until)
 
 
-def release_hold(*, order: Order) -> None:
+def release_order_holds(*, order: Order) -> None:
     """Let go of what is held for an order; a booking on its way keeps its place."""
-    _bare_holds(order).delete()
+    _unclaimed_holds(order).delete()
 
 
-def read_slot(*, order: Order, booking_key: str) -> OfferedSlot:
+def read_valid_slot(*, order: Order, booking_key: str) -> OfferedSlot:
     """The slot of a key that is still good.
 
     Raises: booking_key_invalid; site_inactive; slot_taken, where the key has expired or
@@ -89,11 +89,11 @@ def read_slot(*, order: Order, booking_key: str) -> OfferedSlot:
     slot = BookingKeys(order.tenant).read(booking_key)
     now = timezone.now()
     if slot.expires_at <= now or slot.start <= now:
-        raise slot_taken(tenant=order.tenant, lost=slot, order_id=order.pk)
+        raise build_slot_taken_error(tenant=order.tenant, lost=slot, order_id=order.pk)
     return slot
 
 
-def claim_place(
+def claim_slot_place(
     *, order: Order, slot: OfferedSlot, reference: UUID | None, until: datetime
 ) -> SlotPlace | None:
     """Take a place for a locked order, or None where all are taken.
@@ -101,11 +101,11 @@ def claim_place(
     What the order already holds of the slot is taken over, with the reference its
     provider was asked by, if it was; other holds of the order are let go.
     """
-    of_slot = _places_of(order, slot)
+    of_slot = _places_of_slot(order, slot)
     held: SlotPlace | None = (
         of_slot.filter(order=order, appointment=None).order_by("reference").first()
     )
-    others = _bare_holds(order)
+    others = _unclaimed_holds(order)
     if held is not None:
         others = others.exclude(pk=held.pk)
     others.delete()
@@ -120,7 +120,7 @@ def claim_place(
         taken = fetch_rows(
             _TAKE,
             {
-                "pool": pool_of(order.tenant),
+                "pool": slot_pool_of(order.tenant),
                 "provider": slot.site.provider,
                 "site": slot.site.code,
                 "start": slot.start,
@@ -135,7 +135,7 @@ def claim_place(
     return None
 
 
-def bind_place(*, place_id: int, appointment: Appointment) -> bool:
+def assign_place_to_appointment(*, place_id: int, appointment: Appointment) -> bool:
     """Give a claimed place to an appointment; False where it was freed meanwhile.
 
     Other places of the appointment are freed.
@@ -148,18 +148,18 @@ def bind_place(*, place_id: int, appointment: Appointment) -> bool:
     return bool(bound)
 
 
-def free_place(place_id: int) -> None:
+def release_slot_place(place_id: int) -> None:
     """Free a place that was claimed and that no appointment has."""
     SlotPlace.objects.filter(pk=place_id, appointment=None).delete()
 
 
-def _bare_holds(order: Order) -> QuerySet[SlotPlace]:
+def _unclaimed_holds(order: Order) -> QuerySet[SlotPlace]:
     return SlotPlace.objects.filter(order=order, appointment=None, reference=None)
 
 
-def _places_of(order: Order, slot: OfferedSlot) -> QuerySet[SlotPlace]:
+def _places_of_slot(order: Order, slot: OfferedSlot) -> QuerySet[SlotPlace]:
     return SlotPlace.objects.filter(
-        pool=pool_of(order.tenant),
+        pool=slot_pool_of(order.tenant),
         provider=slot.site.provider,
         site_code=slot.site.code,
         start_at=slot.start,

@@ -15,9 +15,9 @@ from django.utils.translation import gettext as _
 from labs.operations.booking_keys import BookingKeys
 from labs.operations.gateways import booking_gateway_of
 from labs.payloads.appointments import SlotAnswer, location_payload
-from labs.queries.bookable_sites import Site, center_sites, home_sites
-from labs.queries.places import find_place
-from labs.queries.slots import pool_of, taken_places
+from labs.queries.bookable_sites import Site, list_center_sites, list_home_sites
+from labs.queries.places import find_zip_place
+from labs.queries.slots import count_taken_places, slot_pool_of
 from labs.states.appointments import BOOKING_KEY_TTL, SLOT_LENGTH, WINDOW_DAYS
 from labs.states.service_centers import DEFAULT_RADIUS
 from portal.lib.errors import DomainError
@@ -114,7 +114,7 @@ def slot_payload(slot: FreeSlot) -> SlotAnswer:
     }
 
 
-def center_slots(
+def list_center_slots(
     *,
     tenant: Tenant,
     lab_slug: str,
@@ -132,18 +132,18 @@ def center_slots(
     as free. Three queries. Raises: start_date_past; start_date_too_far. Source:
     Specification 9; contract 6.18.
     """
-    place = find_place(zip_code)
+    place = find_zip_place(zip_code)
     sites: Sequence[Site] = ()
     if place or not zip_code:
-        sites = center_sites(
+        sites = list_center_sites(
             lab_slug=lab_slug, place=place, miles=miles, codes=site_codes
         )
-    return _availability(
+    return _build_availability(
         tenant, sites, start, place.time_zone if place else "", order_id
     )
 
 
-def home_slots(
+def list_home_slots(
     *,
     tenant: Tenant,
     address: Mapping[str, Any],
@@ -154,12 +154,14 @@ def home_slots(
 
     Raises: as center_slots. Source: Contract 6.18.
     """
-    place = find_place(str(address["zip_code"]))
+    place = find_zip_place(str(address["zip_code"]))
     zone_name = place.time_zone if place else ""
-    return _availability(tenant, home_sites(address), start, zone_name, order_id)
+    return _build_availability(
+        tenant, list_home_sites(address), start, zone_name, order_id
+    )
 
 
-def nearest_slots(
+def find_nearest_slots(
     *, tenant: Tenant, lost: OfferedSlot, order_id: UUID | None = None
 ) -> list[FreeSlot]:
     """Up to three free slots nearest to a lost one, the lost one never among them.
@@ -171,8 +173,8 @@ def nearest_slots(
     now = timezone.now()
     zone = find_zone(lost.site.time_zone)
     day = max(lost.start.astimezone(zone).date(), now.astimezone(zone).date())
-    sites = [lost.site, *_sites_around(lost)]
-    found = _availability(tenant, sites, day, "", order_id).days
+    sites = [lost.site, *_nearby_sites(lost)]
+    found = _build_availability(tenant, sites, day, "", order_id).days
     free = [
         slot
         for one in found
@@ -204,28 +206,30 @@ def nearest_slots(
     return [*chosen, *rest][:3]
 
 
-def slot_taken(
+def build_slot_taken_error(
     *, tenant: Tenant, lost: OfferedSlot, order_id: UUID | None = None
 ) -> SlotTaken:
     """The refusal of a slot, with what is nearest to it."""
-    return SlotTaken(lost, nearest_slots(tenant=tenant, lost=lost, order_id=order_id))
+    return SlotTaken(
+        lost, find_nearest_slots(tenant=tenant, lost=lost, order_id=order_id)
+    )
 
 
-def _sites_around(lost: OfferedSlot) -> list[Site]:
+def _nearby_sites(lost: OfferedSlot) -> list[Site]:
     """Other sites of the provider near the lost one's, nearest first."""
     if lost.site.price:
         return []
-    place = find_place(str(lost.site.address["zip_code"]))
+    place = find_zip_place(str(lost.site.address["zip_code"]))
     if place is None:
         return []
     at_site = replace(place, latitude=lost.site.latitude, longitude=lost.site.longitude)
-    near = center_sites(
+    near = list_center_sites(
         lab_slug=lost.site.provider, place=at_site, miles=_OTHER_SITES_MILES
     )
     return [site for site in near if site.code != lost.site.code][:_OTHER_SITES_MAX]
 
 
-def _availability(
+def _build_availability(
     tenant: Tenant,
     sites: Sequence[Site],
     start: date | None,
@@ -251,7 +255,7 @@ def _availability(
         for step in range(WINDOW_DAYS)
     ]
     if sites:
-        days = _days_of(tenant, sites, start, today, now, order_id)
+        days = _build_days(tenant, sites, start, today, now, order_id)
     return Availability(
         days=days,
         time_zone=min(zones) or None if len(zones) == 1 else None,
@@ -259,7 +263,7 @@ def _availability(
     )
 
 
-def _days_of(
+def _build_days(
     tenant: Tenant,
     sites: Sequence[Site],
     start: date | None,
@@ -270,13 +274,13 @@ def _days_of(
     gateway, keys, pool = (
         booking_gateway_of(tenant),
         BookingKeys(tenant),
-        pool_of(tenant),
+        slot_pool_of(tenant),
     )
     # Zones lie on both sides of UTC: a day more at either end holds them all.
     first = day_start(start or min(today.values()), UTC) - _DAY
     end = first + _DAY * (WINDOW_DAYS + 3)
     taken = {
-        provider: taken_places(
+        provider: count_taken_places(
             pool=pool,
             provider=provider,
             site_codes=[site.code for site in sites if site.provider == provider],

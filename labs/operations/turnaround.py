@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from labs.models import Order
 
 
-def expected_days(*, order: Order, status: str, today: date) -> dict[str, date]:
+def compute_due_dates(*, order: Order, status: str, today: date) -> dict[str, date]:
     """The columns `due_by` and `worst_case_due_by` that a step of an order sets.
 
     They count from the first day on which the lab is known to have the sample, by the

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from labs.operations.papers import requisition_content
+from labs.operations.papers import collect_requisition_content
 from labs.papers.calendar_entry import write_calendar_entry
 from labs.papers.guides import guide_of
 from labs.papers.requisition import lay_requisition
 from labs.papers.sheet import Paper, bind
 from labs.papers.visit_sheet import Visit, lay_visit_sheet
-from labs.queries.history import has_requisition
-from labs.queries.service_centers import find_center
+from labs.queries.history import had_requisition_created
+from labs.queries.service_centers import find_center_by_code
 from labs.states.appointments import AppointmentProvider, AppointmentStatus
-from labs.states.service_centers import WEEKDAYS, stored_hours
+from labs.states.service_centers import WEEKDAYS, deserialize_opening_hours
 from portal.lib.errors import NotFound
 from portal.lib.links import public_host
 from portal.lib.periods import find_zone
@@ -32,24 +32,24 @@ if TYPE_CHECKING:
 _UNSURE = {AppointmentStatus.PENDING, AppointmentStatus.RESERVED}
 
 
-def sheet_of(*, order: Order, appointment: Appointment) -> Paper:
+def render_appointment_sheet(*, order: Order, appointment: Appointment) -> Paper:
     """What the patient takes along: the visit on one page, the requisition behind it.
 
     Without the requisition where it is not made. Raises: visit_without_time (404).
     Source: Issue "Service centers and appointments".
     """
-    visit = _visit(order, appointment)
-    sheets = [lay_visit_sheet(visit, patient=_said_name(order))]
-    if has_requisition(order):
-        sheets.append(lay_requisition(requisition_content(order)))
+    visit = _appointment_details(order, appointment)
+    sheets = [lay_visit_sheet(visit, patient=_patient_full_name(order))]
+    if had_requisition_created(order):
+        sheets.append(lay_requisition(collect_requisition_content(order)))
     name = f"visit-{str(order.pk)[:8]}.pdf"
     return Paper(name, bind(sheets, title="Your visit"))
 
 
-def calendar_of(*, order: Order, appointment: Appointment) -> Paper:
+def render_calendar_entry(*, order: Order, appointment: Appointment) -> Paper:
     """The entry for a calendar. Raises: visit_without_time (404). Source: RFC 5545."""
     body = write_calendar_entry(
-        _visit(order, appointment),
+        _appointment_details(order, appointment),
         host=public_host(),
         at=timezone.now(),
     )
@@ -62,7 +62,7 @@ def needs_fasting(order: Order) -> bool:
     return panel.fasting or any(marker.fasting for marker in panel.markers.all())
 
 
-def week_words(hours: Hours) -> list[tuple[str, str]]:
+def format_opening_hours(hours: Hours) -> list[tuple[str, str]]:
     """Opening hours as people read them: days that are alike stand together."""
     named = [
         (
@@ -80,11 +80,13 @@ def week_words(hours: Hours) -> list[tuple[str, str]]:
     return said
 
 
-def _visit(order: Order, appointment: Appointment) -> Visit:
+def _appointment_details(order: Order, appointment: Appointment) -> Visit:
     if appointment.start_at is None or appointment.end_at is None:
         raise NotFound("visit_without_time", _("This visit has no time yet."))
     zone = find_zone(appointment.time_zone)
-    center = find_center(lab_slug=appointment.provider, site_code=appointment.site_code)
+    center = find_center_by_code(
+        lab_slug=appointment.provider, site_code=appointment.site_code
+    )
     provider = AppointmentProvider.known(appointment.provider)
     address = appointment.address
     fasting = needs_fasting(order)
@@ -104,7 +106,9 @@ def _visit(order: Order, appointment: Appointment) -> Visit:
         or (str(provider.label) if provider else appointment.provider),
         address=tuple(str(line) for line in lines if line),
         phone=center.phone_number if center else "",
-        hours=week_words(stored_hours(center.hours)) if center else (),
+        hours=format_opening_hours(deserialize_opening_hours(center.hours))
+        if center
+        else (),
         latitude=appointment.latitude,
         longitude=appointment.longitude,
         lab=order.lab.name,
@@ -124,6 +128,6 @@ def _visit(order: Order, appointment: Appointment) -> Visit:
     )
 
 
-def _said_name(order: Order) -> str:
+def _patient_full_name(order: Order) -> str:
     details = order.patient_details or {}
     return f"{details.get('first_name', '')} {details.get('last_name', '')}".strip()

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from reportlab.pdfgen.canvas import Canvas
 
     from labs.models import Order
-    from labs.queries.order_answers import Answer
+    from labs.queries.order_answers import AnsweredQuestion
 
 _RIGHT = MARGIN + WIDTH
 _QR = 62.0
@@ -66,7 +66,7 @@ class RequisitionContent:
     order: Order
     ordered_at: datetime
     comment: str
-    answers: Sequence[Answer]
+    answers: Sequence[AnsweredQuestion]
     diagnoses: Sequence[tuple[str, str]]
     url: str
 

@@ -16,7 +16,7 @@ from labs.states.appointments import (
     AppointmentProvider,
     AppointmentStatus,
     AppointmentType,
-    event_status_of,
+    event_status_of_appointment,
 )
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def appointment_payload(appointment: Appointment) -> AppointmentAnswer:
         "external_id": appointment.external_id or None,
         "can_reschedule": appointment.can_reschedule(timezone.now()),
         "appointment_notes": appointment.notes or None,
-        "event_status": event_status_of(appointment.status),
+        "event_status": event_status_of_appointment(appointment.status),
         "event_data": appointment.event_data,
         "events": [
             {"created_at": e.created_at, "status": e.status, "data": e.data}

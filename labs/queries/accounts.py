@@ -37,7 +37,7 @@ class AccountFilters:
     state: str = ""
 
 
-def linked_account(*, tenant: Tenant, account_id: UUID) -> LabAccount:
+def find_linked_account(*, tenant: Tenant, account_id: UUID) -> LabAccount:
     """A lab account that the tenant may use, its lab loaded.
 
     Raises: lab_account_not_found (404), also for one that is not linked.
@@ -51,7 +51,7 @@ def linked_account(*, tenant: Tenant, account_id: UUID) -> LabAccount:
     return found
 
 
-def linked_accounts(
+def list_linked_accounts(
     *, tenant: Tenant, account_id: UUID | None = None, status: str = ""
 ) -> list[LabAccount]:
     """Lab accounts that the tenant may use, their lab and links loaded."""
@@ -60,10 +60,10 @@ def linked_accounts(
         rows = rows.filter(pk=account_id)
     if status:
         rows = rows.filter(status=status)
-    return _with_links(rows)
+    return _prefetch_links(rows)
 
 
-def organisation_accounts(
+def list_organisation_accounts(
     *,
     tenant: Tenant,
     account_id: UUID | None = None,
@@ -72,11 +72,11 @@ def organisation_accounts(
     """Lab accounts of the tenant's organisation, their lab and links loaded."""
     rows = LabAccount.objects.of_organisation(tenant)
     if filters is not None:
-        rows = rows.filter(_narrowed(filters))
-    return _with_links(rows.filter(pk=account_id) if account_id else rows)
+        rows = rows.filter(_apply_filters(filters))
+    return _prefetch_links(rows.filter(pk=account_id) if account_id else rows)
 
 
-def managed_accounts(
+def list_managed_accounts(
     *,
     tenant: Tenant,
     managed_ids: Collection[UUID] | None,
@@ -91,22 +91,22 @@ def managed_accounts(
     """
     rows = LabAccount.objects.of_organisation(tenant)
     if managed_ids is not None:
-        rows = rows.filter(pk__in=_used_by(managed_ids))
+        rows = rows.filter(pk__in=_used_by_teams(managed_ids))
     if account_id is not None:
         rows = rows.filter(pk=account_id)
     if team_id is not None:
-        rows = rows.filter(pk__in=_used_by([team_id]))
+        rows = rows.filter(pk__in=_used_by_teams([team_id]))
     if status:
         rows = rows.filter(status=status)
-    return _with_links(rows)
+    return _prefetch_links(rows)
 
 
-def _used_by(team_ids: Collection[UUID]) -> QuerySet[LabAccountTeam, UUID]:
+def _used_by_teams(team_ids: Collection[UUID]) -> QuerySet[LabAccountTeam, UUID]:
     links = LabAccountTeam.objects.filter(team_id__in=team_ids)
     return links.values_list("account_id", flat=True)
 
 
-def _narrowed(filters: AccountFilters) -> Q:
+def _apply_filters(filters: AccountFilters) -> Q:
     wanted = Q()
     if filters.text:
         wanted &= Q(account_name__icontains=filters.text) | Q(
@@ -124,6 +124,6 @@ def _narrowed(filters: AccountFilters) -> Q:
     return wanted
 
 
-def _with_links(rows: QuerySet[LabAccount]) -> list[LabAccount]:
+def _prefetch_links(rows: QuerySet[LabAccount]) -> list[LabAccount]:
     full = rows.select_related("lab").prefetch_related("team_links__team")
     return list(full.order_by("lab__name", "created_at", "pk"))

@@ -27,7 +27,7 @@ from django.db.models.functions import Cast, Coalesce, NullIf
 from labs.models import Appointment, Order
 from labs.states.appointments import AppointmentStatus
 from labs.states.catalogue import CollectionMethod
-from labs.states.orders import full_status
+from labs.states.orders import build_status
 from portal.lib.choices import OpenChoices
 from portal.lib.translation import gettext_lazy
 
@@ -62,7 +62,7 @@ _BOOKABLE = {
 }
 
 
-class VisitTab(OpenChoices):
+class AppointmentTab(OpenChoices):
     """A tab of the list of visits."""
 
     TODAY = "today", gettext_lazy("Today")
@@ -74,25 +74,32 @@ class VisitTab(OpenChoices):
 
 
 @dataclass(frozen=True, slots=True)
-class VisitPage:
+class AppointmentPage:
     """A page of visits, or of orders on the tab of those that have none."""
 
     visits: Sequence[Appointment]
     orders: Sequence[Order]
 
 
-def visit_counts(*, tenant: Tenant, at: datetime) -> dict[VisitTab, int]:
+def count_appointments_by_tab(
+    *, tenant: Tenant, at: datetime
+) -> dict[AppointmentTab, int]:
     """How many each tab holds, by two queries."""
-    visits = _visits(tenant).aggregate(
-        **{tab.value: Count("pk", filter=_on_tab(tab, at)) for tab in _CONDITIONS}
+    visits = _live_appointments(tenant).aggregate(
+        **{
+            tab.value: Count("pk", filter=_tab_condition(tab, at))
+            for tab in _CONDITIONS
+        }
     )
     counts = {tab: visits[tab.value] for tab in _CONDITIONS}
-    return counts | {VisitTab.UNBOOKED: _unbooked(tenant, at).count()}
+    return counts | {
+        AppointmentTab.UNBOOKED: _orders_without_appointment(tenant, at).count()
+    }
 
 
-def visits_on_tab(
-    *, tenant: Tenant, tab: VisitTab, at: datetime, offset: int, limit: int
-) -> VisitPage:
+def list_appointments_on_tab(
+    *, tenant: Tenant, tab: AppointmentTab, at: datetime, offset: int, limit: int
+) -> AppointmentPage:
     """A page of a tab, by one query: what is not confirmed first, then by time.
 
     Today and tomorrow are days on the clock of each visit's own place. What has passed
@@ -100,9 +107,11 @@ def visits_on_tab(
     (spec silent): a place across a zone line has its own today.
     """
     page = slice(offset, offset + limit)
-    if tab == VisitTab.UNBOOKED:
-        waiting = _unbooked(tenant, at).select_related("user", "lab", "lab_test")
-        return VisitPage((), list(waiting.order_by("updated_at", "pk")[page]))
+    if tab == AppointmentTab.UNBOOKED:
+        waiting = _orders_without_appointment(tenant, at).select_related(
+            "user", "lab", "lab_test"
+        )
+        return AppointmentPage((), list(waiting.order_by("updated_at", "pk")[page]))
     unsure_first = Case(
         When(status__in=_UNSURE, then=Value(0)),
         default=Value(1),
@@ -110,43 +119,43 @@ def visits_on_tab(
     )
     order = (
         ("-start_at", "pk")
-        if tab == VisitTab.PASSED
+        if tab == AppointmentTab.PASSED
         else (unsure_first, F("start_at").asc(nulls_first=True), "pk")
     )
     visits = (
-        _visits(tenant)
-        .filter(_on_tab(tab, at))
+        _live_appointments(tenant)
+        .filter(_tab_condition(tab, at))
         .select_related("order__user", "order__lab", "order__lab_test")
         .order_by(*order)
     )
-    return VisitPage(list(visits[page]), ())
+    return AppointmentPage(list(visits[page]), ())
 
 
-def _visits(tenant: Tenant) -> QuerySet[Appointment]:
+def _live_appointments(tenant: Tenant) -> QuerySet[Appointment]:
     live = Appointment.objects.for_tenant(tenant).filter(order__user__deleted_at=None)
     visits: QuerySet[Appointment] = live.exclude(status=AppointmentStatus.CANCELLED)
-    return visits.alias(on=_date_there(F("start_at")))
+    return visits.alias(on=_local_date_of(F("start_at")))
 
 
-def _on_tab(tab: VisitTab, at: datetime) -> Q:
+def _tab_condition(tab: AppointmentTab, at: datetime) -> Q:
     return _CONDITIONS[tab](at)
 
 
-def _on_day(at: datetime, ahead: int) -> Q:
+def _starts_on_local_day(at: datetime, ahead: int) -> Q:
     """On the day that many days ahead of the one that the place has `at` a moment."""
     near = at + timedelta(days=ahead)
     # The first narrows by the index, the second decides.
     return Q(start_at__gt=near - _DAY_MARGIN, start_at__lt=near + _DAY_MARGIN) & Q(
-        on=_day_there(at, ahead)
+        on=_local_date_from(at, ahead)
     )
 
 
-def _later(at: datetime) -> Q:
-    return Q(start_at__gt=at, on__gt=_day_there(at, 1))
+def _starts_later(at: datetime) -> Q:
+    return Q(start_at__gt=at, on__gt=_local_date_from(at, 1))
 
 
-def _passed(at: datetime) -> Q:
-    lows = [full_status(method, low) for method in _BOOKABLE for low in _BOOKED]
+def _passed_without_sample(at: datetime) -> Q:
+    lows = [build_status(method, low) for method in _BOOKABLE for low in _BOOKED]
     return Q(
         status=AppointmentStatus.CONFIRMED,
         end_at__lt=at,
@@ -156,30 +165,30 @@ def _passed(at: datetime) -> Q:
 
 
 _CONDITIONS = {
-    VisitTab.TODAY: lambda at: _on_day(at, 0),
-    VisitTab.TOMORROW: lambda at: _on_day(at, 1),
-    VisitTab.LATER: _later,
-    VisitTab.UNSURE: lambda _: Q(status__in=_UNSURE),
-    VisitTab.PASSED: _passed,
+    AppointmentTab.TODAY: lambda at: _starts_on_local_day(at, 0),
+    AppointmentTab.TOMORROW: lambda at: _starts_on_local_day(at, 1),
+    AppointmentTab.LATER: _starts_later,
+    AppointmentTab.UNSURE: lambda _: Q(status__in=_UNSURE),
+    AppointmentTab.PASSED: _passed_without_sample,
 }
 
 
-def _unbooked(tenant: Tenant, at: datetime) -> OrderQuerySet:
+def _orders_without_appointment(tenant: Tenant, at: datetime) -> OrderQuerySet:
     statuses = [
-        full_status(method, low) for method, lows in _BOOKABLE.items() for low in lows
+        build_status(method, low) for method, lows in _BOOKABLE.items() for low in lows
     ]
     orders: OrderQuerySet = Order.objects.for_tenant(tenant).live()
     return orders.filter(status__in=statuses, updated_at__lt=at - UNBOOKED_AFTER)
 
 
-def _day_there(at: datetime, ahead: int) -> ExpressionWrapper[Combinable]:
+def _local_date_from(at: datetime, ahead: int) -> ExpressionWrapper[Combinable]:
     """The date that clocks of a visit's place show, and some days on."""
-    today = _date_there(Value(at, output_field=MomentField()))
+    today = _local_date_of(Value(at, output_field=MomentField()))
     day = today + Value(ahead, output_field=IntegerField())
     return ExpressionWrapper(day, output_field=DateField())
 
 
-def _date_there(moment: Combinable) -> Cast:
+def _local_date_of(moment: Combinable) -> Cast:
     """The date that clocks of a visit's place show at a moment."""
     # A visit without a time has no zone either, and PostgreSQL takes no empty one.
     zone = Coalesce(NullIf(F("time_zone"), Value("")), Value("UTC"))

@@ -31,19 +31,19 @@ def full_appointments(*, tenant: Tenant) -> QuerySet[Appointment]:
     return rows.select_related("order__user").prefetch_related("events")
 
 
-def appointment_of(*, order: Order, kind: str | None = None) -> Appointment:
+def get_current_appointment(*, order: Order, kind: str | None = None) -> Appointment:
     """An order's visit: the active one, else the latest that took place.
 
     Raises: appointment_not_found (404), also where its visit is of another kind.
     Source: Contract 6.18.
     """
-    found = find_appointment(order=order)
+    found = find_uncancelled_appointment(order=order)
     if found is None or (kind is not None and found.type != kind):
         raise NotFound("appointment_not_found", _("This order has no visit."))
     return found
 
 
-def find_appointment(*, order: Order) -> Appointment | None:
+def find_uncancelled_appointment(*, order: Order) -> Appointment | None:
     """An order's visit that was not called off, None without one."""
     found = (
         full_appointments(tenant=order.tenant)
@@ -57,7 +57,7 @@ def find_appointment(*, order: Order) -> Appointment | None:
     return found
 
 
-def appointments_of(*, order: Order) -> list[Appointment]:
+def list_appointments_of_order(*, order: Order) -> list[Appointment]:
     """All visits of an order with their steps: the active one, then the latest first.
 
     Two queries.
@@ -66,7 +66,7 @@ def appointments_of(*, order: Order) -> list[Appointment]:
     return sorted(found.order_by("-created_at"), key=lambda one: not one.is_active)
 
 
-def visits_between(
+def list_appointments_between(
     *, tenant: Tenant, start: datetime, end: datetime
 ) -> list[Appointment]:
     """Visits that start from `start` until `end` (not included) and take place.
@@ -81,7 +81,7 @@ def visits_between(
     )
 
 
-def active_of(*, order: Order) -> Appointment | None:
+def find_active_appointment(*, order: Order) -> Appointment | None:
     """An order's active visit, by one query, None without one."""
     found: Appointment | None = (
         Appointment.objects.for_tenant(order.tenant)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from labs.models import Lab
-from labs.queries.service_centers import centers_near, place_of
+from labs.queries.service_centers import find_centers_near, get_zip_place
 from labs.states.catalogue import COMMENT_LABS
 from labs.states.service_centers import Capability
 
@@ -57,7 +57,7 @@ class LabInArea:
 
 
 @dataclass(frozen=True, slots=True)
-class Area:
+class AreaCoverage:
     """What a zip code's area offers; service types by who comes to a home."""
 
     zip_code: str
@@ -65,39 +65,43 @@ class Area:
     labs: list[LabInArea]
 
 
-def area_of(*, zip_code: str, miles: int, lab_slugs: Iterable[str] = ()) -> Area:
+def find_area_coverage(
+    *, zip_code: str, miles: int, lab_slugs: Iterable[str] = ()
+) -> AreaCoverage:
     """The area of a zip code, of these central labs (empty: all four), by their ids.
 
     One query for the labs and one for each of them. Raises: zip_code_unknown.
     Source: Contract 6.17.
     """
-    place = place_of(zip_code)
+    place = get_zip_place(zip_code)
     wanted = set(lab_slugs) or CENTRAL_LABS
     labs = Lab.objects.filter(slug__in=wanted & CENTRAL_LABS).order_by("pk")
-    return Area(
+    return AreaCoverage(
         zip_code=place.zip_code,
-        phlebotomy=phlebotomy_at(place.zip_code),
+        phlebotomy=list_home_providers_at(place.zip_code),
         labs=[
             LabInArea(
                 lab,
-                centers_near(place=place, labs=[lab], miles=miles, limit=_COUNTED_MAX),
+                find_centers_near(
+                    place=place, labs=[lab], miles=miles, limit=_COUNTED_MAX
+                ),
             )
             for lab in labs
         ],
     )
 
 
-def phlebotomy_at(zip_code: str) -> dict[str, list[str]]:
+def list_home_providers_at(zip_code: str) -> dict[str, list[str]]:
     """Who comes to homes at a zip code of five digits, and how each is asked."""
     found: dict[str, list[str]] = {}
-    for provider, service_type, prefix in _areas():
+    for provider, service_type, prefix in _read_phlebotomy_areas():
         if zip_code.startswith(prefix):
             found.setdefault(provider, []).append(service_type)
     return found
 
 
 @cache
-def _areas() -> tuple[tuple[str, str, str], ...]:
+def _read_phlebotomy_areas() -> tuple[tuple[str, str, str], ...]:
     with _FILE.open(encoding="utf-8", newline="") as lines:
         return tuple(
             (entry["provider"], entry["service_type"], entry["zip_prefix"])

@@ -10,22 +10,27 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from labs.models import Lab, ServiceCenter
-from labs.queries.areas import phlebotomy_at
-from labs.queries.places import find_place
-from labs.queries.service_centers import centers_near
+from labs.queries.areas import list_home_providers_at
+from labs.queries.places import find_zip_place
+from labs.queries.service_centers import find_centers_near
 from labs.states.appointments import AppointmentProvider, AppointmentType
-from labs.states.service_centers import Capability, Hours, read_hours, stored_hours
+from labs.states.service_centers import (
+    Capability,
+    Hours,
+    deserialize_opening_hours,
+    parse_opening_hours,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from labs.queries.places import Place
+    from labs.queries.places import ZipPlace
 
 # Contract 6.18: how many sites one lookup may name.
 SITE_CODES_MAX = 3
 _READY, _REQUEST = "appointment-ready", "appointment-request"
 # Ours: what phlebotomists offer who come to a home (contract 6.17 names them alone).
-_HOME_HOURS = read_hours("mon-sat 07:00-19:00")
+_HOME_HOURS = parse_opening_hours("mon-sat 07:00-19:00")
 _HOME_PLACES = 2
 _HOME_PRICE = 7_900
 
@@ -54,10 +59,10 @@ class Site:
     phone: str = ""
 
 
-def center_sites(
+def list_center_sites(
     *,
     lab_slug: str,
-    place: Place | None = None,
+    place: ZipPlace | None = None,
     miles: int = 0,
     codes: Sequence[str] = (),
 ) -> list[Site]:
@@ -68,14 +73,14 @@ def center_sites(
     """
     labs = list(Lab.objects.filter(slug=lab_slug))
     if place is not None:
-        near = centers_near(
+        near = find_centers_near(
             place=place,
             labs=labs,
             miles=miles,
             capabilities=[Capability.BOOKABLE_HERE],
         )
         return [
-            site_of(one.center, lab_slug, one.miles)
+            build_center_site(one.center, lab_slug, one.miles)
             for one in near
             if not codes or one.center.site_code in codes
         ]
@@ -85,10 +90,12 @@ def center_sites(
         capabilities__contains=[Capability.BOOKABLE_HERE],
         site_code__in=list(codes),
     ).order_by("site_code")
-    return [site_of(center, lab_slug) for center in found]
+    return [build_center_site(center, lab_slug) for center in found]
 
 
-def site_of(center: ServiceCenter, lab_slug: str, miles: float | None = None) -> Site:
+def build_center_site(
+    center: ServiceCenter, lab_slug: str, miles: float | None = None
+) -> Site:
     """A center as a place of visits."""
     return Site(
         kind=AppointmentType.SERVICE_CENTER,
@@ -107,25 +114,27 @@ def site_of(center: ServiceCenter, lab_slug: str, miles: float | None = None) ->
         latitude=center.latitude,
         longitude=center.longitude,
         time_zone=center.time_zone,
-        hours=stored_hours(center.hours),
+        hours=deserialize_opening_hours(center.hours),
         places=center.places,
         miles=miles,
         phone=center.phone_number,
     )
 
 
-def home_sites(address: Mapping[str, Any]) -> list[Site]:
+def list_home_sites(address: Mapping[str, Any]) -> list[Site]:
     """Who comes to a home at a time that is booked here. Source: Contract 6.18."""
     return [
         site
-        for provider, kinds in phlebotomy_at(str(address["zip_code"])[:5]).items()
-        if _READY in kinds and (site := home_site(provider, address)) is not None
+        for provider, kinds in list_home_providers_at(
+            str(address["zip_code"])[:5]
+        ).items()
+        if _READY in kinds and (site := build_home_site(provider, address)) is not None
     ]
 
 
-def home_site(provider: str, address: Mapping[str, Any]) -> Site | None:
+def build_home_site(provider: str, address: Mapping[str, Any]) -> Site | None:
     """A home as a provider's place of visits; None where its zip code lies nowhere."""
-    place = find_place(str(address["zip_code"]))
+    place = find_zip_place(str(address["zip_code"]))
     if place is None:
         return None
     known = AppointmentProvider.known(provider)
@@ -150,6 +159,6 @@ def home_site(provider: str, address: Mapping[str, Any]) -> Site | None:
     )
 
 
-def comes_on_request(provider: str, zip_code: str) -> bool:
+def accepts_home_requests(provider: str, zip_code: str) -> bool:
     """Whether a provider is asked for visits there that it sets a time for itself."""
-    return _REQUEST in phlebotomy_at(zip_code[:5]).get(provider, [])
+    return _REQUEST in list_home_providers_at(zip_code[:5]).get(provider, [])

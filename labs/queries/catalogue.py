@@ -153,7 +153,7 @@ def find_lab_tests(
     limit: int | None = None,
 ) -> list[LabTest]:
     """Panels that match, from the one that follows `after`; all without a limit."""
-    rows = _matching_tests(tenant, filters)
+    rows = _filter_lab_tests(tenant, filters)
     if after is not None:
         beyond = "lt" if filters.descending else "gt"
         further = Q(**{f"{filters.sort}__{beyond}": after.value})
@@ -166,12 +166,12 @@ def lab_test_page(
     *, tenant: Tenant, filters: LabTestFilters, page: int, size: int
 ) -> LabTestPage:
     """A page of the panels that match, pages from 1."""
-    rows = _matching_tests(tenant, filters)
+    rows = _filter_lab_tests(tenant, filters)
     first = (page - 1) * size
     return LabTestPage(list(rows[first : first + size]), rows.count())
 
 
-def _matching_tests(tenant: Tenant, filters: LabTestFilters) -> LabTestQuerySet:
+def _filter_lab_tests(tenant: Tenant, filters: LabTestFilters) -> LabTestQuerySet:
     """Panels that match, in their order."""
     exact: dict[str, Any] = {
         "lab": filters.lab,

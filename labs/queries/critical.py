@@ -35,32 +35,32 @@ AND users_user.deleted_at IS NULL
 _SHOWN = ("order__user", "order__lab", "order__lab_test")
 
 
-def waiting_alerts(*, tenant: Tenant) -> list[CriticalAlert]:
+def list_unacknowledged_alerts(*, tenant: Tenant) -> list[CriticalAlert]:
     """Critical results that nobody has acknowledged, the one due first first.
 
     One query.
     """
-    found = _live(tenant).filter(acknowledged_at=None).order_by("due_at", "pk")
+    found = _live_alerts(tenant).filter(acknowledged_at=None).order_by("due_at", "pk")
     return list(found.select_related(*_SHOWN)[:WAITING_AT_MOST])
 
 
-def acknowledged_alerts(*, tenant: Tenant, limit: int) -> list[CriticalAlert]:
+def list_acknowledged_alerts(*, tenant: Tenant, limit: int) -> list[CriticalAlert]:
     """Those acknowledged last. One query."""
-    found = _live(tenant).filter(acknowledged_at__isnull=False)
+    found = _live_alerts(tenant).filter(acknowledged_at__isnull=False)
     last_first = found.order_by("-acknowledged_at", "-pk")
     return list(last_first.select_related(*_SHOWN)[:limit])
 
 
 def find_alert(*, tenant: Tenant, alert_id: int) -> CriticalAlert:
     """One alert. Raises: critical_alert_not_found (404)."""
-    found = _live(tenant).select_related(*_SHOWN).filter(pk=alert_id)
+    found = _live_alerts(tenant).select_related(*_SHOWN).filter(pk=alert_id)
     alert: CriticalAlert | None = found.first()
     if alert is None:
         raise NotFound("critical_alert_not_found", _("Critical result not found."))
     return alert
 
 
-def critical_results(
+def list_critical_results(
     *, tenant: Tenant, order_ids: Sequence[UUID]
 ) -> dict[UUID, list[Result]]:
     """The critical results that these orders have now, in the lab's order.
@@ -80,13 +80,15 @@ def critical_results(
     return dict(by_order)
 
 
-def alerts_of_order(*, tenant: Tenant, order_id: UUID) -> list[CriticalAlert]:
+def list_alerts_of_order(*, tenant: Tenant, order_id: UUID) -> list[CriticalAlert]:
     """All of an order, the one that waits first, then the newest first. One query."""
-    found = list(_live(tenant).filter(order_id=order_id).order_by("-opened_at", "-pk"))
+    found = list(
+        _live_alerts(tenant).filter(order_id=order_id).order_by("-opened_at", "-pk")
+    )
     return sorted(found, key=lambda alert: alert.acknowledged_at is not None)
 
 
-def count_waiting(*, tenant: Tenant) -> int:
+def count_unacknowledged_alerts(*, tenant: Tenant) -> int:
     """How many critical results nobody has acknowledged.
 
     By hand: every page asks.
@@ -95,7 +97,7 @@ def count_waiting(*, tenant: Tenant) -> int:
     return int(number)
 
 
-def _live(tenant: Tenant) -> QuerySet[CriticalAlert]:
+def _live_alerts(tenant: Tenant) -> QuerySet[CriticalAlert]:
     found: QuerySet[CriticalAlert] = CriticalAlert.objects.for_tenant(tenant).filter(
         order__user__deleted_at=None
     )

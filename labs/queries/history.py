@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 
 from labs.models import OrderEvent
-from labs.states.orders import find_walk, moves_of, split_status
+from labs.states.orders import allowed_moves, find_status_path, split_status
 from portal.lib.errors import NotFound
 
 if TYPE_CHECKING:
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from labs.models import Order
 
 
-def last_known_status(order: Order) -> str:
+def find_last_known_status(order: Order) -> str:
     """The latest status of an order that we know; empty where there is none.
 
     It is the order's own but where a lab has reported one that we do not know.
     """
     known = {
-        s for s, _moves in moves_of(order.method, registrable=order.is_registrable)
+        s for s, _moves in allowed_moves(order.method, registrable=order.is_registrable)
     }
     if order.status in known:
         return order.status
@@ -36,7 +36,7 @@ def last_known_status(order: Order) -> str:
     return found.values_list("status", flat=True).first() or ""
 
 
-def has_requisition(order: Order) -> bool:
+def had_requisition_created(order: Order) -> bool:
     """Whether an order's requisition was ever made; never for one that was imported."""
     return any(
         split_status(event.status).low == "requisition_created"
@@ -44,12 +44,12 @@ def has_requisition(order: Order) -> bool:
     )
 
 
-def last_event_id(order: Order) -> int:
+def find_last_event_id(order: Order) -> int:
     """The number of an order's latest step."""
-    return last_step(tenant=order.tenant, order_id=order.pk).pk
+    return find_last_event(tenant=order.tenant, order_id=order.pk).pk
 
 
-def last_step(*, tenant: Tenant, order_id: UUID) -> OrderEvent:
+def find_last_event(*, tenant: Tenant, order_id: UUID) -> OrderEvent:
     """An order's latest step, by one query. Raises: order_not_found (404)."""
     events = OrderEvent.objects.for_tenant(tenant).filter(
         order_id=order_id, order__user__deleted_at=None
@@ -60,21 +60,21 @@ def last_step(*, tenant: Tenant, order_id: UUID) -> OrderEvent:
     return found
 
 
-def goals_of(order: Order) -> list[list[str]]:
+def list_reachable_goals(order: Order) -> list[list[str]]:
     """Every walk that a sandbox order can be taken on, the shortest first.
 
     Each is the statuses passed; the last is its goal.
     """
-    here = last_known_status(order)
-    moves = moves_of(order.method, registrable=order.is_registrable)
+    here = find_last_known_status(order)
+    moves = allowed_moves(order.method, registrable=order.is_registrable)
     walks = (
-        find_walk(here, to=goal, registrable=order.is_registrable)
+        find_status_path(here, to=goal, registrable=order.is_registrable)
         for goal in dict(moves)
     )
     return sorted((walk for walk in walks if walk), key=len)
 
 
-def usual_goal(walks: Sequence[list[str]]) -> str:
+def next_step_to_completion(walks: Sequence[list[str]]) -> str:
     """The first step on the way to completed; empty where none leads there."""
     ways = [walk for walk in walks if split_status(walk[-1]).low == "completed"]
     return ways[0][0] if ways else ""

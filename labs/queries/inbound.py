@@ -31,7 +31,7 @@ _TO_LOOK_AT = (MessageStatus.MALFORMED, MessageStatus.REFUSED)
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class ReviewQueueCounts:
     """How much of what labs sent waits for a person, and since when the oldest."""
 
     reports: int = 0
@@ -44,39 +44,47 @@ class Waiting:
         return self.reports + self.messages
 
 
-def waiting(*, tenant: Tenant) -> Waiting:
+def count_items_to_review(*, tenant: Tenant) -> ReviewQueueCounts:
     """Unmatched reports, malformed messages and refused orders; two queries."""
     wanted = {"number": Count("pk"), "since": Min("received_at")}
-    reports = _reports(tenant).filter(status=MatchStatus.UNMATCHED).aggregate(**wanted)
-    messages = _messages(tenant).filter(status__in=_TO_LOOK_AT).aggregate(**wanted)
+    reports = (
+        _reports_of_tenant(tenant)
+        .filter(status=MatchStatus.UNMATCHED)
+        .aggregate(**wanted)
+    )
+    messages = (
+        _messages_of_tenant(tenant).filter(status__in=_TO_LOOK_AT).aggregate(**wanted)
+    )
     told = [one["since"] for one in (reports, messages) if one["since"]]
-    return Waiting(reports["number"], messages["number"], min(told, default=None))
+    return ReviewQueueCounts(
+        reports["number"], messages["number"], min(told, default=None)
+    )
 
 
-def reports_in(
+def list_reports_in_status(
     *, tenant: Tenant, status: str, offset: int, limit: int
 ) -> tuple[list[InboundReport], int]:
     """A page of the reports in a status, newest first, and how many there are."""
-    rows = _reports(tenant).filter(status=status)
+    rows = _reports_of_tenant(tenant).filter(status=status)
     page = rows.select_related("message__lab", "message__lab_account", "order__user")
     page = page.order_by("-received_at", "pk")[offset : offset + limit]
     return list(page), rows.count()
 
 
-def messages_to_look_at(
+def list_messages_to_review(
     *, tenant: Tenant, offset: int, limit: int
 ) -> tuple[list[InboundMessage], int]:
     """A page of malformed messages and refused orders, newest first; and how many."""
-    rows = _messages(tenant).filter(status__in=_TO_LOOK_AT)
+    rows = _messages_of_tenant(tenant).filter(status__in=_TO_LOOK_AT)
     page = rows.select_related("lab", "lab_account", "order").defer("content")
     return list(page.order_by("-received_at", "pk")[offset : offset + limit]), (
         rows.count()
     )
 
 
-def inbound_report(*, tenant: Tenant, report_id: UUID) -> InboundReport:
+def get_inbound_report(*, tenant: Tenant, report_id: UUID) -> InboundReport:
     """A report with its message. Raises: report_not_found (404)."""
-    rows = _reports(tenant).select_related(
+    rows = _reports_of_tenant(tenant).select_related(
         "message__lab", "message__lab_account", "order__user"
     )
     found: InboundReport | None = rows.filter(pk=report_id).first()
@@ -85,16 +93,16 @@ def inbound_report(*, tenant: Tenant, report_id: UUID) -> InboundReport:
     return found
 
 
-def inbound_message(*, tenant: Tenant, message_id: UUID) -> InboundMessage:
+def get_inbound_message(*, tenant: Tenant, message_id: UUID) -> InboundMessage:
     """A message. Raises: message_not_found (404)."""
-    rows = _messages(tenant).select_related("lab", "lab_account", "order")
+    rows = _messages_of_tenant(tenant).select_related("lab", "lab_account", "order")
     found: InboundMessage | None = rows.filter(pk=message_id).first()
     if found is None:
         raise NotFound("message_not_found", _("Message not found."))
     return found
 
 
-def orders_of_numbers(
+def find_orders_by_numbers(
     *,
     tenant: Tenant,
     lab: Lab,
@@ -108,17 +116,17 @@ def orders_of_numbers(
     reported before.
     """
     told = list(fillers)
-    of_lab = _orders(tenant, lab)
-    before = _reports(tenant).filter(
+    of_lab = _live_orders_of_lab(tenant, lab)
+    before = _reports_of_tenant(tenant).filter(
         status=MatchStatus.MATCHED, message__lab=lab, fillers__overlap=told
     )
     ids = {order for order in before.values_list("order_id", flat=True) if order}
-    ids |= {found for number in placers if (found := _uuid(number))}
+    ids |= {found for number in placers if (found := _parse_uuid(number))}
     numbers = {*placers, *told, *samples} - {""}
     return list(of_lab.filter(Q(sample_id__in=numbers) | Q(pk__in=ids)))
 
 
-def orders_like(
+def find_similar_orders(
     *, tenant: Tenant, lab: Lab, birth_date: date | None, family: str
 ) -> list[Order]:
     """The latest live orders at a lab of this birth date or family name."""
@@ -133,17 +141,21 @@ def orders_like(
     live = Order.objects.for_tenant(tenant).live_among_many().filter(wanted, lab=lab)
     latest = live.order_by("-created_at").values_list("pk", flat=True)
     ids = list(latest[:CANDIDATES_MAX])
-    return list(_orders(tenant, lab).filter(pk__in=ids).order_by("-created_at"))
+    return list(
+        _live_orders_of_lab(tenant, lab).filter(pk__in=ids).order_by("-created_at")
+    )
 
 
-def done_codes(*, order: Order) -> set[str]:
+def list_completed_test_codes(*, order: Order) -> set[str]:
     """The lab's codes of the tests of an order of which nothing more is to come."""
-    rows = _reports(order.tenant).filter(status=MatchStatus.MATCHED, order=order)
+    rows = _reports_of_tenant(order.tenant).filter(
+        status=MatchStatus.MATCHED, order=order
+    )
     told = rows.values_list("done_codes", flat=True)
     return {code for codes in told for code in codes}
 
 
-def _orders(tenant: Tenant, lab: Lab) -> QuerySet[Order]:
+def _live_orders_of_lab(tenant: Tenant, lab: Lab) -> QuerySet[Order]:
     rows: QuerySet[Order] = (
         Order.objects.for_tenant(tenant)
         .live()
@@ -154,17 +166,17 @@ def _orders(tenant: Tenant, lab: Lab) -> QuerySet[Order]:
     return rows
 
 
-def _reports(tenant: Tenant) -> QuerySet[InboundReport]:
+def _reports_of_tenant(tenant: Tenant) -> QuerySet[InboundReport]:
     rows: QuerySet[InboundReport] = InboundReport.objects.for_tenant(tenant)
     return rows
 
 
-def _messages(tenant: Tenant) -> QuerySet[InboundMessage]:
+def _messages_of_tenant(tenant: Tenant) -> QuerySet[InboundMessage]:
     rows: QuerySet[InboundMessage] = InboundMessage.objects.for_tenant(tenant)
     return rows
 
 
-def _uuid(number: str) -> UUID | None:
+def _parse_uuid(number: str) -> UUID | None:
     try:
         return UUID(number)
     except ValueError:

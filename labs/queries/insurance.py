@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from users.models import User
 
 
-def latest_insurance(
+def find_latest_insurance(
     *, user: User, is_primary: bool | None = None
 ) -> UserInsurance | None:
     """The insurance of this rank, or of any, that was written last."""

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AnsweredQuestion:
     """A question asked at order entry, and what was answered."""
 
     marker: str
@@ -27,15 +27,18 @@ class Answer:
     answer: str
 
 
-def answers_of(order: Order) -> list[Answer]:
+def list_order_answers(order: Order) -> list[AnsweredQuestion]:
     """The answers of an order in words, its markers loaded."""
     markers = {marker.pk: marker for marker in order.lab_test.markers.all()}
     return [
-        _answer(given, markers.get(given["marker_id"])) for given in order.aoe_answers
+        _answered_question(given, markers.get(given["marker_id"]))
+        for given in order.aoe_answers
     ]
 
 
-def _answer(given: Mapping[str, Any], marker: Marker | None) -> Answer:
+def _answered_question(
+    given: Mapping[str, Any], marker: Marker | None
+) -> AnsweredQuestion:
     asked = marker.aoe_questions if marker else []
     question = next((q for q in asked if q["id"] == given["question_id"]), None)
     text = str(given["answer"])
@@ -45,7 +48,7 @@ def _answer(given: Mapping[str, Any], marker: Marker | None) -> Answer:
     }:
         named = {choice["code"]: choice["value"] for choice in question["answers"]}
         text = ", ".join(named.get(code, code) for code in text.split(","))
-    return Answer(
+    return AnsweredQuestion(
         marker=marker.name
         if marker
         else _("Marker %(id)s") % {"id": given["marker_id"]},

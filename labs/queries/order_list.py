@@ -129,7 +129,7 @@ class ListedOrders:
     is_exact: bool
 
 
-def orders_per_status(*, tenant: Tenant) -> dict[str, int]:
+def count_orders_per_status(*, tenant: Tenant) -> dict[str, int]:
     """How many live orders are in each status, each up to COUNTED_UP_TO + 1.
 
     One query. A status that only deleted users' orders have counts 0.
@@ -138,7 +138,7 @@ def orders_per_status(*, tenant: Tenant) -> dict[str, int]:
     return dict(found)
 
 
-def listed_orders(
+def list_orders(
     *,
     tenant: Tenant,
     filters: ListFilters,
@@ -151,40 +151,42 @@ def listed_orders(
 
     At most three queries, and those of users_by_id where `text` is given.
     """
-    parts = _matching(tenant, filters, statuses)
+    parts = _matching_parts(tenant, filters, statuses)
     if not parts:
         return ListedOrders([], 0, is_exact=True)
-    wanted = _keys(parts, "created_at")
+    wanted = _sort_keys(parts, "created_at")
     sign = "" if filters.oldest_first else "-"
     ordered = wanted.order_by(f"{sign}created_at", f"{sign}id")
     ids = [key for _, key in ordered[offset : offset + limit]]
     if len(ids) < limit and (ids or not offset):
         total = offset + len(ids)  # counting would walk all that was walked just now
     else:
-        total = _count(parts)
+        total = _count_parts(parts)
     return ListedOrders(
-        orders=_shown(tenant, ids, with_patients=with_patients),
+        orders=_load_listed_orders(tenant, ids, with_patients=with_patients),
         total=min(total, COUNTED_UP_TO),
         is_exact=total <= COUNTED_UP_TO,
     )
 
 
-def attention_orders(*, tenant: Tenant, limit: int) -> list[Order]:
+def list_orders_needing_attention(*, tenant: Tenant, limit: int) -> list[Order]:
     """Orders that need attention: unacknowledged first, then what changed last.
 
     At most three queries.
     """
-    critical = Q(pk__in=_open_alerts(tenant).values("order_id"))
+    critical = Q(pk__in=_unacknowledged_alerts(tenant).values("order_id"))
     ids: list[UUID] = []
     for which in (critical, ~critical):
         if len(ids) < limit:
-            keys = _keys([part.filter(which) for part in _attention(tenant)])
+            keys = _sort_keys([part.filter(which) for part in _attention_parts(tenant)])
             newest = keys.order_by("-updated_at", "id")[: limit - len(ids)]
             ids += [key for _, key in newest]
-    return _shown(tenant, ids, with_patients=False)
+    return _load_listed_orders(tenant, ids, with_patients=False)
 
 
-def orders_per_user(*, tenant: Tenant, user_keys: Sequence[int]) -> dict[int, int]:
+def count_orders_per_user(
+    *, tenant: Tenant, user_keys: Sequence[int]
+) -> dict[int, int]:
     """How many orders each of these users has, by user key; none: not there.
 
     One query, by the index on users.
@@ -198,12 +200,12 @@ def orders_per_user(*, tenant: Tenant, user_keys: Sequence[int]) -> dict[int, in
     )
 
 
-def count_attention(*, tenant: Tenant) -> int:
+def count_orders_needing_attention(*, tenant: Tenant) -> int:
     """How many orders need attention, up to COUNTED_UP_TO + 1. One query."""
-    return _count(_attention(tenant))
+    return _count_parts(_attention_parts(tenant))
 
 
-def orders_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
+def count_orders_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
     """How many orders were placed on each UTC day that has any, by the index alone.
 
     Those of users deleted since are counted too: it was a busy day all the same.
@@ -213,34 +215,38 @@ def orders_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
     return dict(by_day.annotate(Count("created_at")).order_by())
 
 
-def orders_by_id(*, tenant: Tenant, text: str, limit: int) -> list[Order]:
+def find_orders_by_id(*, tenant: Tenant, text: str, limit: int) -> list[Order]:
     """Orders whose id is or begins with `text`, or whose whole sample id it is."""
     wanted = Q(sample_id__in={text, text.upper()})
     bounds = id_bounds(text)
     if bounds is not None:
         wanted |= Q(pk__range=bounds)
-    found = _live(tenant).filter(wanted).order_by("pk").values_list("pk", flat=True)
-    return _shown(tenant, list(found[:limit]), with_patients=False)
+    found = (
+        _live_orders(tenant).filter(wanted).order_by("pk").values_list("pk", flat=True)
+    )
+    return _load_listed_orders(tenant, list(found[:limit]), with_patients=False)
 
 
-def _open_alerts(tenant: Tenant) -> QuerySet[CriticalAlert]:
+def _unacknowledged_alerts(tenant: Tenant) -> QuerySet[CriticalAlert]:
     found: QuerySet[CriticalAlert] = CriticalAlert.objects.for_tenant(tenant).filter(
         acknowledged_at=None
     )
     return found
 
 
-def _live(tenant: Tenant) -> OrderQuerySet:
+def _live_orders(tenant: Tenant) -> OrderQuerySet:
     found: OrderQuerySet = Order.objects.for_tenant(tenant).live_among_many()
     return found
 
 
-def _shown(tenant: Tenant, ids: list[UUID], *, with_patients: bool) -> list[Order]:
+def _load_listed_orders(
+    tenant: Tenant, ids: list[UUID], *, with_patients: bool
+) -> list[Order]:
     """The orders of these ids in their order, with the columns that lists show."""
     if not ids:
         return []
     columns = (*_SHOWN, *(_PATIENT if with_patients else ()))
-    alerts = _open_alerts(tenant).filter(order=OuterRef("pk"))
+    alerts = _unacknowledged_alerts(tenant).filter(order=OuterRef("pk"))
     full = Order.objects.for_tenant(tenant).select_related(
         "user", "lab", "lab_test", "lab_account"
     )
@@ -249,13 +255,15 @@ def _shown(tenant: Tenant, ids: list[UUID], *, with_patients: bool) -> list[Orde
     return [found[pk] for pk in ids if pk in found]
 
 
-def _keys(parts: list[OrderQuerySet], at: str = "updated_at") -> QuerySet[Order, Any]:
+def _sort_keys(
+    parts: list[OrderQuerySet], at: str = "updated_at"
+) -> QuerySet[Order, Any]:
     """A moment and the key of each order of the parts, once, in no order."""
     first, *others = (part.order_by().values_list(at, "id") for part in parts)
     return first.union(*others) if others else first
 
 
-def _count(parts: list[OrderQuerySet]) -> int:
+def _count_parts(parts: list[OrderQuerySet]) -> int:
     """How many orders the parts have together, up to COUNTED_UP_TO + 1."""
     first, *others = (
         part.order_by().values_list("id", flat=True)[: COUNTED_UP_TO + 1]
@@ -265,14 +273,14 @@ def _count(parts: list[OrderQuerySet]) -> int:
     return min(number, COUNTED_UP_TO + 1)
 
 
-def _attention(tenant: Tenant) -> list[OrderQuerySet]:
+def _attention_parts(tenant: Tenant) -> list[OrderQuerySet]:
     """Orders that somebody has to look at, in parts that each have an index.
 
     Source: Ours (design guide, Orders).
     """
     now = timezone.now()
     lately = Q(updated_at__gte=now - LATELY)
-    waiting = _open_alerts(tenant).values("order_id")
+    waiting = _unacknowledged_alerts(tenant).values("order_id")
     parts = [
         Q(status__in=HELD_UP),
         Q(status__in=ENDED_BADLY) & lately,
@@ -282,20 +290,23 @@ def _attention(tenant: Tenant) -> list[OrderQuerySet]:
     if not tenant.is_sandbox:  # where a requisition waits for simulation
         due = Q(activate_by=None) | Q(activate_by__lt=now.date())
         parts.append(Q(status__in=ORDERED, created_at__lt=now - STUCK_AFTER) & due)
-    return [_live(tenant).filter(part) for part in parts]
+    return [_live_orders(tenant).filter(part) for part in parts]
 
 
-def _matching(
+def _matching_parts(
     tenant: Tenant, filters: ListFilters, statuses: Iterable[str]
 ) -> list[OrderQuerySet]:
     """Live orders that match, in parts as _attention has them; none where none can."""
     is_attention = filters.work == WorkState.ATTENTION
-    parts = _attention(tenant) if is_attention else [_live(tenant)]
-    conditions = [_status(filters, statuses), _search(tenant, filters.text)]
+    parts = _attention_parts(tenant) if is_attention else [_live_orders(tenant)]
+    conditions = [
+        _status_condition(filters, statuses),
+        _search_condition(tenant, filters.text),
+    ]
     if None in conditions:
         return []
     exact: dict[str, Any] = {
-        "lab_id": _lab_id(filters.lab) if filters.lab else None,
+        "lab_id": _find_lab_key(filters.lab) if filters.lab else None,
         "lab_account_id": filters.account_id,
         "lab_account__isnull": True if filters.on_platform else None,
         "created_at__gte": filters.created_from,
@@ -309,24 +320,24 @@ def _matching(
     return [part.filter(*conditions) for part in parts]
 
 
-def _status(filters: ListFilters, statuses: Iterable[str]) -> Q | None:
+def _status_condition(filters: ListFilters, statuses: Iterable[str]) -> Q | None:
     """What the status has to be; None where no order has such a one."""
     narrowed = filters.status or filters.stage or filters.method
     if filters.work not in IN_STATE and not narrowed:
         return Q()
-    fitting = [status for status in statuses if _fits(status, filters)]
+    fitting = [status for status in statuses if _status_fits_filters(status, filters)]
     if not fitting:
         return None
     wanted = Q(status__in=fitting)
     # A status that we do not know need not name its method.
-    if filters.method and not all(map(_names_method, fitting)):
+    if filters.method and not all(map(_filter_names_method, fitting)):
         wanted &= Q(method=filters.method)
     return wanted
 
 
-def _fits(status: str, filters: ListFilters) -> bool:
+def _status_fits_filters(status: str, filters: ListFilters) -> bool:
     _, method, low = split_status(status)
-    is_other = filters.method != method and _names_method(status)
+    is_other = filters.method != method and _filter_names_method(status)
     return (
         (filters.work not in IN_STATE or IN_STATE[filters.work](status))
         and (not filters.status or filters.status == low)
@@ -335,17 +346,17 @@ def _fits(status: str, filters: ListFilters) -> bool:
     )
 
 
-def _names_method(status: str) -> bool:
+def _filter_names_method(status: str) -> bool:
     return CollectionMethod.known(split_status(status).method) is not None
 
 
-def _lab_id(slug: str) -> int:
+def _find_lab_key(slug: str) -> int:
     """The lab's key: a join would ask for the slug of each order's lab."""
     found = Lab.objects.filter(slug=slug).values_list("pk", flat=True).first()
     return found or 0
 
 
-def _search(tenant: Tenant, text: str) -> Q | None:
+def _search_condition(tenant: Tenant, text: str) -> Q | None:
     """Whose own id, sample's id or user's ids are searched; None where none can be."""
     if not text:
         return Q()

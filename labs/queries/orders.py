@@ -69,12 +69,12 @@ class OrderPage:
     total: int
 
 
-def order_count(*, tenant: Tenant) -> int:
+def count_orders_of_live_users(*, tenant: Tenant) -> int:
     """How many orders a tenant's live users have."""
     return int(Order.objects.for_tenant(tenant).live().count())
 
 
-def full_orders(*, tenant: Tenant) -> OrderQuerySet:
+def orders_with_details(*, tenant: Tenant) -> OrderQuerySet:
     """Live orders with all their payload shows, by a constant number of queries."""
     visits = Appointment.objects.for_tenant(tenant).filter(order=OuterRef("pk"))
     visit = visits.exclude(status=AppointmentStatus.CANCELLED).order_by("-created_at")
@@ -90,23 +90,23 @@ def full_orders(*, tenant: Tenant) -> OrderQuerySet:
     return rows
 
 
-def full_order(*, tenant: Tenant, order_id: UUID) -> Order:
+def get_order_with_details(*, tenant: Tenant, order_id: UUID) -> Order:
     """One order with all that its payload shows. Raises: order_not_found (404)."""
-    found = full_orders(tenant=tenant).filter(pk=order_id).first()
+    found = orders_with_details(tenant=tenant).filter(pk=order_id).first()
     if found is None:
         raise NotFound("order_not_found", _("Order not found."))
     found.tenant = tenant
     return found
 
 
-def find_orders(
+def list_orders_page(
     *, tenant: Tenant, filters: OrderFilters, page: int = 1, size: int = 50
 ) -> OrderPage:
     """A page of orders, pages from 1; one beyond the end is empty.
 
     The total of a page that is not full is known by the walk that found it.
     """
-    wanted = matching_orders(tenant=tenant, filters=filters)
+    wanted = filter_orders(tenant=tenant, filters=filters)
     sign = "-" if filters.descending else ""
     sort = _SORTS.get(filters.sort, "created_at")
     ids = list(
@@ -115,7 +115,10 @@ def find_orders(
         ]
     )
     # Ids first: the joins of a whole page cost less than those of all that is skipped.
-    found = {order.pk: order for order in full_orders(tenant=tenant).filter(pk__in=ids)}
+    found = {
+        order.pk: order
+        for order in orders_with_details(tenant=tenant).filter(pk__in=ids)
+    }
     orders = [found[pk] for pk in ids if pk in found]
     for order in orders:
         order.tenant = tenant
@@ -125,7 +128,7 @@ def find_orders(
     )
 
 
-def matching_orders(*, tenant: Tenant, filters: OrderFilters) -> OrderQuerySet:
+def filter_orders(*, tenant: Tenant, filters: OrderFilters) -> OrderQuerySet:
     """Live orders that match, in no order, nothing loaded beside them."""
     rows: OrderQuerySet = Order.objects.for_tenant(tenant).live_among_many()
     exact: dict[str, Any] = {
@@ -143,7 +146,7 @@ def matching_orders(*, tenant: Tenant, filters: OrderFilters) -> OrderQuerySet:
     }
     rows = rows.filter(**{name: v for name, v in exact.items() if v is not None})
     if filters.low_statuses:
-        rows = rows.filter(status__in=_full_statuses(filters.low_statuses))
+        rows = rows.filter(status__in=_statuses_ending_in(filters.low_statuses))
     if filters.is_critical is not None:
         critical = Q(interpretation=Interpretation.CRITICAL)
         rows = rows.filter(critical if filters.is_critical else ~critical)
@@ -151,11 +154,11 @@ def matching_orders(*, tenant: Tenant, filters: OrderFilters) -> OrderQuerySet:
         later = Q(activate_by__gt=timezone.now().date())
         rows = rows.filter(later if "scheduled" in filters.activation else ~later)
     if filters.search:
-        rows = _search(rows, filters.search)
+        rows = _apply_search(rows, filters.search)
     return rows
 
 
-def full_transaction(*, tenant: Tenant, transaction_id: UUID) -> list[Order]:
+def list_orders_of_transaction(*, tenant: Tenant, transaction_id: UUID) -> list[Order]:
     """The orders of a transaction, first to last, with their events.
 
     Raises: order_transaction_not_found (404).
@@ -174,7 +177,7 @@ def full_transaction(*, tenant: Tenant, transaction_id: UUID) -> list[Order]:
     return orders
 
 
-def ordering_physicians(*, tenant: Tenant) -> list[dict[str, str]]:
+def list_ordering_physicians(*, tenant: Tenant) -> list[dict[str, str]]:
     """Each physician that the tenant's orders named, once, by name (contract 6.5)."""
     named = (
         Order.objects.for_tenant(tenant)
@@ -188,11 +191,11 @@ def ordering_physicians(*, tenant: Tenant) -> list[dict[str, str]]:
     ]
 
 
-def _full_statuses(lows: Sequence[str]) -> list[str]:
+def _statuses_ending_in(lows: Sequence[str]) -> list[str]:
     return [status for status in ORDER_STATUSES if split_status(status).low in lows]
 
 
-def _search(rows: OrderQuerySet, text: str) -> OrderQuerySet:
+def _apply_search(rows: OrderQuerySet, text: str) -> OrderQuerySet:
     """By an order's or a user's whole id, a birth date, or part of a name."""
     with suppress(ValueError):
         return rows.of_id_or_user(UUID(text))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from labs.models import Order
 
 
-def notices_of(order: Order) -> list[PatientNotice]:
+def list_notices_of_order(order: Order) -> list[PatientNotice]:
     """The messages about an order, latest first; one query."""
     rows = PatientNotice.objects.for_tenant(order.tenant).filter(order=order)
     return list(rows.order_by("-id"))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TESTS_AT_MOST = 10
 
 
-def person_tests_of(
+def list_person_tests(
     tenant: Tenant, user_uuid: UUID, order_id: UUID | None
 ) -> list[PersonTest]:
     """The latest TESTS_AT_MOST tests of a live user; one query.

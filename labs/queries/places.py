@@ -25,7 +25,7 @@ _ZIP = re.compile(r"(\d{5})(?:-?\d{4})?")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ZipPlace:
     """Where a zip code lies: degrees, and the zone its clocks show (empty: unknown)."""
 
     zip_code: str
@@ -37,7 +37,7 @@ class Place:
 
 
 @lru_cache(maxsize=4096)
-def find_place(zip_code: str) -> Place | None:
+def find_zip_place(zip_code: str) -> ZipPlace | None:
     """The place of a US zip code, with or without its four further digits.
 
     None for what is no zip code in use, and for those of the military, which lie
@@ -53,7 +53,7 @@ def find_place(zip_code: str) -> Place | None:
     latitude, longitude = float(entry["lat"]), float(entry["long"])
     if not latitude and not longitude:
         return None
-    return Place(
+    return ZipPlace(
         zip_code=written[1],
         city=entry["city"],
         state=entry["state"],

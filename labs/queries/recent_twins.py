@@ -25,7 +25,7 @@ TWIN_WINDOW = timedelta(hours=24)
 _CALLED_OFF = (OrderTopLevelStatus.CANCELLED, OrderTopLevelStatus.FAILED)
 
 
-def recent_twins(
+def find_recent_duplicate_orders(
     *, tenant: Tenant, user_id: UUID, marker_ids: Collection[int]
 ) -> list[Order]:
     """Orders of a user in the last 24 hours for exactly these markers, newest first.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from labs.models import Order
 
 
-def is_watched(*, order: Order, member: Member) -> bool:
+def is_subscribed_to_requisition(*, order: Order, member: Member) -> bool:
     """Whether a member is to be told once the order's requisition is made."""
     watches = RequisitionWatch.objects.for_tenant(order.tenant)
     return bool(watches.filter(order=order, member=member).exists())

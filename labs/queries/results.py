@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from labs.models import Result, ResultVersion
 from labs.states.order_work import is_in_progress
 from labs.states.orders import Interpretation
-from labs.states.results import ResultStatus, worst
+from labs.states.results import ResultStatus, worst_interpretation
 from portal.lib.errors import NotFound
 
 if TYPE_CHECKING:
@@ -73,90 +73,92 @@ class ResultSet:
     samples: tuple[SampleData, ...]
 
 
-def result_key(row: Result | MissingResult) -> tuple[str, str]:
+def result_identity(row: Result | MissingResult) -> tuple[str, str]:
     """What makes it the same result in every version of an order."""
     return row.provider_id or row.loinc or row.name, row.sub_id
 
 
-def result_versions(*, order: Order) -> list[ResultVersion]:
+def list_result_versions(*, order: Order) -> list[ResultVersion]:
     """All versions of an order's results with their rows, newest first.
 
     Four queries for any number of them.
     """
-    return list(_full_versions(order.tenant).filter(order=order).order_by("-number"))
+    return list(
+        _versions_with_rows(order.tenant).filter(order=order).order_by("-number")
+    )
 
 
-def current_version(*, order: Order) -> ResultVersion | None:
+def find_current_version(*, order: Order) -> ResultVersion | None:
     """An order's results as they stand, with their rows; None before any."""
-    versions = _full_versions(order.tenant).filter(order=order, is_current=True)
+    versions = _versions_with_rows(order.tenant).filter(order=order, is_current=True)
     return versions.first()
 
 
-def results_of_order(*, order: Order) -> ResultSet:
+def get_results_of_order(*, order: Order) -> ResultSet:
     """An order's results as they stand.
 
     Raises: results_not_found (404), before there are any. Source: Contract 6.15.
     """
-    version = current_version(order=order)
+    version = find_current_version(order=order)
     if version is None:
         raise NotFound("results_not_found", _("This order has no results yet."))
-    return _joined([order], {order.pk: version}, version.status)
+    return _join_results([order], {order.pk: version}, version.status)
 
 
-def results_of_transaction(*, tenant: Tenant, orders: Sequence[Order]) -> ResultSet:
+def get_results_of_transaction(*, tenant: Tenant, orders: Sequence[Order]) -> ResultSet:
     """The results of a transaction's orders, first to last, as one.
 
     Where two orders have the same result, that of the later order stands, and what one
     lacks may have come with the other. Partial while any of the orders goes on. Raises:
     results_not_found (404), where none has any. Source: Contract 6.15.
     """
-    versions = current_versions(tenant=tenant, orders=orders)
+    versions = find_current_versions(tenant=tenant, orders=orders)
     if not versions:
         raise NotFound("results_not_found", _("These orders have no results yet."))
     is_open = any(is_in_progress(order.status) for order in orders)
     status = ResultStatus.PARTIAL if is_open else ResultStatus.FINAL
-    return _joined(orders, versions, status)
+    return _join_results(orders, versions, status)
 
 
-def current_versions(
+def find_current_versions(
     *, tenant: Tenant, orders: Iterable[Order]
 ) -> dict[UUID, ResultVersion]:
     """The results of each of these orders that has any, by the order's id."""
     ids = [order.pk for order in orders]
-    found = _full_versions(tenant).filter(order_id__in=ids, is_current=True)
+    found = _versions_with_rows(tenant).filter(order_id__in=ids, is_current=True)
     return {version.order_id: version for version in found}
 
 
-def result_changes(
+def compare_result_versions(
     *, before: ResultVersion, after: ResultVersion
 ) -> list[ResultChange]:
     """What changed from one version to a later one, in the later one's order.
 
     Both read with their rows; no query.
     """
-    old = {result_key(row): row for row in rows_of(before)}
+    old = {result_identity(row): row for row in list_results_of_version(before)}
     changes: list[ResultChange] = []
-    for row in rows_of(after):
-        was = old.pop(result_key(row), None)
+    for row in list_results_of_version(after):
+        was = old.pop(result_identity(row), None)
         if was is None:
             changes.append(ResultChange(row.name, None, row))
-        elif fields := changed_fields(was, row, RESULT_CONTENT):
+        elif fields := list_changed_fields(was, row, RESULT_CONTENT):
             changes.append(ResultChange(row.name, was, row, fields))
     gone = [ResultChange(row.name, row, None) for row in old.values()]
     return changes + gone
 
 
-def rows_of(version: ResultVersion) -> list[Result]:
+def list_results_of_version(version: ResultVersion) -> list[Result]:
     """The results of a version in their order; loaded ones are not asked for again."""
     return sorted(version.results.all(), key=lambda row: row.position)
 
 
-def gaps_of(version: ResultVersion) -> list[MissingResult]:
+def list_missing_results_of_version(version: ResultVersion) -> list[MissingResult]:
     """What a version lacks, in order; loaded ones are not asked for again."""
     return sorted(version.missing_results.all(), key=lambda row: row.position)
 
 
-def changed_fields(
+def list_changed_fields(
     before: Model, after: Model, names: Iterable[str]
 ) -> tuple[str, ...]:
     """The columns among `names` in which two rows differ."""
@@ -165,7 +167,7 @@ def changed_fields(
     )
 
 
-def _joined(
+def _join_results(
     orders: Sequence[Order], versions: Mapping[UUID, ResultVersion], status: str
 ) -> ResultSet:
     rows: dict[tuple[str, str], Result] = {}
@@ -173,11 +175,14 @@ def _joined(
     samples: dict[str, SampleData] = {}
     found = [(order, versions[order.pk]) for order in orders if order.pk in versions]
     for _order, version in found:
-        rows |= {result_key(row): row for row in rows_of(version)}
-        gaps |= {result_key(gap): gap for gap in gaps_of(version)}
+        rows |= {result_identity(row): row for row in list_results_of_version(version)}
+        gaps |= {
+            result_identity(gap): gap
+            for gap in list_missing_results_of_version(version)
+        }
         samples |= {one.sample_id: one for one in version.samples.all()}
     order, version = max(found, key=lambda one: (one[1].reported_at, one[1].pk))
-    overall = worst(row.interpretation for row in rows.values())
+    overall = worst_interpretation(row.interpretation for row in rows.values())
     return ResultSet(
         order=order,
         version=version,
@@ -189,6 +194,6 @@ def _joined(
     )
 
 
-def _full_versions(tenant: Tenant) -> QuerySet[ResultVersion]:
+def _versions_with_rows(tenant: Tenant) -> QuerySet[ResultVersion]:
     rows: QuerySet[ResultVersion] = ResultVersion.objects.for_tenant(tenant)
     return rows.prefetch_related("results", "missing_results", "samples")

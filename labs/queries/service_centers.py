@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 
 from labs.models import Lab, ServiceCenter
-from labs.queries.places import find_place, miles_between
+from labs.queries.places import find_zip_place, miles_between
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from labs.queries.places import Place
+    from labs.queries.places import ZipPlace
     from labs.states.service_centers import Capability
 
 # Contract 6.17.
@@ -34,9 +34,9 @@ class NearCenter:
     miles: float
 
 
-def place_of(zip_code: str) -> Place:
+def get_zip_place(zip_code: str) -> ZipPlace:
     """Where a zip code lies. Raises: zip_code_unknown."""
-    place = find_place(zip_code)
+    place = find_zip_place(zip_code)
     if place is None:
         raise DomainError(
             "zip_code_unknown", _("Enter a 5-digit US ZIP code that is in use.")
@@ -44,9 +44,9 @@ def place_of(zip_code: str) -> Place:
     return place
 
 
-def centers_near(
+def find_centers_near(
     *,
-    place: Place,
+    place: ZipPlace,
     labs: Iterable[Lab],
     miles: int,
     capabilities: Sequence[Capability] = (),
@@ -82,7 +82,7 @@ def centers_near(
     return near[:limit]
 
 
-def find_center(*, lab_slug: str, site_code: str) -> ServiceCenter | None:
+def find_center_by_code(*, lab_slug: str, site_code: str) -> ServiceCenter | None:
     """A center by its lab and site code, active or not; None where there is none."""
     centers = ServiceCenter.objects.filter(lab__slug=lab_slug, site_code=site_code)
     return centers.first()

@@ -31,7 +31,7 @@ _TAKEN = """
 _BUT_FOR = "AND (order_id <> %(order)s OR expires_at IS NULL)"
 
 
-def pool_of(tenant: Tenant) -> int:
+def slot_pool_of(tenant: Tenant) -> int:
     """Whose places a tenant's visits take: production's are everybody's.
 
     Source: Ours: one customer's tests in a sandbox fill no other customer's slots.
@@ -39,7 +39,7 @@ def pool_of(tenant: Tenant) -> int:
     return int(tenant.pk) if tenant.is_sandbox else PRODUCTION_POOL
 
 
-def taken_places(
+def count_taken_places(
     *,
     pool: int,
     provider: str,

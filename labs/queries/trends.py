@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING
 from django.db.models import Q
 
 from labs.models import Result
-from labs.states.trends import codes_of, convert_value, measure_of, same_unit
+from labs.states.trends import (
+    convert_result_value,
+    is_same_unit,
+    loinc_codes_of_measure,
+    loinc_measure_of,
+)
 from portal.lib.registry import marker_sources
 
 if TYPE_CHECKING:
@@ -115,10 +120,10 @@ class Trend:
 
 def measure_key(*, loinc: str, lab_slug: str, provider_id: str, name: str) -> str:
     """What a result is compared by: its LOINC measure, else its lab's own code."""
-    return measure_of(loinc) if loinc else f"{lab_slug}:{provider_id or name}"
+    return loinc_measure_of(loinc) if loinc else f"{lab_slug}:{provider_id or name}"
 
 
-def user_trends(
+def list_user_trends(
     *,
     tenant: Tenant,
     user_uuid: UUID,
@@ -131,18 +136,18 @@ def user_trends(
     is among them. One query, and one for each of those apps.
     """
     by_measure: dict[str, list[MarkerResult]] = defaultdict(list)
-    for found in _results(tenant, user_uuid, measures):
+    for found in _results_from_orders(tenant, user_uuid, measures):
         by_measure[found.measure].append(found)
-    for found in _beside_orders(tenant, user_uuid, measures, reads):
+    for found in _results_from_documents(tenant, user_uuid, measures, reads):
         by_measure[found.measure].append(found)
     return {
-        measure: trend_of(results)
+        measure: build_trend(results)
         for measure, results in by_measure.items()
         if measures is None or measure in measures
     }
 
 
-def trend_of(results: Iterable[MarkerResult]) -> Trend:
+def build_trend(results: Iterable[MarkerResult]) -> Trend:
     """Results of one measure as a trend, all in the unit of the newest number."""
     ordered = sorted(results, key=lambda one: one.at)
     newest = ordered[-1]
@@ -154,18 +159,20 @@ def trend_of(results: Iterable[MarkerResult]) -> Trend:
         name=newest.name,
         loinc=newest.loinc,
         unit=unit,
-        points=tuple(_point(one, unit) for one in ordered),
+        points=tuple(_trend_point(one, unit) for one in ordered),
     )
 
 
-def _point(result: MarkerResult, unit: str) -> TrendPoint:
-    if result.value is None or same_unit(result.unit, unit):
+def _trend_point(result: MarkerResult, unit: str) -> TrendPoint:
+    if result.value is None or is_same_unit(result.unit, unit):
         return TrendPoint(result, result.value, result.low, result.high)
 
     def convert(value: float | None) -> float | None:
         if value is None:
             return None
-        return convert_value(value, unit=result.unit, to=unit, loinc=result.loinc)
+        return convert_result_value(
+            value, unit=result.unit, to=unit, loinc=result.loinc
+        )
 
     value = convert(result.value)
     if value is None:
@@ -175,7 +182,7 @@ def _point(result: MarkerResult, unit: str) -> TrendPoint:
     )
 
 
-def _beside_orders(
+def _results_from_documents(
     tenant: Tenant,
     user_uuid: UUID,
     measures: Sequence[str] | None,
@@ -183,12 +190,14 @@ def _beside_orders(
 ) -> list[MarkerResult]:
     coded = None
     if measures is not None:
-        coded = {c for one in measures if ":" not in one for c in codes_of(one)}
+        coded = {
+            c for one in measures if ":" not in one for c in loinc_codes_of_measure(one)
+        }
     return [
         MarkerResult(
             name=reading.name,
             loinc=reading.loinc,
-            measure=measure_of(reading.loinc),
+            measure=loinc_measure_of(reading.loinc),
             type=reading.type,
             text=reading.text,
             value=reading.value,
@@ -211,7 +220,7 @@ def _beside_orders(
     ]
 
 
-def _results(
+def _results_from_orders(
     tenant: Tenant, user_uuid: UUID, measures: Sequence[str] | None
 ) -> list[MarkerResult]:
     rows = Result.objects.for_tenant(tenant).filter(
@@ -220,13 +229,15 @@ def _results(
         version__order__user__deleted_at=None,
     )
     if measures is not None:
-        rows = rows.filter(_which(measures))
+        rows = rows.filter(_measure_condition(measures))
     newest = rows.order_by("-reported_at", "-pk").values_list(*_COLUMNS)
-    return [_read(*row) for row in newest[:RESULTS_AT_MOST]]
+    return [_build_marker_result(*row) for row in newest[:RESULTS_AT_MOST]]
 
 
-def _which(measures: Sequence[str]) -> Q:
-    coded = {c for one in measures if ":" not in one for c in codes_of(one)}
+def _measure_condition(measures: Sequence[str]) -> Q:
+    coded = {
+        c for one in measures if ":" not in one for c in loinc_codes_of_measure(one)
+    }
     wanted = Q(loinc__in=coded)
     for one in measures:
         lab_slug, colon, code = one.partition(":")
@@ -236,7 +247,7 @@ def _which(measures: Sequence[str]) -> Q:
     return wanted
 
 
-def _read(
+def _build_marker_result(
     name: str,
     loinc: str,
     provider_id: str,

@@ -89,7 +89,7 @@ TYPE_OF_METHOD: dict[str, AppointmentType] = {
 }
 
 
-def event_status_of(status: str) -> str:
+def event_status_of_appointment(status: str) -> str:
     """The event status of a status; one that we do not know is its own."""
     known = AppointmentStatus.known(status)
     if known is AppointmentStatus.CONFIRMED:
@@ -140,13 +140,13 @@ OWN_REASONS: dict[str, str] = {
 }
 
 
-def find_reason(kind: str, reason_id: str) -> CancellationReason | None:
+def find_cancellation_reason(kind: str, reason_id: str) -> CancellationReason | None:
     """The reason of this id for a kind of visit."""
     reasons = CANCELLATION_REASONS.get(kind, ())
     return next((one for one in reasons if one.id == reason_id), None)
 
 
-def reason_name(kind: str, reason_id: str) -> str:
+def cancellation_reason_name(kind: str, reason_id: str) -> str:
     """What a reason says; of one that we do not know its id."""
-    found = find_reason(kind, reason_id)
+    found = find_cancellation_reason(kind, reason_id)
     return str(found.name if found else OWN_REASONS.get(reason_id, reason_id))

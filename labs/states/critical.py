@@ -26,7 +26,7 @@ class ToldBy(OpenChoices):
     SECURE_MESSAGE = "secure_message", gettext_lazy("By secure message")
 
 
-def next_escalation(*, at: datetime, limit: timedelta, number: int) -> datetime:
+def next_escalation_time(*, at: datetime, limit: timedelta, number: int) -> datetime:
     """When mail follows the one sent `at`, which was the `number`th, from 1.
 
     Each wait is twice the one before, from the team's limit up to a day: an alarm that

@@ -65,13 +65,13 @@ _ENDED_BADLY = {
 }
 
 
-def _with_low(lows: set[str]) -> tuple[str, ...]:
+def _statuses_ending_in(lows: set[str]) -> tuple[str, ...]:
     return tuple(s for s in ORDER_STATUSES if split_status(s).low in lows)
 
 
-HELD_UP: tuple[str, ...] = _with_low(_HELD_UP)
-ENDED_BADLY: tuple[str, ...] = _with_low(_ENDED_BADLY)
-ORDERED: tuple[str, ...] = _with_low({"ordered"})
+HELD_UP: tuple[str, ...] = _statuses_ending_in(_HELD_UP)
+ENDED_BADLY: tuple[str, ...] = _statuses_ending_in(_ENDED_BADLY)
+ORDERED: tuple[str, ...] = _statuses_ending_in({"ordered"})
 
 
 def is_in_progress(status: str) -> bool:

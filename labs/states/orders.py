@@ -250,7 +250,7 @@ class StatusParts(NamedTuple):
     low: str
 
 
-def full_status(method: str, low: str) -> str:
+def build_status(method: str, low: str) -> str:
     """`received.walk_in_test.ordered` of `walk_in_test` and `ordered`.
 
     Raises KeyError where the method has no such status.
@@ -266,27 +266,29 @@ def split_status(status: str) -> StatusParts:
     return StatusParts(top, method, low or method or top)
 
 
-def _table(method: CollectionMethod, moves: Mapping[str, str]) -> Transitions[str]:
+def _build_moves(
+    method: CollectionMethod, moves: Mapping[str, str]
+) -> Transitions[str]:
     rows: dict[str, set[str]] = {
-        full_status(method, low): set() for known, low in _TOP_OF if known == method
+        build_status(method, low): set() for known, low in _TOP_OF if known == method
     }
     for low, following in moves.items():
         for one in _REQUISITION.split() if low == "req" else [low]:
-            rows[full_status(method, one)] = {
-                full_status(method, after) for after in following.split()
+            rows[build_status(method, one)] = {
+                build_status(method, after) for after in following.split()
             }
     return Transitions(rows)
 
 
 ORDER_MOVES: dict[CollectionMethod, Transitions[str]] = {
-    method: _table(method, moves) for method, moves in _MOVES.items()
+    method: _build_moves(method, moves) for method, moves in _MOVES.items()
 }
-REGISTRABLE_KIT_MOVES = _table(CollectionMethod.TESTKIT, _REGISTRABLE_KIT)
+REGISTRABLE_KIT_MOVES = _build_moves(CollectionMethod.TESTKIT, _REGISTRABLE_KIT)
 
 # What a person or a customer may still call off (contract 6.12).
 _BOOKED = "appointment_pending appointment_scheduled appointment_cancelled"
 CANCELLABLE: frozenset[str] = frozenset(
-    full_status(method, low)
+    build_status(method, low)
     for method, lows in {
         CollectionMethod.WALK_IN_TEST: f"ordered {_REQUISITION} {_BOOKED}",
         CollectionMethod.AT_HOME_PHLEBOTOMY: f"ordered {_REQUISITION} {_BOOKED}"
@@ -315,7 +317,7 @@ STATUS_DETAILS: dict[str, frozenset[str]] = {
 }
 
 
-def moves_of(method: str, *, registrable: bool) -> Transitions[str]:
+def allowed_moves(method: str, *, registrable: bool) -> Transitions[str]:
     """The table of an order's method; a kit to be registered has its own.
 
     An order of a method that we do not know may not move.
@@ -328,7 +330,7 @@ def moves_of(method: str, *, registrable: bool) -> Transitions[str]:
     return ORDER_MOVES[known]
 
 
-def has_requisition(status: str) -> bool:
+def is_past_requisition(status: str) -> bool:
     """Whether an order in this status has had its requisition made."""
     return split_status(status).low not in _BEFORE_REQUISITION
 
@@ -357,16 +359,16 @@ REGISTRABLE_WALK = (
 )
 
 
-def find_walk(status: str, *, to: str, registrable: bool) -> list[str] | None:
+def find_status_path(status: str, *, to: str, registrable: bool) -> list[str] | None:
     """The statuses to pass from `status` until `to`, both of one method; None if none.
 
     Along the default walk where both lie on it, `to` after `status`; else the shortest
     legal way, through detours only where `to` is one itself. Source: Contract 6.13.
     """
     method = split_status(status).method
-    moves = moves_of(method, registrable=registrable)
+    moves = allowed_moves(method, registrable=registrable)
     usual = [
-        full_status(method, low)
+        build_status(method, low)
         for low in (
             REGISTRABLE_WALK
             if registrable and method == CollectionMethod.TESTKIT

@@ -81,10 +81,10 @@ class ResultText:
     def number(self) -> float | None:
         """The value of a numeric result."""
         exact = self.type == ResultType.NUMERIC and self.amount is not None
-        return _float(self.amount.low) if exact and self.amount else None
+        return _float_or_none(self.amount.low) if exact and self.amount else None
 
 
-def read_result(text: str, declared: str = "") -> ResultText:
+def parse_result(text: str, declared: str = "") -> ResultText:
     """A lab's result in the contract's form; `declared` is its type where one is known.
 
     A text in the form of a number or a range is one, whatever was declared, but for
@@ -96,15 +96,17 @@ def read_result(text: str, declared: str = "") -> ResultText:
     plain = kept.translate(_SIGNS)
     if _PLAIN.fullmatch(plain) and len(plain) <= _LONGEST:
         number = Decimal(plain)
-        return ResultText(ResultType.NUMERIC, _tidy(plain), Interval(number, number))
-    if (amount := read_range(kept)) is not None:
-        return ResultText(ResultType.RANGE, _range_text(plain), amount)
+        return ResultText(
+            ResultType.NUMERIC, _normalize_number(plain), Interval(number, number)
+        )
+    if (amount := parse_reference_range(kept)) is not None:
+        return ResultText(ResultType.RANGE, _clean_range_text(plain), amount)
     if declared == ResultType.CODED_VALUE or _CONSTANT.fullmatch(kept):
         return ResultText(ResultType.CODED_VALUE, kept.upper())
     return ResultText(ResultType.COMMENT, kept)
 
 
-def read_range(text: str, unit: str = "") -> Interval | None:
+def parse_reference_range(text: str, unit: str = "") -> Interval | None:
     """The bounds of a reference range; None of free text.
 
     Units: those of the result; its own `unit` may stand behind. A span includes both
@@ -128,26 +130,30 @@ def read_range(text: str, unit: str = "") -> Interval | None:
     return None
 
 
-def bounds_of(limits: Interval | None) -> tuple[float | None, float | None]:
+def interval_bounds(limits: Interval | None) -> tuple[float | None, float | None]:
     """The bare bounds of a range, as the wire gives them."""
     if limits is None:
         return None, None
-    return _float(limits.low), _float(limits.high)
+    return _float_or_none(limits.low), _float_or_none(limits.high)
 
 
-def _range_text(plain: str) -> str:
+def _clean_range_text(plain: str) -> str:
     if compared := _COMPARED.fullmatch(plain.strip("() ")):
         same = "=" if compared["same"] else ""
-        return f"{compared['sign']}{same}{_tidy(compared['number'])}"
+        return f"{compared['sign']}{same}{_normalize_number(compared['number'])}"
     span = _SPAN.fullmatch(plain.strip("() "))
-    return f"{_tidy(span['low'])}-{_tidy(span['high'])}" if span else plain
+    return (
+        f"{_normalize_number(span['low'])}-{_normalize_number(span['high'])}"
+        if span
+        else plain
+    )
 
 
-def _tidy(number: str) -> str:
+def _normalize_number(number: str) -> str:
     """A number with a digit on both sides of its point, without a plus."""
     number = number.removeprefix("+").removesuffix(".")
     return re.sub(r"^(-?)\.", r"\g<1>0.", number)
 
 
-def _float(number: Decimal | None) -> float | None:
+def _float_or_none(number: Decimal | None) -> float | None:
     return None if number is None else float(number)

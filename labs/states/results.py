@@ -70,13 +70,15 @@ _FLAGS: dict[str, Interpretation] = {
 _SEVERITY = (Interpretation.NORMAL, Interpretation.ABNORMAL, Interpretation.CRITICAL)
 
 
-def interpret_flag(flag: str) -> Interpretation | None:
+def interpret_lab_flag(flag: str) -> Interpretation | None:
     """What a lab's own flag says; of several, joined by `~`, the worst."""
     parts = (part.strip().upper() for part in flag.split("~"))
-    return worst(_FLAGS[part] for part in parts if part in _FLAGS)
+    return worst_interpretation(_FLAGS[part] for part in parts if part in _FLAGS)
 
 
-def worst(interpretations: Iterable[str | None]) -> Interpretation | None:
+def worst_interpretation(
+    interpretations: Iterable[str | None],
+) -> Interpretation | None:
     """The worst that is told of several; None where none is.
 
     Source: Contract 6.15 (an order's interpretation is the worst of its results).

@@ -39,7 +39,7 @@ class Capability(OpenChoices):
     )
 
 
-def read_capability(text: str) -> Capability | None:
+def parse_capability(text: str) -> Capability | None:
     """The capability a filter means; None: it is of no meaning here.
 
     Any value that begins with appointment_scheduling_via_ means booked here.
@@ -62,7 +62,7 @@ Hours = tuple[tuple[OpenSpan, ...], ...]
 """Spans of each weekday, Monday first; a day without any is closed."""
 
 
-def read_hours(text: str) -> Hours:
+def parse_opening_hours(text: str) -> Hours:
     """Opening hours from text: `mon-fri 06:30-12:00 12:30-15:30; sat 07:00-11:00`.
 
     Later parts replace what earlier ones said of a day; a part without times closes it.
@@ -77,7 +77,7 @@ def read_hours(text: str) -> Hours:
         first, last = _DAY_NAMES[found[1]], _DAY_NAMES[found[2] or found[1]]
         if last < first:
             raise ValueError(f"days out of order: {named}")
-        spans = tuple(_read_span(written) for written in times)
+        spans = tuple(_parse_span(written) for written in times)
         if any(later.opens < span.closes for span, later in pairwise(spans)):
             raise ValueError(f"hours overlap: {part}")
         for day in range(first, last + 1):
@@ -85,7 +85,7 @@ def read_hours(text: str) -> Hours:
     return tuple(days)
 
 
-def write_hours(hours: Hours) -> dict[str, list[list[str]]]:
+def serialize_opening_hours(hours: Hours) -> dict[str, list[list[str]]]:
     """Hours as stored and as the wire gives them: spans as texts by weekday."""
     return {
         name: [[f"{span.opens:%H:%M}", f"{span.closes:%H:%M}"] for span in spans]
@@ -93,7 +93,7 @@ def write_hours(hours: Hours) -> dict[str, list[list[str]]]:
     }
 
 
-def stored_hours(hours: dict[str, list[list[str]]]) -> Hours:
+def deserialize_opening_hours(hours: dict[str, list[list[str]]]) -> Hours:
     """What `write_hours` wrote."""
     return tuple(
         tuple(
@@ -104,7 +104,7 @@ def stored_hours(hours: dict[str, list[list[str]]]) -> Hours:
     )
 
 
-def _read_span(text: str) -> OpenSpan:
+def _parse_span(text: str) -> OpenSpan:
     found = _SPAN.fullmatch(text)
     if found is None:
         raise ValueError(f"not a span of hours: {text}")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from portal.lib.units import convert_amount, normalise_units
 
 
-class _Twins(NamedTuple):
+class _MassMoleCodes(NamedTuple):
     """One substance by mass and by moles: two LOINC codes, grams in a mole."""
 
     mass: str
@@ -23,7 +23,7 @@ class _Twins(NamedTuple):
 # Codes by LOINC 2.80; molar masses from the elements' standard atomic weights (IUPAC),
 # triglycerides as triolein, urea nitrogen as the two nitrogens of urea.
 _TWINS = tuple(
-    _Twins(mass, moles, Decimal(grams))
+    _MassMoleCodes(mass, moles, Decimal(grams))
     for mass, moles, grams in (
         ("2345-7", "14749-6", "180.156"),  # glucose
         ("1558-6", "14771-0", "180.156"),  # glucose, fasting
@@ -48,19 +48,19 @@ _TWINS = tuple(
 _TWINS_OF = {code: twins for twins in _TWINS for code in (twins.mass, twins.moles)}
 
 
-def measure_of(loinc: str) -> str:
+def loinc_measure_of(loinc: str) -> str:
     """The code that stands for a measure: of twins by mass and moles, that by mass."""
     twins = _TWINS_OF.get(loinc)
     return twins.mass if twins else loinc
 
 
-def codes_of(measure: str) -> tuple[str, ...]:
+def loinc_codes_of_measure(measure: str) -> tuple[str, ...]:
     """All LOINC codes whose results are of this measure."""
     twins = _TWINS_OF.get(measure)
     return (twins.mass, twins.moles) if twins else (measure,)
 
 
-def same_unit(unit: str, other: str) -> bool:
+def is_same_unit(unit: str, other: str) -> bool:
     """Whether two printed units are one, however they are spelt."""
     if unit == other:
         return True
@@ -68,7 +68,9 @@ def same_unit(unit: str, other: str) -> bool:
     return read is not None and read == normalise_units(other)
 
 
-def convert_value(value: float, *, unit: str, to: str, loinc: str = "") -> float | None:
+def convert_result_value(
+    value: float, *, unit: str, to: str, loinc: str = ""
+) -> float | None:
     """A value in another printed unit; None where the two can't be compared.
 
     Mass and moles convert for the measures whose molar mass is known. Source: Ours

@@ -42,7 +42,7 @@ def is_at_lab(status: str) -> bool:
     return split_status(status).low in _AT_LAB
 
 
-def lateness(
+def result_lateness(
     *, due_by: date | None, worst_case_by: date | None, on: date
 ) -> Lateness | None:
     """How results that came `on` a day, or have not come by it, stand.
@@ -58,10 +58,10 @@ def lateness(
     return Lateness.LATE if on > due_by else Lateness.IN_TIME
 
 
-def lateness_now(
+def current_lateness(
     *, status: str, due_by: date | None, worst_case_by: date | None, today: date
 ) -> Lateness | None:
     """The same for an order that still waits for results; None once it does not."""
     if not is_in_progress(status):
         return None
-    return lateness(due_by=due_by, worst_case_by=worst_case_by, on=today)
+    return result_lateness(due_by=due_by, worst_case_by=worst_case_by, on=today)

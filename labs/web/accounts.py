@@ -19,12 +19,12 @@ from accounts.web.dialogs import posted, render_form
 from accounts.web.rights import require_right
 from labs.models import Lab
 from labs.operations.accounts import (
-    change_lab_account,
+    change_lab_account_status,
     create_lab_account,
-    link_lab_account,
-    move_lab_account,
+    set_lab_account_teams,
+    update_lab_account,
 )
-from labs.queries.accounts import AccountFilters, organisation_accounts
+from labs.queries.accounts import AccountFilters, list_organisation_accounts
 from labs.states.accounts import US_STATES, Billing, DelegatedFlow, LabAccountStatus
 from labs.web.account_forms import (
     INITIAL,
@@ -66,7 +66,7 @@ class AccountRow:
 @require_right(Area.CATALOGUE)
 def account_list(request: TenantRequest) -> HttpResponse:
     asked = AccountFilterForm(request.GET).filters
-    accounts = organisation_accounts(tenant=request.tenant, filters=asked)
+    accounts = list_organisation_accounts(tenant=request.tenant, filters=asked)
     return render_page(
         request,
         "labs/lab_accounts.html",
@@ -113,7 +113,7 @@ def edit_account(request: TenantRequest, account_id: str) -> HttpResponse:
     form = AccountForm(posted(request), initial=build_initial_values(account))
     if request.method == "POST" and form.is_valid():
         try:
-            change_lab_account(
+            update_lab_account(
                 tenant=request.tenant,
                 actor=request.actor,
                 account=account,
@@ -138,7 +138,7 @@ def edit_account_status(request: TenantRequest, account_id: str) -> HttpResponse
     if request.method == "POST" and form.is_valid():
         to = LabAccountStatus(form.cleaned_data["status"])
         try:
-            move_lab_account(
+            change_lab_account_status(
                 tenant=request.tenant, actor=request.actor, account=account, to=to
             )
         except DomainError as refusal:
@@ -161,7 +161,7 @@ def edit_account_teams(request: TenantRequest, account_id: str) -> HttpResponse:
     linked = [link.team_id for link in account.team_links.all()]
     form = AccountTeamsForm(account, posted(request), initial={"teams": linked})
     if request.method == "POST" and form.is_valid():
-        link_lab_account(
+        set_lab_account_teams(
             tenant=request.tenant,
             actor=request.actor,
             account=account,
@@ -201,7 +201,7 @@ def _get_account(request: TenantRequest, account_id: str) -> LabAccount:
         wanted = UUID(account_id)
     except ValueError:
         raise Http404 from None
-    found = organisation_accounts(tenant=request.tenant, account_id=wanted)
+    found = list_organisation_accounts(tenant=request.tenant, account_id=wanted)
     if not found:
         raise Http404
     return found[0]

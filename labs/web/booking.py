@@ -22,15 +22,15 @@ from labs.operations.appointment_changes import reschedule_appointment
 from labs.operations.appointments import (
     BookingRequest,
     book_appointment,
-    booking_reference,
-    request_visit,
+    make_booking_reference,
+    request_home_appointment,
     require_bookable,
 )
 from labs.operations.booking_keys import BookingKeys
-from labs.operations.slot_places import hold_slot, release_hold
+from labs.operations.slot_places import hold_slot_for_order, release_order_holds
 from labs.operations.slots import SlotTaken
-from labs.queries.appointments import active_of
-from labs.queries.orders import full_order
+from labs.queries.appointments import find_active_appointment
+from labs.queries.orders import get_order_with_details
 from labs.states.appointments import AppointmentStatus
 from labs.web.booking_grid import site_key
 from labs.web.booking_page import (
@@ -57,8 +57,8 @@ _FORM_KEY_MAX = 64
 @require_right(Area.BOOKINGS, write=True)
 def book_appointment_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Choose and book, or move the visit that there is; `go` says what was pressed."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
-    visit = active_of(order=order)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    visit = find_active_appointment(order=order)
     if visit is not None and _was_booked_by_this_form(request, order, visit):
         # Pressed twice, or sent again by a reload.
         return _redirect_to_booked_order(request, order, visit)
@@ -109,7 +109,7 @@ def _handle_post(page: BookingPage) -> HttpResponse | None:
                 return None
             return _book_or_reschedule(page, notes=page.form.cleaned_data["notes"])
         if page.go.startswith("ask:") and is_valid:
-            visit = request_visit(
+            visit = request_home_appointment(
                 order=order,
                 actor=request.actor,
                 provider=page.go.removeprefix("ask:"),
@@ -118,10 +118,10 @@ def _handle_post(page: BookingPage) -> HttpResponse | None:
             )
             return _redirect_to_booked_order(request, order, visit)
         if page.go == "hold" and page.key and _is_slot_at_chosen_site(page):
-            page.hold = hold_slot(order=order, booking_key=page.key)
+            page.hold = hold_slot_for_order(order=order, booking_key=page.key)
             page.select_slot(page.hold.slot)
         elif page.key:
-            release_hold(order=order)
+            release_order_holds(order=order)
     except SlotTaken as taken:
         page.lost = taken
         page.select_slot(taken.lost)
@@ -201,7 +201,7 @@ def _was_booked_by_this_form(
 
 def _read_booking_reference(request: TenantRequest, order: Order) -> UUID:
     key = request.POST.get("form_key", "")[:_FORM_KEY_MAX] or str(uuid.uuid4())
-    return booking_reference(order=order, key=key)
+    return make_booking_reference(order=order, key=key)
 
 
 def _explain_outdated_form(request: TenantRequest, visit: Appointment | None) -> str:

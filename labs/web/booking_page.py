@@ -15,11 +15,11 @@ from django.utils.dateparse import parse_date
 from django.utils.translation import gettext as _
 
 from accounts.web.dialogs import posted
-from labs.operations.slots import SlotTaken, center_slots, home_slots
+from labs.operations.slots import SlotTaken, list_center_slots, list_home_slots
 from labs.operations.visit_papers import needs_fasting
-from labs.queries.areas import phlebotomy_at
-from labs.queries.bookable_sites import comes_on_request
-from labs.queries.service_centers import centers_near, place_of
+from labs.queries.areas import list_home_providers_at
+from labs.queries.bookable_sites import accepts_home_requests
+from labs.queries.service_centers import find_centers_near, get_zip_place
 from labs.states.appointments import (
     NOTES_MAX_LENGTH,
     TYPE_OF_METHOD,
@@ -198,16 +198,16 @@ class BookingPage:
         tenant, order = self.request.tenant, self.order
         if self.is_home:
             address = build_home_address(order)
-            place_of(address["zip_code"])  # or it would seem that nobody has time
-            return home_slots(
+            get_zip_place(address["zip_code"])  # or it would seem that nobody has time
+            return list_home_slots(
                 tenant=tenant,
                 address=address,
                 start=start,
                 order_id=order.pk,
             )
         zip_code = str(self._field_value("zip_code"))
-        place_of(zip_code)
-        return center_slots(
+        get_zip_place(zip_code)
+        return list_center_slots(
             tenant=tenant,
             lab_slug=order.lab.slug,
             zip_code=zip_code,
@@ -242,8 +242,8 @@ class BookingPage:
     def _list_other_centers(self) -> list[NearCenter]:
         """Centers in reach that are not booked here, nearest first."""
         try:
-            near = centers_near(
-                place=place_of(str(self._field_value("zip_code"))),
+            near = find_centers_near(
+                place=get_zip_place(str(self._field_value("zip_code"))),
                 labs=[self.order.lab],
                 miles=int(self._field_value("miles")),
             )
@@ -261,8 +261,8 @@ class BookingPage:
         zip_code = str(build_home_address(self.order)["zip_code"])[:5]
         return [
             (name, str(known.label) if known else name)
-            for name in phlebotomy_at(zip_code)
-            if comes_on_request(name, zip_code)
+            for name in list_home_providers_at(zip_code)
+            if accepts_home_requests(name, zip_code)
             for known in (AppointmentProvider.known(name),)
         ]
 

@@ -22,12 +22,12 @@ from accounts.states import Area
 from accounts.web.dialogs import posted, render_form
 from accounts.web.rights import require_right
 from labs.models.critical import ACTION_MAX_LENGTH, TOLD_MAX_LENGTH
-from labs.operations.critical import Acknowledgement, acknowledge_critical
+from labs.operations.critical import Acknowledgement, acknowledge_critical_alert
 from labs.queries.critical import (
-    acknowledged_alerts,
-    critical_results,
     find_alert,
-    waiting_alerts,
+    list_acknowledged_alerts,
+    list_critical_results,
+    list_unacknowledged_alerts,
 )
 from labs.states.critical import ToldBy
 from portal.lib.errors import Conflict, DomainError
@@ -114,10 +114,10 @@ class AlertRow:
 @require_right(Area.ORDERS)
 def critical_queue(request: TenantRequest) -> HttpResponse:
     """The page; a poll that finds the results it has `seen` is no new read."""
-    waiting = waiting_alerts(tenant=request.tenant)
+    waiting = list_unacknowledged_alerts(tenant=request.tenant)
     seen = ",".join(str(alert.pk) for alert in waiting)
     is_poll = wants_fragment(request) and "seen" in request.GET
-    done = acknowledged_alerts(tenant=request.tenant, limit=ACKNOWLEDGED_SHOWN)
+    done = list_acknowledged_alerts(tenant=request.tenant, limit=ACKNOWLEDGED_SHOWN)
     if not (is_poll and request.GET["seen"] == seen):
         record_read(
             tenant=request.tenant,
@@ -125,7 +125,7 @@ def critical_queue(request: TenantRequest) -> HttpResponse:
             subject="critical_results",
             subject_id=f"waiting={len(waiting)} acknowledged={len(done)}",
         )
-    results = critical_results(
+    results = list_critical_results(
         tenant=request.tenant, order_ids=[one.order_id for one in (*waiting, *done)]
     )
     return render_page(
@@ -153,7 +153,7 @@ def acknowledge(request: TenantRequest, alert_id: int) -> HttpResponse:
     form = AcknowledgeForm(posted(request), initial={"told_at": timezone.now()})
     if request.method == "POST" and form.is_valid():
         try:
-            acknowledge_critical(
+            acknowledge_critical_alert(
                 tenant=request.tenant,
                 actor=request.actor,
                 alert_id=alert_id,
@@ -176,7 +176,7 @@ def acknowledge(request: TenantRequest, alert_id: int) -> HttpResponse:
         subject_id=alert.pk,
         user_uuid=alert.order.user.uuid,
     )
-    results = critical_results(tenant=request.tenant, order_ids=[alert.order_id])
+    results = list_critical_results(tenant=request.tenant, order_ids=[alert.order_id])
     return render_form(
         request,
         "labs/_acknowledge.html",

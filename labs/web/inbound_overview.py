@@ -12,22 +12,22 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.states import Area
-from labs.queries.inbound import waiting
+from labs.queries.inbound import count_items_to_review
 from portal.lib.registry import AttentionItem, NavCount, OverviewPart, Urgency
 from portal.lib.web import page_url
 
 if TYPE_CHECKING:
-    from labs.queries.inbound import Waiting
+    from labs.queries.inbound import ReviewQueueCounts
     from portal.lib.web import TenantRequest
 
 # By request: a page's tabs and its navigation tell the same numbers.
-_counted: WeakKeyDictionary[TenantRequest, Waiting] = WeakKeyDictionary()
+_counted: WeakKeyDictionary[TenantRequest, ReviewQueueCounts] = WeakKeyDictionary()
 
 
-def waiting_of(request: TenantRequest) -> Waiting:
+def waiting_of(request: TenantRequest) -> ReviewQueueCounts:
     """How much waits, counted once a request."""
     if request not in _counted:
-        _counted[request] = waiting(tenant=request.tenant)
+        _counted[request] = count_items_to_review(tenant=request.tenant)
     return _counted[request]
 
 

@@ -20,7 +20,7 @@ from labs.states.orders import (
     OrderTopLevelStatus,
     split_status,
 )
-from labs.states.turnaround import lateness
+from labs.states.turnaround import result_lateness
 from portal.lib.actor import ActorKind
 from portal.lib.translation import gettext_lazy
 from portal.pills import find_pill
@@ -206,7 +206,7 @@ def turnaround_of(order: Order, events: Sequence[OrderEvent]) -> Turnaround | No
     if order.due_by is None or is_closed(order.status):
         return None
     until = came_on or timezone.now().date()
-    state = lateness(
+    state = result_lateness(
         due_by=order.due_by, worst_case_by=order.worst_case_due_by, on=until
     )
     assert state is not None  # noqa: S101 - for the type checker: due_by is set

@@ -16,12 +16,12 @@ from django.utils.translation import ngettext
 from labs.gateways.sandbox_results import SimulationFlags
 from labs.models.order import COMMENTS_MAX_LENGTH, STATUS_MAX_LENGTH
 from labs.operations.order_sets import OrderSet
-from labs.operations.recreations import Recreation
+from labs.operations.recreations import RecreationRequest
 from labs.operations.simulation import LONGEST_DELAY
 from labs.queries.history import (
-    goals_of,
-    last_known_status,
-    usual_goal,
+    find_last_known_status,
+    list_reachable_goals,
+    next_step_to_completion,
 )
 from labs.states.orders import Interpretation, UpdateReason, split_status
 from labs.states.patients import NPI
@@ -84,8 +84,8 @@ class AdvanceForm(forms.Form):
     seen = forms.IntegerField()
 
     def __init__(self, order: Order, sent: QueryDict | None = None) -> None:
-        walks = goals_of(order)
-        super().__init__(sent, initial={"final_status": usual_goal(walks)})
+        walks = list_reachable_goals(order)
+        super().__init__(sent, initial={"final_status": next_step_to_completion(walks)})
         usual = [walk for walk in walks if not _is_detour(walk[-1])]
         detours = [walk for walk in walks if _is_detour(walk[-1])]
         self.fields["final_status"] = forms.ChoiceField(
@@ -134,7 +134,7 @@ class FutureForm(forms.Form):
     @classmethod
     def of(cls, order: Order) -> FutureForm:
         """With a status of the future beside where the order is."""
-        top, method = split_status(last_known_status(order))[:2]
+        top, method = split_status(find_last_known_status(order))[:2]
         return cls(initial={"status": f"{top}.{method}.value_of_the_future"})
 
 
@@ -266,13 +266,13 @@ class RecreateForm(PhysicianForm, CorrectionForm):
         return self._panels.get(self.cleaned_data["lab_test"])
 
     @property
-    def wanted(self) -> Recreation:
+    def wanted(self) -> RecreationRequest:
         """The recreation of a valid form."""
         panel = self.panel
         account = self._accounts.get(self.cleaned_data["account"])
         comments = self.cleaned_data["comments"]
         can = self.may_correct_patient
-        return Recreation(
+        return RecreationRequest(
             reason=UpdateReason(self.cleaned_data["reason"]),
             order_set=OrderSet(lab_test_ids=(panel.pk,)) if panel else None,
             lab_account_id=account.pk if account else None,

@@ -24,18 +24,18 @@ from labs.operations.kits import KitRegistration, register_kit
 from labs.operations.orders import (
     OrderPlan,
     cancel_order,
-    complete_draw,
+    change_start_date,
+    record_sample_drawn,
     require_cancellable,
-    reschedule_activation,
 )
 from labs.operations.recreations import preview_recreation, recreate_order
 from labs.operations.resending import resend_order_events
-from labs.operations.simulation import report_future_status, simulate_order
-from labs.queries.accounts import linked_accounts
-from labs.queries.appointments import active_of
+from labs.operations.simulation import report_unknown_status, simulate_order
+from labs.queries.accounts import list_linked_accounts
+from labs.queries.appointments import find_active_appointment
 from labs.queries.catalogue import LabTestFilters, find_lab_tests
-from labs.queries.history import last_event_id
-from labs.queries.orders import full_order
+from labs.queries.history import find_last_event_id
+from labs.queries.orders import get_order_with_details
 from labs.states.appointments import AppointmentType
 from labs.states.catalogue import LabTestStatus
 from labs.web.order_action_forms import (
@@ -83,9 +83,9 @@ class Change:
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS, write=True)
 def cancel(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     form = CancelForm(posted(request))
-    visit = active_of(order=order)
+    visit = find_active_appointment(order=order)
     may_end_visit = (
         visit is not None
         and visit.type == AppointmentType.SERVICE_CENTER
@@ -122,12 +122,12 @@ def cancel(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_right(Area.ORDERS, write=True)
 def recreate(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Say what was wrong, see what follows, and only then recreate."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     form = RecreateForm(
         order,
         posted(request),
         panels=_panels(request),
-        accounts=linked_accounts(tenant=request.tenant),
+        accounts=list_linked_accounts(tenant=request.tenant),
         may_correct_patient=request.rights.allow(Area.PATIENT_DETAILS, write=True),
     )
     closed = _why_not(order)
@@ -172,7 +172,7 @@ def recreate(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_right(Area.ORDERS, write=True)
 def advance(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Walk a sandbox order; without `final_status` this shows where it can go."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     if not request.tenant.is_sandbox:
         messages.error(request, _("Orders can be advanced only in a sandbox."))
         return _to_order(request, order)
@@ -207,11 +207,11 @@ def advance(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_right(Area.ORDERS, write=True)
 def report_future(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Let the sandbox lab report a status that nobody knows yet."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     form = FutureForm(request.POST)
     if form.is_valid():
         try:
-            report_future_status(
+            report_unknown_status(
                 order=order,
                 actor=request.actor,
                 status=form.cleaned_data["status"],
@@ -230,7 +230,7 @@ def report_future(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_right(Area.PATIENT_DETAILS, write=True)
 def register(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Bind a kit to its person."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     if not order.is_registrable or order.registered_at:
         messages.error(request, "This order has no kit to register.")
         return _to_order(request, order)
@@ -259,14 +259,14 @@ def register(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_right(Area.ORDERS, write=True)
 def reschedule(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Move the day a scheduled order starts."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     if order.activate_by is None:
         messages.error(request, _("This order has already started."))
         return _to_order(request, order)
     form = ActivationForm(posted(request), initial={"day": order.activate_by})
     if request.method == "POST" and form.is_valid():
         try:
-            reschedule_activation(
+            change_start_date(
                 order=order, actor=request.actor, day=form.cleaned_data["day"]
             )
         except DomainError as refused:
@@ -281,9 +281,9 @@ def reschedule(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_right(Area.ORDERS, write=True)
 def note_draw(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Note that an on-site sample was taken."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     try:
-        complete_draw(order=order, actor=request.actor)
+        record_sample_drawn(order=order, actor=request.actor)
     except DomainError as refused:
         messages.error(request, refused.message)
     else:
@@ -295,7 +295,7 @@ def note_draw(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_right(Area.ORDERS, write=True)
 def resend(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Tell of an order's last step once more."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     resend_order_events(
         tenant=request.tenant,
         actor=request.actor,
@@ -399,7 +399,7 @@ def _ask_sandbox(
         form=form,
         future=future,
         # Not the form's, which on a refusal is the step that was seen before.
-        seen=last_event_id(order),
+        seen=find_last_event_id(order),
         order=order,
         refusal=refusal,
         section="orders",

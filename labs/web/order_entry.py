@@ -12,13 +12,17 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from labs.operations.accounts import ResolvedAccount, check_billing, choices_of_labs
+from labs.operations.accounts import (
+    ResolvedAccount,
+    list_account_options_by_lab,
+    require_billing_allowed,
+)
 from labs.operations.insurance import search_payors
 from labs.operations.order_sets import OrderSet
 from labs.operations.orders import OrderRequest
 from labs.queries.catalogue import MarkerFilters, find_markers, full_lab_tests
-from labs.queries.insurance import latest_insurance
-from labs.queries.orders import ordering_physicians
+from labs.queries.insurance import find_latest_insurance
+from labs.queries.orders import list_ordering_physicians
 from labs.states.accounts import US_STATES, AccountReason, Billing, LabAccountStatus
 from labs.states.catalogue import COMMENT_LABS, CollectionMethod
 from labs.states.patients import Relationship
@@ -39,7 +43,7 @@ if TYPE_CHECKING:
 
     from accounts.models import Tenant
     from labs.models import Lab, LabAccount, LabTest, Marker
-    from labs.operations.accounts import LabChoice
+    from labs.operations.accounts import LabAccountOptions
     from labs.web.order_drafts import OrderDraft
     from users.models import User
 
@@ -107,7 +111,7 @@ class OrderEntry:
     tenant: Tenant
     draft: OrderDraft
     user: User | None
-    labs: tuple[LabChoice, ...]
+    labs: tuple[LabAccountOptions, ...]
     lab: Lab | None
     account: ResolvedAccount | None
     panels: tuple[LabTest, ...]
@@ -183,7 +187,7 @@ class OrderEntry:
 
 def load_entry(*, tenant: Tenant, draft: OrderDraft) -> OrderEntry:
     """Load what a draft names, by a constant number of queries."""
-    labs = tuple(choices_of_labs(tenant=tenant))
+    labs = tuple(list_account_options_by_lab(tenant=tenant))
     lab, account = _find_chosen_account(
         labs, str(draft.step_values("lab").get("place", ""))
     )
@@ -270,7 +274,9 @@ def load_stored_patient(entry: OrderEntry) -> dict[str, Any]:
 
 def load_stored_insurance(entry: OrderEntry) -> dict[str, Any]:
     """What is kept of the user's insurance that the form of billing asks."""
-    found = latest_insurance(user=entry.user, is_primary=True) if entry.user else None
+    found = (
+        find_latest_insurance(user=entry.user, is_primary=True) if entry.user else None
+    )
     if found is None:
         return {}
     stored = {
@@ -297,7 +303,7 @@ def list_billing_options(
     offered, refused = [], []
     for kind in Billing:
         try:
-            check_billing(account=account, billing_type=kind, state=state)
+            require_billing_allowed(account=account, billing_type=kind, state=state)
         except DomainError as refusal:
             refused.append((str(kind.label), refusal.message))
         else:
@@ -315,7 +321,7 @@ def build_billing_form(entry: OrderEntry, data: Any = None) -> BillingForm:
         data,
         initial=entered or {"billing_type": first, **load_stored_insurance(entry)},
         billing=offered,
-        physicians=ordering_physicians(tenant=entry.tenant),
+        physicians=list_ordering_physicians(tenant=entry.tenant),
         payors=[
             (payor.payor_code, payor.name)
             for payor in search_payors(tenant=entry.tenant)
@@ -372,7 +378,7 @@ def build_order_request(entry: OrderEntry, *, member_id: UUID) -> OrderRequest:
 
 
 def _find_chosen_account(
-    labs: tuple[LabChoice, ...], place: str
+    labs: tuple[LabAccountOptions, ...], place: str
 ) -> tuple[Lab | None, ResolvedAccount | None]:
     kind, _separator, name = place.partition(":")
     for choice in labs:
@@ -387,7 +393,7 @@ def _find_chosen_account(
 
 
 def _build_account_option(
-    choice: LabChoice, account: LabAccount, chosen: str
+    choice: LabAccountOptions, account: LabAccount, chosen: str
 ) -> LabAccountOption:
     value = f"account:{account.pk}"
     closed = _explain_closed_account(account)

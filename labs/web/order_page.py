@@ -20,13 +20,17 @@ from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from accounts.webhooks.queries import events_about
-from labs.operations.papers import comment_of
+from labs.operations.papers import requisition_comment_of
 from labs.payloads import order_events
-from labs.queries.critical import alerts_of_order
-from labs.queries.history import goals_of, last_step, usual_goal
-from labs.queries.order_answers import answers_of
-from labs.queries.orders import full_order
-from labs.queries.patient_notices import notices_of
+from labs.queries.critical import list_alerts_of_order
+from labs.queries.history import (
+    find_last_event,
+    list_reachable_goals,
+    next_step_to_completion,
+)
+from labs.queries.order_answers import list_order_answers
+from labs.queries.orders import get_order_with_details
+from labs.queries.patient_notices import list_notices_of_order
 from labs.states.accounts import AccountReason, Billing
 from labs.states.catalogue import COMMENT_LABS, CollectionMethod, LabTestStatus
 from labs.states.order_work import is_closed, is_in_progress
@@ -34,7 +38,7 @@ from labs.states.orders import (
     CANCELLABLE,
     OrderOrigin,
     UpdateReason,
-    moves_of,
+    allowed_moves,
     split_status,
 )
 from labs.web.critical import alert_row
@@ -99,11 +103,11 @@ def order_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """The page; a poll names the step it has `seen` and how often it asks."""
     is_poll = wants_fragment(request) and "seen" in request.GET
     if is_poll:
-        step = last_step(tenant=request.tenant, order_id=order_id)
+        step = find_last_event(tenant=request.tenant, order_id=order_id)
         known = (str(step.pk), str(_poll_seconds(step) or ""))
         if (request.GET["seen"], request.GET.get("every", "")) == known:
             return HttpResponse(status=204)
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     return show_order(request, order)
 
 
@@ -112,7 +116,7 @@ def order_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_right(Area.PATIENT_DETAILS)
 def show_patient(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Show who the order is for; that it was asked for is kept in the audit."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     _record(request, order, "order_patient")
     if wants_fragment(request):
         return render_page(
@@ -137,7 +141,7 @@ def show_order(
     update_reason = UpdateReason.known(order.update_reason)
     billing = Billing.known(order.billing_type)
     method = CollectionMethod.known(order.method)
-    alerts = alerts_of_order(tenant=request.tenant, order_id=order.pk)
+    alerts = list_alerts_of_order(tenant=request.tenant, order_id=order.pk)
     is_unsettled = any(alert.acknowledged_at is None for alert in alerts)
     return render_page(
         request,
@@ -163,15 +167,15 @@ def show_order(
         billing=billing.label if billing else words(order.billing_type),
         markers=sorted(order.lab_test.markers.all(), key=lambda one: one.name),
         is_archived=order.lab_test.status == LabTestStatus.INACTIVE,
-        answers=answers_of(order),
-        comment=comment_of(order),
+        answers=list_order_answers(order),
+        comment=requisition_comment_of(order),
         prints_comments=order.lab.slug in COMMENT_LABS,
         papers=shelf_of(request, order),
         visit=build_appointment_card(request, order),
         relatives=_relatives(order),
         insurance=_insurance(order),
         patient=patient,
-        notices=notices_of(order),
+        notices=list_notices_of_order(order),
         sent=events_about(
             tenant=request.tenant,
             user_uuid=order.user.uuid,
@@ -192,8 +196,10 @@ def actions_of(request: TenantRequest, order: Order) -> Actions:
         for one in order.transaction.orders.all()
     )
     can_cancel = may_write and order.status in CANCELLABLE and not is_redrawn
-    moves = moves_of(order.method, registrable=order.is_registrable)
-    goals = goals_of(order) if may_write and request.tenant.is_sandbox else []
+    moves = allowed_moves(order.method, registrable=order.is_registrable)
+    goals = (
+        list_reachable_goals(order) if may_write and request.tenant.is_sandbox else []
+    )
     return Actions(
         cancel=can_cancel,
         recreate=can_cancel and order.patient_details is not None,
@@ -210,7 +216,7 @@ def actions_of(request: TenantRequest, order: Order) -> Actions:
         ),
         simulate=bool(goals),
         order_again=may_write and is_closed(order.status) and low != "redraw_available",
-        next_goal=usual_goal(goals),
+        next_goal=next_step_to_completion(goals),
     )
 
 

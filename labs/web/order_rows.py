@@ -13,7 +13,7 @@ from django.utils import timezone
 from labs.states.appointments import TYPE_OF_METHOD
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import OrderOrigin, split_status
-from labs.states.turnaround import Lateness, lateness_now
+from labs.states.turnaround import Lateness, current_lateness
 from portal.lib.translation import gettext_lazy
 from portal.pills import words
 
@@ -61,7 +61,7 @@ def order_row(order: Order) -> OrderRow:
     origin = OrderOrigin.known(order.origin)
     day = order.activate_by
     today = timezone.now().date()
-    late = lateness_now(
+    late = current_lateness(
         status=order.status,
         due_by=order.due_by,
         worst_case_by=order.worst_case_due_by,

@@ -15,16 +15,16 @@ from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_read
 from accounts.web.dialogs import posted
-from labs.operations.accounts import check_billing
+from labs.operations.accounts import require_billing_allowed
 from labs.operations.diagnoses import known_diagnoses
 from labs.operations.order_checks import (
-    check_answers,
-    check_day,
-    check_patient,
-    check_physician,
+    require_patient_allowed,
+    require_physician,
+    require_start_not_past,
+    require_valid_answers,
 )
 from labs.operations.order_sets import resolve_order_set
-from labs.operations.requisitions import printed_comment
+from labs.operations.requisitions import build_requisition_comment
 from labs.queries.catalogue import (
     LabTestFilters,
     MarkerFilters,
@@ -269,7 +269,7 @@ def submit_questions_step(request: TenantRequest, entry: OrderEntry) -> HttpResp
         for marker in entry.question_markers:
             own = [one for one in answers if one["marker_id"] == marker.pk]
             try:
-                check_answers([marker], own)
+                require_valid_answers([marker], own)
             except DomainError as refusal:
                 form.add_error(form.first_unanswered_field(marker), refusal.message)
     return save_step_form(request, entry, "questions", form, show_questions_step)
@@ -293,7 +293,7 @@ def submit_patient_step(request: TenantRequest, entry: OrderEntry) -> HttpRespon
     form = build_patient_form(entry, posted(request))
     if not is_back_pressed(request) and form.is_valid():
         try:
-            check_patient(request.tenant, form.details)
+            require_patient_allowed(request.tenant, form.details)
         except DomainError as refusal:
             at = "dob" if refusal.field == "dob" else "proxy_first_name"
             form.add_error(at, refusal.message)
@@ -336,12 +336,12 @@ def submit_billing_step(request: TenantRequest, entry: OrderEntry) -> HttpRespon
     if not is_back_pressed(request) and form.is_valid():
         state = str(entry.draft.step_values("patient").get("state", ""))
         try:
-            check_billing(
+            require_billing_allowed(
                 account=account,
                 billing_type=form.cleaned_data["billing_type"],
                 state=state,
             )
-            check_physician(account, form.named_physician)
+            require_physician(account, form.named_physician)
         except DomainError as refusal:
             form.add_error(refusal.field, refusal.message)
     return save_step_form(request, entry, "billing", form, show_billing_step)
@@ -369,7 +369,7 @@ def submit_comments_step(request: TenantRequest, entry: OrderEntry) -> HttpRespo
         return show_comments_step(request, entry, form)
     if not is_back_pressed(request) and form.is_valid():
         try:
-            check_day(form.cleaned_data["activate_by"])
+            require_start_not_past(form.cleaned_data["activate_by"])
         except DomainError as refusal:
             form.add_error("activate_by", refusal.message)
     return save_step_form(request, entry, "comments", form, show_comments_step)
@@ -379,7 +379,7 @@ def preview_printed_comment(entry: OrderEntry, comments: str) -> str:
     if entry.lab is None:
         return ""
     account = entry.account.account if entry.account else None
-    return printed_comment(lab=entry.lab, account=account, comments=comments)
+    return build_requisition_comment(lab=entry.lab, account=account, comments=comments)
 
 
 def _question_marker_ids(entry: OrderEntry) -> list[int]:

@@ -16,12 +16,12 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from accounts.web.saved_views import views_row
 from labs.models import Lab
-from labs.queries.accounts import linked_accounts
+from labs.queries.accounts import list_linked_accounts
 from labs.queries.order_list import (
     COUNTED_UP_TO,
     ListFilters,
-    listed_orders,
-    orders_per_status,
+    count_orders_per_status,
+    list_orders,
 )
 from labs.states.catalogue import CollectionMethod
 from labs.states.order_work import IN_STATE, Stage, WorkState
@@ -77,8 +77,8 @@ def order_list(request: TenantRequest) -> HttpResponse:
     asked = OrderListQuery.read(request.GET)
     may_see_patients = request.rights.allow(Area.PATIENT_DETAILS)
     show_patients = request.method == "POST" and may_see_patients
-    per_status = orders_per_status(tenant=request.tenant)
-    page = listed_orders(
+    per_status = count_orders_per_status(tenant=request.tenant)
+    page = list_orders(
         tenant=request.tenant,
         filters=asked.filters,
         statuses=per_status,
@@ -90,7 +90,7 @@ def order_list(request: TenantRequest) -> HttpResponse:
     _record_list(request, "order_list", place)
     if show_patients:
         _record_list(request, "order_list_patients", place)
-    accounts = linked_accounts(tenant=request.tenant)
+    accounts = list_linked_accounts(tenant=request.tenant)
     return render_page(
         request,
         "labs/orders.html",
@@ -118,9 +118,9 @@ def order_file(request: TenantRequest) -> HttpResponse:
     wanted: dict[str, Any] = {
         "tenant": request.tenant,
         "filters": asked.filters,
-        "statuses": orders_per_status(tenant=request.tenant),
+        "statuses": count_orders_per_status(tenant=request.tenant),
     }
-    if not listed_orders(**wanted, limit=1).is_exact:
+    if not list_orders(**wanted, limit=1).is_exact:
         return render_page(
             request,
             "labs/orders_too_many.html",
@@ -128,7 +128,7 @@ def order_file(request: TenantRequest) -> HttpResponse:
             limit=COUNTED_UP_TO,
             section="orders",
         )
-    orders = listed_orders(**wanted, limit=COUNTED_UP_TO).orders
+    orders = list_orders(**wanted, limit=COUNTED_UP_TO).orders
     _record_list(request, "order_file", f"orders={len(orders)}")
     return csv_file(
         name="orders", columns=_COLUMNS, rows=(_cells(order) for order in orders)
@@ -140,7 +140,7 @@ def order_file(request: TenantRequest) -> HttpResponse:
 @require_right(Area.ORDERS)
 def user_orders(request: TenantRequest, user_id: str) -> HttpResponse:
     overview = user_overview(tenant=request.tenant, user_id=_uuid(user_id))
-    page = listed_orders(
+    page = list_orders(
         tenant=request.tenant,
         filters=ListFilters(user_uuid=overview.user.uuid),
         statuses=(),

@@ -15,13 +15,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.states import Area
-from labs.queries.critical import count_waiting
+from labs.queries.critical import count_unacknowledged_alerts
 from labs.queries.order_list import (
     COUNTED_UP_TO,
-    attention_orders,
-    count_attention,
-    orders_per_day,
-    orders_per_status,
+    count_orders_needing_attention,
+    count_orders_per_day,
+    count_orders_per_status,
+    list_orders_needing_attention,
 )
 from labs.states.order_work import HELD_UP, Stage, WorkState, is_in_progress, stage_of
 from labs.states.orders import split_status
@@ -86,7 +86,7 @@ _attention: WeakKeyDictionary[TenantRequest, int] = WeakKeyDictionary()
 def attention_number(request: TenantRequest) -> int:
     """How many orders need attention, counted once a request."""
     if request not in _attention:
-        _attention[request] = count_attention(tenant=request.tenant)
+        _attention[request] = count_orders_needing_attention(tenant=request.tenant)
     return _attention[request]
 
 
@@ -94,10 +94,14 @@ def overview_part(request: TenantRequest) -> OverviewPart:
     """Orders in progress, by stage, and those that somebody has to look at."""
     if not request.rights.allow(Area.ORDERS):
         return OverviewPart()
-    per_status = orders_per_status(tenant=request.tenant)
+    per_status = count_orders_per_status(tenant=request.tenant)
     stages = _stages(request, per_status)
     attention = attention_number(request)
-    shown = attention_orders(tenant=request.tenant, limit=LISTED) if attention else []
+    shown = (
+        list_orders_needing_attention(tenant=request.tenant, limit=LISTED)
+        if attention
+        else []
+    )
     items = [_item(request, order) for order in shown]
     if attention > LISTED:
         items.append(_more(request, shown[-1], attention - LISTED))
@@ -126,7 +130,7 @@ def critical_nav_count(request: TenantRequest) -> NavCount | None:
     """How many critical results nobody has acknowledged."""
     if not request.rights.allow(Area.ORDERS):
         return None
-    number = count_waiting(tenant=request.tenant)
+    number = count_unacknowledged_alerts(tenant=request.tenant)
     return NavCount(number, _("to acknowledge"), "bad") if number else None
 
 
@@ -135,7 +139,9 @@ def _tile(
 ) -> Tile:
     number = sum(n for status, n in per_status.items() if is_in_progress(status))
     now = timezone.now()
-    placed = orders_per_day(tenant=request.tenant, since=now - timedelta(TREND_DAYS))
+    placed = count_orders_per_day(
+        tenant=request.tenant, since=now - timedelta(TREND_DAYS)
+    )
     days = [now.date() - timedelta(days=ago) for ago in reversed(range(TREND_DAYS))]
     return Tile(
         rank=20,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
-from labs.queries.order_list import orders_by_id
+from labs.queries.order_list import find_orders_by_id
 from labs.states.orders import split_status
 from portal.lib.ids import is_whole_id
 from portal.lib.registry import Hit
@@ -33,5 +33,5 @@ def find_orders(request: TenantRequest, text: str) -> list[Hit]:
             is_exact=is_whole_id(text, order.pk)
             or text.upper() == order.sample_id.upper(),
         )
-        for order in orders_by_id(tenant=request.tenant, text=text, limit=HITS)
+        for order in find_orders_by_id(tenant=request.tenant, text=text, limit=HITS)
     ]

@@ -25,19 +25,19 @@ from accounts.web.rights import require_right
 from labs.operations.papers import (
     LABELS_AT_MOST,
     LABELS_USUAL,
-    instructions_of,
-    instructions_of_panel,
-    labels_of,
     reissue_requisition_link,
-    requisition_of,
-    results_paper,
+    render_labels,
+    render_order_instructions,
+    render_panel_instructions,
+    render_requisition_of,
+    render_results_report,
 )
 from labs.papers.labels import Stock
 from labs.papers.links import LINK_TTL, link_ends_at, requisition_url
 from labs.queries.catalogue import full_lab_test
-from labs.queries.history import has_requisition
-from labs.queries.orders import full_order
-from labs.queries.results import results_of_order
+from labs.queries.history import had_requisition_created
+from labs.queries.orders import get_order_with_details
+from labs.queries.results import get_results_of_order
 from labs.states.orders import split_status
 from portal.lib.errors import NotFound
 from portal.lib.web import page_url
@@ -93,7 +93,7 @@ def answer_paper(paper: Paper) -> HttpResponse:
 def shelf_of(request: TenantRequest, order: Order) -> Shelf:
     """The papers of an order for this member."""
     may_see = request.rights.allow(Area.PATIENT_DETAILS)
-    is_made = has_requisition(order)
+    is_made = had_requisition_created(order)
     ends_at = link_ends_at(order)
     shows_link = may_see and ends_at is not None
     return Shelf(
@@ -116,9 +116,9 @@ def shelf_of(request: TenantRequest, order: Order) -> Shelf:
 @require_right(Area.ORDERS)
 @require_right(Area.PATIENT_DETAILS)
 def requisition(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     try:
-        paper = requisition_of(order)
+        paper = render_requisition_of(order)
     except NotFound as refusal:
         return _back(request, order, refusal)
     _record(request, order, "requisition")
@@ -130,8 +130,8 @@ def requisition(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_right(Area.PATIENT_DETAILS)
 def labels(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """The labels as they are asked for; what to print is asked first."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
-    if not has_requisition(order):
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    if not had_requisition_created(order):
         refusal = NotFound(
             "requisition_not_found", _("The requisition is not ready yet.")
         )
@@ -149,7 +149,7 @@ def labels(request: TenantRequest, order_id: UUID) -> HttpResponse:
     if not form.is_valid():
         return _ask_labels(request, order, form, status=422)
     day: date = form.cleaned_data["collection_date"]
-    paper = labels_of(
+    paper = render_labels(
         order,
         collected_on=day,
         number=form.cleaned_data["number_of_labels"],
@@ -162,9 +162,9 @@ def labels(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_GET
 @require_right(Area.ORDERS)
 def instructions(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     try:
-        paper = instructions_of(order)
+        paper = render_order_instructions(order)
     except NotFound as refusal:
         return _back(request, order, refusal)
     _record(request, order, "collection_instructions")
@@ -175,13 +175,13 @@ def instructions(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_right(Area.ORDERS)
 @require_right(Area.PATIENT_DETAILS)
 def results(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     try:
-        found = results_of_order(order=order)
+        found = get_results_of_order(order=order)
     except NotFound as refusal:
         return _back(request, order, refusal)
     _record(request, order, "result")
-    return answer_paper(results_paper(found=found, tenant=request.tenant))
+    return answer_paper(render_results_report(found=found, tenant=request.tenant))
 
 
 @require_GET
@@ -193,7 +193,7 @@ def panel_instructions(request: TenantRequest, lab_test_id: str) -> HttpResponse
         raise Http404 from None
     panel = full_lab_test(tenant=request.tenant, lab_test_id=wanted)
     try:
-        return answer_paper(instructions_of_panel(panel))
+        return answer_paper(render_panel_instructions(panel))
     except NotFound as refusal:
         messages.error(request, refusal.message)
         return HttpResponseRedirect(page_url(request, "labs:tests"))
@@ -203,7 +203,7 @@ def panel_instructions(request: TenantRequest, lab_test_id: str) -> HttpResponse
 @require_right(Area.ORDERS, write=True)
 @require_right(Area.PATIENT_DETAILS)
 def reissue_link(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     try:
         reissue_requisition_link(order=order, actor=request.actor)
     except NotFound as refusal:

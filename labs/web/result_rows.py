@@ -12,13 +12,17 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from labs.queries.results import result_changes, result_key, rows_of
+from labs.queries.results import (
+    compare_result_versions,
+    list_results_of_version,
+    result_identity,
+)
 from labs.queries.trends import measure_key
 from labs.states.catalogue import ResultType
 from labs.states.orders import Interpretation
 from labs.states.results import ResultStatus
-from labs.states.trends import convert_value, same_unit
-from labs.states.turnaround import Lateness, is_at_lab, lateness
+from labs.states.trends import convert_result_value, is_same_unit
+from labs.states.turnaround import Lateness, is_at_lab, result_lateness
 from portal.charts import range_bar
 from portal.lib.units import show_units
 from portal.pills import find_pill, words
@@ -155,10 +159,14 @@ def groups_of(
     What was ordered and has nothing yet comes last, unless narrowed.
     """
     markers = {marker.pk: marker for marker in order.lab_test.markers.all()}
-    was = {result_key(row): row.result for row in rows_of(before)} if before else {}
+    was = (
+        {result_identity(row): row.result for row in list_results_of_version(before)}
+        if before
+        else {}
+    )
     rows: dict[int, list[ResultRow]] = {}
     names: dict[int, str] = {}
-    for result in rows_of(version):
+    for result in list_results_of_version(version):
         source = result.source_markers[0] if result.source_markers else {}
         key = int(source.get("marker_id", 0))
         names.setdefault(key, source.get("name", "") or _("Other results"))
@@ -188,7 +196,9 @@ def versions_of(
         VersionRow(
             version=version,
             words=version_words(version),
-            changes=result_changes(before=before, after=version) if before else (),
+            changes=compare_result_versions(before=before, after=version)
+            if before
+            else (),
             is_first=before is None,
             is_shown=version.pk == shown.pk,
         )
@@ -263,7 +273,7 @@ def _row(
         name=result.name,
     )
     trend = trends.get(measure)
-    before = was.get(result_key(result), result.result)
+    before = was.get(result_identity(result), result.result)
     return ResultRow(
         result=result,
         measure=measure,
@@ -303,8 +313,8 @@ def _previous(order: Order, result: Result, trend: Trend) -> Previous | None:
         )
     value: float | None = last.value
     converted_from = ""
-    if not same_unit(last.unit, result.unit):
-        value = convert_value(
+    if not is_same_unit(last.unit, result.unit):
+        value = convert_result_value(
             last.value, unit=last.unit, to=result.unit, loinc=last.loinc
         )
         converted_from = show_units(last.unit)
@@ -339,7 +349,7 @@ def _group(
         rows=rows,
         due_by=due_by,
         came_on=came_on,
-        state=lateness(
+        state=result_lateness(
             due_by=due_by,
             worst_case_by=start + timedelta(days=worst),
             on=came_on or timezone.now().date(),

@@ -16,10 +16,14 @@ from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from labs.payloads import order_events
-from labs.queries.critical import alerts_of_order, critical_results
-from labs.queries.orders import full_order
-from labs.queries.results import gaps_of, result_versions, rows_of
-from labs.queries.trends import measure_key, user_trends
+from labs.queries.critical import list_alerts_of_order, list_critical_results
+from labs.queries.orders import get_order_with_details
+from labs.queries.results import (
+    list_missing_results_of_version,
+    list_result_versions,
+    list_results_of_version,
+)
+from labs.queries.trends import list_user_trends, measure_key
 from labs.states.orders import Interpretation
 from labs.states.results import FailureType
 from labs.web.critical import alert_row
@@ -61,8 +65,8 @@ _SHOWN: dict[str, tuple[str, ...] | None] = {
 @require_right(Area.ORDERS)
 def order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """An order's results; `show` narrows them, `version` looks at an earlier one."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
-    versions = result_versions(order=order)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    versions = list_result_versions(order=order)
     shown = _chosen(versions, request.GET.get("version", ""))
     _record(request, "results", order.pk, order.user.uuid)
     if shown is None:
@@ -73,15 +77,15 @@ def order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
             section="orders",
             turnaround=turnaround_of(order, order_events(order)),
         )
-    trends = user_trends(
+    trends = list_user_trends(
         tenant=request.tenant,
         user_uuid=order.user.uuid,
         measures=[_measure(order, row) for row in shown.results.all()],
         reads=request.rights.reads,
     )
     show = request.GET.get("show", "")
-    alerts = alerts_of_order(tenant=request.tenant, order_id=order.pk)
-    critical = critical_results(
+    alerts = list_alerts_of_order(tenant=request.tenant, order_id=order.pk)
+    critical = list_critical_results(
         tenant=request.tenant, order_ids=[order.pk] if alerts else []
     )
     return render_page(
@@ -101,7 +105,7 @@ def order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
         ),
         show=show if show in _SHOWN else "",
         counts=_counts(shown),
-        gaps=[(gap, _why(gap)) for gap in gaps_of(shown)],
+        gaps=[(gap, _why(gap)) for gap in list_missing_results_of_version(shown)],
         samples=sorted(shown.samples.all(), key=lambda one: one.sample_id),
         versions=versions_of(versions, shown=shown),
         figures=_figures(order, shown, trends),
@@ -123,7 +127,7 @@ def user_results(request: TenantRequest, user_id: str) -> HttpResponse:
     overview = user_overview(tenant=request.tenant, user_id=_uuid(user_id))
     user_uuid = overview.user.uuid
     wanted = request.GET.get("of", "")
-    trends = user_trends(
+    trends = list_user_trends(
         tenant=request.tenant, user_uuid=user_uuid, reads=request.rights.reads
     )
     if wanted and wanted not in trends:
@@ -205,7 +209,7 @@ def _figures(
     """Charts of what is out of range and was measured before, the worst first."""
     figures: dict[str, TrendFigure] = {}
     rows = sorted(
-        rows_of(version),
+        list_results_of_version(version),
         key=lambda row: row.interpretation != Interpretation.CRITICAL,
     )
     for row in rows:

@@ -22,20 +22,20 @@ from accounts.web.dialogs import posted, render_form
 from accounts.web.rights import require_right
 from labs.models import InboundReport
 from labs.models.inbound import WHY_MAX_LENGTH
-from labs.operations.inbound import read_again
+from labs.operations.inbound import reprocess_malformed_message
 from labs.operations.inbound_review import (
     dismiss_message,
-    match_report,
-    put_back_report,
-    read_report,
+    match_report_manually,
+    parse_stored_report,
     reject_report,
+    unreject_report,
 )
-from labs.operations.matching import candidates
+from labs.operations.matching import list_match_candidates
 from labs.queries.inbound import (
-    inbound_message,
-    inbound_report,
-    messages_to_look_at,
-    reports_in,
+    get_inbound_message,
+    get_inbound_report,
+    list_messages_to_review,
+    list_reports_in_status,
 )
 from labs.states.inbound import (
     Agreement,
@@ -133,11 +133,11 @@ def queue(request: TenantRequest) -> HttpResponse:
     offset = asked_offset(request)
     rows: Sequence[InboundReport | InboundMessage]
     if tab == PROBLEMS:
-        rows, total = messages_to_look_at(
+        rows, total = list_messages_to_review(
             tenant=request.tenant, offset=offset, limit=PAGE_SIZE
         )
     else:
-        rows, total = reports_in(
+        rows, total = list_reports_in_status(
             tenant=request.tenant, status=tab, offset=offset, limit=PAGE_SIZE
         )
     waiting = waiting_of(request)
@@ -160,10 +160,10 @@ def queue(request: TenantRequest) -> HttpResponse:
 def report_page(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
     """One report with the orders that it may be of."""
     row = _report(request, lab_report_id)
-    report = read_report(row)
+    report = parse_stored_report(row)
     _record(request, "lab_report", row.pk, row)
     is_open = row.status == MatchStatus.UNMATCHED
-    found = candidates(
+    found = list_match_candidates(
         tenant=request.tenant,
         lab=row.message.lab,
         account=row.message.lab_account,
@@ -196,7 +196,7 @@ def match(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
     form = MatchForm(posted(request), initial=given)
     if request.method == "POST" and form.is_valid():
         try:
-            match_report(
+            match_report_manually(
                 report=row,
                 actor=request.actor,
                 order_id=form.cleaned_data["order"],
@@ -210,7 +210,7 @@ def match(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
             )
             order_id = form.cleaned_data["order"]
             return go_to(request, page_url(request, "labs:order", order_id=order_id))
-    report = read_report(row)
+    report = parse_stored_report(row)
     if request.method == "GET":
         _record(request, "lab_report", row.pk, row)
     chosen = _chosen(request, row, report, form)
@@ -248,7 +248,7 @@ def put_back(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
     """Let a rejected report wait again."""
     row = _report(request, lab_report_id, write=True)
     try:
-        put_back_report(report=row, actor=request.actor)
+        unreject_report(report=row, actor=request.actor)
     except DomainError as refused:
         messages.error(request, refused.message)
     else:
@@ -286,7 +286,7 @@ def reread(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
     """Try a malformed message again."""
     message = _message(request, lab_message_id, write=True)
     try:
-        read_again(message=message, actor=request.actor)
+        reprocess_malformed_message(message=message, actor=request.actor)
     except DomainError as refused:
         messages.error(request, refused.message)
         here = page_url(request, "labs:unmatched_message", lab_message_id=message.pk)
@@ -351,7 +351,7 @@ def _refuse(form: forms.Form, refused: DomainError, otherwise: str) -> None:
 def _report(
     request: TenantRequest, report_id: UUID, *, write: bool = False
 ) -> InboundReport:
-    row = inbound_report(tenant=request.tenant, report_id=report_id)
+    row = get_inbound_report(tenant=request.tenant, report_id=report_id)
     row.tenant = request.tenant
     _require_patients(request, write=write)
     return row
@@ -360,7 +360,7 @@ def _report(
 def _message(
     request: TenantRequest, message_id: UUID, *, write: bool = False
 ) -> InboundMessage:
-    message = inbound_message(tenant=request.tenant, message_id=message_id)
+    message = get_inbound_message(tenant=request.tenant, message_id=message_id)
     message.tenant = request.tenant
     _require_patients(request, write=write)
     return message
@@ -394,7 +394,7 @@ def _chosen(
 ) -> CandidateRow | None:
     """The candidate that the form names, with its evidence."""
     wanted = str(form["order"].value() or "")
-    found = candidates(
+    found = list_match_candidates(
         tenant=request.tenant,
         lab=row.message.lab,
         account=row.message.lab_account,

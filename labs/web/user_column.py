@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 
 from accounts.states import Area
-from labs.queries.order_list import orders_per_user
+from labs.queries.order_list import count_orders_per_user
 from portal.lib.registry import UserColumn
 
 if TYPE_CHECKING:
@@ -23,5 +23,5 @@ def user_column(request: TenantRequest, user_keys: Sequence[int]) -> UserColumn 
     if not request.rights.allow(Area.ORDERS):
         return None
     return UserColumn(
-        _("Orders"), orders_per_user(tenant=request.tenant, user_keys=user_keys)
+        _("Orders"), count_orders_per_user(tenant=request.tenant, user_keys=user_keys)
     )

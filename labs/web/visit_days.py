@@ -13,7 +13,11 @@ from django.views.decorators.http import require_GET
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
-from labs.queries.appointment_days import VisitTab, visit_counts, visits_on_tab
+from labs.queries.appointment_days import (
+    AppointmentTab,
+    count_appointments_by_tab,
+    list_appointments_on_tab,
+)
 from labs.states.orders import split_status
 from labs.web.visits import build_appointment_row
 from portal.lib.translation import gettext_lazy
@@ -26,30 +30,30 @@ if TYPE_CHECKING:
 
 PAGE_SIZE = 50
 _EMPTY = {
-    VisitTab.TODAY: (
+    AppointmentTab.TODAY: (
         gettext_lazy("No visits today"),
         gettext_lazy("Visits appear here on their local date."),
     ),
-    VisitTab.TOMORROW: (
+    AppointmentTab.TOMORROW: (
         gettext_lazy("No visits tomorrow"),
         gettext_lazy("Visits appear here the day before."),
     ),
-    VisitTab.LATER: (
+    AppointmentTab.LATER: (
         gettext_lazy("No later visits"),
         gettext_lazy("Visits after tomorrow appear here."),
     ),
-    VisitTab.UNSURE: (
+    AppointmentTab.UNSURE: (
         gettext_lazy("All visits are confirmed"),
         gettext_lazy("Visits appear here until the provider confirms them."),
     ),
-    VisitTab.PASSED: (
+    AppointmentTab.PASSED: (
         gettext_lazy("No missed visits"),
         gettext_lazy(
             "Past visits without a sample appear here. Ask the service center, and book"
             " a new visit if the patient did not come."
         ),
     ),
-    VisitTab.UNBOOKED: (
+    AppointmentTab.UNBOOKED: (
         gettext_lazy("No orders to book"),
         gettext_lazy(
             "Orders without a visit appear here three days after they can be booked."
@@ -63,11 +67,11 @@ _EMPTY = {
 @require_right(Area.BOOKINGS)
 def appointment_list(request: TenantRequest) -> HttpResponse:
     """A tab of the list; no names, but when somebody goes to a lab is a read."""
-    tab = VisitTab.known(request.GET.get("tab", "")) or VisitTab.TODAY
+    tab = AppointmentTab.known(request.GET.get("tab", "")) or AppointmentTab.TODAY
     offset = asked_offset(request)
     at = timezone.now()
-    counts = visit_counts(tenant=request.tenant, at=at)
-    page = visits_on_tab(
+    counts = count_appointments_by_tab(tenant=request.tenant, at=at)
+    page = list_appointments_on_tab(
         tenant=request.tenant, tab=tab, at=at, offset=offset, limit=PAGE_SIZE
     )
     record_read(
@@ -84,7 +88,7 @@ def appointment_list(request: TenantRequest) -> HttpResponse:
         tab=str(tab),
         tabs=[
             (str(one), str(one.label), counts[one], _count_family(one, counts[one]))
-            for one in VisitTab
+            for one in AppointmentTab
         ],
         rows=[build_appointment_row(visit) for visit in page.visits],
         orders=[(order, split_status(order.status).low) for order in page.orders],
@@ -94,5 +98,9 @@ def appointment_list(request: TenantRequest) -> HttpResponse:
     )
 
 
-def _count_family(tab: VisitTab, number: int) -> str:
-    return "bad" if number and tab in {VisitTab.UNSURE, VisitTab.PASSED} else ""
+def _count_family(tab: AppointmentTab, number: int) -> str:
+    return (
+        "bad"
+        if number and tab in {AppointmentTab.UNSURE, AppointmentTab.PASSED}
+        else ""
+    )

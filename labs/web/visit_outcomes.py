@@ -16,9 +16,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts.states import Area
 from accounts.web.dialogs import posted, render_form
 from accounts.web.rights import require_right
-from labs.operations.appointment_changes import complete_appointment, schedule_visit
-from labs.queries.appointments import active_of
-from labs.queries.orders import full_order
+from labs.operations.appointment_changes import (
+    complete_appointment,
+    schedule_requested_appointment,
+)
+from labs.queries.appointments import find_active_appointment
+from labs.queries.orders import get_order_with_details
 from labs.web.visits import has_home_visit_started, needs_time
 from portal.lib.errors import DomainError
 from portal.lib.periods import SkippedTime, find_zone, from_wall_clock
@@ -64,8 +67,8 @@ class AppointmentTimeForm(forms.Form):
 @require_right(Area.BOOKINGS, write=True)
 def set_appointment_time(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Enter the time that the provider of a requested visit has set."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
-    visit = active_of(order=order)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    visit = find_active_appointment(order=order)
     if visit is None or not needs_time(visit):
         messages.error(request, _("No requested visit needs a time."))
         return _redirect_to_order(request, order)
@@ -75,7 +78,7 @@ def set_appointment_time(request: TenantRequest, order_id: UUID) -> HttpResponse
         local = datetime.combine(given["day"], given["time"])
         try:
             start = from_wall_clock(local, find_zone(visit.time_zone))
-            schedule_visit(
+            schedule_requested_appointment(
                 order=order,
                 actor=request.actor,
                 start_at=start,
@@ -112,8 +115,8 @@ def set_appointment_time(request: TenantRequest, order_id: UUID) -> HttpResponse
 @require_right(Area.BOOKINGS, write=True)
 def mark_appointment_completed(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Note that a home visit took place."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
-    visit = active_of(order=order)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    visit = find_active_appointment(order=order)
     if visit is None or not has_home_visit_started(visit):
         messages.error(request, _("No home visit has started."))
         return _redirect_to_order(request, order)

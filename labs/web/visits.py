@@ -22,12 +22,19 @@ from accounts.states import Area
 from accounts.web.dialogs import posted, render_form
 from accounts.web.rights import require_right
 from labs.operations.appointment_changes import cancel_appointment
-from labs.operations.requisition_watches import watch_requisition
-from labs.operations.visit_papers import calendar_of, needs_fasting, sheet_of
+from labs.operations.requisition_watches import subscribe_to_requisition
+from labs.operations.visit_papers import (
+    needs_fasting,
+    render_appointment_sheet,
+    render_calendar_entry,
+)
 from labs.papers.guides import fast_from
-from labs.queries.appointments import appointment_of, appointments_of
-from labs.queries.orders import full_order
-from labs.queries.requisition_watches import is_watched
+from labs.queries.appointments import (
+    get_current_appointment,
+    list_appointments_of_order,
+)
+from labs.queries.orders import get_order_with_details
+from labs.queries.requisition_watches import is_subscribed_to_requisition
 from labs.states.appointments import (
     CANCELLATION_REASONS,
     NOTES_MAX_LENGTH,
@@ -36,7 +43,7 @@ from labs.states.appointments import (
     AppointmentProvider,
     AppointmentStatus,
     AppointmentType,
-    reason_name,
+    cancellation_reason_name,
 )
 from labs.states.order_work import AWAITS_REQUISITION, is_in_progress
 from labs.states.orders import split_status
@@ -182,7 +189,7 @@ def build_appointment_card(
     """What an order's page shows of its visit; None where it never has one."""
     if order.method not in TYPE_OF_METHOD:
         return None
-    visits = appointments_of(order=order)
+    visits = list_appointments_of_order(order=order)
     active = next((visit for visit in visits if visit.is_active), None)
     shown = active or next(
         (one for one in visits if one.status == AppointmentStatus.COMPLETED), None
@@ -208,7 +215,8 @@ def build_appointment_card(
         and has_home_visit_started(active),
         closed=closed,
         may_watch=watches and bool(closed),
-        is_watched=watches and is_watched(order=order, member=request.member),
+        is_watched=watches
+        and is_subscribed_to_requisition(order=order, member=request.member),
     )
 
 
@@ -250,8 +258,10 @@ def build_appointment_row(
 @require_right(Area.BOOKINGS, write=True)
 def cancel_appointment_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Ask why, and call the visit off."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
-    visit = next((one for one in appointments_of(order=order) if one.is_active), None)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    visit = next(
+        (one for one in list_appointments_of_order(order=order) if one.is_active), None
+    )
     if visit is None:
         messages.error(request, _("This order has no visit to cancel."))
         return _redirect_to_order(request, order)
@@ -291,9 +301,11 @@ def cancel_appointment_page(request: TenantRequest, order_id: UUID) -> HttpRespo
 @require_right(Area.PATIENT_DETAILS)
 def download_patient_sheet(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """The patient's sheet, with the requisition behind it."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     try:
-        paper = sheet_of(order=order, appointment=appointment_of(order=order))
+        paper = render_appointment_sheet(
+            order=order, appointment=get_current_appointment(order=order)
+        )
     except NotFound as refusal:
         messages.error(request, refusal.message)
         return _redirect_to_order(request, order)
@@ -306,9 +318,11 @@ def download_patient_sheet(request: TenantRequest, order_id: UUID) -> HttpRespon
 @require_right(Area.BOOKINGS)
 def download_calendar_entry(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """The entry for a calendar."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     try:
-        entry = calendar_of(order=order, appointment=appointment_of(order=order))
+        entry = render_calendar_entry(
+            order=order, appointment=get_current_appointment(order=order)
+        )
     except NotFound as refusal:
         messages.error(request, refusal.message)
         return _redirect_to_order(request, order)
@@ -327,9 +341,11 @@ def notify_when_requisition_ready(
     request: TenantRequest, order_id: UUID
 ) -> HttpResponse:
     """Have the member mailed once the requisition is made."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     try:
-        watch_requisition(order=order, actor=request.actor, member=request.member)
+        subscribe_to_requisition(
+            order=order, actor=request.actor, member=request.member
+        )
     except DomainError as refused:
         messages.error(request, refused.message)
     else:
@@ -353,7 +369,7 @@ def _build_history_entry(event: AppointmentEvent, visit: Appointment) -> Happeni
     moved = bool(data.get("is_reschedule"))
     reason = str(data.get("cancellation_reason", ""))
     said = (
-        reason_name(visit.type, reason) if reason else "",
+        cancellation_reason_name(visit.type, reason) if reason else "",
         str(data.get("note", "")),
         _("By %(actor)s") % {"actor": event.actor_label}
         if event.actor_kind == "member"

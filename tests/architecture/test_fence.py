@@ -13,7 +13,7 @@ from django.utils import timezone
 from psycopg import sql
 
 from labs.models import CriticalAlert, Order
-from labs.operations.critical import escalate_critical
+from labs.operations.critical import escalate_overdue_alerts
 from portal.isolation.trying import fenced_tables
 from portal.lib.tenancy import TenantOwned, acting_for, as_tenant
 from tests.architecture.test_strangers import samples  # noqa: F401 - a fixture
@@ -151,7 +151,7 @@ def test_a_sweep_without_a_scope_fails(samples):  # noqa: F811
     at = timezone.now() + timedelta(days=30)
 
     with no_tenant_named(), refused("no tenant is named"):
-        escalate_critical(at=at)
+        escalate_overdue_alerts(at=at)
 
     assert list(CriticalAlert.unscoped.values()) == before
 

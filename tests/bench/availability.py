@@ -119,9 +119,9 @@ def measure(given: argparse.Namespace) -> int:
     """The lines of the bench."""
     from accounts.states import Environment
     from labs.models import SlotPlace
-    from labs.operations.slots import center_slots
-    from labs.queries.bookable_sites import center_sites
-    from labs.queries.service_centers import place_of
+    from labs.operations.slots import list_center_slots
+    from labs.queries.bookable_sites import list_center_sites
+    from labs.queries.service_centers import get_zip_place
     from tests.clients import ApiClient
     from tests.factories.accounts import make_api_key, make_team, make_tenant
     from tests.factories.labs import make_order
@@ -130,13 +130,13 @@ def measure(given: argparse.Namespace) -> int:
     tenant = make_tenant(team=team, environment=Environment.PRODUCTION)
     fill(tenant, make_order(tenant=tenant), given.sites, given.places)
     api = ApiClient(make_api_key(tenant=tenant))
-    place = place_of(AREA)
+    place = get_zip_place(AREA)
 
     def slots() -> Any:
-        return center_slots(tenant=tenant, lab_slug="quest", zip_code=AREA)
+        return list_center_slots(tenant=tenant, lab_slug="quest", zip_code=AREA)
 
     def sites() -> Any:
-        return center_sites(lab_slug="quest", place=place, miles=25)
+        return list_center_sites(lab_slug="quest", place=place, miles=25)
 
     def answer() -> Any:
         path = "/v3/order/psc/appointment/availability"

@@ -198,7 +198,7 @@ def measure(*, orders: int, rounds: int) -> float:
         from django.test import Client
 
         from labs.models import Order
-        from labs.operations.reference import lay_reference_set
+        from labs.operations.reference import install_reference_data
         from tests.clients import ApiClient
         from tests.factories.accounts import (
             make_api_key,
@@ -208,7 +208,7 @@ def measure(*, orders: int, rounds: int) -> float:
         )
         from tests.factories.labs import make_lab, make_lab_account, make_lab_test
 
-        lay_reference_set()
+        install_reference_data()
         times = {}
         for number in (SMALL, orders):
             team = make_team(f"Bench {number}")

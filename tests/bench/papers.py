@@ -30,7 +30,7 @@ from reportlab.pdfgen.canvas import Canvas  # noqa: E402
 
 from labs.papers import requisition, sheet  # noqa: E402
 from labs.papers.requisition import RequisitionContent, draw_requisition  # noqa: E402
-from labs.queries.order_answers import Answer  # noqa: E402
+from labs.queries.order_answers import AnsweredQuestion  # noqa: E402
 
 ROUNDS = 60
 LIMIT = 2.0
@@ -111,7 +111,7 @@ def make_content() -> RequisitionContent:
         order=order,
         ordered_at=datetime(2026, 11, 21, 14, 5, tzinfo=UTC),
         comment="Call the clinic with any critical value. Fasting draw.",
-        answers=(Answer("Lead", "Purpose of the test", "Initial"),),
+        answers=(AnsweredQuestion("Lead", "Purpose of the test", "Initial"),),
         diagnoses=(
             ("E11.9", "Type 2 diabetes mellitus without complications"),
             ("E78.5", "Hyperlipidemia, unspecified"),

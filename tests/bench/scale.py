@@ -133,7 +133,7 @@ def settle() -> None:
 def fill(size: Size) -> tuple[Any, Any]:
     """One team's production and its endpoint, filled."""
     from accounts.webhooks.catalogue import EVENT_TYPES
-    from labs.operations.reference import lay_reference_set
+    from labs.operations.reference import install_reference_data
     from tests.factories.accounts import make_team, make_tenant
     from tests.factories.labs import make_lab_account, make_lab_test
     from tests.factories.webhooks import make_endpoint
@@ -145,7 +145,7 @@ def fill(size: Size) -> tuple[Any, Any]:
     fill_samples(tenant, size.days)
     total = size.days * size.users * SAMPLES_PER_DAY
     report(f"{total:,} samples, {size.days} days of each user", began)
-    lay_reference_set()
+    install_reference_data()
     panels = [make_lab_test(tenant=tenant) for _ in range(2)]
     account = make_lab_account(tenant=tenant, lab=panels[0].lab)
     order_list.fill(

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from labs.models import Appointment
-from labs.operations.slot_places import hold_slot
+from labs.operations.slot_places import hold_slot_for_order
 from tests.browser.conftest import complaints
 from tests.factories.appointments import free_slots, make_bookable_order, make_center
 
@@ -76,7 +76,7 @@ def test_a_lost_time_is_made_good_by_one_key(visit, alice, alice_tenant, center)
         page.goto(ORDER.format(order.pk) + "visit/book/")
         page.get_by_label("Note for the location").fill("Left arm")
         lost = free_slots(alice_tenant, center)[0]
-        hold_slot(order=other, booking_key=lost.booking_key)
+        hold_slot_for_order(order=other, booking_key=lost.booking_key)
 
         page.locator('input[name="slot"]').first.check(force=True)
         expect(page.get_by_text("is no longer free")).to_be_visible()

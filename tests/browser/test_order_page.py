@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from labs.operations.order_steps import advance
-from labs.operations.requisitions import make_requisition
-from labs.queries.orders import full_order
+from labs.operations.order_steps import advance_order
+from labs.operations.requisitions import create_requisition
+from labs.queries.orders import get_order_with_details
 from labs.web import order_page
 from tests.browser.conftest import complaints
 from tests.factories.accounts import ACTOR
@@ -28,8 +28,8 @@ def test_an_open_order_page_follows_the_order(visit, alice, alice_tenant, monkey
         expect(page.get_by_text("Ada Example")).to_be_visible()
         assert complaints(page, "#order-patient") == []
 
-        advance(
-            order=full_order(tenant=alice_tenant, order_id=order.pk),
+        advance_order(
+            order=get_order_with_details(tenant=alice_tenant, order_id=order.pk),
             actor=ACTOR,
             to="requisition_created",
         )
@@ -58,7 +58,7 @@ def test_an_open_order_page_follows_the_order(visit, alice, alice_tenant, monkey
 def test_papers_open_and_a_link_is_renewed(visit, alice, alice_tenant, settings):
     settings.PUBLIC_URL = visit.address
     order = make_order(tenant=alice_tenant)
-    make_requisition(tenant=alice_tenant, actor=ACTOR, order_id=order.pk)
+    create_requisition(tenant=alice_tenant, actor=ACTOR, order_id=order.pk)
 
     with visit.page(member=alice) as page:
         page.goto(path_of(order))

@@ -11,11 +11,15 @@ from django.utils import timezone
 from labs.models import Appointment, Lab, Order, ServiceCenter
 from labs.operations.appointments import BookingRequest, book_appointment
 from labs.operations.booking_keys import BookingKeys
-from labs.operations.order_steps import advance
-from labs.operations.slots import FreeSlot, center_slots
-from labs.queries.bookable_sites import site_of
+from labs.operations.order_steps import advance_order
+from labs.operations.slots import FreeSlot, list_center_slots
+from labs.queries.bookable_sites import build_center_site
 from labs.states.catalogue import CollectionMethod
-from labs.states.service_centers import Capability, read_hours, write_hours
+from labs.states.service_centers import (
+    Capability,
+    parse_opening_hours,
+    serialize_opening_hours,
+)
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import make_lab, make_lab_test, make_order
 
@@ -48,7 +52,7 @@ def make_center(*, hours: str = EVERY_DAY, **fields: Any) -> ServiceCenter:
             "latitude": 33.4557,
             "longitude": -112.0686,
             "time_zone": "America/Phoenix",
-            "hours": write_hours(read_hours(hours)),
+            "hours": serialize_opening_hours(parse_opening_hours(hours)),
             "capabilities": [Capability.BOOKABLE_HERE],
             "bill_types": ["client_bill"],
             "places": 1,
@@ -65,13 +69,13 @@ def make_bookable_order(
     """An order whose requisition is made, at the first bookable lab."""
     panel = make_lab_test(tenant=tenant, lab=booking_lab(), method=method)
     order = make_order(tenant=tenant, lab_test=panel, **wanted)
-    advance(order=order, actor=ACTOR, to="requisition_created")
+    advance_order(order=order, actor=ACTOR, to="requisition_created")
     return order
 
 
 def free_slots(tenant: Any, center: ServiceCenter, **wanted: Any) -> list[FreeSlot]:
     """What is free at a center in the next fourteen days."""
-    found = center_slots(
+    found = list_center_slots(
         tenant=tenant,
         lab_slug=center.lab.slug,
         site_codes=[center.site_code],
@@ -83,7 +87,9 @@ def free_slots(tenant: Any, center: ServiceCenter, **wanted: Any) -> list[FreeSl
 def slot_key(tenant: Any, center: ServiceCenter, start: Any) -> str:
     """A good booking key of a slot at a center."""
     return BookingKeys(tenant).write(
-        site_of(center, center.lab.slug), start, timezone.now() + timedelta(minutes=15)
+        build_center_site(center, center.lab.slug),
+        start,
+        timezone.now() + timedelta(minutes=15),
     )
 
 

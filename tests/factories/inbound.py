@@ -7,8 +7,8 @@ from typing import Any
 
 from labs.gateways.hl7.drop import Dropped
 from labs.models import InboundMessage, InboundReport, Order
-from labs.operations.inbound import take_content
-from labs.operations.order_steps import advance
+from labs.operations.inbound import process_file_content
+from labs.operations.order_steps import advance_order
 from tests.factories.accounts import ACTOR
 from tests.factories.hl7 import make_oru, make_test, obx
 from tests.factories.labs import make_lab, make_lab_test, make_marker, make_order
@@ -22,7 +22,7 @@ def make_order_sent_to_lab(
     markers = tuple(make_marker(lab=lab, provider_id=code) for code in codes)
     panel = make_lab_test(tenant=tenant, lab=lab, markers=markers)
     order = make_order(tenant=tenant, lab_test=panel, **wanted)
-    advance(
+    advance_order(
         order=order,
         actor=ACTOR,
         to="requisition_created",
@@ -33,7 +33,7 @@ def make_order_sent_to_lab(
 
 def take(tenant: Any, content: bytes, *, lab: Any, **told: Any) -> InboundMessage:
     """The one message of a file, taken."""
-    (message,) = take_content(
+    (message,) = process_file_content(
         tenant=tenant,
         actor=ACTOR,
         lab=lab,

@@ -7,10 +7,10 @@ from typing import Any
 
 from labs.gateways.results import ReportedResult, ResultDelivery
 from labs.models import ExpectedResult, Marker, Order, ResultVersion
-from labs.operations.order_steps import advance
-from labs.operations.requisitions import make_requisition
-from labs.operations.results import store_results
-from labs.queries.orders import full_order
+from labs.operations.order_steps import advance_order
+from labs.operations.requisitions import create_requisition
+from labs.operations.results import store_result_delivery
+from labs.queries.orders import get_order_with_details
 from labs.states.catalogue import CollectionMethod, ResultType
 from labs.states.results import ResultStatus
 from tests.factories.accounts import ACTOR
@@ -75,8 +75,8 @@ def delivery(
 def make_order_awaiting_results(*, tenant: Any, **wanted: Any) -> Order:
     """An order that waits for its results: its sample is drawn or with the lab."""
     order = make_order(tenant=tenant, **wanted)
-    make_requisition(tenant=tenant, actor=ACTOR, order_id=order.pk)
-    order = full_order(tenant=tenant, order_id=order.pk)
+    create_requisition(tenant=tenant, actor=ACTOR, order_id=order.pk)
+    order = get_order_with_details(tenant=tenant, order_id=order.pk)
     for low in {
         CollectionMethod.ON_SITE_COLLECTION: ("draw_completed",),
         CollectionMethod.AT_HOME_PHLEBOTOMY: (
@@ -91,7 +91,7 @@ def make_order_awaiting_results(*, tenant: Any, **wanted: Any) -> Order:
             "delivered_to_lab",
         ),
     }.get(CollectionMethod(order.method), ()):
-        advance(order=order, actor=ACTOR, to=low)
+        advance_order(order=order, actor=ACTOR, to=low)
     return order
 
 
@@ -99,6 +99,6 @@ def make_results(
     *, order: Order, results: tuple[ReportedResult, ...] = (), **fields: Any
 ) -> ResultVersion:
     """A version of an order's results, stored by the operation; the order is ready."""
-    return store_results(
+    return store_result_delivery(
         order=order, actor=ACTOR, delivery=delivery(*results, **fields)
     )

@@ -18,8 +18,8 @@ from labs.api.v3.catalogue_outputs import (
     LabAccountList,
     lab_account_answer,
 )
-from labs.operations.accounts import link_lab_account
-from labs.queries.accounts import managed_accounts
+from labs.operations.accounts import set_lab_account_teams
+from labs.queries.accounts import list_managed_accounts
 from portal.lib.api.fields import (
     Inputs,
     QueryUuid,
@@ -88,7 +88,7 @@ class OrganisationAccountsView(ManagedAccountsView):
         place = self.find_place(path)
         if place is None:
             return Response({"data": []})
-        accounts = managed_accounts(
+        accounts = list_managed_accounts(
             tenant=place,
             managed_ids=self.grant.team_ids,
             account_id=query.get("lab_account_id"),
@@ -116,7 +116,7 @@ class OrganisationAccountView(ManagedAccountsView):
         if place is None or not found:
             raise NotFound("lab_account_not_found", "Lab account not found.")
         self.grant.check_whole()
-        link_lab_account(
+        set_lab_account_teams(
             tenant=place,
             actor=self.actor,
             account=found[0],
@@ -127,6 +127,6 @@ class OrganisationAccountView(ManagedAccountsView):
 
     def read(self, place: Tenant, account_id: UUID) -> list[LabAccount]:
         """The account of the path, if the key sees it."""
-        return managed_accounts(
+        return list_managed_accounts(
             tenant=place, managed_ids=self.grant.team_ids, account_id=account_id
         )

@@ -36,17 +36,17 @@ from labs.operations.appointment_changes import (
 )
 from labs.operations.appointments import (
     book_appointment,
-    booking_reference,
-    request_visit,
-    require_kind,
+    make_booking_reference,
+    request_home_appointment,
+    require_appointment_type,
 )
-from labs.operations.slots import center_slots, home_slots
+from labs.operations.slots import list_center_slots, list_home_slots
 from labs.payloads.appointments import (
     AppointmentAnswer,
     AvailabilityAnswer,
     appointment_payload,
 )
-from labs.queries.appointments import appointment_of, full_appointments
+from labs.queries.appointments import full_appointments, get_current_appointment
 from labs.states.appointments import AppointmentType
 from portal.lib.api.fields import read_body, read_query
 from portal.lib.api.idempotency import answer_once
@@ -85,7 +85,7 @@ class CenterAvailabilityView(TenantAPIView):
     )
     def post(self, request: Request) -> Response:
         query = read_query(request, CenterAvailabilityQuery)
-        found = center_slots(
+        found = list_center_slots(
             tenant=self.tenant,
             lab_slug=read_lab(query),
             zip_code=query.get("zip_code", ""),
@@ -113,7 +113,9 @@ class HomeAvailabilityView(TenantAPIView):
     def post(self, request: Request) -> Response:
         query = read_query(request, HomeAvailabilityQuery)
         address = plain(read_body(request, UsAddressInputs))
-        found = home_slots(tenant=self.tenant, address=address, start=read_start(query))
+        found = list_home_slots(
+            tenant=self.tenant, address=address, start=read_start(query)
+        )
         return Response(availability_answer(found))
 
 
@@ -134,7 +136,7 @@ class AppointmentAPIView(OrderAPIView):
         Raises: order_not_found, appointment_not_found (404).
         """
         order = self.get_order(order_id)
-        appointment_of(order=order, kind=self.kind)
+        get_current_appointment(order=order, kind=self.kind)
         return order
 
 
@@ -143,7 +145,7 @@ class _Appointment(AppointmentAPIView):
 
     def read(self, order_id: str) -> Response:
         order = self.get_order(order_id)
-        found = appointment_of(order=order, kind=self.kind)
+        found = get_current_appointment(order=order, kind=self.kind)
         self.record_read("appointment", found.pk, order.user.uuid)
         return Response(appointment_payload(found))
 
@@ -154,11 +156,11 @@ class _Booking(AppointmentAPIView):
     def book(self, request: Request, order_id: str) -> HttpResponse:
         order = self.get_order(order_id)
         key = request.headers.get(HEADER)
-        reference = booking_reference(order=order, key=key) if key else None
+        reference = make_booking_reference(order=order, key=key) if key else None
 
         def work() -> AppointmentAnswer:
             wanted = read_booking(read_body(request, BookingInputs), reference)
-            require_kind(order=order, kind=self.kind)
+            require_appointment_type(order=order, kind=self.kind)
             return self.answer(
                 book_appointment(order=order, actor=self.actor, wanted=wanted)
             )
@@ -279,7 +281,7 @@ class HomeRequestView(AppointmentAPIView):
     def post(self, request: Request, order_id: str) -> Response:
         order = self.get_order(order_id)
         body = read_body(request, VisitRequestInputs)
-        asked = request_visit(
+        asked = request_home_appointment(
             order=order,
             actor=self.actor,
             provider=str(body["provider"]),

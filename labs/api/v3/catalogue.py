@@ -34,8 +34,8 @@ from labs.api.v3.catalogue_outputs import (
 )
 from labs.api.v3.inputs import OrderSetInputs
 from labs.models import Lab
-from labs.operations.catalogue import change_lab_test, create_lab_test
-from labs.operations.order_sets import markers_of_set
+from labs.operations.catalogue import create_lab_test, update_lab_test
+from labs.operations.order_sets import list_markers_of_order_set
 from labs.payloads import (
     LabTestAnswer,
     MarkerAnswer,
@@ -43,7 +43,7 @@ from labs.payloads import (
     lab_test_payload,
     marker_payload,
 )
-from labs.queries.accounts import linked_account
+from labs.queries.accounts import find_linked_account
 from labs.queries.catalogue import (
     MarkerFilters,
     find_lab_tests,
@@ -81,7 +81,7 @@ class CatalogueAPIView(TenantAPIView):
         account_id = given.get("lab_account_id")
         if account_id is None:
             return None
-        return linked_account(tenant=self.tenant, account_id=account_id).lab
+        return find_linked_account(tenant=self.tenant, account_id=account_id).lab
 
     def get_panel(self, lab_test_id: str, lab: Lab | None = None) -> LabTest:
         """The panel of the path. Raises: 422 at the path; lab_test_not_found (404)."""
@@ -135,7 +135,9 @@ class SetMarkersView(CatalogueAPIView):
         query = read_query(request, PageInputs)
         body = read_body(request, OrderSetInputs)
         lab = self.get_lab(body)
-        wanted = markers_of_set(tenant=self.tenant, order_set=read_set(body), lab=lab)
+        wanted = list_markers_of_order_set(
+            tenant=self.tenant, order_set=read_set(body), lab=lab
+        )
         filters = MarkerFilters(lab=lab, marker_ids=wanted)
         found = find_markers(filters=filters, **query)
         return Response(markers_page(found, **query))
@@ -267,7 +269,7 @@ class LabTestView(CatalogueAPIView):
         panel = self.get_panel(lab_test_id)
         body = read_patch(request, LabTestPatch)
         active = body.get("active")
-        change_lab_test(
+        update_lab_test(
             tenant=self.tenant,
             actor=self.actor,
             lab_test_id=panel.pk,

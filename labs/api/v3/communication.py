@@ -11,8 +11,8 @@ from uuid import UUID
 from rest_framework.response import Response
 
 from accounts.states import Area
-from labs.operations.patient_notices import set_order_texts
-from labs.queries.orders import full_order
+from labs.operations.patient_notices import set_order_sms_enabled
+from labs.queries.orders import get_order_with_details
 from portal.lib.api.fields import Bool, Inputs, read_patch, read_uuid
 from portal.lib.api.schema import describe
 from portal.lib.api.views import TenantAPIView
@@ -62,14 +62,16 @@ class OrderCommunicationView(TenantAPIView):
         order = self.get_order(order_id)
         wanted = read_patch(request, CommunicationInputs)
         if "sms_enabled" in wanted:
-            order = set_order_texts(
+            order = set_order_sms_enabled(
                 order=order, actor=self.actor, enabled=wanted["sms_enabled"]
             )
         return Response(_answer(order))
 
     def get_order(self, order_id: str) -> Order:
         """The order of the path. Raises: 422 at the path; order_not_found (404)."""
-        return full_order(tenant=self.tenant, order_id=read_uuid(order_id, "order_id"))
+        return get_order_with_details(
+            tenant=self.tenant, order_id=read_uuid(order_id, "order_id")
+        )
 
 
 def _answer(order: Order) -> CommunicationAnswer:

@@ -26,7 +26,7 @@ from labs.models.order import COMMENTS_MAX_LENGTH
 from labs.operations.kits import KitRegistration, KitRequest
 from labs.operations.order_sets import OrderSet
 from labs.operations.orders import OrderRequest
-from labs.operations.recreations import Recreation
+from labs.operations.recreations import RecreationRequest
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import UpdateReason
@@ -196,7 +196,7 @@ def read_order(body: Mapping[str, Any]) -> OrderRequest:
     )
 
 
-def read_recreation(body: Mapping[str, Any]) -> Recreation:
+def read_recreation(body: Mapping[str, Any]) -> RecreationRequest:
     """The recreation of a validated body. Raises: 422 by enum, value_error."""
     text = body["update_reason"].strip().upper().replace(" ", "_").replace("-", "_")
     reason = UpdateReason.known(text)
@@ -205,7 +205,7 @@ def read_recreation(body: Mapping[str, Any]) -> Recreation:
     order_set, account = None, body.get("lab_account_id")
     if "order_set" in body:
         order_set, account = _order_set(body)
-    return Recreation(
+    return RecreationRequest(
         reason=reason,
         order_set=order_set,
         method=body.get("collection_method"),

@@ -38,8 +38,8 @@ from labs.api.v3.insurance_outputs import (
     payor_answer,
 )
 from labs.operations.diagnoses import check_diagnoses, search_diagnoses
-from labs.operations.insurance import create_payor, record_insurance, search_payors
-from labs.queries.insurance import latest_insurance
+from labs.operations.insurance import create_payor, search_payors, store_insurance
+from labs.queries.insurance import find_latest_insurance
 from portal.lib.api.fields import read_body, read_query, read_uuid
 from portal.lib.api.schema import describe
 from portal.lib.api.views import TenantAPIView
@@ -170,7 +170,7 @@ class UserInsuranceView(InsuranceAPIView):
     def post(self, request: Request, user_id: str) -> Response:
         user = self.get_user(user_id)
         wanted = read_insurance(read_body(request, InsuranceInputs))
-        insurance = record_insurance(user=user, actor=self.actor, wanted=wanted)
+        insurance = store_insurance(user=user, actor=self.actor, wanted=wanted)
         return Response(insurance_answer(insurance))
 
 
@@ -187,7 +187,7 @@ class LatestInsuranceView(InsuranceAPIView):
     def get(self, request: Request, user_id: str) -> Response:
         user = self.get_user(user_id)
         query = read_query(request, LatestInsuranceQuery)
-        insurance = latest_insurance(user=user, is_primary=query.get("is_primary"))
+        insurance = find_latest_insurance(user=user, is_primary=query.get("is_primary"))
         if insurance is None:
             raise NotFound("insurance_missing", "This user has no insurance.")
         record_read(

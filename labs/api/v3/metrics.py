@@ -13,7 +13,7 @@ from django.utils import timezone
 from rest_framework.response import Response
 
 from accounts.states import Area
-from labs.queries.orders import order_count
+from labs.queries.orders import count_orders_of_live_users
 from portal.lib.api.schema import describe
 from portal.lib.api.views import TenantAPIView
 from users.queries.metrics import tenant_metrics
@@ -56,7 +56,7 @@ class TeamMetricsView(TenantAPIView):
             "number_of_users": found.users,
             "number_of_connected_sources": found.connected_sources,
             "number_of_errored_connected_sources": found.errored_sources,
-            "number_of_ordered_tests": order_count(tenant=self.tenant),
+            "number_of_ordered_tests": count_orders_of_live_users(tenant=self.tenant),
             "number_of_connected_sources_by_week": [
                 {"date": week.starts_at, "value": week.connected, "all": week.live}
                 for week in found.weeks

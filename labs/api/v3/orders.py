@@ -43,20 +43,20 @@ from labs.api.v3.simulation_inputs import (
 from labs.operations.kits import order_kit, register_kit
 from labs.operations.orders import (
     cancel_order,
-    complete_draw,
+    change_start_date,
     import_order,
     place_order,
-    reschedule_activation,
+    record_sample_drawn,
 )
 from labs.operations.recreations import recreate_order
 from labs.operations.resending import resend_order_events
 from labs.operations.simulation import simulate_order
 from labs.payloads import OrderAnswer, order_payload
 from labs.queries.orders import (
-    find_orders,
-    full_order,
-    full_transaction,
-    ordering_physicians,
+    get_order_with_details,
+    list_ordering_physicians,
+    list_orders_of_transaction,
+    list_orders_page,
 )
 from portal.lib.api.fields import read_body, read_patch, read_query, read_uuid
 from portal.lib.api.idempotency import answer_once
@@ -81,11 +81,15 @@ class OrderAPIView(TenantAPIView):
 
     def get_order(self, order_id: str) -> Order:
         """The order of the path. Raises: 422 at the path; order_not_found (404)."""
-        return full_order(tenant=self.tenant, order_id=read_uuid(order_id, "order_id"))
+        return get_order_with_details(
+            tenant=self.tenant, order_id=read_uuid(order_id, "order_id")
+        )
 
     def done(self, order_id: UUID, message: str) -> OrderDone:
         """The order as it stands after what was done."""
-        return order_done(full_order(tenant=self.tenant, order_id=order_id), message)
+        return order_done(
+            get_order_with_details(tenant=self.tenant, order_id=order_id), message
+        )
 
     def record_read(self, subject: str, subject_id: object, user: UUID | None) -> None:
         """Audit that orders were read through the API."""
@@ -160,7 +164,9 @@ class OrderListView(OrderAPIView):
         query = read_query(request, OrderListQuery)
         page, size = query["page"], query["size"]
         filters = read_filters(query)
-        found = find_orders(tenant=self.tenant, filters=filters, page=page, size=size)
+        found = list_orders_page(
+            tenant=self.tenant, filters=filters, page=page, size=size
+        )
         self.record_read("order_list", page, None)
         return Response(order_list(found, page=page, size=size))
 
@@ -185,7 +191,7 @@ class OrderView(OrderAPIView):
         order = self.get_order(order_id)
         body = read_patch(request, ActivationInputs)
         if "activate_by" in body:
-            order = reschedule_activation(
+            order = change_start_date(
                 order=order, actor=self.actor, day=body["activate_by"]
             )
         return Response(self.done(order.pk, "Order updated."))
@@ -227,7 +233,7 @@ class OrderDrawView(OrderAPIView):
         refuses=(400, 404),
     )
     def patch(self, request: Request, order_id: str) -> Response:
-        order = complete_draw(order=self.get_order(order_id), actor=self.actor)
+        order = record_sample_drawn(order=self.get_order(order_id), actor=self.actor)
         return Response(self.done(order.pk, "Draw completed."))
 
 
@@ -324,7 +330,7 @@ class OrderTransactionView(OrderAPIView):
         refuses=(404,),
     )
     def get(self, request: Request, transaction_id: str) -> Response:
-        orders = full_transaction(
+        orders = list_orders_of_transaction(
             tenant=self.tenant,
             transaction_id=read_uuid(transaction_id, "transaction_id"),
         )
@@ -346,4 +352,4 @@ class TeamPhysiciansView(TenantAPIView):
     def get(self, request: Request, team_id: str) -> Response:
         if read_uuid(team_id, "team_id") != self.tenant.team_id:
             raise NotFound("team_not_found", "Team not found.")
-        return Response(ordering_physicians(tenant=self.tenant))
+        return Response(list_ordering_physicians(tenant=self.tenant))

@@ -11,15 +11,15 @@ from labs.api.v3.orders import OrderAPIView
 from labs.operations.papers import (
     LABELS_AT_MOST,
     LABELS_USUAL,
-    instructions_of,
-    instructions_of_panel,
-    labels_of,
-    requisition_of,
-    results_paper,
+    render_labels,
+    render_order_instructions,
+    render_panel_instructions,
+    render_requisition_of,
+    render_results_report,
 )
 from labs.papers.labels import Stock
-from labs.queries.orders import full_transaction
-from labs.queries.results import results_of_order, results_of_transaction
+from labs.queries.orders import list_orders_of_transaction
+from labs.queries.results import get_results_of_order, get_results_of_transaction
 from portal.lib.api.fields import (
     Date,
     Inputs,
@@ -73,7 +73,7 @@ class RequisitionPdfView(OrderAPIView):
     )
     def get(self, request: Request, order_id: str) -> HttpResponse:
         order = self.get_order(order_id)
-        paper = requisition_of(order)
+        paper = render_requisition_of(order)
         self.record_read("requisition", order.pk, order.user.uuid)
         return _answer(paper)
 
@@ -91,7 +91,7 @@ class LabelsPdfView(OrderAPIView):
     def get(self, request: Request, order_id: str) -> HttpResponse:
         order = self.get_order(order_id)
         query = read_query(request, LabelsQuery)
-        paper = labels_of(
+        paper = render_labels(
             order,
             collected_on=query["collection_date"],
             number=query["number_of_labels"],
@@ -112,7 +112,7 @@ class OrderInstructionsPdfView(OrderAPIView):
     )
     def get(self, request: Request, order_id: str) -> HttpResponse:
         order = self.get_order(order_id)
-        paper = instructions_of(order)
+        paper = render_order_instructions(order)
         self.record_read("collection_instructions", order.pk, order.user.uuid)
         return _answer(paper)
 
@@ -141,7 +141,7 @@ class PanelInstructionsPdfView(CatalogueAPIView):
         refuses=(404,),
     )
     def get(self, request: Request, lab_test_id: str) -> HttpResponse:
-        return _answer(instructions_of_panel(self.get_panel(lab_test_id)))
+        return _answer(render_panel_instructions(self.get_panel(lab_test_id)))
 
 
 class OrderResultPdfView(OrderAPIView):
@@ -155,8 +155,8 @@ class OrderResultPdfView(OrderAPIView):
     )
     def get(self, request: Request, order_id: str) -> HttpResponse:
         order = self.get_order(order_id)
-        found = results_of_order(order=order)
-        paper = results_paper(found=found, tenant=self.tenant)
+        found = get_results_of_order(order=order)
+        paper = render_results_report(found=found, tenant=self.tenant)
         self.record_read("result", order.pk, order.user.uuid)
         return _answer(paper)
 
@@ -171,13 +171,13 @@ class TransactionResultPdfView(OrderAPIView):
         refuses=(404,),
     )
     def get(self, request: Request, transaction_id: str) -> HttpResponse:
-        orders = full_transaction(
+        orders = list_orders_of_transaction(
             tenant=self.tenant,
             transaction_id=read_uuid(transaction_id, "transaction_id"),
         )
-        found = results_of_transaction(tenant=self.tenant, orders=orders)
+        found = get_results_of_transaction(tenant=self.tenant, orders=orders)
         order = found.order
-        paper = results_paper(found=found, tenant=self.tenant)
+        paper = render_results_report(found=found, tenant=self.tenant)
         self.record_read("transaction_result", order.transaction_id, order.user.uuid)
         return _answer(paper)
 

@@ -17,8 +17,8 @@ from labs.api.v3.result_outputs import (
     lab_results,
     result_metadata,
 )
-from labs.queries.orders import full_transaction
-from labs.queries.results import results_of_order, results_of_transaction
+from labs.queries.orders import list_orders_of_transaction
+from labs.queries.results import get_results_of_order, get_results_of_transaction
 from portal.lib.api.fields import read_uuid
 from portal.lib.api.schema import describe
 
@@ -37,7 +37,7 @@ class OrderResultView(OrderAPIView):
     )
     def get(self, request: Request, order_id: str) -> Response:
         order = self.get_order(order_id)
-        found = results_of_order(order=order)
+        found = get_results_of_order(order=order)
         joined = sorted(
             order.transaction.orders.all(), key=lambda one: (one.created_at, one.pk)
         )
@@ -56,7 +56,7 @@ class OrderResultMetadataView(OrderAPIView):
     )
     def get(self, request: Request, order_id: str) -> Response:
         order = self.get_order(order_id)
-        found = results_of_order(order=order)
+        found = get_results_of_order(order=order)
         self.record_read("result", order.pk, order.user.uuid)
         return Response(result_metadata(found))
 
@@ -71,11 +71,11 @@ class TransactionResultView(OrderAPIView):
         refuses=(404,),
     )
     def get(self, request: Request, transaction_id: str) -> Response:
-        orders = full_transaction(
+        orders = list_orders_of_transaction(
             tenant=self.tenant,
             transaction_id=read_uuid(transaction_id, "transaction_id"),
         )
-        found = results_of_transaction(tenant=self.tenant, orders=orders)
+        found = get_results_of_transaction(tenant=self.tenant, orders=orders)
         order = found.order
         self.record_read("transaction_result", order.transaction_id, order.user.uuid)
         return Response(lab_results(found, transaction_answer(self.tenant, orders)))

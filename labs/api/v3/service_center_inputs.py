@@ -8,7 +8,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from rest_framework import serializers
 
 from labs.queries.areas import CENTRAL_LABS
-from labs.states.service_centers import DEFAULT_RADIUS, RADII, read_capability
+from labs.states.service_centers import DEFAULT_RADIUS, RADII, parse_capability
 from portal.lib.api.fields import (
     Inputs,
     QueryInt,
@@ -67,5 +67,5 @@ def read_miles(query: Mapping[str, Any]) -> int:
 
 def wanted_capabilities(query: Mapping[str, Any]) -> list[Capability]:
     """The capabilities that mean something here; the others narrow nothing."""
-    read = [read_capability(text) for text in query.get("capabilities", [])]
+    read = [parse_capability(text) for text in query.get("capabilities", [])]
     return [one for one in read if one is not None]

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from labs.models import Lab, LabAccount
-    from labs.queries.areas import Area, LabInArea
+    from labs.queries.areas import AreaCoverage, LabInArea
     from labs.queries.service_centers import NearCenter
 
 
@@ -106,7 +106,7 @@ def psc_info(
     }
 
 
-def area_info(area: Area, miles: int, account: LabAccount | None) -> AreaInfo:
+def area_info(area: AreaCoverage, miles: int, account: LabAccount | None) -> AreaInfo:
     """Build AreaInfo; an account narrows who may be billed at its own lab."""
     return {
         "zip_code": area.zip_code,

@@ -21,10 +21,10 @@ from labs.api.v3.service_center_outputs import (
     area_info,
     psc_info,
 )
-from labs.queries.accounts import linked_account
-from labs.queries.areas import area_of
+from labs.queries.accounts import find_linked_account
+from labs.queries.areas import find_area_coverage
 from labs.queries.catalogue import find_lab
-from labs.queries.service_centers import centers_near, place_of
+from labs.queries.service_centers import find_centers_near, get_zip_place
 from portal.lib.api.fields import read_query
 from portal.lib.api.schema import describe
 from portal.lib.api.views import TenantAPIView
@@ -51,7 +51,7 @@ class CentersView(TenantAPIView):
         lab = find_lab(lab_id=query["lab_id"])
         account = None
         if "lab_account_id" in query:
-            account = linked_account(
+            account = find_linked_account(
                 tenant=self.tenant, account_id=query["lab_account_id"]
             )
             if account.lab_id != lab.pk:
@@ -59,8 +59,8 @@ class CentersView(TenantAPIView):
                     "lab_account_of_another_lab",
                     ("The lab account belongs to another lab."),
                 )
-        found = centers_near(
-            place=place_of(query["zip_code"]),
+        found = find_centers_near(
+            place=get_zip_place(query["zip_code"]),
             labs=[lab],
             miles=read_miles(query),
             capabilities=wanted_capabilities(query),
@@ -86,8 +86,8 @@ class CentersNearOrderView(OrderAPIView):
         address = order.patient_address
         if not address:
             raise DomainError("address_missing", "The order has no patient address.")
-        found = centers_near(
-            place=place_of(address["zip"]),
+        found = find_centers_near(
+            place=get_zip_place(address["zip"]),
             labs=[order.lab],
             miles=read_miles(query),
             capabilities=wanted_capabilities(query),
@@ -112,10 +112,12 @@ class AreaView(TenantAPIView):
         query = read_query(request, AreaQuery)
         account = None
         if "lab_account_id" in query:
-            account = linked_account(
+            account = find_linked_account(
                 tenant=self.tenant, account_id=query["lab_account_id"]
             )
         miles = read_miles(query)
         slugs = [*query.get("labs", []), *filter(None, [query.get("lab")])]
-        area = area_of(zip_code=query["zip_code"], miles=miles, lab_slugs=slugs)
+        area = find_area_coverage(
+            zip_code=query["zip_code"], miles=miles, lab_slugs=slugs
+        )
         return Response(area_info(area, miles, account))

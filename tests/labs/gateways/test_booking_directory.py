@@ -6,9 +6,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from labs.gateways.booking_directory import is_holiday, next_hour, slot_starts
-from labs.states.service_centers import read_hours
+from labs.states.service_centers import parse_opening_hours
 
-NIGHT = read_hours("mon-sun 00:00-04:00")[0]
+NIGHT = parse_opening_hours("mon-sun 00:00-04:00")[0]
 
 
 def walls(spans, zone, day):
@@ -20,7 +20,7 @@ def walls(spans, zone, day):
 
 
 def test_a_day_has_a_slot_every_twenty_minutes_that_ends_in_time():
-    spans = read_hours("mon-fri 08:00-09:00 13:00-13:50")[0]
+    spans = parse_opening_hours("mon-fri 08:00-09:00 13:00-13:50")[0]
 
     assert walls(spans, "America/New_York", date(2026, 3, 2)) == [
         *("08:00", "08:20", "08:40", "13:00", "13:20"),
@@ -46,7 +46,7 @@ def test_a_repeated_hour_has_its_slots_twice():
 
 @pytest.mark.parametrize("day", [date(2026, 1, 5), date(2026, 7, 6)])
 def test_arizona_keeps_its_time_in_summer(day):
-    spans = read_hours("mon 07:00-07:20")[0]
+    spans = parse_opening_hours("mon 07:00-07:20")[0]
 
     (start,) = slot_starts(spans, "America/Phoenix", day)
 
@@ -54,7 +54,7 @@ def test_arizona_keeps_its_time_in_summer(day):
 
 
 def test_across_a_zone_line_the_same_hours_are_an_hour_apart():
-    spans = read_hours("mon 07:00-07:20")[0]
+    spans = parse_opening_hours("mon 07:00-07:20")[0]
     day = date(2026, 7, 6)
 
     (eastern,) = slot_starts(spans, "America/New_York", day)

@@ -7,13 +7,13 @@ import pytest
 from labs.models import LabAccount, LabAccountTeam
 from labs.operations.accounts import (
     LabAccountRequest,
-    change_lab_account,
-    check_billing,
-    choices_of_labs,
+    change_lab_account_status,
     create_lab_account,
-    link_lab_account,
-    move_lab_account,
+    list_account_options_by_lab,
+    require_billing_allowed,
     resolve_lab_account,
+    set_lab_account_teams,
+    update_lab_account,
 )
 from labs.states.accounts import LAB_ACCOUNT_MOVES, LabAccountStatus
 from portal.lib.errors import NotFound
@@ -92,7 +92,7 @@ def test_a_change_says_what_it_changed(alice_tenant):
         tenant=alice_tenant, lab=make_lab(), account_name="North"
     )
 
-    change_lab_account(
+    update_lab_account(
         tenant=alice_tenant,
         actor=ACTOR,
         account=account,
@@ -114,13 +114,17 @@ def test_an_account_moves_as_its_table_says_and_not_otherwise(alice_tenant, old,
     account = make_lab_account(tenant=alice_tenant, lab=make_lab(), status=old)
 
     if LAB_ACCOUNT_MOVES.allows(old, new):
-        move_lab_account(tenant=alice_tenant, actor=ACTOR, account=account, to=new)
+        change_lab_account_status(
+            tenant=alice_tenant, actor=ACTOR, account=account, to=new
+        )
         kept = LabAccount.objects.linked_to(alice_tenant).get()
         assert kept.status == new
         assert changes_of(alice_tenant, "move_lab_account") == {"status": [old, new]}
     else:
         with refused(alice_tenant, "transition_not_allowed"):
-            move_lab_account(tenant=alice_tenant, actor=ACTOR, account=account, to=new)
+            change_lab_account_status(
+                tenant=alice_tenant, actor=ACTOR, account=account, to=new
+            )
 
 
 def test_accounts_are_linked_to_teams_of_their_organisation_only(
@@ -131,14 +135,14 @@ def test_accounts_are_linked_to_teams_of_their_organisation_only(
     sister.organisation = alice_tenant.team.organisation
     sister.save(update_fields=["organisation"])
 
-    link_lab_account(
+    set_lab_account_teams(
         tenant=alice_tenant,
         actor=ACTOR,
         account=account,
         team_ids=[alice_tenant.team_id, sister.pk],
     )
     with refused(alice_tenant, "team_unknown"):
-        link_lab_account(
+        set_lab_account_teams(
             tenant=alice_tenant,
             actor=ACTOR,
             account=account,
@@ -156,7 +160,7 @@ def test_an_account_of_strangers_cannot_be_changed(alice_tenant, charlie_tenant)
     account = make_lab_account(tenant=charlie_tenant, lab=make_lab())
 
     with refused(charlie_tenant, "lab_account_not_found") as caught:
-        move_lab_account(
+        change_lab_account_status(
             tenant=alice_tenant, actor=ACTOR, account=account, to=SUSPENDED
         )
 
@@ -290,11 +294,11 @@ def test_who_pays_must_be_allowed_in_the_patients_state(alice_tenant):
         tenant=alice_tenant, lab=make_lab(), allowed_billing={"client_bill": ["AZ"]}
     )
 
-    check_billing(account=account, billing_type="client_bill", state="az")
-    check_billing(account=None, billing_type="patient_bill", state="TX")
+    require_billing_allowed(account=account, billing_type="client_bill", state="az")
+    require_billing_allowed(account=None, billing_type="patient_bill", state="TX")
     for billing, state in (("client_bill", "TX"), ("patient_bill", "AZ")):
         with refused(alice_tenant, "billing_not_allowed"):
-            check_billing(account=account, billing_type=billing, state=state)
+            require_billing_allowed(account=account, billing_type=billing, state=state)
 
 
 def test_each_lab_says_which_account_an_order_would_get_and_why(
@@ -308,7 +312,7 @@ def test_each_lab_says_which_account_an_order_would_get_and_why(
     make_lab_account(tenant=charlie_tenant, lab=foreign)
 
     with django_assert_num_queries(2):
-        choices = choices_of_labs(tenant=alice_tenant)
+        choices = list_account_options_by_lab(tenant=alice_tenant)
 
     found = {choice.lab: choice for choice in choices}
     assert [choice.lab for choice in choices[:3]] == [one, two, none]

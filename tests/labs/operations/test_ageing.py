@@ -11,10 +11,10 @@ from labs.models import (
     ResultVersion,
 )
 from labs.operations.ageing import (
-    count_messages,
-    count_orders,
-    remove_messages,
-    remove_orders,
+    count_old_messages,
+    count_old_orders,
+    delete_old_messages,
+    delete_old_orders,
 )
 from labs.operations.inbound_review import reject_report
 from tests.factories.accounts import ACTOR
@@ -40,8 +40,8 @@ def test_orders_that_ended_long_ago_go_with_their_results(alice_tenant, charlie_
     every.update(updated_at=BEFORE - DAY)
     Order.unscoped.filter(pk=orders[1].pk).update(updated_at=BEFORE)
 
-    aged = count_orders(alice_tenant, BEFORE)
-    removed = list(remove_orders(alice_tenant, BEFORE))
+    aged = count_old_orders(alice_tenant, BEFORE)
+    removed = list(delete_old_orders(alice_tenant, BEFORE))
 
     assert (aged.number, aged.oldest, removed) == (1, BEFORE - DAY, [1])
     kept = {orders[1].pk, orders[2].pk, open_.pk, child.pk}
@@ -61,8 +61,8 @@ def test_messages_go_that_wait_for_nobody(alice_tenant, charlie_tenant):
     late = InboundMessage.unscoped.filter(pk=reports[1].message_id)
     late.update(received_at=BEFORE)
 
-    aged = count_messages(alice_tenant, BEFORE)
-    removed = list(remove_messages(alice_tenant, BEFORE))
+    aged = count_old_messages(alice_tenant, BEFORE)
+    removed = list(delete_old_messages(alice_tenant, BEFORE))
 
     assert (aged.number, removed) == (1, [1])
     assert set(InboundMessage.unscoped.values_list("pk", flat=True)) == {

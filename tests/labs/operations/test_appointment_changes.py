@@ -10,12 +10,16 @@ from labs.operations.appointment_changes import (
     cancel_appointment,
     complete_appointment,
     reschedule_appointment,
-    schedule_visit,
+    schedule_requested_appointment,
 )
-from labs.operations.appointments import request_visit
+from labs.operations.appointments import request_home_appointment
 from labs.operations.orders import cancel_order
-from labs.operations.slots import SlotTaken, home_slots
-from labs.queries.appointments import active_of, appointments_of, visits_between
+from labs.operations.slots import SlotTaken, list_home_slots
+from labs.queries.appointments import (
+    find_active_appointment,
+    list_appointments_between,
+    list_appointments_of_order,
+)
 from labs.states.catalogue import CollectionMethod
 from portal.lib.errors import DomainError, NotFound, Unavailable
 from tests.factories.accounts import ACTOR
@@ -58,7 +62,7 @@ def at_home(alice_tenant):
 def home_visit(order):
     from labs.operations.appointments import BookingRequest, book_appointment
 
-    days = home_slots(tenant=order.tenant, address=HOME).days
+    days = list_home_slots(tenant=order.tenant, address=HOME).days
     slot = days[1].slots[0]
     return book_appointment(
         order=order, actor=ACTOR, wanted=BookingRequest(booking_key=slot.booking_key)
@@ -66,7 +70,7 @@ def home_visit(order):
 
 
 def asked_for(order):
-    return request_visit(
+    return request_home_appointment(
         order=order,
         actor=ACTOR,
         provider="phlebfinders",
@@ -136,7 +140,7 @@ def test_a_move_that_comes_to_nothing_leaves_the_visit(
             notes=f"sandbox:{word}",
         )
 
-    kept = active_of(order=order)
+    kept = find_active_appointment(order=order)
     assert (kept.start_at, kept.notes) == (visit.start_at, "")
     assert SlotPlace.objects.count() == places
     assert emitted_types(alice_tenant) == told
@@ -184,7 +188,7 @@ def test_a_visit_is_called_off_and_another_booked(alice_tenant, center, order):
         "appointment_pending",
         "appointment_scheduled",
     ]
-    assert [one.status for one in appointments_of(order=order)] == [
+    assert [one.status for one in list_appointments_of_order(order=order)] == [
         *("confirmed", "cancelled"),
     ]
 
@@ -206,7 +210,7 @@ def test_an_order_that_is_called_off_takes_its_home_visit_along(at_home):
 
     cancel_order(order=at_home, actor=ACTOR)
 
-    assert active_of(order=at_home) is None
+    assert find_active_appointment(order=at_home) is None
     assert SlotPlace.objects.count() == 0
     assert lows(at_home)[-2:] == ["appointment_cancelled", "cancelled"]
 
@@ -216,7 +220,7 @@ def test_an_order_that_is_called_off_leaves_its_visit_to_a_center(order, center)
 
     cancel_order(order=order, actor=ACTOR)
 
-    assert active_of(order=order).pk == visit.pk
+    assert find_active_appointment(order=order).pk == visit.pk
     assert lows(order)[-1] == "cancelled"
 
 
@@ -225,16 +229,20 @@ def test_a_requested_visit_gets_its_time(alice_tenant, at_home):
     start = NOW + timedelta(days=2)
     hour = timedelta(hours=1)
 
-    visit = schedule_visit(
+    visit = schedule_requested_appointment(
         order=at_home, actor=ACTOR, start_at=start, end_at=start + hour
     )
 
     assert (visit.status, visit.start_at) == ("confirmed", start)
     assert lows(at_home)[-2:] == ["appointment_pending", "appointment_scheduled"]
-    found = visits_between(tenant=alice_tenant, start=start, end=start + hour)
+    found = list_appointments_between(
+        tenant=alice_tenant, start=start, end=start + hour
+    )
     assert [one.pk for one in found] == [visit.pk]
     with pytest.raises(DomainError) as refused:
-        schedule_visit(order=at_home, actor=ACTOR, start_at=start, end_at=start + hour)
+        schedule_requested_appointment(
+            order=at_home, actor=ACTOR, start_at=start, end_at=start + hour
+        )
     assert refused.value.code == "appointment_has_time"
 
 
@@ -242,12 +250,12 @@ def test_a_time_that_has_passed_is_refused(at_home):
     asked_for(at_home)
 
     with pytest.raises(DomainError) as refused:
-        schedule_visit(
+        schedule_requested_appointment(
             order=at_home, actor=ACTOR, start_at=NOW, end_at=NOW + timedelta(hours=1)
         )
 
     assert refused.value.code == "visit_time_invalid"
-    assert active_of(order=at_home).start_at is None
+    assert find_active_appointment(order=at_home).start_at is None
 
 
 def test_a_home_visit_that_took_place_completes_the_draw(at_home):

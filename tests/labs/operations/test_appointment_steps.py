@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from labs.models import Appointment, AppointmentEvent
-from labs.operations.appointment_steps import advance_appointment
+from labs.operations.appointment_steps import change_appointment_status
 from labs.operations.order_steps import lock_order
 from labs.states.appointments import APPOINTMENT_MOVES, AppointmentStatus
 from portal.lib.errors import DomainError
@@ -26,7 +26,7 @@ def test_a_visit_takes_the_moves_of_the_table_and_no_other(alice_tenant):
             found = rows.get(pk=visit.pk)
             before = AppointmentEvent.unscoped.count(), len(emitted_types(alice_tenant))
             move = partial(
-                advance_appointment,
+                change_appointment_status,
                 appointment=found,
                 order=lock_order(visit.order),
                 actor=ACTOR,
@@ -55,7 +55,7 @@ def test_a_visit_that_somebody_else_moved_meanwhile_is_refused(alice_tenant):
     Appointment.objects.for_tenant(alice_tenant).update(status="cancelled")
 
     with pytest.raises(DomainError) as refused:
-        advance_appointment(
+        change_appointment_status(
             appointment=visit,
             order=lock_order(visit.order),
             actor=ACTOR,

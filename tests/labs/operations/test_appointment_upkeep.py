@@ -7,16 +7,16 @@ import pytest
 from labs.gateways.booking_sandbox import SLOWNESS
 from labs.models import SandboxVisit, SlotPlace
 from labs.operations.appointment_upkeep import (
-    complete_visits,
-    forget_sandbox_visits,
-    keep_visits,
-    release,
-    settle_visit,
+    cancel_unused_booking,
+    complete_collected_appointments,
+    confirm_or_cancel_appointment,
+    delete_old_sandbox_bookings,
+    maintain_appointments,
 )
 from labs.operations.appointments import CLAIM_TTL
-from labs.operations.order_steps import advance
-from labs.operations.slot_places import hold_slot
-from labs.queries.appointments import appointments_of
+from labs.operations.order_steps import advance_order
+from labs.operations.slot_places import hold_slot_for_order
+from labs.queries.appointments import list_appointments_of_order
 from labs.states.appointments import HOLD_TTL
 from portal.lib.errors import Unavailable
 from tests.factories.accounts import ACTOR
@@ -58,9 +58,9 @@ def early(alice_tenant):
 
 
 def settled(order):
-    visit = appointments_of(order=order)[0]
-    settle_visit(tenant=order.tenant, appointment_id=visit.pk)
-    visit = appointments_of(order=order)[0]
+    visit = list_appointments_of_order(order=order)[0]
+    confirm_or_cancel_appointment(tenant=order.tenant, appointment_id=visit.pk)
+    visit = list_appointments_of_order(order=order)[0]
     return visit.status, visit.cancellation_reason
 
 
@@ -83,7 +83,7 @@ def test_a_slow_yes_confirms_the_visit_when_it_comes(alice_tenant, order, time_m
     assert (before, after) == (("pending", ""), ("confirmed", ""))
     assert order.events.last().status.endswith("appointment_scheduled")
     assert emitted_types(alice_tenant)[-1] == "labtest.appointment.updated"
-    assert appointments_of(order=order)[0].confirm_by is None
+    assert list_appointments_of_order(order=order)[0].confirm_by is None
 
 
 def test_a_slow_no_gives_the_visit_up(order, time_machine):
@@ -107,7 +107,7 @@ def test_a_provider_that_stays_silent_is_given_up_at_the_limit(order, time_machi
 
 def test_a_reserved_visit_is_confirmed_once_the_requisition_is_made(early):
     before = settled(early)
-    advance(order=early, actor=ACTOR, to="requisition_created")
+    advance_order(order=early, actor=ACTOR, to="requisition_created")
 
     assert before == ("reserved", "")
     assert settled(early) == ("confirmed", "")
@@ -131,7 +131,7 @@ def test_a_reserved_visit_is_given_up_eight_hours_after_its_order(early, time_ma
 
 
 def test_a_reserved_visit_is_given_up_two_hours_before_it_starts(early):
-    visit = appointments_of(order=early)[0]
+    visit = list_appointments_of_order(order=early)[0]
     visit.start_at = NOW + timedelta(hours=2)
     visit.save()
 
@@ -139,7 +139,7 @@ def test_a_reserved_visit_is_given_up_two_hours_before_it_starts(early):
 
 
 def test_a_reserved_visit_of_an_order_that_was_called_off_is_given_up(early):
-    advance(order=early, actor=ACTOR, to="cancelled")
+    advance_order(order=early, actor=ACTOR, to="cancelled")
 
     assert settled(early) == ("cancelled", "order_cancelled")
 
@@ -149,16 +149,16 @@ def test_the_clock_enqueues_what_waits_and_frees_what_has_ended(
 ):
     center = make_center()
     held = free_slots(alice_tenant, center)[0]
-    hold_slot(order=order, booking_key=held.booking_key)
+    hold_slot_for_order(order=order, booking_key=held.booking_key)
     late = make_bookable_order(tenant=alice_tenant)
     with pytest.raises(Unavailable):
         make_appointment(order=late, notes="sandbox:cut")
     kept = SlotPlace.objects.count()
-    keep_visits(at=NOW)
+    maintain_appointments(at=NOW)
 
     unchanged = SlotPlace.objects.count()
     time_machine.shift(max(HOLD_TTL, CLAIM_TTL))
-    keep_visits(at=NOW + max(HOLD_TTL, CLAIM_TTL))
+    maintain_appointments(at=NOW + max(HOLD_TTL, CLAIM_TTL))
 
     assert (kept, unchanged) == (3, 3)
     assert SlotPlace.objects.get().order_id == early.pk
@@ -170,11 +170,11 @@ def test_the_clock_enqueues_what_waits_and_frees_what_has_ended(
 def test_a_booking_is_given_back_unless_it_is_in_use(alice_tenant, order):
     visit = make_appointment(order=order)
 
-    release(tenant=alice_tenant, reference=visit.reference)
+    cancel_unused_booking(tenant=alice_tenant, reference=visit.reference)
     in_use = SandboxVisit.objects.get().cancelled_at
     visit.places.all().delete()
     visit.delete()
-    release(tenant=alice_tenant, reference=visit.reference)
+    cancel_unused_booking(tenant=alice_tenant, reference=visit.reference)
 
     assert in_use is None
     assert SandboxVisit.objects.get().cancelled_at == NOW
@@ -183,20 +183,20 @@ def test_a_booking_is_given_back_unless_it_is_in_use(alice_tenant, order):
 def test_a_visit_whose_sample_reached_the_lab_is_completed(order, time_machine):
     visit = make_appointment(order=order)
     order.refresh_from_db()
-    advance(order=order, actor=ACTOR, to="partial_results")
-    early = complete_visits(at=NOW)
+    advance_order(order=order, actor=ACTOR, to="partial_results")
+    early = complete_collected_appointments(at=NOW)
     time_machine.move_to(visit.start_at, tick=False)
 
-    assert (early, complete_visits(at=visit.start_at)) == (0, 1)
-    assert appointments_of(order=order)[0].status == "completed"
-    assert complete_visits(at=visit.start_at) == 0
+    assert (early, complete_collected_appointments(at=visit.start_at)) == (0, 1)
+    assert list_appointments_of_order(order=order)[0].status == "completed"
+    assert complete_collected_appointments(at=visit.start_at) == 0
 
 
 def test_the_sandbox_forgets_in_time(order):
     make_appointment(order=order)
 
-    forget_sandbox_visits(at=NOW + timedelta(days=90))
+    delete_old_sandbox_bookings(at=NOW + timedelta(days=90))
     kept = SandboxVisit.objects.count()
-    forget_sandbox_visits(at=NOW + timedelta(days=91))
+    delete_old_sandbox_bookings(at=NOW + timedelta(days=91))
 
     assert (kept, SandboxVisit.objects.count()) == (1, 0)

@@ -8,10 +8,10 @@ from labs.models import Appointment, AppointmentEvent, SandboxVisit, SlotPlace
 from labs.operations.appointments import (
     BookingRequest,
     book_appointment,
-    booking_reference,
-    request_visit,
+    make_booking_reference,
+    request_home_appointment,
 )
-from labs.operations.slot_places import hold_slot
+from labs.operations.slot_places import hold_slot_for_order
 from labs.operations.slots import SlotTaken
 from labs.states.catalogue import CollectionMethod
 from portal.lib.errors import DomainError, Unavailable
@@ -236,7 +236,7 @@ def test_a_hold_is_taken_over_by_the_booking_of_its_order_alone(alice_tenant):
     center = make_center()
     slot = free_slots(alice_tenant, center)[0]
     order, other = (make_bookable_order(tenant=alice_tenant) for _ in range(2))
-    hold_slot(order=order, booking_key=slot.booking_key)
+    hold_slot_for_order(order=order, booking_key=slot.booking_key)
 
     with pytest.raises(SlotTaken):
         book(other, slot)
@@ -274,7 +274,7 @@ def test_a_silent_provider_keeps_the_place_until_it_is_asked_again(alice_tenant,
 def test_a_yes_that_was_cut_off_is_found_by_the_next_try(alice_tenant):
     order = make_bookable_order(tenant=alice_tenant)
     slot = free_slots(alice_tenant, make_center())[0]
-    reference = booking_reference(order=order, key="k1")
+    reference = make_booking_reference(order=order, key="k1")
     tries = {"notes": "sandbox:cut", "reference": reference}
     with pytest.raises(Unavailable):
         book(order, slot, **tries)
@@ -305,7 +305,7 @@ def test_a_request_waits_for_the_provider_to_set_a_time(alice_tenant):
         tenant=alice_tenant, method=CollectionMethod.AT_HOME_PHLEBOTOMY
     )
 
-    asked = request_visit(
+    asked = request_home_appointment(
         order=order,
         actor=ACTOR,
         provider="phlebfinders",
@@ -323,7 +323,9 @@ def test_a_request_is_refused_where_nobody_comes(alice_tenant):
     )
 
     with pytest.raises(DomainError) as refused:
-        request_visit(order=order, actor=ACTOR, provider="getlabs", address=HOME)
+        request_home_appointment(
+            order=order, actor=ACTOR, provider="getlabs", address=HOME
+        )
 
     assert refused.value.code == "area_not_served"
     assert written() == (0, 0, 0)

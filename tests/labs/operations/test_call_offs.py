@@ -4,10 +4,10 @@ import pytest
 
 from labs.gateways.hl7.drop import OUT, Drop
 from labs.models import Lab
-from labs.operations.call_offs import CALL_OFF_JOB, call_off
-from labs.operations.order_steps import advance
+from labs.operations.call_offs import CALL_OFF_JOB, cancel_at_lab
+from labs.operations.order_steps import advance_order
 from labs.operations.orders import cancel_order, import_order
-from labs.operations.requisitions import make_requisition
+from labs.operations.requisitions import create_requisition
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import make_lab_test, make_order, order_request
 from tests.factories.users import make_user
@@ -22,7 +22,7 @@ def call_offs():
 
 def announced(tenant):
     order = make_order(tenant=tenant)
-    advance(order=order, actor=ACTOR, to="requisition_created")
+    advance_order(order=order, actor=ACTOR, to="requisition_created")
     return order
 
 
@@ -35,10 +35,10 @@ def test_the_lab_of_an_announced_order_is_told_that_it_was_called_off(
     order = make_order(
         tenant=alice_production, lab_test=panel, comments="Draw at rest."
     )
-    make_requisition(tenant=alice_production, actor=ACTOR, order_id=order.pk)
+    create_requisition(tenant=alice_production, actor=ACTOR, order_id=order.pk)
 
     cancel_order(order=order, actor=ACTOR)
-    call_off(tenant=alice_production, order_id=order.pk)
+    cancel_at_lab(tenant=alice_production, order_id=order.pk)
 
     drop = Drop.of(tenant=alice_production, lab=order.lab, account=None)
     assert len(call_offs()) == 1

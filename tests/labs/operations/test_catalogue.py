@@ -12,9 +12,9 @@ from labs.operations.catalogue import (
     LabTestRequest,
     approve_lab_test,
     archive_lab_test,
-    change_lab_test,
     create_lab_test,
     unarchive_lab_test,
+    update_lab_test,
 )
 from labs.states.catalogue import CollectionMethod, Generation, LabTestStatus
 from tests.factories.accounts import ACTOR, make_tenant
@@ -205,7 +205,7 @@ def test_a_panel_that_is_not_archived_does_not_come_back(alice_tenant):
 def test_a_change_renames_and_archives_at_once(alice_tenant):
     panel = make_lab_test(tenant=alice_tenant, name="Before")
 
-    change_lab_test(
+    update_lab_test(
         tenant=alice_tenant,
         actor=ACTOR,
         lab_test_id=panel.pk,
@@ -228,7 +228,7 @@ def test_a_change_brings_a_panel_back(alice_tenant):
         status_before_archive=LabTestStatus.PENDING_APPROVAL,
     )
 
-    change_lab_test(
+    update_lab_test(
         tenant=alice_tenant, actor=ACTOR, lab_test_id=panel.pk, is_archived=False
     )
 
@@ -248,7 +248,7 @@ def test_a_change_brings_a_panel_back(alice_tenant):
 def test_what_is_so_already_stays(alice_tenant, status, is_archived):
     panel = make_lab_test(tenant=alice_tenant, status=status, name="Same")
 
-    change_lab_test(
+    update_lab_test(
         tenant=alice_tenant,
         actor=ACTOR,
         lab_test_id=panel.pk,
@@ -262,7 +262,7 @@ def test_what_is_so_already_stays(alice_tenant, status, is_archived):
 
 
 @pytest.mark.parametrize(
-    "change", [approve_lab_test, archive_lab_test, unarchive_lab_test, change_lab_test]
+    "change", [approve_lab_test, archive_lab_test, unarchive_lab_test, update_lab_test]
 )
 def test_a_stranger_finds_no_panel(alice_tenant, change):
     panel = make_lab_test(tenant=make_tenant())

@@ -12,13 +12,13 @@ from labs.models import CriticalAlert
 from labs.operations import critical
 from labs.operations.critical import (
     Acknowledgement,
-    MailRefused,
-    acknowledge_critical,
-    escalate_critical,
-    hand_over_mail,
-    mail_critical,
+    MailNotAccepted,
+    acknowledge_critical_alert,
+    escalate_overdue_alerts,
+    mail_critical_alert,
+    post_critical_notice,
 )
-from labs.states.critical import ToldBy, next_escalation
+from labs.states.critical import ToldBy, next_escalation_time
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
 from portal.lib.tenancy import across_tenants
@@ -107,7 +107,7 @@ def test_a_clock_that_runs_is_kept_and_a_new_one_follows_an_acknowledged_one(
         order=order, results=(make_reported_result("Potassium", "7.4", flag="HH"),)
     )
     running = alerts(alice_tenant)
-    acknowledge_critical(
+    acknowledge_critical_alert(
         tenant=alice_tenant,
         actor=CLINICIAN,
         alert_id=alert.pk,
@@ -127,7 +127,7 @@ def test_a_clock_that_runs_is_kept_and_a_new_one_follows_an_acknowledged_one(
 def test_an_acknowledgement_says_who_when_and_what_was_done(
     alice_tenant, alert, half_past
 ):
-    acknowledge_critical(
+    acknowledge_critical_alert(
         tenant=alice_tenant,
         actor=CLINICIAN,
         alert_id=alert.pk,
@@ -151,7 +151,7 @@ def test_an_acknowledgement_says_who_when_and_what_was_done(
 def test_who_treats_the_patient_tells_nobody(alice_tenant, alert, half_past):
     given = Acknowledgement(action="Called the patient in", told_by=ToldBy.TREATING)
 
-    kept = acknowledge_critical(
+    kept = acknowledge_critical_alert(
         tenant=alice_tenant, actor=CLINICIAN, alert_id=alert.pk, given=given, name="N"
     )
 
@@ -178,7 +178,7 @@ def test_what_is_not_whole_stops_no_clock(alice_tenant, alert, half_past, wrong,
     before = audited(alice_tenant)
 
     with pytest.raises(DomainError) as caught:
-        acknowledge_critical(
+        acknowledge_critical_alert(
             tenant=alice_tenant,
             actor=CLINICIAN,
             alert_id=alert.pk,
@@ -206,7 +206,7 @@ def test_only_a_member_of_the_team_acknowledges(
     tenant = {"alice": alice_tenant, "charlie": charlie_tenant}[whose]
 
     with pytest.raises(DomainError) as caught:
-        acknowledge_critical(
+        acknowledge_critical_alert(
             tenant=tenant, actor=actor, alert_id=alert.pk, given=DONE, name="Nora"
         )
 
@@ -217,10 +217,10 @@ def test_only_a_member_of_the_team_acknowledges(
 
 def test_of_two_acknowledgements_the_first_stands(alice_tenant, alert, half_past):
     given = {"tenant": alice_tenant, "alert_id": alert.pk, "given": DONE}
-    acknowledge_critical(**given, actor=CLINICIAN, name="Nora")
+    acknowledge_critical_alert(**given, actor=CLINICIAN, name="Nora")
 
     with pytest.raises(DomainError) as caught:
-        acknowledge_critical(**given, actor=CLINICIAN, name="Yara")
+        acknowledge_critical_alert(**given, actor=CLINICIAN, name="Yara")
 
     (kept,) = alerts(alice_tenant)
     assert (caught.value.code, kept.member_name) == ("already_acknowledged", "Nora")
@@ -236,7 +236,7 @@ def test_the_teams_address_is_mailed_at_once_and_reads_nothing_of_the_patient(
         make_results(order=order, results=(HIGH,))
     (asked,) = mails()
 
-    mail_critical(
+    mail_critical_alert(
         tenant=alice_tenant, alert_id=asked["alert_id"], escalation=asked["escalation"]
     )
 
@@ -253,8 +253,8 @@ def test_the_teams_address_is_mailed_at_once_and_reads_nothing_of_the_patient(
 )
 def test_mail_follows_once_the_limit_has_passed(alice_tenant, alert, minutes, number):
     with across_tenants(why="a test"):
-        found = escalate_critical(at=CAME + timedelta(minutes=minutes))
-        again = escalate_critical(at=CAME + timedelta(minutes=minutes))
+        found = escalate_overdue_alerts(at=CAME + timedelta(minutes=minutes))
+        again = escalate_overdue_alerts(at=CAME + timedelta(minutes=minutes))
 
     (kept,) = alerts(alice_tenant)
     assert (found, again, kept.escalations) == (number, 0, number)
@@ -268,7 +268,7 @@ def test_waits_between_mails_double_up_to_a_day():
     limit, at = timedelta(hours=1), CAME
     waits = []
     for number in range(1, 8):
-        following = next_escalation(at=at, limit=limit, number=number)
+        following = next_escalation_time(at=at, limit=limit, number=number)
         waits.append((following - at) / timedelta(hours=1))
         at = following
 
@@ -278,13 +278,13 @@ def test_waits_between_mails_double_up_to_a_day():
 def test_an_acknowledged_result_is_neither_escalated_nor_mailed(
     alice_tenant, alert, half_past
 ):
-    acknowledge_critical(
+    acknowledge_critical_alert(
         tenant=alice_tenant, actor=CLINICIAN, alert_id=alert.pk, given=DONE, name="N"
     )
 
     with across_tenants(why="a test"):
-        found = escalate_critical(at=CAME + timedelta(days=2))
-    mail_critical(tenant=alice_tenant, alert_id=alert.pk, escalation=1)
+        found = escalate_overdue_alerts(at=CAME + timedelta(days=2))
+    mail_critical_alert(tenant=alice_tenant, alert_id=alert.pk, escalation=1)
 
     assert (found, len(mails()), mail.outbox) == (0, 1, [])
 
@@ -292,7 +292,7 @@ def test_an_acknowledged_result_is_neither_escalated_nor_mailed(
 def told(tenant, alert, escalation):
     """To whom one step is mailed."""
     mail.outbox.clear()
-    mail_critical(tenant=tenant, alert_id=alert.pk, escalation=escalation)
+    mail_critical_alert(tenant=tenant, alert_id=alert.pk, escalation=escalation)
     return [to.partition("@")[0] for sent in mail.outbox for to in sent.to]
 
 
@@ -345,12 +345,12 @@ def test_a_mail_that_the_server_refuses_is_tried_again(
 
     monkeypatch.setattr(critical.EmailMessage, "send", refuse)
 
-    with pytest.raises(MailRefused):
-        mail_critical(tenant=alice_tenant, alert_id=alert.pk, escalation=1)
+    with pytest.raises(MailNotAccepted):
+        mail_critical_alert(tenant=alice_tenant, alert_id=alert.pk, escalation=1)
     waiting = NoticeCopy.objects.for_tenant(alice_tenant)
     assert not waiting.exists()
     for _ in range(2):  # after the last run, which may itself run again
-        hand_over_mail(tenant=alice_tenant, alert_id=alert.pk, escalation=1)
+        post_critical_notice(tenant=alice_tenant, alert_id=alert.pk, escalation=1)
     assert [copy.membership.member.email for copy in waiting] == ["n@alice.example"]
 
 
@@ -358,4 +358,4 @@ def test_a_deleted_users_result_calls_nobody(alice_tenant, order, alert):
     delete_user(user=order.user, actor=ACTOR)
 
     with across_tenants(why="a test"):
-        assert escalate_critical(at=CAME + timedelta(days=2)) == 0
+        assert escalate_overdue_alerts(at=CAME + timedelta(days=2)) == 0

@@ -16,8 +16,8 @@ from labs.models import (
 from labs.operations.catalogue import archive_lab_test
 from labs.operations.demo import load_demo_accounts
 from labs.operations.demo_orders import load_demo_orders
-from labs.operations.erasure import erase_orders
-from labs.queries.order_list import count_attention
+from labs.operations.erasure import erase_user_orders
+from labs.queries.order_list import count_orders_needing_attention
 from labs.states.catalogue import CollectionMethod
 from labs.states.order_work import IN_STATE, Stage, WorkState, stage_of
 from labs.states.orders import split_status
@@ -73,7 +73,7 @@ def test_demo_people_have_orders_in_every_state_of_work(everybody):
     assert {stage_of(order.status) for order in found} == {None, *Stage}
     assert sum(map(IN_STATE[WorkState.RESULTS], [one.status for one in found])) == 10
     assert sum(map(IN_STATE[WorkState.CLOSED], [one.status for one in found])) == 4
-    assert count_attention(tenant=everybody.tenant) == 7
+    assert count_orders_needing_attention(tenant=everybody.tenant) == 7
     assert {"redraw_available", "problem_in_transit_lab", "cancelled"} <= set(lows)
     assert {"lab_processing_blocked", "sample_error", "corrected"} <= set(lows)
     [waits] = [order for order in found if order.activate_by]
@@ -169,7 +169,7 @@ def test_erasing_the_people_takes_their_orders(two):
     load_demo_orders(two)
 
     for person in two.people:
-        erase_orders(two.tenant.pk, person.user_uuid)
+        erase_user_orders(two.tenant.pk, person.user_uuid)
 
     assert orders(two) == []
     assert not OrderTransaction.objects.for_tenant(two.tenant).exists()

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from labs.models import CriticalAlert, OrderEvent
-from labs.operations.demo_results import date_results_back
-from labs.queries.results import result_versions, rows_of
+from labs.operations.demo_results import backdate_results
+from labs.queries.results import list_result_versions, list_results_of_version
 from tests.factories.results import (
     REPORTED_AT,
     make_order_awaiting_results,
@@ -35,9 +35,9 @@ def test_results_become_as_old_as_the_steps_they_took(alice_tenant):
     later = REPORTED_AT + timedelta(minutes=1)
     make_results(order=order, results=(make_reported_result(),), reported_at=later)
 
-    date_results_back(order=order, events=dated(order, [0, 0, 3, 4]))
+    backdate_results(order=order, events=dated(order, [0, 0, 3, 4]))
 
-    final, partial = result_versions(order=order)
+    final, partial = list_result_versions(order=order)
     assert partial.created_at == partial.reported_at == PLACED + 3 * DAY
     assert final.created_at == final.reported_at == PLACED + 4 * DAY
     drawn = PLACED + 3 * DAY - timedelta(hours=20)
@@ -45,7 +45,9 @@ def test_results_become_as_old_as_the_steps_they_took(alice_tenant):
         drawn,
         drawn + timedelta(hours=10),
     )
-    assert [(row.reported_at, row.observed_at) for row in rows_of(final)] == [
+    assert [
+        (row.reported_at, row.observed_at) for row in list_results_of_version(final)
+    ] == [
         (partial.reported_at, drawn),
         (final.reported_at, drawn),
     ]
@@ -60,7 +62,7 @@ def test_a_sample_is_never_drawn_before_the_step_that_precedes_its_results(
     order = make_order_awaiting_results(tenant=alice_tenant)
     make_results(order=order)
 
-    date_results_back(order=order, events=dated(order, [0, 2, 2.5]))
+    backdate_results(order=order, events=dated(order, [0, 2, 2.5]))
 
-    (version,) = result_versions(order=order)
+    (version,) = list_result_versions(order=order)
     assert version.collected_at == PLACED + 2 * DAY

@@ -15,9 +15,13 @@ from labs.models import (
     SlotPlace,
 )
 from labs.operations.demo import load_demo_accounts
-from labs.operations.demo_visits import load_demo_visits
-from labs.operations.order_steps import advance
-from labs.queries.appointment_days import VisitTab, visit_counts, visits_on_tab
+from labs.operations.demo_visits import load_demo_appointments
+from labs.operations.order_steps import advance_order
+from labs.queries.appointment_days import (
+    AppointmentTab,
+    count_appointments_by_tab,
+    list_appointments_on_tab,
+)
 from labs.states.orders import split_status
 from portal.lib.registry import DemoPerson, DemoScene
 from tests.factories.accounts import ACTOR
@@ -67,10 +71,10 @@ def load(alice_tenant, time_machine):
                     "zip": zip_code,
                 },
             )
-            advance(order=order, actor=ACTOR, to="requisition_created")
+            advance_order(order=order, actor=ACTOR, to="requisition_created")
         time_machine.move_to(moment, tick=False)
         scene = replace(scene, people=tuple(people))
-        load_demo_visits(scene)
+        load_demo_appointments(scene)
         return scene
 
     return load_at
@@ -83,10 +87,10 @@ def test_each_tab_of_visits_has_one_to_show(load):
     assert sorted(visits.values_list("status", flat=True)) == [
         *("cancelled", "confirmed", "confirmed", "confirmed", "confirmed", "pending"),
     ]
-    counts = visit_counts(tenant=tenant, at=TUESDAY)
-    for tab in (VisitTab.TODAY, VisitTab.TOMORROW, VisitTab.LATER):
+    counts = count_appointments_by_tab(tenant=tenant, at=TUESDAY)
+    for tab in (AppointmentTab.TODAY, AppointmentTab.TOMORROW, AppointmentTab.LATER):
         assert counts[tab] == 1
-    assert (counts[VisitTab.UNSURE], counts[VisitTab.PASSED]) == (1, 1)
+    assert (counts[AppointmentTab.UNSURE], counts[AppointmentTab.PASSED]) == (1, 1)
     off = visits.get(status="cancelled")
     assert off.cancellation_reason == "schedule_conflict"
     assert split_status(off.order.status).low == "appointment_cancelled"
@@ -117,11 +121,14 @@ def test_steps_of_visits_lie_in_the_past_and_one_after_another(load):
 def test_a_day_without_free_times_has_visits_that_are_over(load, moment, today, passed):
     tenant = load(moment).tenant
 
-    counts = visit_counts(tenant=tenant, at=moment)
+    counts = count_appointments_by_tab(tenant=tenant, at=moment)
 
-    assert (counts[VisitTab.TODAY], counts[VisitTab.PASSED]) == (today, passed)
-    page = visits_on_tab(
-        tenant=tenant, tab=VisitTab.PASSED, at=moment, offset=0, limit=9
+    assert (counts[AppointmentTab.TODAY], counts[AppointmentTab.PASSED]) == (
+        today,
+        passed,
+    )
+    page = list_appointments_on_tab(
+        tenant=tenant, tab=AppointmentTab.PASSED, at=moment, offset=0, limit=9
     )
     for visit in page.visits:
         assert visit.end_at < moment
@@ -132,6 +139,6 @@ def test_loading_again_changes_nothing(load):
     scene = load(TUESDAY)
     before = holdings(scene.tenant)
 
-    load_demo_visits(scene)
+    load_demo_appointments(scene)
 
     assert holdings(scene.tenant) == before

@@ -13,11 +13,11 @@ from labs.models import (
     SlotPlace,
     UserInsurance,
 )
-from labs.operations.erasure import erase_orders
-from labs.operations.insurance import InsuranceRequest, record_insurance
+from labs.operations.erasure import erase_user_orders
+from labs.operations.insurance import InsuranceRequest, store_insurance
 from labs.operations.kits import KitRegistration, KitRequest, order_kit, register_kit
-from labs.operations.order_steps import advance
-from labs.operations.redraws import offer_redraw
+from labs.operations.order_steps import advance_order
+from labs.operations.redraws import place_redraw
 from labs.states.catalogue import CollectionMethod
 from labs.states.inbound import MessageStatus
 from tests.factories.accounts import ACTOR
@@ -39,11 +39,11 @@ def counts(tenant):
 def test_all_of_a_users_orders_go_and_nobody_elses(alice_tenant):
     user = make_user(tenant=alice_tenant)
     order = make_order(tenant=alice_tenant, user=user)
-    advance(order=order, actor=ACTOR, to="requisition_created")
-    offer_redraw(order=order, actor=ACTOR)
+    advance_order(order=order, actor=ACTOR, to="requisition_created")
+    place_redraw(order=order, actor=ACTOR)
     make_order(tenant=alice_tenant)
 
-    erase_orders(alice_tenant.pk, user.uuid)
+    erase_user_orders(alice_tenant.pk, user.uuid)
 
     assert counts(alice_tenant) == [1, 1, 1]
     assert not Order.objects.for_tenant(alice_tenant).filter(user=user).exists()
@@ -70,9 +70,9 @@ def test_a_kit_stays_with_the_user_it_was_registered_to(alice_tenant):
         ),
     )
 
-    erase_orders(alice_tenant.pk, buyer.uuid)
+    erase_user_orders(alice_tenant.pk, buyer.uuid)
     kept = counts(alice_tenant)
-    erase_orders(alice_tenant.pk, wearer.uuid)
+    erase_user_orders(alice_tenant.pk, wearer.uuid)
 
     assert kept == [1, 3, 1]
     assert counts(alice_tenant) == [0, 0, 0]
@@ -82,9 +82,9 @@ def test_a_users_insurance_goes_too(alice_tenant):
     wanted = InsuranceRequest("SBX001", "M-1", "Self", {**PATIENT, "address": ADDRESS})
     gone, stays = (make_user(tenant=alice_tenant) for _ in range(2))
     for user in (gone, stays):
-        record_insurance(user=user, actor=ACTOR, wanted=wanted)
+        store_insurance(user=user, actor=ACTOR, wanted=wanted)
 
-    erase_orders(alice_tenant.pk, gone.uuid)
+    erase_user_orders(alice_tenant.pk, gone.uuid)
 
     assert UserInsurance.objects.for_tenant(alice_tenant).get().user == stays
 
@@ -106,7 +106,7 @@ def test_what_a_lab_sent_of_a_users_order_goes_with_it(alice_tenant):
     )
     answer.save()
 
-    erase_orders(alice_tenant.pk, order.user.uuid)
+    erase_user_orders(alice_tenant.pk, order.user.uuid)
 
     assert InboundReport.objects.for_tenant(alice_tenant).get() == waits
     assert set(InboundMessage.objects.for_tenant(alice_tenant)) == {
@@ -119,7 +119,7 @@ def test_a_users_visits_go_and_their_places_are_free(alice_tenant):
     order = make_bookable_order(tenant=alice_tenant)
     make_appointment(order=order)
 
-    erase_orders(alice_tenant.pk, order.user.uuid)
+    erase_user_orders(alice_tenant.pk, order.user.uuid)
 
     left = Appointment.unscoped.count(), AppointmentEvent.unscoped.count()
     assert (left, SlotPlace.objects.count()) == ((0, 0), 0)

@@ -10,17 +10,17 @@ from django.utils import timezone
 
 from labs.gateways.hl7.drop import DONE, FAILED, IN, OUT, Drop
 from labs.gateways.hl7.messages import MAX_FILE_BYTES, read_message
-from labs.jobs import take_hl7
+from labs.jobs import process_hl7_folder
 from labs.models import InboundMessage, ResultVersion
 from labs.operations import inbound_files
 from labs.operations.inbound_files import (
     TAKE_JOB,
-    enqueue_waiting_files,
-    make_drops,
-    take_files,
-    take_waiting_files,
+    create_drop_folders,
+    enqueue_folders_with_files,
+    process_all_waiting_files,
+    process_waiting_files,
 )
-from labs.queries.results import current_version
+from labs.queries.results import find_current_version
 from tests.factories.accounts import ACTOR
 from tests.factories.hl7 import make_oru, make_test, obx
 from tests.factories.inbound import make_order_sent_to_lab
@@ -50,7 +50,7 @@ def put(drop, name, content):
 
 
 def take(order):
-    return take_files(
+    return process_waiting_files(
         tenant=order.tenant, actor=ACTOR, lab_slug=order.lab.slug, account_id=None
     )
 
@@ -79,7 +79,7 @@ def test_a_file_is_taken_answered_and_put_away(order, drop):
     number = take(order)
 
     assert number == 1
-    assert current_version(order=order).number == 1
+    assert find_current_version(order=order).number == 1
     assert names(drop, IN) == []
     assert [name[13:] for name in names(drop, DONE)] == ["results.hl7"]
     assert answers(drop) == [("AA", "C1", "")]
@@ -110,7 +110,7 @@ def test_a_malformed_file_is_answered_with_its_error_and_put_aside(order, drop):
 
     assert len(names(drop, FAILED)) == 2
     assert names(drop, DONE) == []
-    assert current_version(order=order).number == 1
+    assert find_current_version(order=order).number == 1
     assert answers(drop) == [("AA", "C1", ""), ("AE", "", "100"), ("AE", "BAD", "103")]
 
 
@@ -159,14 +159,14 @@ def test_a_run_that_is_killed_while_it_stores_begins_anew(order, drop, monkeypat
         raise PowerCut
 
     with monkeypatch.context() as patched:
-        patched.setattr("labs.operations.inbound.store_results", die)
+        patched.setattr("labs.operations.inbound.store_result_delivery", die)
         with pytest.raises(PowerCut):
             take(order)
     before = InboundMessage.objects.for_tenant(order.tenant).count()
     take(order)
 
     assert before == 0
-    assert current_version(order=order).number == 1
+    assert find_current_version(order=order).number == 1
 
 
 def test_what_a_lab_sends_again_is_answered_again_and_taken_once(order, drop):
@@ -189,12 +189,12 @@ def test_a_job_takes_each_folder_that_has_something(order, drop, charlie_tenant)
     put(stray, "results.hl7", results(order))
     put(drop, "results.hl7", results(order))
 
-    number = enqueue_waiting_files()
+    number = enqueue_folders_with_files()
 
     (job,) = [job for job in queued() if job.name == TAKE_JOB]
     assert (number, job.inputs["tenant_pk"]) == (1, order.tenant.pk)
-    take_hl7(**job.inputs)
-    assert current_version(order=order).number == 1
+    process_hl7_folder(**job.inputs)
+    assert find_current_version(order=order).number == 1
     assert names(stray, IN) == ["results.hl7"]
 
 
@@ -206,7 +206,7 @@ def test_a_folder_of_another_organisations_account_is_left_alone(order, charlie_
     foreign.make()
     put(foreign, "results.hl7", results(order))
 
-    number = take_waiting_files(actor=ACTOR)
+    number = process_all_waiting_files(actor=ACTOR)
 
     assert number == 0
     assert names(foreign, IN) == ["results.hl7"]
@@ -217,7 +217,7 @@ def test_commands_make_the_folders_and_take_what_waits(alice_tenant, capsys):
     team = alice_tenant.team.slug
 
     call_command("hl7_folders", "--team", team, "--environment", "sandbox")
-    ((_, drop),) = make_drops(tenant=alice_tenant)
+    ((_, drop),) = create_drop_folders(tenant=alice_tenant)
     put(drop, "results.hl7", make_oru(make_test(obx())))
     call_command("take_hl7")
 

@@ -8,12 +8,12 @@ from accounts.models import AuditEntry
 from labs.models import InboundMessage, InboundReport
 from labs.operations.inbound_review import (
     dismiss_message,
-    match_report,
-    put_back_report,
+    match_report_manually,
     reject_report,
+    unreject_report,
 )
 from labs.operations.orders import cancel_order
-from labs.queries.results import current_version
+from labs.queries.results import find_current_version
 from labs.states.inbound import MatchStatus, MessageStatus
 from portal.lib.errors import DomainError
 from tests.factories.accounts import ACTOR
@@ -51,21 +51,23 @@ def refused(tenant, code):
 
 
 def test_a_person_gives_a_report_to_an_order_and_its_results_are_stored(order, report):
-    matched = match_report(report=report, actor=ACTOR, order_id=order.pk, why=WHY)
+    matched = match_report_manually(
+        report=report, actor=ACTOR, order_id=order.pk, why=WHY
+    )
 
     entry = AuditEntry.objects.for_tenant(order.tenant).get(verb="match_report")
     assert (matched.status, matched.order_id) == (MatchStatus.MATCHED, order.pk)
     assert (matched.why, matched.resolved_by) == (WHY, ACTOR.label)
     assert entry.changes == {"order": [None, str(order.pk)]}
     assert entry.user_uuid == order.user.uuid
-    assert current_version(order=order).number == 1
+    assert find_current_version(order=order).number == 1
 
 
 def test_a_match_needs_a_reason_and_an_order_of_this_lab_that_takes_results(
     order, report, charlie_tenant
 ):
     def match(**told):
-        match_report(
+        match_report_manually(
             **{"report": report, "actor": ACTOR, "order_id": order.pk, "why": WHY}
             | told
         )
@@ -87,10 +89,10 @@ def test_a_match_needs_a_reason_and_an_order_of_this_lab_that_takes_results(
 
 
 def test_a_report_is_matched_once(order, report):
-    match_report(report=report, actor=ACTOR, order_id=order.pk, why=WHY)
+    match_report_manually(report=report, actor=ACTOR, order_id=order.pk, why=WHY)
 
     with refused(order.tenant, "transition_not_allowed"):
-        match_report(report=report, actor=ACTOR, order_id=order.pk, why=WHY)
+        match_report_manually(report=report, actor=ACTOR, order_id=order.pk, why=WHY)
     with refused(order.tenant, "transition_not_allowed"):
         reject_report(report=report, actor=ACTOR, why=WHY)
 
@@ -99,7 +101,7 @@ def test_a_rejected_report_is_kept_and_can_be_put_back(report):
     rejected = reject_report(report=report, actor=ACTOR, why=WHY)
     said = (rejected.status, rejected.why)
 
-    back = put_back_report(report=report, actor=ACTOR)
+    back = unreject_report(report=report, actor=ACTOR)
 
     assert said == (MatchStatus.REJECTED, WHY)
     assert (back.status, back.why, back.resolved_at) == ("unmatched", "", None)

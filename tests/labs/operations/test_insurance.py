@@ -8,11 +8,11 @@ from labs.operations.insurance import (
     PayorRequest,
     create_payor,
     find_payor,
-    record_insurance,
     reference_payors,
     search_payors,
+    store_insurance,
 )
-from labs.queries.insurance import latest_insurance
+from labs.queries.insurance import find_latest_insurance
 from tests.audit import audited, changes_of
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import ADDRESS, PATIENT
@@ -85,14 +85,14 @@ def test_an_insurer_without_a_name_is_refused(alice_tenant):
 def test_insurance_is_kept_once_per_rank_and_audited_by_field(alice_tenant):
     user = make_user(tenant=alice_tenant)
 
-    record_insurance(user=user, actor=ACTOR, wanted=request())
+    store_insurance(user=user, actor=ACTOR, wanted=request())
     first = changes_of(alice_tenant, "record_insurance")
-    other = record_insurance(user=user, actor=ACTOR, wanted=request(is_primary=False))
-    primary = record_insurance(user=user, actor=ACTOR, wanted=request(member_id="M-2"))
+    other = store_insurance(user=user, actor=ACTOR, wanted=request(is_primary=False))
+    primary = store_insurance(user=user, actor=ACTOR, wanted=request(member_id="M-2"))
 
     assert UserInsurance.objects.for_tenant(alice_tenant).count() == 2
-    assert latest_insurance(user=user) == primary
-    assert latest_insurance(user=user, is_primary=False) == other
+    assert find_latest_insurance(user=user) == primary
+    assert find_latest_insurance(user=user, is_primary=False) == other
     assert primary.member_id == "M-2"
     assert primary.company["name"] == "Desert Mutual Health Plan"
     assert first == {
@@ -104,7 +104,7 @@ def test_an_insurer_that_is_not_known_is_refused(alice_tenant):
     user = make_user(tenant=alice_tenant)
 
     with refused(alice_tenant, "payor_unknown"):
-        record_insurance(user=user, actor=ACTOR, wanted=request(payor_code="nobody"))
+        store_insurance(user=user, actor=ACTOR, wanted=request(payor_code="nobody"))
     assert UserInsurance.objects.for_tenant(alice_tenant).count() == 0
 
 
@@ -113,4 +113,4 @@ def test_a_deleted_user_is_not_insured(alice_tenant):
     delete_user(user=user, actor=ACTOR)
 
     with refused(alice_tenant, "not_found"):
-        record_insurance(user=user, actor=ACTOR, wanted=request())
+        store_insurance(user=user, actor=ACTOR, wanted=request())

@@ -6,9 +6,9 @@ import pytest
 
 from labs.models import Order
 from labs.operations.kits import KitRegistration, KitRequest, order_kit, register_kit
-from labs.operations.order_steps import advance
-from labs.operations.requisitions import make_requisition
-from labs.queries.orders import full_order
+from labs.operations.order_steps import advance_order
+from labs.operations.requisitions import create_requisition
+from labs.queries.orders import get_order_with_details
 from labs.states.catalogue import CollectionMethod
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import (
@@ -58,7 +58,7 @@ def register(tenant, kit, **wanted):
 
 
 def lows(order):
-    kept = full_order(tenant=order.tenant, order_id=order.pk)
+    kept = get_order_with_details(tenant=order.tenant, order_id=order.pk)
     return [event.status.split(".")[2] for event in kept.events.all()]
 
 
@@ -95,17 +95,17 @@ def test_a_kit_is_bound_to_its_person_and_goes_on(alice_production, on_its_way):
     kit = make_kit(alice_production)
     if on_its_way:
         for step in ("transit_customer", "with_customer"):
-            advance(order=kit, actor=ACTOR, to=step)
+            advance_order(order=kit, actor=ACTOR, to=step)
     other = make_user(tenant=alice_production)
 
     register(alice_production, kit, user_id=other.uuid)
 
-    kept = full_order(tenant=alice_production, order_id=kit.pk)
+    kept = get_order_with_details(tenant=alice_production, order_id=kit.pk)
     assert kept.status == "received.testkit.registered"
     assert (kept.user.uuid, kept.patient_name) == (other.uuid, "Ada Example")
     assert len(queued()) == 1
-    make_requisition(tenant=alice_production, actor=ACTOR, order_id=kit.pk)
-    kept = full_order(tenant=alice_production, order_id=kit.pk)
+    create_requisition(tenant=alice_production, actor=ACTOR, order_id=kit.pk)
+    kept = get_order_with_details(tenant=alice_production, order_id=kit.pk)
     assert kept.status == "received.testkit.requisition_created"
     assert kept.sample_id == kit.sample_id
 
@@ -113,7 +113,7 @@ def test_a_kit_is_bound_to_its_person_and_goes_on(alice_production, on_its_way):
 def test_a_kit_is_registered_once_and_in_time(alice_tenant):
     kit, sent = make_kit(alice_tenant), make_kit(alice_tenant)
     register(alice_tenant, kit)
-    advance(order=sent, actor=ACTOR, to="transit_customer")
+    advance_order(order=sent, actor=ACTOR, to="transit_customer")
 
     with refused(alice_tenant, "kit_registered"):
         register(alice_tenant, kit)
@@ -135,7 +135,7 @@ def test_a_kit_is_found_by_its_team_alone(alice_tenant, charlie_tenant):
 def test_an_order_for_a_known_person_is_no_kit_to_register(alice_tenant):
     panel = make_lab_test(tenant=alice_tenant, method=CollectionMethod.TESTKIT)
     order = make_order(tenant=alice_tenant, lab_test=panel)
-    make_requisition(tenant=alice_tenant, actor=ACTOR, order_id=order.pk)
+    create_requisition(tenant=alice_tenant, actor=ACTOR, order_id=order.pk)
     order.refresh_from_db()
 
     with refused(alice_tenant, "kit_not_found"):

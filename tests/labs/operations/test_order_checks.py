@@ -6,10 +6,10 @@ import pytest
 import time_machine
 
 from labs.operations.order_checks import (
-    check_answers,
-    check_day,
-    check_patient,
-    check_physician,
+    require_patient_allowed,
+    require_physician,
+    require_start_not_past,
+    require_valid_answers,
 )
 from labs.states.accounts import DelegatedFlow
 from tests.factories.labs import PATIENT, make_lab, make_lab_account, make_marker
@@ -52,9 +52,9 @@ def _today():
 def test_no_order_starts_in_the_past(alice_tenant, day, past):
     if past:
         with refused(alice_tenant, "activate_by_past"):
-            check_day(day)
+            require_start_not_past(day)
     else:
-        check_day(day)
+        require_start_not_past(day)
 
 
 @pytest.mark.parametrize(
@@ -75,22 +75,22 @@ def test_a_minor_needs_the_setting_and_a_proxy(
 
     if code:
         with refused(alice_tenant, code):
-            check_patient(alice_tenant, details)
+            require_patient_allowed(alice_tenant, details)
     else:
-        check_patient(alice_tenant, details)
+        require_patient_allowed(alice_tenant, details)
 
 
 @pytest.mark.parametrize("flow", DelegatedFlow)
 def test_an_account_whose_team_orders_needs_its_physician(alice_tenant, flow):
     account = make_lab_account(tenant=alice_tenant, lab=make_lab(), delegated_flow=flow)
 
-    check_physician(account, {"npi": "1234567893"})
-    check_physician(None, None)
+    require_physician(account, {"npi": "1234567893"})
+    require_physician(None, None)
     if flow in {"order_delegated", "fully_delegated"}:
         with refused(alice_tenant, "physician_missing"):
-            check_physician(account, None)
+            require_physician(account, None)
     else:
-        check_physician(account, None)
+        require_physician(account, None)
 
 
 def test_required_questions_are_answered_except_fasting(alice_tenant):
@@ -103,10 +103,10 @@ def test_required_questions_are_answered_except_fasting(alice_tenant):
         ],
     )
 
-    check_answers([marker], [answer(marker, 1, "70")])
+    require_valid_answers([marker], [answer(marker, 1, "70")])
     for given in ([], [answer(marker, 1, "  ")]):
         with refused(alice_tenant, "aoe_answer_missing") as caught:
-            check_answers([marker], given)
+            require_valid_answers([marker], given)
         assert marker.name in caught.value.message
 
 
@@ -123,11 +123,11 @@ def test_choices_are_answered_by_their_codes(alice_tenant):
         ],
     )
 
-    check_answers([marker], [answer(marker, 1, "Y"), answer(marker, 2, "Y,N")])
+    require_valid_answers([marker], [answer(marker, 1, "Y"), answer(marker, 2, "Y,N")])
     for given in (
         [answer(marker, 1, "Yes")],
         [answer(marker, 1, "Y"), answer(marker, 2, "Y,X")],
         [answer(marker, 1, "Y"), answer(marker, 9, "Y")],
     ):
         with refused(alice_tenant, "aoe_answer_unknown"):
-            check_answers([marker], given)
+            require_valid_answers([marker], given)

@@ -6,9 +6,9 @@ import pytest
 from django.db import connection
 
 from labs.models import Order, OrderEvent
-from labs.operations.order_steps import advance, take_reported_status
+from labs.operations.order_steps import advance_order, store_reported_status
 from labs.payloads import order_payload
-from labs.queries.orders import full_order
+from labs.queries.orders import get_order_with_details
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import ORDER_MOVES, REGISTRABLE_KIT_MOVES, split_status
 from portal.lib.errors import DomainError
@@ -51,13 +51,13 @@ def test_every_allowed_move_is_taken_and_every_other_refused(
         for new in statuses:
             if new not in following:
                 with pytest.raises(DomainError) as caught:
-                    advance(order=order, actor=ACTOR, to=new)
+                    advance_order(order=order, actor=ACTOR, to=new)
                 assert caught.value.code == "transition_not_allowed"
         assert written() == before
         for new in following:
             put(order, old)
             _, events, told = written()
-            event = advance(order=order, actor=ACTOR, to=new)
+            event = advance_order(order=order, actor=ACTOR, to=new)
             assert (event.status, order.status) == (new, new)
             assert written() == (new, events + 1, told + 1)
 
@@ -66,7 +66,7 @@ def test_every_allowed_move_is_taken_and_every_other_refused(
 def test_a_step_is_told_as_the_order_then_stands(alice_tenant):
     order = make_order(tenant=alice_tenant)
 
-    event = advance(order=order, actor=ACTOR, to="requisition_created")
+    event = advance_order(order=order, actor=ACTOR, to="requisition_created")
 
     told = emitted(alice_tenant)[-1]
     assert told["event_type"] == "labtest.order.updated"
@@ -86,11 +86,11 @@ def test_a_step_is_told_as_the_order_then_stands(alice_tenant):
 @pytest.mark.parametrize("enabled", [True, False])
 def test_partial_results_are_told_only_where_the_team_wants_it(alice_tenant, enabled):
     order = make_order(tenant=alice_tenant)
-    advance(order=order, actor=ACTOR, to="requisition_created")
+    advance_order(order=order, actor=ACTOR, to="requisition_created")
     alice_tenant.partial_webhooks_enabled = enabled
     before = len(emitted_types(alice_tenant))
 
-    advance(order=order, actor=ACTOR, to="partial_results")
+    advance_order(order=order, actor=ACTOR, to="partial_results")
 
     assert len(emitted_types(alice_tenant)) == before + enabled
     assert order.events.last().status == "sample_with_lab.walk_in_test.partial_results"
@@ -108,14 +108,14 @@ def test_partial_results_are_told_only_where_the_team_wants_it(alice_tenant, ena
 )
 def test_a_detail_must_fit_its_status(alice_tenant, to, detail, fits):
     order = make_order(tenant=alice_tenant)
-    advance(order=order, actor=ACTOR, to="requisition_created")
+    advance_order(order=order, actor=ACTOR, to="requisition_created")
 
     if fits:
-        event = advance(order=order, actor=ACTOR, to=to, detail=detail)
+        event = advance_order(order=order, actor=ACTOR, to=to, detail=detail)
         assert event.status_detail == detail
     else:
         with refused(alice_tenant, "status_detail_invalid"):
-            advance(order=order, actor=ACTOR, to=to, detail=detail)
+            advance_order(order=order, actor=ACTOR, to=to, detail=detail)
 
 
 @pytest.mark.django_db
@@ -126,7 +126,7 @@ def test_a_status_of_another_method_is_refused(alice_tenant, to):
     order = make_order(tenant=alice_tenant)
 
     with refused(alice_tenant, "transition_not_allowed"):
-        advance(order=order, actor=ACTOR, to=to)
+        advance_order(order=order, actor=ACTOR, to=to)
 
 
 @pytest.mark.django_db
@@ -140,12 +140,14 @@ def test_an_order_at_a_status_we_do_not_know_is_shown_and_not_moved(
     put(order, unknown)
     OrderEvent.objects.for_tenant(alice_tenant).update(status=unknown)
 
-    shown = order_payload(full_order(tenant=alice_tenant, order_id=order.pk))
+    shown = order_payload(
+        get_order_with_details(tenant=alice_tenant, order_id=order.pk)
+    )
 
     assert shown["last_event"]["status"] == unknown
     assert shown["status"] == split_status(unknown).top
     with refused(alice_tenant, "transition_not_allowed"):
-        advance(order=order, actor=ACTOR, to="cancelled")
+        advance_order(order=order, actor=ACTOR, to="cancelled")
 
 
 @pytest.mark.django_db
@@ -153,11 +155,11 @@ def test_an_order_at_a_status_we_do_not_know_is_shown_and_not_moved(
 def test_a_reported_status_we_do_not_know_is_kept_as_it_came(alice_tenant, unknown):
     order = make_order(tenant=alice_tenant)
 
-    event = take_reported_status(
+    event = store_reported_status(
         order=order, actor=ACTOR, status=unknown, detail="too_new"
     )
 
-    kept = full_order(tenant=alice_tenant, order_id=order.pk)
+    kept = get_order_with_details(tenant=alice_tenant, order_id=order.pk)
     assert (kept.status, event.status) == (unknown, unknown)
     assert emitted_types(alice_tenant)[-1] == "labtest.order.updated"
     told = emitted(alice_tenant)[-1]["data"]
@@ -171,12 +173,12 @@ def test_after_a_status_we_do_not_know_an_order_goes_on_from_the_last_we_did(
     alice_tenant,
 ):
     order = make_order(tenant=alice_tenant)
-    take_reported_status(order=order, actor=ACTOR, status="received.x.y")
-    order = full_order(tenant=alice_tenant, order_id=order.pk)
+    store_reported_status(order=order, actor=ACTOR, status="received.x.y")
+    order = get_order_with_details(tenant=alice_tenant, order_id=order.pk)
 
     with refused(alice_tenant, "transition_not_allowed"):
-        advance(order=order, actor=ACTOR, to="appointment_scheduled")
-    advance(order=order, actor=ACTOR, to="requisition_created")
+        advance_order(order=order, actor=ACTOR, to="appointment_scheduled")
+    advance_order(order=order, actor=ACTOR, to="requisition_created")
 
     assert order.status == "received.walk_in_test.requisition_created"
 
@@ -186,10 +188,10 @@ def test_a_reported_status_that_we_know_is_a_step_like_any_other(alice_tenant):
     order = make_order(tenant=alice_tenant)
 
     with refused(alice_tenant, "transition_not_allowed"):
-        take_reported_status(
+        store_reported_status(
             order=order, actor=ACTOR, status="completed.walk_in_test.completed"
         )
-    event = take_reported_status(
+    event = store_reported_status(
         order=order, actor=ACTOR, status="received.walk_in_test.requisition_created"
     )
 
@@ -202,28 +204,28 @@ def test_a_reported_status_is_a_word(alice_tenant, status):
     order = make_order(tenant=alice_tenant)
 
     with refused(alice_tenant, "status_invalid"):
-        take_reported_status(order=order, actor=ACTOR, status=status)
+        store_reported_status(order=order, actor=ACTOR, status=status)
 
 
 @pytest.mark.django_db
 def test_an_order_that_has_ended_takes_no_status_we_do_not_know(alice_tenant):
     order = make_order(tenant=alice_tenant)
-    advance(order=order, actor=ACTOR, to="cancelled")
+    advance_order(order=order, actor=ACTOR, to="cancelled")
 
     with refused(alice_tenant, "transition_not_allowed"):
-        take_reported_status(order=order, actor=ACTOR, status="received.x.y")
+        store_reported_status(order=order, actor=ACTOR, status="received.x.y")
 
 
 @pytest.mark.django_db(transaction=True)
 def test_of_racing_moves_one_is_taken(alice_tenant):
     order = make_order(tenant=alice_tenant)
-    advance(order=order, actor=ACTOR, to="requisition_created")
+    advance_order(order=order, actor=ACTOR, to="requisition_created")
 
     def move(to):
         try:
-            mine = full_order(tenant=alice_tenant, order_id=order.pk)
+            mine = get_order_with_details(tenant=alice_tenant, order_id=order.pk)
             mine.status = "received.walk_in_test.requisition_created"
-            advance(order=mine, actor=ACTOR, to=to)
+            advance_order(order=mine, actor=ACTOR, to=to)
             return "moved"
         except DomainError as refusal:
             return refusal.code

@@ -8,17 +8,17 @@ import time_machine
 
 from labs.models import Order
 from labs.operations.order_sets import OrderSet
-from labs.operations.order_steps import advance
+from labs.operations.order_steps import advance_order
 from labs.operations.orders import (
     cancel_order,
-    complete_draw,
+    change_start_date,
     import_order,
     place_order,
     preview_order,
-    reschedule_activation,
+    record_sample_drawn,
 )
 from labs.operations.requisitions import REQUISITION_JOB
-from labs.queries.orders import full_order
+from labs.queries.orders import get_order_with_details
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import CANCELLABLE, ORDER_STATUSES
 from portal.lib.errors import Invalid
@@ -55,7 +55,7 @@ def place(tenant, panel, **wanted):
 
 
 def statuses(order):
-    kept = full_order(tenant=order.tenant, order_id=order.pk)
+    kept = get_order_with_details(tenant=order.tenant, order_id=order.pk)
     return [event.status for event in kept.events.all()]
 
 
@@ -251,14 +251,14 @@ def test_a_scheduled_start_moves_until_it_has_come(alice_production):
     panel = make_lab_test(tenant=alice_production)
     order = place(alice_production, panel, activate_by=date(2026, 3, 9))
 
-    moved = reschedule_activation(order=order, actor=ACTOR, day=date(2026, 3, 5))
+    moved = change_start_date(order=order, actor=ACTOR, day=date(2026, 3, 5))
     waiting = queued()
-    started = reschedule_activation(order=order, actor=ACTOR, day=None)
+    started = change_start_date(order=order, actor=ACTOR, day=None)
 
     assert (moved.activate_by, started.activate_by) == (date(2026, 3, 5), None)
     assert (waiting, len(queued())) == ([], 1)
     with refused(alice_production, "order_activated"):
-        reschedule_activation(order=order, actor=ACTOR, day=date(2026, 3, 9))
+        change_start_date(order=order, actor=ACTOR, day=date(2026, 3, 9))
 
 
 def test_a_scheduled_start_is_not_moved_into_the_past(alice_production):
@@ -266,7 +266,7 @@ def test_a_scheduled_start_is_not_moved_into_the_past(alice_production):
     order = place(alice_production, panel, activate_by=date(2026, 3, 9))
 
     with refused(alice_production, "activate_by_past"):
-        reschedule_activation(order=order, actor=ACTOR, day=date(2026, 3, 1))
+        change_start_date(order=order, actor=ACTOR, day=date(2026, 3, 1))
 
 
 def test_a_draw_is_completed_on_site_only(alice_tenant):
@@ -277,19 +277,19 @@ def test_a_draw_is_completed_on_site_only(alice_tenant):
     walk_in = place(alice_tenant, make_lab_test(tenant=alice_tenant))
 
     with refused(alice_tenant, "transition_not_allowed"):
-        complete_draw(order=on_site, actor=ACTOR)
-    advance(order=on_site, actor=ACTOR, to="requisition_created")
-    complete_draw(order=on_site, actor=ACTOR)
+        record_sample_drawn(order=on_site, actor=ACTOR)
+    advance_order(order=on_site, actor=ACTOR, to="requisition_created")
+    record_sample_drawn(order=on_site, actor=ACTOR)
 
     assert statuses(on_site)[-1] == "sample_with_lab.on_site_collection.draw_completed"
     with refused(alice_tenant, "not_on_site"):
-        complete_draw(order=walk_in, actor=ACTOR)
+        record_sample_drawn(order=walk_in, actor=ACTOR)
 
 
 def test_the_audit_names_no_patient(alice_production):
     panel = make_lab_test(tenant=alice_production)
     order = place(alice_production, panel, activate_by=date(2026, 3, 9))
-    reschedule_activation(order=order, actor=ACTOR, day=date(2026, 3, 5))
+    change_start_date(order=order, actor=ACTOR, day=date(2026, 3, 5))
 
     assert changes_of(alice_production, "place_order") == {}
     assert changes_of(alice_production, "reschedule_activation") == {

@@ -15,24 +15,24 @@ from PIL import Image
 from accounts.models import AuditEntry
 from labs.gateways.results import ReportedGap, ReportedSample
 from labs.models import LabAccount
-from labs.operations.order_steps import advance
+from labs.operations.order_steps import advance_order
 from labs.operations.orders import cancel_order
 from labs.operations.papers import (
     LABELS_AT_MOST,
-    instructions_of,
-    instructions_of_panel,
-    labels_of,
     open_requisition_link,
     reissue_requisition_link,
-    requisition_of,
-    results_paper,
+    render_labels,
+    render_order_instructions,
+    render_panel_instructions,
+    render_requisition_of,
+    render_results_report,
 )
-from labs.operations.requisitions import make_requisition
-from labs.operations.results import store_results
+from labs.operations.requisitions import create_requisition
+from labs.operations.results import store_result_delivery
 from labs.papers.labels import Stock
 from labs.papers.links import LINK_TTL, requisition_url
-from labs.queries.orders import full_order
-from labs.queries.results import results_of_order
+from labs.queries.orders import get_order_with_details
+from labs.queries.results import get_results_of_order
 from tests.audit import audited, changes_of
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import (
@@ -65,12 +65,12 @@ def clock():
 def made(tenant, **wanted):
     """An order whose requisition is made."""
     order = make_order(tenant=tenant, **wanted)
-    make_requisition(tenant=tenant, actor=ACTOR, order_id=order.pk)
+    create_requisition(tenant=tenant, actor=ACTOR, order_id=order.pk)
     return read(order)
 
 
 def read(order):
-    return full_order(tenant=order.tenant, order_id=order.pk)
+    return get_order_with_details(tenant=order.tenant, order_id=order.pk)
 
 
 def token_of(order):
@@ -130,7 +130,7 @@ def test_a_requisition_says_what_is_asked_for_whom_and_who_pays(alice_tenant):
         physician={"first_name": "Noor", "last_name": "Haddad", "npi": "1234567893"},
         aoe_answers=({"marker_id": marker.pk, "question_id": 7, "answer": "I"},),
     )
-    paper = requisition_of(order)
+    paper = render_requisition_of(order)
 
     (text,) = pages_of(paper.body)
     assert paper.name == f"requisition-{str(order.pk)[:8]}.pdf"
@@ -157,7 +157,7 @@ def test_a_requisition_says_what_is_asked_for_whom_and_who_pays(alice_tenant):
         f"Order {order.pk} Sample {order.sample_id} Page 1 of 1",
     ):
         assert said in text, said
-    assert requisition_of(read(order)).body == paper.body
+    assert render_requisition_of(read(order)).body == paper.body
 
 
 def test_a_long_order_goes_over_pages_that_each_name_it(alice_tenant):
@@ -174,7 +174,7 @@ def test_a_long_order_goes_over_pages_that_each_name_it(alice_tenant):
         comments="Butterfly needle. " * 55,
     )
 
-    pages = pages_of(requisition_of(order).body)
+    pages = pages_of(render_requisition_of(order).body)
 
     assert len(pages) == 3
     for number, page in enumerate(pages, 1):
@@ -193,17 +193,17 @@ def test_what_was_printed_stays_when_the_account_changes_its_text(alice_tenant):
         tenant=alice_tenant, lab=panel.lab, default_clinical_notes="Call us."
     )
     order = made(alice_tenant, lab_test=panel)
-    before = requisition_of(order).body
+    before = render_requisition_of(order).body
 
     LabAccount.unscoped.filter(pk=account.pk).update(default_clinical_notes="Don't.")
 
-    assert requisition_of(read(order)).body == before
+    assert render_requisition_of(read(order)).body == before
 
 
 def test_a_lab_that_takes_no_comments_prints_none(alice_tenant):
     order = made(alice_tenant, comments="Butterfly needle.")
 
-    (text,) = pages_of(requisition_of(order).body)
+    (text,) = pages_of(render_requisition_of(order).body)
 
     assert "Butterfly" not in text
 
@@ -213,7 +213,7 @@ def test_a_cancelled_order_says_so_on_its_requisition(alice_tenant):
 
     cancel_order(order=order, actor=ACTOR)
 
-    (text,) = pages_of(requisition_of(read(order)).body)
+    (text,) = pages_of(render_requisition_of(read(order)).body)
     assert "CANCELLED: do not collect" in text
 
 
@@ -225,7 +225,7 @@ def test_a_signature_is_drawn_and_what_is_no_picture_is_left_out(alice_tenant):
             "npi": "1234567893",
             "signature_image": {"content": content, "content_type": "image/png"},
         }
-        return requisition_of(order).body
+        return render_requisition_of(order).body
 
     order = made(alice_tenant)
 
@@ -242,7 +242,7 @@ def test_a_signature_is_drawn_with_no_more_pixels_than_a_printer_shows(alice_ten
     content = signature(size=(2000, 2000))
     order.physician = {"signature_image": {"content": content}}
 
-    with pikepdf.open(BytesIO(requisition_of(order).body)) as document:
+    with pikepdf.open(BytesIO(render_requisition_of(order).body)) as document:
         drawn = [(picture.Width, picture.Height) for picture in images_of(document)]
 
     assert set(drawn) == {(204, 204)}
@@ -252,13 +252,13 @@ def test_a_signature_is_drawn_with_no_more_pixels_than_a_printer_shows(alice_ten
 def test_without_a_requisition_there_is_no_paper_of_it(alice_tenant, status):
     order = make_order(tenant=alice_tenant)
     if status:
-        advance(order=order, actor=ACTOR, to=status)
+        advance_order(order=order, actor=ACTOR, to=status)
     order = read(order)
 
     with refused(alice_tenant, "requisition_not_found"):
-        requisition_of(order)
+        render_requisition_of(order)
     with refused(alice_tenant, "requisition_not_found"):
-        labels_of(order, collected_on=DAY)
+        render_labels(order, collected_on=DAY)
     with refused(alice_tenant, "requisition_not_found"):
         reissue_requisition_link(order=order, actor=ACTOR)
     assert requisition_url(order) is None
@@ -267,8 +267,8 @@ def test_without_a_requisition_there_is_no_paper_of_it(alice_tenant, status):
 def test_labels_name_patient_sample_and_day(alice_tenant):
     order = made(alice_tenant)
 
-    sheet = labels_of(order, collected_on=DAY, number=31)
-    roll = labels_of(order, collected_on=DAY, number=2, stock=Stock.ROLL)
+    sheet = render_labels(order, collected_on=DAY, number=31)
+    roll = render_labels(order, collected_on=DAY, number=2, stock=Stock.ROLL)
 
     first, second = pages_of(sheet.body)
     assert first.count("Example, Ada") == 30
@@ -276,7 +276,7 @@ def test_labels_name_patient_sample_and_day(alice_tenant):
     assert "DOB 17 May 1990 Female Serum" in second
     assert "31 of 31" in second
     assert [page.count(order.sample_id) for page in pages_of(roll.body)] == [1, 1]
-    assert labels_of(order, collected_on=DAY, number=31).body == sheet.body
+    assert render_labels(order, collected_on=DAY, number=31).body == sheet.body
 
 
 @pytest.mark.parametrize("number", [0, LABELS_AT_MOST + 1])
@@ -284,7 +284,7 @@ def test_labels_are_bounded(alice_tenant, number):
     order = made(alice_tenant)
 
     with refused(alice_tenant, "labels_out_of_range"):
-        labels_of(order, collected_on=DAY, number=number)
+        render_labels(order, collected_on=DAY, number=number)
 
 
 @pytest.mark.parametrize(
@@ -305,7 +305,7 @@ def test_instructions_are_those_of_the_sample(alice_tenant, method, sample_type,
         has_collection_instructions=True,
     )
 
-    (text,) = pages_of(instructions_of_panel(panel).body)
+    (text,) = pages_of(render_panel_instructions(panel).body)
 
     assert says in text
     assert "anything but plain water for 8 to 12 hours" in text
@@ -316,7 +316,7 @@ def test_an_orders_instructions_name_the_order_and_nobody(alice_tenant):
     panel = make_lab_test(tenant=alice_tenant, has_collection_instructions=True)
     order = made(alice_tenant, lab_test=panel)
 
-    (text,) = pages_of(instructions_of(order).body)
+    (text,) = pages_of(render_order_instructions(order).body)
 
     assert str(order.pk) in text
     assert order.sample_id in text
@@ -327,9 +327,9 @@ def test_a_test_without_instructions_has_none(alice_tenant):
     order = made(alice_tenant)
 
     with refused(alice_tenant, "instructions_not_found"):
-        instructions_of(order)
+        render_order_instructions(order)
     with refused(alice_tenant, "instructions_not_found"):
-        instructions_of_panel(order.lab_test)
+        render_panel_instructions(order.lab_test)
 
 
 def test_a_link_leads_to_the_requisition_and_says_who_came(alice_tenant, clock):
@@ -337,7 +337,7 @@ def test_a_link_leads_to_the_requisition_and_says_who_came(alice_tenant, clock):
 
     paper = opened(order)
 
-    assert paper == requisition_of(order)
+    assert paper == render_requisition_of(order)
     assert audited(alice_tenant)[-1] == ("read", "requisition", str(order.pk))
     line = AuditEntry.objects.for_tenant(alice_tenant).order_by("-id").first()
     assert (line.actor_label, line.address) == ("requisition_link", "192.0.2.7")
@@ -420,7 +420,7 @@ def test_no_log_line_of_ours_holds_a_token(client, alice_tenant, clock, caplog):
 def test_a_result_report_flags_what_stands_out_and_says_how_far_it_is(alice_tenant):
     order = make_order_awaiting_results(tenant=alice_tenant)
     long = "Platelets are adequate in number; a few large forms are seen. " * 3
-    version = store_results(
+    version = store_result_delivery(
         order=order,
         actor=ACTOR,
         delivery=delivery(
@@ -441,9 +441,9 @@ def test_a_result_report_flags_what_stands_out_and_says_how_far_it_is(alice_tena
         ),
     )
     order = read(order)
-    found = results_of_order(order=order)
+    found = get_results_of_order(order=order)
 
-    paper = results_paper(found=found, tenant=alice_tenant)
+    paper = render_results_report(found=found, tenant=alice_tenant)
 
     text = " ".join(pages_of(paper.body))
     for said in (
@@ -461,7 +461,9 @@ def test_a_result_report_flags_what_stands_out_and_says_how_far_it_is(alice_tena
         f"Order {order.pk} Report {version.number} of 20 Nov 2026, 15:30 UTC",
     ):
         assert said in text, said
-    again = results_paper(found=results_of_order(order=order), tenant=alice_tenant)
+    again = render_results_report(
+        found=get_results_of_order(order=order), tenant=alice_tenant
+    )
     assert again == paper
 
 
@@ -481,7 +483,7 @@ def test_a_corrected_report_says_so_and_what_is_missing(alice_tenant):
         },
     )
     for text in ("85", "88"):
-        store_results(
+        store_result_delivery(
             order=order,
             actor=ACTOR,
             delivery=delivery(
@@ -490,7 +492,9 @@ def test_a_corrected_report_says_so_and_what_is_missing(alice_tenant):
         )
 
     order = read(order)
-    paper = results_paper(found=results_of_order(order=order), tenant=alice_tenant)
+    paper = render_results_report(
+        found=get_results_of_order(order=order), tenant=alice_tenant
+    )
 
     text = " ".join(pages_of(paper.body))
     assert "CORRECTED: report 2 replaces all earlier reports" in text

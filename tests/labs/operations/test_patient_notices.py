@@ -8,13 +8,13 @@ from django.core.mail.backends.locmem import EmailBackend
 
 from labs.gateways.patient_messages import MessageRefused
 from labs.models import PatientNotice
-from labs.operations.order_steps import advance
+from labs.operations.order_steps import advance_order
 from labs.operations.patient_notices import (
     SEND_JOB,
-    give_up_notices,
-    send_waiting_notices,
+    mark_queued_notices_refused,
+    send_queued_notices,
 )
-from labs.operations.requisitions import make_requisition
+from labs.operations.requisitions import create_requisition
 from tests.audit import audited
 from tests.contract.document import check_answer
 from tests.factories.accounts import ACTOR
@@ -36,7 +36,7 @@ def told(order):
 
 
 def send(order):
-    send_waiting_notices(tenant=order.tenant, order_id=str(order.pk))
+    send_queued_notices(tenant=order.tenant, order_id=str(order.pk))
 
 
 def sent_jobs():
@@ -47,7 +47,7 @@ def make_kit(tenant):
     order = make_order(
         tenant=tenant, lab_test=make_lab_test(tenant=tenant, method="testkit")
     )
-    make_requisition(tenant=tenant, actor=ACTOR, order_id=order.pk)
+    create_requisition(tenant=tenant, actor=ACTOR, order_id=order.pk)
     order.refresh_from_db()
     return order
 
@@ -62,7 +62,7 @@ def test_a_patient_is_mailed_that_a_kit_is_on_its_way_once(alice_production):
     order.tenant = alice_production
 
     for low in ("transit_customer", "problem_in_transit_customer", "transit_customer"):
-        advance(order=order, actor=ACTOR, to=low)
+        advance_order(order=order, actor=ACTOR, to=low)
     assert told(order) == [
         ("kit_sent", "email", "waiting"),
         ("kit_sent", "sms", "recorded"),
@@ -92,7 +92,7 @@ def test_nobody_is_told_what_the_team_or_the_order_switched_off(
     order.refresh_from_db()
     order.tenant = alice_production
 
-    advance(order=order, actor=ACTOR, to="transit_customer")
+    advance_order(order=order, actor=ACTOR, to="transit_customer")
 
     check_answer(before, "get", SETTINGS)
     check_answer(changed, "patch", SETTINGS)
@@ -107,7 +107,7 @@ def test_in_the_sandbox_messages_are_noted_and_nobody_gets_one(alice_tenant):
     order = make_kit(alice_tenant)
     order.tenant = alice_tenant
 
-    advance(order=order, actor=ACTOR, to="transit_customer")
+    advance_order(order=order, actor=ACTOR, to="transit_customer")
 
     assert told(order) == [
         ("kit_sent", "email", "recorded"),
@@ -132,7 +132,7 @@ def test_critical_results_are_told_by_people(alice_tenant, flag, kinds):
 def test_a_mail_that_is_not_taken_waits_and_is_given_up(alice_production, monkeypatch):
     order = make_kit(alice_production)
     order.tenant = alice_production
-    advance(order=order, actor=ACTOR, to="transit_customer")
+    advance_order(order=order, actor=ACTOR, to="transit_customer")
 
     def refuse(*_args):
         raise SMTPException
@@ -141,7 +141,7 @@ def test_a_mail_that_is_not_taken_waits_and_is_given_up(alice_production, monkey
     with pytest.raises(MessageRefused):
         send(order)
     waiting = told(order)[0]
-    give_up_notices(tenant=alice_production, order_id=str(order.pk))
+    mark_queued_notices_refused(tenant=alice_production, order_id=str(order.pk))
 
     assert waiting == ("kit_sent", "email", "waiting")
     assert told(order)[0] == ("kit_sent", "email", "refused")

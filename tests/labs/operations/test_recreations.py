@@ -8,13 +8,13 @@ from django.db import connection
 from labs.models import LabTest, Order, OrderTransaction
 from labs.operations.kits import KitRequest, order_kit
 from labs.operations.order_sets import OrderSet
-from labs.operations.order_steps import advance
+from labs.operations.order_steps import advance_order
 from labs.operations.recreations import (
-    Recreation,
+    RecreationRequest,
     preview_recreation,
     recreate_order,
 )
-from labs.queries.orders import full_order
+from labs.queries.orders import get_order_with_details
 from labs.states.accounts import LabAccountStatus
 from labs.states.catalogue import CollectionMethod, LabTestStatus
 from labs.states.orders import UpdateReason
@@ -40,7 +40,7 @@ def place(tenant, panel, **wanted):
 
 
 def statuses(order):
-    kept = full_order(tenant=order.tenant, order_id=order.pk)
+    kept = get_order_with_details(tenant=order.tenant, order_id=order.pk)
     return [event.status for event in kept.events.all()]
 
 
@@ -51,7 +51,9 @@ def test_an_order_of_the_wrong_lab_gets_a_fresh_account(alice_tenant):
     right = make_lab_account(tenant=alice_tenant, lab=panel.lab)
 
     new = recreate_order(
-        order=order, actor=ACTOR, wanted=Recreation(reason=UpdateReason.INCORRECT_LAB)
+        order=order,
+        actor=ACTOR,
+        wanted=RecreationRequest(reason=UpdateReason.INCORRECT_LAB),
     )
 
     assert order.lab_account == wrong
@@ -77,12 +79,14 @@ def test_without_another_account_the_wrong_one_is_still_not_carried_over(alice_t
         recreate_order(
             order=order,
             actor=ACTOR,
-            wanted=Recreation(
+            wanted=RecreationRequest(
                 reason=UpdateReason.INCORRECT_LAB, lab_account_id=wrong.pk
             ),
         )
     new = recreate_order(
-        order=order, actor=ACTOR, wanted=Recreation(reason=UpdateReason.INCORRECT_LAB)
+        order=order,
+        actor=ACTOR,
+        wanted=RecreationRequest(reason=UpdateReason.INCORRECT_LAB),
     )
 
     assert (new.lab_account, new.account_reason) == (None, "platform_instead")
@@ -100,7 +104,7 @@ def test_only_inactive_others_stop_a_recreation(alice_tenant):
         recreate_order(
             order=order,
             actor=ACTOR,
-            wanted=Recreation(reason=UpdateReason.INCORRECT_LAB),
+            wanted=RecreationRequest(reason=UpdateReason.INCORRECT_LAB),
         )
 
 
@@ -114,7 +118,7 @@ def test_any_other_reason_keeps_the_account_and_changes_what_is_given(alice_tena
     new = recreate_order(
         order=order,
         actor=ACTOR,
-        wanted=Recreation(
+        wanted=RecreationRequest(
             reason=UpdateReason.INCORRECT_PATIENT_DETAILS, patient_details=details
         ),
     )
@@ -132,7 +136,7 @@ def test_another_lab_resolves_an_account_anew(alice_tenant):
     new = recreate_order(
         order=order,
         actor=ACTOR,
-        wanted=Recreation(
+        wanted=RecreationRequest(
             reason=UpdateReason.INCORRECT_TEST,
             order_set=OrderSet(lab_test_ids=(other.pk,)),
         ),
@@ -147,9 +151,9 @@ def test_a_panel_archived_since_may_be_recreated_and_processed(alice_tenant):
     LabTest.objects.for_tenant(alice_tenant).update(status=LabTestStatus.INACTIVE)
 
     new = recreate_order(
-        order=order, actor=ACTOR, wanted=Recreation(reason=UpdateReason.OTHER)
+        order=order, actor=ACTOR, wanted=RecreationRequest(reason=UpdateReason.OTHER)
     )
-    advance(order=new, actor=ACTOR, to="requisition_created")
+    advance_order(order=new, actor=ACTOR, to="requisition_created")
 
     assert new.lab_test == panel
     assert statuses(new)[-1] == "received.walk_in_test.requisition_created"
@@ -157,12 +161,14 @@ def test_a_panel_archived_since_may_be_recreated_and_processed(alice_tenant):
 
 def test_an_order_past_cancelling_is_not_recreated(alice_tenant):
     order = place(alice_tenant, make_lab_test(tenant=alice_tenant))
-    advance(order=order, actor=ACTOR, to="requisition_created")
-    advance(order=order, actor=ACTOR, to="completed")
+    advance_order(order=order, actor=ACTOR, to="requisition_created")
+    advance_order(order=order, actor=ACTOR, to="completed")
 
     with refused(alice_tenant, "order_not_cancellable"):
         recreate_order(
-            order=order, actor=ACTOR, wanted=Recreation(reason=UpdateReason.OTHER)
+            order=order,
+            actor=ACTOR,
+            wanted=RecreationRequest(reason=UpdateReason.OTHER),
         )
 
 
@@ -174,7 +180,7 @@ def test_a_preview_says_what_a_recreation_does_and_writes_nothing(alice_tenant):
     before = holdings(alice_tenant)
 
     plan = preview_recreation(
-        order=order, wanted=Recreation(reason=UpdateReason.INCORRECT_LAB)
+        order=order, wanted=RecreationRequest(reason=UpdateReason.INCORRECT_LAB)
     )
 
     assert (plan.account.account, plan.account.reason) == (right, "other_active")
@@ -197,7 +203,7 @@ def test_a_kit_that_nobody_is_registered_to_is_not_recreated(alice_tenant):
 
     with refused(alice_tenant, "kit_not_registered"):
         recreate_order(
-            order=kit, actor=ACTOR, wanted=Recreation(reason=UpdateReason.OTHER)
+            order=kit, actor=ACTOR, wanted=RecreationRequest(reason=UpdateReason.OTHER)
         )
 
 
@@ -226,7 +232,7 @@ def test_answers_to_what_the_new_tests_do_not_ask_stay_behind(alice_tenant):
     new = recreate_order(
         order=order,
         actor=ACTOR,
-        wanted=Recreation(
+        wanted=RecreationRequest(
             reason=UpdateReason.INCORRECT_TEST,
             order_set=OrderSet(lab_test_ids=(other.pk,)),
         ),
@@ -241,9 +247,11 @@ def test_of_racing_recreations_one_is_made(alice_tenant):
 
     def recreate(_):
         try:
-            mine = full_order(tenant=alice_tenant, order_id=order.pk)
+            mine = get_order_with_details(tenant=alice_tenant, order_id=order.pk)
             recreate_order(
-                order=mine, actor=ACTOR, wanted=Recreation(reason=UpdateReason.OTHER)
+                order=mine,
+                actor=ACTOR,
+                wanted=RecreationRequest(reason=UpdateReason.OTHER),
             )
             return "recreated"
         except DomainError as refusal:

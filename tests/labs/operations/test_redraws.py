@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 
 from labs.models import Order, OrderTransaction
-from labs.operations.order_steps import advance
-from labs.operations.redraws import offer_redraw
+from labs.operations.order_steps import advance_order
+from labs.operations.redraws import place_redraw
 from labs.payloads import order_payload
-from labs.queries.orders import full_order
+from labs.queries.orders import get_order_with_details
 from labs.states.catalogue import CollectionMethod
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import make_lab_test, make_order
@@ -18,14 +18,14 @@ pytestmark = pytest.mark.django_db
 
 def make_drawn(tenant, **wanted):
     order = make_order(tenant=tenant, **wanted)
-    advance(order=order, actor=ACTOR, to="requisition_created")
+    advance_order(order=order, actor=ACTOR, to="requisition_created")
     return order
 
 
 def test_a_redraw_joins_the_transaction(alice_tenant):
     order = make_drawn(alice_tenant, comments="Left arm")
 
-    redraw = offer_redraw(order=order, actor=ACTOR)
+    redraw = place_redraw(order=order, actor=ACTOR)
 
     first, second = Order.objects.for_tenant(alice_tenant).order_by("created_at", "pk")
     assert {first.pk, second.pk} == {order.pk, redraw.pk}
@@ -39,26 +39,30 @@ def test_a_redraw_joins_the_transaction(alice_tenant):
         "labtest.order.updated",
         "labtest.order.created",
     ]
-    shown = order_payload(full_order(tenant=alice_tenant, order_id=order.pk))
+    shown = order_payload(
+        get_order_with_details(tenant=alice_tenant, order_id=order.pk)
+    )
     assert shown["order_transaction"]["status"] == "active"
 
 
 def test_there_is_one_redraw_and_it_has_none_itself(alice_tenant):
     order = make_drawn(alice_tenant)
-    redraw = offer_redraw(order=order, actor=ACTOR)
-    advance(order=redraw, actor=ACTOR, to="requisition_created")
+    redraw = place_redraw(order=order, actor=ACTOR)
+    advance_order(order=redraw, actor=ACTOR, to="requisition_created")
 
     with refused(alice_tenant, "redraw_used"):
-        offer_redraw(order=redraw, actor=ACTOR)
+        place_redraw(order=redraw, actor=ACTOR)
 
 
 def test_a_transaction_is_done_when_its_redraw_is(alice_tenant):
     order = make_drawn(alice_tenant)
-    redraw = offer_redraw(order=order, actor=ACTOR)
+    redraw = place_redraw(order=order, actor=ACTOR)
     for step in ("requisition_created", "completed"):
-        advance(order=redraw, actor=ACTOR, to=step)
+        advance_order(order=redraw, actor=ACTOR, to=step)
 
-    shown = order_payload(full_order(tenant=alice_tenant, order_id=order.pk))
+    shown = order_payload(
+        get_order_with_details(tenant=alice_tenant, order_id=order.pk)
+    )
 
     assert shown["order_transaction"]["status"] == "completed"
     assert [o["origin"] for o in shown["order_transaction"]["orders"]] == [
@@ -75,4 +79,4 @@ def test_only_a_walk_in_is_redrawn(alice_tenant, method):
     order = make_drawn(alice_tenant, lab_test=panel)
 
     with refused(alice_tenant, "transition_not_allowed"):
-        offer_redraw(order=order, actor=ACTOR)
+        place_redraw(order=order, actor=ACTOR)

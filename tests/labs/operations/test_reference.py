@@ -9,10 +9,10 @@ from django.apps import apps
 from labs.apps import _is_migrated
 from labs.models import ExpectedResult, Lab, LabTest, Marker
 from labs.operations.reference import (
-    lay_reference_set,
-    reference_labs,
-    reference_markers,
-    reference_results,
+    install_reference_data,
+    read_reference_labs,
+    read_reference_markers,
+    read_reference_results,
 )
 from labs.states.catalogue import (
     CollectionMethod,
@@ -45,18 +45,18 @@ def rows() -> list[object]:
 
 
 def test_every_lab_of_the_contract_is_there_once():
-    assert {lab.slug for lab in reference_labs()} == SLUGS
-    assert len({lab.id for lab in reference_labs()}) == len(SLUGS)
+    assert {lab.slug for lab in read_reference_labs()} == SLUGS
+    assert len({lab.id for lab in read_reference_labs()}) == len(SLUGS)
 
 
 def test_labs_offer_known_methods_and_samples():
-    for lab in reference_labs():
+    for lab in read_reference_labs():
         assert set(lab.collection_methods) <= set(CollectionMethod.values)
         assert set(lab.sample_types) <= set(SampleType.values)
 
 
 def test_there_are_150_markers_with_codes_unique_in_their_lab():
-    markers = reference_markers()
+    markers = read_reference_markers()
 
     codes = Counter((marker.lab_id, marker.provider_id) for marker in markers)
     assert len(markers) >= 150
@@ -65,9 +65,9 @@ def test_there_are_150_markers_with_codes_unique_in_their_lab():
 
 
 def test_markers_are_of_known_kinds_and_samples_their_lab_takes():
-    labs = {lab.id: lab for lab in reference_labs()}
+    labs = {lab.id: lab for lab in read_reference_labs()}
 
-    for marker in reference_markers():
+    for marker in read_reference_markers():
         assert marker.type in MarkerType.values
         assert marker.sample_type in labs[marker.lab_id].sample_types
         usual, worst = marker.common_tat_days, marker.worst_case_tat_days
@@ -77,10 +77,10 @@ def test_markers_are_of_known_kinds_and_samples_their_lab_takes():
 
 
 def test_every_marker_gives_results_and_a_biomarker_one_in_its_own_unit():
-    given = Counter(result.marker_id for result in reference_results())
-    units = {result.marker_id: result.unit for result in reference_results()}
+    given = Counter(result.marker_id for result in read_reference_results())
+    units = {result.marker_id: result.unit for result in read_reference_results()}
 
-    for marker in reference_markers():
+    for marker in read_reference_markers():
         if marker.type == MarkerType.PANEL:
             assert given[marker.id] >= 2
         else:
@@ -89,7 +89,7 @@ def test_every_marker_gives_results_and_a_biomarker_one_in_its_own_unit():
 
 
 def test_loinc_codes_carry_their_check_digit_and_name():
-    for result in reference_results():
+    for result in read_reference_results():
         found = re.fullmatch(r"(\d+)-(\d)", result.loinc_code)
         assert found is not None
         assert check_digit(found[1]) == found[2], result.loinc_code
@@ -98,14 +98,14 @@ def test_loinc_codes_carry_their_check_digit_and_name():
 
 def test_one_code_has_one_name():
     names: dict[str, set[str]] = {}
-    for result in reference_results():
+    for result in read_reference_results():
         names.setdefault(result.loinc_code, set()).add(result.loinc_name)
 
     assert {len(each) for each in names.values()} == {1}
 
 
 def test_numbers_have_bounds_in_order_and_codes_have_constants():
-    for result in reference_results():
+    for result in read_reference_results():
         if result.result_type == ResultType.NUMERIC:
             assert result.coded_values == []
             if result.low is not None and result.high is not None:
@@ -116,7 +116,7 @@ def test_numbers_have_bounds_in_order_and_codes_have_constants():
 
 
 def test_questions_have_ids_unique_in_their_marker_and_choices_where_they_choose():
-    asked = [marker for marker in reference_markers() if marker.aoe_questions]
+    asked = [marker for marker in read_reference_markers() if marker.aoe_questions]
 
     assert asked
     for marker in asked:
@@ -133,8 +133,8 @@ def test_the_database_holds_the_reference_set():
     held = set(Lab.objects.values_list("slug", flat=True))
 
     assert held == SLUGS
-    assert Marker.objects.count() == len(reference_markers())
-    assert ExpectedResult.objects.count() == len(reference_results())
+    assert Marker.objects.count() == len(read_reference_markers())
+    assert ExpectedResult.objects.count() == len(read_reference_results())
 
 
 @pytest.mark.django_db(transaction=True)
@@ -171,7 +171,7 @@ def test_laying_again_mends_what_differs_and_leaves_the_rest(alice_tenant):
     panels.filter(slug="quest-lipid-panel").update(name="Ours", status="inactive")
     held = list(panels.order_by("pk").values())
 
-    lay_reference_set()
+    install_reference_data()
 
     assert rows() == before
     assert list(panels.order_by("pk").values()) == held
@@ -183,7 +183,7 @@ def test_laying_gives_a_tenant_the_panels_it_lacks():
     panels = LabTest.objects.for_tenant(tenant)
     panels.filter(slug="quest-lipid-panel").delete()
 
-    lay_reference_set()
+    install_reference_data()
 
     found = panels.get(slug="quest-lipid-panel")
     assert [marker.provider_id for marker in found.markers.all()] == ["7600"]
@@ -196,7 +196,7 @@ def test_laying_asks_a_fixed_number_of_queries(django_assert_num_queries):
     make_tenant()
 
     with django_assert_num_queries(7):
-        lay_reference_set()
+        install_reference_data()
 
 
 class Without:

@@ -10,12 +10,12 @@ from labs.models import RequisitionWatch
 from labs.operations.orders import cancel_order
 from labs.operations.requisition_watches import (
     READY_JOB,
-    MailRefused,
-    mail_requisition,
-    watch_requisition,
+    MailNotAccepted,
+    mail_requisition_watchers,
+    subscribe_to_requisition,
 )
-from labs.operations.requisitions import make_requisition
-from labs.queries.requisition_watches import is_watched
+from labs.operations.requisitions import create_requisition
+from labs.queries.requisition_watches import is_subscribed_to_requisition
 from tests.audit import audited
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.labs import make_order
@@ -31,15 +31,15 @@ def order(alice_tenant):
 
 
 def watch(order, member):
-    watch_requisition(order=order, actor=ACTOR, member=member)
+    subscribe_to_requisition(order=order, actor=ACTOR, member=member)
 
 
 def make(order):
-    make_requisition(tenant=order.tenant, actor=ACTOR, order_id=order.pk)
+    create_requisition(tenant=order.tenant, actor=ACTOR, order_id=order.pk)
 
 
 def tell(order):
-    mail_requisition(tenant=order.tenant, order_id=order.pk)
+    mail_requisition_watchers(tenant=order.tenant, order_id=order.pk)
 
 
 def test_who_waits_for_a_requisition_is_mailed_once_it_is_made(alice, order):
@@ -56,7 +56,7 @@ def test_who_waits_for_a_requisition_is_mailed_once_it_is_made(alice, order):
         f"[Sandbox] The requisition of order {str(order.pk)[:8]} is ready"
     )
     assert f"/orders/{order.pk}/" in sent.body
-    assert not is_watched(order=order, member=alice)
+    assert not is_subscribed_to_requisition(order=order, member=alice)
     assert [verb for verb, *_ in audited(order.tenant)].count("watch_requisition") == 1
 
 
@@ -92,7 +92,7 @@ def test_who_may_book_no_more_is_not_told(alice_team, order):
     tell(order)
 
     assert mail.outbox == []
-    assert not is_watched(order=order, member=viewer)
+    assert not is_subscribed_to_requisition(order=order, member=viewer)
 
 
 def test_a_mail_that_is_not_taken_is_tried_again(alice, order, monkeypatch):
@@ -100,9 +100,9 @@ def test_a_mail_that_is_not_taken_is_tried_again(alice, order, monkeypatch):
     make(order)
     with monkeypatch.context() as broken:
         broken.setattr("labs.operations.requisition_watches.EmailMessage.send", _refuse)
-        with pytest.raises(MailRefused):
+        with pytest.raises(MailNotAccepted):
             tell(order)
-    assert is_watched(order=order, member=alice)
+    assert is_subscribed_to_requisition(order=order, member=alice)
 
     tell(order)
 

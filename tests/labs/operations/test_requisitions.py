@@ -11,11 +11,11 @@ from labs.operations import requisitions
 from labs.operations.orders import cancel_order
 from labs.operations.requisitions import (
     REQUISITION_JOB,
+    build_requisition_comment,
+    create_requisition,
     enqueue_due_requisitions,
-    make_requisition,
-    printed_comment,
 )
-from labs.queries.orders import full_order
+from labs.queries.orders import get_order_with_details
 from portal.lib.tenancy import across_tenants
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import (
@@ -43,17 +43,19 @@ class FakeLab:
 @pytest.fixture
 def lab_answers(monkeypatch):
     def answers(answer):
-        monkeypatch.setattr(requisitions, "gateway_of", lambda tenant: FakeLab(answer))
+        monkeypatch.setattr(
+            requisitions, "lab_gateway_of", lambda tenant: FakeLab(answer)
+        )
 
     return answers
 
 
 def make(order):
-    make_requisition(tenant=order.tenant, actor=ACTOR, order_id=order.pk)
+    create_requisition(tenant=order.tenant, actor=ACTOR, order_id=order.pk)
 
 
 def read(order):
-    return full_order(tenant=order.tenant, order_id=order.pk)
+    return get_order_with_details(tenant=order.tenant, order_id=order.pk)
 
 
 @pytest.mark.django_db
@@ -106,7 +108,7 @@ def test_an_order_cancelled_while_the_lab_answers_stays_cancelled(
             cancel_order(order=order, actor=ACTOR)
             return Requisition("Q-1")
 
-    monkeypatch.setattr(requisitions, "gateway_of", lambda tenant: Slow())
+    monkeypatch.setattr(requisitions, "lab_gateway_of", lambda tenant: Slow())
 
     make(order)
 
@@ -173,8 +175,11 @@ def test_an_accounts_text_is_printed_before_the_orders_own(
         tenant=alice_tenant, lab=lab, default_clinical_notes=default
     )
 
-    assert printed_comment(lab=lab, account=account, comments=comments) == printed
-    bare = printed_comment(lab=lab, account=None, comments=comments)
+    assert (
+        build_requisition_comment(lab=lab, account=account, comments=comments)
+        == printed
+    )
+    bare = build_requisition_comment(lab=lab, account=None, comments=comments)
     assert bare == comments.strip()
 
 
@@ -192,6 +197,8 @@ def test_an_accounts_text_is_printed_before_the_orders_own(
 def test_four_labs_print_comments(slug, prints):
     account = LabAccount(default_clinical_notes="Call us.")
 
-    printed = printed_comment(lab=Lab(slug=slug), account=account, comments="Now.")
+    printed = build_requisition_comment(
+        lab=Lab(slug=slug), account=account, comments="Now."
+    )
 
     assert printed == ("Call us.\nNow." if prints else "")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 import time_machine
 
-from labs.operations.order_steps import advance
+from labs.operations.order_steps import advance_order
 from labs.operations.resending import resend_order_events
 from tests.audit import audited
 from tests.factories.accounts import ACTOR
@@ -31,7 +31,7 @@ def resend(tenant, *orders, start=None, end=None):
 
 def test_orders_are_told_again_as_they_stand(alice_tenant):
     waiting, moved = make_order(tenant=alice_tenant), make_order(tenant=alice_tenant)
-    advance(order=moved, actor=ACTOR, to="requisition_created")
+    advance_order(order=moved, actor=ACTOR, to="requisition_created")
 
     ids = resend(alice_tenant, waiting, moved)
 

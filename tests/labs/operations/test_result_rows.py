@@ -5,10 +5,10 @@ import pytest
 from labs.gateways.results import ReportedGap
 from labs.models import Marker
 from labs.operations.result_rows import (
-    missing_of,
-    orderables_of,
-    read_gap,
-    read_reported,
+    build_missing_row,
+    build_result_row,
+    find_orderables,
+    list_unreported_results,
 )
 from tests.factories.labs import make_lab, make_lab_test, make_marker, make_order
 from tests.factories.results import (
@@ -47,8 +47,8 @@ def ordered(alice_tenant, lipids, sodium):
 
 
 def read(order, one):
-    return read_reported(
-        one, orderables_of(order=order, delivery=delivery(one)), REPORTED_AT
+    return build_result_row(
+        one, find_orderables(order=order, delivery=delivery(one)), REPORTED_AT
     )
 
 
@@ -158,12 +158,12 @@ def test_a_required_result_that_nobody_spoke_of_is_missing(ordered, lipids):
     Marker.objects.get(pk=lipids.pk).expected_results.filter(slug="hdl").update(
         required=False
     )
-    orderables = orderables_of(order=ordered, delivery=delivery())
-    row = read_reported(
+    orderables = find_orderables(order=ordered, delivery=delivery())
+    row = build_result_row(
         make_reported_result(provider_id="836"), orderables, REPORTED_AT
     )
 
-    missing = missing_of(orderables, [row], [])
+    missing = list_unreported_results(orderables, [row], [])
 
     assert [(one.slug, one.failure_type) for one in missing] == [
         ("ldl", "unknown_failure")
@@ -172,26 +172,26 @@ def test_a_required_result_that_nobody_spoke_of_is_missing(ordered, lipids):
 
 
 def test_what_the_lab_called_missing_is_not_told_twice(ordered):
-    orderables = orderables_of(order=ordered, delivery=delivery())
-    row = read_reported(
+    orderables = find_orderables(order=ordered, delivery=delivery())
+    row = build_result_row(
         make_reported_result(provider_id="836"), orderables, REPORTED_AT
     )
     gaps = [
-        read_gap(ReportedGap("LDL", loinc="13457-7"), orderables),
-        read_gap(ReportedGap("HDL", provider_id="7600-02"), orderables),
+        build_missing_row(ReportedGap("LDL", loinc="13457-7"), orderables),
+        build_missing_row(ReportedGap("HDL", provider_id="7600-02"), orderables),
     ]
 
-    assert missing_of(orderables, [row], gaps) == []
+    assert list_unreported_results(orderables, [row], gaps) == []
 
 
 def test_nothing_is_missing_of_a_marker_that_gave_results_nobody_knows(ordered):
-    orderables = orderables_of(order=ordered, delivery=delivery())
+    orderables = find_orderables(order=ordered, delivery=delivery())
     rows = [
-        read_reported(one, orderables, REPORTED_AT)
+        build_result_row(one, orderables, REPORTED_AT)
         for one in (
             make_reported_result("Lp(a)", ordered_code="7600"),
             make_reported_result(provider_id="836"),
         )
     ]
 
-    assert missing_of(orderables, rows, []) == []
+    assert list_unreported_results(orderables, rows, []) == []

@@ -7,15 +7,15 @@ import pytest
 
 from labs.gateways.results import ReportedGap, ReportedSample
 from labs.models import Order, Result
-from labs.operations.order_steps import advance
-from labs.operations.results import store_results
-from labs.queries.orders import full_order
+from labs.operations.order_steps import advance_order
+from labs.operations.results import store_result_delivery
+from labs.queries.orders import get_order_with_details
 from labs.queries.results import (
-    current_version,
-    gaps_of,
-    result_changes,
-    result_versions,
-    rows_of,
+    compare_result_versions,
+    find_current_version,
+    list_missing_results_of_version,
+    list_result_versions,
+    list_results_of_version,
 )
 from tests.audit import changes_of
 from tests.factories.accounts import ACTOR
@@ -36,13 +36,13 @@ LATER = REPORTED_AT + timedelta(hours=2)
 
 
 def lows(order):
-    kept = full_order(tenant=order.tenant, order_id=order.pk)
+    kept = get_order_with_details(tenant=order.tenant, order_id=order.pk)
     return [event.status.split(".")[2] for event in kept.events.order_by("pk")]
 
 
 def texts(order):
-    version = current_version(order=order)
-    return {row.name: row.result for row in rows_of(version)}
+    version = find_current_version(order=order)
+    return {row.name: row.result for row in list_results_of_version(version)}
 
 
 def test_final_results_complete_an_order_and_say_how_they_lie(alice_tenant):
@@ -112,7 +112,7 @@ def test_several_partial_deliveries_add_up_to_the_final_one(alice_tenant):
     assert lows(order)[-3:] == ["partial_results", "partial_results", "completed"]
     assert (final.number, final.is_correction) == (3, False)
     assert texts(order) == {"Glucose": "85", "Sodium": "90", "Zinc": "70"}
-    counts = [row.results.count() for row in result_versions(order=order)]
+    counts = [row.results.count() for row in list_result_versions(order=order)]
     assert counts == [3, 2, 1]
 
 
@@ -131,9 +131,9 @@ def test_a_correction_is_a_new_version_and_the_old_one_stays(alice_tenant):
     assert kept.status == "completed.walk_in_test.corrected"
     assert kept.interpretation == "normal"
     assert (corrected.number, corrected.is_correction) == (2, True)
-    after, before = result_versions(order=order)
-    assert [row.result for row in rows_of(before)] == ["120", "70"]
-    (change,) = result_changes(before=before, after=after)
+    after, before = list_result_versions(order=order)
+    assert [row.result for row in list_results_of_version(before)] == ["120", "70"]
+    (change,) = compare_result_versions(before=before, after=after)
     assert (change.before.result, change.after.result) == ("120", "90")
     assert change.fields == ("result", "interpretation")
     assert before.interpretation == "abnormal"
@@ -192,7 +192,7 @@ def test_a_result_that_its_lab_takes_back_is_missing(alice_tenant):
     )
     gap = ReportedGap("Zinc", "internal_lab_failure", "Reagent", provider_id="ZINC")
 
-    version = store_results(
+    version = store_result_delivery(
         order=order,
         actor=ACTOR,
         delivery=replace(delivery(), results=(), missing=(gap,), reported_at=LATER),
@@ -200,7 +200,7 @@ def test_a_result_that_its_lab_takes_back_is_missing(alice_tenant):
 
     assert texts(order) == {"Glucose": "85"}
     assert Order.objects.for_tenant(alice_tenant).get().has_missing_results is True
-    (missing,) = gaps_of(version)
+    (missing,) = list_missing_results_of_version(version)
     assert (missing.failure_type, missing.note) == ("internal_lab_failure", "Reagent")
     make_results(
         order=order, results=(make_reported_result("Zinc", "71"),), reported_at=LATER
@@ -267,7 +267,7 @@ def test_a_step_that_results_prove_is_taken_with_them(
     panel = make_lab_test(tenant=alice_tenant, method=method)
     order = make_order(tenant=alice_tenant, lab_test=panel)
     for low in ["requisition_created", *steps]:
-        advance(order=order, actor=ACTOR, to=low)
+        advance_order(order=order, actor=ACTOR, to=low)
 
     make_results(order=order)
 
@@ -290,7 +290,7 @@ def test_an_order_that_can_have_no_results_yet_takes_none(
     panel = make_lab_test(tenant=alice_tenant, method=method)
     order = make_order(tenant=alice_tenant, lab_test=panel)
     for low in steps:
-        advance(order=order, actor=ACTOR, to=low)
+        advance_order(order=order, actor=ACTOR, to=low)
 
     with refused(alice_tenant, "results_not_expected"):
         make_results(order=order, status=status)
@@ -300,7 +300,7 @@ def test_a_delivery_of_nothing_is_refused(alice_tenant):
     order = make_order_awaiting_results(tenant=alice_tenant)
 
     with refused(alice_tenant, "results_missing"):
-        store_results(
+        store_result_delivery(
             order=order, actor=ACTOR, delivery=replace(delivery(), results=())
         )
 
@@ -309,7 +309,7 @@ def test_results_of_an_order_that_was_completed_without_them_are_no_correction(
     alice_tenant,
 ):
     order = make_order_awaiting_results(tenant=alice_tenant)
-    advance(order=order, actor=ACTOR, to="completed")
+    advance_order(order=order, actor=ACTOR, to="completed")
 
     version = make_results(order=order)
 
@@ -329,7 +329,7 @@ def test_two_results_of_one_code_are_told_apart_by_their_sub_id(alice_tenant):
         ),
     )
 
-    rows = rows_of(current_version(order=order))
+    rows = list_results_of_version(find_current_version(order=order))
     assert [(row.sub_id, row.result) for row in rows] == [("1", "85"), ("2", "99")]
 
 

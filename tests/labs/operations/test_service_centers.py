@@ -4,8 +4,8 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from labs.models import Lab, ServiceCenter
-from labs.operations.reference import lay_reference_set
-from labs.states.service_centers import read_hours, write_hours
+from labs.operations.reference import install_reference_data
+from labs.states.service_centers import parse_opening_hours, serialize_opening_hours
 from tests.factories.labs import make_lab
 
 pytestmark = pytest.mark.django_db
@@ -55,7 +55,9 @@ def test_a_center_has_coordinates_and_zone_of_its_zip_code(lab, imported):
     assert center.time_zone == "America/Phoenix"
     assert (center.bill_types, center.capabilities) == (["client_bill"], [])
     assert (center.places, center.is_active) == (1, True)
-    assert center.hours == write_hours(read_hours("mon 07:00-12:00"))
+    assert center.hours == serialize_opening_hours(
+        parse_opening_hours("mon 07:00-12:00")
+    )
 
 
 def test_a_file_says_more_where_it_knows_more(lab, imported):
@@ -111,8 +113,8 @@ def test_a_file_without_a_needed_column_changes_nothing(lab, imported):
 
 
 def test_the_reference_set_has_centers_to_book(db):
-    lay_reference_set()
-    lay_reference_set()
+    install_reference_data()
+    install_reference_data()
 
     phoenix = ServiceCenter.objects.filter(zip_code="85004")
     assert ServiceCenter.objects.count() == 64

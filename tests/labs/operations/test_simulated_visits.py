@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from labs.operations.appointments import request_visit
+from labs.operations.appointments import request_home_appointment
 from labs.operations.simulation import simulate_order
-from labs.queries.appointments import active_of, appointments_of
-from labs.queries.orders import full_order
+from labs.queries.appointments import (
+    find_active_appointment,
+    list_appointments_of_order,
+)
+from labs.queries.orders import get_order_with_details
 from labs.states.catalogue import CollectionMethod
-from labs.states.orders import full_status
+from labs.states.orders import build_status
 from tests.factories.accounts import ACTOR
 from tests.factories.appointments import HOME, make_appointment, make_bookable_order
 
@@ -19,7 +22,7 @@ _AT_HOME = CollectionMethod.AT_HOME_PHLEBOTOMY
 def asked(alice_tenant):
     """An order with a visit to a home that has no time yet."""
     order = make_bookable_order(tenant=alice_tenant, method=_AT_HOME)
-    request_visit(
+    request_home_appointment(
         order=order,
         actor=ACTOR,
         provider="phlebfinders",
@@ -29,19 +32,19 @@ def asked(alice_tenant):
 
 
 def walk(order, low):
-    order = full_order(tenant=order.tenant, order_id=order.pk)
-    goal = full_status(order.method, low)
+    order = get_order_with_details(tenant=order.tenant, order_id=order.pk)
+    goal = build_status(order.method, low)
     simulate_order(order=order, actor=ACTOR, final_status=goal)
-    return full_order(tenant=order.tenant, order_id=order.pk).status == goal
+    return get_order_with_details(tenant=order.tenant, order_id=order.pk).status == goal
 
 
 def visits(order):
-    return [one.status for one in appointments_of(order=order)]
+    return [one.status for one in list_appointments_of_order(order=order)]
 
 
 def test_the_sandbox_sets_a_time_for_a_requested_visit_and_comes(asked):
     scheduled = walk(asked, "appointment_scheduled")
-    visit = active_of(order=asked)
+    visit = find_active_appointment(order=asked)
     drawn = walk(asked, "draw_completed")
 
     assert (scheduled, drawn) == (True, True)

@@ -13,17 +13,17 @@ from labs.operations.kits import KitRequest, order_kit
 from labs.operations.orders import cancel_order
 from labs.operations.simulation import (
     SIMULATE_JOB,
-    report_future_status,
+    report_unknown_status,
     simulate_order,
 )
-from labs.queries.history import last_event_id
-from labs.queries.orders import full_order
+from labs.queries.history import find_last_event_id
+from labs.queries.orders import get_order_with_details
 from labs.queries.results import (
-    current_version,
-    gaps_of,
-    result_changes,
-    result_versions,
-    rows_of,
+    compare_result_versions,
+    find_current_version,
+    list_missing_results_of_version,
+    list_result_versions,
+    list_results_of_version,
 )
 from labs.states.catalogue import CollectionMethod, ResultType
 from labs.states.orders import DEFAULT_WALKS, REGISTRABLE_WALK, Interpretation
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.django_db
 
 
 def lows(order):
-    kept = full_order(tenant=order.tenant, order_id=order.pk)
+    kept = get_order_with_details(tenant=order.tenant, order_id=order.pk)
     return [event.status.split(".")[2] for event in kept.events.order_by("pk")]
 
 
@@ -154,7 +154,7 @@ def test_a_goal_that_is_none_is_refused(alice_tenant, goal, code):
 def test_a_finished_order_is_walked_nowhere(alice_tenant):
     order = make_order(tenant=alice_tenant)
     cancel_order(order=order, actor=ACTOR)
-    order = full_order(tenant=alice_tenant, order_id=order.pk)
+    order = get_order_with_details(tenant=alice_tenant, order_id=order.pk)
 
     with refused(alice_tenant, "final_status_unreachable"):
         simulate_order(order=order, actor=ACTOR)
@@ -199,14 +199,14 @@ def test_a_delayed_walk_is_a_job_that_minds_what_happened_since(alice_tenant, ru
     assert walks == [SIMULATE_JOB] * 2
     assert early == before
     assert lows(walked)[-1] == "completed"
-    rows = rows_of(current_version(order=walked))
+    rows = list_results_of_version(find_current_version(order=walked))
     assert {(row.type, row.interpretation) for row in rows} == {("range", "critical")}
     assert lows(cancelled)[-1] == "cancelled"
 
 
 def test_of_two_who_act_on_the_same_sight_one_is_refused(alice_tenant):
     order = make_order(tenant=alice_tenant)
-    seen = last_event_id(order)
+    seen = find_last_event_id(order)
     goal = "received.walk_in_test.requisition_created"
     simulate_order(order=order, actor=ACTOR, final_status=goal, seen=seen)
 
@@ -221,7 +221,7 @@ def test_of_racing_walks_one_is_taken(alice_tenant):
 
     def walk(_):
         try:
-            mine = full_order(tenant=alice_tenant, order_id=order.pk)
+            mine = get_order_with_details(tenant=alice_tenant, order_id=order.pk)
             simulate_order(order=mine, actor=ACTOR, final_status=goal)
             return "walked"
         except DomainError as refusal:
@@ -243,8 +243,8 @@ def test_a_status_of_the_future_is_kept_and_does_not_stop_the_walk(
     panel = make_lab_test(tenant=alice_tenant, method=method)
     order = make_order(tenant=alice_tenant, lab_test=panel)
 
-    report_future_status(order=order, actor=ACTOR, status=f"received.{method}.pooled")
-    order = full_order(tenant=alice_tenant, order_id=order.pk)
+    report_unknown_status(order=order, actor=ACTOR, status=f"received.{method}.pooled")
+    order = get_order_with_details(tenant=alice_tenant, order_id=order.pk)
     simulate_order(order=order, actor=ACTOR)
 
     walk = DEFAULT_WALKS[method].split()
@@ -255,7 +255,7 @@ def test_a_status_that_is_known_is_none_of_the_future(alice_tenant):
     order = make_order(tenant=alice_tenant)
 
     with refused(alice_tenant, "status_known"):
-        report_future_status(
+        report_unknown_status(
             order=order, actor=ACTOR, status="completed.walk_in_test.completed"
         )
 
@@ -264,7 +264,7 @@ def test_production_hears_nothing_of_the_future(alice_production):
     order = make_order(tenant=alice_production)
 
     with refused(alice_production, "not_a_sandbox"):
-        report_future_status(order=order, actor=ACTOR, status="received.x.y")
+        report_unknown_status(order=order, actor=ACTOR, status="received.x.y")
 
 
 def reference_order(tenant, slug="quest-essential-health"):
@@ -281,12 +281,12 @@ def test_the_sandbox_lab_reports_as_flags_ask_for(alice_tenant, asked):
     )
 
     kept = Order.objects.for_tenant(alice_tenant).get()
-    version = current_version(order=kept)
+    version = find_current_version(order=kept)
     expected = ExpectedResult.objects.filter(marker__in=order.lab_test.markers.all())
     assert kept.interpretation == asked
     assert kept.has_missing_results is False
     assert (version.number, version.status) == (2, "final")
-    assert {row.expected_result_id for row in rows_of(version)} == {
+    assert {row.expected_result_id for row in list_results_of_version(version)} == {
         one.pk for one in expected
     }
     assert emitted_types(alice_tenant).count("labtest.result.critical") == (
@@ -334,7 +334,7 @@ def test_a_missing_result_is_told_with_why_it_is_missing(alice_tenant):
     )
 
     kept = Order.objects.for_tenant(alice_tenant).get()
-    missing = gaps_of(current_version(order=kept))
+    missing = list_missing_results_of_version(find_current_version(order=kept))
     assert kept.has_missing_results is True
     assert [row.failure_type for row in missing] == ["quantity_not_sufficient_failure"]
 
@@ -349,11 +349,13 @@ def test_a_correction_puts_right_what_was_worse_than_asked_for(alice_tenant):
     )
 
     kept = Order.objects.for_tenant(alice_tenant).get()
-    version = current_version(order=kept)
+    version = find_current_version(order=kept)
     assert kept.status == "completed.walk_in_test.corrected"
     assert kept.interpretation == "normal"
     assert (version.number, version.is_correction) == (3, True)
-    changes = result_changes(before=result_versions(order=kept)[1], after=version)
+    changes = compare_result_versions(
+        before=list_result_versions(order=kept)[1], after=version
+    )
     assert {change.before.interpretation for change in changes} == {"abnormal"}
     assert {change.after.interpretation for change in changes} == {"normal"}
 
@@ -366,11 +368,14 @@ def test_partial_results_come_in_parts_and_the_last_is_preliminary(alice_tenant)
     partial = "sample_with_lab.walk_in_test.partial_results"
 
     for _ in range(3):
-        order = full_order(tenant=alice_tenant, order_id=order.pk)
+        order = get_order_with_details(tenant=alice_tenant, order_id=order.pk)
         simulate_order(order=order, actor=ACTOR, final_status=partial)
 
-    versions = result_versions(order=order)
-    flags = [[row.is_preliminary for row in rows_of(version)] for version in versions]
+    versions = list_result_versions(order=order)
+    flags = [
+        [row.is_preliminary for row in list_results_of_version(version)]
+        for version in versions
+    ]
     assert flags == [[False, True], [False, True], [False]]
 
 
@@ -383,7 +388,7 @@ def test_one_seed_gives_one_set_of_values(alice_tenant):
         )
 
     first, second = (
-        [(row.name, row.result) for row in rows_of(version)]
+        [(row.name, row.result) for row in list_results_of_version(version)]
         for version in ResultVersion.objects.for_tenant(alice_tenant).filter(
             is_current=True
         )

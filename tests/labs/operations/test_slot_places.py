@@ -9,7 +9,7 @@ from django.db import connection
 from labs.models import Appointment, Order, SlotPlace
 from labs.operations.appointment_changes import reschedule_appointment
 from labs.operations.appointments import BookingRequest, book_appointment
-from labs.operations.slot_places import hold_slot, release_hold
+from labs.operations.slot_places import hold_slot_for_order, release_order_holds
 from labs.operations.slots import SlotTaken
 from labs.states.appointments import HOLD_TTL
 from portal.lib.errors import DomainError
@@ -115,9 +115,9 @@ def test_an_order_holds_one_slot_and_others_see_it_taken(alice_tenant):
     center = make_center()
     first, second = free_slots(alice_tenant, center)[:2]
     order = make_bookable_order(tenant=alice_tenant)
-    hold_slot(order=order, booking_key=first.booking_key)
+    hold_slot_for_order(order=order, booking_key=first.booking_key)
 
-    held = hold_slot(order=order, booking_key=second.booking_key)
+    held = hold_slot_for_order(order=order, booking_key=second.booking_key)
 
     assert held.expires_at == NOW + HOLD_TTL
     assert SlotPlace.objects.get().start_at == second.start
@@ -131,7 +131,7 @@ def test_an_order_holds_one_slot_and_others_see_it_taken(alice_tenant):
 def test_a_hold_that_ended_is_taken_over_by_whoever_books(alice_tenant, time_machine):
     center = make_center()
     slot = free_slots(alice_tenant, center)[0]
-    hold_slot(
+    hold_slot_for_order(
         order=make_bookable_order(tenant=alice_tenant), booking_key=slot.booking_key
     )
     time_machine.shift(HOLD_TTL)
@@ -149,9 +149,9 @@ def test_a_hold_is_let_go(alice_tenant):
     center = make_center()
     slot = free_slots(alice_tenant, center)[0]
     order = make_bookable_order(tenant=alice_tenant)
-    hold_slot(order=order, booking_key=slot.booking_key)
+    hold_slot_for_order(order=order, booking_key=slot.booking_key)
 
-    release_hold(order=order)
+    release_order_holds(order=order)
 
     assert SlotPlace.objects.count() == 0
 

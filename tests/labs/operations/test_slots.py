@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from labs.models import ServiceCenter
-from labs.operations.slots import center_slots
+from labs.operations.slots import list_center_slots
 from portal.lib.errors import DomainError
 from tests.factories.appointments import free_slots, make_center
 from tests.statements import count_statements
@@ -21,7 +21,7 @@ def at(hour, minute=0, day=2):
 
 
 def days(tenant, center, **wanted):
-    return center_slots(
+    return list_center_slots(
         tenant=tenant,
         lab_slug=center.lab.slug,
         site_codes=[center.site_code],
@@ -111,7 +111,9 @@ def test_places_come_from_one_query_however_many_sites(alice_tenant):
         make_center()
 
     with count_statements() as sent:
-        found = center_slots(tenant=alice_tenant, lab_slug="quest", zip_code="85004")
+        found = list_center_slots(
+            tenant=alice_tenant, lab_slug="quest", zip_code="85004"
+        )
 
     assert (len(found.days), len(sent)) == (70, 3)
 

@@ -6,7 +6,7 @@ import pytest
 import time_machine
 
 from labs.models import Order
-from labs.operations.order_steps import advance
+from labs.operations.order_steps import advance_order
 from labs.states.catalogue import CollectionMethod
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import make_lab, make_lab_test, make_marker, make_order
@@ -31,9 +31,9 @@ def drawn_order(tenant, *days):
     )
     order = make_order(tenant=tenant, lab_test=panel)
     with time_machine.travel(DRAWN, tick=False):
-        advance(order=order, actor=ACTOR, to="requisition_created")
+        advance_order(order=order, actor=ACTOR, to="requisition_created")
         assert order.due_by is None
-        advance(order=order, actor=ACTOR, to="draw_completed")
+        advance_order(order=order, actor=ACTOR, to="draw_completed")
     return order
 
 
@@ -52,7 +52,7 @@ def test_later_steps_leave_the_days_as_they_were_told(alice_tenant):
     order = drawn_order(alice_tenant, (2, 5))
 
     with time_machine.travel(DRAWN + timedelta(days=3), tick=False):
-        advance(order=order, actor=ACTOR, to="partial_results")
+        advance_order(order=order, actor=ACTOR, to="partial_results")
 
     kept = Order.objects.for_tenant(alice_tenant).get()
     assert (kept.due_by, kept.worst_case_due_by) == (date(2026, 3, 4), date(2026, 3, 7))

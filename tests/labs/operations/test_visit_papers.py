@@ -2,11 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from labs.operations.appointments import request_visit
-from labs.operations.visit_papers import calendar_of, sheet_of, week_words
-from labs.queries.orders import full_order
+from labs.operations.appointments import request_home_appointment
+from labs.operations.visit_papers import (
+    format_opening_hours,
+    render_appointment_sheet,
+    render_calendar_entry,
+)
+from labs.queries.orders import get_order_with_details
 from labs.states.catalogue import CollectionMethod
-from labs.states.service_centers import read_hours
+from labs.states.service_centers import parse_opening_hours
 from portal.lib.errors import NotFound
 from tests.factories.accounts import ACTOR
 from tests.factories.appointments import (
@@ -39,7 +43,7 @@ from tests.labs.printed import pages_of
     ],
 )
 def test_days_that_are_alike_stand_together(written, said):
-    assert week_words(read_hours(written)) == said
+    assert format_opening_hours(parse_opening_hours(written)) == said
 
 
 @pytest.mark.django_db
@@ -47,9 +51,9 @@ def test_before_the_requisition_the_sheet_stands_alone_and_says_so(alice_tenant)
     panel = make_lab_test(tenant=alice_tenant, lab=booking_lab())
     order = make_order(tenant=alice_tenant, lab_test=panel)
     visit = make_appointment(order=order)
-    order = full_order(tenant=alice_tenant, order_id=order.pk)
+    order = get_order_with_details(tenant=alice_tenant, order_id=order.pk)
 
-    paper = sheet_of(order=order, appointment=visit)
+    paper = render_appointment_sheet(order=order, appointment=visit)
 
     (page,) = pages_of(paper.body)
     assert paper.name == f"visit-{str(order.pk)[:8]}.pdf"
@@ -57,18 +61,18 @@ def test_before_the_requisition_the_sheet_stands_alone_and_says_so(alice_tenant)
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("draw", [sheet_of, calendar_of])
+@pytest.mark.parametrize("draw", [render_appointment_sheet, render_calendar_entry])
 def test_a_visit_without_a_time_has_no_paper(alice_tenant, draw):
     order = make_bookable_order(
         tenant=alice_tenant, method=CollectionMethod.AT_HOME_PHLEBOTOMY
     )
-    visit = request_visit(
+    visit = request_home_appointment(
         order=order,
         actor=ACTOR,
         provider="phlebfinders",
         address={**HOME, "zip_code": "54650"},
     )
-    order = full_order(tenant=alice_tenant, order_id=order.pk)
+    order = get_order_with_details(tenant=alice_tenant, order_id=order.pk)
 
     with pytest.raises(NotFound) as refused:
         draw(order=order, appointment=visit)

@@ -10,13 +10,13 @@ from labs.models import CriticalAlert, Order, ResultVersion
 from labs.queries import order_list
 from labs.queries.order_list import (
     ListFilters,
-    attention_orders,
-    count_attention,
-    listed_orders,
-    orders_by_id,
-    orders_per_day,
-    orders_per_status,
-    orders_per_user,
+    count_orders_needing_attention,
+    count_orders_per_day,
+    count_orders_per_status,
+    count_orders_per_user,
+    find_orders_by_id,
+    list_orders,
+    list_orders_needing_attention,
 )
 from labs.states.catalogue import CollectionMethod
 from labs.states.order_work import Stage, WorkState
@@ -67,10 +67,10 @@ def place(alice_tenant, dana, panel):
 
 
 def listed(tenant, *, offset=0, limit=50, **filters):
-    page = listed_orders(
+    page = list_orders(
         tenant=tenant,
         filters=ListFilters(**filters),
-        statuses=orders_per_status(tenant=tenant),
+        statuses=count_orders_per_status(tenant=tenant),
         offset=offset,
         limit=limit,
     )
@@ -93,7 +93,7 @@ def test_the_list_has_live_orders_of_the_tenant_the_newest_first(
 
     assert listed(alice_tenant) == pks(two, one)
     assert listed(alice_tenant, oldest_first=True) == pks(one, two)
-    assert orders_per_status(tenant=alice_tenant) == {one.status: 2}
+    assert count_orders_per_status(tenant=alice_tenant) == {one.status: 2}
 
 
 def test_tabs_hold_orders_by_what_is_to_be_done(alice_tenant, place):
@@ -206,11 +206,13 @@ def test_a_critical_result_needs_attention_before_what_changed_last(
     alert_of(critical)
     place(days=1, status=DONE, interpretation="abnormal")
 
-    found = attention_orders(tenant=alice_tenant, limit=5)
+    found = list_orders_needing_attention(tenant=alice_tenant, limit=5)
 
     assert pks(*found) == pks(critical, held_up, lost)
-    assert pks(*attention_orders(tenant=alice_tenant, limit=1)) == pks(critical)
-    assert count_attention(tenant=alice_tenant) == 3
+    assert pks(*list_orders_needing_attention(tenant=alice_tenant, limit=1)) == pks(
+        critical
+    )
+    assert count_orders_needing_attention(tenant=alice_tenant) == 3
 
 
 def test_an_order_without_requisition_is_stuck_in_production_alone(
@@ -225,8 +227,8 @@ def test_an_order_without_requisition_is_stuck_in_production_alone(
     place(**production, **hours, activate_by=date(2026, 3, 20))
     overdue = place(**production, **hours, activate_by=date(2026, 3, 19))
 
-    assert count_attention(tenant=alice_tenant) == 0
-    found = attention_orders(tenant=alice_production, limit=5)
+    assert count_orders_needing_attention(tenant=alice_tenant) == 0
+    found = list_orders_needing_attention(tenant=alice_production, limit=5)
     assert {order.pk for order in found} == {stuck.pk, overdue.pk}
 
 
@@ -236,7 +238,7 @@ def test_totals_are_exact_up_to_a_limit(alice_tenant, place, monkeypatch):
         place(days=days)
 
     def page(**wanted):
-        found = listed_orders(
+        found = list_orders(
             tenant=alice_tenant, filters=ListFilters(), statuses=(), **wanted
         )
         return len(found.orders), found.total, found.is_exact
@@ -244,14 +246,14 @@ def test_totals_are_exact_up_to_a_limit(alice_tenant, place, monkeypatch):
     assert page(limit=1) == (1, 2, False)
     assert page(limit=5) == (3, 2, False)
     assert page(limit=1, offset=9) == (0, 2, False)
-    assert list(orders_per_status(tenant=alice_tenant).values()) == [3]
+    assert list(count_orders_per_status(tenant=alice_tenant).values()) == [3]
 
 
 def test_a_page_past_the_end_knows_how_many_there_are(alice_tenant, place):
     place(days=1)
     place(days=2)
 
-    page = listed_orders(
+    page = list_orders(
         tenant=alice_tenant, filters=ListFilters(), statuses=(), offset=50
     )
 
@@ -266,7 +268,7 @@ def test_a_page_takes_two_queries_where_it_has_all(
         place(days=days)
 
     with django_assert_num_queries(2):
-        page = listed_orders(tenant=alice_tenant, filters=ListFilters(), statuses=())
+        page = list_orders(tenant=alice_tenant, filters=ListFilters(), statuses=())
         for order in page.orders:
             assert order.user.client_user_id == "mbr_dana"
             assert order.lab.name
@@ -278,7 +280,7 @@ def test_patients_are_loaded_only_where_they_are_asked_for(alice_tenant, place):
     place()
 
     def deferred(*, with_patients):
-        page = listed_orders(
+        page = list_orders(
             tenant=alice_tenant,
             filters=ListFilters(),
             statuses=(),
@@ -295,7 +297,7 @@ def test_orders_are_found_by_id_or_sample(alice_tenant, charlie_tenant, place):
     order = place(sample_id="SB12345678")
 
     def found(text, tenant=alice_tenant):
-        return pks(*orders_by_id(tenant=tenant, text=text, limit=5))
+        return pks(*find_orders_by_id(tenant=tenant, text=text, limit=5))
 
     assert found(str(order.pk)) == found(order.pk.hex[:8]) == pks(order)
     assert found("sb12345678") == pks(order)
@@ -307,7 +309,7 @@ def test_orders_are_counted_by_the_utc_day_they_were_placed_on(alice_tenant, pla
     for days in (0, 0, 3, 30):
         place(days=days)
 
-    counted = orders_per_day(tenant=alice_tenant, since=NOW - timedelta(days=7))
+    counted = count_orders_per_day(tenant=alice_tenant, since=NOW - timedelta(days=7))
 
     assert counted == {date(2026, 3, 20): 2, date(2026, 3, 17): 1}
 
@@ -321,7 +323,7 @@ def test_orders_are_counted_per_user(
         place(user=user)
     keys = [dana.pk, idle.pk]
 
-    assert orders_per_user(tenant=alice_tenant, user_keys=keys) == {dana.pk: 2}
-    assert orders_per_user(tenant=alice_tenant, user_keys=[]) == {}
+    assert count_orders_per_user(tenant=alice_tenant, user_keys=keys) == {dana.pk: 2}
+    assert count_orders_per_user(tenant=alice_tenant, user_keys=[]) == {}
     for stranger in (alice_production, charlie_tenant):
-        assert orders_per_user(tenant=stranger, user_keys=keys) == {}
+        assert count_orders_per_user(tenant=stranger, user_keys=keys) == {}

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from labs.queries.places import find_place, miles_between
+from labs.queries.places import find_zip_place, miles_between
 
 
 def test_a_zip_code_lies_somewhere():
-    place = find_place("85004-1234")
+    place = find_zip_place("85004-1234")
 
     assert place is not None
     assert (place.zip_code, place.city, place.state) == ("85004", "Phoenix", "AZ")
@@ -16,7 +16,7 @@ def test_a_zip_code_lies_somewhere():
 
 @pytest.mark.parametrize("zip_code", ["", "8500", "850044", "00000", "AE 12", "09001"])
 def test_what_is_no_zip_code_of_the_country_lies_nowhere(zip_code):
-    assert find_place(zip_code) is None
+    assert find_zip_place(zip_code) is None
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_what_is_no_zip_code_of_the_country_lies_nowhere(zip_code):
     ],
 )
 def test_zones_meet_where_they_do(zip_code, zone):
-    assert find_place(zip_code).time_zone == zone
+    assert find_zip_place(zip_code).time_zone == zone
 
 
 def test_miles_are_as_the_crow_flies():

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from labs.queries.trends import user_trends
+from labs.queries.trends import list_user_trends
 from tests.factories.labs import make_lab, make_lab_test
 from tests.factories.results import (
     make_order_awaiting_results,
@@ -40,7 +40,9 @@ def result_of(alice_tenant, user):
 
 
 def trends(tenant, user, *measures):
-    return user_trends(tenant=tenant, user_uuid=user.uuid, measures=measures or None)
+    return list_user_trends(
+        tenant=tenant, user_uuid=user.uuid, measures=measures or None
+    )
 
 
 def test_points_are_oldest_first_in_the_newest_unit_and_say_what_was_converted(

@@ -6,9 +6,9 @@ import pytest
 
 from labs.states.result_texts import (
     Interval,
-    bounds_of,
-    read_range,
-    read_result,
+    interval_bounds,
+    parse_reference_range,
+    parse_result,
 )
 
 
@@ -40,7 +40,7 @@ def interval(low=None, high=None, **fields):
     ],
 )
 def test_a_range_is_read_in_every_written_form(text, read):
-    assert read_range(text, "mg/dL") == read
+    assert parse_reference_range(text, "mg/dL") == read
 
 
 @pytest.mark.parametrize(
@@ -59,8 +59,8 @@ def test_a_range_is_read_in_every_written_form(text, read):
     ],
 )
 def test_a_text_that_is_no_plain_range_has_no_bounds(text):
-    assert read_range(text, "mg/dL") is None
-    assert bounds_of(read_range(text)) == (None, None)
+    assert parse_reference_range(text, "mg/dL") is None
+    assert interval_bounds(parse_reference_range(text)) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_text_that_is_no_plain_range_has_no_bounds(text):
 def test_a_result_lies_above_or_below_only_where_that_is_certain(
     result, reference, above, below
 ):
-    amount, limits = read_result(result).amount, read_range(reference)
+    amount, limits = parse_result(result).amount, parse_reference_range(reference)
 
     assert amount.exceeds(limits) is above
     assert amount.falls_below(limits) is below
@@ -116,6 +116,6 @@ def test_a_result_lies_above_or_below_only_where_that_is_certain(
 def test_a_result_is_written_in_the_form_of_its_type(
     text, declared, kind, written, number
 ):
-    told = read_result(text, declared)
+    told = parse_result(text, declared)
 
     assert (told.type, told.text, told.number) == (kind, written, number)

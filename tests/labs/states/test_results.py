@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from labs.states.results import interpret_flag, worst
+from labs.states.results import interpret_lab_flag, worst_interpretation
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from labs.states.results import interpret_flag, worst
     ],
 )
 def test_a_flag_of_a_lab_is_understood(flag, interpretation):
-    assert interpret_flag(flag) == interpretation
+    assert interpret_lab_flag(flag) == interpretation
 
 
 @pytest.mark.parametrize(
@@ -38,4 +38,4 @@ def test_a_flag_of_a_lab_is_understood(flag, interpretation):
     ],
 )
 def test_the_worst_that_is_told_counts(several, overall):
-    assert worst(several) == overall
+    assert worst_interpretation(several) == overall

@@ -7,10 +7,10 @@ import pytest
 from labs.states.service_centers import (
     Capability,
     OpenSpan,
-    read_capability,
-    read_hours,
-    stored_hours,
-    write_hours,
+    deserialize_opening_hours,
+    parse_capability,
+    parse_opening_hours,
+    serialize_opening_hours,
 )
 
 MORNING = OpenSpan(time(6, 30), time(12))
@@ -19,18 +19,18 @@ SATURDAY = OpenSpan(time(7), time(11))
 
 
 def test_hours_are_read_by_weekday():
-    hours = read_hours("mon-fri 06:30-12:00 12:30-15:30; Sat 07:00-11:00; wed")
+    hours = parse_opening_hours("mon-fri 06:30-12:00 12:30-15:30; Sat 07:00-11:00; wed")
 
     day = (MORNING, AFTERNOON)
     assert hours == (day, day, (), day, day, (SATURDAY,), ())
 
 
 def test_hours_are_stored_and_read_again():
-    hours = read_hours("tue 06:30-12:00")
+    hours = parse_opening_hours("tue 06:30-12:00")
 
-    assert write_hours(hours)["tuesday"] == [["06:30", "12:00"]]
-    assert write_hours(hours)["monday"] == []
-    assert stored_hours(write_hours(hours)) == hours
+    assert serialize_opening_hours(hours)["tuesday"] == [["06:30", "12:00"]]
+    assert serialize_opening_hours(hours)["monday"] == []
+    assert deserialize_opening_hours(serialize_opening_hours(hours)) == hours
 
 
 @pytest.mark.parametrize(
@@ -47,12 +47,12 @@ def test_hours_are_stored_and_read_again():
 )
 def test_what_is_no_hours_is_refused(text):
     with pytest.raises(ValueError):
-        read_hours(text)
+        parse_opening_hours(text)
 
 
 def test_any_way_to_book_through_us_is_one_capability():
-    assert read_capability("appointment_scheduling_via_anything") == (
+    assert parse_capability("appointment_scheduling_via_anything") == (
         Capability.BOOKABLE_HERE
     )
-    assert read_capability("stat") == Capability.STAT
-    assert read_capability("parking") is None
+    assert parse_capability("stat") == Capability.STAT
+    assert parse_capability("parking") is None

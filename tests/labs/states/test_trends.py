@@ -2,7 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from labs.states.trends import codes_of, convert_value, measure_of, same_unit
+from labs.states.trends import (
+    convert_result_value,
+    is_same_unit,
+    loinc_codes_of_measure,
+    loinc_measure_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -16,7 +21,7 @@ from labs.states.trends import codes_of, convert_value, measure_of, same_unit
     ],
 )
 def test_values_convert_where_the_measure_allows(value, unit, to, loinc, expected):
-    found = convert_value(value, unit=unit, to=to, loinc=loinc)
+    found = convert_result_value(value, unit=unit, to=to, loinc=loinc)
 
     assert found == pytest.approx(expected, rel=1e-4)
 
@@ -26,16 +31,19 @@ def test_values_convert_where_the_measure_allows(value, unit, to, loinc, expecte
     [("mmol/L", "mg/dL", "30522-7"), ("mg/dL", "%", "2345-7"), ("", "mg/dL", "2345-7")],
 )
 def test_what_cant_be_compared_is_not_converted(unit, to, loinc):
-    assert convert_value(5.0, unit=unit, to=to, loinc=loinc) is None
+    assert convert_result_value(5.0, unit=unit, to=to, loinc=loinc) is None
 
 
 def test_twins_by_mass_and_moles_are_one_measure():
-    assert measure_of("14749-6") == measure_of("2345-7") == "2345-7"
-    assert codes_of("2345-7") == ("2345-7", "14749-6")
-    assert (measure_of("718-7"), codes_of("718-7")) == ("718-7", ("718-7",))
+    assert loinc_measure_of("14749-6") == loinc_measure_of("2345-7") == "2345-7"
+    assert loinc_codes_of_measure("2345-7") == ("2345-7", "14749-6")
+    assert (loinc_measure_of("718-7"), loinc_codes_of_measure("718-7")) == (
+        "718-7",
+        ("718-7",),
+    )
 
 
 def test_a_units_spelling_makes_no_other_unit():
-    assert same_unit("mg/dl", "mg/dL")
-    assert not same_unit("mg/L", "mg/dL")
-    assert same_unit("", "")
+    assert is_same_unit("mg/dl", "mg/dL")
+    assert not is_same_unit("mg/L", "mg/dL")
+    assert is_same_unit("", "")

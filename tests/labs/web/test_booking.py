@@ -11,7 +11,7 @@ from accounts.states import Role
 from labs.gateways.booking_sandbox import GONE, SLOW
 from labs.models import Appointment, ServiceCenter, SlotPlace
 from labs.operations.appointment_changes import cancel_appointment
-from labs.operations.slot_places import hold_slot
+from labs.operations.slot_places import hold_slot_for_order
 from labs.states.catalogue import CollectionMethod
 from tests.audit import audited
 from tests.factories.accounts import ACTOR, make_member
@@ -163,7 +163,7 @@ def test_a_lost_time_is_struck_and_what_is_nearest_is_booked_by_one_press(
     alice_web, alice_tenant, center, order
 ):
     slot = free_slots(alice_tenant, center)[0]
-    hold_slot(
+    hold_slot_for_order(
         order=make_bookable_order(tenant=alice_tenant), booking_key=slot.booking_key
     )
     form = sent(go="book", slot=slot.booking_key, notes="Left arm")

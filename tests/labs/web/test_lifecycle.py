@@ -6,7 +6,7 @@ import pytest
 import time_machine
 
 from labs.models import Order, OrderEvent
-from labs.states.orders import ORDER_STATUSES, find_walk, full_status
+from labs.states.orders import ORDER_STATUSES, build_status, find_status_path
 from labs.web.lifecycle import history_of, is_known, next_step, stages_of
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -15,7 +15,7 @@ UNKNOWN = "new to Assay"
 
 def walked(method, *lows, **fields):
     """An order and its steps, an hour apart, none of them stored."""
-    statuses = [low if "." in low else full_status(method, low) for low in lows]
+    statuses = [low if "." in low else build_status(method, low) for low in lows]
     order = Order(method=method, status=statuses[-1], **fields)
     events = [
         OrderEvent(
@@ -33,8 +33,8 @@ def walked(method, *lows, **fields):
 @pytest.mark.parametrize("status", ORDER_STATUSES)
 def test_every_status_has_its_stage_and_says_what_is_next(status):
     method = status.split(".")[1]
-    start = full_status(method, "ordered")
-    lows = [start, *(find_walk(start, to=status, registrable=False) or [status])]
+    start = build_status(method, "ordered")
+    lows = [start, *(find_status_path(start, to=status, registrable=False) or [status])]
     order, events = walked(method, *dict.fromkeys(lows))
 
     states = [stage.state for stage in stages_of(order, events)]

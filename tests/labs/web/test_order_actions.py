@@ -9,9 +9,9 @@ from django.utils.html import escape
 from accounts.states import Role
 from labs.models import Order
 from labs.operations.kits import KitRequest, order_kit
-from labs.operations.order_steps import advance
+from labs.operations.order_steps import advance_order
 from labs.operations.orders import cancel_order
-from labs.queries.history import last_event_id
+from labs.queries.history import find_last_event_id
 from labs.states.catalogue import CollectionMethod
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import (
@@ -96,7 +96,7 @@ def test_a_sandbox_order_advances_to_what_is_chosen(alice_web, order):
     asked = alice_web.get(url(order, "advance_order"))
     reply = alice_web.post(
         url(order, "advance_order"),
-        {"final_status": READY, "seen": last_event_id(order)},
+        {"final_status": READY, "seen": find_last_event_id(order)},
     )
 
     groups = dict(asked.context["form"].fields["final_status"].choices)
@@ -107,8 +107,8 @@ def test_a_sandbox_order_advances_to_what_is_chosen(alice_web, order):
 
 
 def test_the_second_of_two_tabs_is_told_that_the_order_has_moved(alice_web, order):
-    seen = last_event_id(order)
-    advance(order=order, actor=ACTOR, to="requisition_created")
+    seen = find_last_event_id(order)
+    advance_order(order=order, actor=ACTOR, to="requisition_created")
     before = holdings(order.tenant)
 
     reply = alice_web.post(
@@ -118,7 +118,7 @@ def test_the_second_of_two_tabs_is_told_that_the_order_has_moved(alice_web, orde
 
     assert reply.status_code == 422
     assert READY in reply.context["refusal"]
-    assert reply.context["seen"] == last_event_id(order)
+    assert reply.context["seen"] == find_last_event_id(order)
     assert holdings(order.tenant) == before
 
 
@@ -127,7 +127,10 @@ def test_a_status_that_is_out_of_reach_is_refused_beside_its_field(alice_web, or
 
     reply = alice_web.post(
         url(order, "advance_order"),
-        {"final_status": "received.walk_in_test.ordered", "seen": last_event_id(order)},
+        {
+            "final_status": "received.walk_in_test.ordered",
+            "seen": find_last_event_id(order),
+        },
     )
 
     assert reply.status_code == 422
@@ -140,7 +143,7 @@ def test_results_of_the_sandbox_lie_as_asked_for(alice_web, alice_tenant, order)
         url(order, "advance_order"),
         {
             "final_status": "completed.walk_in_test.completed",
-            "seen": last_event_id(order),
+            "seen": find_last_event_id(order),
             "interpretation": "critical",
         },
     )
@@ -151,7 +154,7 @@ def test_results_of_the_sandbox_lie_as_asked_for(alice_web, alice_tenant, order)
 def test_an_order_advances_later_where_a_delay_is_given(alice_web, order):
     alice_web.post(
         url(order, "advance_order"),
-        {"final_status": READY, "seen": last_event_id(order), "delay": 60},
+        {"final_status": READY, "seen": find_last_event_id(order), "delay": 60},
     )
 
     assert kept(order).status == "received.walk_in_test.ordered"
@@ -289,8 +292,8 @@ def test_a_refused_recreation_says_why_and_changes_nothing(
 
 
 def test_an_order_past_cancelling_says_so_before_anything_is_typed(alice_web, order):
-    advance(order=order, actor=ACTOR, to="requisition_created")
-    advance(order=order, actor=ACTOR, to="completed")
+    advance_order(order=order, actor=ACTOR, to="requisition_created")
+    advance_order(order=order, actor=ACTOR, to="completed")
 
     page = alice_web.get(url(order, "recreate_order"))
 
@@ -347,7 +350,7 @@ def test_a_draw_on_site_is_noted(alice_web, alice_tenant):
     )
     order = make_order(tenant=alice_tenant, lab_test=panel)
     early = alice_web.get(url(order)).context["actions"].complete_draw
-    advance(order=order, actor=ACTOR, to="requisition_created")
+    advance_order(order=order, actor=ACTOR, to="requisition_created")
 
     reply = alice_web.post(url(order, "note_draw"))
 

@@ -12,11 +12,11 @@ from django.utils import timezone
 
 from accounts.states import Role
 from labs.operations.catalogue import archive_lab_test
-from labs.operations.order_steps import advance, take_reported_status
+from labs.operations.order_steps import advance_order, store_reported_status
 from labs.operations.orders import cancel_order
-from labs.operations.recreations import Recreation, recreate_order
-from labs.operations.redraws import offer_redraw
-from labs.queries.history import last_event_id
+from labs.operations.recreations import RecreationRequest, recreate_order
+from labs.operations.redraws import place_redraw
+from labs.queries.history import find_last_event_id
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import UpdateReason
 from tests.audit import audited
@@ -202,7 +202,7 @@ def test_a_cancelled_order_ends_where_it_stood(alice_web, order):
 
 def test_a_status_nobody_knows_is_shown_as_it_came(alice_web, order):
     raw = "collecting_sample.walk_in_test.pooled"
-    take_reported_status(order=order, actor=ACTOR, status=raw, detail="too_new")
+    store_reported_status(order=order, actor=ACTOR, status=raw, detail="too_new")
 
     page = alice_web.get(url(order))
 
@@ -221,7 +221,9 @@ def test_a_recreated_order_and_the_one_before_link_to_each_other(
     old = make_order(tenant=alice_tenant, lab_test=panel)
     make_lab_account(tenant=alice_tenant, lab=panel.lab, account_name="New")
     new = recreate_order(
-        order=old, actor=ACTOR, wanted=Recreation(reason=UpdateReason.INCORRECT_LAB)
+        order=old,
+        actor=ACTOR,
+        wanted=RecreationRequest(reason=UpdateReason.INCORRECT_LAB),
     )
 
     page = alice_web.get(url(new))
@@ -241,8 +243,8 @@ def test_a_recreated_order_and_the_one_before_link_to_each_other(
 def test_an_order_that_was_redrawn_is_not_offered_for_cancelling(
     alice_web, alice_tenant, order
 ):
-    advance(order=order, actor=ACTOR, to="requisition_created")
-    redraw = offer_redraw(order=order, actor=ACTOR)
+    advance_order(order=order, actor=ACTOR, to="requisition_created")
+    redraw = place_redraw(order=order, actor=ACTOR)
 
     page = alice_web.get(url(order))
 
@@ -255,7 +257,7 @@ def test_events_that_told_of_the_order_are_listed_the_latest_first(
     alice_web, alice_tenant, order
 ):
     make_order(tenant=alice_tenant, user=order.user)
-    advance(order=order, actor=ACTOR, to="requisition_created")
+    advance_order(order=order, actor=ACTOR, to="requisition_created")
 
     sent = alice_web.get(url(order)).context["sent"]
 
@@ -268,10 +270,10 @@ def test_events_that_told_of_the_order_are_listed_the_latest_first(
 def test_a_poll_without_news_is_empty_and_no_read(alice_web, order):
     alice_web.get(url(order))
     before = len(audited(order.tenant))
-    seen = f"{url(order)}?seen={last_event_id(order)}&every=5"
+    seen = f"{url(order)}?seen={find_last_event_id(order)}&every=5"
 
     quiet = alice_web.get(seen, headers=HTMX)
-    advance(order=order, actor=ACTOR, to="requisition_created")
+    advance_order(order=order, actor=ACTOR, to="requisition_created")
     news = alice_web.get(seen, headers=HTMX)
 
     assert (quiet.status_code, quiet.content) == (204, b"")
@@ -289,7 +291,7 @@ def test_an_order_that_has_not_moved_for_a_while_is_asked_for_less_often(
     with time_machine.travel(timezone.now() + timedelta(minutes=10)):
         # The page still asks often: it is told how seldom is enough.
         told = alice_web.get(
-            f"{url(order)}?seen={last_event_id(order)}&every=5", headers=HTMX
+            f"{url(order)}?seen={find_last_event_id(order)}&every=5", headers=HTMX
         )
 
     assert told.context["poll_seconds"] == 30
@@ -309,7 +311,7 @@ def test_the_page_takes_as_many_queries_for_ten_steps_and_markers_as_for_one(
     panel = make_lab_test(tenant=alice_tenant, lab=lab, markers=markers)
     long = make_order(tenant=alice_tenant, lab_test=panel)
     for step in ("requisition_created", "partial_results", "completed", "corrected"):
-        advance(order=long, actor=ACTOR, to=step)
+        advance_order(order=long, actor=ACTOR, to=step)
     alice_web.get(url(order))  # the first request does more
 
     with CaptureQueriesContext(connection) as few:
@@ -326,11 +328,11 @@ def test_results_that_came_late_say_by_how_many_days(alice_web, alice_tenant):
         tenant=alice_tenant, method=CollectionMethod.ON_SITE_COLLECTION
     )
     order = make_order(tenant=alice_tenant, lab_test=panel)
-    advance(order=order, actor=ACTOR, to="requisition_created")
-    advance(order=order, actor=ACTOR, to="draw_completed")
+    advance_order(order=order, actor=ACTOR, to="requisition_created")
+    advance_order(order=order, actor=ACTOR, to="draw_completed")
     with time_machine.travel(timezone.now() + timedelta(days=3), tick=False):
         waiting = alice_web.get(url(order)).context["turnaround"]
-        advance(order=order, actor=ACTOR, to="completed")
+        advance_order(order=order, actor=ACTOR, to="completed")
     came = alice_web.get(url(order)).context["turnaround"]
 
     assert (waiting.state, waiting.late_by, waiting.came_on) == ("late", 1, None)

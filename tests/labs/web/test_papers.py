@@ -9,8 +9,8 @@ from django.urls import reverse
 
 from accounts.states import Role
 from labs.operations.orders import import_order
-from labs.operations.requisitions import make_requisition
-from labs.queries.orders import full_order
+from labs.operations.requisitions import create_requisition
+from labs.queries.orders import get_order_with_details
 from tests.audit import audited
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.labs import make_lab_test, make_order, order_request
@@ -28,7 +28,7 @@ def order(alice_tenant):
     """An order whose requisition is made, of a test with instructions."""
     panel = make_lab_test(tenant=alice_tenant, has_collection_instructions=True)
     order = make_order(tenant=alice_tenant, lab_test=panel)
-    make_requisition(tenant=alice_tenant, actor=ACTOR, order_id=order.pk)
+    create_requisition(tenant=alice_tenant, actor=ACTOR, order_id=order.pk)
     return order
 
 
@@ -143,7 +143,7 @@ def test_papers_that_name_the_patient_need_the_right_to(alice_tenant, order):
 def test_the_order_says_how_long_its_link_works(alice_web, alice_tenant, age, left):
     with time_machine.travel(NOW, tick=False) as clock:
         order = make_order(tenant=alice_tenant)
-        make_requisition(tenant=alice_tenant, actor=ACTOR, order_id=order.pk)
+        create_requisition(tenant=alice_tenant, actor=ACTOR, order_id=order.pk)
         clock.move_to(NOW + age)
 
         shelf = alice_web.get(url(order, "order")).context["papers"]
@@ -172,7 +172,7 @@ def test_an_import_says_why_it_has_no_requisition(alice_web, alice_tenant):
         ),
         sample_id="S-1",
     )
-    order = full_order(tenant=alice_tenant, order_id=order.pk)
+    order = get_order_with_details(tenant=alice_tenant, order_id=order.pk)
 
     shelf = alice_web.get(url(order, "order")).context["papers"]
 

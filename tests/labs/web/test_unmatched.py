@@ -7,7 +7,7 @@ from accounts.models import AuditEntry
 from accounts.states import Role
 from labs.models import InboundMessage, InboundReport
 from labs.operations.inbound_review import reject_report
-from labs.queries.results import current_version
+from labs.queries.results import find_current_version
 from portal.lib.slots import Work, slot
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.hl7 import make_oru, make_test, obx
@@ -106,7 +106,7 @@ def test_a_report_is_matched_in_the_browser_with_a_reason(alice_web, report, ord
     assert without.status_code == 422
     assert matched.url == f"{PLACE}orders/{order.pk}/"
     assert (report.status, report.why) == ("matched", WHY)
-    assert current_version(order=order).number == 1
+    assert find_current_version(order=order).number == 1
 
 
 def test_an_order_that_cannot_be_is_refused_in_the_form(alice_web, report):
@@ -140,7 +140,7 @@ def test_what_was_decided_cannot_be_decided_again(alice_web, report, order):
     match = alice_web.post(f"{page(report)}match/", {"order": order.pk, "why": WHY})
 
     assert (again.status_code, match.status_code) == (422, 422)
-    assert current_version(order=order) is None
+    assert find_current_version(order=order) is None
 
 
 def test_a_long_report_is_read_in_a_slot_and_a_short_one_at_once(

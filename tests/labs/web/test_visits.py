@@ -10,8 +10,8 @@ from accounts.models import Tenant
 from accounts.states import Role
 from labs.gateways.booking_sandbox import SLOW
 from labs.models import Appointment, ServiceCenter
-from labs.operations.appointments import request_visit
-from labs.queries.requisition_watches import is_watched
+from labs.operations.appointments import request_home_appointment
+from labs.queries.requisition_watches import is_subscribed_to_requisition
 from labs.states.catalogue import CollectionMethod
 from tests.audit import audited
 from tests.factories.accounts import ACTOR, make_member
@@ -122,7 +122,7 @@ def test_who_waits_for_the_requisition_asks_to_be_told(alice, alice_web, alice_t
         *(False, True, False),
     )
     assert before.closed == "The requisition has not been created yet."
-    assert is_watched(order=order, member=alice)
+    assert is_subscribed_to_requisition(order=order, member=alice)
     assert reply.context["visit"].is_watched
 
 
@@ -130,7 +130,7 @@ def test_a_requisition_that_is_made_is_not_waited_for(alice, alice_web, order):
     reply = alice_web.post(url(order, "watch_requisition"), follow=True)
 
     assert "requisition is already created" in reply.content.decode()
-    assert not is_watched(order=order, member=alice)
+    assert not is_subscribed_to_requisition(order=order, member=alice)
 
 
 def test_a_visit_is_called_off_with_its_reason(alice_web, alice_tenant, order):
@@ -197,7 +197,7 @@ def test_without_a_time_there_is_no_paper(alice_web, alice_tenant, name):
     order = make_bookable_order(
         tenant=alice_tenant, method=CollectionMethod.AT_HOME_PHLEBOTOMY
     )
-    request_visit(
+    request_home_appointment(
         order=order,
         actor=ACTOR,
         provider="phlebfinders",
@@ -266,7 +266,7 @@ def requested(alice_tenant):
     order = make_bookable_order(
         tenant=alice_tenant, method=CollectionMethod.AT_HOME_PHLEBOTOMY
     )
-    request_visit(
+    request_home_appointment(
         order=order,
         actor=ACTOR,
         provider="phlebfinders",

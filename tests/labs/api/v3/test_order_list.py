@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from labs.models import Order
-from labs.operations.order_steps import advance
+from labs.operations.order_steps import advance_order
 from labs.states.catalogue import CollectionMethod
 from tests.audit import audited
 from tests.factories.accounts import ACTOR
@@ -86,7 +86,7 @@ def test_statuses_and_methods_are_open_and_in_any_spelling(alice_api, alice_tena
         lab_test=make_lab_test(tenant=alice_tenant, method=CollectionMethod.TESTKIT),
     )
     walk_in = place(alice_tenant, day=2)
-    advance(order=walk_in, actor=ACTOR, to="requisition_created")
+    advance_order(order=walk_in, actor=ACTOR, to="requisition_created")
 
     assert listed(alice_api, status="Requisition-Created") == ids(walk_in)
     assert listed(alice_api, status=["ordered", "requisition_created"]) == ids(
@@ -141,7 +141,7 @@ def test_people_are_found_by_part_of_a_name_a_birth_date_or_an_id(
 def test_lists_are_sorted_as_asked(alice_api, alice_tenant):
     zoe = place(alice_tenant, day=1, patient_details=patient("Zoe", "Example"))
     ada = place(alice_tenant, day=2)
-    advance(order=ada, actor=ACTOR, to="requisition_created")
+    advance_order(order=ada, actor=ACTOR, to="requisition_created")
 
     assert listed(alice_api, order_direction="asc") == ids(zoe, ada)
     assert listed(alice_api, order_key="patient_name", order_direction="asc") == ids(

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from labs.api.v3 import orders
 from labs.models import LabTest, Order
-from labs.operations.order_steps import advance
+from labs.operations.order_steps import advance_order
 from labs.operations.orders import cancel_order, place_order
 from labs.payloads import OrderAnswer
 from labs.states.catalogue import CollectionMethod, LabTestStatus
@@ -480,7 +480,7 @@ def test_a_draw_is_completed_on_site(alice_api, alice_tenant):
         tenant=alice_tenant, method=CollectionMethod.ON_SITE_COLLECTION
     )
     order = make_order(tenant=alice_tenant, lab_test=panel)
-    advance(order=order, actor=ACTOR, to="requisition_created")
+    advance_order(order=order, actor=ACTOR, to="requisition_created")
 
     reply = alice_api.patch(f"/v3/order/{order.pk}/draw_completed")
 
@@ -521,7 +521,7 @@ def test_a_kit_is_sent_and_registered(alice_api, alice_tenant, user):
 
 def test_events_are_resent_as_new_messages(alice_api, alice_tenant, charlie_tenant):
     mine, other = make_order(tenant=alice_tenant), make_order(tenant=charlie_tenant)
-    advance(order=mine, actor=ACTOR, to="requisition_created")
+    advance_order(order=mine, actor=ACTOR, to="requisition_created")
     before = emitted(alice_tenant)
 
     reply = alice_api.post(

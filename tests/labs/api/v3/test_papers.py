@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from labs.operations.order_steps import advance
-from labs.operations.requisitions import make_requisition
+from labs.operations.order_steps import advance_order
+from labs.operations.requisitions import create_requisition
 from tests.audit import audited
 from tests.clients import error_lines
 from tests.factories.accounts import ACTOR
@@ -21,7 +21,7 @@ def order(alice_tenant):
     """An order whose requisition is made, of a test with instructions."""
     panel = make_lab_test(tenant=alice_tenant, has_collection_instructions=True)
     order = make_order(tenant=alice_tenant, lab_test=panel)
-    make_requisition(tenant=alice_tenant, actor=ACTOR, order_id=order.pk)
+    create_requisition(tenant=alice_tenant, actor=ACTOR, order_id=order.pk)
     return order
 
 
@@ -81,7 +81,7 @@ def test_a_panels_instructions_need_no_order(alice_api, alice_tenant):
 def test_a_paper_that_is_not_there_is_404(alice_api, alice_tenant, status, path, code):
     order = make_order(tenant=alice_tenant)
     if status:
-        advance(order=order, actor=ACTOR, to=status)
+        advance_order(order=order, actor=ACTOR, to=status)
     before = holdings(alice_tenant)
 
     reply = get(alice_api, order, path)
@@ -170,7 +170,7 @@ def test_the_order_holds_the_link_from_its_requisition_on(
     order = make_order(tenant=alice_tenant)
     path = f"/v3/order/{order.pk}"
     before = alice_api.get(path).json()["requisition_form_url"]
-    make_requisition(tenant=alice_tenant, actor=ACTOR, order_id=order.pk)
+    create_requisition(tenant=alice_tenant, actor=ACTOR, order_id=order.pk)
 
     url = alice_api.get(path).json()["requisition_form_url"]
     reply = client.get(url.replace("http://127.0.0.1:8000", ""))

@@ -15,9 +15,9 @@ from labs.api.v3.result_outputs import (
     SampleAnswer,
 )
 from labs.gateways.results import ReportedGap, ReportedSample
-from labs.operations.redraws import offer_redraw
-from labs.operations.requisitions import make_requisition
-from labs.queries.orders import full_order
+from labs.operations.redraws import place_redraw
+from labs.operations.requisitions import create_requisition
+from labs.queries.orders import get_order_with_details
 from tests.audit import audited
 from tests.contract.document import check_answer
 from tests.factories.accounts import ACTOR
@@ -145,7 +145,7 @@ def test_metadata_is_text_throughout(alice_api, order):
         clia_number="05D1234567",
         laboratory="North Lab West",
     )
-    kept = full_order(tenant=order.tenant, order_id=order.pk)
+    kept = get_order_with_details(tenant=order.tenant, order_id=order.pk)
 
     metadata = result_of(alice_api, order, "result/metadata")
 
@@ -379,10 +379,10 @@ def test_a_transaction_gives_the_results_of_its_orders_as_one(
         missing=(ReportedGap("Zinc", provider_id="ZINC"),),
     )
     path = f"/v3/order_transaction/{order.transaction_id}/result"
-    redraw = offer_redraw(order=order, actor=ACTOR)
+    redraw = place_redraw(order=order, actor=ACTOR)
     assert alice_api.get(path).json()["metadata"]["status"] == "partial"
-    make_requisition(tenant=alice_tenant, actor=ACTOR, order_id=redraw.pk)
-    redraw = full_order(tenant=alice_tenant, order_id=redraw.pk)
+    create_requisition(tenant=alice_tenant, actor=ACTOR, order_id=redraw.pk)
+    redraw = get_order_with_details(tenant=alice_tenant, order_id=redraw.pk)
     later = REPORTED_AT + timedelta(days=3)
     make_results(
         order=redraw,
@@ -505,5 +505,5 @@ def test_flags_that_are_none_are_refused(alice_api, alice_tenant, body):
     reply = alice_api.post(f"/v3/order/{order.pk}/test", body)
 
     assert reply.status_code == 422
-    kept = full_order(tenant=alice_tenant, order_id=order.pk)
+    kept = get_order_with_details(tenant=alice_tenant, order_id=order.pk)
     assert kept.status == "received.walk_in_test.ordered"

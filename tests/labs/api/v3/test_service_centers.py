@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from labs.models import Lab, ServiceCenter
-from labs.states.service_centers import read_hours, write_hours
+from labs.states.service_centers import parse_opening_hours, serialize_opening_hours
 from tests.audit import audited
 from tests.clients import error_lines
 from tests.contract.document import check_answer
@@ -46,7 +46,7 @@ def make_center(lab: Lab, code: str, latitude: float, capabilities: list[str], *
             "latitude": latitude,
             "longitude": -112.0686,
             "time_zone": "America/Phoenix",
-            "hours": write_hours(read_hours("mon 07:00-12:00")),
+            "hours": serialize_opening_hours(parse_opening_hours("mon 07:00-12:00")),
             "capabilities": capabilities,
             "bill_types": ["client_bill", "patient_bill"],
             **rest,
@@ -76,7 +76,7 @@ def test_centers_are_found_around_a_zip_code_nearest_first(alice_api, quest, sit
             "second_line": "Suite 1",
             "phone_number": None,
             "fax_number": None,
-            "hours": write_hours(read_hours("mon 07:00-12:00")),
+            "hours": serialize_opening_hours(parse_opening_hours("mon 07:00-12:00")),
             "website": None,
         },
         "distance": 0,

@@ -6,7 +6,7 @@ from labs.gateways.base import LabUnavailable
 from labs.gateways.hl7.drop import OUT, Drop
 from labs.gateways.hl7.lab import Hl7FileDrop
 from labs.gateways.hl7.messages import read_message
-from labs.queries.orders import full_order
+from labs.queries.orders import get_order_with_details
 from tests.factories.labs import make_lab_account, make_lab_test, make_order
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("hl7_dir")]
@@ -17,7 +17,7 @@ def order(alice_production):
     panel = make_lab_test(tenant=alice_production)
     make_lab_account(tenant=alice_production, lab=panel.lab)
     placed = make_order(tenant=alice_production, lab_test=panel)
-    return full_order(tenant=alice_production, order_id=placed.pk)
+    return get_order_with_details(tenant=alice_production, order_id=placed.pk)
 
 
 def sent(order):

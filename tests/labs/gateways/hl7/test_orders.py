@@ -6,7 +6,7 @@ import pytest
 
 from labs.gateways.hl7.messages import read_message
 from labs.gateways.hl7.orders import CANCEL, NEW, write_order
-from labs.queries.orders import full_order
+from labs.queries.orders import get_order_with_details
 from labs.states.catalogue import CollectionMethod
 from tests.factories.labs import (
     PATIENT,
@@ -30,7 +30,7 @@ QUESTION = {
 
 
 def written(order, control=NEW, comment=""):
-    order = full_order(tenant=order.tenant, order_id=order.pk)
+    order = get_order_with_details(tenant=order.tenant, order_id=order.pk)
     raw = write_order(
         order,
         control=control,
