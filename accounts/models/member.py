@@ -44,7 +44,7 @@ class MemberManager(BaseUserManager["Member"]):
 
 
 class Member(AbstractBaseUser, PermissionsMixin):
-    """A person who logs in by e-mail address; operators have `is_staff`.
+    """A person who logs in by email address; operators have `is_staff`.
 
     `time_zone` empty: that of the team they look at. `theme` empty: that of their
     device. A session is good for one `session_round`: the next ends them all.

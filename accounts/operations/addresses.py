@@ -1,4 +1,4 @@
-"""The e-mail address of a member: shown to be theirs, and changed for another.
+"""The email address of a member: shown to be theirs, and changed for another.
 
 A link is good for one day, for the member it was made for, while their address is what
 it was. Must not be here: addresses of the invited (accounts.operations.invitations).

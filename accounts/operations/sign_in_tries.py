@@ -60,7 +60,7 @@ class Try:
 
 
 def email_subject(email: str) -> str:
-    """Whose lanes those of an e-mail address are.
+    """Whose lanes those of an email address are.
 
     The database compares addresses as capitals: ı and I are one letter there, and must
     not be two accounts here.

@@ -1,4 +1,4 @@
-"""A member's e-mail address: the pages that wait for it to be confirmed, and change it.
+"""A member's email address: the pages that wait for it to be confirmed, and change it.
 
 Outside any team: who has not confirmed sees none. Must not be here: what a link holds
 (accounts.operations.addresses).

@@ -27,7 +27,7 @@ class MessageRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class PatientMessage:
-    """A message, and whom it is for: an e-mail address or a phone number.
+    """A message, and whom it is for: an email address or a phone number.
 
     `subject` and `reply_to` are for channels that have them.
     """

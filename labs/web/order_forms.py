@@ -163,7 +163,7 @@ class PatientForm(forms.Form):
     )
     email = forms.EmailField(
         max_length=254,
-        error_messages={"required": gettext_lazy("Enter an e-mail address.")},
+        error_messages={"required": gettext_lazy("Enter an email address.")},
     )
     first_line = _text_field(gettext_lazy("Enter the street address."))
     second_line = _text_field()

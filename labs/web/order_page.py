@@ -233,7 +233,7 @@ def patient_of(order: Order) -> dict[str, str]:
         else "",
         _("Gender"): str(gender.label) if gender else str(details.get("gender", "")),
         _("Phone"): details.get("phone_number") or "",
-        _("E-mail"): details.get("email") or "",
+        _("Email"): details.get("email") or "",
         _("Address"): _address(order.patient_address),
         _("Shipping address"): _address(order.shipping_address),
         _("Represented by"): _names(proxy),

@@ -98,7 +98,7 @@ def _list_patient_rows(wanted: OrderRequest) -> list[tuple[str, str]]:
         (_("Birth date"), details["dob"]),
         (_("Gender"), _choice_label(Gender, details["gender"])),
         (_("Phone"), details["phone_number"]),
-        (_("E-mail"), details["email"]),
+        (_("Email"), details["email"]),
         (_("Address"), ", ".join(address[line] for line in lines if line in address)),
         (_("Access notes"), address.get("access_notes", "")),
         (

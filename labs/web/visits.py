@@ -351,7 +351,7 @@ def notify_when_requisition_ready(
     else:
         messages.success(
             request,
-            _("%(email)s will get an e-mail when the requisition is ready.")
+            _("%(email)s will get an email when the requisition is ready.")
             % {"email": request.member.email},
         )
     return _redirect_to_order(request, order)

@@ -23,7 +23,7 @@ class Actor:
     """A member, a key, or the system (a job, a command).
 
     `key` is the primary key of the member or key, or the name of the job or
-    command. `label` is how people know it: an e-mail address, a key's label. `address`
+    command. `label` is how people know it: an email address, a key's label. `address`
     is the client's IP address where there is one.
     """
 

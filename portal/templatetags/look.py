@@ -357,7 +357,7 @@ def duration(seconds: int) -> str:
 
 @register.filter
 def initials(text: str) -> str:
-    """Up to two letters that stand for a name or an e-mail address."""
+    """Up to two letters that stand for a name or an email address."""
     parts = text.partition("@")[0].replace(".", " ").split()
     return "".join(part[0] for part in (parts[:1] + parts[-1:] if parts[1:] else parts))
 

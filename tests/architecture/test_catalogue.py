@@ -88,6 +88,15 @@ def untranslated_texts(page: Path) -> list[str]:
     return [text for text in found if text not in NOT_TEXTS]
 
 
+def test_no_text_with_a_percent_sign_is_an_argument_of_a_tag():
+    """Django doubles the sign there; `{% translate … as name %}` does not."""
+    doubled = re.compile(r'_\("[^"]*%[^"]*"\)')
+
+    found = {page.name: doubled.findall(page.read_text()) for page in PAGES}
+
+    assert {name: texts for name, texts in found.items() if texts} == {}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(FOLDER)))
 def test_every_text_of_a_template_goes_through_gettext(page):
     assert untranslated_texts(page) == []

@@ -16,7 +16,7 @@ PERSON = {
     "Last name": "Example",
     "Birth date": "1990-05-17",
     "Phone": "+15550101",
-    "E-mail": "ada@assay.example",
+    "Email": "ada@assay.example",
     "Street address": "1 Sample Street",
     "City": "Phoenix",
     "ZIP code": "85004",

@@ -54,7 +54,7 @@ def fill_patient(page):
         ("Last name", "Example"),
         ("Birth date", "1990-05-17"),
         ("Phone", "+15550101"),
-        ("E-mail", "ada@assay.example"),
+        ("Email", "ada@assay.example"),
         ("Street address", "1 Sample Street"),
         ("City", "Phoenix"),
     ):

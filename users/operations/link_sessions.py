@@ -194,10 +194,10 @@ def mail_link(*, session: LinkSession, actor: Actor, email: str) -> None:
         validate_email(email)
     except ValidationError:
         raise DomainError(
-            "email_invalid", _("Enter a valid e-mail address."), "email"
+            "email_invalid", _("Enter a valid email address."), "email"
         ) from None
     if len(email) > _EMAIL_MAX_LENGTH:
-        raise DomainError("email_invalid", _("Enter a valid e-mail address."), "email")
+        raise DomainError("email_invalid", _("Enter a valid email address."), "email")
     _count_mail(session, actor)
     brand = session.tenant.brand_information or {}
     company = brand.get("company_name") or session.tenant.team.name
@@ -217,9 +217,9 @@ def mail_link(*, session: LinkSession, actor: Actor, email: str) -> None:
     try:
         mail.send()
     except (OSError, SMTPException):
-        _log.warning("the mail server refused the e-mail of link %s", session.pk)
+        _log.warning("the mail server refused the email of link %s", session.pk)
         raise DomainError(
-            "mail_refused", _("The e-mail could not be sent. Try again later.")
+            "mail_refused", _("The email could not be sent. Try again later.")
         ) from None
 
 
@@ -272,7 +272,7 @@ def _count_mail(session: LinkSession, actor: Actor) -> None:
     ):
         raise DomainError(
             "mail_limit",
-            _("Limit reached: a link can be e-mailed %(limit)d times.")
+            _("Limit reached: a link can be emailed %(limit)d times.")
             % {"limit": MAILS_AT_MOST},
         )
     _record(session, actor, "mail_link")

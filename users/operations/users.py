@@ -324,7 +324,7 @@ def check_request(user: User | UserRequest) -> None:
     if _EMAIL.fullmatch(text) or _PHONE.fullmatch(text):
         raise Invalid(
             "client_user_id_personal",
-            _("client_user_id cannot be an e-mail address or a phone number."),
+            _("client_user_id cannot be an email address or a phone number."),
             "client_user_id",
         )
     start, end = user.ingestion_start, user.ingestion_end

@@ -21,7 +21,7 @@ class PortalContext(OpenChoices):
     """What a portal link is made for (contract 2.2)."""
 
     LAUNCH = "launch", gettext_lazy("Open at once")
-    COMMUNICATIONS = "communications", gettext_lazy("Send by e-mail or SMS")
+    COMMUNICATIONS = "communications", gettext_lazy("Send by email or SMS")
 
 
 class Way(StrEnum):

@@ -48,7 +48,7 @@ class MailForm(forms.Form):
 
     email = forms.EmailField(
         max_length=254,
-        error_messages={"required": gettext_lazy("Enter an e-mail address.")},
+        error_messages={"required": gettext_lazy("Enter an email address.")},
     )
 
 
@@ -175,7 +175,7 @@ def _mail(request: TenantRequest, session: LinkSession, email: str) -> None:
             request, _("%(reason)s Nothing was sent.") % {"reason": refusal.message}
         )
     else:
-        messages.success(request, _("E-mail sent."))
+        messages.success(request, _("Email sent."))
 
 
 def _user(request: TenantRequest, user_id: str) -> User:

@@ -50,7 +50,7 @@ class Portal:
     revoke_url: str
     old_revoke_url: str
     api_url: str
-    # Never the e-mail address: nothing needs it.
+    # Never the email address: nothing needs it.
     scopes: tuple[str, ...]
 
 
