@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from labs.queries.bookable_sites import Site
 
 
-class SlotGone(Exception):
+class SlotUnavailable(Exception):
     """The provider has given the slot to somebody else."""
 
 
-class ProviderSilent(Exception):
+class ProviderNotResponding(Exception):
     """The provider did not answer in time; it may have booked all the same."""
 
 
 @dataclass(frozen=True, slots=True)
-class VisitRequest:
+class AppointmentRequest:
     """A visit to be booked; `reference` is the same however often it is asked."""
 
     reference: UUID
@@ -38,7 +38,7 @@ class VisitRequest:
     notes: str = ""
 
 
-class Answer(Enum):
+class BookingState(Enum):
     """What a provider knows of a reference."""
 
     UNKNOWN = "unknown"
@@ -51,7 +51,7 @@ class Answer(Enum):
 class FoundBooking:
     """What became of a booking; `external_id` where it is confirmed."""
 
-    answer: Answer
+    answer: BookingState
     external_id: str = ""
 
 
@@ -65,7 +65,7 @@ class BookingGateway(Protocol):
         """
         ...
 
-    def confirm(self, request: VisitRequest, *, within: timedelta) -> str:
+    def confirm(self, request: AppointmentRequest, *, within: timedelta) -> str:
         """Book; returns the provider's id. The same reference is booked once.
 
         Raises: SlotGone; ProviderSilent, at the latest after `within`.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import holidays
 
-from labs.gateways.booking import Answer, FoundBooking
+from labs.gateways.booking import BookingState, FoundBooking
 from labs.states.appointments import SLOT_LENGTH
 from portal.lib.periods import find_zone
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
-    from labs.gateways.booking import VisitRequest
+    from labs.gateways.booking import AppointmentRequest
     from labs.queries.bookable_sites import Site
     from labs.states.service_centers import OpenSpan
 
@@ -41,27 +41,29 @@ class DirectoryBooking:
 
     def open_slots(self, site: Site, day: date, now: datetime) -> Sequence[datetime]:
         """All slots within the opening hours, today's from the next hour on."""
-        return _from_next_hour(slot_starts(*_day_of(site, day)), site, now)
+        return _keep_from_next_hour(
+            list_slot_starts(*_opening_spans_of_day(site, day)), site, now
+        )
 
-    def confirm(self, request: VisitRequest, *, within: timedelta) -> str:  # noqa: ARG002 - answers at once
+    def confirm(self, request: AppointmentRequest, *, within: timedelta) -> str:  # noqa: ARG002 - answers at once
         """An id made from the reference."""
-        return external_id(request.reference)
+        return make_external_id(request.reference)
 
     def find(self, reference: UUID) -> FoundBooking:
         """Confirmed: whatever holds a place is booked."""
-        return FoundBooking(Answer.CONFIRMED, external_id(reference))
+        return FoundBooking(BookingState.CONFIRMED, make_external_id(reference))
 
     def cancel(self, reference: UUID) -> None:
         """Nothing: nobody else knows of it."""
 
 
-def external_id(reference: UUID) -> str:
+def make_external_id(reference: UUID) -> str:
     """The id that stands on a patient's sheet: eight letters and digits."""
     return reference.hex[:8].upper()
 
 
 @lru_cache(maxsize=16_384)
-def slot_starts(
+def list_slot_starts(
     spans: tuple[OpenSpan, ...], zone_name: str, day: date
 ) -> tuple[datetime, ...]:
     """Starts (UTC) of the slots of a day within these spans of the zone's clock.
@@ -76,7 +78,7 @@ def slot_starts(
     locals_ = [
         start
         for span in spans
-        for start in _steps(
+        for start in _slot_starts_within(
             datetime.combine(day, span.opens), datetime.combine(day, span.closes)
         )
     ]
@@ -97,34 +99,36 @@ def slot_starts(
 
 def is_holiday(day: date) -> bool:
     """Whether service centers are closed all over the country."""
-    return day in _holidays(day.year)
+    return day in _holidays_of_year(day.year)
 
 
 @cache
-def _holidays(year: int) -> frozenset[date]:
+def _holidays_of_year(year: int) -> frozenset[date]:
     named = holidays.country_holidays("US", years=year, language="en_US")
     return frozenset(day for day, name in named.items() if name.startswith(_CLOSED_ON))
 
 
-def _day_of(site: Site, day: date) -> tuple[tuple[OpenSpan, ...], str, date]:
+def _opening_spans_of_day(
+    site: Site, day: date
+) -> tuple[tuple[OpenSpan, ...], str, date]:
     return site.hours[day.weekday()], site.time_zone, day
 
 
-def _steps(opens: datetime, closes: datetime) -> list[datetime]:
+def _slot_starts_within(opens: datetime, closes: datetime) -> list[datetime]:
     number = (closes - opens) // SLOT_LENGTH
     return [opens + SLOT_LENGTH * step for step in range(number)]
 
 
-def _from_next_hour(
+def _keep_from_next_hour(
     starts: Sequence[datetime], site: Site, now: datetime
 ) -> Sequence[datetime]:
     if not starts or starts[0] > now + timedelta(hours=1):
         return starts
-    soonest = next_hour(now, site.time_zone)
+    soonest = next_full_hour(now, site.time_zone)
     return [start for start in starts if start >= soonest]
 
 
-def next_hour(now: datetime, zone_name: str) -> datetime:
+def next_full_hour(now: datetime, zone_name: str) -> datetime:
     """When the clock of a zone next strikes, UTC; later than now."""
     local = now.astimezone(find_zone(zone_name))
     past = timedelta(

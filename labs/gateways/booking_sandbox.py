@@ -12,8 +12,17 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
-from labs.gateways.booking import Answer, FoundBooking, ProviderSilent, SlotGone
-from labs.gateways.booking_directory import external_id, next_hour, slot_starts
+from labs.gateways.booking import (
+    BookingState,
+    FoundBooking,
+    ProviderNotResponding,
+    SlotUnavailable,
+)
+from labs.gateways.booking_directory import (
+    list_slot_starts,
+    make_external_id,
+    next_full_hour,
+)
 from labs.models import SandboxVisit
 from labs.states.service_centers import OpenSpan
 from portal.lib.periods import find_zone
@@ -23,7 +32,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime
     from uuid import UUID
 
-    from labs.gateways.booking import VisitRequest
+    from labs.gateways.booking import AppointmentRequest
     from labs.queries.bookable_sites import Site
 
 # How it behaves, by the word in the notes.
@@ -49,50 +58,50 @@ class SandboxBooking:
         here = now.astimezone(find_zone(site.time_zone))
         spans = site.hours[day.weekday()]
         if day != here.date():
-            clipped = _clip(spans, **_LATER)
-            return slot_starts(clipped, site.time_zone, day)
+            clipped = _clip_spans(spans, **_LATER)
+            return list_slot_starts(clipped, site.time_zone, day)
         if here.hour >= _TODAY_LAST_CALL:
             return ()
-        soonest = next_hour(now, site.time_zone)
-        clipped = _clip(spans, **_TODAY)
-        starts = slot_starts(clipped, site.time_zone, day)
+        soonest = next_full_hour(now, site.time_zone)
+        clipped = _clip_spans(spans, **_TODAY)
+        starts = list_slot_starts(clipped, site.time_zone, day)
         return [start for start in starts if start >= soonest]
 
-    def confirm(self, request: VisitRequest, *, within: timedelta) -> str:
+    def confirm(self, request: AppointmentRequest, *, within: timedelta) -> str:
         """Yes, unless the notes tell otherwise."""
         if DOWN in request.notes:
-            raise ProviderSilent
+            raise ProviderNotResponding
         if GONE in request.notes:
-            raise SlotGone
+            raise SlotUnavailable
         is_slow = SLOW in request.notes or REFUSE in request.notes
         known, is_new = SandboxVisit.objects.get_or_create(
             reference=request.reference,
             defaults={
-                "external_id": external_id(request.reference),
+                "external_id": make_external_id(request.reference),
                 "is_refused": REFUSE in request.notes,
                 "answers_at": timezone.now() + (SLOWNESS if is_slow else timedelta()),
             },
         )
         if known.answers_at - timezone.now() > within:
-            raise ProviderSilent
+            raise ProviderNotResponding
         if known.is_refused or known.cancelled_at is not None:
-            raise SlotGone
+            raise SlotUnavailable
         if is_new and CUT in request.notes:
-            raise ProviderSilent
+            raise ProviderNotResponding
         return known.external_id
 
     def find(self, reference: UUID) -> FoundBooking:
         """What it remembers."""
         known = SandboxVisit.objects.filter(pk=reference).first()
         if known is None:
-            return FoundBooking(Answer.UNKNOWN)
+            return FoundBooking(BookingState.UNKNOWN)
         if known.cancelled_at is not None:
-            return FoundBooking(Answer.REFUSED)
+            return FoundBooking(BookingState.REFUSED)
         if known.answers_at > timezone.now():
-            return FoundBooking(Answer.WAITING)
+            return FoundBooking(BookingState.WAITING)
         if known.is_refused:
-            return FoundBooking(Answer.REFUSED)
-        return FoundBooking(Answer.CONFIRMED, known.external_id)
+            return FoundBooking(BookingState.REFUSED)
+        return FoundBooking(BookingState.CONFIRMED, known.external_id)
 
     def cancel(self, reference: UUID) -> None:
         """Remember that it was given back."""
@@ -101,7 +110,7 @@ class SandboxBooking:
         )
 
 
-def _clip(
+def _clip_spans(
     spans: tuple[OpenSpan, ...], *, opens: time, closes: time
 ) -> tuple[OpenSpan, ...]:
     clipped = (

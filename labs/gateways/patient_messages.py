@@ -63,7 +63,7 @@ class MailMessenger:
             raise MessageRefused from None
 
 
-def messenger_of(*, tenant: Tenant, channel: str) -> Messenger | None:
+def find_messenger(*, tenant: Tenant, channel: str) -> Messenger | None:
     """Who delivers a channel's messages of a tenant; None: they are noted alone.
 
     Source: Ours: patients of the sandbox are made up, and whom a made-up address or

@@ -79,7 +79,7 @@ class SimulationFlags:
 
 
 @dataclass(frozen=True, slots=True)
-class _Test:
+class _SimulatedTest:
     """A result that is asked for, of the first marker that gives it."""
 
     marker: Marker
@@ -110,10 +110,10 @@ def simulate_delivery(
     6.13.
     """
     number = before.number + 1 if before else 1
-    draw = _Draw(f"{flags.seed or order.pk.hex}-{number}")
+    draw = _SeededDraw(f"{flags.seed or order.pk.hex}-{number}")
     is_critical = flags.interpretation == Interpretation.CRITICAL
-    tests = _ranked(markers, draw, panic_first=is_critical)
-    due = _due(tests, before) or tests[:1]
+    tests = _rank_tests(markers, draw, panic_first=is_critical)
+    due = _outstanding_tests(tests, before) or tests[:1]
     note, missing, is_preliminary = "", 0, False
     match low:
         case "partial_results":
@@ -121,17 +121,17 @@ def simulate_delivery(
             if is_preliminary := len(due) == 1:
                 note = f"Preliminary, report {number}."
         case "corrected" if before is not None:
-            tests = _to_correct(tests, before, flags.interpretation)
+            tests = _pick_tests_to_correct(tests, before, flags.interpretation)
             note = f"Corrected in report {number}."
         case _:
             tests = due
             missing = int(flags.has_missing_results)
     given = tests[: len(tests) - missing]
-    lies = _spread(flags.interpretation, len(given))
-    types = _types(given, flags.result_types)
+    lies = _spread_interpretations(flags.interpretation, len(given))
+    types = _assign_result_types(given, flags.result_types)
     collected = max(order.created_at, at - _COLLECTED_BEFORE)
     results = [
-        _result(
+        _simulate_result(
             test,
             kind,
             lie,
@@ -145,12 +145,12 @@ def simulate_delivery(
     ]
     received = collected + (at - collected) / 2
     return ResultDelivery(
-        status=_status(low),
+        status=_result_status_at(low),
         reported_at=at,
         # As the catalogue lists them, not as they were drawn.
         results=tuple(sorted(results, key=lambda one: one.provider_id)),
-        missing=tuple(_gap(test) for test in tests[len(given) :]),
-        samples=(_sample(order, draw, collected, received, at),),
+        missing=tuple(_simulate_missing_result(test) for test in tests[len(given) :]),
+        samples=(_simulate_sample(order, draw, collected, received, at),),
         is_correction=low == "corrected",
         laboratory=order.lab.name,
         collected_at=collected,
@@ -158,7 +158,7 @@ def simulate_delivery(
     )
 
 
-class _Draw:
+class _SeededDraw:
     """Numbers from 0 to 1 that a seed decides."""
 
     def __init__(self, seed: str) -> None:
@@ -169,13 +169,13 @@ class _Draw:
         return int.from_bytes(digest[:6]) / (1 << 48)
 
 
-def _ranked(
-    markers: Iterable[Marker], draw: _Draw, *, panic_first: bool
-) -> list[_Test]:
+def _rank_tests(
+    markers: Iterable[Marker], draw: _SeededDraw, *, panic_first: bool
+) -> list[_SimulatedTest]:
     """What is asked for, once each; what stands out is taken from the front."""
-    tests: dict[str, _Test] = {}
+    tests: dict[str, _SimulatedTest] = {}
     for marker in sorted(markers, key=lambda one: one.pk):
-        for test in _tests(marker):
+        for test in _tests_of_marker(marker):
             tests.setdefault(test.loinc or test.code, test)
     return sorted(
         tests.values(),
@@ -187,10 +187,10 @@ def _ranked(
     )
 
 
-def _tests(marker: Marker) -> list[_Test]:
-    found = [_test(marker, one) for one in marker.expected_results.all()]
+def _tests_of_marker(marker: Marker) -> list[_SimulatedTest]:
+    found = [_simulated_test(marker, one) for one in marker.expected_results.all()]
     return found or [
-        _Test(
+        _SimulatedTest(
             marker,
             marker.name,
             marker.provider_id,
@@ -203,8 +203,8 @@ def _tests(marker: Marker) -> list[_Test]:
     ]
 
 
-def _test(marker: Marker, expected: ExpectedResult) -> _Test:
-    return _Test(
+def _simulated_test(marker: Marker, expected: ExpectedResult) -> _SimulatedTest:
+    return _SimulatedTest(
         marker=marker,
         name=expected.name,
         code=expected.provider_id,
@@ -217,7 +217,9 @@ def _test(marker: Marker, expected: ExpectedResult) -> _Test:
     )
 
 
-def _due(tests: list[_Test], before: ResultVersion | None) -> list[_Test]:
+def _outstanding_tests(
+    tests: list[_SimulatedTest], before: ResultVersion | None
+) -> list[_SimulatedTest]:
     """What has not come yet, or not for good."""
     if before is None:
         return tests
@@ -229,9 +231,9 @@ def _due(tests: list[_Test], before: ResultVersion | None) -> list[_Test]:
     return [test for test in tests if test.code not in came]
 
 
-def _to_correct(
-    tests: list[_Test], before: ResultVersion, wanted: Interpretation
-) -> list[_Test]:
+def _pick_tests_to_correct(
+    tests: list[_SimulatedTest], before: ResultVersion, wanted: Interpretation
+) -> list[_SimulatedTest]:
     worse = {
         row.provider_id
         for row in list_results_of_version(before)
@@ -240,7 +242,9 @@ def _to_correct(
     return [test for test in tests if test.code in worse] or tests[:1]
 
 
-def _spread(wanted: Interpretation, number: int) -> list[Interpretation]:
+def _spread_interpretations(
+    wanted: Interpretation, number: int
+) -> list[Interpretation]:
     """How each of a delivery's results lies, so that the worst is as asked for."""
     standing_out = [wanted]
     if wanted == Interpretation.ABNORMAL:
@@ -253,7 +257,9 @@ def _spread(wanted: Interpretation, number: int) -> list[Interpretation]:
     return (standing_out + rest)[:number]
 
 
-def _types(tests: Sequence[_Test], wanted: tuple[ResultType, ...]) -> list[str]:
+def _assign_result_types(
+    tests: Sequence[_SimulatedTest], wanted: tuple[ResultType, ...]
+) -> list[str]:
     """A type for each result: its own where it is wanted, and each wanted one once."""
     if not wanted:
         return [test.type for test in tests]
@@ -268,18 +274,18 @@ def _types(tests: Sequence[_Test], wanted: tuple[ResultType, ...]) -> list[str]:
     return kinds
 
 
-def _result(
-    test: _Test,
+def _simulate_result(
+    test: _SimulatedTest,
     kind: str,
     lie: Interpretation,
-    draw: _Draw,
+    draw: _SeededDraw,
     *,
     notes: str,
     sample_id: str,
     observed_at: datetime,
     is_preliminary: bool,
 ) -> ReportedResult:
-    text, reference, flag = _value(test, kind, lie, draw)
+    text, reference, flag = _simulate_value(test, kind, lie, draw)
     if lie == Interpretation.UNKNOWN:
         reference = flag = ""
     is_amount = kind in {ResultType.NUMERIC, ResultType.RANGE}
@@ -301,8 +307,8 @@ def _result(
     )
 
 
-def _value(
-    test: _Test, kind: str, lie: Interpretation, draw: _Draw
+def _simulate_value(
+    test: _SimulatedTest, kind: str, lie: Interpretation, draw: _SeededDraw
 ) -> tuple[str, str, str]:
     """The text of a result, its reference range and its flag."""
     if kind == ResultType.COMMENT:
@@ -318,11 +324,11 @@ def _value(
     bounds = (test.low, test.high) if test.type == ResultType.NUMERIC else _BOUNDS
     drawn = draw.number(f"{test.code} amount")
     if lie == Interpretation.CRITICAL and test.loinc in _PANIC:
-        return _panic(bounds, _PANIC[test.loinc], kind, drawn)
-    return _amount(bounds, kind, lie, drawn)
+        return _panic_limit(bounds, _PANIC[test.loinc], kind, drawn)
+    return _simulate_amount(bounds, kind, lie, drawn)
 
 
-def _panic(
+def _panic_limit(
     bounds: tuple[float | None, float | None],
     limits: tuple[float, float],
     kind: str,
@@ -334,36 +340,44 @@ def _panic(
     beyond = (
         limits[1] * (0.97 + drawn / 10) if goes_up else limits[0] * (0.9 + drawn / 6)
     )
-    text = f"{sign}{_written(beyond, _unit(*bounds))}"
-    return text, _reference(*bounds), "HH" if goes_up else "LL"
+    text = f"{sign}{_format_amount(beyond, _rounding_unit(*bounds))}"
+    return text, _format_reference_range(*bounds), "HH" if goes_up else "LL"
 
 
-def _amount(
+def _simulate_amount(
     bounds: tuple[float | None, float | None],
     kind: str,
     lie: Interpretation,
     drawn: float,
 ) -> tuple[str, str, str]:
     low, high = bounds if bounds != (None, None) else _BOUNDS
-    unit = _unit(low, high)
+    unit = _rounding_unit(low, high)
     is_range = kind == ResultType.RANGE
-    reference = _reference(low, high)
+    reference = _format_reference_range(low, high)
     if lie in {Interpretation.NORMAL, Interpretation.UNKNOWN}:
         if not is_range:
-            return _written(_inside(low, high, drawn), unit), reference, ""
+            return _format_amount(_amount_inside(low, high, drawn), unit), reference, ""
         if low is None:
-            return f"<{_written(_inside(low, high, drawn), unit)}", reference, ""
+            return (
+                f"<{_format_amount(_amount_inside(low, high, drawn), unit)}",
+                reference,
+                "",
+            )
         if high is None:
-            return f">{_written(_inside(low, high, drawn), unit)}", reference, ""
-        ends = [_inside(low, high, one) for one in (drawn / 2, (drawn + 1) / 2)]
-        return "-".join(_written(end, unit) for end in ends), reference, ""
-    goes_up, value = _outside(low, high, lie, drawn)
+            return (
+                f">{_format_amount(_amount_inside(low, high, drawn), unit)}",
+                reference,
+                "",
+            )
+        ends = [_amount_inside(low, high, one) for one in (drawn / 2, (drawn + 1) / 2)]
+        return "-".join(_format_amount(end, unit) for end in ends), reference, ""
+    goes_up, value = _amount_outside(low, high, lie, drawn)
     flag = ("H" if goes_up else "L") * (2 if lie == Interpretation.CRITICAL else 1)
     sign = (">" if goes_up else "<") if is_range else ""
-    return f"{sign}{_written(value, unit)}", reference, flag
+    return f"{sign}{_format_amount(value, unit)}", reference, flag
 
 
-def _inside(low: float | None, high: float | None, drawn: float) -> float:
+def _amount_inside(low: float | None, high: float | None, drawn: float) -> float:
     if low is not None and high is not None:
         return low + (high - low) * (0.2 + 0.6 * drawn)
     if high is not None:
@@ -371,7 +385,7 @@ def _inside(low: float | None, high: float | None, drawn: float) -> float:
     return (low or 1.0) * (1.15 + 0.5 * drawn)
 
 
-def _outside(
+def _amount_outside(
     low: float | None, high: float | None, lie: Interpretation, drawn: float
 ) -> tuple[bool, float]:
     """Whether it lies above, and where: further out when critical."""
@@ -386,7 +400,7 @@ def _outside(
     return True, high + beyond
 
 
-def _unit(low: float | None, high: float | None) -> Decimal:
+def _rounding_unit(low: float | None, high: float | None) -> Decimal:
     """The last digit that is written: that of the bounds, one more if they are near."""
     known = [Decimal(str(one)).normalize() for one in (low, high) if one is not None]
     places = max(0, *(-int(one.as_tuple().exponent) for one in known))
@@ -396,17 +410,17 @@ def _unit(low: float | None, high: float | None) -> Decimal:
     return Decimal(1).scaleb(-places)
 
 
-def _written(value: float, unit: Decimal) -> str:
+def _format_amount(value: float, unit: Decimal) -> str:
     return str(Decimal(value).quantize(unit))
 
 
-def _reference(low: float | None, high: float | None) -> str:
+def _format_reference_range(low: float | None, high: float | None) -> str:
     if low is None:
         return f"<{high:g}"
     return f">={low:g}" if high is None else f"{low:g}-{high:g}"
 
 
-def _gap(test: _Test) -> ReportedGap:
+def _simulate_missing_result(test: _SimulatedTest) -> ReportedGap:
     return ReportedGap(
         name=test.name,
         failure_type=FailureType.QUANTITY_NOT_SUFFICIENT,
@@ -417,8 +431,12 @@ def _gap(test: _Test) -> ReportedGap:
     )
 
 
-def _sample(
-    order: Order, draw: _Draw, collected: datetime, received: datetime, at: datetime
+def _simulate_sample(
+    order: Order,
+    draw: _SeededDraw,
+    collected: datetime,
+    received: datetime,
+    at: datetime,
 ) -> ReportedSample:
     lab = order.lab
     place = find_zip_place(lab.zipcode)
@@ -448,6 +466,6 @@ def _sample(
     )
 
 
-def _status(low: str) -> ResultStatus:
+def _result_status_at(low: str) -> ResultStatus:
     is_partial = low == "partial_results"
     return ResultStatus.PARTIAL if is_partial else ResultStatus.FINAL

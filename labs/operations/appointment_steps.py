@@ -15,7 +15,7 @@ from accounts.operations.audit import record_change
 from accounts.webhooks.operations.emitting import emit_event
 from labs.models import Appointment, AppointmentEvent
 from labs.operations.order_steps import advance_order
-from labs.payloads.appointments import appointment_payload
+from labs.payloads.appointments import build_appointment
 from labs.queries.appointments import full_appointments
 from labs.queries.history import find_last_known_status
 from labs.states.appointments import (
@@ -142,7 +142,7 @@ def _emit_appointment_event(appointment: Appointment, order: Order, what: str) -
         tenant=order.tenant,
         user=order.user.ref,
         event_type=f"labtest.appointment.{what}",
-        data=appointment_payload(found),
+        data=build_appointment(found),
     )
 
 

@@ -13,7 +13,12 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from labs.gateways.booking import Answer, ProviderSilent, SlotGone, VisitRequest
+from labs.gateways.booking import (
+    AppointmentRequest,
+    BookingState,
+    ProviderNotResponding,
+    SlotUnavailable,
+)
 from labs.models import Appointment, SandboxVisit, SlotPlace
 from labs.operations.appointment_changes import cancel_locked_appointment
 from labs.operations.appointment_steps import (
@@ -197,15 +202,15 @@ def _check_reserved_appointment(appointment: Appointment) -> tuple[str, str]:
 def _check_pending_appointment(appointment: Appointment) -> tuple[str, str]:
     try:
         found = booking_gateway_of(appointment.tenant).find(appointment.reference)
-    except ProviderSilent:
+    except ProviderNotResponding:
         found = None
-    if found is not None and found.answer is Answer.CONFIRMED:
+    if found is not None and found.answer is BookingState.CONFIRMED:
         return "", found.external_id
-    if found is not None and found.answer is Answer.REFUSED:
+    if found is not None and found.answer is BookingState.REFUSED:
         return "slot_taken", ""
     if appointment.confirm_by is not None and timezone.now() >= appointment.confirm_by:
         return "not_confirmed", ""
-    if found is not None and found.answer is Answer.UNKNOWN:
+    if found is not None and found.answer is BookingState.UNKNOWN:
         return _retry_booking(appointment)
     return "", ""
 
@@ -213,7 +218,7 @@ def _check_pending_appointment(appointment: Appointment) -> tuple[str, str]:
 def _retry_booking(appointment: Appointment) -> tuple[str, str]:
     if appointment.start_at is None or appointment.end_at is None:
         return "", ""
-    request = VisitRequest(
+    request = AppointmentRequest(
         reference=appointment.reference,
         site=_booked_site(appointment),
         start=appointment.start_at,
@@ -224,9 +229,9 @@ def _retry_booking(appointment: Appointment) -> tuple[str, str]:
     gateway = booking_gateway_of(appointment.tenant)
     try:
         return "", gateway.confirm(request, within=SYNC_TIMEOUT)
-    except SlotGone:
+    except SlotUnavailable:
         return "slot_taken", ""
-    except ProviderSilent:
+    except ProviderNotResponding:
         return "", ""
 
 

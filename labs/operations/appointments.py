@@ -16,7 +16,11 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from labs.gateways.booking import ProviderSilent, SlotGone, VisitRequest
+from labs.gateways.booking import (
+    AppointmentRequest,
+    ProviderNotResponding,
+    SlotUnavailable,
+)
 from labs.models import Appointment
 from labs.operations.appointment_steps import known_low_level_status, store_appointment
 from labs.operations.gateways import booking_gateway_of
@@ -86,7 +90,7 @@ class SlotClaim:
     place_id: int
     order: Order
     slot: OfferedSlot
-    request: VisitRequest
+    request: AppointmentRequest
 
 
 def make_booking_reference(*, order: Order, key: str) -> UUID:
@@ -260,7 +264,7 @@ def claim_slot(
     )
     if place is None:
         return None
-    request = VisitRequest(
+    request = AppointmentRequest(
         reference=place.reference or uuid.uuid4(),
         site=slot.site,
         start=slot.start,
@@ -280,12 +284,12 @@ def book_at_provider(*, claim: SlotClaim, within: timedelta) -> str:
     tenant = claim.order.tenant
     try:
         return booking_gateway_of(tenant).confirm(claim.request, within=within)
-    except SlotGone:
+    except SlotUnavailable:
         release_slot_place(claim.place_id)
         raise build_slot_taken_error(
             tenant=tenant, lost=claim.slot, order_id=claim.order.pk
         ) from None
-    except ProviderSilent:
+    except ProviderNotResponding:
         raise Unavailable(
             "provider_silent",
             _("The provider did not respond. Try again: your time is held for now."),

@@ -9,7 +9,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from labs.gateways.hl7.acknowledgements import CHARACTER_SET, VERSION
-from labs.gateways.hl7.drop import Dropped
+from labs.gateways.hl7.drop import DroppedFile
 from labs.gateways.hl7.messages import write_message, write_segment
 from labs.models import Order
 from labs.operations.inbound import process_file_content
@@ -50,7 +50,7 @@ def load_demo_messages(scene: DemoScene) -> None:
             actor=scene.actor,
             lab=order.lab,
             account=order.lab_account,
-            dropped=Dropped(name, content, hashlib.sha256(content).hexdigest()),
+            dropped=DroppedFile(name, content, hashlib.sha256(content).hexdigest()),
         )
 
 

@@ -20,17 +20,17 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_change
-from labs.gateways.hl7.acknowledgements import answer_code, read_header
-from labs.gateways.hl7.deliveries import delivery_of
+from labs.gateways.hl7.acknowledgements import acknowledgement_code, read_header
+from labs.gateways.hl7.deliveries import build_delivery
 from labs.gateways.hl7.messages import (
     DATA_TYPE_ERROR,
     REQUIRED_MISSING,
     UNSUPPORTED_PROCESSING,
-    Malformed,
-    read_message,
-    split_file,
+    MalformedMessage,
+    parse_message,
+    split_messages,
 )
-from labs.gateways.hl7.results import read_results
+from labs.gateways.hl7.results import parse_result_reports
 from labs.models import InboundMessage, InboundReport
 from labs.models.inbound import NUMBER_MAX_LENGTH
 from labs.operations.matching import match_report_by_numbers
@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from accounts.models import Tenant
-    from labs.gateways.hl7.acknowledgements import Header
-    from labs.gateways.hl7.drop import Dropped
+    from labs.gateways.hl7.acknowledgements import MessageHeader
+    from labs.gateways.hl7.drop import DroppedFile
     from labs.gateways.hl7.results import Report
     from labs.models import Lab, LabAccount, Order
     from portal.lib.actor import Actor
@@ -60,8 +60,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 INTERNAL_ERROR = "207"  # table 0357
-_TOO_LARGE = Malformed(DATA_TYPE_ERROR, "", "The file is larger than 10 MB.")
-_FAILED_INSIDE = Malformed(INTERNAL_ERROR, "", "The message could not be processed.")
+_TOO_LARGE = MalformedMessage(DATA_TYPE_ERROR, "", "The file is larger than 10 MB.")
+_FAILED_INSIDE = MalformedMessage(
+    INTERNAL_ERROR, "", "The message could not be processed."
+)
 _ANSWERS = {"ACK", "ORL"}
 _AGREED = {"AA", "CA"}
 _NAME_MAX_LENGTH = 255
@@ -87,19 +89,19 @@ def process_file_content(
     actor: Actor,
     lab: Lab,
     account: LabAccount | None,
-    dropped: Dropped,
+    dropped: DroppedFile,
 ) -> list[InboundMessage]:
     """Take the messages of a file; those taken before are returned as they are.
 
     A file that can't be split is one malformed message.
     """
-    broken: Malformed | None = None
+    broken: MalformedMessage | None = None
     if dropped.content is None:
         contents, broken = [b""], _TOO_LARGE
     else:
         try:
-            contents = split_file(dropped.content)
-        except Malformed as refusal:
+            contents = split_messages(dropped.content)
+        except MalformedMessage as refusal:
             contents, broken = [dropped.content], refusal
     taken = []
     for content in contents:
@@ -115,7 +117,7 @@ def process_file_content(
 
 
 def _process_message(
-    actor: Actor, key: MessageKey, content: bytes, broken: Malformed | None
+    actor: Actor, key: MessageKey, content: bytes, broken: MalformedMessage | None
 ) -> InboundMessage:
     known = _find_processed_message(key)
     if known is not None:
@@ -124,7 +126,7 @@ def _process_message(
         if broken is None:
             return _store_message(actor, key, content)
         refusal = broken
-    except Malformed as found:
+    except MalformedMessage as found:
         refusal = found
     except (OperationalError, InterfaceError):
         raise
@@ -151,10 +153,10 @@ def _parse_reports(tenant: Tenant, content: bytes) -> list[Report]:
 
     Raises: Malformed. Source: Ours: a production environment takes no test messages.
     """
-    parsed = read_message(content)
-    reports = read_results(parsed, zone=lab_time_zone(tenant))
+    parsed = parse_message(content)
+    reports = parse_result_reports(parsed, zone=lab_time_zone(tenant))
     if not tenant.is_sandbox and parsed.header.text(11) not in {"P", ""}:
-        raise Malformed(
+        raise MalformedMessage(
             UNSUPPORTED_PROCESSING,
             "MSH-11",
             "This folder does not accept test messages.",
@@ -175,14 +177,14 @@ def _store_message(actor: Actor, key: MessageKey, content: bytes) -> InboundMess
         header,
         "take_message",
         status=MessageStatus.TAKEN,
-        answer=answer_code(None),
+        answer=acknowledgement_code(None),
     )
     _store_reports(actor, message, reports)
     return message
 
 
 def _create_message(
-    actor: Actor, key: MessageKey, header: Header, verb: str, **fields: Any
+    actor: Actor, key: MessageKey, header: MessageHeader, verb: str, **fields: Any
 ) -> InboundMessage:
     message = InboundMessage(
         tenant=key.tenant,
@@ -257,7 +259,7 @@ def match_report_to_order(
     A report of nothing yet is matched all the same. `by` and `why` are a person's.
     Raises: transition_not_allowed; results_not_expected, where the order takes none.
     """
-    delivery = delivery_of(
+    delivery = build_delivery(
         report,
         is_final=_completes_order(order, report),
         received_at=row.received_at,
@@ -290,13 +292,13 @@ def _completes_order(order: Order, report: Report) -> bool:
 
 
 def _store_acknowledgement(
-    actor: Actor, key: MessageKey, header: Header, content: bytes
+    actor: Actor, key: MessageKey, header: MessageHeader, content: bytes
 ) -> InboundMessage:
     """Note what a lab says to an order of ours; a refusal waits for a person."""
-    segments = read_message(content).segments
+    segments = parse_message(content).segments
     answer = next((one for one in segments if one.name == "MSA"), None)
     if answer is None:
-        raise Malformed(
+        raise MalformedMessage(
             REQUIRED_MISSING, "MSA", "The acknowledgement has no MSA segment."
         )
     # What we wrote has the sample id behind two letters for its control id.
@@ -328,7 +330,7 @@ def _store_acknowledgement(
 
 @transaction.atomic
 def _store_malformed_message(
-    actor: Actor, key: MessageKey, content: bytes, refusal: Malformed
+    actor: Actor, key: MessageKey, content: bytes, refusal: MalformedMessage
 ) -> InboundMessage:
     return _create_message(
         actor,
@@ -337,7 +339,7 @@ def _store_malformed_message(
         "take_malformed",
         status=MessageStatus.MALFORMED,
         content=content,
-        answer=answer_code(refusal),
+        answer=acknowledgement_code(refusal),
         error_code=refusal.code,
         error_place=refusal.place,
         error_says=refusal.says,
@@ -358,7 +360,7 @@ def reprocess_malformed_message(
     try:
         with limit_concurrent_reads(message.tenant, length=len(content)):
             reports = _parse_reports(message.tenant, content)
-    except Malformed as refusal:
+    except MalformedMessage as refusal:
         raise DomainError("still_malformed", refusal.says) from None
     move_status(message, moves=MESSAGE_MOVES, to=MessageStatus.TAKEN, content=b"")
     _record_message_change(actor, message, "read_again")

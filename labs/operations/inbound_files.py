@@ -13,8 +13,8 @@ from django.utils import timezone
 
 from accounts.models import Tenant
 from labs.gateways.hl7.acknowledgements import read_header, write_acknowledgement
-from labs.gateways.hl7.drop import Drop, drops
-from labs.gateways.hl7.messages import Malformed
+from labs.gateways.hl7.drop import DropFolder, list_drop_folders
+from labs.gateways.hl7.messages import MalformedMessage
 from labs.models import Lab, LabAccount
 from labs.operations.inbound import process_file_content
 from labs.queries.accounts import list_linked_accounts
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from uuid import UUID
 
-    from labs.gateways.hl7.drop import Dropped
+    from labs.gateways.hl7.drop import DroppedFile
     from labs.models import InboundMessage
     from portal.lib.actor import Actor
 
 TAKE_JOB = "labs.take_hl7"
 
 
-def create_drop_folders(*, tenant: Tenant) -> list[tuple[LabAccount, Drop]]:
+def create_drop_folders(*, tenant: Tenant) -> list[tuple[LabAccount, DropFolder]]:
     """Make the folders of the lab accounts that a tenant may use."""
     made = []
     for account in list_linked_accounts(tenant=tenant):
-        drop = Drop.of(tenant=tenant, lab=account.lab, account=account)
+        drop = DropFolder.of(tenant=tenant, lab=account.lab, account=account)
         drop.make()
         made.append((account, drop))
     return made
@@ -75,9 +75,9 @@ def process_all_waiting_files(*, actor: Actor) -> int:
     return number
 
 
-def _list_drops_with_files() -> Iterator[tuple[Tenant, Drop]]:
+def _list_drops_with_files() -> Iterator[tuple[Tenant, DropFolder]]:
     now = timezone.now()
-    for drop in drops():
+    for drop in list_drop_folders():
         drop.forget_done(now=now)
         if not drop.waiting(now=now):
             continue
@@ -101,7 +101,7 @@ def process_waiting_files(
     account = accounts.filter(pk=account_id).first() if account_id else None
     if lab is None or (account_id and account is None):
         return 0
-    drop = Drop.of(tenant=tenant, lab=lab, account=account)
+    drop = DropFolder.of(tenant=tenant, lab=lab, account=account)
     number = 0
     for name in drop.waiting(now=timezone.now()):
         dropped = drop.read(name)
@@ -116,8 +116,8 @@ def _process_file(
     actor: Actor,
     lab: Lab,
     account: LabAccount | None,
-    drop: Drop,
-    dropped: Dropped,
+    drop: DropFolder,
+    dropped: DroppedFile,
 ) -> None:
     messages = process_file_content(
         tenant=tenant, actor=actor, lab=lab, account=account, dropped=dropped
@@ -134,7 +134,9 @@ def build_acknowledgement(message: InboundMessage) -> bytes:
     header = read_header(_read_header_line(message))
     refusal = None
     if message.error_code:
-        refusal = Malformed(message.error_code, message.error_place, message.error_says)
+        refusal = MalformedMessage(
+            message.error_code, message.error_place, message.error_says
+        )
     return write_acknowledgement(
         header,
         control_id=f"ACK{message.digest[:16]}",

@@ -13,8 +13,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_change
-from labs.gateways.hl7.messages import read_text
-from labs.gateways.hl7.results import read_results
+from labs.gateways.hl7.messages import parse_message_text
+from labs.gateways.hl7.results import parse_result_reports
 from labs.models import InboundMessage, InboundReport
 from labs.models.inbound import WHY_MAX_LENGTH
 from labs.operations.inbound import (
@@ -42,7 +42,9 @@ if TYPE_CHECKING:
 def parse_stored_report(row: InboundReport) -> Report:
     """What a stored report says. Raises: reader_busy (503)."""
     with limit_concurrent_reads(row.tenant, length=len(row.text)):
-        (report,) = read_results(read_text(row.text), zone=lab_time_zone(row.tenant))
+        (report,) = parse_result_reports(
+            parse_message_text(row.text), zone=lab_time_zone(row.tenant)
+        )
     return report
 
 

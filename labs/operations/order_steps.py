@@ -18,7 +18,7 @@ from labs.models import Order, OrderEvent
 from labs.operations.call_offs import enqueue_lab_cancellation
 from labs.operations.patient_notices import queue_patient_notices
 from labs.operations.turnaround import compute_due_dates
-from labs.payloads import order_payload
+from labs.payloads import build_order
 from labs.queries.history import find_last_known_status
 from labs.queries.orders import get_order_with_details
 from labs.states.orders import STATUS_DETAILS, allowed_moves, build_status, split_status
@@ -149,7 +149,7 @@ def emit_order_event(order: Order, what: str) -> None:
         tenant=order.tenant,
         user=order.user.ref,
         event_type=f"labtest.order.{what}",
-        data=order_payload(
+        data=build_order(
             get_order_with_details(tenant=order.tenant, order_id=order.pk)
         ),
     )

@@ -19,12 +19,12 @@ from accounts.operations.audit import record_read
 from labs.operations.diagnoses import known_diagnoses
 from labs.operations.order_steps import lock_order, record_order_change
 from labs.operations.requisitions import build_requisition_comment
-from labs.papers.instructions import OrderMarks, draw_instructions
-from labs.papers.labels import Stock, draw_labels
-from labs.papers.links import LINK_TTL, read_token
-from labs.papers.requisition import RequisitionContent, draw_requisition
-from labs.papers.results import ReportContent, draw_results
-from labs.papers.sheet import Paper
+from labs.papers.instructions import OrderNumbers, render_instructions
+from labs.papers.labels import LabelStock, render_specimen_labels
+from labs.papers.links import LINK_TTL, verify_link_token
+from labs.papers.requisition import RequisitionContent, render_requisition_pdf
+from labs.papers.results import ReportContent, render_results_pdf
+from labs.papers.sheet import Document
 from labs.queries.history import had_requisition_created
 from labs.queries.order_answers import list_order_answers
 from labs.queries.orders import get_order_with_details
@@ -45,16 +45,16 @@ LABELS_USUAL = 3  # Contract 6.16
 LINK_ACTOR = "requisition_link"
 
 
-def render_requisition_of(order: Order) -> Paper:
+def render_requisition_of(order: Order) -> Document:
     """An order's requisition, as it was first printed.
 
     Raises: requisition_not_found (404), before it is made and for imports. Source:
     Contract 6.16.
     """
     _require_requisition_created(order)
-    return Paper(
+    return Document(
         _file_name("requisition", order),
-        draw_requisition(collect_requisition_content(order)),
+        render_requisition_pdf(collect_requisition_content(order)),
     )
 
 
@@ -80,8 +80,8 @@ def render_labels(
     *,
     collected_on: date,
     number: int = LABELS_USUAL,
-    stock: Stock = Stock.SHEET,
-) -> Paper:
+    stock: LabelStock = LabelStock.SHEET,
+) -> Document:
     """Specimen labels of an order.
 
     Raises: requisition_not_found (404); labels_out_of_range (422). Source: Contract
@@ -96,11 +96,13 @@ def render_labels(
             "number_of_labels",
             place="query",
         )
-    body = draw_labels(order, collected_on=collected_on, number=number, stock=stock)
-    return Paper(_file_name("labels", order), body)
+    body = render_specimen_labels(
+        order, collected_on=collected_on, number=number, stock=stock
+    )
+    return Document(_file_name("labels", order), body)
 
 
-def render_order_instructions(order: Order) -> Paper:
+def render_order_instructions(order: Order) -> Document:
     """What the patient of an order reads before the sample is taken.
 
     Raises: instructions_not_found (404), where its test has none. Source: Contract
@@ -108,20 +110,22 @@ def render_order_instructions(order: Order) -> Paper:
     """
     panel = order.lab_test
     _require_has_instructions(panel)
-    marks = OrderMarks(order_id=str(order.pk), sample_id=order.sample_id)
-    return Paper(_file_name("instructions", order), draw_instructions(panel, of=marks))
+    marks = OrderNumbers(order_id=str(order.pk), sample_id=order.sample_id)
+    return Document(
+        _file_name("instructions", order), render_instructions(panel, of=marks)
+    )
 
 
-def render_panel_instructions(panel: LabTest) -> Paper:
+def render_panel_instructions(panel: LabTest) -> Document:
     """The same of a panel.
 
     Raises: instructions_not_found (404). Source: Contract 6.3.
     """
     _require_has_instructions(panel)
-    return Paper(f"instructions-{panel.slug}.pdf", draw_instructions(panel))
+    return Document(f"instructions-{panel.slug}.pdf", render_instructions(panel))
 
 
-def render_results_report(*, found: ResultSet, tenant: Tenant) -> Paper:
+def render_results_report(*, found: ResultSet, tenant: Tenant) -> Document:
     """The result report of an order or a transaction, read with its panel and markers.
 
     Source: Contract 6.15, 6.16.
@@ -131,7 +135,7 @@ def render_results_report(*, found: ResultSet, tenant: Tenant) -> Paper:
     content = ReportContent(
         found=found, zone=find_zone(tenant.team.time_zone), url=_order_page_url(order)
     )
-    return Paper(_file_name("results", order), draw_results(content))
+    return Document(_file_name("results", order), render_results_pdf(content))
 
 
 def requisition_comment_of(order: Order) -> str:
@@ -168,14 +172,14 @@ def reissue_requisition_link(*, order: Order, actor: Actor) -> Order:
     return order
 
 
-def open_requisition_link(*, token: str, address: str | None) -> Paper:
+def open_requisition_link(*, token: str, address: str | None) -> Document:
     """The requisition that a link leads to; that it was opened is in the audit.
 
     Raises: requisition_link_unknown (404), of no link of ours, of one that another took
     the place of, and of a deleted user or team; requisition_link_expired, after seven
     days. Source: Specification 8; contract D19.
     """
-    claim = read_token(token)
+    claim = verify_link_token(token)
     if claim is None:
         raise _unknown_link_error()
     tenants = Tenant.objects.select_related("team")

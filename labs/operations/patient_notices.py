@@ -15,7 +15,7 @@ from django.utils import timezone
 from accounts.operations.audit import record_change
 from labs.gateways.patient_messages import (
     PatientMessage,
-    messenger_of,
+    find_messenger,
 )
 from labs.models import PatientNotice
 from labs.states.catalogue import CollectionMethod
@@ -55,7 +55,7 @@ def queue_patient_notices(*, order: Order, event: OrderEvent) -> None:
         return
     now = timezone.now()
     is_live = {
-        channel: messenger_of(tenant=order.tenant, channel=channel) is not None
+        channel: find_messenger(tenant=order.tenant, channel=channel) is not None
         for channel in channels
     }
     PatientNotice.objects.for_tenant(order.tenant).bulk_create(
@@ -113,7 +113,7 @@ def send_queued_notices(*, tenant: Tenant, order_id: str) -> None:
     for notice in _queued_notices(tenant, order_id):
         order = notice.order
         order.tenant = tenant
-        messenger = messenger_of(tenant=tenant, channel=notice.channel)
+        messenger = find_messenger(tenant=tenant, channel=notice.channel)
         message = _build_message(order, notice)
         if messenger is None or not message.to:
             _set_notice_status(notice, NoticeStatus.RECORDED)

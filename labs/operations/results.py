@@ -28,7 +28,7 @@ from labs.operations.result_rows import (
     find_orderables,
     list_unreported_results,
 )
-from labs.payloads import critical_payload
+from labs.payloads import build_critical_event
 from labs.queries.history import find_last_known_status
 from labs.queries.results import (
     RESULT_CONTENT,
@@ -339,7 +339,7 @@ def _advance_order_with_results(
             tenant=order.tenant,
             user=order.user.ref,
             event_type="labtest.result.critical",
-            data=critical_payload(order),
+            data=build_critical_event(order),
         )
 
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from labs.operations.booking_keys import BookingKeys
 from labs.operations.gateways import booking_gateway_of
-from labs.payloads.appointments import SlotAnswer, location_payload
+from labs.payloads.appointments import SlotAnswer, build_location
 from labs.queries.bookable_sites import Site, list_center_sites, list_home_sites
 from labs.queries.places import find_zip_place
 from labs.queries.slots import count_taken_places, slot_pool_of
@@ -95,13 +95,13 @@ class SlotTaken(DomainError):
         """The alternatives as the wire gives them (contract 6.18)."""
         return {
             "alternatives": [
-                {**slot_payload(slot), "location": location_payload(slot.site)}
+                {**build_slot_answer(slot), "location": build_location(slot.site)}
                 for slot in self.alternatives
             ]
         }
 
 
-def slot_payload(slot: FreeSlot) -> SlotAnswer:
+def build_slot_answer(slot: FreeSlot) -> SlotAnswer:
     """A free slot as the wire gives it (contract 6.18)."""
     return {
         "booking_key": slot.booking_key,

@@ -13,10 +13,10 @@ from django.utils.translation import gettext as _
 
 from labs.operations.papers import collect_requisition_content
 from labs.papers.calendar_entry import write_calendar_entry
-from labs.papers.guides import guide_of
-from labs.papers.requisition import lay_requisition
-from labs.papers.sheet import Paper, bind
-from labs.papers.visit_sheet import Visit, lay_visit_sheet
+from labs.papers.guides import collection_guide_of
+from labs.papers.requisition import render_requisition
+from labs.papers.sheet import Document, combine_sheets
+from labs.papers.visit_sheet import AppointmentDetails, render_appointment_page
 from labs.queries.history import had_requisition_created
 from labs.queries.service_centers import find_center_by_code
 from labs.states.appointments import AppointmentProvider, AppointmentStatus
@@ -32,28 +32,28 @@ if TYPE_CHECKING:
 _UNSURE = {AppointmentStatus.PENDING, AppointmentStatus.RESERVED}
 
 
-def render_appointment_sheet(*, order: Order, appointment: Appointment) -> Paper:
+def render_appointment_sheet(*, order: Order, appointment: Appointment) -> Document:
     """What the patient takes along: the visit on one page, the requisition behind it.
 
     Without the requisition where it is not made. Raises: visit_without_time (404).
     Source: Issue "Service centers and appointments".
     """
     visit = _appointment_details(order, appointment)
-    sheets = [lay_visit_sheet(visit, patient=_patient_full_name(order))]
+    sheets = [render_appointment_page(visit, patient=_patient_full_name(order))]
     if had_requisition_created(order):
-        sheets.append(lay_requisition(collect_requisition_content(order)))
+        sheets.append(render_requisition(collect_requisition_content(order)))
     name = f"visit-{str(order.pk)[:8]}.pdf"
-    return Paper(name, bind(sheets, title="Your visit"))
+    return Document(name, combine_sheets(sheets, title="Your visit"))
 
 
-def render_calendar_entry(*, order: Order, appointment: Appointment) -> Paper:
+def render_calendar_entry(*, order: Order, appointment: Appointment) -> Document:
     """The entry for a calendar. Raises: visit_without_time (404). Source: RFC 5545."""
     body = write_calendar_entry(
         _appointment_details(order, appointment),
         host=public_host(),
         at=timezone.now(),
     )
-    return Paper(f"visit-{str(order.pk)[:8]}.ics", body)
+    return Document(f"visit-{str(order.pk)[:8]}.ics", body)
 
 
 def needs_fasting(order: Order) -> bool:
@@ -80,7 +80,7 @@ def format_opening_hours(hours: Hours) -> list[tuple[str, str]]:
     return said
 
 
-def _appointment_details(order: Order, appointment: Appointment) -> Visit:
+def _appointment_details(order: Order, appointment: Appointment) -> AppointmentDetails:
     if appointment.start_at is None or appointment.end_at is None:
         raise NotFound("visit_without_time", _("This visit has no time yet."))
     zone = find_zone(appointment.time_zone)
@@ -97,7 +97,7 @@ def _appointment_details(order: Order, appointment: Appointment) -> Visit:
         f"{address.get('city', '')}, {address.get('state', '')}"
         f" {address.get('zip_code', '')}",
     )
-    return Visit(
+    return AppointmentDetails(
         appointment_id=str(appointment.pk),
         order_id=str(order.pk),
         starts_at=appointment.start_at.astimezone(zone),
@@ -114,7 +114,7 @@ def _appointment_details(order: Order, appointment: Appointment) -> Visit:
         lab=order.lab.name,
         team=order.tenant.team.name,
         external_id=appointment.external_id,
-        guide=guide_of(
+        guide=collection_guide_of(
             method=order.method,
             sample_type=order.lab_test.sample_type,
             fasting=fasting,

@@ -9,19 +9,21 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from labs.papers.guides import fast_from
+from labs.papers.guides import fasting_start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from labs.papers.visit_sheet import Visit
+    from labs.papers.visit_sheet import AppointmentDetails
 
 # RFC 5545 3.1: a line has at most 75 octets, without its end.
 _LINE_MAX = 75
 _ESCAPED = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n", "\r": ""})
 
 
-def write_calendar_entry(visit: Visit, *, host: str, at: datetime) -> bytes:
+def write_calendar_entry(
+    visit: AppointmentDetails, *, host: str, at: datetime
+) -> bytes:
     """The entry, stamped `at` a moment; `host` makes its name unique in the world.
 
     Moments are UTC, which every calendar shows on its own clock. A visit that was moved
@@ -37,45 +39,47 @@ def write_calendar_entry(visit: Visit, *, host: str, at: datetime) -> bytes:
         "BEGIN:VEVENT",
         f"UID:{visit.appointment_id}@{host}",
         f"SEQUENCE:{visit.changes}",
-        f"DTSTAMP:{_utc(at)}",
-        f"DTSTART:{_utc(visit.starts_at)}",
-        f"DTEND:{_utc(visit.ends_at)}",
-        f"STATUS:{_status(visit)}",
-        f"SUMMARY:{_text(f'Lab visit, {visit.place}')}",
-        f"LOCATION:{_text(', '.join((visit.place, *visit.address)))}",
+        f"DTSTAMP:{_format_utc(at)}",
+        f"DTSTART:{_format_utc(visit.starts_at)}",
+        f"DTEND:{_format_utc(visit.ends_at)}",
+        f"STATUS:{_calendar_status(visit)}",
+        f"SUMMARY:{_escape_text(f'Lab visit, {visit.place}')}",
+        f"LOCATION:{_escape_text(', '.join((visit.place, *visit.address)))}",
         f"GEO:{visit.latitude:.6f};{visit.longitude:.6f}",
-        f"DESCRIPTION:{_text(_description(visit))}",
+        f"DESCRIPTION:{_escape_text(_entry_description(visit))}",
         "CLASS:PRIVATE",
-        *([] if visit.is_called_off else _reminders(visit)),
+        *([] if visit.is_called_off else _alarm_lines(visit)),
         "END:VEVENT",
         "END:VCALENDAR",
     ]
-    return "".join(f"{part}\r\n" for line in lines for part in _folded(line)).encode()
+    return "".join(
+        f"{part}\r\n" for line in lines for part in _fold_line(line)
+    ).encode()
 
 
-def _status(visit: Visit) -> str:
+def _calendar_status(visit: AppointmentDetails) -> str:
     if visit.is_called_off:
         return "CANCELLED"
     return "CONFIRMED" if visit.is_sure else "TENTATIVE"
 
 
-def _description(visit: Visit) -> str:
+def _entry_description(visit: AppointmentDetails) -> str:
     said = [
         f"Local time: {visit.starts_at:%H:%M %Z}.",
         f"Visit number: {visit.external_id}." if visit.external_id else "",
         f"Phone: {visit.phone}." if visit.phone else "",
-        _fast(visit) if visit.is_fasting else "",
+        _fasting_reminder(visit) if visit.is_fasting else "",
         *visit.guide.before,
     ]
     return "\n".join(text for text in said if text)
 
 
-def _fast(visit: Visit) -> str:
-    since = fast_from(visit.starts_at)
+def _fasting_reminder(visit: AppointmentDetails) -> str:
+    since = fasting_start(visit.starts_at)
     return f"Start fasting on {since:%A} {since.day} {since:%B} at {since:%H:%M}."
 
 
-def _reminders(visit: Visit) -> list[str]:
+def _alarm_lines(visit: AppointmentDetails) -> list[str]:
     told = [("-P1D", "Your lab visit is tomorrow.")]
     if visit.is_fasting:
         told.append(("-PT12H", "Start fasting now for your lab visit."))
@@ -92,15 +96,15 @@ def _reminders(visit: Visit) -> list[str]:
     ]
 
 
-def _utc(at: datetime) -> str:
+def _format_utc(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
 
 
-def _text(text: str) -> str:
+def _escape_text(text: str) -> str:
     return text.translate(_ESCAPED)
 
 
-def _folded(line: str) -> Iterator[str]:
+def _fold_line(line: str) -> Iterator[str]:
     """A line in pieces of at most _LINE_MAX octets; later ones begin with a blank."""
     piece = ""
     for sign in line:

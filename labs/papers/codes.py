@@ -22,7 +22,7 @@ _BAR_WIDTHS = tuple(dots * 72 / 300 for dots in (4, 3, 2))
 _QUIET_MODULES = 10  # ISO/IEC 15417
 
 
-def bars(
+def draw_barcode(
     text: str, *, width: float, height: float
 ) -> tuple[float, Callable[[Canvas, float, float], None]] | None:
     """A text in Code 128: how wide it is, and what draws it from its lower left.
@@ -47,7 +47,7 @@ def bars(
     return whole, put
 
 
-def square(text: str, *, size: float) -> Callable[[Canvas, float, float], None]:
+def draw_qr_code(text: str, *, size: float) -> Callable[[Canvas, float, float], None]:
     """A text as QR code, level M, without its quiet zone; drawn from its upper left.
 
     `y` counts down from the top of US Letter.

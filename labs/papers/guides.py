@@ -13,7 +13,7 @@ from labs.states.catalogue import CollectionMethod, SampleType
 
 
 @dataclass(frozen=True, slots=True)
-class Guide:
+class CollectionGuide:
     """What to know before, the steps in their order, and what follows."""
 
     before: tuple[str, ...]
@@ -192,7 +192,7 @@ _DRAW_STEPS = (
 )
 
 
-def fast_from(at: datetime) -> datetime:
+def fasting_start(at: datetime) -> datetime:
     """When who has a sample taken `at` a moment begins to fast, in the same zone.
 
     Hours are hours, also across a change of clocks.
@@ -200,13 +200,15 @@ def fast_from(at: datetime) -> datetime:
     return (at.astimezone(UTC) - FAST).astimezone(at.tzinfo)
 
 
-def guide_of(*, method: str, sample_type: str, fasting: bool) -> Guide:
+def collection_guide_of(
+    *, method: str, sample_type: str, fasting: bool
+) -> CollectionGuide:
     """The guide for a way of collection and a kind of sample, also unknown ones."""
     eating = FASTING if fasting else NOT_FASTING
     kind = SampleType.known(sample_type)
     if method == CollectionMethod.TESTKIT:
         steps = _KIT_STEPS.get(kind, _OTHER_STEPS) if kind else _OTHER_STEPS
-        return Guide((eating, *_KIT), steps, _SEND)
+        return CollectionGuide((eating, *_KIT), steps, _SEND)
     steps = _VISIT_STEPS.get(kind, _DRAW_STEPS) if kind else _DRAW_STEPS
     after = _VISIT_AFTER if steps is _DRAW_STEPS else ()
-    return Guide((eating, *_VISIT_BEFORE), steps, after)
+    return CollectionGuide((eating, *_VISIT_BEFORE), steps, after)

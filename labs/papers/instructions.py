@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from labs.papers.guides import guide_of
+from labs.papers.guides import collection_guide_of
 from labs.papers.sheet import MARGIN, WIDTH, Sheet
-from labs.papers.typeface import BOLD, break_lines, width_of
+from labs.papers.typeface import BOLD, break_lines, text_width
 from labs.states.catalogue import CollectionMethod, SampleType
 
 if TYPE_CHECKING:
@@ -24,18 +24,18 @@ _INDENT = 22.0
 
 
 @dataclass(frozen=True, slots=True)
-class OrderMarks:
+class OrderNumbers:
     """Whose instructions they are, where they are an order's: by its ids alone."""
 
     order_id: str
     sample_id: str
 
 
-def draw_instructions(panel: LabTest, *, of: OrderMarks | None = None) -> bytes:
+def render_instructions(panel: LabTest, *, of: OrderNumbers | None = None) -> bytes:
     """The instructions of a panel, or of one order of it."""
     method = CollectionMethod.known(panel.method)
     kind = SampleType.known(panel.sample_type)
-    guide = guide_of(
+    guide = collection_guide_of(
         method=panel.method, sample_type=panel.sample_type, fasting=panel.fasting
     )
     foot = f"Order {of.order_id}" if of else f"Test {panel.pk}"
@@ -57,15 +57,15 @@ def draw_instructions(panel: LabTest, *, of: OrderMarks | None = None) -> bytes:
     if of:
         about += [("Sample ID", of.sample_id), ("Order", of.order_id)]
     for label, text in about:
-        _pair(sheet, label, text)
-    _part(sheet, "Before you start", guide.before, marks=("\N{BULLET}",))
-    _part(
+        _write_pair(sheet, label, text)
+    _write_points(sheet, "Before you start", guide.before, marks=("\N{BULLET}",))
+    _write_points(
         sheet,
         "Step by step",
         guide.steps,
         marks=[f"{number}." for number in range(1, len(guide.steps) + 1)],
     )
-    _part(sheet, "After collection", guide.after, marks=("\N{BULLET}",))
+    _write_points(sheet, "After collection", guide.after, marks=("\N{BULLET}",))
     sheet.y += 12
     sheet.paragraph(
         (
@@ -78,7 +78,7 @@ def draw_instructions(panel: LabTest, *, of: OrderMarks | None = None) -> bytes:
     return sheet.finish()
 
 
-def _pair(sheet: Sheet, label: str, text: str) -> None:
+def _write_pair(sheet: Sheet, label: str, text: str) -> None:
     if not text:
         return
     lines = break_lines(text, _SIZE, WIDTH - 80)
@@ -90,7 +90,7 @@ def _pair(sheet: Sheet, label: str, text: str) -> None:
         sheet.write(line, x=MARGIN + 80, size=_SIZE)
 
 
-def _part(
+def _write_points(
     sheet: Sheet, title: str, texts: Sequence[str], *, marks: Sequence[str]
 ) -> None:
     """A heading and its points; a point is never torn between pages."""
@@ -108,6 +108,6 @@ def _part(
         for line_number, line in enumerate(lines):
             sheet.y += _SIZE * _LEADING
             if line_number == 0:
-                end = MARGIN + _INDENT - 8 - width_of(mark, _SIZE, font=BOLD)
+                end = MARGIN + _INDENT - 8 - text_width(mark, _SIZE, font=BOLD)
                 sheet.write(mark, x=end, size=_SIZE, font=BOLD)
             sheet.write(line, x=MARGIN + _INDENT, size=_SIZE)

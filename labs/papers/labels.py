@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from reportlab.lib.pagesizes import LETTER
 from reportlab.pdfgen.canvas import Canvas
 
-from labs.papers.codes import bars
+from labs.papers.codes import draw_barcode
 from labs.papers.typeface import (
     BOLD,
     REGULAR,
-    cut_to,
-    load_typeface,
-    printable,
-    width_of,
+    cut_to_width,
+    register_typeface,
+    replace_unprintable,
+    text_width,
 )
 from labs.states.catalogue import SampleType
 from portal.lib.choices import OpenChoices
@@ -37,28 +37,32 @@ _LEFT, _TOP, _STEP = 0.1875 * _INCH, 0.5 * _INCH, 2.75 * _INCH
 _PAD = 7.0
 
 
-class Stock(OpenChoices):
+class LabelStock(OpenChoices):
     """What labels are printed on."""
 
     SHEET = "sheet", "Sheets of 30 labels (US Letter, 2 5/8 by 1 inch)"
     ROLL = "roll", "Label printer, one label at a time (2 5/8 by 1 inch)"
 
 
-def draw_labels(
-    order: Order, *, collected_on: date, number: int, stock: Stock = Stock.SHEET
+def render_specimen_labels(
+    order: Order,
+    *,
+    collected_on: date,
+    number: int,
+    stock: LabelStock = LabelStock.SHEET,
 ) -> bytes:
     """Labels of an order, numbered; each names the patient by name and birth date.
 
     Source: Contract 6.16; Ours: the label sizes, and what stands on them.
     """
-    load_typeface()
+    register_typeface()
     opened = BytesIO()
-    size = LETTER if stock == Stock.SHEET else (LABEL_WIDTH, LABEL_HEIGHT)
+    size = LETTER if stock == LabelStock.SHEET else (LABEL_WIDTH, LABEL_HEIGHT)
     canvas = Canvas(opened, pagesize=size, invariant=1, pageCompression=1)
     canvas.setTitle(f"Labels {order.sample_id}")
     canvas.setAuthor("Assay")
     for label in range(number):
-        x, y, fills_page = _place(label, stock)
+        x, y, fills_page = _label_position(label, stock)
         if label and fills_page:
             canvas.showPage()
         _draw_label(
@@ -74,9 +78,9 @@ def draw_labels(
     return opened.getvalue()
 
 
-def _place(label: int, stock: Stock) -> tuple[float, float, bool]:
+def _label_position(label: int, stock: LabelStock) -> tuple[float, float, bool]:
     """A label's lower left corner, and whether it is the first of its page."""
-    if stock != Stock.SHEET:
+    if stock != LabelStock.SHEET:
         return 0.0, 0.0, True
     on_page = label % (_COLUMNS * _ROWS)
     row, column = divmod(on_page, _COLUMNS)
@@ -96,23 +100,25 @@ def _draw_label(
     first, last = details.get("first_name", ""), details.get("last_name", "")
     name = f"{last}, {first}" if first and last else last or first
     canvas.setFillGray(0)
-    _put(canvas, name, x=left, y=y + 56, size=10, width=room, font=BOLD)
+    _write_fitted_line(canvas, name, x=left, y=y + 56, size=10, width=room, font=BOLD)
     about = [
-        f"DOB {_day(born)}" if born else "",
+        f"DOB {_format_day(born)}" if born else "",
         str(gender.label) if gender else str(details.get("gender", "")),
         str(kind.label) if kind else order.lab_test.sample_type,
     ]
     said = "   ".join(text for text in about if text)
-    _put(canvas, said, x=left, y=y + 46, size=7.5, width=room)
-    barcode = bars(order.sample_id, width=LABEL_WIDTH - 6, height=18)
+    _write_fitted_line(canvas, said, x=left, y=y + 46, size=7.5, width=room)
+    barcode = draw_barcode(order.sample_id, width=LABEL_WIDTH - 6, height=18)
     if barcode:
         wide, put_bars = barcode
         put_bars(canvas, x + (LABEL_WIDTH - wide) / 2, y + 25)
-    _put(canvas, order.sample_id, x=left, y=y + 16, size=8, width=room, font=BOLD)
-    drawn = f"Collected {_day(collected_on)}"
-    shift = right - width_of(drawn, 7)
-    _put(canvas, drawn, x=shift, y=y + 16, size=7, width=room)
-    _put(
+    _write_fitted_line(
+        canvas, order.sample_id, x=left, y=y + 16, size=8, width=room, font=BOLD
+    )
+    drawn = f"Collected {_format_day(collected_on)}"
+    shift = right - text_width(drawn, 7)
+    _write_fitted_line(canvas, drawn, x=shift, y=y + 16, size=7, width=room)
+    _write_fitted_line(
         canvas,
         f"{order.lab.name}   order {str(order.pk)[:8]}",
         x=left,
@@ -124,7 +130,7 @@ def _draw_label(
     canvas.drawRightString(right, y + 7, count)
 
 
-def _put(
+def _write_fitted_line(
     canvas: Canvas,
     text: str,
     *,
@@ -135,13 +141,13 @@ def _put(
     font: str = REGULAR,
 ) -> None:
     """Write one line; a long one grows smaller, to two thirds, then is cut."""
-    shown = printable(text).replace("\n", " ")
+    shown = replace_unprintable(text).replace("\n", " ")
     least = size * 2 / 3
-    while size > least and width_of(shown, size, font=font) > width:
+    while size > least and text_width(shown, size, font=font) > width:
         size -= 0.25
     canvas.setFont(font, size)
-    canvas.drawString(x, y, cut_to(shown, size, width, font=font))
+    canvas.drawString(x, y, cut_to_width(shown, size, width, font=font))
 
 
-def _day(day: date) -> str:
+def _format_day(day: date) -> str:
     return f"{day.day} {day:%b %Y}"

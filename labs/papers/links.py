@@ -26,7 +26,7 @@ _TICK = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True)
-class LinkClaim:
+class RequisitionLinkClaim:
     """What a link with a good signature says; `issued_at` is UTC."""
 
     tenant_id: int
@@ -42,24 +42,24 @@ def requisition_url(order: Order) -> str | None:
     if order.requisition_issued_at is None:
         return None
     ticks = (order.requisition_issued_at - _EPOCH) // _TICK
-    token = _signer().sign_object([order.tenant_id, order.pk.hex, ticks])
+    token = _link_signer().sign_object([order.tenant_id, order.pk.hex, ticks])
     return absolute_url(f"{reverse('requisition_link')}?token={token}")
 
 
-def link_ends_at(order: Order) -> datetime | None:
+def requisition_link_expires_at(order: Order) -> datetime | None:
     """When the present link stops; None where the order has none."""
     issued = order.requisition_issued_at
     return None if issued is None else issued + LINK_TTL
 
 
-def read_token(token: str) -> LinkClaim | None:
+def verify_link_token(token: str) -> RequisitionLinkClaim | None:
     """What a token says; None for one that is not ours."""
     try:
-        tenant_id, order_id, ticks = _signer().unsign_object(token)
+        tenant_id, order_id, ticks = _link_signer().unsign_object(token)
     except (BadSignature, ValueError):
         return None
-    return LinkClaim(tenant_id, UUID(order_id), _EPOCH + ticks * _TICK)
+    return RequisitionLinkClaim(tenant_id, UUID(order_id), _EPOCH + ticks * _TICK)
 
 
-def _signer() -> Signer:
+def _link_signer() -> Signer:
     return Signer(salt=_SALT)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from PIL import Image
 from reportlab.lib.utils import ImageReader
 
-from labs.papers.codes import bars, square
+from labs.papers.codes import draw_barcode, draw_qr_code
 from labs.papers.guides import COLLECTOR, FASTING, NOT_FASTING
 from labs.papers.sheet import (
     MARGIN,
@@ -24,7 +24,7 @@ from labs.papers.sheet import (
     Column,
     Sheet,
 )
-from labs.papers.typeface import BOLD, break_lines, printable, width_of
+from labs.papers.typeface import BOLD, break_lines, replace_unprintable, text_width
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod, SampleType
 from users.states import Gender
@@ -71,12 +71,12 @@ class RequisitionContent:
     url: str
 
 
-def draw_requisition(content: RequisitionContent) -> bytes:
+def render_requisition_pdf(content: RequisitionContent) -> bytes:
     """The requisition as a paper of its own."""
-    return lay_requisition(content).finish()
+    return render_requisition(content).finish()
 
 
-def lay_requisition(content: RequisitionContent) -> Sheet:
+def render_requisition(content: RequisitionContent) -> Sheet:
     """The requisition of an order read by labs.queries.orders.full_orders.
 
     Source: Contract 6.16; what stands on it is Ours, after 42 CFR 493.1241(c): who
@@ -91,10 +91,10 @@ def lay_requisition(content: RequisitionContent) -> Sheet:
         ),
         foot=f"Order {order.pk}     Sample {order.sample_id}",
     )
-    _head(sheet, content)
-    _notices(sheet, order)
-    _people(sheet, content)
-    _tests(sheet, order)
+    _draw_head(sheet, content)
+    _draw_notices(sheet, order)
+    _draw_people(sheet, content)
+    _draw_tests(sheet, order)
     if content.diagnoses:
         sheet.heading("Diagnoses", keep=40)
         sheet.table(_DIAGNOSES, content.diagnoses)
@@ -107,12 +107,12 @@ def lay_requisition(content: RequisitionContent) -> Sheet:
     if content.comment:
         sheet.heading("Comments")
         sheet.paragraph(content.comment)
-    _collection(sheet, order)
-    _signature(sheet, order)
+    _draw_collection(sheet, order)
+    _draw_signature(sheet, order)
     return sheet
 
 
-def _head(sheet: Sheet, content: RequisitionContent) -> None:
+def _draw_head(sheet: Sheet, content: RequisitionContent) -> None:
     order = content.order
     sheet.write("Laboratory requisition", y=58, size=18, font=BOLD)
     lab = order.lab
@@ -124,10 +124,10 @@ def _head(sheet: Sheet, content: RequisitionContent) -> None:
     sheet.write(
         f"{lab.first_line_address}, {lab.city} {lab.zipcode}", y=y, size=8.5, grey=SOFT
     )
-    put_square = square(content.url, size=_QR)
+    put_square = draw_qr_code(content.url, size=_QR)
     sheet.draw(lambda canvas: put_square(canvas, _RIGHT - _QR, MARGIN))
     edge = _RIGHT - _QR - 10
-    barcode = bars(order.sample_id, width=250, height=36)
+    barcode = draw_barcode(order.sample_id, width=250, height=36)
     if barcode:
         wide, put_bars = barcode
         sheet.draw(lambda canvas: put_bars(canvas, edge - wide, PAGE_HEIGHT - 78))
@@ -135,13 +135,13 @@ def _head(sheet: Sheet, content: RequisitionContent) -> None:
     else:
         middle = edge - 60
     shown = order.sample_id or "No sample ID"
-    half = width_of(printable(shown), 10, font=BOLD) / 2
+    half = text_width(replace_unprintable(shown), 10, font=BOLD) / 2
     sheet.write(shown, x=middle - half, y=92, size=10, font=BOLD)
     sheet.y = max(y, 102.0) + 8
     sheet.rule(grey=0, width=1.2)
 
 
-def _notices(sheet: Sheet, order: Order) -> None:
+def _draw_notices(sheet: Sheet, order: Order) -> None:
     """What nobody may overlook, in boxes."""
     notices = [
         ("STAT: collect and process with priority", order.priority),
@@ -153,7 +153,7 @@ def _notices(sheet: Sheet, order: Order) -> None:
             sheet.notice(text)
 
 
-def _people(sheet: Sheet, content: RequisitionContent) -> None:
+def _draw_people(sheet: Sheet, content: RequisitionContent) -> None:
     order = content.order
     account = order.lab_account
     details = order.patient_details or {}
@@ -172,8 +172,8 @@ def _people(sheet: Sheet, content: RequisitionContent) -> None:
                     ("DOB", _birth_date(order)),
                     ("Sex", str(gender.label) if gender else details.get("gender", "")),
                     ("Phone", details.get("phone_number") or ""),
-                    ("Address", _address(order.patient_address)),
-                    ("Medical proxy", _name(proxy)),
+                    ("Address", _format_address(order.patient_address)),
+                    ("Medical proxy", _full_name(proxy)),
                 ),
             ),
             (
@@ -185,7 +185,7 @@ def _people(sheet: Sheet, content: RequisitionContent) -> None:
                     ),
                     ("Name", account.account_name if account else ""),
                     ("Client", order.tenant.team.name),
-                    ("Ordered", _moment(content.ordered_at)),
+                    ("Ordered", _format_moment(content.ordered_at)),
                 ),
             ),
         )
@@ -195,7 +195,7 @@ def _people(sheet: Sheet, content: RequisitionContent) -> None:
             (
                 "Ordering physician",
                 (
-                    ("Name", _name(physician) or "Account physician"),
+                    ("Name", _full_name(physician) or "Account physician"),
                     ("NPI", physician.get("npi", "")),
                     ("Email", physician.get("email") or ""),
                 ),
@@ -207,14 +207,14 @@ def _people(sheet: Sheet, content: RequisitionContent) -> None:
                     ("Payor", insurance.get("payor_code") or ""),
                     ("Member ID", insurance.get("insurance_id") or ""),
                     ("Relationship", insurance.get("responsible_relationship") or ""),
-                    ("Insured", _name(insurance.get("responsible_details") or {})),
+                    ("Insured", _full_name(insurance.get("responsible_details") or {})),
                 ),
             ),
         )
     )
 
 
-def _tests(sheet: Sheet, order: Order) -> None:
+def _draw_tests(sheet: Sheet, order: Order) -> None:
     markers = sorted(order.lab_test.markers.all(), key=lambda one: (one.name, one.pk))
     kinds = {kind.value: str(kind.label) for kind in SampleType}
     sheet.heading(f"Tests ordered: {order.lab_test.name}", keep=40)
@@ -236,7 +236,7 @@ def _tests(sheet: Sheet, order: Order) -> None:
     sheet.write(f"{len(markers)} {many} in total", size=8, grey=SOFT)
 
 
-def _collection(sheet: Sheet, order: Order) -> None:
+def _draw_collection(sheet: Sheet, order: Order) -> None:
     method = CollectionMethod.known(order.method)
     kind = SampleType.known(order.lab_test.sample_type)
     fasting = order.lab_test.fasting or any(
@@ -259,12 +259,12 @@ def _collection(sheet: Sheet, order: Order) -> None:
         ("Collected by", 168.0),
         ("Hours fasted", 124.0),
     ):
-        _blank(sheet, label, x=x, width=width - 10)
+        _draw_blank_line(sheet, label, x=x, width=width - 10)
         x += width
     sheet.y += 6
 
 
-def _signature(sheet: Sheet, order: Order) -> None:
+def _draw_signature(sheet: Sheet, order: Order) -> None:
     sheet.need(54)
     sheet.y += 40
     image = _signature_image(order.physician or {})
@@ -284,11 +284,11 @@ def _signature(sheet: Sheet, order: Order) -> None:
             )
 
         sheet.draw(put)
-    _blank(sheet, "Physician's signature", x=MARGIN, width=260)
-    _blank(sheet, "Date", x=MARGIN + 276, width=120)
+    _draw_blank_line(sheet, "Physician's signature", x=MARGIN, width=260)
+    _draw_blank_line(sheet, "Date", x=MARGIN + 276, width=120)
 
 
-def _blank(sheet: Sheet, label: str, *, x: float, width: float) -> None:
+def _draw_blank_line(sheet: Sheet, label: str, *, x: float, width: float) -> None:
     """A line to write on, here, with what belongs there beneath it."""
     base = PAGE_HEIGHT - sheet.y
 
@@ -341,15 +341,15 @@ def _birth_date(order: Order) -> str:
     return f"{born.day} {born:%b %Y}" if born else ""
 
 
-def _moment(at: datetime) -> str:
+def _format_moment(at: datetime) -> str:
     return f"{at.day} {at:%b %Y, %H:%M %Z}"
 
 
-def _name(person: Mapping[str, Any]) -> str:
+def _full_name(person: Mapping[str, Any]) -> str:
     return f"{person.get('first_name', '')} {person.get('last_name', '')}".strip()
 
 
-def _address(kept: Mapping[str, Any] | None) -> str:
+def _format_address(kept: Mapping[str, Any] | None) -> str:
     if not kept:
         return ""
     lines = (

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from labs.papers.codes import square
+from labs.papers.codes import draw_qr_code
 from labs.papers.sheet import (
     LEADING,
     MARGIN,
@@ -66,7 +66,7 @@ class ReportContent:
     url: str
 
 
-def draw_results(content: ReportContent) -> bytes:
+def render_results_pdf(content: ReportContent) -> bytes:
     """The result report of an order, or of a transaction's orders as one.
 
     Source: Contract 6.15, 6.16; what stands on it is Ours, after 42 CFR 493.1291(c):
@@ -81,23 +81,23 @@ def draw_results(content: ReportContent) -> bytes:
             f" {_birth_date(found)}     {order.patient_name}"
         ),
         foot=f"Order {order.pk}     Report {found.version.number}"
-        f" of {_moment(found.version.reported_at, content.zone)}",
+        f" of {_format_moment(found.version.reported_at, content.zone)}",
     )
-    _head(sheet, content)
-    _notices(sheet, found)
-    _people(sheet, content)
-    for name, rows in _grouped(found.rows).items():
-        _group(sheet, name, rows)
+    _draw_head(sheet, content)
+    _draw_notices(sheet, found)
+    _draw_people(sheet, content)
+    for name, rows in _group_results(found.rows).items():
+        _draw_group(sheet, name, rows)
     if found.gaps:
         sheet.heading("Not resulted", keep=40)
-        sheet.table(_MISSING, [_gap(gap) for gap in found.gaps])
+        sheet.table(_MISSING, [_missing_result_cells(gap) for gap in found.gaps])
     for sample in found.samples:
-        _sample(sheet, sample, content.zone)
-    _laboratories(sheet, found)
+        _draw_sample(sheet, sample, content.zone)
+    _draw_laboratories(sheet, found)
     return sheet.finish()
 
 
-def _head(sheet: Sheet, content: ReportContent) -> None:
+def _draw_head(sheet: Sheet, content: ReportContent) -> None:
     found = content.found
     lab = found.order.lab
     sheet.write("Laboratory report", y=58, size=18, font=BOLD)
@@ -111,13 +111,13 @@ def _head(sheet: Sheet, content: ReportContent) -> None:
     if found.version.clia_number:
         about += f"     CLIA {found.version.clia_number}"
     sheet.write(about, y=y, size=_SIZE, grey=SOFT)
-    put_square = square(content.url, size=_QR)
+    put_square = draw_qr_code(content.url, size=_QR)
     sheet.draw(lambda canvas: put_square(canvas, _RIGHT - _QR, MARGIN))
     sheet.y = max(y, MARGIN + _QR) + 8
     sheet.rule(grey=0, width=1.2)
 
 
-def _notices(sheet: Sheet, found: ResultSet) -> None:
+def _draw_notices(sheet: Sheet, found: ResultSet) -> None:
     critical = sum(row.interpretation == Interpretation.CRITICAL for row in found.rows)
     many = "result" if critical == 1 else "results"
     notices = (
@@ -137,7 +137,7 @@ def _notices(sheet: Sheet, found: ResultSet) -> None:
             sheet.notice(text)
 
 
-def _people(sheet: Sheet, content: ReportContent) -> None:
+def _draw_people(sheet: Sheet, content: ReportContent) -> None:
     found = content.found
     order, version = found.order, found.version
     details = order.patient_details or {}
@@ -155,7 +155,7 @@ def _people(sheet: Sheet, content: ReportContent) -> None:
                     ("DOB", _birth_date(found)),
                     ("Sex", str(gender.label) if gender else details.get("gender", "")),
                     ("Patient ID", str(order.user.uuid)),
-                    ("Physician", _name(physician)),
+                    ("Physician", _full_name(physician)),
                     ("Client", order.tenant.team.name),
                     ("Account", account.provider_account_id if account else ""),
                 ),
@@ -165,9 +165,9 @@ def _people(sheet: Sheet, content: ReportContent) -> None:
                 (
                     ("Sample ID", order.sample_id),
                     ("Sample", str(kind.label) if kind else order.lab_test.sample_type),
-                    ("Collected", _moment(version.collected_at, content.zone)),
-                    ("Received", _moment(version.received_at, content.zone)),
-                    ("Reported", _moment(version.reported_at, content.zone)),
+                    ("Collected", _format_moment(version.collected_at, content.zone)),
+                    ("Received", _format_moment(version.received_at, content.zone)),
+                    ("Reported", _format_moment(version.reported_at, content.zone)),
                     ("Tests", order.lab_test.name),
                 ),
             ),
@@ -175,7 +175,7 @@ def _people(sheet: Sheet, content: ReportContent) -> None:
     )
 
 
-def _grouped(rows: Sequence[Result]) -> dict[str, list[Result]]:
+def _group_results(rows: Sequence[Result]) -> dict[str, list[Result]]:
     """Results by what was ordered, in the lab's order."""
     groups: dict[str, list[Result]] = {}
     for row in rows:
@@ -184,14 +184,14 @@ def _grouped(rows: Sequence[Result]) -> dict[str, list[Result]]:
     return groups
 
 
-def _group(sheet: Sheet, name: str, rows: Sequence[Result]) -> None:
+def _draw_group(sheet: Sheet, name: str, rows: Sequence[Result]) -> None:
     sheet.heading(name, keep=40)
-    _row_head(sheet)
+    _draw_row_head(sheet)
     for row in rows:
-        _row(sheet, row)
+        _draw_row(sheet, row)
 
 
-def _row_head(sheet: Sheet) -> None:
+def _draw_row_head(sheet: Sheet) -> None:
     sheet.y += 9
     x = MARGIN
     for title, width in (
@@ -208,7 +208,7 @@ def _row_head(sheet: Sheet) -> None:
     sheet.rule()
 
 
-def _row(sheet: Sheet, row: Result) -> None:
+def _draw_row(sheet: Sheet, row: Result) -> None:
     """One result; a text that its column can't hold goes on beneath it."""
     is_text = row.type == ResultType.COMMENT
     result = row.result
@@ -222,7 +222,7 @@ def _row(sheet: Sheet, row: Result) -> None:
     if len(ranges) > _LINES_AT_MOST:
         below.append(f"Reference: {row.reference_range}")
         ranges = ["See below"]
-    flag = flag_of(row)
+    flag = result_flag_words(row)
     cells = (
         (sheet.lines(name, _SIZE, _TEST - _ROOM), _TEST, REGULAR),
         (lines, _RESULT, BOLD),
@@ -232,7 +232,7 @@ def _row(sheet: Sheet, row: Result) -> None:
     )
     height = max(len(each) for each, *_ in cells) * _SIZE * LEADING + 4
     if sheet.need(height):
-        _row_head(sheet)
+        _draw_row_head(sheet)
     if row.interpretation == Interpretation.CRITICAL:
         sheet.box(
             x=MARGIN, y=sheet.y, width=WIDTH, height=height, fill=0.92, stroke=None
@@ -244,7 +244,7 @@ def _row(sheet: Sheet, row: Result) -> None:
             sheet.write(line, x=x, y=base, size=_SIZE, font=font)
             base += _SIZE * LEADING
         x += width
-    _bar(sheet, row, x=x)
+    _draw_range_bar(sheet, row, x=x)
     sheet.y += height
     for text in below:
         sheet.paragraph(
@@ -254,7 +254,7 @@ def _row(sheet: Sheet, row: Result) -> None:
     sheet.rule(grey=0.85, width=0.4)
 
 
-def flag_of(row: Result) -> str:
+def result_flag_words(row: Result) -> str:
     """How a result is marked, in words: no colour, which a fax would lose."""
     side = "high" if row.is_above_max_range else "low" if row.is_below_min_range else ""
     match row.interpretation:
@@ -267,16 +267,16 @@ def flag_of(row: Result) -> str:
             return ""
 
 
-def _bar(sheet: Sheet, row: Result, *, x: float) -> None:
+def _draw_range_bar(sheet: Sheet, row: Result, *, x: float) -> None:
     if row.type != ResultType.NUMERIC or row.value is None:
         return
     bar = lay_range_bar(row.value, low=row.min_range_value, high=row.max_range_value)
     if bar is not None:
         base = PAGE_HEIGHT - sheet.y - _SIZE - 1
-        sheet.draw(lambda canvas: _draw_bar(canvas, bar, x=x, y=base))
+        sheet.draw(lambda canvas: _draw_bar_shapes(canvas, bar, x=x, y=base))
 
 
-def _draw_bar(canvas: Canvas, bar: RangeBar, *, x: float, y: float) -> None:
+def _draw_bar_shapes(canvas: Canvas, bar: RangeBar, *, x: float, y: float) -> None:
     scale = _BAR / RANGE_BAR_WIDTH
     for zone in bar.zones:
         if not zone.width:
@@ -296,17 +296,17 @@ def _draw_bar(canvas: Canvas, bar: RangeBar, *, x: float, y: float) -> None:
     canvas.circle(x + bar.mark * scale, y + _BAR_HEIGHT / 2, 3.2, stroke=1, fill=1)
 
 
-def _gap(gap: MissingResult) -> tuple[str, str, str]:
+def _missing_result_cells(gap: MissingResult) -> tuple[str, str, str]:
     known = FailureType.known(gap.failure_type)
     return gap.name, str(known.label) if known else gap.failure_type, gap.note
 
 
-def _sample(sheet: Sheet, sample: SampleData, zone: tzinfo) -> None:
+def _draw_sample(sheet: Sheet, sample: SampleData, zone: tzinfo) -> None:
     fasting = "" if sample.fasting is None else "Yes" if sample.fasting else "No"
     told = (
         ("Control no.", sample.control_number),
-        ("Collected", _moment(sample.collected_at, zone)),
-        ("Received", _moment(sample.received_at, zone)),
+        ("Collected", _format_moment(sample.collected_at, zone)),
+        ("Received", _format_moment(sample.received_at, zone)),
         ("Fasting", fasting),
         ("Volume", sample.total_volume),
         ("Notes", sample.notes),
@@ -317,7 +317,7 @@ def _sample(sheet: Sheet, sample: SampleData, zone: tzinfo) -> None:
         sheet.pairs(((f"Sample {sample.sample_id}", told),))
 
 
-def _laboratories(sheet: Sheet, found: ResultSet) -> None:
+def _draw_laboratories(sheet: Sheet, found: ResultSet) -> None:
     """Who measured, each laboratory once."""
     held: dict[str, Mapping[str, Any]] = {}
     for sample in found.samples:
@@ -351,12 +351,12 @@ def _birth_date(found: ResultSet) -> str:
     return f"{born.day} {born:%b %Y}" if born else ""
 
 
-def _moment(at: datetime | None, zone: tzinfo) -> str:
+def _format_moment(at: datetime | None, zone: tzinfo) -> str:
     if at is None:
         return ""
     here = at.astimezone(zone)
     return f"{here.day} {here:%b %Y, %H:%M %Z}"
 
 
-def _name(person: Mapping[str, Any]) -> str:
+def _full_name(person: Mapping[str, Any]) -> str:
     return f"{person.get('first_name', '')} {person.get('last_name', '')}".strip()

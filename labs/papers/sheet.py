@@ -19,10 +19,10 @@ from labs.papers.typeface import (
     MISSING,
     REGULAR,
     break_lines,
-    cut_to,
-    load_typeface,
-    printable,
-    width_of,
+    cut_to_width,
+    register_typeface,
+    replace_unprintable,
+    text_width,
 )
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ _LABEL = 62.0
 
 
 @dataclass(frozen=True, slots=True)
-class Paper:
+class Document:
     """A finished PDF; `name` is its file name and names no patient."""
 
     name: str
@@ -66,7 +66,7 @@ class Sheet:
     """
 
     def __init__(self, *, title: str, running_head: str, foot: str) -> None:
-        load_typeface()
+        register_typeface()
         self.title = title
         self.running_head = running_head
         self.foot = foot
@@ -95,7 +95,7 @@ class Sheet:
         """
         shown = self._shown(text)
         base = PAGE_HEIGHT - (self.y if y is None else y)
-        left = x - width_of(shown, size, font=font) if to_right else x
+        left = x - text_width(shown, size, font=font) if to_right else x
 
         def put(canvas: Canvas) -> None:
             canvas.setFillGray(grey)
@@ -167,7 +167,7 @@ class Sheet:
             return False
         self._pages.append([])
         self.y = MARGIN + 4
-        head = cut_to(self._shown(self.running_head), 8.5, WIDTH, font=BOLD)
+        head = cut_to_width(self._shown(self.running_head), 8.5, WIDTH, font=BOLD)
         self.write(head, size=8.5, font=BOLD)
         self.y += 7
         self.rule()
@@ -216,7 +216,10 @@ class Sheet:
             cells = [
                 self.lines(text, size, width - 8, font=font)
                 for text, width, font in zip(
-                    row, widths, (_font(column) for column in columns), strict=True
+                    row,
+                    widths,
+                    (_column_font(column) for column in columns),
+                    strict=True,
                 )
             ]
             # No row is higher than a page; the longest names take some ten lines.
@@ -256,7 +259,7 @@ class Sheet:
 
     def finish(self) -> bytes:
         """The PDF: the same bytes for the same drawing."""
-        return bind((self,), title=self.title)
+        return combine_sheets((self,), title=self.title)
 
     def print_on(self, canvas: Canvas) -> None:
         """Put its pages on a canvas, after what is there."""
@@ -273,7 +276,7 @@ class Sheet:
         canvas.line(MARGIN, height + 10, MARGIN + WIDTH, height + 10)
         canvas.setFillGray(SOFT)
         canvas.setFont(REGULAR, 7.5)
-        canvas.drawString(MARGIN, height, printable(self.foot))
+        canvas.drawString(MARGIN, height, replace_unprintable(self.foot))
         canvas.drawRightString(
             MARGIN + WIDTH, height, f"Page {number} of {len(self._pages)}"
         )
@@ -330,17 +333,17 @@ class Sheet:
         for column, width, lines in zip(columns, widths, cells, strict=True):
             base = self.y + size + 1.5
             for line in lines:
-                self.write(line, x=x, y=base, size=size, font=_font(column))
+                self.write(line, x=x, y=base, size=size, font=_column_font(column))
                 base += size * LEADING
             x += width
 
     def _shown(self, text: str) -> str:
-        shown = printable(text)
+        shown = replace_unprintable(text)
         self.has_missing = self.has_missing or MISSING in shown
         return shown
 
 
-def bind(sheets: Iterable[Sheet], *, title: str) -> bytes:
+def combine_sheets(sheets: Iterable[Sheet], *, title: str) -> bytes:
     """Several papers as one PDF, each with page numbers of its own."""
     opened = BytesIO()
     canvas = Canvas(opened, pagesize=LETTER, invariant=1, pageCompression=1)
@@ -352,5 +355,5 @@ def bind(sheets: Iterable[Sheet], *, title: str) -> bytes:
     return opened.getvalue()
 
 
-def _font(column: Column) -> str:
+def _column_font(column: Column) -> str:
     return BOLD if column.is_bold else REGULAR

@@ -27,7 +27,7 @@ _PLAIN = {"≤": "<=", "≥": ">=", "→": "->", "≈": "~", "\N{ZERO WIDTH SPAC
 
 
 @cache
-def load_typeface() -> frozenset[int]:
+def register_typeface() -> frozenset[int]:
     """Make the typeface known to the library; the code points it can draw."""
     drawn: frozenset[int] | None = None
     for name, file in _FILES.items():
@@ -38,7 +38,7 @@ def load_typeface() -> frozenset[int]:
     return drawn or frozenset()
 
 
-def printable(text: str) -> str:
+def replace_unprintable(text: str) -> str:
     """A text in signs that are drawn: the rest, such as Chinese, become MISSING.
 
     Line feeds stay, other controls become blanks. Source: Ours: fonts for every script
@@ -46,14 +46,14 @@ def printable(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    drawn = load_typeface()
+    drawn = register_typeface()
     composed = unicodedata.normalize("NFC", text)
-    return "".join(_drawable(sign, drawn) for sign in composed)
+    return "".join(_drawable_characters(sign, drawn) for sign in composed)
 
 
-def width_of(text: str, size: float, *, font: str = REGULAR) -> float:
+def text_width(text: str, size: float, *, font: str = REGULAR) -> float:
     """How wide a text runs, in points."""
-    load_typeface()
+    register_typeface()
     return float(pdfmetrics.stringWidth(text, font, size))
 
 
@@ -65,52 +65,54 @@ def break_lines(
     At least one line, which may be empty.
     """
     lines: list[str] = []
-    for part in printable(text).split("\n"):
+    for part in replace_unprintable(text).split("\n"):
         lines += _break_part(part, size, width, font)
     return lines
 
 
-def cut_to(text: str, size: float, width: float, *, font: str = REGULAR) -> str:
+def cut_to_width(text: str, size: float, width: float, *, font: str = REGULAR) -> str:
     """A line no wider than `width`: one that is too long ends in an ellipsis."""
-    if width_of(text, size, font=font) <= width:
+    if text_width(text, size, font=font) <= width:
         return text
-    room = width - width_of(_ELLIPSIS, size, font=font)
-    return text[: _fitting(text, size, room, font)].rstrip() + _ELLIPSIS
+    room = width - text_width(_ELLIPSIS, size, font=font)
+    return (
+        text[: _count_fitting_characters(text, size, room, font)].rstrip() + _ELLIPSIS
+    )
 
 
 def _break_part(text: str, size: float, width: float, font: str) -> list[str]:
-    if width_of(text, size, font=font) <= width:
+    if text_width(text, size, font=font) <= width:
         return [text]
     lines = []
     line = ""
     for word in text.split():
         longer = f"{line} {word}" if line else word
-        if width_of(longer, size, font=font) <= width:
+        if text_width(longer, size, font=font) <= width:
             line = longer
             continue
         if line:
             lines.append(line)
         line = word
-        while len(line) > 1 and width_of(line, size, font=font) > width:
-            fits = _fitting(line, size, width, font)
+        while len(line) > 1 and text_width(line, size, font=font) > width:
+            fits = _count_fitting_characters(line, size, width, font)
             lines.append(line[:fits])
             line = line[fits:]
     return [*lines, line] if line or not lines else lines
 
 
-def _fitting(word: str, size: float, width: float, font: str) -> int:
+def _count_fitting_characters(word: str, size: float, width: float, font: str) -> int:
     """How many of a word's signs fit, at least one."""
     low, high = 1, len(word)
     while low < high:
         middle = (low + high + 1) // 2
-        if width_of(word[:middle], size, font=font) <= width:
+        if text_width(word[:middle], size, font=font) <= width:
             low = middle
         else:
             high = middle - 1
     return low
 
 
-def _drawable(sign: str, drawn: frozenset[int]) -> str:
+def _drawable_characters(sign: str, drawn: frozenset[int]) -> str:
     if ord(sign) in drawn or sign == "\n":
         return sign
     if sign in _PLAIN:

@@ -9,16 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from labs.papers.codes import square
-from labs.papers.guides import fast_from
+from labs.papers.codes import draw_qr_code
+from labs.papers.guides import fasting_start
 from labs.papers.sheet import MARGIN, SOFT, WIDTH, Sheet
-from labs.papers.typeface import BOLD, REGULAR, break_lines, width_of
+from labs.papers.typeface import BOLD, REGULAR, break_lines, text_width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from labs.papers.guides import Guide
+    from labs.papers.guides import CollectionGuide
 
 _SIZE = 10.5
 _LEADING = 1.36
@@ -28,7 +28,7 @@ _QR = 76.0
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class AppointmentDetails:
     """A booked visit as papers tell of it.
 
     Moments are in the zone of the place. `address` are lines, `hours` pairs of days and
@@ -49,7 +49,7 @@ class Visit:
     lab: str
     team: str
     external_id: str
-    guide: Guide
+    guide: CollectionGuide
     is_fasting: bool
     is_sure: bool
     is_called_off: bool
@@ -57,7 +57,7 @@ class Visit:
     changes: int = 0
 
 
-def lay_visit_sheet(visit: Visit, *, patient: str) -> Sheet:
+def render_appointment_page(visit: AppointmentDetails, *, patient: str) -> Sheet:
     """The page for a patient; `patient` is the name as people say it."""
     sheet = Sheet(
         title="Your visit",
@@ -68,13 +68,15 @@ def lay_visit_sheet(visit: Visit, *, patient: str) -> Sheet:
     sheet.write("Your visit", size=22, font=BOLD)
     sheet.y += 8
     sheet.paragraph(f"For {patient}" if patient else visit.lab, size=12)
-    _notices(sheet, visit)
-    _when_and_where(sheet, visit)
-    _points(sheet, "Before you come", _before(visit), marks=("\N{BULLET}",))
+    _draw_notices(sheet, visit)
+    _draw_when_and_where(sheet, visit)
+    _draw_points(
+        sheet, "Before you come", _preparation_points(visit), marks=("\N{BULLET}",)
+    )
     steps = visit.guide.steps
     numbers = [f"{number}." for number in range(1, len(steps) + 1)]
-    _points(sheet, "At the visit", steps, marks=numbers)
-    _points(sheet, "After the visit", visit.guide.after, marks=("\N{BULLET}",))
+    _draw_points(sheet, "At the visit", steps, marks=numbers)
+    _draw_points(sheet, "After the visit", visit.guide.after, marks=("\N{BULLET}",))
     sheet.y += 12
     sheet.paragraph(
         (
@@ -86,12 +88,12 @@ def lay_visit_sheet(visit: Visit, *, patient: str) -> Sheet:
     return sheet
 
 
-def moment_words(at: datetime) -> str:
+def format_moment(at: datetime) -> str:
     """Thursday 19 November 2026, 08:40 MST."""
     return f"{at:%A} {at.day} {at:%B %Y}, {at:%H:%M %Z}"
 
 
-def _notices(sheet: Sheet, visit: Visit) -> None:
+def _draw_notices(sheet: Sheet, visit: AppointmentDetails) -> None:
     for text, holds in (
         ("CANCELLED: do not come to this visit", visit.is_called_off),
         (
@@ -104,32 +106,32 @@ def _notices(sheet: Sheet, visit: Visit) -> None:
             sheet.notice(text)
 
 
-def _before(visit: Visit) -> tuple[str, ...]:
+def _preparation_points(visit: AppointmentDetails) -> tuple[str, ...]:
     if not visit.is_fasting:
         return visit.guide.before
-    since = fast_from(visit.starts_at)
+    since = fasting_start(visit.starts_at)
     told = f"Start fasting on {since:%A} {since.day} {since:%B} at {since:%H:%M}."
     first, *others = visit.guide.before
     return (f"{told} {first}", *others)
 
 
-def _when_and_where(sheet: Sheet, visit: Visit) -> None:
+def _draw_when_and_where(sheet: Sheet, visit: AppointmentDetails) -> None:
     sheet.y += 10
     top = sheet.y
     right = MARGIN + WIDTH - _QR
-    put_square = square(f"geo:{visit.latitude},{visit.longitude}", size=_QR)
+    put_square = draw_qr_code(f"geo:{visit.latitude},{visit.longitude}", size=_QR)
     sheet.draw(lambda canvas: put_square(canvas, right, top + 4))
     caption = "Scan to open a map"
     sheet.write(
         caption,
-        x=right + (_QR - width_of(caption, 8)) / 2,
+        x=right + (_QR - text_width(caption, 8)) / 2,
         y=top + _QR + 15,
         size=8,
         grey=SOFT,
     )
     room = WIDTH - _QR - 20
     for label, text, font in (
-        ("When", moment_words(visit.starts_at), BOLD),
+        ("When", format_moment(visit.starts_at), BOLD),
         ("", f"Until {visit.ends_at:%H:%M}, local time", REGULAR),
         ("Where", visit.place, BOLD),
         ("", "\n".join(visit.address), REGULAR),
@@ -138,11 +140,11 @@ def _when_and_where(sheet: Sheet, visit: Visit) -> None:
         ("Visit number", visit.external_id, BOLD),
         ("Hours", "\n".join(f"{days} {times}" for days, times in visit.hours), REGULAR),
     ):
-        _pair(sheet, label, text, room=room, font=font)
+        _draw_pair(sheet, label, text, room=room, font=font)
     sheet.y = max(sheet.y, top + _QR + 18)
 
 
-def _pair(sheet: Sheet, label: str, text: str, *, room: float, font: str) -> None:
+def _draw_pair(sheet: Sheet, label: str, text: str, *, room: float, font: str) -> None:
     if not text:
         return
     size = 12.0 if font == BOLD else _SIZE
@@ -153,7 +155,7 @@ def _pair(sheet: Sheet, label: str, text: str, *, room: float, font: str) -> Non
         sheet.write(line, x=MARGIN + _LABEL, size=size, font=font)
 
 
-def _points(
+def _draw_points(
     sheet: Sheet, title: str, texts: Sequence[str], *, marks: Sequence[str]
 ) -> None:
     """A heading and its points; a point is never torn between pages."""

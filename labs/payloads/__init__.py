@@ -7,20 +7,20 @@ from labs.payloads.catalogue import (
     LabAnswer,
     LabTestAnswer,
     MarkerAnswer,
-    lab_payload,
-    lab_test_payload,
-    marker_payload,
+    build_lab,
+    build_lab_test,
+    build_marker,
 )
 from labs.payloads.orders import (
     ORDER_SCHEMA,
     OrderAnswer,
     PhysicianAnswer,
-    event_payload,
-    order_events,
-    order_payload,
+    build_order,
+    build_order_event,
+    list_order_events,
     transaction_status,
 )
-from labs.payloads.results import CRITICAL_SCHEMA, CriticalAnswer, critical_payload
+from labs.payloads.results import CRITICAL_SCHEMA, CriticalAnswer, build_critical_event
 
 __all__ = [
     "CRITICAL_SCHEMA",
@@ -31,12 +31,12 @@ __all__ = [
     "MarkerAnswer",
     "OrderAnswer",
     "PhysicianAnswer",
-    "critical_payload",
-    "event_payload",
-    "lab_payload",
-    "lab_test_payload",
-    "marker_payload",
-    "order_events",
-    "order_payload",
+    "build_critical_event",
+    "build_lab",
+    "build_lab_test",
+    "build_marker",
+    "build_order",
+    "build_order_event",
+    "list_order_events",
     "transaction_status",
 ]

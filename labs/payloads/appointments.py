@@ -161,7 +161,7 @@ APPOINTMENT_SCHEMA: dict[str, Any] = {
 }
 
 
-def appointment_payload(appointment: Appointment) -> AppointmentAnswer:
+def build_appointment(appointment: Appointment) -> AppointmentAnswer:
     """A visit read by labs.queries.appointments."""
     order = appointment.order
     events = sorted(appointment.events.all(), key=lambda event: event.pk)
@@ -170,7 +170,7 @@ def appointment_payload(appointment: Appointment) -> AppointmentAnswer:
         "user_id": order.user.uuid,
         "order_id": order.pk,
         "order_transaction_id": order.transaction_id,
-        "address": us_address(appointment.address),
+        "address": build_us_address(appointment.address),
         "location": {"lng": appointment.longitude, "lat": appointment.latitude},
         "start_at": appointment.start_at,
         "end_at": appointment.end_at,
@@ -191,19 +191,19 @@ def appointment_payload(appointment: Appointment) -> AppointmentAnswer:
     }
 
 
-def location_payload(site: Site) -> AppointmentLocation:
+def build_location(site: Site) -> AppointmentLocation:
     """Where a site is."""
     return {
         "location": {"lng": site.longitude, "lat": site.latitude},
         "distance": None if site.miles is None else round(site.miles),
-        "address": us_address(site.address),
+        "address": build_us_address(site.address),
         "code": site.code,
         "name": site.name,
         "iana_timezone": site.time_zone or None,
     }
 
 
-def us_address(kept: Mapping[str, Any]) -> UsAddress:
+def build_us_address(kept: Mapping[str, Any]) -> UsAddress:
     """An address as kept, with every key."""
     return {
         "first_line": kept["first_line"],

@@ -102,7 +102,7 @@ class LabTestAnswer(TypedDict):
     worst_case_tat_days: int | None
 
 
-def lab_payload(lab: Lab) -> LabAnswer:
+def build_lab(lab: Lab) -> LabAnswer:
     """A laboratory."""
     return {
         "id": lab.pk,
@@ -117,7 +117,7 @@ def lab_payload(lab: Lab) -> LabAnswer:
     }
 
 
-def marker_payload(marker: Marker) -> MarkerAnswer:
+def build_marker(marker: Marker) -> MarkerAnswer:
     """A marker."""
     questions: list[Question] = marker.aoe_questions
     return {
@@ -138,7 +138,7 @@ def marker_payload(marker: Marker) -> MarkerAnswer:
     }
 
 
-def lab_test_payload(panel: LabTest) -> LabTestAnswer:
+def build_lab_test(panel: LabTest) -> LabTestAnswer:
     """A panel, its lab and markers loaded; it takes as long as its slowest marker."""
     markers = sorted(panel.markers.all(), key=lambda marker: marker.pk)
     return {
@@ -151,16 +151,18 @@ def lab_test_payload(panel: LabTest) -> LabTestAnswer:
         "is_active": panel.status == LabTestStatus.ACTIVE,
         "status": panel.status,
         "fasting": panel.fasting,
-        "lab": lab_payload(panel.lab),
-        "markers": [marker_payload(marker) for marker in markers],
+        "lab": build_lab(panel.lab),
+        "markers": [build_marker(marker) for marker in markers],
         "is_delegated": False,
         "auto_generated": panel.generation == "auto",
         "has_collection_instructions": panel.has_collection_instructions,
-        "common_tat_days": _slowest([m.common_tat_days for m in markers]),
-        "worst_case_tat_days": _slowest([m.worst_case_tat_days for m in markers]),
+        "common_tat_days": _slowest_turnaround([m.common_tat_days for m in markers]),
+        "worst_case_tat_days": _slowest_turnaround(
+            [m.worst_case_tat_days for m in markers]
+        ),
     }
 
 
-def _slowest(days: list[int | None]) -> int | None:
+def _slowest_turnaround(days: list[int | None]) -> int | None:
     known = [day for day in days if day is not None]
     return max(known) if known else None

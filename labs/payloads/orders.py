@@ -11,14 +11,14 @@ from uuid import UUID
 
 from labs.models import Shipment
 from labs.papers.links import requisition_url
-from labs.payloads.catalogue import LabTestAnswer, lab_test_payload
+from labs.payloads.catalogue import LabTestAnswer, build_lab_test
 from labs.payloads.patients import (
     PatientAddressAnswer,
     PatientDetailsAnswer,
     ShippingAnswer,
-    patient_address,
-    patient_details,
-    shipping,
+    build_patient_address,
+    build_patient_details,
+    build_shipping,
 )
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod
@@ -192,17 +192,17 @@ ORDER_SCHEMA: dict[str, Any] = {
 }
 
 
-def order_payload(order: Order) -> OrderAnswer:
+def build_order(order: Order) -> OrderAnswer:
     """An order read by labs.queries.orders.full_orders."""
-    events = [event_payload(event) for event in order_events(order)]
+    events = [build_order_event(event) for event in list_order_events(order)]
     return {
         "user_id": order.user.uuid,
         "id": order.pk,
         "team_id": order.tenant.team_id,
-        "patient_details": patient_details(order.patient_details),
-        "patient_address": patient_address(order.patient_address),
-        "lab_test": lab_test_payload(order.lab_test),
-        "details": {"type": order.method, "data": _details(order)},
+        "patient_details": build_patient_details(order.patient_details),
+        "patient_address": build_patient_address(order.patient_address),
+        "lab_test": build_lab_test(order.lab_test),
+        "details": {"type": order.method, "data": _build_details(order)},
         "sample_id": order.sample_id or None,
         "notes": None,
         "clinical_notes": order.comments or None,
@@ -212,11 +212,11 @@ def order_payload(order: Order) -> OrderAnswer:
         "events": events,
         "status": split_status(order.status).top,
         "last_event": events[-1],
-        "physician": _physician(order),
+        "physician": _build_physician(order),
         "health_insurance_id": order.health_insurance_id,
         "requisition_form_url": requisition_url(order),
         "priority": order.priority,
-        "shipping_details": shipping(order.shipping_address),
+        "shipping_details": build_shipping(order.shipping_address),
         "activate_by": order.activate_by,
         "passthrough": order.passthrough or None,
         "billing_type": order.billing_type,
@@ -227,13 +227,13 @@ def order_payload(order: Order) -> OrderAnswer:
         "expected_result_by_date": order.due_by,
         "worst_case_result_by_date": order.worst_case_due_by,
         "origin": order.origin,
-        "order_transaction": _transaction(order),
+        "order_transaction": _build_transaction(order),
         "lab_account_id": order.lab_account_id,
         "update_reason": order.update_reason or None,
     }
 
 
-def event_payload(event: OrderEvent) -> OrderEventAnswer:
+def build_order_event(event: OrderEvent) -> OrderEventAnswer:
     """One step."""
     return {
         "id": event.pk,
@@ -243,7 +243,7 @@ def event_payload(event: OrderEvent) -> OrderEventAnswer:
     }
 
 
-def order_events(order: Order) -> list[OrderEvent]:
+def list_order_events(order: Order) -> list[OrderEvent]:
     """The steps of an order in order; loaded ones are not asked for again."""
     return sorted(order.events.all(), key=lambda event: event.pk)
 
@@ -267,19 +267,19 @@ def transaction_status(orders: Sequence[Order]) -> OrderTransactionStatus:
     return OrderTransactionStatus.COMPLETED
 
 
-def _transaction(order: Order) -> TransactionInOrder:
+def _build_transaction(order: Order) -> TransactionInOrder:
     orders = sorted(
         order.transaction.orders.all(), key=lambda one: (one.created_at, one.pk)
     )
     return {
         "id": order.transaction_id,
         "status": transaction_status(orders),
-        "orders": [_in_transaction(one) for one in orders],
+        "orders": [_build_order_in_transaction(one) for one in orders],
     }
 
 
-def _in_transaction(order: Order) -> OrderInTransaction:
-    events = order_events(order)
+def _build_order_in_transaction(order: Order) -> OrderInTransaction:
+    events = list_order_events(order)
     return {
         "id": order.pk,
         "low_level_status": split_status(order.status).low,
@@ -291,7 +291,7 @@ def _in_transaction(order: Order) -> OrderInTransaction:
     }
 
 
-def _details(order: Order) -> OrderDetailsData:
+def _build_details(order: Order) -> OrderDetailsData:
     data: OrderDetailsData = {
         "id": order.pk,
         "created_at": order.created_at,
@@ -299,7 +299,7 @@ def _details(order: Order) -> OrderDetailsData:
     }
     match order.method:
         case CollectionMethod.TESTKIT:
-            data["shipment"] = _shipment(order)
+            data["shipment"] = _build_shipment(order)
         case CollectionMethod.WALK_IN_TEST | CollectionMethod.AT_HOME_PHLEBOTOMY:
             data["appointment_id"] = order.visit_id
         case _:
@@ -307,7 +307,7 @@ def _details(order: Order) -> OrderDetailsData:
     return data
 
 
-def _shipment(order: Order) -> ShipmentAnswer | None:
+def _build_shipment(order: Order) -> ShipmentAnswer | None:
     try:
         shipment = order.shipment
     except Shipment.DoesNotExist:
@@ -324,7 +324,7 @@ def _shipment(order: Order) -> ShipmentAnswer | None:
     }
 
 
-def _physician(order: Order) -> PhysicianAnswer | None:
+def _build_physician(order: Order) -> PhysicianAnswer | None:
     kept = order.physician
     if kept is None:
         return None

@@ -79,7 +79,9 @@ class ShippingAnswer(TypedDict):
     phone_number: str
 
 
-def patient_details(kept: Mapping[str, Any] | None) -> PatientDetailsAnswer | None:
+def build_patient_details(
+    kept: Mapping[str, Any] | None,
+) -> PatientDetailsAnswer | None:
     """The patient as an order keeps one."""
     if kept is None:
         return None
@@ -91,7 +93,7 @@ def patient_details(kept: Mapping[str, Any] | None) -> PatientDetailsAnswer | No
         "gender": kept["gender"],
         "phone_number": kept.get("phone_number"),
         "email": kept.get("email"),
-        "medical_proxy": _proxy(kept.get("medical_proxy")),
+        "medical_proxy": _build_proxy(kept.get("medical_proxy")),
         "race": kept.get("race"),
         "ethnicity": kept.get("ethnicity"),
         "sexual_orientation": kept.get("sexual_orientation"),
@@ -99,7 +101,7 @@ def patient_details(kept: Mapping[str, Any] | None) -> PatientDetailsAnswer | No
     }
 
 
-def _proxy(kept: Mapping[str, Any] | None) -> ProxyAnswer | None:
+def _build_proxy(kept: Mapping[str, Any] | None) -> ProxyAnswer | None:
     if not kept:
         return None
     lives_at = kept["address"]
@@ -122,7 +124,7 @@ def _proxy(kept: Mapping[str, Any] | None) -> ProxyAnswer | None:
     }
 
 
-def shipping(kept: Mapping[str, Any] | None) -> ShippingAnswer | None:
+def build_shipping(kept: Mapping[str, Any] | None) -> ShippingAnswer | None:
     """Where a kit goes as its order keeps it."""
     if kept is None:
         return None
@@ -138,7 +140,9 @@ def shipping(kept: Mapping[str, Any] | None) -> ShippingAnswer | None:
     }
 
 
-def patient_address(kept: Mapping[str, Any] | None) -> PatientAddressAnswer | None:
+def build_patient_address(
+    kept: Mapping[str, Any] | None,
+) -> PatientAddressAnswer | None:
     """Where the patient lives as an order keeps it."""
     if kept is None:
         return None

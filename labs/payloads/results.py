@@ -45,7 +45,7 @@ CRITICAL_SCHEMA: dict[str, Any] = {
 }
 
 
-def critical_payload(order: Order) -> CriticalAnswer:
+def build_critical_event(order: Order) -> CriticalAnswer:
     """An order that has a critical result; its times, and its whole status."""
     return {
         "order_id": order.pk,

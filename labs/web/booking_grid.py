@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from labs.gateways.booking_directory import is_holiday
-from labs.papers.guides import fast_from
+from labs.papers.guides import fasting_start
 from labs.states.appointments import WINDOW_DAYS
 from portal.gauges import ruler
 from portal.lib.choices import OpenChoices
@@ -224,7 +224,7 @@ def describe_fasting(slot: FreeSlot | None) -> str:
         return _(
             "The patient fasts for 12 hours before the visit. Choose a morning time."
         )
-    since = fast_from(local_start_of(slot))
+    since = fasting_start(local_start_of(slot))
     when = {"day": f"{since:%A}", "time": f"{since:%H:%M}"}
     if local_start_of(slot).hour < _NOON:
         return _("Fasting would start %(day)s at %(time)s.") % when

@@ -21,7 +21,7 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from accounts.webhooks.queries import events_about
 from labs.operations.papers import requisition_comment_of
-from labs.payloads import order_events
+from labs.payloads import list_order_events
 from labs.queries.critical import list_alerts_of_order
 from labs.queries.history import (
     find_last_event,
@@ -136,7 +136,7 @@ def show_order(
 ) -> HttpResponse:
     """Render an order, recording that it was read; `patient` where it is shown."""
     _record(request, order, "order")
-    events = order_events(order)
+    events = list_order_events(order)
     reason = AccountReason.known(order.account_reason)
     update_reason = UpdateReason.known(order.update_reason)
     billing = Billing.known(order.billing_type)

@@ -32,8 +32,8 @@ from labs.operations.papers import (
     render_requisition_of,
     render_results_report,
 )
-from labs.papers.labels import Stock
-from labs.papers.links import LINK_TTL, link_ends_at, requisition_url
+from labs.papers.labels import LabelStock
+from labs.papers.links import LINK_TTL, requisition_link_expires_at, requisition_url
 from labs.queries.catalogue import full_lab_test
 from labs.queries.history import had_requisition_created
 from labs.queries.orders import get_order_with_details
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from labs.models import Order
-    from labs.papers.sheet import Paper
+    from labs.papers.sheet import Document
     from portal.lib.web import TenantRequest
 
 _HOUR = timedelta(hours=1)
@@ -78,10 +78,10 @@ class LabelsForm(forms.Form):
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
     )
     number_of_labels = forms.IntegerField(min_value=1, max_value=LABELS_AT_MOST)
-    stock = forms.ChoiceField(choices=Stock.offered, required=False)
+    stock = forms.ChoiceField(choices=LabelStock.offered, required=False)
 
 
-def answer_paper(paper: Paper) -> HttpResponse:
+def answer_paper(paper: Document) -> HttpResponse:
     """The PDF, to be shown in the browser, with the name that it is saved by."""
     return HttpResponse(
         paper.body,
@@ -94,7 +94,7 @@ def shelf_of(request: TenantRequest, order: Order) -> Shelf:
     """The papers of an order for this member."""
     may_see = request.rights.allow(Area.PATIENT_DETAILS)
     is_made = had_requisition_created(order)
-    ends_at = link_ends_at(order)
+    ends_at = requisition_link_expires_at(order)
     shows_link = may_see and ends_at is not None
     return Shelf(
         may_see=may_see,
@@ -141,7 +141,7 @@ def labels(request: TenantRequest, order_id: UUID) -> HttpResponse:
             initial={
                 "collection_date": timezone.localdate(),
                 "number_of_labels": LABELS_USUAL,
-                "stock": Stock.SHEET,
+                "stock": LabelStock.SHEET,
             }
         )
         return _ask_labels(request, order, form)
@@ -153,7 +153,7 @@ def labels(request: TenantRequest, order_id: UUID) -> HttpResponse:
         order,
         collected_on=day,
         number=form.cleaned_data["number_of_labels"],
-        stock=Stock.known(form.cleaned_data["stock"]) or Stock.SHEET,
+        stock=LabelStock.known(form.cleaned_data["stock"]) or LabelStock.SHEET,
     )
     _record(request, order, "labels")
     return answer_paper(paper)

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
-from labs.payloads import order_events
+from labs.payloads import list_order_events
 from labs.queries.critical import list_alerts_of_order, list_critical_results
 from labs.queries.orders import get_order_with_details
 from labs.queries.results import (
@@ -75,7 +75,7 @@ def order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
             "labs/no_results.html",
             order=order,
             section="orders",
-            turnaround=turnaround_of(order, order_events(order)),
+            turnaround=turnaround_of(order, list_order_events(order)),
         )
     trends = list_user_trends(
         tenant=request.tenant,
@@ -112,7 +112,7 @@ def order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
         alerts=[alert_row(one, critical.get(order.pk, ())) for one in alerts],
         may_see_user=request.rights.allow(Area.USERS),
         may_acknowledge=request.rights.allow(Area.SIGN_REPORTS, write=True),
-        turnaround=turnaround_of(order, order_events(order)),
+        turnaround=turnaround_of(order, list_order_events(order)),
     )
 
 

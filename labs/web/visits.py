@@ -28,7 +28,7 @@ from labs.operations.visit_papers import (
     render_appointment_sheet,
     render_calendar_entry,
 )
-from labs.papers.guides import fast_from
+from labs.papers.guides import fasting_start
 from labs.queries.appointments import (
     get_current_appointment,
     list_appointments_of_order,
@@ -235,7 +235,7 @@ def build_appointment_row(
         f"{address.get('city', '')}, {address.get('state', '')}"
         f" {address.get('zip_code', '')}",
     )
-    since = fast_from(start) if fasting and start else None
+    since = fasting_start(start) if fasting and start else None
     return AppointmentRow(
         visit=visit,
         weekday=f"{start:%a}" if start else "",

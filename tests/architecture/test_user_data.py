@@ -12,7 +12,7 @@ from django.utils import timezone
 from procrastinate.contrib.django import app
 
 from accounts.models import AuditEntry, SavedView
-from labs.gateways.hl7.drop import Drop
+from labs.gateways.hl7.drop import DropFolder
 from labs.models import Order
 from portal.lib.idempotency import take_turn
 from portal.lib.registry import RowEnd, row_ends, table_fates
@@ -79,7 +79,7 @@ def plant(tenant, alice, word):
     uploaded = planter.rows[ReportFile].stored_as
     keep_picture(uploaded, 1, PictureSize.FULL, word.encode())
     order = planter.rows[Order]
-    drop = Drop.of(tenant=tenant, lab=order.lab, account=None)
+    drop = DropFolder.of(tenant=tenant, lab=order.lab, account=None)
     drop.put(f"new-{order.pk}.hl7", word.encode())
     drop.put(f"ack-{len(word)}.hl7", f"{word} {order.sample_id}".encode())
     return user

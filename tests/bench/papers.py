@@ -29,7 +29,7 @@ from reportlab.lib.pagesizes import LETTER  # noqa: E402
 from reportlab.pdfgen.canvas import Canvas  # noqa: E402
 
 from labs.papers import requisition, sheet  # noqa: E402
-from labs.papers.requisition import RequisitionContent, draw_requisition  # noqa: E402
+from labs.papers.requisition import RequisitionContent, render_requisition_pdf  # noqa: E402
 from labs.queries.order_answers import AnsweredQuestion  # noqa: E402
 
 ROUNDS = 60
@@ -122,14 +122,14 @@ def make_content() -> RequisitionContent:
 
 def record(content: RequisitionContent) -> Recorder:
     """What ours draws, its codes left out."""
-    own = requisition.bars, requisition.square, sheet.Canvas
+    own = requisition.draw_barcode, requisition.draw_qr_code, sheet.Canvas
     try:
-        requisition.bars = lambda *args, **options: None
-        requisition.square = lambda *args, **options: lambda *place: None
+        requisition.draw_barcode = lambda *args, **options: None
+        requisition.draw_qr_code = lambda *args, **options: lambda *place: None
         sheet.Canvas = Recorder
-        draw_requisition(content)
+        render_requisition_pdf(content)
     finally:
-        requisition.bars, requisition.square, sheet.Canvas = own
+        requisition.draw_barcode, requisition.draw_qr_code, sheet.Canvas = own
     return kept[-1]
 
 
@@ -155,11 +155,11 @@ def main() -> None:
     content = make_content()
     recorded = record(content)
     pages = sum(name == "showPage" for name, *_ in recorded.calls)
-    draw_requisition(content)
+    render_requisition_pdf(content)
     draw_bare(recorded)
     ours, bare = [], []
     for _ in range(ROUNDS):
-        ours.append(timed(lambda: draw_requisition(content)))
+        ours.append(timed(lambda: render_requisition_pdf(content)))
         bare.append(timed(lambda: draw_bare(recorded)))
     mine, limit = statistics.median(ours), statistics.median(bare)
     ratio = mine / limit

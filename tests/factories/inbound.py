@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from labs.gateways.hl7.drop import Dropped
+from labs.gateways.hl7.drop import DroppedFile
 from labs.models import InboundMessage, InboundReport, Order
 from labs.operations.inbound import process_file_content
 from labs.operations.order_steps import advance_order
@@ -38,7 +38,9 @@ def take(tenant: Any, content: bytes, *, lab: Any, **told: Any) -> InboundMessag
         actor=ACTOR,
         lab=lab,
         account=told.get("account"),
-        dropped=Dropped("results.hl7", content, hashlib.sha256(content).hexdigest()),
+        dropped=DroppedFile(
+            "results.hl7", content, hashlib.sha256(content).hexdigest()
+        ),
     )
     return message
 

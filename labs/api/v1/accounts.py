@@ -16,7 +16,7 @@ from labs.api.v3.catalogue_inputs import LabAccountQuery
 from labs.api.v3.catalogue_outputs import (
     LabAccountAnswer,
     LabAccountList,
-    lab_account_answer,
+    build_lab_account,
 )
 from labs.operations.accounts import set_lab_account_teams
 from labs.queries.accounts import list_managed_accounts
@@ -95,7 +95,7 @@ class OrganisationAccountsView(ManagedAccountsView):
             team_id=query.get("team_id"),
             status=str(query.get("status", "")),
         )
-        return Response({"data": [lab_account_answer(each) for each in accounts]})
+        return Response({"data": [build_lab_account(each) for each in accounts]})
 
 
 class OrganisationAccountView(ManagedAccountsView):
@@ -123,7 +123,7 @@ class OrganisationAccountView(ManagedAccountsView):
             team_ids=read_body(request, AllowListInputs)["team_id_allowlist"],
         )
         (account,) = self.read(place, account_uuid)
-        return Response({"lab_account": lab_account_answer(account)})
+        return Response({"lab_account": build_lab_account(account)})
 
     def read(self, place: Tenant, account_id: UUID) -> list[LabAccount]:
         """The account of the path, if the key sees it."""

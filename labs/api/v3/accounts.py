@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from accounts.states import Area
 from labs.api.v3.catalogue_inputs import LabAccountQuery
-from labs.api.v3.catalogue_outputs import LabAccountList, lab_account_answer
+from labs.api.v3.catalogue_outputs import LabAccountList, build_lab_account
 from labs.queries.accounts import list_linked_accounts
 from portal.lib.api.fields import read_query
 from portal.lib.api.schema import describe
@@ -36,4 +36,4 @@ class LabAccountsView(TenantAPIView):
             account_id=query.get("lab_account_id"),
             status=str(query.get("status", "")),
         )
-        return Response({"data": [lab_account_answer(each) for each in accounts]})
+        return Response({"data": [build_lab_account(each) for each in accounts]})

@@ -117,7 +117,7 @@ class CancellationInputs(Inputs):
     notes = Str(max_length=NOTES_MAX_LENGTH, required=False, allow_blank=True)
 
 
-def read_start(query: Mapping[str, Any]) -> date | None:
+def read_start_date(query: Mapping[str, Any]) -> date | None:
     """The first day that is asked for; of a date-time the date that it shows.
 
     Raises: 422 by date_from_datetime_parsing.
@@ -128,18 +128,18 @@ def read_start(query: Mapping[str, Any]) -> date | None:
     try:
         return datetime.fromisoformat(text).date()
     except ValueError:
-        raise _fault("start_date", "date_from_datetime_parsing") from None
+        raise _field_error("start_date", "date_from_datetime_parsing") from None
 
 
-def read_lab(query: Mapping[str, Any]) -> str:
+def read_lab_slug(query: Mapping[str, Any]) -> str:
     """The lab whose centers are asked for. Raises: 422 by enum, missing.
 
     By zip code, by codes of sites, or by both; by neither is missing.
     """
     if query["lab"] not in BOOKABLE_LABS:
-        raise _fault("lab", "enum")
+        raise _field_error("lab", "enum")
     if not query.get("zip_code") and not query.get("site_codes"):
-        raise _fault("zip_code", "missing")
+        raise _field_error("zip_code", "missing")
     return str(query["lab"])
 
 
@@ -166,6 +166,6 @@ def read_cancellation(body: Mapping[str, Any], *, name: str) -> tuple[str, str]:
     return reason, body.get("note") or body.get("notes") or ""
 
 
-def _fault(field: str, kind: str) -> RequestInvalid:
+def _field_error(field: str, kind: str) -> RequestInvalid:
     message = "Field required." if kind == "missing" else "Not an allowed value."
     return RequestInvalid([FieldError(("query", field), message, kind)])

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypedDict
 
-from labs.operations.slots import slot_payload
+from labs.operations.slots import build_slot_answer
 from labs.payloads.appointments import (
     AlternativeAnswer,
     AvailabilityAnswer,
-    location_payload,
+    build_location,
 )
 from labs.states.appointments import CANCELLATION_REASONS
 from portal.lib.api.schema import Refusal
@@ -31,14 +31,14 @@ class ReasonAnswer(TypedDict):
     is_refundable: bool
 
 
-def availability_answer(found: Availability) -> AvailabilityAnswer:
+def build_availability(found: Availability) -> AvailabilityAnswer:
     """Build Availability."""
     return {
         "slots": [
             {
                 "date": one.day,
-                "slots": [slot_payload(slot) for slot in one.slots],
-                "location": location_payload(one.site) if one.site else None,
+                "slots": [build_slot_answer(slot) for slot in one.slots],
+                "location": build_location(one.site) if one.site else None,
             }
             for one in found.days
         ],
@@ -46,7 +46,7 @@ def availability_answer(found: Availability) -> AvailabilityAnswer:
     }
 
 
-def reason_answers(kind: str) -> list[ReasonAnswer]:
+def build_cancellation_reasons(kind: str) -> list[ReasonAnswer]:
     """The reasons for calling off a visit of this kind."""
     return [
         {"id": one.id, "name": str(one.name), "is_refundable": one.is_refundable}

@@ -18,18 +18,18 @@ from labs.api.v3.appointment_inputs import (
     VisitRequestInputs,
     read_booking,
     read_cancellation,
-    read_lab,
-    read_start,
+    read_lab_slug,
+    read_start_date,
 )
 from labs.api.v3.appointment_outputs import (
     BookingRefusal,
     ReasonAnswer,
-    availability_answer,
-    reason_answers,
+    build_availability,
+    build_cancellation_reasons,
 )
-from labs.api.v3.inputs import plain
+from labs.api.v3.inputs import to_json_values
 from labs.api.v3.orders import OrderAPIView
-from labs.api.v3.service_center_inputs import read_miles
+from labs.api.v3.service_center_inputs import read_radius_miles
 from labs.operations.appointment_changes import (
     cancel_appointment,
     reschedule_appointment,
@@ -44,7 +44,7 @@ from labs.operations.slots import list_center_slots, list_home_slots
 from labs.payloads.appointments import (
     AppointmentAnswer,
     AvailabilityAnswer,
-    appointment_payload,
+    build_appointment,
 )
 from labs.queries.appointments import full_appointments, get_current_appointment
 from labs.states.appointments import AppointmentType
@@ -87,13 +87,13 @@ class CenterAvailabilityView(TenantAPIView):
         query = read_query(request, CenterAvailabilityQuery)
         found = list_center_slots(
             tenant=self.tenant,
-            lab_slug=read_lab(query),
+            lab_slug=read_lab_slug(query),
             zip_code=query.get("zip_code", ""),
-            miles=read_miles(query),
+            miles=read_radius_miles(query),
             site_codes=query.get("site_codes", ()),
-            start=read_start(query),
+            start=read_start_date(query),
         )
-        return Response(availability_answer(found))
+        return Response(build_availability(found))
 
 
 class HomeAvailabilityView(TenantAPIView):
@@ -112,11 +112,11 @@ class HomeAvailabilityView(TenantAPIView):
     )
     def post(self, request: Request) -> Response:
         query = read_query(request, HomeAvailabilityQuery)
-        address = plain(read_body(request, UsAddressInputs))
+        address = to_json_values(read_body(request, UsAddressInputs))
         found = list_home_slots(
-            tenant=self.tenant, address=address, start=read_start(query)
+            tenant=self.tenant, address=address, start=read_start_date(query)
         )
-        return Response(availability_answer(found))
+        return Response(build_availability(found))
 
 
 class AppointmentAPIView(OrderAPIView):
@@ -128,7 +128,7 @@ class AppointmentAPIView(OrderAPIView):
     def answer(self, appointment: Appointment) -> AppointmentAnswer:
         """The visit as it stands after what was done."""
         found = full_appointments(tenant=self.tenant).get(pk=appointment.pk)
-        return appointment_payload(found)
+        return build_appointment(found)
 
     def of_kind(self, order_id: str) -> Order:
         """An order that has a visit of this kind.
@@ -140,17 +140,17 @@ class AppointmentAPIView(OrderAPIView):
         return order
 
 
-class _Appointment(AppointmentAPIView):
+class _AppointmentReadView(AppointmentAPIView):
     """GET /v3/order/{order_id}/.../appointment."""
 
     def read(self, order_id: str) -> Response:
         order = self.get_order(order_id)
         found = get_current_appointment(order=order, kind=self.kind)
         self.record_read("appointment", found.pk, order.user.uuid)
-        return Response(appointment_payload(found))
+        return Response(build_appointment(found))
 
 
-class _Booking(AppointmentAPIView):
+class _BookingView(AppointmentAPIView):
     """POST /v3/order/{order_id}/.../appointment/book."""
 
     def book(self, request: Request, order_id: str) -> HttpResponse:
@@ -175,7 +175,7 @@ class _Booking(AppointmentAPIView):
         )
 
 
-class _Rescheduling(AppointmentAPIView):
+class _ReschedulingView(AppointmentAPIView):
     """PATCH /v3/order/{order_id}/.../appointment/reschedule."""
 
     def move(self, request: Request, order_id: str) -> Response:
@@ -190,7 +190,7 @@ class _Rescheduling(AppointmentAPIView):
         return Response(self.answer(moved))
 
 
-class _Cancellation(AppointmentAPIView):
+class _CancellationView(AppointmentAPIView):
     """PATCH /v3/order/{order_id}/.../appointment/cancel."""
 
     def call_off(self, request: Request, order_id: str, *, name: str) -> Response:
@@ -204,7 +204,7 @@ class _Cancellation(AppointmentAPIView):
         return Response(self.answer(ended))
 
 
-class CenterAppointmentView(_Appointment):
+class CenterAppointmentView(_AppointmentReadView):
     """The visit to a service center."""
 
     kind = AppointmentType.SERVICE_CENTER
@@ -219,7 +219,7 @@ class CenterAppointmentView(_Appointment):
         return self.read(order_id)
 
 
-class HomeAppointmentView(_Appointment):
+class HomeAppointmentView(_AppointmentReadView):
     """The visit to a home."""
 
     kind = AppointmentType.PHLEBOTOMY
@@ -234,7 +234,7 @@ class HomeAppointmentView(_Appointment):
         return self.read(order_id)
 
 
-class CenterBookingView(_Booking):
+class CenterBookingView(_BookingView):
     """Booking a visit to a service center."""
 
     kind = AppointmentType.SERVICE_CENTER
@@ -250,7 +250,7 @@ class CenterBookingView(_Booking):
         return self.book(request, order_id)
 
 
-class HomeBookingView(_Booking):
+class HomeBookingView(_BookingView):
     """Booking a visit to a home."""
 
     kind = AppointmentType.PHLEBOTOMY
@@ -285,13 +285,13 @@ class HomeRequestView(AppointmentAPIView):
             order=order,
             actor=self.actor,
             provider=str(body["provider"]),
-            address=plain(body["address"]),
+            address=to_json_values(body["address"]),
             notes=body.get("appointment_notes", ""),
         )
         return Response(self.answer(asked))
 
 
-class CenterReschedulingView(_Rescheduling):
+class CenterReschedulingView(_ReschedulingView):
     """Moving a visit to a service center."""
 
     kind = AppointmentType.SERVICE_CENTER
@@ -307,7 +307,7 @@ class CenterReschedulingView(_Rescheduling):
         return self.move(request, order_id)
 
 
-class HomeReschedulingView(_Rescheduling):
+class HomeReschedulingView(_ReschedulingView):
     """Moving a visit to a home."""
 
     kind = AppointmentType.PHLEBOTOMY
@@ -323,7 +323,7 @@ class HomeReschedulingView(_Rescheduling):
         return self.move(request, order_id)
 
 
-class CenterCancellationView(_Cancellation):
+class CenterCancellationView(_CancellationView):
     """Calling off a visit to a service center."""
 
     kind = AppointmentType.SERVICE_CENTER
@@ -339,7 +339,7 @@ class CenterCancellationView(_Cancellation):
         return self.call_off(request, order_id, name="cancellationReasonId")
 
 
-class HomeCancellationView(_Cancellation):
+class HomeCancellationView(_CancellationView):
     """Calling off a visit to a home."""
 
     kind = AppointmentType.PHLEBOTOMY
@@ -366,7 +366,7 @@ class CenterReasonsView(TenantAPIView):
         answer=list[ReasonAnswer],
     )
     def get(self, request: Request) -> Response:
-        return Response(reason_answers(AppointmentType.SERVICE_CENTER))
+        return Response(build_cancellation_reasons(AppointmentType.SERVICE_CENTER))
 
 
 class HomeReasonsView(TenantAPIView):
@@ -380,4 +380,4 @@ class HomeReasonsView(TenantAPIView):
         answer=list[ReasonAnswer],
     )
     def get(self, request: Request) -> Response:
-        return Response(reason_answers(AppointmentType.PHLEBOTOMY))
+        return Response(build_cancellation_reasons(AppointmentType.PHLEBOTOMY))

@@ -17,20 +17,20 @@ from labs.api.v3.catalogue_inputs import (
     LabTestListQuery,
     LabTestPatch,
     MarkerListQuery,
+    decode_list_cursor,
+    encode_list_cursor,
     read_lab_test,
     read_lab_test_filters,
     read_marker_filters,
-    read_place,
-    read_set,
-    write_place,
+    read_order_set,
 )
 from labs.api.v3.catalogue_outputs import (
     Labs,
     LabTestPage,
     LabTests,
     MarkersPage,
-    lab_test_page,
-    markers_page,
+    build_lab_test_page,
+    build_markers_page,
 )
 from labs.api.v3.inputs import OrderSetInputs
 from labs.models import Lab
@@ -39,9 +39,9 @@ from labs.operations.order_sets import list_markers_of_order_set
 from labs.payloads import (
     LabTestAnswer,
     MarkerAnswer,
-    lab_payload,
-    lab_test_payload,
-    marker_payload,
+    build_lab,
+    build_lab_test,
+    build_marker,
 )
 from labs.queries.accounts import find_linked_account
 from labs.queries.catalogue import (
@@ -94,7 +94,7 @@ class LabsView(CatalogueAPIView):
 
     @describe("list_labs", "List laboratories", answer=Labs)
     def get(self, request: Request) -> Response:
-        return Response([lab_payload(lab) for lab in Lab.objects.order_by("pk")])
+        return Response([build_lab(lab) for lab in Lab.objects.order_by("pk")])
 
 
 class MarkersView(CatalogueAPIView):
@@ -114,7 +114,7 @@ class MarkersView(CatalogueAPIView):
         found = find_markers(filters=filters, page=page, size=size)
         with_prices = query["include_pricing"]
         return Response(
-            markers_page(found, page=page, size=size, with_prices=with_prices)
+            build_markers_page(found, page=page, size=size, with_prices=with_prices)
         )
 
 
@@ -136,11 +136,11 @@ class SetMarkersView(CatalogueAPIView):
         body = read_body(request, OrderSetInputs)
         lab = self.get_lab(body)
         wanted = list_markers_of_order_set(
-            tenant=self.tenant, order_set=read_set(body), lab=lab
+            tenant=self.tenant, order_set=read_order_set(body), lab=lab
         )
         filters = MarkerFilters(lab=lab, marker_ids=wanted)
         found = find_markers(filters=filters, **query)
-        return Response(markers_page(found, **query))
+        return Response(build_markers_page(found, **query))
 
 
 class PanelMarkersView(CatalogueAPIView):
@@ -160,7 +160,7 @@ class PanelMarkersView(CatalogueAPIView):
         page, size = query["page"], query["size"]
         filters = MarkerFilters(marker_ids=wanted)
         found = find_markers(filters=filters, page=page, size=size)
-        return Response(markers_page(found, page=page, size=size))
+        return Response(build_markers_page(found, page=page, size=size))
 
 
 class LabMarkerView(CatalogueAPIView):
@@ -181,7 +181,7 @@ class LabMarkerView(CatalogueAPIView):
         marker = find_marker(
             lab_id=int(lab_id), provider_id=provider_id, lab=self.get_lab(query)
         )
-        return Response(marker_payload(marker))
+        return Response(build_marker(marker))
 
 
 class LabTestListView(CatalogueAPIView):
@@ -201,13 +201,15 @@ class LabTestListView(CatalogueAPIView):
         found = find_lab_tests(
             tenant=self.tenant,
             filters=filters,
-            after=read_place(query, filters),
+            after=decode_list_cursor(query, filters),
             limit=limit + 1,
         )
         shown = found[:limit]
-        more = write_place(shown[-1], filters) if len(found) > limit else None
+        more = encode_list_cursor(shown[-1], filters) if len(found) > limit else None
         with_prices = query["include_pricing"]
-        return Response(lab_test_page(shown, next_cursor=more, with_prices=with_prices))
+        return Response(
+            build_lab_test_page(shown, next_cursor=more, with_prices=with_prices)
+        )
 
 
 class LabTestsView(CatalogueAPIView):
@@ -228,7 +230,7 @@ class LabTestsView(CatalogueAPIView):
             "Sunset": http_date(_SUNSET.timestamp()),
             "Link": f'<{_SUCCESSOR}>; rel="successor-version"',
         }
-        return Response([lab_test_payload(panel) for panel in found], headers=headers)
+        return Response([build_lab_test(panel) for panel in found], headers=headers)
 
     @describe(
         "create_lab_test",
@@ -240,7 +242,7 @@ class LabTestsView(CatalogueAPIView):
     def post(self, request: Request) -> Response:
         wanted = read_lab_test(read_body(request, LabTestInputs))
         panel = create_lab_test(tenant=self.tenant, actor=self.actor, wanted=wanted)
-        return Response(lab_test_payload(self.get_panel(str(panel.pk))))
+        return Response(build_lab_test(self.get_panel(str(panel.pk))))
 
 
 class LabTestView(CatalogueAPIView):
@@ -256,7 +258,7 @@ class LabTestView(CatalogueAPIView):
     def get(self, request: Request, lab_test_id: str) -> Response:
         query = read_query(request, AccountQuery)
         panel = self.get_panel(lab_test_id, self.get_lab(query))
-        return Response(lab_test_payload(panel))
+        return Response(build_lab_test(panel))
 
     @describe(
         "update_lab_test",
@@ -276,4 +278,4 @@ class LabTestView(CatalogueAPIView):
             name=body.get("name"),
             is_archived=None if active is None else not active,
         )
-        return Response(lab_test_payload(self.get_panel(lab_test_id)))
+        return Response(build_lab_test(self.get_panel(lab_test_id)))

@@ -162,7 +162,7 @@ def read_marker_filters(query: Mapping[str, Any], lab: Lab | None) -> MarkerFilt
     """The filters of a validated query."""
     return MarkerFilters(
         lab=lab,
-        lab_slug=_spelled(query.get("lab_slug")),
+        lab_slug=_normalize_lab_slug(query.get("lab_slug")),
         lab_ids=tuple(query.get("lab_id", ())),
         text=query.get("name", "").strip(),
         is_a_la_carte=query.get("a_la_carte_enabled"),
@@ -176,7 +176,7 @@ def read_lab_test_filters(
     wanted = query["generation_method"]
     return LabTestFilters(
         lab=lab,
-        lab_slug=_spelled(query.get("lab_slug")),
+        lab_slug=_normalize_lab_slug(query.get("lab_slug")),
         method=str(query.get("collection_method", "")),
         status=str(query.get("status", "")),
         generation="" if wanted == GenerationFilter.ALL else Generation(str(wanted)),
@@ -192,13 +192,15 @@ def read_lab_test(body: Mapping[str, Any]) -> LabTestRequest:
     """The panel of a validated body. Raises: 422 by missing, value_error."""
     by_id, by_code = body.get("marker_ids"), body.get("provider_ids")
     if bool(by_id) == bool(by_code):
-        raise _fault(
+        raise _field_error(
             "marker_ids",
             "Send either marker_ids or provider_ids.",
             "value_error" if by_id else "missing",
         )
     if by_code and not (body.get("lab_slug") or body.get("lab_account_id")):
-        raise _fault("lab_slug", "Send lab_slug together with provider_ids.", "missing")
+        raise _field_error(
+            "lab_slug", "Send lab_slug together with provider_ids.", "missing"
+        )
     return LabTestRequest(
         name=body["name"],
         method=body["method"],
@@ -206,12 +208,12 @@ def read_lab_test(body: Mapping[str, Any]) -> LabTestRequest:
         marker_ids=tuple(by_id or ()),
         provider_ids=tuple(by_code or ()),
         fasting=body.get("fasting"),
-        lab_slug=_spelled(body.get("lab_slug")) or "",
+        lab_slug=_normalize_lab_slug(body.get("lab_slug")) or "",
         lab_account_id=body.get("lab_account_id"),
     )
 
 
-def read_set(body: Mapping[str, Any]) -> OrderSet:
+def read_order_set(body: Mapping[str, Any]) -> OrderSet:
     """The order set of a validated body."""
     add_on = body.get("add_on")
     return OrderSet(
@@ -222,21 +224,21 @@ def read_set(body: Mapping[str, Any]) -> OrderSet:
     )
 
 
-def write_place(panel: LabTest, filters: LabTestFilters) -> str:
+def encode_list_cursor(panel: LabTest, filters: LabTestFilters) -> str:
     """The cursor to what follows a panel in a list."""
     value = getattr(panel, filters.sort)
     text = value.isoformat() if isinstance(value, datetime) else str(value)
-    return write_cursor([*_order_of(filters), text, str(panel.pk)])
+    return write_cursor([*_sort_order_of(filters), text, str(panel.pk)])
 
 
-def read_place(
+def decode_list_cursor(
     query: Mapping[str, Any], filters: LabTestFilters
 ) -> LabTestPlace | None:
     """Where a page starts. Raises: 422 at next_cursor, also for another order's."""
     if "next_cursor" not in query:
         return None
     sort, direction, text, panel_id = read_cursor(query["next_cursor"], length=4)
-    if [sort, direction] != _order_of(filters):
+    if [sort, direction] != _sort_order_of(filters):
         raise bad_cursor()
     try:
         value: Decimal | datetime
@@ -253,14 +255,14 @@ def read_place(
         raise bad_cursor() from None
 
 
-def _order_of(filters: LabTestFilters) -> list[str]:
+def _sort_order_of(filters: LabTestFilters) -> list[str]:
     return [filters.sort, "desc" if filters.descending else "asc"]
 
 
-def _fault(field: str, message: str, kind: str) -> RequestInvalid:
+def _field_error(field: str, message: str, kind: str) -> RequestInvalid:
     return RequestInvalid([FieldError(("body", field), message, kind)])
 
 
-def _spelled(slug: str | None) -> str | None:
+def _normalize_lab_slug(slug: str | None) -> str | None:
     """A lab's slug as we write it, from any case, blank or hyphen (contract D2)."""
     return slug and slug.strip().lower().replace(" ", "_").replace("-", "_")

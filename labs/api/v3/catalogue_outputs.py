@@ -12,8 +12,8 @@ from labs.payloads import (
     LabAnswer,
     LabTestAnswer,
     MarkerAnswer,
-    lab_test_payload,
-    marker_payload,
+    build_lab_test,
+    build_marker,
 )
 from labs.states.accounts import DelegatedFlow, LabAccountStatus
 
@@ -125,16 +125,16 @@ Labs = list[LabAnswer]
 LabTests = list[LabTestAnswer]
 
 
-def markers_page(
+def build_markers_page(
     found: MarkerPage, *, page: int, size: int, with_prices: bool = False
 ) -> MarkersPage:
     """A page as it was asked for."""
     prices: Pricing = {
         "currency": "USD",
-        "data": {str(marker.pk): price(marker.price) for marker in found.markers},
+        "data": {str(marker.pk): build_price(marker.price) for marker in found.markers},
     }
     return {
-        "markers": [marker_complete(marker) for marker in found.markers],
+        "markers": [build_marker_with_results(marker) for marker in found.markers],
         "total": found.total,
         "page": page,
         "size": size,
@@ -143,38 +143,42 @@ def markers_page(
     }
 
 
-def marker_complete(marker: Marker) -> MarkerComplete:
+def build_marker_with_results(marker: Marker) -> MarkerComplete:
     """A marker, its results loaded."""
     results = sorted(marker.expected_results.all(), key=lambda result: result.pk)
     return {
-        **marker_payload(marker),
-        "expected_results": [_expected(result, marker.lab_id) for result in results],
+        **build_marker(marker),
+        "expected_results": [
+            _build_expected_result(result, marker.lab_id) for result in results
+        ],
     }
 
 
-def lab_test_page(
+def build_lab_test_page(
     panels: Sequence[LabTest], *, next_cursor: str | None, with_prices: bool
 ) -> LabTestPage:
     """A part of the panels."""
     prices: PanelPricing = {
         "currency": "USD",
-        "data": {str(panel.pk): {"pricing": price(panel.price)} for panel in panels},
+        "data": {
+            str(panel.pk): {"pricing": build_price(panel.price)} for panel in panels
+        },
     }
     return {
-        "data": [lab_test_payload(panel) for panel in panels],
+        "data": [build_lab_test(panel) for panel in panels],
         "next_cursor": next_cursor,
         "pricing": prices if with_prices else None,
     }
 
 
-def price(amount: Decimal | None) -> PriceAnswer:
+def build_price(amount: Decimal | None) -> PriceAnswer:
     """An amount in US cents; where the lab's contract says it, so it is said."""
     if amount is None:
         return {"unspecified": "refer_to_contract"}
     return {"base_amount_minor": int(amount * 100)}
 
 
-def lab_account_answer(account: LabAccount) -> LabAccountAnswer:
+def build_lab_account(account: LabAccount) -> LabAccountAnswer:
     """An account, its lab and links loaded."""
     return {
         "id": account.pk,
@@ -191,7 +195,7 @@ def lab_account_answer(account: LabAccount) -> LabAccountAnswer:
     }
 
 
-def _expected(result: ExpectedResult, lab_id: int) -> ExpectedResultAnswer:
+def _build_expected_result(result: ExpectedResult, lab_id: int) -> ExpectedResultAnswer:
     return {
         "id": result.pk,
         "name": result.name,
@@ -199,11 +203,11 @@ def _expected(result: ExpectedResult, lab_id: int) -> ExpectedResultAnswer:
         "lab_id": lab_id,
         "provider_id": result.provider_id,
         "required": result.required,
-        "loinc": _loinc(result),
+        "loinc": _build_loinc(result),
     }
 
 
-def _loinc(result: ExpectedResult) -> LoincAnswer | None:
+def _build_loinc(result: ExpectedResult) -> LoincAnswer | None:
     if not result.loinc_code:
         return None
     return {

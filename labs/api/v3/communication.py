@@ -48,7 +48,7 @@ class OrderCommunicationView(TenantAPIView):
         refuses=(404,),
     )
     def get(self, request: Request, order_id: str) -> Response:
-        return Response(_answer(self.get_order(order_id)))
+        return Response(_build_communication_answer(self.get_order(order_id)))
 
     @describe(
         "update_order_communication_settings",
@@ -65,7 +65,7 @@ class OrderCommunicationView(TenantAPIView):
             order = set_order_sms_enabled(
                 order=order, actor=self.actor, enabled=wanted["sms_enabled"]
             )
-        return Response(_answer(order))
+        return Response(_build_communication_answer(order))
 
     def get_order(self, order_id: str) -> Order:
         """The order of the path. Raises: 422 at the path; order_not_found (404)."""
@@ -74,5 +74,5 @@ class OrderCommunicationView(TenantAPIView):
         )
 
 
-def _answer(order: Order) -> CommunicationAnswer:
+def _build_communication_answer(order: Order) -> CommunicationAnswer:
     return {"order_id": order.pk, "sms_enabled": order.sms_enabled}

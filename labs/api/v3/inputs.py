@@ -79,7 +79,7 @@ class OrderSetInputs(Inputs):
     lab_account_id = Uuid(required=False)
 
 
-class _Commented(Inputs):
+class _CommentFields(Inputs):
     """The clinical comment under either of its names (D7)."""
 
     comments = Str(required=False, allow_blank=True, max_length=COMMENTS_MAX_LENGTH)
@@ -88,7 +88,7 @@ class _Commented(Inputs):
     )
 
 
-class OrderInputs(_Commented):
+class OrderInputs(_CommentFields):
     """An order to place."""
 
     user_id = Uuid()
@@ -110,7 +110,7 @@ class OrderInputs(_Commented):
     creator_member_id = Uuid(required=False)
 
 
-class ImportInputs(_Commented):
+class ImportInputs(_CommentFields):
     """An order placed elsewhere, to import."""
 
     user_id = Uuid()
@@ -124,7 +124,7 @@ class ImportInputs(_Commented):
     lab_account_id = Uuid(required=False)
 
 
-class RecreateInputs(_Commented):
+class RecreateInputs(_CommentFields):
     """The reason and corrected details of a recreated order."""
 
     update_reason = Str(max_length=50)
@@ -174,23 +174,23 @@ class ResendInputs(Inputs):
 
 def read_order(body: Mapping[str, Any]) -> OrderRequest:
     """The request of a validated body. Raises: 422 by missing, value_error."""
-    order_set, account = _order_set(body)
+    order_set, account = _read_order_set(body)
     return OrderRequest(
         user_id=body["user_id"],
         order_set=order_set,
         method=body.get("collection_method"),
         lab_account_id=account,
-        comments=_comment(body) or "",
-        patient_details=plain(body["patient_details"]),
-        patient_address=plain(body["patient_address"]),
-        physician=_optional(body, "physician"),
-        health_insurance=_optional(body, "health_insurance"),
+        comments=_read_comment(body) or "",
+        patient_details=to_json_values(body["patient_details"]),
+        patient_address=to_json_values(body["patient_address"]),
+        physician=_read_optional(body, "physician"),
+        health_insurance=_read_optional(body, "health_insurance"),
         priority=body.get("priority", False),
         billing_type=body["billing_type"],
         icd_codes=tuple(body.get("icd_codes", ())),
-        consents=tuple(plain(one) for one in body.get("consents", ())),
+        consents=tuple(to_json_values(one) for one in body.get("consents", ())),
         activate_by=body.get("activate_by"),
-        aoe_answers=tuple(plain(one) for one in body.get("aoe_answers", ())),
+        aoe_answers=tuple(to_json_values(one) for one in body.get("aoe_answers", ())),
         passthrough=body.get("passthrough", ""),
         creator_member_id=body.get("creator_member_id"),
     )
@@ -201,19 +201,19 @@ def read_recreation(body: Mapping[str, Any]) -> RecreationRequest:
     text = body["update_reason"].strip().upper().replace(" ", "_").replace("-", "_")
     reason = UpdateReason.known(text)
     if reason is None:
-        raise _fault("update_reason", "Not an allowed value.", "enum")
+        raise _field_error("update_reason", "Not an allowed value.", "enum")
     order_set, account = None, body.get("lab_account_id")
     if "order_set" in body:
-        order_set, account = _order_set(body)
+        order_set, account = _read_order_set(body)
     return RecreationRequest(
         reason=reason,
         order_set=order_set,
         method=body.get("collection_method"),
-        patient_details=_optional(body, "patient_details"),
-        patient_address=_optional(body, "patient_address"),
-        physician=_optional(body, "physician"),
+        patient_details=_read_optional(body, "patient_details"),
+        patient_address=_read_optional(body, "patient_address"),
+        physician=_read_optional(body, "physician"),
         lab_account_id=account,
-        comments=_comment(body),
+        comments=_read_comment(body),
     )
 
 
@@ -222,7 +222,7 @@ def read_kit(body: Mapping[str, Any]) -> KitRequest:
     return KitRequest(
         user_id=body["user_id"],
         lab_test_id=body["lab_test_id"],
-        shipping_address=plain(body["shipping_details"]),
+        shipping_address=to_json_values(body["shipping_details"]),
         lab_account_id=body.get("lab_account_id"),
         passthrough=body.get("passthrough", ""),
     )
@@ -232,12 +232,12 @@ def read_registration(body: Mapping[str, Any]) -> KitRegistration:
     """The registration of a validated body."""
     return KitRegistration(
         sample_id=body["sample_id"],
-        patient_details=plain(body["patient_details"]),
-        patient_address=plain(body["patient_address"]),
+        patient_details=to_json_values(body["patient_details"]),
+        patient_address=to_json_values(body["patient_address"]),
         user_id=body.get("user_id"),
-        physician=_optional(body, "physician"),
-        health_insurance=_optional(body, "health_insurance"),
-        consents=tuple(plain(one) for one in body.get("consents", ())),
+        physician=_read_optional(body, "physician"),
+        health_insurance=_read_optional(body, "health_insurance"),
+        consents=tuple(to_json_values(one) for one in body.get("consents", ())),
     )
 
 
@@ -248,21 +248,21 @@ def read_resend(
     ids, start = list(body.get("order_ids", ())), body.get("start_at")
     end = body.get("end_at") or timezone.now()
     if not ids and start is None:
-        raise _fault("order_ids", "Send order_ids or start_at.", "missing")
+        raise _field_error("order_ids", "Send order_ids or start_at.", "missing")
     if start is not None and not timedelta() <= end - start <= RESEND_WINDOW:
-        raise _fault(
+        raise _field_error(
             "end_at", ("end_at must be 0 to 60 days after start_at."), "value_error"
         )
     return ids, start, end
 
 
-def _order_set(body: Mapping[str, Any]) -> tuple[OrderSet, UUID | None]:
+def _read_order_set(body: Mapping[str, Any]) -> tuple[OrderSet, UUID | None]:
     """The order set and its account; `lab_test_id` is the old name of one panel."""
     legacy_lab_test_id = body.get("lab_test_id")
     given = body.get("order_set")
     if (given is None) == (legacy_lab_test_id is None):
         kind = "missing" if given is None else "value_error"
-        raise _fault("order_set", "Send either order_set or lab_test_id.", kind)
+        raise _field_error("order_set", "Send either order_set or lab_test_id.", kind)
     if given is None:
         given = {"lab_test_ids": [legacy_lab_test_id]}
     accounts = {
@@ -271,7 +271,7 @@ def _order_set(body: Mapping[str, Any]) -> tuple[OrderSet, UUID | None]:
         if account is not None
     }
     if len(accounts) > 1:
-        raise _fault(
+        raise _field_error(
             "lab_account_id",
             ("lab_account_id and order_set.lab_account_id differ. Send one."),
             "value_error",
@@ -288,31 +288,31 @@ def _order_set(body: Mapping[str, Any]) -> tuple[OrderSet, UUID | None]:
     )
 
 
-def _comment(body: Mapping[str, Any]) -> str | None:
+def _read_comment(body: Mapping[str, Any]) -> str | None:
     """The one comment under its two names, None where neither is given (D7)."""
     given = {body[key] for key in ("comments", "clinical_notes") if key in body}
     if len(given) > 1:
-        raise _fault(
+        raise _field_error(
             "comments", ("comments and clinical_notes differ. Send one."), "value_error"
         )
     return given.pop() if given else None
 
 
-def _optional(body: Mapping[str, Any], key: str) -> dict[str, Any] | None:
-    return plain(body[key]) if body.get(key) is not None else None
+def _read_optional(body: Mapping[str, Any], key: str) -> dict[str, Any] | None:
+    return to_json_values(body[key]) if body.get(key) is not None else None
 
 
-def plain(value: Mapping[str, Any]) -> dict[str, Any]:
+def to_json_values(value: Mapping[str, Any]) -> dict[str, Any]:
     """A validated object as JSON holds it: dates as text, enumerations as values."""
-    return {key: _plain_value(one) for key, one in value.items()}
+    return {key: _to_json_value(one) for key, one in value.items()}
 
 
-def _plain_value(value: Any) -> Any:
+def _to_json_value(value: Any) -> Any:
     match value:
         case dict():
-            return plain(value)
+            return to_json_values(value)
         case list():
-            return [_plain_value(one) for one in value]
+            return [_to_json_value(one) for one in value]
         case bool() | int() | float() | None:
             return value
         case _ if hasattr(value, "isoformat"):
@@ -321,5 +321,5 @@ def _plain_value(value: Any) -> Any:
             return str(value)
 
 
-def _fault(field: str, message: str, kind: str) -> RequestInvalid:
+def _field_error(field: str, message: str, kind: str) -> RequestInvalid:
     return RequestInvalid([FieldError(("body", field), message, kind)])

@@ -31,11 +31,11 @@ from labs.api.v3.insurance_outputs import (
     InsuranceAnswer,
     PayorAnswer,
     Payors,
-    diagnosis_answer,
-    diagnosis_check_answer,
-    found_payor_answer,
-    insurance_answer,
-    payor_answer,
+    build_diagnosis,
+    build_diagnosis_check,
+    build_found_payor,
+    build_insurance,
+    build_payor,
 )
 from labs.operations.diagnoses import check_diagnoses, search_diagnoses
 from labs.operations.insurance import create_payor, search_payors, store_insurance
@@ -70,7 +70,7 @@ class PayorSearchView(TenantAPIView):
             provider=query.get("provider", ""),
             provider_payor_id=query.get("provider_payor_id", ""),
         )
-        return Response([payor_answer(payor) for payor in found])
+        return Response([build_payor(payor) for payor in found])
 
     @describe(
         "legacy_search_payors",
@@ -92,7 +92,7 @@ class PayorSearchView(TenantAPIView):
             "Sunset": http_date(_SUNSET.timestamp()),
             "Link": '</v3/insurance/search/payor>; rel="successor-version"',
         }
-        return Response([found_payor_answer(payor) for payor in found], headers=headers)
+        return Response([build_found_payor(payor) for payor in found], headers=headers)
 
 
 class DiagnosisSearchView(TenantAPIView):
@@ -109,7 +109,7 @@ class DiagnosisSearchView(TenantAPIView):
     def get(self, request: Request) -> Response:
         query = read_query(request, DiagnosisQuery)
         found = search_diagnoses(query["diagnosis_query"])
-        return Response([diagnosis_answer(diagnosis) for diagnosis in found])
+        return Response([build_diagnosis(diagnosis) for diagnosis in found])
 
 
 class DiagnosisCheckView(TenantAPIView):
@@ -126,7 +126,7 @@ class DiagnosisCheckView(TenantAPIView):
     )
     def post(self, request: Request) -> Response:
         codes = read_body(request, DiagnosisCodesInputs)["codes"]
-        return Response(diagnosis_check_answer(check_diagnoses(codes)))
+        return Response(build_diagnosis_check(check_diagnoses(codes)))
 
 
 class PayorsView(TenantAPIView):
@@ -143,7 +143,7 @@ class PayorsView(TenantAPIView):
     def post(self, request: Request) -> Response:
         wanted = read_payor(read_body(request, PayorInputs))
         payor = create_payor(tenant=self.tenant, actor=self.actor, wanted=wanted)
-        return Response(payor_answer(payor))
+        return Response(build_payor(payor))
 
 
 class InsuranceAPIView(TenantAPIView):
@@ -171,7 +171,7 @@ class UserInsuranceView(InsuranceAPIView):
         user = self.get_user(user_id)
         wanted = read_insurance(read_body(request, InsuranceInputs))
         insurance = store_insurance(user=user, actor=self.actor, wanted=wanted)
-        return Response(insurance_answer(insurance))
+        return Response(build_insurance(insurance))
 
 
 class LatestInsuranceView(InsuranceAPIView):
@@ -197,4 +197,4 @@ class LatestInsuranceView(InsuranceAPIView):
             subject_id=user.uuid,
             user_uuid=user.uuid,
         )
-        return Response(insurance_answer(insurance))
+        return Response(build_insurance(insurance))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.validators import EmailValidator
 from rest_framework import serializers
 
-from labs.api.v3.inputs import plain
+from labs.api.v3.inputs import to_json_values
 from labs.api.v3.patient_inputs import GuarantorAddressInputs, ProxyInputs
 from labs.operations.insurance import InsuranceRequest, PayorRequest
 from labs.states.patients import Relationship
@@ -103,7 +103,7 @@ def read_payor(body: Mapping[str, Any]) -> PayorRequest:
     """The insurer of a validated body."""
     return PayorRequest(
         name=body["name"],
-        address=_address(body["address"]),
+        address=_read_address(body["address"]),
         provider=body.get("provider", ""),
         provider_payor_id=body.get("provider_payor_id", ""),
     )
@@ -117,8 +117,8 @@ def read_insurance(body: Mapping[str, Any]) -> InsuranceRequest:
         member_id=body["member_id"],
         relationship=body["relationship"],
         insured={
-            **plain(body["insured"]),
-            "address": _address(body["insured"]["address"]),
+            **to_json_values(body["insured"]),
+            "address": _read_address(body["insured"]["address"]),
         },
         group_id=body.get("group_id", ""),
         guarantor=guarantor
@@ -126,12 +126,12 @@ def read_insurance(body: Mapping[str, Any]) -> InsuranceRequest:
             "household_income": None,
             "household_size": None,
             "email": None,
-            **plain(guarantor),
-            "address": _address(guarantor["address"]),
+            **to_json_values(guarantor),
+            "address": _read_address(guarantor["address"]),
         },
         is_primary=body["is_primary"],
     )
 
 
-def _address(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {"second_line": None, "access_notes": None, **plain(given)}
+def _read_address(given: Mapping[str, Any]) -> dict[str, Any]:
+    return {"second_line": None, "access_notes": None, **to_json_values(given)}

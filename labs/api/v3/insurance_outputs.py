@@ -131,7 +131,7 @@ FoundPayors = list[FoundPayorAnswer]
 Diagnoses = list[DiagnosisAnswer]
 
 
-def payor_answer(payor: PayorEntry) -> PayorAnswer:
+def build_payor(payor: PayorEntry) -> PayorAnswer:
     """An insurer of the set or of the team."""
     address: InsuranceAddress = {**payor.address}  # type: ignore[typeddict-item]  # stored in the wire's shape
     return {
@@ -143,12 +143,12 @@ def payor_answer(payor: PayorEntry) -> PayorAnswer:
     }
 
 
-def found_payor_answer(payor: PayorEntry) -> FoundPayorAnswer:
+def build_found_payor(payor: PayorEntry) -> FoundPayorAnswer:
     """An insurer with the old name of its code."""
-    return {"code": payor.payor_code, **payor_answer(payor)}
+    return {"code": payor.payor_code, **build_payor(payor)}
 
 
-def diagnosis_answer(diagnosis: Diagnosis) -> DiagnosisAnswer:
+def build_diagnosis(diagnosis: Diagnosis) -> DiagnosisAnswer:
     """A diagnosis that was found."""
     return {
         "diagnosis_code": diagnosis.code,
@@ -157,7 +157,7 @@ def diagnosis_answer(diagnosis: Diagnosis) -> DiagnosisAnswer:
     }
 
 
-def diagnosis_check_answer(checked: DiagnosisCheck) -> DiagnosisCheckAnswer:
+def build_diagnosis_check(checked: DiagnosisCheck) -> DiagnosisCheckAnswer:
     """What is said of a list of codes."""
     return {
         "valid": checked.is_valid,
@@ -183,7 +183,7 @@ def diagnosis_check_answer(checked: DiagnosisCheck) -> DiagnosisCheckAnswer:
     }
 
 
-def insurance_answer(insurance: UserInsurance) -> InsuranceAnswer:
+def build_insurance(insurance: UserInsurance) -> InsuranceAnswer:
     """A stored insurance."""
     return {
         "member_id": insurance.member_id,

@@ -67,18 +67,18 @@ class OrderListQuery(PageInputs):
     order_direction = OpenEnum(Direction, default=Direction.DESC)
 
 
-def read_filters(query: Mapping[str, Any]) -> OrderFilters:
+def read_order_filters(query: Mapping[str, Any]) -> OrderFilters:
     """The filters of a validated query. Raises: 422 by date, value_error."""
-    created = _window(query, "start_date", "end_date")
-    updated = _window(query, "updated_start_date", "updated_end_date")
+    created = _read_time_window(query, "start_date", "end_date")
+    updated = _read_time_window(query, "updated_start_date", "updated_end_date")
     return OrderFilters(
         search=query.get("search_input", "").strip(),
         created_from=created[0],
         created_until=created[1],
         updated_from=updated[0],
         updated_until=updated[1],
-        low_statuses=tuple(_words(query.get("status", ()))),
-        methods=tuple(_words(query.get("order_type", ()))),
+        low_statuses=tuple(_normalize_choices(query.get("status", ()))),
+        methods=tuple(_normalize_choices(query.get("order_type", ()))),
         activation=frozenset(map(str, query.get("order_activation_types", ()))),
         interpretation=str(query.get("interpretation", "")),
         is_critical=query.get("is_critical"),
@@ -92,17 +92,17 @@ def read_filters(query: Mapping[str, Any]) -> OrderFilters:
     )
 
 
-def _words(values: Any) -> list[str]:
+def _normalize_choices(values: Any) -> list[str]:
     """Enumeration values in any spelling (D2); those we do not know match nothing."""
     return [v.strip().lower().replace(" ", "_").replace("-", "_") for v in values]
 
 
-def _window(
+def _read_time_window(
     query: Mapping[str, Any], start: str, end: str
 ) -> tuple[datetime | None, datetime | None]:
     """Both ends included; a bare date means its first and its last second (1.5)."""
-    first = _instant(query, start, time())
-    last = _instant(query, end, time(23, 59, 59, 999999))
+    first = _read_instant(query, start, time())
+    last = _read_instant(query, end, time(23, 59, 59, 999999))
     if first and last and last < first:
         raise RequestInvalid(
             [FieldError(("query", end), "Must not be before the start.", "value_error")]
@@ -110,7 +110,7 @@ def _window(
     return first, last
 
 
-def _instant(query: Mapping[str, Any], name: str, at: time) -> datetime | None:
+def _read_instant(query: Mapping[str, Any], name: str, at: time) -> datetime | None:
     text = query.get(name)
     if text is None:
         return None

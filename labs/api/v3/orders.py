@@ -23,7 +23,7 @@ from labs.api.v3.inputs import (
     read_registration,
     read_resend,
 )
-from labs.api.v3.order_list_inputs import OrderListQuery, read_filters
+from labs.api.v3.order_list_inputs import OrderListQuery, read_order_filters
 from labs.api.v3.outputs import (
     OrderDone,
     OrderList,
@@ -31,14 +31,14 @@ from labs.api.v3.outputs import (
     ResentOrders,
     SimulationDone,
     TransactionAnswer,
-    order_done,
-    order_list,
-    transaction_answer,
+    build_order_done,
+    build_order_list,
+    build_transaction,
 )
 from labs.api.v3.simulation_inputs import (
     SimulationInputs,
     SimulationQuery,
-    read_flags,
+    read_simulation_flags,
 )
 from labs.operations.kits import order_kit, register_kit
 from labs.operations.orders import (
@@ -51,7 +51,7 @@ from labs.operations.orders import (
 from labs.operations.recreations import recreate_order
 from labs.operations.resending import resend_order_events
 from labs.operations.simulation import simulate_order
-from labs.payloads import OrderAnswer, order_payload
+from labs.payloads import OrderAnswer, build_order
 from labs.queries.orders import (
     get_order_with_details,
     list_ordering_physicians,
@@ -87,7 +87,7 @@ class OrderAPIView(TenantAPIView):
 
     def done(self, order_id: UUID, message: str) -> OrderDone:
         """The order as it stands after what was done."""
-        return order_done(
+        return build_order_done(
             get_order_with_details(tenant=self.tenant, order_id=order_id), message
         )
 
@@ -163,12 +163,12 @@ class OrderListView(OrderAPIView):
     def get(self, request: Request) -> Response:
         query = read_query(request, OrderListQuery)
         page, size = query["page"], query["size"]
-        filters = read_filters(query)
+        filters = read_order_filters(query)
         found = list_orders_page(
             tenant=self.tenant, filters=filters, page=page, size=size
         )
         self.record_read("order_list", page, None)
-        return Response(order_list(found, page=page, size=size))
+        return Response(build_order_list(found, page=page, size=size))
 
 
 class OrderView(OrderAPIView):
@@ -178,7 +178,7 @@ class OrderView(OrderAPIView):
     def get(self, request: Request, order_id: str) -> Response:
         order = self.get_order(order_id)
         self.record_read("order", order.pk, order.user.uuid)
-        return Response(order_payload(order))
+        return Response(build_order(order))
 
     @describe(
         "update_order",
@@ -256,7 +256,7 @@ class OrderSimulationView(OrderAPIView):
             actor=self.actor,
             final_status=query.get("final_status"),
             delay=timedelta(seconds=query["delay"]),
-            flags=read_flags(read_body(request, SimulationInputs)),
+            flags=read_simulation_flags(read_body(request, SimulationInputs)),
         )
         done: SimulationDone = {"success": True, "message": "Simulation scheduled."}
         return Response(done)
@@ -335,7 +335,7 @@ class OrderTransactionView(OrderAPIView):
             transaction_id=read_uuid(transaction_id, "transaction_id"),
         )
         self.record_read("order_transaction", orders[0].transaction_id, None)
-        return Response(transaction_answer(self.tenant, orders))
+        return Response(build_transaction(self.tenant, orders))
 
 
 class TeamPhysiciansView(TenantAPIView):

@@ -12,8 +12,8 @@ from uuid import UUID
 from labs.payloads import (
     OrderAnswer,
     PhysicianAnswer,
-    order_events,
-    order_payload,
+    build_order,
+    list_order_events,
     transaction_status,
 )
 from labs.states.orders import OrderOrigin, OrderTransactionStatus, split_status
@@ -78,22 +78,22 @@ class ResentOrders(TypedDict):
 Physicians = list[PhysicianAnswer]
 
 
-def order_done(order: Order, message: str) -> OrderDone:
+def build_order_done(order: Order, message: str) -> OrderDone:
     """The answer of every call that makes or moves an order."""
-    return {"order": order_payload(order), "status": "success", "message": message}
+    return {"order": build_order(order), "status": "success", "message": message}
 
 
-def order_list(found: OrderPage, *, page: int, size: int) -> OrderList:
+def build_order_list(found: OrderPage, *, page: int, size: int) -> OrderList:
     """A page as it was asked for."""
     return {
-        "orders": [order_payload(order) for order in found.orders],
+        "orders": [build_order(order) for order in found.orders],
         "total": found.total,
         "page": page,
         "size": size,
     }
 
 
-def transaction_answer(tenant: Tenant, orders: list[Order]) -> TransactionAnswer:
+def build_transaction(tenant: Tenant, orders: list[Order]) -> TransactionAnswer:
     """A transaction of at least one order."""
     return {
         "id": orders[0].transaction_id,
@@ -105,7 +105,7 @@ def transaction_answer(tenant: Tenant, orders: list[Order]) -> TransactionAnswer
                 "origin": order.origin,
                 "parent_id": order.parent_id,
                 "last_status": split_status(order.status).low,
-                "last_status_created_at": order_events(order)[-1].created_at,
+                "last_status_created_at": list_order_events(order)[-1].created_at,
                 "created_at": order.created_at,
                 "updated_at": order.updated_at,
             }

@@ -17,7 +17,7 @@ from labs.operations.papers import (
     render_requisition_of,
     render_results_report,
 )
-from labs.papers.labels import Stock
+from labs.papers.labels import LabelStock
 from labs.queries.orders import list_orders_of_transaction
 from labs.queries.results import get_results_of_order, get_results_of_transaction
 from portal.lib.api.fields import (
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from rest_framework.request import Request
 
-    from labs.papers.sheet import Paper
+    from labs.papers.sheet import Document
 
 _DAY_LENGTH = len("YYYY-MM-DD")
 
@@ -59,7 +59,7 @@ class LabelsQuery(Inputs):
     number_of_labels = QueryInt(
         default=LABELS_USUAL, min_value=1, max_value=LABELS_AT_MOST
     )
-    stock = OpenEnum(Stock, default=Stock.SHEET)
+    stock = OpenEnum(LabelStock, default=LabelStock.SHEET)
 
 
 class RequisitionPdfView(OrderAPIView):
@@ -75,7 +75,7 @@ class RequisitionPdfView(OrderAPIView):
         order = self.get_order(order_id)
         paper = render_requisition_of(order)
         self.record_read("requisition", order.pk, order.user.uuid)
-        return _answer(paper)
+        return _pdf_response(paper)
 
 
 class LabelsPdfView(OrderAPIView):
@@ -98,7 +98,7 @@ class LabelsPdfView(OrderAPIView):
             stock=query["stock"],
         )
         self.record_read("labels", order.pk, order.user.uuid)
-        return _answer(paper)
+        return _pdf_response(paper)
 
 
 class OrderInstructionsPdfView(OrderAPIView):
@@ -114,7 +114,7 @@ class OrderInstructionsPdfView(OrderAPIView):
         order = self.get_order(order_id)
         paper = render_order_instructions(order)
         self.record_read("collection_instructions", order.pk, order.user.uuid)
-        return _answer(paper)
+        return _pdf_response(paper)
 
 
 class AbnPdfView(OrderAPIView):
@@ -141,7 +141,7 @@ class PanelInstructionsPdfView(CatalogueAPIView):
         refuses=(404,),
     )
     def get(self, request: Request, lab_test_id: str) -> HttpResponse:
-        return _answer(render_panel_instructions(self.get_panel(lab_test_id)))
+        return _pdf_response(render_panel_instructions(self.get_panel(lab_test_id)))
 
 
 class OrderResultPdfView(OrderAPIView):
@@ -158,7 +158,7 @@ class OrderResultPdfView(OrderAPIView):
         found = get_results_of_order(order=order)
         paper = render_results_report(found=found, tenant=self.tenant)
         self.record_read("result", order.pk, order.user.uuid)
-        return _answer(paper)
+        return _pdf_response(paper)
 
 
 class TransactionResultPdfView(OrderAPIView):
@@ -179,10 +179,10 @@ class TransactionResultPdfView(OrderAPIView):
         order = found.order
         paper = render_results_report(found=found, tenant=self.tenant)
         self.record_read("transaction_result", order.transaction_id, order.user.uuid)
-        return _answer(paper)
+        return _pdf_response(paper)
 
 
-def _answer(paper: Paper) -> HttpResponse:
+def _pdf_response(paper: Document) -> HttpResponse:
     return HttpResponse(
         paper.body,
         content_type="application/pdf",

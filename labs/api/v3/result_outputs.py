@@ -149,20 +149,20 @@ class LabResults(TypedDict):
     order_transaction: TransactionAnswer | None
 
 
-def lab_results(found: ResultSet, transaction: TransactionAnswer) -> LabResults:
+def build_lab_results(found: ResultSet, transaction: TransactionAnswer) -> LabResults:
     """Results as they stand, with the transaction they belong to."""
     return {
-        "metadata": result_metadata(found),
-        "results": [_result(row) for row in found.rows],
-        "missing_results": [_missing(gap) for gap in found.gaps],
+        "metadata": build_result_metadata(found),
+        "results": [_build_result(row) for row in found.rows],
+        "missing_results": [_build_missing_result(gap) for gap in found.gaps],
         "sample_information": {
-            sample.sample_id: _sample(sample) for sample in found.samples
+            sample.sample_id: _build_sample(sample) for sample in found.samples
         },
         "order_transaction": transaction,
     }
 
 
-def result_metadata(found: ResultSet) -> ResultMetadata:
+def build_result_metadata(found: ResultSet) -> ResultMetadata:
     """Whom the results are of and who reported them; age in years at the draw."""
     order, version = found.order, found.version
     born = order.patient_dob
@@ -170,7 +170,7 @@ def result_metadata(found: ResultSet) -> ResultMetadata:
     doctor = f"{physician.get('first_name', '')} {physician.get('last_name', '')}"
     account = order.lab_account
     return {
-        "age": str(_age(born, version.collected_at or version.reported_at))
+        "age": str(_age_at(born, version.collected_at or version.reported_at))
         if born
         else "",
         "dob": str(born or ""),
@@ -180,8 +180,8 @@ def result_metadata(found: ResultSet) -> ResultMetadata:
         "clia_#": version.clia_number or None,
         "provider": doctor.strip() or None,
         "laboratory": version.laboratory or None,
-        "date_collected": _text(version.collected_at),
-        "date_received": _text(version.received_at),
+        "date_collected": _instant_text(version.collected_at),
+        "date_received": _instant_text(version.received_at),
         "status": found.status,
         "interpretation": found.interpretation,
         "patient_id": str(order.user.uuid),
@@ -189,7 +189,7 @@ def result_metadata(found: ResultSet) -> ResultMetadata:
     }
 
 
-def _result(row: Result) -> BiomarkerResult:
+def _build_result(row: Result) -> BiomarkerResult:
     return {
         "name": row.name,
         "slug": row.slug or None,
@@ -198,7 +198,7 @@ def _result(row: Result) -> BiomarkerResult:
         "type": row.type,
         "unit": row.unit or None,
         "timestamp": row.observed_at,
-        "notes": _notes(row) or None,
+        "notes": _result_notes(row) or None,
         "reference_range": row.reference_range or None,
         "min_range_value": row.min_range_value,
         "max_range_value": row.max_range_value,
@@ -215,14 +215,14 @@ def _result(row: Result) -> BiomarkerResult:
     }
 
 
-def _notes(row: Result) -> str:
+def _result_notes(row: Result) -> str:
     """The lab's notes, after the text itself where that is no number (6.15)."""
     if row.type not in {ResultType.RANGE, ResultType.COMMENT}:
         return row.notes
     return "\n".join(text for text in (row.result, row.notes) if text)
 
 
-def _missing(gap: MissingResult) -> MissingResultAnswer:
+def _build_missing_result(gap: MissingResult) -> MissingResultAnswer:
     return {
         "name": gap.name,
         "slug": gap.slug,
@@ -235,31 +235,31 @@ def _missing(gap: MissingResult) -> MissingResultAnswer:
     }
 
 
-def _sample(sample: SampleData) -> SampleAnswer:
+def _build_sample(sample: SampleData) -> SampleAnswer:
     return {
         "sample_id": sample.sample_id,
         "control_number": sample.control_number or None,
-        "date_collected": _instant(sample.collected_at, sample.collected_offset),
-        "date_received": _instant(sample.received_at, sample.received_offset),
-        "date_reported": _instant(sample.reported_at, sample.reported_offset),
+        "date_collected": _build_instant(sample.collected_at, sample.collected_offset),
+        "date_received": _build_instant(sample.received_at, sample.received_offset),
+        "date_reported": _build_instant(sample.reported_at, sample.reported_offset),
         "performing_laboratories": {
-            code: _laboratory(told) for code, told in sample.laboratories.items()
+            code: _build_laboratory(told) for code, told in sample.laboratories.items()
         }
         or None,
-        "clinical_information": _clinical(sample),
+        "clinical_information": _build_clinical_information(sample),
     }
 
 
-def _laboratory(told: Mapping[str, Any]) -> PerformingLaboratory:
+def _build_laboratory(told: Mapping[str, Any]) -> PerformingLaboratory:
     return {
         "name": told["name"],
         "phone_number": told.get("phone_number") or None,
         "medical_director": told.get("medical_director") or None,
-        "address": _address(told.get("address") or {}),
+        "address": _build_address(told.get("address") or {}),
     }
 
 
-def _address(told: Mapping[str, Any]) -> LabAddress | None:
+def _build_address(told: Mapping[str, Any]) -> LabAddress | None:
     """What was told, the state by the zip code; None where a part is missing.
 
     The client refuses the whole answer for an address that lacks a part.
@@ -280,7 +280,7 @@ def _address(told: Mapping[str, Any]) -> LabAddress | None:
     }
 
 
-def _clinical(sample: SampleData) -> ClinicalInformation | None:
+def _build_clinical_information(sample: SampleData) -> ClinicalInformation | None:
     told: ClinicalInformation = {
         "fasting": sample.fasting,
         "notes": sample.notes or None,
@@ -290,16 +290,16 @@ def _clinical(sample: SampleData) -> ClinicalInformation | None:
     return None if all(value is None for value in told.values()) else told
 
 
-def _instant(at: datetime | None, offset: int | None) -> LabInstant | str | None:
+def _build_instant(at: datetime | None, offset: int | None) -> LabInstant | str | None:
     if at is None or offset is None:
-        return _text(at)
+        return _instant_text(at)
     return {"timestamp": at, "timezone_offset": offset}
 
 
-def _text(at: datetime | None) -> str | None:
+def _instant_text(at: datetime | None) -> str | None:
     return at.isoformat() if at else None
 
 
-def _age(born: date, at: datetime) -> int:
+def _age_at(born: date, at: datetime) -> int:
     day = at.date()
     return day.year - born.year - ((day.month, day.day) < (born.month, born.day))

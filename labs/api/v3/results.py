@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from rest_framework.response import Response
 
 from labs.api.v3.orders import OrderAPIView
-from labs.api.v3.outputs import transaction_answer
+from labs.api.v3.outputs import build_transaction
 from labs.api.v3.result_outputs import (
     LabResults,
     ResultMetadata,
-    lab_results,
-    result_metadata,
+    build_lab_results,
+    build_result_metadata,
 )
 from labs.queries.orders import list_orders_of_transaction
 from labs.queries.results import get_results_of_order, get_results_of_transaction
@@ -42,7 +42,9 @@ class OrderResultView(OrderAPIView):
             order.transaction.orders.all(), key=lambda one: (one.created_at, one.pk)
         )
         self.record_read("result", order.pk, order.user.uuid)
-        return Response(lab_results(found, transaction_answer(self.tenant, joined)))
+        return Response(
+            build_lab_results(found, build_transaction(self.tenant, joined))
+        )
 
 
 class OrderResultMetadataView(OrderAPIView):
@@ -58,7 +60,7 @@ class OrderResultMetadataView(OrderAPIView):
         order = self.get_order(order_id)
         found = get_results_of_order(order=order)
         self.record_read("result", order.pk, order.user.uuid)
-        return Response(result_metadata(found))
+        return Response(build_result_metadata(found))
 
 
 class TransactionResultView(OrderAPIView):
@@ -78,4 +80,6 @@ class TransactionResultView(OrderAPIView):
         found = get_results_of_transaction(tenant=self.tenant, orders=orders)
         order = found.order
         self.record_read("transaction_result", order.transaction_id, order.user.uuid)
-        return Response(lab_results(found, transaction_answer(self.tenant, orders)))
+        return Response(
+            build_lab_results(found, build_transaction(self.tenant, orders))
+        )

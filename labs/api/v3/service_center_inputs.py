@@ -60,12 +60,12 @@ class AreaQuery(Inputs):
     lab_account_id = QueryUuid(required=False)
 
 
-def read_miles(query: Mapping[str, Any]) -> int:
+def read_radius_miles(query: Mapping[str, Any]) -> int:
     """The radius that was asked for, else the usual one."""
     return int(query.get("radius", DEFAULT_RADIUS))
 
 
-def wanted_capabilities(query: Mapping[str, Any]) -> list[Capability]:
+def read_known_capabilities(query: Mapping[str, Any]) -> list[Capability]:
     """The capabilities that mean something here; the others narrow nothing."""
     read = [parse_capability(text) for text in query.get("capabilities", [])]
     return [one for one in read if one is not None]

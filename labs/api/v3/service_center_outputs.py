@@ -95,18 +95,20 @@ class AreaInfo(TypedDict):
     central_labs: dict[str, CentralLabAnswer]
 
 
-def psc_info(
+def build_psc_info(
     lab: Lab, found: Iterable[NearCenter], account: LabAccount | None
 ) -> PscInfo:
     """Build PscInfo; with an account, who may be billed is what both take."""
     return {
         "lab_id": lab.pk,
         "slug": lab.slug,
-        "patient_service_centers": [_center(near, account) for near in found],
+        "patient_service_centers": [_build_center(near, account) for near in found],
     }
 
 
-def area_info(area: AreaCoverage, miles: int, account: LabAccount | None) -> AreaInfo:
+def build_area_info(
+    area: AreaCoverage, miles: int, account: LabAccount | None
+) -> AreaInfo:
     """Build AreaInfo; an account narrows who may be billed at its own lab."""
     return {
         "zip_code": area.zip_code,
@@ -118,12 +120,12 @@ def area_info(area: AreaCoverage, miles: int, account: LabAccount | None) -> Are
             ],
         },
         "central_labs": {
-            one.lab.slug: _central_lab(one, miles, account) for one in area.labs
+            one.lab.slug: _build_central_lab(one, miles, account) for one in area.labs
         },
     }
 
 
-def _center(near: NearCenter, account: LabAccount | None) -> CenterAnswer:
+def _build_center(near: NearCenter, account: LabAccount | None) -> CenterAnswer:
     center = near.center
     return {
         "metadata": {
@@ -140,19 +142,19 @@ def _center(near: NearCenter, account: LabAccount | None) -> CenterAnswer:
         },
         "distance": round(near.miles),
         "site_code": center.site_code,
-        "supported_bill_types": _billed(center.bill_types, account),
+        "supported_bill_types": _shared_bill_types(center.bill_types, account),
         "location": {"lng": center.longitude, "lat": center.latitude},
         "capabilities": list(center.capabilities),
     }
 
 
-def _central_lab(
+def _build_central_lab(
     one: LabInArea, miles: int, account: LabAccount | None
 ) -> CentralLabAnswer:
     narrows = account if account and account.lab_id == one.lab.pk else None
     return {
         "lab_id": one.lab.pk,
-        "supported_bill_types": _billed(one.bill_types, narrows),
+        "supported_bill_types": _shared_bill_types(one.bill_types, narrows),
         "patient_service_centers": {
             "appointment_with_vital": one.is_booked_here,
             "within_radius": len(one.centers),
@@ -162,7 +164,9 @@ def _central_lab(
     }
 
 
-def _billed(bill_types: Iterable[str], account: LabAccount | None) -> list[str]:
+def _shared_bill_types(
+    bill_types: Iterable[str], account: LabAccount | None
+) -> list[str]:
     return [
         one for one in bill_types if account is None or one in account.allowed_billing
     ]

@@ -12,14 +12,14 @@ from labs.api.v3.service_center_inputs import (
     AreaQuery,
     CentersQuery,
     NearOrderQuery,
-    read_miles,
-    wanted_capabilities,
+    read_known_capabilities,
+    read_radius_miles,
 )
 from labs.api.v3.service_center_outputs import (
     AreaInfo,
     PscInfo,
-    area_info,
-    psc_info,
+    build_area_info,
+    build_psc_info,
 )
 from labs.queries.accounts import find_linked_account
 from labs.queries.areas import find_area_coverage
@@ -62,10 +62,10 @@ class CentersView(TenantAPIView):
         found = find_centers_near(
             place=get_zip_place(query["zip_code"]),
             labs=[lab],
-            miles=read_miles(query),
-            capabilities=wanted_capabilities(query),
+            miles=read_radius_miles(query),
+            capabilities=read_known_capabilities(query),
         )
-        return Response(psc_info(lab, found, account))
+        return Response(build_psc_info(lab, found, account))
 
 
 class CentersNearOrderView(OrderAPIView):
@@ -89,11 +89,11 @@ class CentersNearOrderView(OrderAPIView):
         found = find_centers_near(
             place=get_zip_place(address["zip"]),
             labs=[order.lab],
-            miles=read_miles(query),
-            capabilities=wanted_capabilities(query),
+            miles=read_radius_miles(query),
+            capabilities=read_known_capabilities(query),
         )
         self.record_read("order_service_centers", order.pk, order.user.uuid)
-        return Response(psc_info(order.lab, found, order.lab_account))
+        return Response(build_psc_info(order.lab, found, order.lab_account))
 
 
 class AreaView(TenantAPIView):
@@ -115,9 +115,9 @@ class AreaView(TenantAPIView):
             account = find_linked_account(
                 tenant=self.tenant, account_id=query["lab_account_id"]
             )
-        miles = read_miles(query)
+        miles = read_radius_miles(query)
         slugs = [*query.get("labs", []), *filter(None, [query.get("lab")])]
         area = find_area_coverage(
             zip_code=query["zip_code"], miles=miles, lab_slugs=slugs
         )
-        return Response(area_info(area, miles, account))
+        return Response(build_area_info(area, miles, account))

@@ -18,7 +18,7 @@ from labs.gateways.hl7.messages import (
     UNSUPPORTED_PROCESSING,
     UNSUPPORTED_TYPE,
     UNSUPPORTED_VERSION,
-    Malformed,
+    MalformedMessage,
     write_message,
     write_segment,
 )
@@ -44,7 +44,7 @@ _WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Header:
+class MessageHeader:
     """MSH as far as it can be told, also where the message can't be read.
 
     Texts are as they came, without what can't be stored; `kind` as `ORU^R01`.
@@ -60,11 +60,11 @@ class Header:
     version: str = ""
 
 
-def read_header(raw: bytes) -> Header:
+def read_header(raw: bytes) -> MessageHeader:
     """The header of what may be no message at all."""
     line = raw[:4000].partition(b"\r")[0].decode("latin-1")
     if len(line) < 5 or not line.startswith("MSH"):
-        return Header()
+        return MessageHeader()
     fields, component = line.split(line[3]), line[4]
 
     def told(number: int) -> str:
@@ -73,7 +73,7 @@ def read_header(raw: bytes) -> Header:
         kept = "".join(one for one in value if one.isprintable())
         return kept.strip()[:_MAX_LENGTH]
 
-    return Header(
+    return MessageHeader(
         sending_application=told(3),
         sending_facility=told(4),
         receiving_application=told(5),
@@ -85,7 +85,7 @@ def read_header(raw: bytes) -> Header:
     )
 
 
-def answer_code(refusal: Malformed | None) -> str:
+def acknowledgement_code(refusal: MalformedMessage | None) -> str:
     """MSA-1: AR for what we do not take at all, AE for what is wrong within."""
     if refusal is None:
         return ACCEPTED
@@ -93,7 +93,11 @@ def answer_code(refusal: Malformed | None) -> str:
 
 
 def write_acknowledgement(
-    header: Header, *, control_id: str, at: datetime, refusal: Malformed | None = None
+    header: MessageHeader,
+    *,
+    control_id: str,
+    at: datetime,
+    refusal: MalformedMessage | None = None,
 ) -> bytes:
     """The ACK for a message of this header; `control_id` is the answer's own.
 
@@ -108,7 +112,7 @@ def write_acknowledgement(
                 4: header.receiving_facility,
                 5: header.sending_application,
                 6: header.sending_facility,
-                7: write_moment(at),
+                7: format_timestamp(at),
                 9: ("ACK", event, "ACK"),
                 10: control_id,
                 11: header.processing_id[:1] or "P",
@@ -116,7 +120,7 @@ def write_acknowledgement(
                 18: CHARACTER_SET,
             },
         ),
-        write_segment("MSA", {1: answer_code(refusal), 2: header.control_id}),
+        write_segment("MSA", {1: acknowledgement_code(refusal), 2: header.control_id}),
     ]
     if refusal is not None:
         segment, _, field = refusal.place.partition("-")
@@ -134,6 +138,6 @@ def write_acknowledgement(
     return write_message(segments)
 
 
-def write_moment(at: datetime) -> str:
+def format_timestamp(at: datetime) -> str:
     """A time stamp to the second, with its offset."""
     return at.strftime("%Y%m%d%H%M%S%z")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from labs.gateways.hl7.results import Standing
+from labs.gateways.hl7.results import ObservationStatus
 from labs.gateways.results import (
     ReportedGap,
     ReportedResult,
@@ -24,13 +24,17 @@ if TYPE_CHECKING:
     from labs.gateways.hl7.results import Observation, Report, Test
 
 _SAMPLE_MAX_LENGTH = 100
-_GIVEN = {Standing.FINAL, Standing.CORRECTED, Standing.PRELIMINARY}
+_GIVEN = {
+    ObservationStatus.FINAL,
+    ObservationStatus.CORRECTED,
+    ObservationStatus.PRELIMINARY,
+}
 _NO_VALUE = "The lab sent this result without a value."
 _TAKEN_BACK = "The lab withdrew this result."
 _REFUSED = "The lab did not perform this test."
 
 
-def delivery_of(
+def build_delivery(
     report: Report, *, is_final: bool, received_at: datetime
 ) -> ResultDelivery:
     """What a report delivers; `received_at` stands in where the lab gave no time.
@@ -44,16 +48,16 @@ def delivery_of(
     missing: list[ReportedGap] = []
     for test in report.tests:
         if test.is_refused and not test.observations:
-            missing.append(_refused(test))
+            missing.append(_build_rejected_test(test))
         for observation in test.observations:
-            if observation.standing is Standing.AWAITED:
+            if observation.standing is ObservationStatus.AWAITED:
                 continue
             if observation.standing in _GIVEN and (
                 observation.text or observation.notes
             ):
-                results.append(_result(test, observation))
+                results.append(_build_result(test, observation))
             else:
-                missing.append(_gap(test, observation))
+                missing.append(_build_missing_result(test, observation))
     collected = (test.collected_at for test in report.tests)
     received = (test.received_at for test in report.tests)
     return ResultDelivery(
@@ -61,9 +65,9 @@ def delivery_of(
         reported_at=reported_at,
         results=tuple(results),
         missing=tuple(missing),
-        samples=tuple(_samples(report)),
+        samples=tuple(_build_samples(report)),
         is_correction=any(
-            observation.standing is Standing.CORRECTED
+            observation.standing is ObservationStatus.CORRECTED
             for test in report.tests
             for observation in test.observations
         ),
@@ -72,7 +76,7 @@ def delivery_of(
     )
 
 
-def _result(test: Test, observation: Observation) -> ReportedResult:
+def _build_result(test: Test, observation: Observation) -> ReportedResult:
     notes = list(observation.notes)
     text = observation.text
     if not text:  # some labs write the value of a result into its note
@@ -93,7 +97,7 @@ def _result(test: Test, observation: Observation) -> ReportedResult:
         laboratory=observation.laboratory,
         observed_at=observation.observed_at.at if observation.observed_at else None,
         reported_at=test.reported_at.at if test.reported_at else None,
-        is_preliminary=observation.standing is Standing.PRELIMINARY,
+        is_preliminary=observation.standing is ObservationStatus.PRELIMINARY,
     )
 
 
@@ -102,8 +106,8 @@ def _notes_of_test(test: Test, observation: Observation) -> list[str]:
     return test.notes if observation is test.observations[0] else []
 
 
-def _gap(test: Test, observation: Observation) -> ReportedGap:
-    taken_back = observation.standing is Standing.WITHDRAWN
+def _build_missing_result(test: Test, observation: Observation) -> ReportedGap:
+    taken_back = observation.standing is ObservationStatus.WITHDRAWN
     said = [observation.text, *observation.notes]
     if not any(said):
         said = [_TAKEN_BACK if taken_back else _NO_VALUE]
@@ -118,7 +122,7 @@ def _gap(test: Test, observation: Observation) -> ReportedGap:
     )
 
 
-def _refused(test: Test) -> ReportedGap:
+def _build_rejected_test(test: Test) -> ReportedGap:
     return ReportedGap(
         name=test.name,
         failure_type=FailureType.UNKNOWN,
@@ -128,7 +132,7 @@ def _refused(test: Test) -> ReportedGap:
     )
 
 
-def _samples(report: Report) -> Iterator[ReportedSample]:
+def _build_samples(report: Report) -> Iterator[ReportedSample]:
     seen: set[str] = set()
     for test in report.tests:
         for specimen in test.specimens:

@@ -42,7 +42,7 @@ _NAME_MAX_LENGTH = 180
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
+class DroppedFile:
     """A file that a lab has put; `content` is None of one that is too large."""
 
     name: str
@@ -51,7 +51,7 @@ class Dropped:
 
 
 @dataclass(frozen=True, slots=True)
-class Drop:
+class DropFolder:
     """The folder of one team, environment, lab and account (None: the platform's)."""
 
     team_slug: str
@@ -60,7 +60,7 @@ class Drop:
     account_id: UUID | None
 
     @classmethod
-    def of(cls, *, tenant: Tenant, lab: Lab, account: LabAccount | None) -> Drop:
+    def of(cls, *, tenant: Tenant, lab: Lab, account: LabAccount | None) -> DropFolder:
         """The folder that an order on this account goes through."""
         return cls(
             team_slug=tenant.team.slug,
@@ -89,7 +89,7 @@ class Drop:
         """Write a file for the lab, or write it again. Raises: OSError."""
         self.make()
         unfinished = self.path / OUT / f".{name}"
-        with open(unfinished, "wb", opener=_open_ours) as opened:
+        with open(unfinished, "wb", opener=_open_with_group_access) as opened:
             opened.write(content)
             opened.flush()
             os.fsync(opened.fileno())
@@ -119,7 +119,7 @@ class Drop:
                 found.append((changed, entry.name))
         return [name for _, name in sorted(found)]
 
-    def read(self, name: str) -> Dropped | None:
+    def read(self, name: str) -> DroppedFile | None:
         """A waiting file; None where it has gone, or is no file. Raises: OSError."""
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
         try:
@@ -132,12 +132,12 @@ class Drop:
             content = opened.read(MAX_FILE_BYTES + 1)
             digest = hashlib.sha256(content)
             if len(content) <= MAX_FILE_BYTES:
-                return Dropped(name, content, digest.hexdigest())
+                return DroppedFile(name, content, digest.hexdigest())
             while block := opened.read(1 << 20):
                 digest.update(block)
-        return Dropped(name, None, digest.hexdigest())
+        return DroppedFile(name, None, digest.hexdigest())
 
-    def put_away(self, dropped: Dropped, *, failed: bool) -> None:
+    def put_away(self, dropped: DroppedFile, *, failed: bool) -> None:
         """Take a file out of `in`; nothing where another run has. Raises: OSError."""
         name = f"{dropped.digest[:12]}-{dropped.name}"[:_NAME_MAX_LENGTH]
         try:
@@ -155,12 +155,12 @@ class Drop:
                 path.unlink(missing_ok=True)
 
 
-def _open_ours(path: str, flags: int) -> int:
+def _open_with_group_access(path: str, flags: int) -> int:
     """For this user, and the group that a folder may be shared with a lab's account."""
     return os.open(path, flags, 0o640)
 
 
-def drops() -> Iterator[Drop]:
+def list_drop_folders() -> Iterator[DropFolder]:
     """The folders that there are; what does not look like one is passed over."""
     for path in sorted(Path(settings.HL7_DIR).glob(f"*/*/*/*/{IN}")):
         *_, team_slug, environment, lab_slug, account, _ = path.parts
@@ -168,10 +168,10 @@ def drops() -> Iterator[Drop]:
             account_id = None if account == PLATFORM else UUID(account)
         except ValueError:
             continue
-        yield Drop(team_slug, environment, lab_slug, account_id)
+        yield DropFolder(team_slug, environment, lab_slug, account_id)
 
 
-def remove_files_naming(
+def delete_files_naming(
     names: Collection[bytes], *, team_slug: str, environment: str
 ) -> int:
     """Remove a tenant's files that hold one of `names`, in content or name.

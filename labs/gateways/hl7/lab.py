@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 
 from labs.gateways.base import LabUnavailable, Requisition
-from labs.gateways.hl7.drop import Drop
-from labs.gateways.hl7.orders import CANCEL, NEW, write_order
+from labs.gateways.hl7.drop import DropFolder
+from labs.gateways.hl7.orders import CANCEL, NEW, write_order_message
 
 if TYPE_CHECKING:
     from labs.models import Order
@@ -31,7 +31,7 @@ class Hl7FileDrop:
         id, which the lab prints and sends back as the placer number. Raises:
         LabUnavailable.
         """
-        sample_id = order.sample_id or _sample_id(order)
+        sample_id = order.sample_id or _make_sample_id(order)
         self._write(order, NEW, sample_id)
         return Requisition(sample_id=sample_id)
 
@@ -42,7 +42,7 @@ class Hl7FileDrop:
     def _write(self, order: Order, control: str, sample_id: str) -> None:
         # The same order and wish make the same id, so that a lab sees a repetition.
         control_id = f"{control}{sample_id}"[:50]
-        content = write_order(
+        content = write_order_message(
             order,
             control=control,
             sample_id=sample_id,
@@ -50,7 +50,9 @@ class Hl7FileDrop:
             comment=order.requisition_comment,
             at=timezone.now(),
         )
-        drop = Drop.of(tenant=order.tenant, lab=order.lab, account=order.lab_account)
+        drop = DropFolder.of(
+            tenant=order.tenant, lab=order.lab, account=order.lab_account
+        )
         name = f"{control.lower()}-{order.pk}.hl7"
         try:
             drop.put(name, content)
@@ -58,6 +60,6 @@ class Hl7FileDrop:
             raise LabUnavailable(type(error).__name__) from None
 
 
-def _sample_id(order: Order) -> str:
+def _make_sample_id(order: Order) -> str:
     digest = hashlib.sha256(order.pk.bytes).digest()
     return base64.b32encode(digest).decode()[:_SAMPLE_ID_LENGTH]

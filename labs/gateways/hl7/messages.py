@@ -79,7 +79,7 @@ _ESCAPED = {
 }
 
 
-class Malformed(Exception):
+class MalformedMessage(Exception):
     """A message that can't be taken; answered by AE, or AR for the codes from 200 on.
 
     `code` is of table 0357, `place` a segment with its field (`OBX-3`), `says` one
@@ -130,7 +130,7 @@ class Segment:
             return ""
         part: object = self.held[field]
         for number in (repeat, component, sub):
-            part = _part(part, number)
+            part = _pad_part(part, number)
         raw = part if isinstance(part, str) else str(part)
         return "" if raw == '""' else self._unescape(raw).strip()
 
@@ -144,7 +144,7 @@ class Segment:
         """The texts of all components, the last empty ones left out."""
         if field >= len(self.held):
             return []
-        whole = _part(self.held[field], repeat)
+        whole = _pad_part(self.held[field], repeat)
         number = len(whole) if isinstance(whole, list) else 1
         texts = [self.text(field, n, repeat=repeat) for n in range(1, number + 1)]
         while texts and not texts[-1]:
@@ -156,7 +156,7 @@ class Segment:
         return str(self.held[field]) if field < len(self.held) else ""
 
     def _unescape(self, raw: str) -> str:
-        return unescape(
+        return unescape_text(
             raw, delimiters=self.delimiters, character_set=self.character_set
         )
 
@@ -183,7 +183,7 @@ class Message:
         return "^".join(self.header.components(9)[:2])
 
 
-def split_file(content: bytes) -> list[bytes]:
+def split_messages(content: bytes) -> list[bytes]:
     """The messages of a file, each with `\\r` after its segments.
 
     Takes frames of MLLP off, and the headers and trailers of batches. Raises:
@@ -191,56 +191,58 @@ def split_file(content: bytes) -> list[bytes]:
     its batch's trailer.
     """
     if len(content) > MAX_FILE_BYTES:
-        raise Malformed(DATA_TYPE_ERROR, "", "The file is larger than 10 MB.")
+        raise MalformedMessage(DATA_TYPE_ERROR, "", "The file is larger than 10 MB.")
     for mark, name in _MARKS:
         if content.startswith(mark):
-            content = _transcode(content, name)
+            content = _transcode_to_utf8(content, name)
             break
     content = _LINE_END.sub(b"\r", content.replace(b"\x0b", b"\r"))
     content = content.replace(b"\x1c", b"\r").strip()
     starts = [found.start() for found in _START.finditer(content)]
     if not starts:
-        raise Malformed(SEQUENCE_ERROR, "MSH", "The file has no HL7 message.")
+        raise MalformedMessage(SEQUENCE_ERROR, "MSH", "The file has no HL7 message.")
     if len(starts) > MAX_MESSAGES:
-        raise Malformed(
+        raise MalformedMessage(
             DATA_TYPE_ERROR, "", f"The file has more than {MAX_MESSAGES} messages."
         )
     if len(_BATCH_START.findall(content)) != len(_BATCH_END.findall(content)):
-        raise Malformed(
+        raise MalformedMessage(
             SEQUENCE_ERROR,
             "BTS",
             "The batch has no trailer (BTS or FTS). It may be incomplete.",
         )
     ends = [*starts[1:], len(content)]
     return [
-        _without_envelope(content[start:end])
+        _strip_envelope(content[start:end])
         for start, end in zip(starts, ends, strict=True)
     ]
 
 
-def read_message(raw: bytes) -> Message:
+def parse_message(raw: bytes) -> Message:
     """Take a message apart.
 
     Raises: Malformed, for delimiters or a character set that can't be, text that is
     not in it, or more parts than a message of results has.
     """
-    delimiters = _delimiters(raw[:9].decode("latin-1"))
-    text, character_set = _decode(raw, delimiters)
-    return _take_apart(text, delimiters, character_set)
+    delimiters = _read_delimiters(raw[:9].decode("latin-1"))
+    text, character_set = _decode_message(raw, delimiters)
+    return _parse_segments(text, delimiters, character_set)
 
 
-def read_text(text: str) -> Message:
+def parse_message_text(text: str) -> Message:
     """Take apart a message whose character set was undone. Raises: Malformed."""
-    delimiters = _delimiters(text[:9])
-    character_set = _character_set(text.partition("\r")[0], delimiters)
-    return _take_apart(text, delimiters, character_set or "utf-8")
+    delimiters = _read_delimiters(text[:9])
+    character_set = _read_character_set(text.partition("\r")[0], delimiters)
+    return _parse_segments(text, delimiters, character_set or "utf-8")
 
 
-def _take_apart(text: str, delimiters: Delimiters, character_set: str) -> Message:
+def _parse_segments(text: str, delimiters: Delimiters, character_set: str) -> Message:
     if _CONTROL.search(text):
-        raise Malformed(DATA_TYPE_ERROR, "", "The message has control characters.")
+        raise MalformedMessage(
+            DATA_TYPE_ERROR, "", "The message has control characters."
+        )
     if sum(map(text.count, delimiters.encoding + delimiters.field)) > MAX_PARTS:
-        raise Malformed(DATA_TYPE_ERROR, "", "The message has too many parts.")
+        raise MalformedMessage(DATA_TYPE_ERROR, "", "The message has too many parts.")
     lines = [line for line in text.split("\r") if line.strip()]
     # Without its blank lines, or the library would number segments that are none.
     held = hl7.parse("\r".join(lines))
@@ -252,7 +254,7 @@ def _take_apart(text: str, delimiters: Delimiters, character_set: str) -> Messag
     )
 
 
-def unescape(raw: str, *, delimiters: Delimiters, character_set: str) -> str:
+def unescape_text(raw: str, *, delimiters: Delimiters, character_set: str) -> str:
     """Replace the escape sequences of a text; what is none of them stays as it came.
 
     Highlighting is taken off. Source: HL7 v2.5.1, 2.7.
@@ -263,13 +265,13 @@ def unescape(raw: str, *, delimiters: Delimiters, character_set: str) -> str:
     pattern = re.escape(mark) + f"([^{re.escape(mark)}]*)" + re.escape(mark)
 
     def replace(found: re.Match[str]) -> str:
-        meant = _meaning(found[1], delimiters, character_set)
+        meant = _unescape_sequence(found[1], delimiters, character_set)
         return found[0] if meant is None else meant
 
     return re.sub(pattern, replace, raw)
 
 
-def escape(text: str) -> str:
+def escape_text(text: str) -> str:
     """Make any text fit into a part of a message that we write."""
     plain = _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     return "".join(_ESCAPED.get(character, character) for character in plain)
@@ -283,7 +285,9 @@ def write_segment(name: str, fields: Mapping[int, str | Sequence[str]]) -> str:
     last = max((number for number, value in fields.items() if value), default=0)
     first = 3 if name == "MSH" else 1
     head = ("MSH", Delimiters().encoding) if name == "MSH" else (name,)
-    written = (_field(fields.get(number, "")) for number in range(first, last + 1))
+    written = (
+        _format_field(fields.get(number, "")) for number in range(first, last + 1)
+    )
     return "|".join((*head, *written))
 
 
@@ -292,37 +296,37 @@ def write_message(segments: Sequence[str]) -> bytes:
     return "".join(f"{segment}\r" for segment in segments).encode()
 
 
-def _field(value: str | Sequence[str]) -> str:
+def _format_field(value: str | Sequence[str]) -> str:
     if isinstance(value, str):
-        return escape(value)
-    return "^".join(map(escape, value)).rstrip("^")
+        return escape_text(value)
+    return "^".join(map(escape_text, value)).rstrip("^")
 
 
-def _part(part: object, number: int) -> object:
+def _pad_part(part: object, number: int) -> object:
     """The library leaves a part that is not divided as it is: it is its own first."""
     if isinstance(part, list):
         return part[number - 1] if number <= len(part) else ""
     return part if number == 1 else ""
 
 
-def _transcode(content: bytes, name: str) -> bytes:
+def _transcode_to_utf8(content: bytes, name: str) -> bytes:
     try:
         return content.decode(name).encode()
     except UnicodeError:
-        raise Malformed(
+        raise MalformedMessage(
             DATA_TYPE_ERROR,
             "",
             "The file is not in the character set of its byte order mark.",
         ) from None
 
 
-def _without_envelope(raw: bytes) -> bytes:
+def _strip_envelope(raw: bytes) -> bytes:
     lines = raw.split(b"\r")
     kept = [line for line in lines if line[:3] not in {b"FHS", b"BHS", b"BTS", b"FTS"}]
     return b"\r".join(line for line in kept if line.strip()) + b"\r"
 
 
-def _delimiters(start: str) -> Delimiters:
+def _read_delimiters(start: str) -> Delimiters:
     head = start[3:]
     given = head[:1] + head[1:].partition(head[:1])[0] if head else ""
     fits = (
@@ -332,36 +336,40 @@ def _delimiters(start: str) -> Delimiters:
         and all("!" <= one <= "~" and not one.isalnum() for one in given)
     )
     if not fits:
-        raise Malformed(
+        raise MalformedMessage(
             SEQUENCE_ERROR, "MSH-2", "MSH-1 and MSH-2 do not define the delimiters."
         )
     return Delimiters(*given[:5])
 
 
-def _decode(raw: bytes, delimiters: Delimiters) -> tuple[str, str]:
+def _decode_message(raw: bytes, delimiters: Delimiters) -> tuple[str, str]:
     header = raw.partition(b"\r")[0].decode("latin-1")
-    character_set = _character_set(header, delimiters)
+    character_set = _read_character_set(header, delimiters)
     for one in (character_set,) if character_set else ("utf-8", "cp1252"):
         try:
             return raw.decode(one), one
         except UnicodeError:
             continue
-    raise Malformed(
+    raise MalformedMessage(
         DATA_TYPE_ERROR, "MSH-18", "The text is not in the character set of MSH-18."
     )
 
 
-def _character_set(header: str, delimiters: Delimiters) -> str:
+def _read_character_set(header: str, delimiters: Delimiters) -> str:
     """What MSH-18 names first, empty where it tells nothing."""
     fields = header.split(delimiters.field, MAX_HEADER_FIELDS)
     told = fields[17] if len(fields) > 17 else ""
     name = told.partition(delimiters.repetition)[0].strip().upper()
     if name not in _CHARACTER_SETS:
-        raise Malformed(UNKNOWN_VALUE, "MSH-18", "MSH-18 has an unknown character set.")
+        raise MalformedMessage(
+            UNKNOWN_VALUE, "MSH-18", "MSH-18 has an unknown character set."
+        )
     return _CHARACTER_SETS[name]
 
 
-def _meaning(name: str, delimiters: Delimiters, character_set: str) -> str | None:
+def _unescape_sequence(
+    name: str, delimiters: Delimiters, character_set: str
+) -> str | None:
     """What a sequence stands for, None where it is none that we know."""
     plain = {
         "F": delimiters.field,
@@ -378,7 +386,7 @@ def _meaning(name: str, delimiters: Delimiters, character_set: str) -> str | Non
     if name in plain:
         return plain[name]
     if name.startswith("X"):
-        return _hexadecimal(name[1:], character_set)
+        return _decode_hexadecimal(name[1:], character_set)
     command, count = name[:3], name[3:].lstrip("+") or "1"
     sign = {".br": "\n", ".sp": "\n", ".sk": " ", ".in": "", ".ti": ""}.get(command)
     if sign is None or not count.isdecimal() or not count.isascii():
@@ -387,7 +395,7 @@ def _meaning(name: str, delimiters: Delimiters, character_set: str) -> str | Non
     return sign * min(int(count[:4]), _SPACES_MAX)
 
 
-def _hexadecimal(digits: str, character_set: str) -> str | None:
+def _decode_hexadecimal(digits: str, character_set: str) -> str | None:
     try:
         text = bytes.fromhex(digits).decode(character_set)
     except ValueError:

@@ -13,7 +13,7 @@ from labs.gateways.hl7.acknowledgements import (
     APPLICATION,
     CHARACTER_SET,
     VERSION,
-    write_moment,
+    format_timestamp,
 )
 from labs.gateways.hl7.messages import write_message, write_segment
 from labs.states.accounts import Billing
@@ -49,7 +49,7 @@ _SPECIMENS = {
 _OURS_TO_SEND = {CollectionMethod.TESTKIT, CollectionMethod.ON_SITE_COLLECTION}
 
 
-def write_order(
+def write_order_message(
     order: Order,
     *,
     control: str,
@@ -64,17 +64,17 @@ def write_order(
     requisition prints. Source: HL7 v2.5.1, 4.4.6.
     """
     segments = [
-        _header(order, control_id, at),
-        _patient(order),
+        _header_segment(order, control_id, at),
+        _patient_segment(order),
         write_segment("PV1", {1: "1", 2: "O"}),
-        _insurance(order),
+        _insurance_segment(order),
     ]
     for number, marker in enumerate(order.lab_test.markers.order_by("pk"), start=1):
-        segments += _test(order, marker, number, control, sample_id, comment)
+        segments += _test_segments(order, marker, number, control, sample_id, comment)
     return write_message(segments)
 
 
-def _header(order: Order, control_id: str, at: datetime) -> str:
+def _header_segment(order: Order, control_id: str, at: datetime) -> str:
     account = order.lab_account
     is_sandbox = order.tenant.is_sandbox
     return write_segment(
@@ -85,7 +85,7 @@ def _header(order: Order, control_id: str, at: datetime) -> str:
             4: account.provider_account_id if account else order.tenant.team.slug,
             5: order.lab.slug,
             6: order.lab.name,
-            7: write_moment(at),
+            7: format_timestamp(at),
             9: ("OML", "O21", "OML_O21"),
             10: control_id,
             11: "T" if is_sandbox else "P",
@@ -95,7 +95,7 @@ def _header(order: Order, control_id: str, at: datetime) -> str:
     )
 
 
-def _patient(order: Order) -> str:
+def _patient_segment(order: Order) -> str:
     details: Mapping[str, Any] = order.patient_details or {}
     address: Mapping[str, Any] = order.patient_address or {}
     return write_segment(
@@ -111,13 +111,13 @@ def _patient(order: Order) -> str:
             ),
             7: str(details.get("dob", ""))[:10].replace("-", ""),
             8: _SEX.get(str(details.get("gender", "")), "U"),
-            11: _address(address),
+            11: _address_field(address),
             13: str(details.get("phone_number") or ""),
         },
     )
 
 
-def _insurance(order: Order) -> str:
+def _insurance_segment(order: Order) -> str:
     """Who pays (IN1-47), and for an insurance whose it is."""
     billing = Billing.known(order.billing_type)
     code = _WHO_PAYS[billing] if billing else "C"
@@ -136,13 +136,13 @@ def _insurance(order: Order) -> str:
         fields |= {
             16: (str(insured.get("last_name", "")), str(insured.get("first_name", ""))),
             17: _RELATIONSHIPS.get(relationship, "OTH"),
-            19: _address(insured.get("address") or order.patient_address or {}),
+            19: _address_field(insured.get("address") or order.patient_address or {}),
             36: str(held.get("insurance_id") or ""),
         }
     return write_segment("IN1", fields)
 
 
-def _test(
+def _test_segments(
     order: Order,
     marker: Marker,
     number: int,
@@ -150,14 +150,14 @@ def _test(
     sample_id: str,
     comment: str,
 ) -> Iterator[str]:
-    physician = _physician(order)
+    physician = _physician_field(order)
     yield write_segment(
         "ORC",
         {
             1: control,
             2: sample_id,
             4: sample_id,
-            9: write_moment(order.created_at.astimezone(UTC)),
+            9: format_timestamp(order.created_at.astimezone(UTC)),
             12: physician,
         },
     )
@@ -176,14 +176,14 @@ def _test(
             yield write_segment("NTE", {1: str(line), 2: "P", 3: text})
     for line, code in enumerate(order.icd_codes, start=1):
         yield write_segment("DG1", {1: str(line), 3: (code, "", "I10"), 6: "W"})
-    yield from _answers(order, marker)
+    yield from _answer_segments(order, marker)
     if order.method in _OURS_TO_SEND:
         kind = SampleType.known(marker.sample_type)
         specimen = _SPECIMENS[kind] if kind else (marker.sample_type, "")
         yield write_segment("SPM", {1: "1", 2: sample_id, 4: (*specimen, "HL70487")})
 
 
-def _answers(order: Order, marker: Marker) -> Iterator[str]:
+def _answer_segments(order: Order, marker: Marker) -> Iterator[str]:
     """What was asked at order entry; a choice is answered by its code."""
     questions = {question["id"]: question for question in marker.aoe_questions}
     given = [
@@ -204,7 +204,7 @@ def _answers(order: Order, marker: Marker) -> Iterator[str]:
         )
 
 
-def _physician(order: Order) -> Sequence[str]:
+def _physician_field(order: Order) -> Sequence[str]:
     named: Mapping[str, Any] = order.physician or {}
     if not named:
         return ""
@@ -219,6 +219,6 @@ def _physician(order: Order) -> Sequence[str]:
     )
 
 
-def _address(address: Mapping[str, Any]) -> Sequence[str]:
+def _address_field(address: Mapping[str, Any]) -> Sequence[str]:
     keys = ("first_line", "second_line", "city", "state", "zip", "country")
     return tuple(str(address.get(key) or "") for key in keys)

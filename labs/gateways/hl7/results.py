@@ -20,9 +20,14 @@ from labs.gateways.hl7.messages import (
     UNSUPPORTED_EVENT,
     UNSUPPORTED_TYPE,
     UNSUPPORTED_VERSION,
-    Malformed,
+    MalformedMessage,
 )
-from labs.gateways.hl7.values import identify, read_moment, read_value, repeated
+from labs.gateways.hl7.values import (
+    parse_timestamp,
+    read_identifier,
+    read_observation_value,
+    read_repetitions,
+)
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -36,7 +41,7 @@ _PAIRS = {"ORC": (8,), "OBR": (29,)}
 _DOCUMENTS = {"ED", "RP"}
 
 
-class Standing(StrEnum):
+class ObservationStatus(StrEnum):
     """How sure a lab is of an observation (OBX-11, table 0085)."""
 
     FINAL = "final"
@@ -48,24 +53,24 @@ class Standing(StrEnum):
 
 
 _STANDINGS = {
-    "F": Standing.FINAL,
-    "U": Standing.FINAL,  # the preliminary value became final as it was
-    "C": Standing.CORRECTED,
-    "P": Standing.PRELIMINARY,
-    "R": Standing.PRELIMINARY,
-    "S": Standing.PRELIMINARY,
-    "X": Standing.IMPOSSIBLE,
-    "D": Standing.WITHDRAWN,
-    "W": Standing.WITHDRAWN,
-    "I": Standing.AWAITED,
-    "N": Standing.AWAITED,
-    "O": Standing.AWAITED,
+    "F": ObservationStatus.FINAL,
+    "U": ObservationStatus.FINAL,  # the preliminary value became final as it was
+    "C": ObservationStatus.CORRECTED,
+    "P": ObservationStatus.PRELIMINARY,
+    "R": ObservationStatus.PRELIMINARY,
+    "S": ObservationStatus.PRELIMINARY,
+    "X": ObservationStatus.IMPOSSIBLE,
+    "D": ObservationStatus.WITHDRAWN,
+    "W": ObservationStatus.WITHDRAWN,
+    "I": ObservationStatus.AWAITED,
+    "N": ObservationStatus.AWAITED,
+    "O": ObservationStatus.AWAITED,
 }
 _SETTLED = {
-    Standing.FINAL,
-    Standing.CORRECTED,
-    Standing.IMPOSSIBLE,
-    Standing.WITHDRAWN,
+    ObservationStatus.FINAL,
+    ObservationStatus.CORRECTED,
+    ObservationStatus.IMPOSSIBLE,
+    ObservationStatus.WITHDRAWN,
 }
 # OBR-25, table 0123: nothing more is to come of this test.
 _DONE = {"F", "C", "X"}
@@ -100,7 +105,7 @@ class Observation:
     unit: str
     reference_range: str
     flags: tuple[str, ...]
-    standing: Standing
+    standing: ObservationStatus
     observed_at: Moment | None
     laboratory: str
     notes: list[str] = field(default_factory=list)
@@ -204,40 +209,40 @@ class Report:
         return "".join(f"{line}\r" for line in lines)
 
 
-def read_results(message: Message, *, zone: tzinfo = UTC) -> list[Report]:
+def parse_result_reports(message: Message, *, zone: tzinfo = UTC) -> list[Report]:
     """The reports of a message, one for each order that it tells of.
 
     Times without an offset are in that of MSH-7, else in `zone`. Raises: Malformed.
     Source: HL7 v2.5.1, 7.3.1 and 7.4; Ours: every version 2 is read alike.
     """
-    check_header(message)
-    reader = _Reader(message, zone)
+    require_result_header(message)
+    reader = _ReportReader(message, zone)
     for segment in message.segments[1:]:
         reader.take(segment)
     return reader.finish()
 
 
-def check_header(message: Message) -> None:
+def require_result_header(message: Message) -> None:
     """Refuse what is no ORU^R01 of version 2 with a control id. Raises: Malformed."""
     header = message.header
     if not header.text(10):
-        raise Malformed(REQUIRED_MISSING, "MSH-10", "MSH-10 has no control ID.")
+        raise MalformedMessage(REQUIRED_MISSING, "MSH-10", "MSH-10 has no control ID.")
     if header.text(9) != RESULTS:
-        raise Malformed(UNSUPPORTED_TYPE, "MSH-9", "Only ORU^R01 is accepted.")
+        raise MalformedMessage(UNSUPPORTED_TYPE, "MSH-9", "Only ORU^R01 is accepted.")
     if header.text(9, 2) != "R01":
-        raise Malformed(UNSUPPORTED_EVENT, "MSH-9", "Only ORU^R01 is accepted.")
+        raise MalformedMessage(UNSUPPORTED_EVENT, "MSH-9", "Only ORU^R01 is accepted.")
     if not header.text(12).startswith("2."):
-        raise Malformed(
+        raise MalformedMessage(
             UNSUPPORTED_VERSION, "MSH-12", "Only HL7 version 2 is accepted."
         )
 
 
-class _Reader:
+class _ReportReader:
     """Walks the segments of a message and gathers its tests into reports."""
 
     def __init__(self, message: Message, zone: tzinfo) -> None:
         self.zone = zone
-        sent = read_moment(message.header.text(7), zone)
+        sent = parse_timestamp(message.header.text(7), zone)
         if sent and sent.offset is not None:
             self.zone = timezone(timedelta(seconds=sent.offset))
         self.done: list[Report] = []
@@ -269,7 +274,9 @@ class _Reader:
             case _ if self.test is not None:
                 self._go_on(self.test, segment)
             case "OBX":
-                raise Malformed(SEQUENCE_ERROR, "OBX", "An OBX comes before its OBR.")
+                raise MalformedMessage(
+                    SEQUENCE_ERROR, "OBX", "An OBX comes before its OBR."
+                )
             case _:
                 self._place(segment.line)
 
@@ -277,7 +284,7 @@ class _Reader:
         """What was read."""
         self._close_patient()
         if not self.done:
-            raise Malformed(REQUIRED_MISSING, "OBR", "The message has no test.")
+            raise MalformedMessage(REQUIRED_MISSING, "OBR", "The message has no test.")
         return self.done
 
     def _close_patient(self) -> None:
@@ -294,19 +301,21 @@ class _Reader:
 
     def _begin_test(self, segment: Segment) -> None:
         if self.patient is None:
-            raise Malformed(SEQUENCE_ERROR, "OBR", "An OBR comes before its PID.")
-        code, name, loinc = identify(segment, 4)
+            raise MalformedMessage(
+                SEQUENCE_ERROR, "OBR", "An OBR comes before its PID."
+            )
+        code, name, loinc = read_identifier(segment, 4)
         if not code and not loinc:
-            raise Malformed(REQUIRED_MISSING, "OBR-4", "OBR-4 has no test code.")
+            raise MalformedMessage(REQUIRED_MISSING, "OBR-4", "OBR-4 has no test code.")
         order, announced = self.order, self.announced
         self.order, self.announced = None, []
         test = Test(
             code=code or loinc,
             name=name or code or loinc,
-            placers=_numbers(segment, 2) | _numbers(order, 2, 4),
-            fillers=_numbers(segment, 3) | _numbers(order, 3),
+            placers=_read_identifiers(segment, 2) | _read_identifiers(order, 2, 4),
+            fillers=_read_identifiers(segment, 3) | _read_identifiers(order, 3),
             # A test that the lab added names the one that it follows from.
-            parents=_numbers(segment, 29) | _numbers(order, 8),
+            parents=_read_identifiers(segment, 29) | _read_identifiers(order, 8),
             status=segment.text(25),
             collected_at=self._moment(segment, 7),
             received_at=self._moment(segment, 14),
@@ -339,7 +348,7 @@ class _Reader:
         test.lines.append(segment.line)
         match segment.name:
             case "NTE" if self.notes is not None:
-                self.notes += filter(None, repeated(segment, 3))
+                self.notes += filter(None, read_repetitions(segment, 3))
             case "SPM":
                 # What labs write after a specimen is of it, unless it comes first.
                 self.observes_specimen = bool(test.observations)
@@ -356,19 +365,23 @@ class _Reader:
                 self.notes = observation.notes
 
     def _observation(self, segment: Segment) -> Observation:
-        code, name, loinc = identify(segment, 3)
+        code, name, loinc = read_identifier(segment, 3)
         if not code and not loinc:
-            raise Malformed(REQUIRED_MISSING, "OBX-3", "OBX-3 has no observation code.")
+            raise MalformedMessage(
+                REQUIRED_MISSING, "OBX-3", "OBX-3 has no observation code."
+            )
         if not segment.text(11):
-            raise Malformed(REQUIRED_MISSING, "OBX-11", "OBX-11 has no status.")
+            raise MalformedMessage(REQUIRED_MISSING, "OBX-11", "OBX-11 has no status.")
         standing = _STANDINGS.get(segment.text(11))
         if standing is None:
-            raise Malformed(UNKNOWN_VALUE, "OBX-11", "OBX-11 is not in HL7 table 0085.")
+            raise MalformedMessage(
+                UNKNOWN_VALUE, "OBX-11", "OBX-11 is not in HL7 table 0085."
+            )
         if segment.raw(5) and not segment.text(2):
-            raise Malformed(
+            raise MalformedMessage(
                 REQUIRED_MISSING, "OBX-2", "OBX-5 has a value but OBX-2 has no type."
             )
-        text, declared = read_value(segment)
+        text, declared = read_observation_value(segment)
         return Observation(
             code=code or loinc,
             name=name or code or loinc,
@@ -378,7 +391,7 @@ class _Reader:
             type=declared,
             unit=segment.text(6) or segment.text(6, 2),
             reference_range=segment.text(7),
-            flags=tuple(filter(None, repeated(segment, 8))),
+            flags=tuple(filter(None, read_repetitions(segment, 8))),
             standing=standing,
             observed_at=self._moment(segment, 14),
             laboratory=segment.text(23) or segment.text(15, 2),
@@ -393,12 +406,12 @@ class _Reader:
         )
 
     def _moment(self, segment: Segment, number: int) -> Moment | None:
-        return read_moment(segment.text(number), self.zone)
+        return parse_timestamp(segment.text(number), self.zone)
 
 
 def _read_patient(segment: Segment) -> Patient:
     # PID-5 repeats other names; the first is the legal one.
-    born = read_moment(segment.text(7)[:8], UTC)
+    born = parse_timestamp(segment.text(7)[:8], UTC)
     has_day = len(segment.text(7)) >= 8
     return Patient(
         family=segment.text(5, 1),
@@ -408,7 +421,7 @@ def _read_patient(segment: Segment) -> Patient:
     )
 
 
-def _numbers(segment: Segment | None, *fields: int) -> frozenset[str]:
+def _read_identifiers(segment: Segment | None, *fields: int) -> frozenset[str]:
     """The entity identifiers of fields; of a pair (placer, filler) both."""
     if segment is None:
         return frozenset()

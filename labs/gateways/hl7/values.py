@@ -34,7 +34,7 @@ class Moment:
     offset: int | None = None
 
 
-def read_moment(text: str, zone: tzinfo) -> Moment | None:
+def parse_timestamp(text: str, zone: tzinfo) -> Moment | None:
     """A time stamp (`YYYY[MM[DD[HH[MM[SS]]]]][+ZZZZ]`); None for one that is none.
 
     One without a time of day is its first instant, one without an offset in `zone`.
@@ -60,7 +60,7 @@ def read_moment(text: str, zone: tzinfo) -> Moment | None:
     return Moment(at, offset)
 
 
-def identify(segment: Segment, number: int) -> tuple[str, str, str]:
+def read_identifier(segment: Segment, number: int) -> tuple[str, str, str]:
     """The lab's own code, the name and the LOINC code of a coded identifier."""
     code = name = loinc = loinc_name = ""
     for at in (1, 4):
@@ -72,7 +72,7 @@ def identify(segment: Segment, number: int) -> tuple[str, str, str]:
     return code, name or loinc_name, loinc
 
 
-def repeated(segment: Segment, number: int) -> list[str]:
+def read_repetitions(segment: Segment, number: int) -> list[str]:
     """The text of each repetition of a field."""
     return [
         segment.text(number, repeat=repeat)
@@ -80,22 +80,24 @@ def repeated(segment: Segment, number: int) -> list[str]:
     ]
 
 
-def read_value(segment: Segment) -> tuple[str, str]:
+def read_observation_value(segment: Segment) -> tuple[str, str]:
     """OBX-5 as text, and as which ResultType its type OBX-2 declares it, if any.
 
     A value of a type that we do not know is read part by part.
     """
     match segment.text(2):
         case "NM" | "ST" | "TX" | "FT":
-            return "\n".join(repeated(segment, 5)).strip("\n"), ""
+            return "\n".join(read_repetitions(segment, 5)).strip("\n"), ""
         case "SN":
-            return _structured(segment), ""
+            return _read_structured_value(segment), ""
         case "CE" | "CWE" | "CNE" | "CF" | "IS" | "ID":
             numbers = range(1, segment.repeats(5) + 1)
-            coded = filter(None, (_coded(segment, repeat) for repeat in numbers))
+            coded = filter(
+                None, (_read_coded_value(segment, repeat) for repeat in numbers)
+            )
             return "; ".join(coded), ResultType.CODED_VALUE
         case "DT" | "TS" | "DTM":
-            return _day(segment.text(5)), ResultType.COMMENT
+            return _parse_day(segment.text(5)), ResultType.COMMENT
         case _:
             parts = (
                 " ".join(filter(None, segment.components(5, repeat=repeat)))
@@ -104,12 +106,12 @@ def read_value(segment: Segment) -> tuple[str, str]:
             return "\n".join(parts), ResultType.COMMENT
 
 
-def _structured(segment: Segment) -> str:
+def _read_structured_value(segment: Segment) -> str:
     comparator, first, separator, second = (segment.text(5, n) for n in range(1, 5))
     return f"{comparator.removeprefix('=')}{first}{separator}{second}"
 
 
-def _coded(segment: Segment, repeat: int) -> str:
+def _read_coded_value(segment: Segment, repeat: int) -> str:
     """The words of a code: its own, those first written, the other system's."""
     for component in (2, 9, 5, 1, 4):
         if words := segment.text(5, component, repeat=repeat):
@@ -117,8 +119,8 @@ def _coded(segment: Segment, repeat: int) -> str:
     return ""
 
 
-def _day(text: str) -> str:
-    moment = read_moment(text, UTC)
+def _parse_day(text: str) -> str:
+    moment = parse_timestamp(text, UTC)
     if moment is None or len(text) < len("YYYYMMDD"):
         return text
     if len(text) == len("YYYYMMDD"):

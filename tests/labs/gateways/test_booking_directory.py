@@ -5,7 +5,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from labs.gateways.booking_directory import is_holiday, next_hour, slot_starts
+from labs.gateways.booking_directory import is_holiday, list_slot_starts, next_full_hour
 from labs.states.service_centers import parse_opening_hours
 
 NIGHT = parse_opening_hours("mon-sun 00:00-04:00")[0]
@@ -15,7 +15,7 @@ def walls(spans, zone, day):
     """Starts as the clocks of the zone show them."""
     return [
         f"{start.astimezone(ZoneInfo(zone)):%H:%M}"
-        for start in slot_starts(spans, zone, day)
+        for start in list_slot_starts(spans, zone, day)
     ]
 
 
@@ -35,7 +35,7 @@ def test_a_skipped_hour_has_no_slots():
 
 
 def test_a_repeated_hour_has_its_slots_twice():
-    starts = slot_starts(NIGHT, "America/New_York", date(2026, 11, 1))
+    starts = list_slot_starts(NIGHT, "America/New_York", date(2026, 11, 1))
     found = walls(NIGHT, "America/New_York", date(2026, 11, 1))
 
     assert found[3:9] == ["01:00", "01:20", "01:40", "01:00", "01:20", "01:40"]
@@ -48,7 +48,7 @@ def test_a_repeated_hour_has_its_slots_twice():
 def test_arizona_keeps_its_time_in_summer(day):
     spans = parse_opening_hours("mon 07:00-07:20")[0]
 
-    (start,) = slot_starts(spans, "America/Phoenix", day)
+    (start,) = list_slot_starts(spans, "America/Phoenix", day)
 
     assert start.hour == 14
 
@@ -57,8 +57,8 @@ def test_across_a_zone_line_the_same_hours_are_an_hour_apart():
     spans = parse_opening_hours("mon 07:00-07:20")[0]
     day = date(2026, 7, 6)
 
-    (eastern,) = slot_starts(spans, "America/New_York", day)
-    (central,) = slot_starts(spans, "America/Chicago", day)
+    (eastern,) = list_slot_starts(spans, "America/New_York", day)
+    (central,) = list_slot_starts(spans, "America/Chicago", day)
 
     assert (eastern.hour, central.hour) == (11, 12)
 
@@ -75,6 +75,10 @@ def test_public_holidays_are_closed_and_others_are_not():
 def test_the_next_hour_is_later_than_now_also_at_the_stroke():
     stroke = datetime(2026, 3, 2, 16, tzinfo=UTC)
 
-    assert next_hour(stroke, "America/Phoenix") == datetime(2026, 3, 2, 17, tzinfo=UTC)
+    assert next_full_hour(stroke, "America/Phoenix") == datetime(
+        2026, 3, 2, 17, tzinfo=UTC
+    )
     # Where zones lie half an hour off, so do the hours.
-    assert next_hour(stroke, "Asia/Kolkata") == datetime(2026, 3, 2, 16, 30, tzinfo=UTC)
+    assert next_full_hour(stroke, "Asia/Kolkata") == datetime(
+        2026, 3, 2, 16, 30, tzinfo=UTC
+    )

@@ -8,8 +8,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from labs.gateways.hl7.drop import DONE, FAILED, IN, OUT, Drop
-from labs.gateways.hl7.messages import MAX_FILE_BYTES, read_message
+from labs.gateways.hl7.drop import DONE, FAILED, IN, OUT, DropFolder
+from labs.gateways.hl7.messages import MAX_FILE_BYTES, parse_message
 from labs.jobs import process_hl7_folder
 from labs.models import InboundMessage, ResultVersion
 from labs.operations import inbound_files
@@ -37,7 +37,7 @@ def order(alice_tenant):
 
 @pytest.fixture
 def drop(order):
-    made = Drop.of(tenant=order.tenant, lab=order.lab, account=None)
+    made = DropFolder.of(tenant=order.tenant, lab=order.lab, account=None)
     made.make()
     return made
 
@@ -63,7 +63,7 @@ def answers(drop):
     """MSA-1, MSA-2 and the code of ERR-3 of each answer."""
     told = []
     for path in sorted((drop.path / OUT).iterdir()):
-        segments = {one.name: one for one in read_message(path.read_bytes()).segments}
+        segments = {one.name: one for one in parse_message(path.read_bytes()).segments}
         error = segments["ERR"].text(3) if "ERR" in segments else ""
         told.append((segments["MSA"].text(1), segments["MSA"].text(2), error))
     return sorted(told)
@@ -91,7 +91,7 @@ def test_an_answer_goes_back_to_who_sent_the_message(order, drop):
     take(order)
 
     (path,) = (drop.path / OUT).iterdir()
-    header = read_message(path.read_bytes()).header
+    header = parse_message(path.read_bytes()).header
     assert [header.text(n) for n in (3, 4, 5, 6)] == [
         "ASSAY",
         "North",
@@ -138,7 +138,7 @@ def test_a_run_that_is_killed_between_two_steps_is_finished_by_the_next(
         raise KilledError
 
     with monkeypatch.context() as patched:
-        patched.setattr(inbound_files.Drop, step, die)
+        patched.setattr(inbound_files.DropFolder, step, die)
         with pytest.raises(KilledError):
             take(order)
     take(order)
@@ -183,8 +183,8 @@ def test_what_a_lab_sends_again_is_answered_again_and_taken_once(order, drop):
 
 
 def test_a_job_takes_each_folder_that_has_something(order, drop, charlie_tenant):
-    Drop.of(tenant=charlie_tenant, lab=order.lab, account=None).make()
-    stray = Drop("nobody", "sandbox", order.lab.slug, None)
+    DropFolder.of(tenant=charlie_tenant, lab=order.lab, account=None).make()
+    stray = DropFolder("nobody", "sandbox", order.lab.slug, None)
     stray.make()
     put(stray, "results.hl7", results(order))
     put(drop, "results.hl7", results(order))
@@ -200,7 +200,7 @@ def test_a_job_takes_each_folder_that_has_something(order, drop, charlie_tenant)
 
 def test_a_folder_of_another_organisations_account_is_left_alone(order, charlie_tenant):
     theirs = make_lab_account(tenant=charlie_tenant, lab=order.lab)
-    foreign = Drop(
+    foreign = DropFolder(
         order.tenant.team.slug, order.tenant.environment, order.lab.slug, theirs.pk
     )
     foreign.make()

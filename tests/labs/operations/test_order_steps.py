@@ -7,7 +7,7 @@ from django.db import connection
 
 from labs.models import Order, OrderEvent
 from labs.operations.order_steps import advance_order, store_reported_status
-from labs.payloads import order_payload
+from labs.payloads import build_order
 from labs.queries.orders import get_order_with_details
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import ORDER_MOVES, REGISTRABLE_KIT_MOVES, split_status
@@ -140,9 +140,7 @@ def test_an_order_at_a_status_we_do_not_know_is_shown_and_not_moved(
     put(order, unknown)
     OrderEvent.objects.for_tenant(alice_tenant).update(status=unknown)
 
-    shown = order_payload(
-        get_order_with_details(tenant=alice_tenant, order_id=order.pk)
-    )
+    shown = build_order(get_order_with_details(tenant=alice_tenant, order_id=order.pk))
 
     assert shown["last_event"]["status"] == unknown
     assert shown["status"] == split_status(unknown).top

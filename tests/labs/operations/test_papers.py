@@ -29,7 +29,7 @@ from labs.operations.papers import (
 )
 from labs.operations.requisitions import create_requisition
 from labs.operations.results import store_result_delivery
-from labs.papers.labels import Stock
+from labs.papers.labels import LabelStock
 from labs.papers.links import LINK_TTL, requisition_url
 from labs.queries.orders import get_order_with_details
 from labs.queries.results import get_results_of_order
@@ -268,7 +268,7 @@ def test_labels_name_patient_sample_and_day(alice_tenant):
     order = made(alice_tenant)
 
     sheet = render_labels(order, collected_on=DAY, number=31)
-    roll = render_labels(order, collected_on=DAY, number=2, stock=Stock.ROLL)
+    roll = render_labels(order, collected_on=DAY, number=2, stock=LabelStock.ROLL)
 
     first, second = pages_of(sheet.body)
     assert first.count("Example, Ada") == 30

@@ -5,7 +5,7 @@ import pytest
 from labs.models import Order, OrderTransaction
 from labs.operations.order_steps import advance_order
 from labs.operations.redraws import place_redraw
-from labs.payloads import order_payload
+from labs.payloads import build_order
 from labs.queries.orders import get_order_with_details
 from labs.states.catalogue import CollectionMethod
 from tests.factories.accounts import ACTOR
@@ -39,9 +39,7 @@ def test_a_redraw_joins_the_transaction(alice_tenant):
         "labtest.order.updated",
         "labtest.order.created",
     ]
-    shown = order_payload(
-        get_order_with_details(tenant=alice_tenant, order_id=order.pk)
-    )
+    shown = build_order(get_order_with_details(tenant=alice_tenant, order_id=order.pk))
     assert shown["order_transaction"]["status"] == "active"
 
 
@@ -60,9 +58,7 @@ def test_a_transaction_is_done_when_its_redraw_is(alice_tenant):
     for step in ("requisition_created", "completed"):
         advance_order(order=redraw, actor=ACTOR, to=step)
 
-    shown = order_payload(
-        get_order_with_details(tenant=alice_tenant, order_id=order.pk)
-    )
+    shown = build_order(get_order_with_details(tenant=alice_tenant, order_id=order.pk))
 
     assert shown["order_transaction"]["status"] == "completed"
     assert [o["origin"] for o in shown["order_transaction"]["orders"]] == [

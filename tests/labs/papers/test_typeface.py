@@ -2,7 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from labs.papers.typeface import MISSING, break_lines, cut_to, printable, width_of
+from labs.papers.typeface import (
+    MISSING,
+    break_lines,
+    cut_to_width,
+    replace_unprintable,
+    text_width,
+)
 
 SIZE = 9.0
 
@@ -11,16 +17,16 @@ SIZE = 9.0
     "text", ["Ærøskøbing Żółć", "Παπαδοπούλου", "Щербакова", "Nguyễn", "100 µmol/L"]
 )
 def test_latin_greek_and_cyrillic_are_drawn(text):
-    assert printable(text) == text
+    assert replace_unprintable(text) == text
 
 
 def test_a_sign_that_is_not_drawn_is_plainly_missing():
-    assert printable("Tokyo 東京") == f"Tokyo {MISSING}{MISSING}"
-    assert printable("≤5\tx\x07y") == "<=5 x y"
+    assert replace_unprintable("Tokyo 東京") == f"Tokyo {MISSING}{MISSING}"
+    assert replace_unprintable("≤5\tx\x07y") == "<=5 x y"
 
 
 def test_an_accent_that_stands_apart_joins_its_letter():
-    assert printable("e\N{COMBINING ACUTE ACCENT}") == "é"
+    assert replace_unprintable("e\N{COMBINING ACUTE ACCENT}") == "é"
 
 
 def test_lines_break_between_words_and_no_line_is_too_wide():
@@ -29,7 +35,7 @@ def test_lines_break_between_words_and_no_line_is_too_wide():
     lines = break_lines(text, SIZE, 100)
 
     assert " ".join(lines).split() == text.split()
-    assert max(width_of(line, SIZE) for line in lines) <= 100
+    assert max(text_width(line, SIZE) for line in lines) <= 100
 
 
 def test_a_word_that_is_too_wide_is_cut_and_whole():
@@ -38,7 +44,7 @@ def test_a_word_that_is_too_wide_is_cut_and_whole():
     lines = break_lines(f"a {word} b", SIZE, 100)
 
     assert "".join(lines) == f"a{word}b"
-    assert max(width_of(line, SIZE) for line in lines) <= 100
+    assert max(text_width(line, SIZE) for line in lines) <= 100
 
 
 def test_line_feeds_stay_and_nothing_is_one_line():
@@ -47,8 +53,8 @@ def test_line_feeds_stay_and_nothing_is_one_line():
 
 
 def test_a_line_that_is_cut_says_so():
-    cut = cut_to("W" * 60, SIZE, 100)
+    cut = cut_to_width("W" * 60, SIZE, 100)
 
     assert cut.endswith("W…")
-    assert width_of(cut, SIZE) <= 100
-    assert cut_to("short", SIZE, 100) == "short"
+    assert text_width(cut, SIZE) <= 100
+    assert cut_to_width("short", SIZE, 100) == "short"

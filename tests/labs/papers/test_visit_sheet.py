@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from labs.papers.calendar_entry import write_calendar_entry
-from labs.papers.guides import fast_from, guide_of
-from labs.papers.visit_sheet import Visit, lay_visit_sheet
+from labs.papers.guides import collection_guide_of, fasting_start
+from labs.papers.visit_sheet import AppointmentDetails, render_appointment_page
 from tests.labs.printed import pages_of
 
 PHOENIX = ZoneInfo("America/Phoenix")
@@ -18,7 +18,7 @@ STAMP = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 def visit(**fields):
     starts_at = fields.pop("starts_at", datetime(2026, 11, 24, 8, 40, tzinfo=PHOENIX))
     is_fasting = fields.pop("is_fasting", True)
-    return Visit(
+    return AppointmentDetails(
         **{
             "appointment_id": "5f0e",
             "order_id": "0b6d",
@@ -33,7 +33,7 @@ def visit(**fields):
             "lab": "Quest",
             "team": "Harbor Longevity",
             "external_id": "Q-77",
-            "guide": guide_of(
+            "guide": collection_guide_of(
                 method="walk_in_test", sample_type="serum", fasting=is_fasting
             ),
             "is_fasting": is_fasting,
@@ -52,7 +52,7 @@ def entry(visit):
 
 
 def test_the_sheet_says_when_where_and_how_to_get_ready():
-    (page,) = pages_of(lay_visit_sheet(visit(), patient="Ada Example").finish())
+    (page,) = pages_of(render_appointment_page(visit(), patient="Ada Example").finish())
 
     for text in (
         "For Ada Example",
@@ -78,7 +78,7 @@ def test_the_sheet_says_when_where_and_how_to_get_ready():
     ],
 )
 def test_the_sheet_says_first_what_nobody_may_overlook(fields, notice):
-    (page,) = pages_of(lay_visit_sheet(visit(**fields), patient="Ada").finish())
+    (page,) = pages_of(render_appointment_page(visit(**fields), patient="Ada").finish())
 
     assert notice in page
 
@@ -87,8 +87,8 @@ def test_hours_of_a_fast_are_hours_across_a_change_of_clocks():
     after_spring = datetime(2026, 3, 8, 8, 0, tzinfo=NEW_YORK)
     after_autumn = datetime(2026, 11, 1, 8, 0, tzinfo=NEW_YORK)
 
-    assert f"{fast_from(after_spring):%d %H:%M %Z}" == "07 19:00 EST"
-    assert f"{fast_from(after_autumn):%d %H:%M %Z}" == "31 21:00 EDT"
+    assert f"{fasting_start(after_spring):%d %H:%M %Z}" == "07 19:00 EST"
+    assert f"{fasting_start(after_autumn):%d %H:%M %Z}" == "31 21:00 EDT"
 
 
 def test_a_calendar_gets_the_moment_in_utc_and_nothing_of_the_patient():

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from labs.gateways.hl7.drop import DONE, FAILED, IN, OUT, Drop, drops
+from labs.gateways.hl7.drop import DONE, FAILED, IN, OUT, DropFolder, list_drop_folders
 from labs.gateways.hl7.messages import MAX_FILE_BYTES
 
 pytestmark = pytest.mark.usefixtures("hl7_dir")
@@ -17,7 +17,7 @@ LATER = timedelta(minutes=1)
 
 @pytest.fixture
 def drop():
-    made = Drop("north", "production", "acme", None)
+    made = DropFolder("north", "production", "acme", None)
     made.make()
     return made
 
@@ -29,11 +29,11 @@ def put(drop, name, content=b"x"):
 
 
 def test_a_folder_is_for_its_user_alone_and_is_found_again(drop):
-    account = Drop("north", "sandbox", "acme", uuid4())
+    account = DropFolder("north", "sandbox", "acme", uuid4())
     account.make()
     (drop.path.parent / "notes" / IN).mkdir(parents=True)
 
-    assert list(drops()) == [drop, account]
+    assert list(list_drop_folders()) == [drop, account]
     assert stat.S_IMODE((drop.path / IN).stat().st_mode) == 0o700
 
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from labs.gateways.base import LabUnavailable
-from labs.gateways.hl7.drop import OUT, Drop
+from labs.gateways.hl7.drop import OUT, DropFolder
 from labs.gateways.hl7.lab import Hl7FileDrop
-from labs.gateways.hl7.messages import read_message
+from labs.gateways.hl7.messages import parse_message
 from labs.queries.orders import get_order_with_details
 from tests.factories.labs import make_lab_account, make_lab_test, make_order
 
@@ -21,7 +21,7 @@ def order(alice_production):
 
 
 def sent(order):
-    drop = Drop.of(tenant=order.tenant, lab=order.lab, account=order.lab_account)
+    drop = DropFolder.of(tenant=order.tenant, lab=order.lab, account=order.lab_account)
     return {path.name: path.read_bytes() for path in (drop.path / OUT).iterdir()}
 
 
@@ -32,7 +32,7 @@ def test_an_order_is_put_into_the_folder_of_its_account_once(order):
 
     ((name, content),) = sent(order).items()
     (sample_id,) = answers
-    message = read_message(content)
+    message = parse_message(content)
     assert name == f"nw-{order.pk}.hl7"
     assert len(sample_id) == 12
     assert message.header.text(11) == "P"

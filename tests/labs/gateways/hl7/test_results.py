@@ -5,14 +5,18 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from labs.gateways.hl7.messages import Malformed, read_message, read_text
-from labs.gateways.hl7.results import Standing, read_results
-from labs.gateways.hl7.values import read_moment
+from labs.gateways.hl7.messages import (
+    MalformedMessage,
+    parse_message,
+    parse_message_text,
+)
+from labs.gateways.hl7.results import ObservationStatus, parse_result_reports
+from labs.gateways.hl7.values import parse_timestamp
 from tests.factories.hl7 import make_oru, make_test, obx
 
 
 def read(*tests, **told):
-    return read_results(read_message(make_oru(*tests, **told)))
+    return parse_result_reports(parse_message(make_oru(*tests, **told)))
 
 
 def one_observation(value, **fields):
@@ -72,13 +76,13 @@ def test_an_observation_keeps_what_its_lab_says_of_it():
 @pytest.mark.parametrize(
     ("status", "standing"),
     [
-        ("F", Standing.FINAL),
-        ("C", Standing.CORRECTED),
-        ("P", Standing.PRELIMINARY),
-        ("X", Standing.IMPOSSIBLE),
-        ("D", Standing.WITHDRAWN),
-        ("W", Standing.WITHDRAWN),
-        ("I", Standing.AWAITED),
+        ("F", ObservationStatus.FINAL),
+        ("C", ObservationStatus.CORRECTED),
+        ("P", ObservationStatus.PRELIMINARY),
+        ("X", ObservationStatus.IMPOSSIBLE),
+        ("D", ObservationStatus.WITHDRAWN),
+        ("W", ObservationStatus.WITHDRAWN),
+        ("I", ObservationStatus.AWAITED),
     ],
 )
 def test_the_status_of_an_observation_says_how_sure_it_is(status, standing):
@@ -163,7 +167,7 @@ def test_a_report_is_a_message_of_its_own_with_nothing_of_another():
         make_test(obx("2"), placer="P-2", filler="F-2"),
     )
 
-    (again,) = read_results(read_text(both[0].text))
+    (again,) = parse_result_reports(parse_message_text(both[0].text))
 
     assert again.text == both[0].text
     assert again.tests == both[0].tests
@@ -173,9 +177,9 @@ def test_a_report_is_a_message_of_its_own_with_nothing_of_another():
 
 def test_a_report_is_read_again_whatever_its_character_set_was():
     raw = make_oru(make_test(obx("µ \\XB5\\", type="ST")), character_set="8859/1")
-    (report,) = read_results(read_message(raw.decode().encode("latin-1")))
+    (report,) = parse_result_reports(parse_message(raw.decode().encode("latin-1")))
 
-    (again,) = read_results(read_text(report.text))
+    (again,) = parse_result_reports(parse_message_text(report.text))
 
     assert report.tests[0].observations[0].text == "µ µ"
     assert again.tests == report.tests
@@ -207,8 +211,8 @@ def test_documents_are_counted_and_are_no_results():
     ids=range(12),
 )
 def test_what_cannot_be_understood_is_refused_at_its_place(message, code, place):
-    with pytest.raises(Malformed) as caught:
-        read_results(read_message(message))
+    with pytest.raises(MalformedMessage) as caught:
+        parse_result_reports(parse_message(message))
 
     assert (caught.value.code, caught.value.place) == (code, place)
 
@@ -223,7 +227,7 @@ def test_what_cannot_be_understood_is_refused_at_its_place(message, code, place)
     ],
 )
 def test_a_moment_without_an_offset_is_in_the_zone_of_its_lab(text, instant):
-    moment = read_moment(text, ZoneInfo("America/New_York"))
+    moment = parse_timestamp(text, ZoneInfo("America/New_York"))
 
     assert moment.at == datetime.fromisoformat(instant)
 
@@ -232,4 +236,4 @@ def test_a_moment_without_an_offset_is_in_the_zone_of_its_lab(text, instant):
     "text", ["", "soon", "20261332", "00010101", "20260101+9900", "9" * 50]
 )
 def test_what_is_no_moment_is_none(text):
-    assert read_moment(text, UTC) is None
+    assert parse_timestamp(text, UTC) is None
