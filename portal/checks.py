@@ -26,7 +26,7 @@ def check_time_zone(**_: Any) -> list[CheckMessage]:
     """The server's zone is UTC: times are converted for display only."""
     if settings.TIME_ZONE == "UTC" and settings.USE_TZ:
         return []
-    return [Error("TIME_ZONE is not UTC.", hint="Leave it at UTC.", id="portal.E001")]
+    return [Error("TIME_ZONE is not UTC.", hint="Set it to UTC.", id="portal.E001")]
 
 
 @register(Tags.urls)
@@ -37,8 +37,8 @@ def check_public_url(**_: Any) -> list[CheckMessage]:
         return []
     return [
         Error(
-            "PUBLIC_URL is no absolute address.",
-            hint="Set it to the address people use, such as https://assay.example.",
+            "PUBLIC_URL is not an absolute URL.",
+            hint="Set it to the address that people use, such as https://assay.example.",
             id="portal.E002",
         )
     ]
@@ -51,8 +51,8 @@ def check_allowed_hosts(**_: Any) -> list[CheckMessage]:
         return []
     return [
         Warning(
-            "ALLOWED_HOSTS is *: any host name is answered to.",
-            hint="List the names and addresses that people call this server by.",
+            "ALLOWED_HOSTS is *, so any host name is accepted.",
+            hint="List the host names and addresses of this server.",
             id="portal.W001",
         )
     ]
@@ -66,15 +66,15 @@ def check_oura(**_: Any) -> list[CheckMessage]:
         found.append(
             Error(
                 "OURA_PORTAL is neither developer nor cloud.",
-                hint="Name the portal where the application was registered.",
+                hint="Set it to the portal where the application is registered.",
                 id="portal.E005",
             )
         )
     if bool(settings.OURA_CLIENT_ID) != bool(settings.OURA_CLIENT_SECRET):
         found.append(
             Error(
-                "Of OURA_CLIENT_ID and OURA_CLIENT_SECRET one is missing.",
-                hint="Set both, or neither to do without Oura.",
+                "OURA_CLIENT_ID or OURA_CLIENT_SECRET is missing.",
+                hint="Set both to enable Oura, or neither.",
                 id="portal.E006",
             )
         )
@@ -90,7 +90,7 @@ def check_proxies(**_: Any) -> list[CheckMessage]:
     except ValueError:
         return [
             Error(
-                "TRUSTED_PROXIES holds what is no address or network.",
+                "TRUSTED_PROXIES contains an invalid address or network.",
                 hint="Write each as 192.0.2.7 or 10.0.0.0/8, comma-separated.",
                 id="portal.E010",
             )
@@ -119,7 +119,7 @@ def check_scanner(**_: Any) -> list[CheckMessage]:
         return []
     return [
         Error(
-            "UPLOAD_SCANNER names no scanner.",
+            "UPLOAD_SCANNER is not a valid scanner URL.",
             hint="Write it as clamd://host:3310 or clamd:///path/of/socket.",
             id="portal.E012",
         )
@@ -160,8 +160,8 @@ def check_public_url_is_secure(**_: Any) -> list[CheckMessage]:
         return []
     return [
         Error(
-            "PUBLIC_URL is not https.",
-            hint="Cookies and health data must not cross a network in clear.",
+            "PUBLIC_URL does not use https.",
+            hint="Cookies and health data must not cross a network unencrypted.",
             id="portal.E003",
         )
     ]

@@ -16,11 +16,13 @@ from django.db.models import CompositePrimaryKey
 from django.http import HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
+from django.utils.translation import gettext as _
 from unfold.sites import UnfoldAdminSite
 
 from accounts.web.second_factor import missing_step
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.tenancy import TenantOwned, across_tenants
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,9 +47,9 @@ class OperatorsSite(UnfoldAdminSite):
     that is opened leaves a line in that tenant's audit.
     """
 
-    site_title = "Assay operators"
-    site_header = "Assay operators"
-    index_title = "Operators"
+    site_title = gettext_lazy("Assay operators")
+    site_header = gettext_lazy("Assay operators")
+    index_title = gettext_lazy("Operator admin")
 
     def has_permission(self, request: HttpRequest) -> bool:
         user = cast("Member", request.user)
@@ -124,10 +126,10 @@ def show_health(request: HttpRequest) -> TemplateResponse:
         "admin/doctor.html",
         {
             **site.each_context(request),
-            "title": "Doctor",
+            "title": _("Server health"),
             "looked": looked,
-            "failed": sum(state == "fail" for _, state, _ in looked),
-            "warned": sum(state == "warn" for _, state, _ in looked),
+            "failed": sum(state == "fail" for _check, state, _finding in looked),
+            "warned": sum(state == "warn" for _check, state, _finding in looked),
         },
     )
 

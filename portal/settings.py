@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import environ
 from django.templatetags.static import static
 from django.urls import reverse_lazy
+from django.utils.translation import gettext_lazy
 from whitenoise.compress import Compressor
 
 BASE_DIR = Path(__file__).resolve().parent.parent
@@ -357,7 +358,7 @@ UNFOLD = {
         "show_all_applications": True,
         "navigation": [
             {
-                "title": "Customers",
+                "title": gettext_lazy("Customers"),
                 "items": [
                     {
                         "title": title,
@@ -365,14 +366,22 @@ UNFOLD = {
                         "link": reverse_lazy(f"admin:{page}"),
                     }
                     for title, icon, page in (
-                        ("Organisations", "domain", "accounts_organisation_changelist"),
-                        ("Teams", "groups", "accounts_team_changelist"),
-                        ("Members", "person", "accounts_member_changelist"),
+                        (
+                            gettext_lazy("Organizations"),
+                            "domain",
+                            "accounts_organisation_changelist",
+                        ),
+                        (gettext_lazy("Teams"), "groups", "accounts_team_changelist"),
+                        (
+                            gettext_lazy("Members"),
+                            "person",
+                            "accounts_member_changelist",
+                        ),
                     )
                 ],
             },
             {
-                "title": "Work",
+                "title": gettext_lazy("Operations"),
                 "items": [
                     {
                         "title": title,
@@ -380,11 +389,15 @@ UNFOLD = {
                         "link": reverse_lazy(f"admin:{page}"),
                     }
                     for title, icon, page in (
-                        ("Doctor", "stethoscope", "doctor"),
-                        ("Providers", "sensors", "providers"),
-                        ("Isolation", "shield", "isolation"),
-                        ("Parsing jobs", "lab_panel", "reports_parsingjob_changelist"),
-                        ("Events", "outbox", "webhooks_event_changelist"),
+                        (gettext_lazy("Server health"), "stethoscope", "doctor"),
+                        (gettext_lazy("Providers"), "sensors", "providers"),
+                        (gettext_lazy("Tenant isolation"), "shield", "isolation"),
+                        (
+                            gettext_lazy("Parsing jobs"),
+                            "lab_panel",
+                            "reports_parsingjob_changelist",
+                        ),
+                        (gettext_lazy("Events"), "outbox", "webhooks_event_changelist"),
                     )
                 ],
             },

@@ -69,10 +69,10 @@ def check_database() -> Finding:
             connection.close()
             reason = str(error).strip().partition("\n")[0]
         else:
-            return Finding(True, "PostgreSQL answers.")
+            return Finding(True, "PostgreSQL is available.")
     return Finding(
         False,
-        f"PostgreSQL does not answer: {reason.rstrip('.')}.",
+        f"PostgreSQL is not available: {reason.rstrip('.')}.",
         "Check DATABASE_URL and that the server it names is running.",
     )
 
@@ -144,10 +144,12 @@ def check_worker() -> Finding:
     except ProgrammingError:  # no such table before the first migrate
         age_s = None
     if age_s is None:
-        return Finding(False, "No worker is running: jobs wait.", remedy)
+        return Finding(False, "No worker is running. Jobs are not processed.", remedy)
     if age_s > HEARTBEAT_TIMEOUT_SECONDS:
         return Finding(
-            False, f"No worker has reported for {age_s:.0f} s: jobs wait.", remedy
+            False,
+            f"No worker has reported for {age_s:.0f} s. Jobs are not processed.",
+            remedy,
         )
     return Finding(True, f"A worker reported {age_s:.0f} s ago.")
 
@@ -157,14 +159,17 @@ def check_deliverer() -> Finding:
     remedy = "Start one with `manage.py deliver_webhooks`, with the same DATABASE_URL."
     silence_s = deliverer_silence_s()
     if silence_s is None:
-        return Finding(False, "No deliverer is running: webhooks wait.", remedy)
+        return Finding(
+            False, "No deliverer is running. Webhooks are not delivered.", remedy
+        )
     if silence_s > DELIVERER_TIMEOUT_S:
         return Finding(
             False,
-            f"No deliverer has asked for work for {silence_s:.0f} s: webhooks wait.",
-            "Restart `manage.py deliver_webhooks`; its last lines may say why.",
+            f"The deliverer has been idle for {silence_s:.0f} s. Webhooks are not"
+            " delivered.",
+            "Restart `manage.py deliver_webhooks` and check the end of its log.",
         )
-    return Finding(True, "A deliverer of webhooks is at work.")
+    return Finding(True, "A webhook deliverer is running.")
 
 
 def check_clock() -> Finding:
@@ -196,10 +201,11 @@ def check_mail() -> Finding:
             "Check EMAIL_URL: address, port, encryption, name and password.",
         )
     if settings.EMAIL_URL:
-        return Finding(True, "The mail server takes our sign-in.")
+        return Finding(True, "Signed in to the mail server.")
     return Finding(
         True,
-        f"Mail goes to files in {settings.VAR_DIR / 'mail'}; EMAIL_URL would send it.",
+        f"Mail is written to files in {settings.VAR_DIR / 'mail'}. Set EMAIL_URL to"
+        " send it.",
     )
 
 
@@ -210,28 +216,28 @@ def check_public_url() -> Finding:
     if parts.scheme not in {"http", "https"} or not host:
         return Finding(
             False,
-            "PUBLIC_URL is no absolute address.",
-            "Set PUBLIC_URL to the address people use, such as https://assay.example.",
+            "PUBLIC_URL is not an absolute URL.",
+            "Set PUBLIC_URL to the address that people use, such as https://assay.example.",
         )
     if parts.scheme == "http" and host not in LOOPBACK:
         return Finding(
             False,
-            f"{settings.PUBLIC_URL} is not https: health data would cross the network"
-            " in clear.",
+            f"{settings.PUBLIC_URL} does not use https. Health data is sent"
+            " unencrypted.",
             "Put a proxy with a certificate in front and set PUBLIC_URL to its https"
             " address.",
         )
     if not validate_host(host, settings.ALLOWED_HOSTS):
         return Finding(
             False,
-            f"{host}, the host of PUBLIC_URL, would be refused.",
+            f"Requests to {host}, the host of PUBLIC_URL, are rejected.",
             f"Add {host} to ALLOWED_HOSTS.",
         )
     if "*" in settings.ALLOWED_HOSTS:
         return Finding(
             False,
-            "ALLOWED_HOSTS is *: any host name is answered to.",
-            "Set ALLOWED_HOSTS to the names that people call this server by.",
+            "ALLOWED_HOSTS is *, so any host name is accepted.",
+            "Set ALLOWED_HOSTS to the host names of this server.",
             works_still=True,
         )
     return Finding(True, f"People reach this server at {settings.PUBLIC_URL}.")
@@ -248,7 +254,7 @@ def check_secret_key() -> Finding:
     except ImproperlyConfigured:
         return Finding(False, "SECRET_KEY is empty.", remedy)
     if _is_weak(key):
-        return Finding(False, "SECRET_KEY is short enough to be guessed.", remedy)
+        return Finding(False, "SECRET_KEY is too short to be safe.", remedy)
     return Finding(True, "SECRET_KEY is long enough.")
 
 
@@ -262,15 +268,15 @@ def check_encryption_keys() -> Finding:
     if not keys:
         return Finding(
             False,
-            "Secrets are stored under SECRET_KEY, which then can't be changed alone.",
+            "Secrets are encrypted with SECRET_KEY, so it can't be rotated separately.",
             remedy,
             works_still=True,
         )
     if any(_is_weak(key) for key in keys):
         return Finding(
-            False, "A key of ENCRYPTION_KEYS is short enough to be guessed.", remedy
+            False, "A key in ENCRYPTION_KEYS is too short to be safe.", remedy
         )
-    return Finding(True, f"Secrets are stored under the first of {len(keys)} keys.")
+    return Finding(True, f"Secrets are encrypted with the first of {len(keys)} keys.")
 
 
 def check_debug() -> Finding:
@@ -280,7 +286,7 @@ def check_debug() -> Finding:
     host = urlsplit(settings.PUBLIC_URL).hostname or ""
     return Finding(
         False,
-        "DEBUG is on: whoever meets a fault is shown what the code had in hand.",
+        "DEBUG is on. Error pages show internal data to anyone.",
         "Set DEBUG=false and restart.",
         works_still=host in LOOPBACK,
     )
@@ -292,11 +298,11 @@ def check_extensions() -> Finding:
         cursor.execute("SELECT extname FROM pg_extension")
         missing = EXTENSIONS - {name for (name,) in cursor.fetchall()}
     if not missing:
-        return Finding(True, "The database has the extensions that are used.")
+        return Finding(True, "All required database extensions are installed.")
     names = ", ".join(sorted(missing))
     return Finding(
         False,
-        f"The database lacks {names}.",
+        f"The database has no extension {names}.",
         f"Run `CREATE EXTENSION {names}` in it as a role that may.",
     )
 
@@ -326,7 +332,7 @@ CHECKS = (
 )
 
 
-NOT_LOOKED_AT = Finding(False, "Not looked at: needs the database.")
+NOT_LOOKED_AT = Finding(False, "Skipped: needs the database.")
 
 
 def look_at_all() -> list[tuple[Check, str, Finding]]:

@@ -27,19 +27,19 @@ def check_audit() -> Finding:
         since = unsealed_since()
     except UndefinedTable:  # no such tables before the first migrate
         return Finding(
-            False, "The audit has no tables.", "Run `manage.py migrate`.", True
+            False, "The audit log has no tables.", "Run `manage.py migrate`.", True
         )
     except OSError as error:
         return Finding(
             False,
-            f"The audit's anchors can't be read: {error.strerror}.",
+            f"The anchors of the audit log can't be read: {error.strerror}.",
             f"Let this server read {settings.AUDIT_ANCHORS}, or set AUDIT_ANCHORS.",
             works_still=True,
         )
     if open_ways:
         return Finding(
             False,
-            f"The audit can be changed: {'; '.join(open_ways)}.",
+            f"The audit log can be changed: {'; '.join(open_ways)}.",
             "Find out who changed the tables; then bring the triggers back as in the"
             " migrations of accounts, and run `manage.py verify_audit`.",
         )
@@ -47,14 +47,15 @@ def check_audit() -> Finding:
         (place, broken), *more = tampered
         others = f" So are {len(more)} more." if more else ""
         return Finding(
-            False, f"The audit of {place} is broken: {broken.says}.{others}", _RECKON
+            False,
+            f"The audit log of {place} is broken: {broken.says}.{others}",
+            _RECKON,
         )
     if since:
         return Finding(
             False,
-            f"Entries of the audit wait to be sealed since {since:%Y-%m-%d %H:%M} UTC.",
-            "See that a worker runs; its job accounts.seal_audit seals each minute.",
+            f"Audit log entries have not been sealed since {since:%Y-%m-%d %H:%M} UTC.",
+            "Check that a worker is running: its job accounts.seal_audit runs every"
+            " minute.",
         )
-    return Finding(
-        True, "The audit refuses changes, and its chains begin and end well."
-    )
+    return Finding(True, "The audit log rejects changes and its chains are intact.")

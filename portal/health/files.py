@@ -20,7 +20,7 @@ from portal.lib.storage.address import AddressInvalid
 DISK_FULL_BYTES = 2**30
 DISK_SCARCE_SHARE = 0.1
 BACKUP_TOO_OLD = timedelta(days=2)
-_MORE_ROOM = "Give the disk more room, or keep data for a shorter time in Settings."
+_MORE_ROOM = "Add disk space, or shorten the retention times in Settings."
 
 
 def check_storage() -> Finding:
@@ -36,7 +36,7 @@ def check_storage() -> Finding:
         return Finding(
             False,
             f"Uploads cannot be stored in {folder}: {error.strerror}.",
-            "Set UPLOADS_DIR or VAR_DIR to a folder this server may write.",
+            "Set UPLOADS_DIR or VAR_DIR to a folder that this server can write to.",
         )
     return Finding(True, f"Uploads are stored in {folder}.")
 
@@ -48,7 +48,7 @@ def _check_bucket() -> Finding:
         bucket = BucketStorage(settings.STORAGE_URL)
     except (ImportError, AddressInvalid):
         return Finding(
-            False, "STORAGE_URL can't be used.", "`manage.py check` says why."
+            False, "STORAGE_URL can't be used.", "Run `manage.py check` for the reason."
         )
     name = f"doctor/{uuid4().hex}"
     try:
@@ -67,26 +67,27 @@ def _check_bucket() -> Finding:
             False,
             f"Uploads can't be stored in the bucket {bucket.address}.",
             "Check STORAGE_URL and that its key may put, get, list and delete objects;"
-            " the log names what the bucket answered.",
+            " the log has the bucket's response.",
         )
     if is_public:
         return Finding(
             False,
             f"Anyone can read the files of the bucket {bucket.address}.",
-            "Take public reading away from it (Amazon: Block Public Access).",
+            "Disable public read access (Amazon: Block Public Access).",
         )
     if keeps_versions:
         return Finding(
             False,
-            f"The bucket {bucket.address} keeps versions: files of erased users stay.",
-            "Stop versioning, or let older versions expire by a rule of the bucket.",
+            f"The bucket {bucket.address} keeps versions, so files of erased users"
+            " are not deleted.",
+            "Disable versioning, or expire old versions with a lifecycle rule.",
             works_still=True,
         )
     if bucket.address.is_clear and not bucket.address.is_here:
         return Finding(
             False,
-            f"Files go to the bucket {bucket.address} in clear.",
-            "Give it a certificate and write s3:// in STORAGE_URL.",
+            f"Files go to the bucket {bucket.address} unencrypted.",
+            "Give it a certificate and use s3:// in STORAGE_URL.",
             works_still=True,
         )
     return Finding(True, f"Uploads are stored in the bucket {bucket.address}.")
@@ -111,13 +112,15 @@ def check_disk() -> Finding:
 
 def check_backup() -> Finding:
     """A backup was made lately."""
-    remedy = "Let `manage.py backup FILE` run every day, and keep the file elsewhere."
+    remedy = (
+        "Run `manage.py backup FILE` every day and store the file on another machine."
+    )
     try:
         made_at = last_backup_at()
     except ProgrammingError:  # no such table before the first migrate
         made_at = None
     if made_at is None:
-        return Finding(False, "No backup was ever made.", remedy, works_still=True)
+        return Finding(False, "No backup has been made.", remedy, works_still=True)
     age = timezone.now() - made_at
     sentence = f"The last backup was made {age / timedelta(hours=1):.0f} h ago."
     if age > BACKUP_TOO_OLD:

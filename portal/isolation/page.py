@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING
 
 from django.contrib import admin
 from django.template.response import TemplateResponse
+from django.utils.translation import gettext as _
 
 from portal.isolation.models import IsolationRun
+from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
 SWEEPS = {
-    "api": "The API, with keys of others and with none",
-    "management": "The management API, with keys of others and with none",
-    "pages": "Pages, as members of others",
-    "roles": "Pages, as each role that has no right to them",
+    "api": gettext_lazy("API with another team's key and without a key"),
+    "management": gettext_lazy(
+        "Management API with another organization's key and without a key"
+    ),
+    "pages": gettext_lazy("Pages as members of other teams"),
+    "roles": gettext_lazy("Pages as each role without access"),
 }
 _SHOWN = 20
 
@@ -32,7 +36,7 @@ def show_isolation(request: HttpRequest) -> TemplateResponse:
         "admin/isolation.html",
         {
             **admin.site.each_context(request),
-            "title": "Isolation of tenants",
+            "title": _("Tenant isolation"),
             "run": last,
             "sweeps": [
                 (words, last.refusals.get(sweep, 0)) for sweep, words in SWEEPS.items()

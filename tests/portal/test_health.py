@@ -337,4 +337,6 @@ def test_an_extension_that_is_missing_is_named(monkeypatch):
     monkeypatch.setattr(health, "EXTENSIONS", frozenset({"pg_trgm", "no_such"}))
 
     assert there.ok
-    assert health.check_extensions().sentence == "The database lacks no_such."
+    assert (
+        health.check_extensions().sentence == "The database has no extension no_such."
+    )

@@ -391,5 +391,5 @@ def test_the_isolation_page_tells_the_last_run(office):
     assert page.context["run"] == last
     assert [number for _, number in page.context["sweeps"]] == [7, 0, 0, 5]
     assert [run.team for run in page.context["before"]] == ["before"]
-    assert "1 call not refused" in page.text
+    assert "1 call was not refused" in page.text
     assert "v2/user/&lt;user_id&gt;" in page.text

@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 class Command(BaseCommand):
     """Back up while the server goes on working."""
 
-    help = "Write database, uploads, files of labs and the LOINC table into one tar."
+    help = (
+        "Back up the database, uploads, lab files and the LOINC table to one tar file."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", help="must not exist; - is standard output")
+        parser.add_argument("file", help="a new file, or - for standard output")
         parser.add_argument(
             "--keys",
             metavar="FILE",
@@ -66,7 +68,7 @@ def _new_file(path: str) -> Iterator[BinaryIO]:
     try:
         opened = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     except OSError as error:
-        raise CommandError(f"{path} can't be made: {error.strerror}") from None
+        raise CommandError(f"{path} can't be created: {error.strerror}") from None
     try:
         with os.fdopen(opened, "wb") as out:
             yield out

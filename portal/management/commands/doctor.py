@@ -16,11 +16,13 @@ _WORDS = {"ok": "ok    ", "warn": "warn  ", "fail": "FAILED", "skip": "-     "}
 class Command(BaseCommand):
     """Explain the state of this server."""
 
-    help = "Look at everything this server needs and say in words what is wrong."
+    help = "Check everything this server needs and explain what is wrong."
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--json", action="store_true", help="one object a check")
+        parser.add_argument(
+            "--json", action="store_true", help="print one JSON object per check"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print a line per check; exit with 1 when any fails, not for warnings."""

@@ -18,7 +18,7 @@ class Command(BaseCommand):
     """`manage.py isolation_report [--team SLUG] [--environment production]`."""
 
     help = (
-        "Call every URL that names a row with ids of a team, as another team, the"
+        "Call every URL that names a row with IDs of a team as another team, the"
         " other environment and each role that may not, and write down what came of"
         " it. All of it is rolled back. Exits 1 when a call was not refused."
     )
@@ -36,12 +36,12 @@ class Command(BaseCommand):
             environment=options["environment"], slug=options["team"] or ""
         )
         if tenant is None:
-            raise CommandError("There is no such team.")
+            raise CommandError("No team with this slug.")
         run = report_isolation(
             tenant=tenant, tell=lambda step: self.stderr.write(f"{step} ...")
         )
         self.stdout.write(
-            f"{run.doors} addresses and {run.visitors} visitors with ids of"
+            f"{run.doors} endpoints and {run.visitors} callers with IDs of"
             f" {run.team}, {run.environment}: {run.refused} calls refused,"
             f" {len(run.open)} not; {run.rows} rows of {run.tables} tables hidden."
         )
@@ -49,7 +49,7 @@ class Command(BaseCommand):
             self.stdout.write(f"  {sweep}: {number}")
         if run.untried:
             self.stdout.write(
-                f"  not tried, as the team has no row for them: {len(run.untried)}"
+                f"  skipped because the team has no row for them: {len(run.untried)}"
             )
         for who, method, route, status in run.open:
             self.stdout.write(f"NOT REFUSED  {who}: {method} {route} answered {status}")

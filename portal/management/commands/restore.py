@@ -16,15 +16,17 @@ from portal.lib.errors import Unavailable
 class Command(BaseCommand):
     """Restore into an empty database and empty folders."""
 
-    help = "Fill an empty database and empty folders from a backup, then migrate."
+    help = "Restore a backup into an empty database and empty folders, then migrate."
     requires_migrations_checks = False
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", help="what `backup` wrote; - is standard input")
+        parser.add_argument(
+            "file", help="a file made by `backup`, or - for standard input"
+        )
         parser.add_argument(
             "--without-keys",
             action="store_true",
-            help="go on without the keys: signing secrets, grants and second factors"
+            help="restore without the keys: signing secrets, grants and second factors"
             " are then lost",
         )
 
@@ -44,6 +46,6 @@ class Command(BaseCommand):
             raise CommandError(error.message) from None
         self.stdout.write(
             f"{sum(manifest.tables.values())} rows and {len(manifest.files)} files of"
-            f" {manifest.made_at:%Y-%m-%d %H:%M} UTC are back; `manage.py doctor` and"
+            f" {manifest.made_at:%Y-%m-%d %H:%M} UTC restored; `manage.py doctor` and"
             " `manage.py verify_audit` look at them."
         )

@@ -18,18 +18,18 @@ class Command(BaseCommand):
 
     help = (
         "Re-encrypt stored secrets under the first of ENCRYPTION_KEYS, so that the"
-        " others may be dropped."
+        " others can be removed."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--check", action="store_true", help="count and change nothing"
+            "--check", action="store_true", help="count only, change nothing"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Say what became of each table; 1 where a secret is under no known key."""
         newest, *former = key_fingerprints()
-        self.stdout.write(f"Newest key {newest}, and {len(former)} former.")
+        self.stdout.write(f"Newest key {newest}, {len(former)} older keys.")
         word = "to re-encrypt" if options["check"] else "re-encrypted"
         unreadable = 0
         for done in rotate_encryption(only_look=options["check"]):
@@ -40,6 +40,6 @@ class Command(BaseCommand):
             )
         if unreadable:
             raise CommandError(
-                f"{unreadable} rows are under no key of ENCRYPTION_KEYS: list the key"
-                " they were made under as well."
+                f"{unreadable} rows can't be decrypted with ENCRYPTION_KEYS. Add the"
+                " key that they were encrypted with."
             )

@@ -27,14 +27,14 @@ class Command(BaseCommand):
     One that is away is waited for.
     """
 
-    help = "Run jobs until told to stop; SIGTERM lets the running ones finish."
+    help = "Run jobs until stopped. On SIGTERM, running jobs finish first."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "--concurrency",
             type=_at_least_one,
             default=DEFAULT_CONCURRENCY,
-            help=f"jobs at the same time, each a thread ({DEFAULT_CONCURRENCY})",
+            help=f"jobs at the same time, one thread each ({DEFAULT_CONCURRENCY})",
         )
         parser.add_argument(
             "--queues", nargs="+", default=[], help="only these queues (all)"
@@ -43,4 +43,4 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         told = run_worker(concurrency=options["concurrency"], queues=options["queues"])
         if not told:
-            raise CommandError("The worker failed, as its log says. Start it again.")
+            raise CommandError("The worker failed. Check its log and start it again.")

@@ -79,7 +79,7 @@ def test_entries_removed_below_their_seals_show_in_doctor_at_once(tenant):
 
     place = f"{tenant.team.slug} sandbox"
     assert check_audit().sentence == (
-        f"The audit of {place} is broken: entry {last} of seal 2 is missing."
+        f"The audit log of {place} is broken: entry {last} of seal 2 is missing."
     )
 
 
@@ -187,7 +187,9 @@ def test_tables_that_can_be_changed_are_a_fault(tenant, statement, phrases):
 
     assert err.getvalue().splitlines() == [f"BROKEN: {each}." for each in phrases]
     assert check_audit().state == "fail"
-    assert check_audit().sentence == f"The audit can be changed: {'; '.join(phrases)}."
+    assert (
+        check_audit().sentence == f"The audit log can be changed: {'; '.join(phrases)}."
+    )
 
 
 def test_entries_that_wait_too_long_for_their_seal_show_in_doctor(tenant, time_machine):
@@ -201,5 +203,5 @@ def test_entries_that_wait_too_long_for_their_seal_show_in_doctor(tenant, time_m
 
     assert soon.ok
     assert check_audit().sentence == (
-        f"Entries of the audit wait to be sealed since {now:%Y-%m-%d %H:%M} UTC."
+        f"Audit log entries have not been sealed since {now:%Y-%m-%d %H:%M} UTC."
     )
