@@ -56,7 +56,7 @@ WORDS = (
     Word(r"\bfates?\b", "erasure rule"),
     Word(r"\b(how|least|most) sure\b|\bsure to\b", "confidence"),
     Word(r"\bnobody alone\b", "no single user"),
-    Word(r"\bno more\b(?! than)", "cancel, stop, any more"),
+    Word(r"\b(runs?|is|are|sends?|sent|may|does) no more\b", "cancel, stop, any more"),
     Word(r"\bonce more\b|\banew\b", "again"),
     Word(r"\bgo(es)? without\b", "has none"),
     Word(r"\binto being\b", "create"),
@@ -78,7 +78,7 @@ SPELLINGS = (
     Word(r"\bcanceled\b|\bcanceling\b", "cancelled, as on the wire"),
     Word(r"\blicence\b", "license"),
     Word(r"\be-mail", "email"),
-    Word(r"(?-i:\b[Ii]ds?\b)", "ID"),
+    Word(r"(?-i:(?<!-)\b[Ii]ds?\b)", "ID"),
 )
 # Parts of names.
 NAME_PARTS = {

@@ -371,7 +371,7 @@ def _read_filter_types(filter_types: Sequence[str] | None) -> list[str] | None:
     if not all(covers_event_type(each) for each in wanted):
         raise DomainError(
             "filter_type_unknown",
-            _("Unknown event type. See the event catalogue."),
+            _("Unknown event type. See the event catalog."),
             "filter_types",
         )
     return wanted
