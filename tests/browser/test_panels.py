@@ -20,7 +20,7 @@ def markers():
     return [make_marker(lab=lab, name="Ferritin"), make_marker(lab=lab, name="Zinc")]
 
 
-def made(tenant):
+def read_panel(tenant):
     panel = LabTest.objects.for_tenant(tenant).get(name="Iron")
     return panel.status, list(panel.markers.order_by("pk"))
 
@@ -46,7 +46,7 @@ def test_a_panel_is_made_by_keyboard_and_search(visit, alice, alice_tenant, mark
             page.get_by_role("cell", name="Needs an operator's approval")
         ).to_be_visible()
 
-    assert made(alice_tenant) == ("pending_approval", markers[:1])
+    assert read_panel(alice_tenant) == ("pending_approval", markers[:1])
     assert found == []
 
 
@@ -63,4 +63,4 @@ def test_without_script_a_panel_is_made(visit, alice, alice_tenant, markers):
         page.get_by_role("button", name="Create panel").click()
         page.wait_for_url(re.compile("status=pending_approval"))
 
-    assert made(alice_tenant) == ("pending_approval", markers[1:])
+    assert read_panel(alice_tenant) == ("pending_approval", markers[1:])

@@ -52,10 +52,10 @@ TABLES = (
     Event,
 )
 # What is written by every batch, also by one that changes nothing.
-HEARD: dict[str, list[Any]] = {"Arrival": [], "Supply": []}
+ALWAYS_WRITTEN: dict[str, list[Any]] = {"Arrival": [], "Supply": []}
 
 
-def held(tenant: Any) -> dict[str, list[Any]]:
+def stored_rows(tenant: Any) -> dict[str, list[Any]]:
     """Every row of a tenant, by table, but for its API keys."""
     rows = {
         model.__name__: list(model.objects.for_tenant(tenant).order_by("pk").values())
@@ -68,6 +68,6 @@ def held(tenant: Any) -> dict[str, list[Any]]:
     return rows
 
 
-def live_count(tenant: Any) -> int:
+def count_live_users(tenant: Any) -> int:
     """What the counter says, which tests compare with the rows."""
     return UserCount.objects.for_tenant(tenant).get().live

@@ -9,7 +9,7 @@ from procrastinate.contrib.django.models import ProcrastinateJob
 from tests.audit import audited
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users import jobs
 from users.models import Connection, User
 from users.operations.sources import connect_source
@@ -66,10 +66,10 @@ def test_the_jobs_run_again_without_harm(due, alice_tenant):
         (jobs.erase_due_user, jobs.pause_due_sources), inputs, strict=False
     ):
         job(tenant_pk=alice_tenant.pk, **given)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     for given in inputs:
         jobs.erase_due_user(tenant_pk=alice_tenant.pk, **given)
         jobs.pause_due_sources(tenant_pk=alice_tenant.pk, **given)
 
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before

@@ -8,7 +8,7 @@ from portal.lib.errors import DomainError
 from portal.lib.transitions import move_status
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.models import Connection
 from users.operations.sources import connect_source
 from users.states import (
@@ -33,7 +33,7 @@ def test_each_permitted_move_succeeds_and_every_other_is_refused(
     connection = connect_source(user=user, actor=ACTOR, provider="oura")
     connection.status = old
     connection.save(update_fields=["status"])
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
     known = old in ConnectionStatus.values and new in ConnectionStatus.values
 
     if known and old != new:
@@ -42,7 +42,7 @@ def test_each_permitted_move_succeeds_and_every_other_is_refused(
     else:
         with pytest.raises(DomainError):
             move_status(connection, moves=CONNECTION_MOVES, to=new)
-        assert held(alice_tenant) == before
+        assert stored_rows(alice_tenant) == before
 
 
 def test_a_pull_ends_once_and_may_be_put_back_until_then():

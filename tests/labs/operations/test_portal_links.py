@@ -15,7 +15,7 @@ from tests.contract.document import check_answer
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import make_order
 from tests.factories.users import make_user
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.models import Connection, LinkSession
 from users.operations.link_sessions import create_link_session, link_token, link_url
 from users.operations.sources import connect_source
@@ -66,7 +66,7 @@ def test_a_body_at_fault_or_of_another_makes_no_portal_link(
 ):
     other = make_user(tenant=alice_tenant, client_user_id="mbr_2")
     theirs = make_order(tenant=alice_tenant, user=other)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
     launch = {"context": "launch"}
 
     wrong = alice_api.post(path_of(user), {"context": "poster"})
@@ -80,7 +80,7 @@ def test_a_body_at_fault_or_of_another_makes_no_portal_link(
     assert error_lines(wrong) == [(["body", "context"], "enum")]
     assert error_lines(missing) == [(["body", "context"], "missing")]
     assert [reply.status_code for reply in refused] == [404, 404, 404]
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_the_portal_shows_one_users_sources_and_tests_and_names_nobody(

@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tests.factories.users import make_user
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.models import Sample
 
 pytestmark = pytest.mark.django_db
@@ -58,9 +58,9 @@ def test_a_user_is_named_by_either_id(tmp_path, user):
     ids=["no samples", "nothing of ours", "no such user"],
 )
 def test_what_is_refused_says_why(tmp_path, user, alice_tenant, text, named, code):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(CommandError, match=code):
         import_file(tmp_path, user, text, named=named)
 
-    assert held(alice_tenant)["Sample"] == before["Sample"]
+    assert stored_rows(alice_tenant)["Sample"] == before["Sample"]

@@ -27,7 +27,7 @@ def user(alice_tenant, time_machine):
     return make_user(tenant=alice_tenant)
 
 
-def learnt(user):
+def learn_cadence(user):
     kept = Cadence.objects.for_tenant(user.tenant).filter(user=user)
     return {
         (each.provider, each.resource): (each.last_at, each.usual_gap, each.due_at)
@@ -43,7 +43,7 @@ def test_the_usual_gap_is_the_median_of_pauses_and_patience_a_multiple_of_it(use
 
     last = NOON - 7 * DAY
     assert moved == 1
-    assert learnt(user) == {
+    assert learn_cadence(user) == {
         ("withings", "sleep_cycle"): (last, 3 * DAY, last + 9 * DAY)
     }
 
@@ -54,7 +54,7 @@ def test_what_comes_by_the_hour_may_rest_for_a_day_and_a_half(user):
 
     learn_cadences(tenant=user.tenant)
 
-    assert learnt(user)["oura", "sleep_cycle"] == (NOON, HOUR, NOON + 36 * HOUR)
+    assert learn_cadence(user)["oura", "sleep_cycle"] == (NOON, HOUR, NOON + 36 * HOUR)
 
 
 def test_nothing_is_expected_before_a_pace_is_known(user):
@@ -63,7 +63,7 @@ def test_nothing_is_expected_before_a_pace_is_known(user):
 
     learn_cadences(tenant=user.tenant)
 
-    assert learnt(user)["oura", "sleep_cycle"] == (NOON - DAY, None, None)
+    assert learn_cadence(user)["oura", "sleep_cycle"] == (NOON - DAY, None, None)
 
 
 def test_batches_of_one_hour_are_one_arrival(user):
@@ -83,17 +83,17 @@ def test_a_source_that_sends_the_same_again_brings_nothing_new(user):
 
     learn_cadences(tenant=user.tenant)
 
-    assert learnt(user)["oura", "sleep_cycle"][0] == NOON - 2 * DAY
+    assert learn_cadence(user)["oura", "sleep_cycle"][0] == NOON - 2 * DAY
 
 
 def test_learning_again_adds_what_came_since_and_counts_nothing_twice(user):
     for ago in (4, 3, 2, 1):
         make_new_nights(user, "oura", NOON - ago * DAY)
     learn_cadences(tenant=user.tenant)
-    before = learnt(user)
+    before = learn_cadence(user)
 
     assert learn_cadences(tenant=user.tenant) == 0
-    assert learnt(user) == before
+    assert learn_cadence(user) == before
 
     make_new_nights(user, "oura", NOON + 3 * HOUR)
     assert learn_cadences(tenant=user.tenant) == 1
@@ -123,7 +123,7 @@ def test_past_arrivals_of_one_user_are_learnt_after_those_of_others(user):
 
     learn_cadences(tenant=user.tenant, user_key=other.pk)
 
-    assert learnt(other)["oura", "sleep_cycle"][0] == NOON - 5 * DAY
+    assert learn_cadence(other)["oura", "sleep_cycle"][0] == NOON - 5 * DAY
 
 
 def test_strangers_and_deleted_users_are_left_out(user, charlie_tenant):

@@ -10,7 +10,7 @@ from tests.audit import audited
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from tests.outbox import emitted
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.models import Connection, ConnectionEntry
 from users.operations.connections import (
     mark_connection_failed,
@@ -68,29 +68,29 @@ def test_what_is_broken_paused_or_gone_does_not_break_again(connection, alice_te
             mark_connection_failed(connection=connection, actor=ACTOR, fault=FAULT)
         else:
             hide(user=connection.user, actor=ACTOR, provider="oura")
-        before = held(alice_tenant)
+        before = stored_rows(alice_tenant)
 
         assert not mark_connection_failed(
             connection=connection, actor=ACTOR, fault=FAULT
         )
-        assert held(alice_tenant) == before
+        assert stored_rows(alice_tenant) == before
 
 
 def test_the_source_of_a_deleted_user_does_not_break(connection, alice_tenant):
     delete_user(user=connection.user, actor=ACTOR)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(NotFound):
         mark_connection_failed(connection=connection, actor=ACTOR, fault=FAULT)
 
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_a_broken_source_is_mended_once(connection, alice_tenant):
     mark_connection_failed(connection=connection, actor=ACTOR, fault=FAULT)
 
     assert restore_connection(connection=connection, actor=ACTOR)
-    mended = held(alice_tenant)
+    mended = stored_rows(alice_tenant)
     assert not restore_connection(connection=connection, actor=ACTOR)
 
     stored = Connection.objects.for_tenant(alice_tenant).get()
@@ -102,7 +102,7 @@ def test_a_broken_source_is_mended_once(connection, alice_tenant):
         "failed",
         "mended",
     ]
-    assert held(alice_tenant) == mended
+    assert stored_rows(alice_tenant) == mended
 
 
 def test_refreshes_in_a_row_are_one_line_that_counts(connection, alice_tenant):

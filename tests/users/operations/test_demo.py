@@ -10,7 +10,7 @@ from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from tests.jobs import queued
 from tests.outbox import emitted_types
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users import jobs
 from users.models import Arrival, Connection, Summary
 from users.operations import demo_sources
@@ -138,11 +138,11 @@ def test_loading_again_the_same_moment_changes_nothing(scene):
     load_demo_sources(scene)
     person = scene.people[1]
     load(scene, person, "eight_sleep")
-    before = held(scene.tenant)
+    before = stored_rows(scene.tenant)
 
     load(scene, person, "eight_sleep")
 
-    after = held(scene.tenant)
+    after = stored_rows(scene.tenant)
     for table in ("Connection", "Summary", "Arrival", "Event"):
         assert after[table] == before[table]
 

@@ -9,7 +9,7 @@ from portal.lib.errors import DomainError, NotFound
 from tests.factories.accounts import ACTOR, make_tenant
 from tests.factories.users import make_user
 from tests.outbox import emitted, emitted_types
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.models import Connection, DemoUser, Sample, Summary, User, WorkoutStream
 from users.operations.demo_sources import (
     DEMO_SOURCES,
@@ -36,10 +36,10 @@ def connect(user, provider):
 
 
 def refused(user, provider="oura"):
-    before = held(user.tenant)
+    before = stored_rows(user.tenant)
     with pytest.raises(DomainError) as refusal:
         connect(user, provider)
-    assert held(user.tenant) == before
+    assert stored_rows(user.tenant) == before
     return refusal.value.code
 
 
@@ -79,11 +79,11 @@ def test_several_demo_sources_of_one_user_and_the_first_says_when_it_ends(
 
 def test_connecting_again_changes_nothing_the_same_moment(user):
     connect(user, "freestyle_libre")
-    before = held(user.tenant)
+    before = stored_rows(user.tenant)
 
     connect(user, "freestyle_libre")
 
-    after = held(user.tenant)
+    after = stored_rows(user.tenant)
     for table in ("Connection", "Summary", "Sample", "Event"):
         assert after[table] == before[table]
 

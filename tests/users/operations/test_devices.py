@@ -10,7 +10,7 @@ from portal.lib.errors import NotFound
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from tests.outbox import emitted
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.models import Device
 from users.operations.devices import DeviceDetails, record_device, record_device_seen
 from users.operations.users import delete_user
@@ -62,12 +62,12 @@ def test_a_device_that_data_names_is_known_from_then_on(user, alice_tenant):
 
 def test_a_device_that_its_source_tells_of_keeps_its_id(user, alice_tenant):
     first = record_device(user=user, details=RING)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     again = record_device(user=user, details=RING)
 
     assert again == first
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_what_a_source_tells_anew_is_told_and_the_rest_stays(user, alice_tenant):
@@ -87,9 +87,9 @@ def test_what_a_source_tells_anew_is_told_and_the_rest_stays(user, alice_tenant)
 
 def test_a_deleted_user_gets_no_device(user, alice_tenant):
     delete_user(user=user, actor=ACTOR)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(NotFound):
         record_device(user=user, details=RING)
 
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before

@@ -16,7 +16,7 @@ from tests.factories.apple_health import make_archive, make_export
 from tests.factories.users import make_user
 from tests.jobs import queued
 from tests.outbox import emitted
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.models import Device, ImportJob, Sample, Summary
 from users.operations import imports
 from users.operations.import_files import FOLDER
@@ -149,13 +149,13 @@ def test_an_upload_waits_for_a_worker(user, alice_tenant):
 def test_what_is_no_health_data_is_refused_at_once(
     user, alice_tenant, content, wanted, code
 ):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(DomainError) as refused:
         start(user, content, **wanted)
 
     assert refused.value.code == code
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
     assert files() == []
 
 
@@ -253,13 +253,13 @@ def test_the_same_file_again_changes_nothing(user, alice_tenant, run):
 def test_a_file_that_breaks_off_stores_nothing(user, alice_tenant, monkeypatch, run):
     monkeypatch.setattr(staging, "_PART_SAMPLES", 10)
     job = start(user, make_export(days=1)[:-60])
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     job = run(job)
 
     assert (job.status, job.failure) == (ImportStatus.REFUSED, "file_damaged")
     assert job.finished_at == NOON
-    after = held(alice_tenant)
+    after = stored_rows(alice_tenant)
     assert {name for name in before if before[name] != after[name]} == {
         "ImportJob",
         "AuditEntry",

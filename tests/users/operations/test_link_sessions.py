@@ -12,7 +12,7 @@ from portal.lib.tenancy import acting_for
 from tests.audit import audited
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.models import LinkSession
 from users.operations.link_sessions import (
     LINK_TTL,
@@ -98,13 +98,13 @@ def test_a_link_is_kept_and_told_to_the_audit_without_its_token(user, alice_tena
     ],
 )
 def test_a_link_that_makes_no_sense_is_refused(user, alice_tenant, wanted, code, field):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(Invalid) as refused:
         create_link_session(user=user, actor=ACTOR, wanted=wanted)
 
     assert (refused.value.code, refused.value.field) == (code, field)
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_mail_that_may_not_be_sent_is_refused(session, alice_tenant):
     end_link_session(session=ended, actor=ACTOR)
     for _ in range(MAILS_AT_MOST):
         mail_link(session=session, actor=ACTOR, email="ada@assay.example")
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     for link, email, code in (
         (session, "ada@assay.example", "mail_limit"),
@@ -244,7 +244,7 @@ def test_mail_that_may_not_be_sent_is_refused(session, alice_tenant):
         assert refused.value.code == code
 
     assert len(mail.outbox) == MAILS_AT_MOST
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_a_mail_server_that_refuses_is_told(session, monkeypatch):

@@ -10,7 +10,7 @@ from portal.lib.errors import DomainError, NotFound
 from tests.factories.accounts import ACTOR
 from tests.factories.sources import FakeSource
 from tests.factories.users import make_user
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.models import Connection, ImportJob
 from users.operations.connections import mark_connection_failed
 from users.operations.link_sessions import LinkRequest, create_link_session
@@ -148,7 +148,7 @@ def test_a_file_is_taken_for_the_links_user(user, alice_tenant):
 
 def test_a_file_of_a_source_that_is_not_offered_is_refused(user, alice_tenant):
     session = session_for(user, filter_on_providers=("apple_health_kit",))
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(NotFound) as refused:
         upload_file(
@@ -159,7 +159,7 @@ def test_a_file_of_a_source_that_is_not_offered_is_refused(user, alice_tenant):
         )
 
     assert refused.value.code == "source_not_offered"
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
     assert not ImportJob.objects.for_tenant(alice_tenant).exists()
 
 

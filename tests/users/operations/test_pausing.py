@@ -10,7 +10,7 @@ from portal.lib.transitions import move_status
 from tests.audit import audited
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.models import Connection, ConnectionEntry
 from users.operations.pausing import (
     enqueue_due_pauses,
@@ -69,26 +69,26 @@ def test_resuming_asks_a_source_for_what_it_has_recorded_since(user, monkeypatch
 
 def test_pausing_or_resuming_again_changes_nothing(user, alice_tenant):
     connect_source(user=user, actor=ACTOR, provider="oura")
-    running = held(alice_tenant)
+    running = stored_rows(alice_tenant)
     resume_source(user=user, actor=ACTOR, provider="oura")
-    assert held(alice_tenant) == running
+    assert stored_rows(alice_tenant) == running
     pause_source(user=user, actor=ACTOR, provider="oura")
-    paused = held(alice_tenant)
+    paused = stored_rows(alice_tenant)
 
     pause_source(user=user, actor=ACTOR, provider="oura")
 
-    assert held(alice_tenant) == paused
+    assert stored_rows(alice_tenant) == paused
 
 
 @pytest.mark.parametrize("operation", [pause_source, resume_source])
 def test_what_is_not_connected_is_not_paused_or_resumed(user, alice_tenant, operation):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(NotFound) as refusal:
         operation(user=user, actor=ACTOR, provider="oura")
 
     assert refusal.value.code == "source_not_connected"
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 @pytest.fixture
@@ -126,24 +126,24 @@ def test_sources_run_through_the_seventh_day_after_the_end(
     ended, alice_tenant, time_machine
 ):
     time_machine.move_to(datetime(2026, 3, 8, 23, 59, tzinfo=UTC), tick=False)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     paused = pause_sources(tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid)
 
     assert paused == 0
     assert enqueue_due_pauses() == 0
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_pausing_twice_changes_nothing(ended, alice_tenant):
     pause_sources(tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     again = pause_sources(tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid)
 
     assert again == 0
     assert enqueue_due_pauses() == 0
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_pausing_leaves_strangers_and_the_deleted_alone(
@@ -199,10 +199,10 @@ def test_a_later_end_leaves_what_was_paused_by_hand(user, alice_tenant, time_mac
 
 def test_resuming_is_refused_while_ingestion_is_over(ended, alice_tenant):
     pause_sources(tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(DomainError) as refusal:
         resume_source(user=ended, actor=ACTOR, provider="oura")
 
     assert refusal.value.code == "ingestion_over"
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before

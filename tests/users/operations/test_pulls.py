@@ -10,7 +10,7 @@ from portal.lib.errors import DomainError
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from tests.outbox import emitted, emitted_types
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.models import ConnectionEntry, Pull, Supply
 from users.operations.pulls import (
     end_pull,
@@ -117,7 +117,7 @@ def test_disconnecting_ends_open_pulls_and_what_ran_finds_out(connection, alice_
     pull = pull_of(connection)
     start_pull(pull=pull)
     disconnect_source(user=connection.user, actor=ACTOR, provider="oura")
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(DomainError) as refusal:
         end_pull(pull=pull, actor=ACTOR, days_with_data=1)
@@ -125,7 +125,7 @@ def test_disconnecting_ends_open_pulls_and_what_ran_finds_out(connection, alice_
     stored = Pull.objects.for_tenant(alice_tenant).get()
     assert refusal.value.code == "transition_not_allowed"
     assert (stored.status, stored.error_type) == ("failure", "disconnected")
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_a_backfill_done_in_one_go_is_kept_and_told(connection, alice_tenant):

@@ -7,7 +7,7 @@ import pytest
 from portal.lib.errors import TooMany
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.models import Connection, ConnectionEntry, Pull, Refresh
 from users.operations import refresh
 from users.operations.connections import mark_connection_failed
@@ -102,14 +102,14 @@ def test_the_ninth_refresh_within_an_hour_is_refused(user, alice_tenant, time_ma
     for minute in range(8):
         time_machine.move_to(NOON + timedelta(minutes=minute), tick=False)
         refresh_user(user=user, actor=ACTOR)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(TooMany) as refusal:
         refresh_user(user=user, actor=ACTOR)
 
     assert refusal.value.code == "too_many_refreshes"
     assert refusal.value.wait == timedelta(minutes=53)
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
     time_machine.move_to(NOON + timedelta(hours=1), tick=False)
     refresh_user(user=user, actor=ACTOR)

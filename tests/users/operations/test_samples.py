@@ -17,7 +17,7 @@ from tests.factories.timeseries import MOST, WORKOUT, minute, push_samples, samp
 from tests.factories.users import make_user
 from tests.outbox import emitted, emitted_types
 from tests.statements import count_statements
-from tests.users.holdings import HEARD, held
+from tests.users.holdings import ALWAYS_WRITTEN, stored_rows
 from users.models import Arrival, Connection, Origin, Sample, SampleExtra
 from users.operations.samples import (
     EVENT_SAMPLES_MAX,
@@ -147,14 +147,14 @@ def test_new_and_changed_samples_make_an_event_each(user, alice_tenant):
 
 def test_what_is_stored_already_changes_and_tells_nothing(user, alice_tenant):
     push_samples(user, "note", sample("note", tags=["food"]))
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     recorded = push_samples(user, "note", sample("note", tags=["food"]))
 
-    after = held(alice_tenant)
+    after = stored_rows(alice_tenant)
     assert recorded == RecordedSamples(created=0, updated=0, dropped=0)
     assert arrivals(alice_tenant)[-1] == ("oura", "note", 1, 0, 0, 0)
-    assert after | HEARD == before | HEARD
+    assert after | ALWAYS_WRITTEN == before | ALWAYS_WRITTEN
 
 
 @pytest.mark.parametrize(
@@ -299,30 +299,30 @@ def test_first_data_connects_a_source_and_mends_a_broken_one(alice_tenant):
 
 def test_a_batch_is_stored_whole_or_not_at_all(alice_tenant):
     user = make_user(tenant=alice_tenant)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(ElementsInvalid) as refused:
         push_samples(user, "heartrate", *beats(60, -1, 61))
 
     assert [fault.loc for fault in refused.value.faults] == [(1, "value")]
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_a_source_nobody_can_connect_is_refused_and_so_is_a_deleted_user(alice_tenant):
     user = make_user(tenant=alice_tenant)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
     with pytest.raises(DomainError) as refused:
         push_samples(user, "heartrate", provider="nobody")
-    unchanged = held(alice_tenant) == before
+    unchanged = stored_rows(alice_tenant) == before
     delete_user(user=user, actor=ACTOR)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(NotFound):
         push_samples(user, "heartrate")
 
     assert refused.value.code == "provider_unknown"
     assert unchanged
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_workouts_of_a_batch_are_kept_apart(user, alice_tenant):

@@ -18,13 +18,13 @@ DAY = timedelta(days=1)
 PATIENCE = 3 * DAY
 
 
-def heard_daily(tenant, *, until, provider="oura"):
+def send_data_daily(tenant, *, until, provider="oura"):
     user = make_user(tenant=tenant)
     connect_source(user=user, actor=ACTOR, provider=provider)
     make_regular_arrivals(user, provider, until)
 
 
-def tell(time_machine, at):
+def notify_silences(time_machine, at):
     time_machine.move_to(at, tick=False)
     with across_tenants(why="a test"):
         return notify_silent_sources(at=at)
@@ -35,14 +35,16 @@ def test_each_silence_is_told_once_and_a_source_once_a_day(
 ):
     time_machine.move_to(NOON, tick=False)
     for early in (DAY, 2 * DAY):
-        heard_daily(alice_tenant, until=NOON - PATIENCE - early)
-    heard_daily(alice_tenant, until=NOON - PATIENCE - 9 * DAY, provider="fitbit")
-    heard_daily(alice_tenant, until=NOON - PATIENCE + timedelta(hours=1))
-    heard_daily(charlie_tenant, until=NOON)
+        send_data_daily(alice_tenant, until=NOON - PATIENCE - early)
+    send_data_daily(alice_tenant, until=NOON - PATIENCE - 9 * DAY, provider="fitbit")
+    send_data_daily(alice_tenant, until=NOON - PATIENCE + timedelta(hours=1))
+    send_data_daily(charlie_tenant, until=NOON)
 
-    first = [tell(time_machine, NOON) for _ in range(2)]
+    first = [notify_silences(time_machine, NOON) for _ in range(2)]
     # The third user's silence begins in between; a day passes without another.
-    later = [tell(time_machine, NOON + hours * DAY / 24) for hours in (2, 24, 48)]
+    later = [
+        notify_silences(time_machine, NOON + hours * DAY / 24) for hours in (2, 24, 48)
+    ]
 
     assert (first, later) == ([1, 0], [0, 1, 0])
     told = Notice.objects.for_tenant(alice_tenant).order_by("at")

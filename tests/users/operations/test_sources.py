@@ -12,7 +12,7 @@ from tests.audit import audited
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from tests.outbox import emitted, emitted_types
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.models import Connection, Supply
 from users.operations.sources import (
     connect_source,
@@ -83,12 +83,12 @@ def test_the_event_is_as_the_catalogue_says(user, alice_tenant):
 
 def test_connecting_again_changes_nothing(user, alice_tenant):
     first = connect_source(user=user, actor=ACTOR, provider="oura")
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     second = connect_source(user=user, actor=ACTOR, provider="oura")
 
     assert second == first
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_connecting_again_mends_a_broken_connection_without_an_event(
@@ -129,23 +129,23 @@ def test_connecting_after_disconnecting_is_a_new_connection(user, alice_tenant):
 def test_connect_refuses_a_source_that_can_not_be_connected(
     user, alice_tenant, provider
 ):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(DomainError) as refusal:
         connect_source(user=user, actor=ACTOR, provider=provider)
 
     assert refusal.value.code == "provider_unknown"
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_connect_refuses_a_deleted_user(user, alice_tenant):
     delete_user(user=user, actor=ACTOR)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(NotFound):
         connect_source(user=user, actor=ACTOR, provider="oura")
 
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_disconnect_ends_one_source_and_keeps_its_row(user, alice_tenant, time_machine):
@@ -165,13 +165,13 @@ def test_disconnect_ends_one_source_and_keeps_its_row(user, alice_tenant, time_m
 def test_disconnect_refuses_what_is_not_connected(user, alice_tenant, provider):
     connect_source(user=user, actor=ACTOR, provider="oura")
     disconnect_source(user=user, actor=ACTOR, provider="oura")
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(NotFound) as refusal:
         disconnect_source(user=user, actor=ACTOR, provider=provider)
 
     assert refusal.value.code == "source_not_connected"
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_what_a_source_has_given_is_kept_with_every_batch(

@@ -15,7 +15,7 @@ from tests.factories.streams import make_stream, make_workout, stream_body
 from tests.factories.summaries import record
 from tests.factories.users import make_user
 from tests.outbox import emitted, emitted_types
-from tests.users.holdings import HEARD, held
+from tests.users.holdings import ALWAYS_WRITTEN, stored_rows
 from users.models import Arrival, Summary, WorkoutStream
 from users.operations.sources import disconnect_source
 from users.operations.streams import record_workout_stream
@@ -116,7 +116,7 @@ def test_a_later_stream_replaces_the_first(alice_tenant, workout, time_machine):
 
 def test_an_equal_stream_writes_and_emits_nothing(alice_tenant, workout):
     make_stream(workout)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     record_workout_stream(
         workout=workout,
@@ -124,18 +124,18 @@ def test_an_equal_stream_writes_and_emits_nothing(alice_tenant, workout):
         body=dict(reversed(stream_body(extra=1).items())),
     )
 
-    after = held(alice_tenant)
+    after = stored_rows(alice_tenant)
     assert arrivals(alice_tenant)[1:] == [(1, 0, 0, 0)]
-    assert after | HEARD == before | HEARD
+    assert after | ALWAYS_WRITTEN == before | ALWAYS_WRITTEN
 
 
 def test_a_stream_that_cannot_be_read_stores_nothing(alice_tenant, workout):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(StreamInvalid):
         make_stream(workout, power=[1])
 
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_a_stream_outside_of_the_bounds_of_now_is_dropped(alice_tenant, workout, user):

@@ -18,7 +18,7 @@ from tests.factories.summaries import LEAST, cycle_element, night_element, recor
 from tests.factories.users import make_user
 from tests.outbox import emitted, emitted_types
 from tests.statements import count_statements
-from tests.users.holdings import HEARD, held
+from tests.users.holdings import ALWAYS_WRITTEN, stored_rows
 from users.models import Arrival, Connection, Summary
 from users.models.arrival import ARRIVAL_RETENTION
 from users.operations.sources import connect_source, disconnect_source
@@ -174,16 +174,16 @@ def test_what_is_unchanged_leaves_the_row_and_emits_nothing(
     connected, alice_tenant, time_machine
 ):
     record(connected, "sleep_cycle")
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
     time_machine.move_to(LATER, tick=False)
 
     recorded = record(connected, "sleep_cycle", night_element(vendor_note="again"))
 
-    after = held(alice_tenant)
+    after = stored_rows(alice_tenant)
     assert (recorded.created, recorded.updated, recorded.dropped) == (0, 0, 0)
     assert recorded.ids == (before["Summary"][0]["id"],)
     assert arrivals(alice_tenant)[1:] == [("oura", "sleep_cycle", 1, 0, 0, 0)]
-    assert after | HEARD == before | HEARD
+    assert after | ALWAYS_WRITTEN == before | ALWAYS_WRITTEN
 
 
 def test_of_one_batch_the_last_with_an_id_counts_once(connected, alice_tenant):
@@ -334,7 +334,7 @@ def test_a_cycle_of_which_one_day_is_in_the_bounds_is_kept(alice_tenant):
 
 
 def test_one_bad_element_refuses_the_batch(connected, alice_tenant):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(ElementsInvalid) as refused:
         record(
@@ -347,17 +347,17 @@ def test_one_bad_element_refuses_the_batch(connected, alice_tenant):
     assert [(each.loc, each.type) for each in refused.value.faults] == [
         ((1, "stage_type"), "value_error")
     ]
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_a_deleted_user_takes_no_data(connected, alice_tenant):
     delete_user(user=connected, actor=ACTOR)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(NotFound):
         record(connected, "sleep_cycle")
 
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 @pytest.mark.parametrize("number", [1, 2, 50])

@@ -9,7 +9,7 @@ from accounts.states import Environment
 from tests.audit import audited
 from tests.factories.accounts import ACTOR, make_tenant
 from tests.factories.users import make_user
-from tests.users.holdings import held, live_count
+from tests.users.holdings import count_live_users, stored_rows
 from users.models import User
 from users.operations.user_import import (
     UserFileInvalid,
@@ -59,7 +59,7 @@ def test_a_file_makes_the_users_that_are_missing(alice_tenant):
         (6, "client_user_id", "id_repeated"),
     ]
     assert ids(alice_tenant) == ["here", "a", "b"]
-    assert live_count(alice_tenant) == 3
+    assert count_live_users(alice_tenant) == 3
     made = User.objects.for_tenant(alice_tenant).get(client_user_id="a")
     assert made.fallback_time_zone == "Europe/Paris"
     assert made.fallback_time_zone_source == "manual"
@@ -76,11 +76,11 @@ def test_a_file_makes_the_users_that_are_missing(alice_tenant):
 def test_a_dry_run_tells_the_same_and_stores_nothing(alice_tenant):
     make_user(tenant=alice_tenant, client_user_id="here")
     content = HEAD + "a,,\nhere,,\nada@assay.example,,\na,,\n"
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     would = take(alice_tenant, content, is_dry_run=True)
 
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
     assert would == take(alice_tenant, content)
 
 
@@ -144,13 +144,13 @@ def test_bounds_of_ingestion_are_held_to_the_standing_rule(alice_tenant):
 def test_a_file_that_cannot_be_read_to_its_end_stores_nothing(
     alice_tenant, content, code
 ):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(UserFileInvalid) as refusal:
         take(alice_tenant, content)
 
     assert refusal.value.code == code
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_more_rows_than_allowed_store_nothing(alice_tenant):
@@ -190,4 +190,4 @@ def test_production_takes_any_number_in_chunks(db):
     done, notes = take(tenant, HEAD + rows)
 
     assert (done.created, notes) == (205, [])
-    assert live_count(tenant) == 205
+    assert count_live_users(tenant) == 205

@@ -11,7 +11,7 @@ from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from tests.outbox import emitted
 from tests.users.factories import ADDRESS, GUARANTOR, info_request
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.models import UserInfo
 from users.operations.user_info import record_user_info
 from users.operations.users import delete_user
@@ -37,7 +37,7 @@ def user(alice_tenant):
 def info_changes(tenant):
     return [
         row["changes"]
-        for row in held(tenant)["AuditEntry"]
+        for row in stored_rows(tenant)["AuditEntry"]
         if row["verb"] == "record_user_info"
     ]
 
@@ -95,11 +95,11 @@ def test_a_second_write_replaces_the_first(user, alice_tenant):
 def test_the_same_write_again_leaves_no_trace(user, alice_tenant):
     wanted = info_request(medical_proxy=GUARANTOR)
     record_user_info(user=user, actor=ACTOR, wanted=wanted)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     record_user_info(user=user, actor=ACTOR, wanted=wanted)
 
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_a_birth_date_of_today_is_taken_and_of_tomorrow_refused(
@@ -107,7 +107,7 @@ def test_a_birth_date_of_today_is_taken_and_of_tomorrow_refused(
 ):
     time_machine.move_to(NOON, tick=False)
     record_user_info(user=user, actor=ACTOR, wanted=info_request(dob=date(2026, 3, 1)))
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(Invalid) as refusal:
         record_user_info(
@@ -115,14 +115,14 @@ def test_a_birth_date_of_today_is_taken_and_of_tomorrow_refused(
         )
 
     assert (refusal.value.code, refusal.value.field) == ("dob_in_future", "dob")
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_info_of_a_deleted_user_is_refused(user, alice_tenant):
     delete_user(user=user, actor=ACTOR)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(NotFound):
         record_user_info(user=user, actor=ACTOR, wanted=info_request())
 
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before

@@ -12,7 +12,7 @@ from tests.audit import audited, changes_of
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from tests.outbox import emitted
-from tests.users.holdings import held, live_count
+from tests.users.holdings import count_live_users, stored_rows
 from users.models import User
 from users.operations.users import (
     SANDBOX_USER_LIMIT,
@@ -57,7 +57,7 @@ def test_create_keeps_what_was_asked(alice_tenant, time_machine):
     assert stored.ingestion_start == date(2026, 1, 1)
     assert stored.ingestion_end == date(2026, 12, 31)
     assert stored.deleted_at is None
-    assert live_count(alice_tenant) == 1
+    assert count_live_users(alice_tenant) == 1
     assert emitted(alice_tenant) == []
 
 
@@ -84,14 +84,14 @@ def test_create_is_audited_with_the_birth_date_by_name_alone(alice_tenant):
     "personal", ["jo@example.com", "jo+tag@mail.example.org", "+49 30 1234567", "+1555"]
 )
 def test_create_refuses_personal_data_as_client_user_id(alice_tenant, personal):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(Invalid) as refusal:
         make_user(tenant=alice_tenant, client_user_id=personal)
 
     assert refusal.value.code == "client_user_id_personal"
     assert refusal.value.field == "client_user_id"
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 @pytest.mark.parametrize("legal", ["4915112345678", "a@b", "a/b c", "+", "+x1", " "])
@@ -102,7 +102,7 @@ def test_create_takes_what_is_no_plain_address_or_number(alice_tenant, legal):
 
 
 def test_create_refuses_an_end_of_ingestion_before_its_start(alice_tenant):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(Invalid) as refusal:
         make_user(
@@ -113,7 +113,7 @@ def test_create_refuses_an_end_of_ingestion_before_its_start(alice_tenant):
 
     assert refusal.value.code == "ingestion_ends_before_start"
     assert refusal.value.field == "ingestion_end"
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_create_takes_an_ingestion_of_one_day(alice_tenant):
@@ -126,7 +126,7 @@ def test_create_takes_an_ingestion_of_one_day(alice_tenant):
 
 def test_create_refuses_a_client_user_id_in_use_and_names_its_holder(alice_tenant):
     holder = make_user(tenant=alice_tenant, client_user_id="u-1")
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(ClientUserIdTaken) as refusal:
         make_user(tenant=alice_tenant, client_user_id="u-1")
@@ -134,7 +134,7 @@ def test_create_refuses_a_client_user_id_in_use_and_names_its_holder(alice_tenan
     assert refusal.value.code == "client_user_id_taken"
     assert refusal.value.user_uuid == holder.uuid
     assert refusal.value.created_on == holder.created_on
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_client_user_ids_are_unique_only_within_a_tenant(
@@ -143,7 +143,7 @@ def test_client_user_ids_are_unique_only_within_a_tenant(
     for tenant in (alice_tenant, alice_production, charlie_tenant):
         make_user(tenant=tenant, client_user_id="u-1")
 
-        assert live_count(tenant) == 1
+        assert count_live_users(tenant) == 1
 
 
 def test_a_deleted_users_client_user_id_is_free(alice_tenant):
@@ -153,20 +153,20 @@ def test_a_deleted_users_client_user_id_is_free(alice_tenant):
     second = make_user(tenant=alice_tenant, client_user_id="u-1")
 
     assert second.uuid != first.uuid
-    assert live_count(alice_tenant) == 1
+    assert count_live_users(alice_tenant) == 1
 
 
 def test_the_sandbox_takes_fifty_users_and_no_more(alice_tenant):
     for _ in range(SANDBOX_USER_LIMIT):
         make_user(tenant=alice_tenant)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(DomainError) as refusal:
         make_user(tenant=alice_tenant)
 
     assert SANDBOX_USER_LIMIT == 50
     assert refusal.value.code == "sandbox_user_limit"
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_a_full_sandbox_still_names_the_holder_of_a_client_user_id(alice_tenant):
@@ -183,14 +183,14 @@ def test_a_deleted_user_makes_room_in_the_sandbox(alice_tenant):
 
     make_user(tenant=alice_tenant)
 
-    assert live_count(alice_tenant) == SANDBOX_USER_LIMIT
+    assert count_live_users(alice_tenant) == SANDBOX_USER_LIMIT
 
 
 def test_production_has_no_limit(alice_production):
     for _ in range(SANDBOX_USER_LIMIT + 1):
         make_user(tenant=alice_production)
 
-    assert live_count(alice_production) == SANDBOX_USER_LIMIT + 1
+    assert count_live_users(alice_production) == SANDBOX_USER_LIMIT + 1
 
 
 def outcomes(calls):
@@ -214,7 +214,7 @@ def test_concurrent_first_users_are_all_counted(alice_production):
     done = outcomes([lambda: make_user(tenant=alice_production)] * 8)
 
     assert done == ["done"] * 8
-    assert live_count(alice_production) == 8
+    assert count_live_users(alice_production) == 8
     assert User.objects.for_tenant(alice_production).count() == 8
 
 
@@ -225,7 +225,7 @@ def test_of_concurrent_users_with_one_client_user_id_one_is_made(alice_productio
     )
 
     assert done == ["client_user_id_taken"] * 5 + ["done"]
-    assert live_count(alice_production) == 1
+    assert count_live_users(alice_production) == 1
     assert [verb for verb, *_ in audited(alice_production)] == ["create_user"]
 
 
@@ -237,7 +237,7 @@ def test_concurrent_users_never_pass_the_sandbox_limit(alice_tenant):
     done = outcomes([lambda: make_user(tenant=alice_tenant)] * 6)
 
     assert done == ["done"] * 2 + ["sandbox_user_limit"] * 4
-    assert live_count(alice_tenant) == SANDBOX_USER_LIMIT
+    assert count_live_users(alice_tenant) == SANDBOX_USER_LIMIT
     assert User.objects.for_tenant(alice_tenant).count() == SANDBOX_USER_LIMIT
 
 
@@ -325,11 +325,11 @@ def test_a_new_fallback_gets_a_new_time_of_update(alice_tenant, time_machine):
 
 def test_a_change_of_nothing_leaves_no_trace(alice_tenant):
     user = make_user(tenant=alice_tenant, client_user_id="u-1")
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     change_user(user=user, actor=ACTOR, changes=UserChanges(client_user_id="u-1"))
 
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 @pytest.mark.parametrize(
@@ -348,24 +348,24 @@ def test_a_refused_change_leaves_no_trace(alice_tenant, changes, code):
         tenant=alice_tenant, client_user_id="u-1", ingestion_start=date(2026, 1, 1)
     )
     make_user(tenant=alice_tenant, client_user_id="u-2")
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(DomainError) as refusal:
         change_user(user=user, actor=ACTOR, changes=changes)
 
     assert refusal.value.code == code
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_a_deleted_user_is_not_changed(alice_tenant):
     user = make_user(tenant=alice_tenant)
     delete_user(user=user, actor=ACTOR)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(NotFound):
         change_user(user=user, actor=ACTOR, changes=UserChanges(client_user_id="u-9"))
 
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 @pytest.mark.django_db(transaction=True)

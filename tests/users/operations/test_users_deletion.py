@@ -13,7 +13,7 @@ from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from tests.outbox import emitted_types
 from tests.users.factories import info_request
-from tests.users.holdings import held, live_count
+from tests.users.holdings import count_live_users, stored_rows
 from users.models import Connection, User, UserInfo
 from users.operations.sources import connect_source
 from users.operations.user_info import record_user_info
@@ -45,7 +45,7 @@ def test_delete_hides_the_user_and_disconnects_at_once(deleted, alice_tenant):
     assert list(User.objects.for_tenant(alice_tenant).live()) == []
     assert User.objects.for_tenant(alice_tenant).get().deleted_at == DELETED
     assert Connection.objects.for_tenant(alice_tenant).get().disconnected_at == DELETED
-    assert live_count(alice_tenant) == 0
+    assert count_live_users(alice_tenant) == 0
     assert audited(alice_tenant)[-2:] == [
         ("disconnect_source", "source", "oura"),
         ("delete_user", "user", str(deleted.uuid)),
@@ -54,12 +54,12 @@ def test_delete_hides_the_user_and_disconnects_at_once(deleted, alice_tenant):
 
 
 def test_a_deleted_user_is_not_deleted_again(deleted, alice_tenant):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(NotFound):
         delete_user(user=deleted, actor=ACTOR)
 
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_undo_brings_the_user_back_without_the_sources(deleted, alice_tenant):
@@ -68,7 +68,7 @@ def test_undo_brings_the_user_back_without_the_sources(deleted, alice_tenant):
     assert user == deleted
     assert User.objects.for_tenant(alice_tenant).live().get().deleted_at is None
     assert list(Connection.objects.for_tenant(alice_tenant).live()) == []
-    assert live_count(alice_tenant) == 1
+    assert count_live_users(alice_tenant) == 1
     assert audited(alice_tenant)[-1] == (
         "undo_delete_user",
         "user",
@@ -86,7 +86,7 @@ def test_undo_takes_the_last_deleted_of_a_client_user_id(
     user = undo_delete_user(tenant=alice_tenant, actor=ACTOR, client_user_id="u-1")
 
     assert user == last
-    assert live_count(alice_tenant) == 1
+    assert count_live_users(alice_tenant) == 1
 
 
 def test_undo_works_up_to_the_last_moment_of_the_seven_days(
@@ -96,24 +96,24 @@ def test_undo_works_up_to_the_last_moment_of_the_seven_days(
 
     undo_delete_user(tenant=alice_tenant, actor=ACTOR, user_uuid=deleted.uuid)
 
-    assert live_count(alice_tenant) == 1
+    assert count_live_users(alice_tenant) == 1
 
 
 def test_undo_refuses_once_the_seven_days_are_over(deleted, alice_tenant, time_machine):
     time_machine.move_to(DELETED + WEEK, tick=False)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(DomainError) as refusal:
         undo_delete_user(tenant=alice_tenant, actor=ACTOR, user_uuid=deleted.uuid)
 
     assert refusal.value.code == "undo_grace_over"
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 @pytest.mark.parametrize("ids", ["both", "neither"])
 def test_undo_needs_exactly_one_id(deleted, alice_tenant, ids):
     named = {"user_uuid": deleted.uuid, "client_user_id": "u-1"}
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(DomainError) as refusal:
         undo_delete_user(
@@ -121,7 +121,7 @@ def test_undo_needs_exactly_one_id(deleted, alice_tenant, ids):
         )
 
     assert refusal.value.code == "one_id_needed"
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 @pytest.mark.parametrize("by", ["user_uuid", "client_user_id"])
@@ -130,26 +130,26 @@ def test_undo_refuses_when_a_live_user_has_the_client_user_id(
 ):
     holder = make_user(tenant=alice_tenant, client_user_id="u-1")
     named = {"user_uuid": deleted.uuid, "client_user_id": "u-1"}
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(ClientUserIdTaken) as refusal:
         undo_delete_user(tenant=alice_tenant, actor=ACTOR, **{by: named[by]})
 
     assert refusal.value.user_uuid == holder.uuid
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 @pytest.mark.parametrize("by", ["user_uuid", "client_user_id"])
 def test_undo_refuses_a_user_that_is_not_deleted(alice_tenant, by):
     user = make_user(tenant=alice_tenant, client_user_id="u-1")
     named = {"user_uuid": user.uuid, "client_user_id": "u-1"}
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(DomainError) as refusal:
         undo_delete_user(tenant=alice_tenant, actor=ACTOR, **{by: named[by]})
 
     assert refusal.value.code == "user_not_deleted"
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_undo_finds_nobody_by_unknown_ids(alice_tenant):
@@ -168,13 +168,13 @@ def test_undo_finds_nobody_elses(deleted, charlie_tenant, alice_production):
 def test_undo_refuses_over_the_sandbox_limit(deleted, alice_tenant):
     for _ in range(SANDBOX_USER_LIMIT):
         make_user(tenant=alice_tenant)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(DomainError) as refusal:
         undo_delete_user(tenant=alice_tenant, actor=ACTOR, user_uuid=deleted.uuid)
 
     assert refusal.value.code == "sandbox_user_limit"
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 @pytest.fixture
@@ -202,7 +202,7 @@ def test_erase_leaves_the_audit_alone(alice_tenant, time_machine, erasers):
 
     erased = erase_user(tenant=alice_tenant, actor=ACTOR, user_uuid=user.uuid)
 
-    kept = held(alice_tenant)
+    kept = stored_rows(alice_tenant)
     assert erased is True
     assert erasers == [(alice_tenant.pk, user.uuid)]
     assert [row["client_user_id"] for row in kept["User"]] == ["u-2"]
@@ -211,20 +211,20 @@ def test_erase_leaves_the_audit_alone(alice_tenant, time_machine, erasers):
     assert [row["user_uuid"] for row in kept["Event"]] == [other.uuid]
     assert audited(alice_tenant) == [*lines, ("erase_user", "user", str(user.uuid))]
     assert "1990" not in str([row["changes"] for row in kept["AuditEntry"]])
-    assert live_count(alice_tenant) == 1
+    assert count_live_users(alice_tenant) == 1
 
 
 def test_erase_waits_for_the_undo_to_be_over(
     deleted, alice_tenant, time_machine, erasers
 ):
     time_machine.move_to(DELETED + WEEK - SECOND, tick=False)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     erased = erase_user(tenant=alice_tenant, actor=ACTOR, user_uuid=deleted.uuid)
 
     assert erased is False
     assert erasers == []
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_erase_leaves_live_users_and_strangers_alone(
@@ -232,7 +232,7 @@ def test_erase_leaves_live_users_and_strangers_alone(
 ):
     live = make_user(tenant=alice_tenant)
     time_machine.move_to(DELETED + WEEK, tick=False)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     for tenant, uuid in (
         (alice_tenant, live.uuid),
@@ -242,7 +242,7 @@ def test_erase_leaves_live_users_and_strangers_alone(
         assert erase_user(tenant=tenant, actor=ACTOR, user_uuid=uuid) is False
 
     assert erasers == []
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_erase_runs_twice_without_harm(deleted, alice_tenant, time_machine):
@@ -265,12 +265,12 @@ def test_a_failing_eraser_keeps_everything(
     own.add("tests", fail)
     monkeypatch.setattr("users.operations.users.user_erasers", own)
     time_machine.move_to(DELETED + WEEK, tick=False)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     with pytest.raises(RuntimeError):
         erase_user(tenant=alice_tenant, actor=ACTOR, user_uuid=deleted.uuid)
 
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_the_sweep_enqueues_those_whose_undo_is_over(

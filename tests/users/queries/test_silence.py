@@ -24,7 +24,7 @@ def now(time_machine):
     time_machine.move_to(NOON, tick=False)
 
 
-def heard_daily(tenant, *, until, provider="oura", connected=True):
+def send_data_daily(tenant, *, until, provider="oura", connected=True):
     user = make_user(tenant=tenant)
     if connected:
         connect_source(user=user, actor=ACTOR, provider=provider)
@@ -40,8 +40,8 @@ def silences(user):
 
 
 def test_a_source_is_silent_once_its_data_is_overdue(alice_tenant):
-    silent = heard_daily(alice_tenant, until=NOON - PATIENCE - timedelta(seconds=1))
-    in_time = heard_daily(alice_tenant, until=NOON - PATIENCE)
+    silent = send_data_daily(alice_tenant, until=NOON - PATIENCE - timedelta(seconds=1))
+    in_time = send_data_daily(alice_tenant, until=NOON - PATIENCE)
 
     (told,) = cadences_of(user=silent)
     assert told.is_silent is True
@@ -51,7 +51,7 @@ def test_a_source_is_silent_once_its_data_is_overdue(alice_tenant):
 
 
 def test_what_came_since_learning_counts(alice_tenant):
-    user = heard_daily(alice_tenant, until=NOON - 9 * DAY)
+    user = send_data_daily(alice_tenant, until=NOON - 9 * DAY)
     make_new_nights(user, "oura", NOON - timedelta(minutes=5))
 
     (told,) = cadences_of(user=user)
@@ -62,7 +62,7 @@ def test_what_came_since_learning_counts(alice_tenant):
 
 
 def test_nothing_is_expected_of_a_source_that_is_gone(alice_tenant):
-    user = heard_daily(alice_tenant, until=NOON - 9 * DAY)
+    user = send_data_daily(alice_tenant, until=NOON - 9 * DAY)
     disconnect_source(user=user, actor=ACTOR, provider="oura")
 
     assert silences(user) == {("oura", "sleep_cycle"): False}
@@ -70,10 +70,10 @@ def test_nothing_is_expected_of_a_source_that_is_gone(alice_tenant):
 
 
 def test_the_list_is_narrowed_to_who_is_silent(alice_tenant, charlie_tenant):
-    lately = heard_daily(alice_tenant, until=NOON - PATIENCE - DAY)
-    long_ago = heard_daily(alice_tenant, until=NOON - 30 * DAY, provider="fitbit")
-    heard_daily(alice_tenant, until=NOON)
-    heard_daily(charlie_tenant, until=NOON - PATIENCE - DAY)
+    lately = send_data_daily(alice_tenant, until=NOON - PATIENCE - DAY)
+    long_ago = send_data_daily(alice_tenant, until=NOON - 30 * DAY, provider="fitbit")
+    send_data_daily(alice_tenant, until=NOON)
+    send_data_daily(charlie_tenant, until=NOON - PATIENCE - DAY)
 
     def found(**wanted):
         page = find_users(tenant=alice_tenant, **wanted)
@@ -87,7 +87,7 @@ def test_the_list_is_narrowed_to_who_is_silent(alice_tenant, charlie_tenant):
 
 
 def test_a_silent_source_of_another_name_does_not_count(alice_tenant):
-    user = heard_daily(alice_tenant, until=NOON - 9 * DAY)
+    user = send_data_daily(alice_tenant, until=NOON - 9 * DAY)
     connect_source(user=user, actor=ACTOR, provider="fitbit")
 
     page = find_users(tenant=alice_tenant, silence=Silence.ANY, provider="fitbit")
@@ -97,10 +97,10 @@ def test_a_silent_source_of_another_name_does_not_count(alice_tenant):
 
 def test_sources_that_went_silent_this_week_are_told(alice_tenant, charlie_tenant):
     for days in (4, 5):
-        heard_daily(alice_tenant, until=NOON - days * DAY)
-    heard_daily(alice_tenant, until=NOON - 6 * DAY, provider="fitbit")
-    heard_daily(alice_tenant, until=NOON - 40 * DAY, provider="whoop_v2")
-    heard_daily(charlie_tenant, until=NOON - 4 * DAY)
+        send_data_daily(alice_tenant, until=NOON - days * DAY)
+    send_data_daily(alice_tenant, until=NOON - 6 * DAY, provider="fitbit")
+    send_data_daily(alice_tenant, until=NOON - 40 * DAY, provider="whoop_v2")
+    send_data_daily(charlie_tenant, until=NOON - 4 * DAY)
 
     assert silent_sources(tenant=alice_tenant) == [
         SilentSource("oura", 2, NOON - 2 * DAY),
@@ -109,7 +109,7 @@ def test_sources_that_went_silent_this_week_are_told(alice_tenant, charlie_tenan
 
 
 def test_a_user_of_many_series_takes_one_query(alice_tenant):
-    user = heard_daily(alice_tenant, until=NOON)
+    user = send_data_daily(alice_tenant, until=NOON)
     for provider in ("fitbit", "garmin"):
         make_new_nights(user, provider, NOON)
     learn_cadences(tenant=alice_tenant, user_key=user.pk)

@@ -178,7 +178,7 @@ def test_the_list_is_fenced(alice_tenant, alice_production, charlie_tenant, thre
 
 
 @pytest.fixture
-def placed(three, time_machine):
+def users_in_zones(three, time_machine):
     """Ada in Rome, ended yesterday; Ben in Tokyo, from today on; Cleo from tomorrow."""
     time_machine.move_to(NOON, tick=False)
     today = NOON.date()
@@ -205,7 +205,7 @@ def placed(three, time_machine):
     ],
 )
 def test_the_list_is_narrowed_by_time_zone_and_ingestion_window(
-    alice_tenant, placed, wanted, found
+    alice_tenant, users_in_zones, wanted, found
 ):
     page = find_users(tenant=alice_tenant, **wanted)
 
@@ -214,7 +214,7 @@ def test_the_list_is_narrowed_by_time_zone_and_ingestion_window(
 
 
 @pytest.fixture
-def heard_of(three, time_machine):
+def last_seen_users(three, time_machine):
     """Ada an hour ago, Ben three days ago, Cleo never."""
     ada, ben, _ = three
     now = NOON + timedelta(days=10)
@@ -240,7 +240,7 @@ def heard_of(three, time_machine):
     ],
 )
 def test_the_list_is_narrowed_and_sorted_by_last_data(
-    alice_tenant, heard_of, wanted, found
+    alice_tenant, last_seen_users, wanted, found
 ):
     page = find_users(tenant=alice_tenant, **wanted)
 
@@ -249,7 +249,7 @@ def test_the_list_is_narrowed_and_sorted_by_last_data(
 
 
 def test_a_list_by_last_data_is_cut_into_pages_with_their_sources(
-    alice_tenant, heard_of
+    alice_tenant, last_seen_users
 ):
     page = find_users(tenant=alice_tenant, sort="last_data", offset=2, limit=1)
 
@@ -259,7 +259,7 @@ def test_a_list_by_last_data_is_cut_into_pages_with_their_sources(
 
 
 def test_a_list_by_last_data_says_how_many_it_looked_through(
-    alice_tenant, heard_of, monkeypatch
+    alice_tenant, last_seen_users, monkeypatch
 ):
     monkeypatch.setattr("users.queries.users.COUNTED_UP_TO", 2)
 
@@ -271,7 +271,9 @@ def test_a_list_by_last_data_says_how_many_it_looked_through(
     assert (names(oldest), oldest.total, oldest.among) == ([], 0, 2)
 
 
-def test_a_list_by_last_data_is_fenced(alice_tenant, charlie_tenant, heard_of, three):
+def test_a_list_by_last_data_is_fenced(
+    alice_tenant, charlie_tenant, last_seen_users, three
+):
     delete_user(user=three[2], actor=ACTOR)
 
     assert names(find_users(tenant=alice_tenant, sort="last_data")) == [

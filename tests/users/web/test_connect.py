@@ -12,7 +12,7 @@ from tests.audit import audited
 from tests.factories.accounts import ACTOR
 from tests.factories.sources import FakeSource
 from tests.factories.users import make_user
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.models import Connection
 from users.operations.link_sessions import (
     LinkRequest,
@@ -146,7 +146,7 @@ def test_a_search_finds_by_name_description_and_kind(user, cloud):
 
 def test_a_browser_without_the_links_cookie_is_a_stranger(user, alice_tenant):
     session, other = link(user), link(make_user(tenant=alice_tenant))
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     for browser, address in (
         (Client(), page_of(session)),
@@ -159,7 +159,7 @@ def test_a_browser_without_the_links_cookie_is_a_stranger(user, alice_tenant):
         assert reply.status_code == 404, address
         assert "no-store" in reply["Cache-Control"]
     assert opened(other).post(f"{page_of(session)}oura/demo/").status_code == 404
-    after = held(alice_tenant)
+    after = stored_rows(alice_tenant)
     after["LinkSession"] = before["LinkSession"]  # the other one was opened
     assert after == before
 
@@ -218,12 +218,12 @@ def test_a_sign_in_that_fails_connects_nothing(
     session = link(user)
     browser = opened(session)
     state = state_of(browser, session)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     reply = browser.get("/connect/back/fitbit/", {"state": state, **told})
 
     assert reply["Location"] == f"{page_of(session)}?problem={problem}&source=fitbit"
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_a_sign_in_counts_for_the_browser_and_link_it_began_in(
@@ -231,7 +231,7 @@ def test_a_sign_in_counts_for_the_browser_and_link_it_began_in(
 ):
     session, other = link(user), link(make_user(tenant=alice_tenant))
     state = state_of(opened(session), session)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     replies = [
         browser.get("/connect/back/fitbit/", {"state": told, "code": "good"})
@@ -245,7 +245,7 @@ def test_a_sign_in_counts_for_the_browser_and_link_it_began_in(
 
     assert [reply.status_code for reply in replies] == [404] * 4
     assert cloud.connected == []
-    assert held(alice_tenant)["Connection"] == before["Connection"]
+    assert stored_rows(alice_tenant)["Connection"] == before["Connection"]
 
 
 def test_a_sign_in_of_another_source_connects_nothing(user, alice_tenant, cloud):
@@ -302,14 +302,14 @@ def test_without_a_redirect_people_stay(user):
 def test_a_source_that_the_link_leaves_out_is_not_offered(user, alice_tenant, cloud):
     session = link(user, filter_on_providers=("zwift", "manual"))
     browser = opened(session)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     kinds = browser.get(page_of(session)).context["kinds"]
     reply = browser.get(f"{page_of(session)}fitbit/sign-in/")
 
     assert [each.provider.slug for _, found in kinds for each in found] == ["manual"]
     assert "problem=source_not_offered" in reply["Location"]
-    assert held(alice_tenant)["Connection"] == before["Connection"]
+    assert stored_rows(alice_tenant)["Connection"] == before["Connection"]
 
 
 def state_of(browser, session):

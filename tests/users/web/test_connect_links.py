@@ -6,7 +6,7 @@ from django.core import mail
 from tests.audit import audited
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.models import LinkSession
 from users.operations.link_sessions import (
     MAILED_LINK_TTL,
@@ -67,7 +67,7 @@ def test_a_user_s_page_leads_to_the_form_with_the_links_that_work(
 
 
 def test_a_form_at_fault_makes_nothing(alice_web, alice_tenant, place):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     replies = [
         alice_web.post(place, {"provider": "abacus"}),
@@ -75,7 +75,7 @@ def test_a_form_at_fault_makes_nothing(alice_web, alice_tenant, place):
     ]
 
     assert [each.status_code for each in replies] == [422, 422]
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_a_link_is_mailed_from_its_page_a_few_times(alice_web, place, session):

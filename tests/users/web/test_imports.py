@@ -11,7 +11,7 @@ from tests.factories.imports import make_import
 from tests.factories.users import make_user
 from tests.jobs import queued
 from tests.statements import count_statements
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.models import ImportJob
 from users.operations.imports import IMPORT_JOB
 from users.states.imports import ImportStatus
@@ -58,13 +58,13 @@ def test_with_script_the_answer_says_where_to_go(alice_web, user):
 
 
 def test_a_refused_upload_shows_why_and_keeps_nothing(alice_web, alice_tenant, user):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     reply = post(alice_web, user, b"%PDF-1.7")
 
     assert reply.status_code == 422
     assert "file" in reply.context["form"].errors
-    after = held(alice_tenant)
+    after = stored_rows(alice_tenant)
     assert {name for name in before if before[name] != after[name]} == {"AuditEntry"}
 
 

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import AuditEntry
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.models import Connection
 from users.operations.connections import mark_connection_failed
 from users.operations.devices import DeviceDetails, record_device
@@ -42,7 +42,7 @@ def page(user, *rest):
     return "/".join(["/t/alice-health/sandbox/users", str(user.uuid), *rest, ""])
 
 
-def told(reply):
+def flash_messages(reply):
     return [(each.level_tag, str(each)) for each in get_messages(reply.wsgi_request)]
 
 
@@ -148,7 +148,7 @@ def test_resuming_after_the_end_of_ingestion_says_what_to_do(
 
     reply = alice_web.post(page(user, "sources", "oura", "resume"))
 
-    assert [level for level, _ in told(reply)] == ["error"]
+    assert [level for level, _ in flash_messages(reply)] == ["error"]
     assert status(alice_tenant) == "paused"
 
 
@@ -172,8 +172,10 @@ def test_a_refresh_says_what_was_asked_and_when_it_may_be_asked_again(alice_web,
     connect_source(user=user, actor=ACTOR, provider="apple_health_kit")
     replies = [alice_web.post(page(user, "refresh")) for _ in range(9)]
 
-    assert [told(reply)[-1][0] for reply in replies] == ["info"] * 8 + ["error"]
-    assert "60 min" in told(replies[-1])[-1][1]
+    assert [flash_messages(reply)[-1][0] for reply in replies] == ["info"] * 8 + [
+        "error"
+    ]
+    assert "60 min" in flash_messages(replies[-1])[-1][1]
 
 
 @pytest.mark.parametrize(
@@ -188,10 +190,10 @@ def test_a_refresh_says_what_was_asked_and_when_it_may_be_asked_again(alice_web,
 def test_who_may_only_read_changes_nothing(bob, alice_tenant, user, oura, rest):
     client = Client()
     client.force_login(bob)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     assert client.post(page(user, *rest)).status_code == 403
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
     assert (
         "<form method"
         not in client.get(page(user, "sources", "oura"))

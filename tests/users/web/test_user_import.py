@@ -9,7 +9,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from accounts.states import Role
 from tests.factories.accounts import make_member
 from tests.factories.users import make_user
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.models import User
 from users.web import user_import
 
@@ -34,7 +34,7 @@ def ids(tenant):
 
 def test_a_file_is_checked_and_nothing_stored(alice_web, alice_tenant):
     assert alice_web.get(PATH).status_code == 200
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     reply = upload(alice_web)
 
@@ -44,7 +44,7 @@ def test_a_file_is_checked_and_nothing_stored(alice_web, alice_tenant):
         (3, "exists"),
         (4, "id_formula"),
     ]
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_a_checked_file_is_created_and_what_is_refused_stays_in_sight(
@@ -67,7 +67,7 @@ def test_a_file_without_a_fault_leads_to_the_list(alice_web, alice_tenant):
 
 
 def test_what_is_left_out_can_be_downloaded(alice_web, alice_tenant):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     reply = alice_web.post(PATH, {"content": CONTENT, "action": "notes"})
 
@@ -77,7 +77,7 @@ def test_what_is_left_out_can_be_downloaded(alice_web, alice_tenant):
         ["3", "exists", "client_user_id", "exists"],
         ["4", "refused", "client_user_id", "id_formula"],
     ]
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 @pytest.mark.parametrize("content", ["", "name\na\n", "client_user_id\na\nb\nc\n"])

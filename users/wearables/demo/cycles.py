@@ -71,15 +71,15 @@ def _cycles(person: str, usual: int, today: date) -> Iterator[_Cycle]:
     start = _FIRST_CYCLE + seeded_random(person, "first").randrange(usual) * _DAY
     number = 0
     while start <= today:
-        dice = seeded_random(person, "cycle", number)
-        days = usual + dice.choice((-2, -1, 0, 0, 0, 1, 2))
-        yield _Cycle(number, start, days, dice.choice((4, 5, 5, 5, 6)))
+        random = seeded_random(person, "cycle", number)
+        days = usual + random.choice((-2, -1, 0, 0, 0, 1, 2))
+        yield _Cycle(number, start, days, random.choice((4, 5, 5, 5, 6)))
         start += days * _DAY
         number += 1
 
 
 def _logged(person: str, cycle: _Cycle, today: date) -> Element:
-    dice = seeded_random(person, "log", cycle.number)
+    random = seeded_random(person, "log", cycle.number)
     flows = ("light", "heavy", "heavy", "medium", "light", "light")
     days = [cycle.start + number * _DAY for number in range(cycle.days)]
     fertile = range(-5, 2)
@@ -89,15 +89,15 @@ def _logged(person: str, cycle: _Cycle, today: date) -> Element:
             for number, day in enumerate(days[: cycle.period_days])
         ],
         "basal_body_temperature": [
-            {"date": day, "value": _temperature(dice, day, cycle)}
+            {"date": day, "value": _temperature(random, day, cycle)}
             for day in days
-            if dice.random() > 0.1
+            if random.random() > 0.1
         ],
         "ovulation_test": [
             {"date": cycle.ovulation + number * _DAY, "test_result": result}
             for number, result in (
                 *((before, "negative") for before in (-5, -4, -3)),
-                (-2, dice.choice(("negative", "luteinizing_hormone_surge"))),
+                (-2, random.choice(("negative", "luteinizing_hormone_surge"))),
                 (-1, "positive"),
                 (0, "positive"),
                 (1, "negative"),
@@ -110,15 +110,15 @@ def _logged(person: str, cycle: _Cycle, today: date) -> Element:
                 _MUCUS,
                 strict=True,
             )
-            if dice.random() < 0.7
+            if random.random() < 0.7
         ],
         "intermenstrual_bleeding": [{"date": cycle.ovulation}]
-        if dice.random() < 0.35
+        if random.random() < 0.35
         else [],
         "sexual_activity": [
-            {"date": day, "protection_used": dice.random() < 0.5}
+            {"date": day, "protection_used": random.random() < 0.5}
             for day in days[cycle.period_days :]
-            if dice.random() < 0.12
+            if random.random() < 0.12
         ],
     }
     known = {
@@ -138,7 +138,7 @@ def _logged(person: str, cycle: _Cycle, today: date) -> Element:
     }
 
 
-def _temperature(dice: Random, day: date, cycle: _Cycle) -> float:
+def _temperature(random: Random, day: date, cycle: _Cycle) -> float:
     """Degrees Celsius on waking: up by a third of a degree after ovulation."""
     shift = 0.34 if day > cycle.ovulation else 0
-    return round(36.4 + shift + dice.gauss(0, 0.05), 2)
+    return round(36.4 + shift + random.gauss(0, 0.05), 2)

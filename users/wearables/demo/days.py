@@ -82,12 +82,12 @@ def simulate_day(*, person: Person, day: date) -> Day:
         for workout in workouts_of(person=person, day=day)
         if workout.start >= night.end + _BREAKFAST
     )
-    dice = seeded_random(person.name, "steps", day)
+    random = seeded_random(person.name, "steps", day)
     slots = [start + number * SLOT for number in range((end - start) // SLOT)]
     steps = {}
     for slot in slots:
         awake = night.end <= slot and slot + SLOT <= next_night.start
-        walked = _steps_of_slot(dice, (slot - start) / timedelta(hours=1), person)
+        walked = _steps_of_slot(random, (slot - start) / timedelta(hours=1), person)
         trained = sum(_share(workout, slot) for workout in workouts)
         steps[slot] = trained or (walked if awake else 0)
     return Day(person, day, start, end, night, next_night, workouts, steps)
@@ -95,7 +95,7 @@ def simulate_day(*, person: Person, day: date) -> Day:
 
 def beats_of(day: Day) -> Iterator[tuple[datetime, int]]:
     """Heart rates of a day (moment UTC, bpm): every BEAT, in workouts every minute."""
-    dice = seeded_random(day.person.name, "beats", day.date)
+    random = seeded_random(day.person.name, "beats", day.date)
     moments = {day.start + at * BEAT for at in range((day.end - day.start) // BEAT)}
     for workout in day.workouts:
         minutes = int(workout.minutes)
@@ -105,14 +105,14 @@ def beats_of(day: Day) -> Iterator[tuple[datetime, int]]:
         if training:
             yield moment, training.heart_rate_at(moment)
         else:
-            yield moment, round(_calm_rate(day, moment, dice))
+            yield moment, round(_calm_rate(day, moment, random))
 
 
-def _calm_rate(day: Day, moment: datetime, dice: Random) -> float:
+def _calm_rate(day: Day, moment: datetime, random: Random) -> float:
     person = day.person
     for night in (day.night, day.next_night):
         if night.start <= moment < night.end:
-            return _sleeping_rate(person, night, moment) + dice.gauss(0, 1.1)
+            return _sleeping_rate(person, night, moment) + random.gauss(0, 1.1)
     hour = (moment - day.start) / timedelta(hours=1)
     rate = person.resting_rate + _SITTING + 4.5 * sin(2 * pi * (hour - 10) / 24)
     slot = day.start + (moment - day.start) // SLOT * SLOT
@@ -122,7 +122,7 @@ def _calm_rate(day: Day, moment: datetime, dice: Random) -> float:
         if 0 < after < 60:
             above = max(0.0, workout.heart_rates[-1] - rate)
             rate += above * exp(-after / _RECOVERY_MINUTES)
-    return rate + dice.gauss(0, 2.6)
+    return rate + random.gauss(0, 2.6)
 
 
 def _sleeping_rate(person: Person, night: Night, moment: datetime) -> float:
@@ -134,9 +134,9 @@ def _sleeping_rate(person: Person, night: Night, moment: datetime) -> float:
     return person.resting_rate + dip + above
 
 
-def _steps_of_slot(dice: Random, hour: float, person: Person) -> int:
+def _steps_of_slot(random: Random, hour: float, person: Person) -> int:
     rush = sum(exp(-((hour - each) ** 2) / 0.35) for each in _RUSH_HOURS)
-    chance, size = dice.random(), dice.lognormvariate(4.0, 0.9)
+    chance, size = random.random(), random.lognormvariate(4.0, 0.9)
     if chance < _STROLLS + 0.5 * rush:
         size *= 1.6 + 3.2 * rush
     elif chance > 0.86:

@@ -37,14 +37,14 @@ class Meal:
 
 def meals_of(*, person: Person, day: date) -> list[Meal]:
     """A person's meals of a day, where they live, by time."""
-    dice = seeded_random(person.name, "meals", day)
+    random = seeded_random(person.name, "meals", day)
     planned = [
-        (dice.gauss(8.3, 0.3), dice.uniform(25, 65)),
-        (dice.gauss(12.8, 0.3), dice.uniform(40, 80)),
-        (dice.gauss(19.4, 0.4), dice.uniform(35, 85)),
+        (random.gauss(8.3, 0.3), random.uniform(25, 65)),
+        (random.gauss(12.8, 0.3), random.uniform(40, 80)),
+        (random.gauss(19.4, 0.4), random.uniform(35, 85)),
     ]
-    if dice.random() < 0.45:
-        planned.append((dice.gauss(16.0, 0.4), dice.uniform(12, 30)))
+    if random.random() < 0.45:
+        planned.append((random.gauss(16.0, 0.4), random.uniform(12, 30)))
     return sorted(
         (Meal(_clock(person, day, hour), round(grams)) for hour, grams in planned),
         key=lambda meal: meal.at,
@@ -55,13 +55,13 @@ def readings_of(day: Day) -> Iterator[tuple[datetime, float]]:
     """Glucose of a day every READING: moment UTC, mmol/L to one decimal."""
     person = day.person
     base = seeded_random(person.name, "glucose").uniform(4.7, 5.5)
-    dice = seeded_random(person.name, "glucose", day.date)
+    random = seeded_random(person.name, "glucose", day.date)
     meals = meals_of(person=person, day=day.date)
     drift = 0.0
     for number in range((day.end - day.start) // READING):
         moment = day.start + number * READING
         hour = (moment - day.start) / _HOUR
-        drift = 0.75 * drift + dice.gauss(0, 0.09)
+        drift = 0.75 * drift + random.gauss(0, 0.09)
         value = base + drift + _DAWN_RISE * exp(-((hour - _DAWN_HOUR) ** 2) / 3)
         value += sum(_rise(meal, moment) for meal in meals)
         for workout in day.workouts:

@@ -61,28 +61,28 @@ class Night:
 
 def simulate_night(*, person: Person, waking: date) -> Night:
     """How the person in truth slept into the morning of `waking`, where they live."""
-    dice = seeded_random(person.name, "night", waking)
+    random = seeded_random(person.name, "night", waking)
     evening = waking - _DAY
-    late = dice.gauss(0.7, 0.4) if evening.weekday() in (_FRIDAY, _FRIDAY + 1) else 0
-    hours = person.bedtime + late + dice.gauss(0, 0.35)
+    late = random.gauss(0.7, 0.4) if evening.weekday() in (_FRIDAY, _FRIDAY + 1) else 0
+    hours = person.bedtime + late + random.gauss(0, 0.35)
     local = datetime.combine(evening, time()) + timedelta(minutes=int(hours * 60))
     try:
         start = from_wall_clock(local, person.zone)
     except SkippedTime:
         start = from_wall_clock(local + timedelta(hours=2), person.zone)
-    stages = tuple(_stages(dice, person.sleep_need + dice.gauss(0, 0.6)))
+    stages = tuple(_stages(random, person.sleep_need + random.gauss(0, 0.6)))
     return Night(start, start + timedelta(seconds=stages[-1][2]), stages)
 
 
 def record_night(*, person: Person, provider: str, waking: date) -> Night | None:
     """That night as a source has it; None: it was not worn."""
-    dice = seeded_random(person.name, provider, waking)
-    if dice.random() < _UNWORN:
+    random = seeded_random(person.name, provider, waking)
+    if random.random() < _UNWORN:
         return None
     night = simulate_night(person=person, waking=waking)
-    apart = timedelta(seconds=dice.randint(0, _EPOCHS_APART) * _EPOCH_SECONDS)
+    apart = timedelta(seconds=random.randint(0, _EPOCHS_APART) * _EPOCH_SECONDS)
     stages = list(night.stages)
-    if dice.random() < _CAME_OFF:
+    if random.random() < _CAME_OFF:
         # What lay there is not known: a hole, not a stage.
         del stages[len(stages) // 2]
     return Night(night.start + apart, night.end + apart, tuple(stages))
@@ -125,7 +125,7 @@ def _bare(moment: datetime) -> str:
     return moment.replace(tzinfo=None).isoformat()
 
 
-def _stages(dice: Random, hours: float) -> Iterator[tuple[int, int, int]]:
+def _stages(random: Random, hours: float) -> Iterator[tuple[int, int, int]]:
     """Stages of a night as (code, begin, end), seconds from the session's start."""
     at = 0
 
@@ -135,20 +135,20 @@ def _stages(dice: Random, hours: float) -> Iterator[tuple[int, int, int]]:
         at += max(1, round(minutes * 60 / _EPOCH_SECONDS)) * _EPOCH_SECONDS
         yield int(code), begin, at
 
-    yield from stage(SleepStage.AWAKE, dice.uniform(4, 18))
+    yield from stage(SleepStage.AWAKE, random.uniform(4, 18))
     for cycle in range(max(3, round(hours * 60 / _CYCLE_MINUTES))):
-        deep = _DEEP_MINUTES[min(cycle, 5)] * dice.uniform(0.7, 1.25)
-        rem = _REM_MINUTES[min(cycle, 5)] * dice.uniform(0.75, 1.2)
-        light = max(24, _CYCLE_MINUTES * dice.uniform(0.92, 1.06) - deep - rem)
-        sinking = light * dice.uniform(0.35, 0.55)
+        deep = _DEEP_MINUTES[min(cycle, 5)] * random.uniform(0.7, 1.25)
+        rem = _REM_MINUTES[min(cycle, 5)] * random.uniform(0.75, 1.2)
+        light = max(24, _CYCLE_MINUTES * random.uniform(0.92, 1.06) - deep - rem)
+        sinking = light * random.uniform(0.35, 0.55)
         yield from stage(SleepStage.LIGHT, sinking)
         if deep >= 1:
             yield from stage(SleepStage.DEEP, deep)
-        if dice.random() < _UNCLEAR:
-            yield from stage(SleepStage.UNKNOWN, dice.uniform(1, 4))
+        if random.random() < _UNCLEAR:
+            yield from stage(SleepStage.UNKNOWN, random.uniform(1, 4))
         yield from stage(SleepStage.LIGHT, light - sinking)
         yield from stage(SleepStage.REM, rem)
-        if cycle and dice.random() < 0.55:
-            yield from stage(SleepStage.AWAKE, dice.uniform(1.5, 7))
-    yield from stage(SleepStage.LIGHT, dice.uniform(3, 12))
-    yield from stage(SleepStage.AWAKE, dice.uniform(2, 8))
+        if cycle and random.random() < 0.55:
+            yield from stage(SleepStage.AWAKE, random.uniform(1.5, 7))
+    yield from stage(SleepStage.LIGHT, random.uniform(3, 12))
+    yield from stage(SleepStage.AWAKE, random.uniform(2, 8))

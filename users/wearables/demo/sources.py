@@ -117,9 +117,9 @@ class _Worn:
         self.moments = [moment for moment, _ in self.beats]
 
     def _beats(self, day: Day) -> Iterator[tuple[datetime, int]]:
-        dice = seeded_random(self.person.name, self.provider, day.date, "charging")
-        starts = day.next_night.start - dice.randint(60, 150) * _MINUTE
-        ends = starts + dice.randint(*_CHARGING_MINUTES) * _MINUTE
+        random = seeded_random(self.person.name, self.provider, day.date, "charging")
+        starts = day.next_night.start - random.randint(60, 150) * _MINUTE
+        ends = starts + random.randint(*_CHARGING_MINUTES) * _MINUTE
         is_on_tonight = record_night(
             person=self.person, provider=self.provider, waking=day.date + _DAY
         )
@@ -160,8 +160,8 @@ class _Worn:
 
     def variability(self, night: Night) -> Iterator[tuple[datetime, float]]:
         """Heart rate variability through a night, ms (rmssd)."""
-        dice = seeded_random(self.person.name, self.provider, night.start, "hrv")
-        usual = self.person.hrv * dice.gauss(1, 0.08)
+        random = seeded_random(self.person.name, self.provider, night.start, "hrv")
+        usual = self.person.hrv * random.gauss(1, 0.08)
         length = night.end - night.start
         for number in range(1, length // _BEAT):
             moment = night.start + number * _BEAT
@@ -170,7 +170,7 @@ class _Worn:
                 continue
             rising = 0.88 + 0.24 * ((moment - night.start) / length)
             value = usual * rising * _HRV_BY_STAGE.get(SleepStage(stage), 1.0)
-            yield moment, round(max(8.0, value * dice.gauss(1, 0.09)), 1)
+            yield moment, round(max(8.0, value * random.gauss(1, 0.09)), 1)
 
 
 def _elements(slug: str, worn: _Worn, days: list[Day]) -> list[Element]:
@@ -241,7 +241,7 @@ def _samples(slug: str, worn: _Worn, days: list[Day]) -> list[Element]:
 
 
 def _sleep(worn: _Worn, day: Day, night: Night) -> Element:
-    dice = seeded_random(worn.person.name, worn.provider, day.date, "sleep")
+    random = seeded_random(worn.person.name, worn.provider, day.date, "sleep")
     length = int((night.end - night.start).total_seconds())
     light, deep, rem = (night.seconds_of(stage) for stage in _ASLEEP)
     total = light + deep + rem
@@ -261,8 +261,8 @@ def _sleep(worn: _Worn, day: Day, night: Night) -> Element:
         "latency": night.stages[0][2],
         "efficiency": round(efficiency, 1),
         "score": min(100, round(0.55 * efficiency + 45 * min(1, total / 27_000))),
-        "respiratory_rate": round(dice.gauss(14.2, 0.5), 1),
-        "temperature_delta": round(dice.gauss(0, 0.16), 2),
+        "respiratory_rate": round(random.gauss(14.2, 0.5), 1),
+        "temperature_delta": round(random.gauss(0, 0.16), 2),
     }
     rates = worn.rates(night.start, night.end)
     if rates:
@@ -325,11 +325,11 @@ def _is_weighed(person: Person, day: date) -> bool:
 
 
 def _body(person: Person, day: date) -> Element:
-    dice = seeded_random(person.name, "weight", day)
+    random = seeded_random(person.name, "weight", day)
     # A slow way down and up again, and what was eaten the day before.
     season = 1.4 * (abs((day.toordinal() % 240) - 120) / 120 - 0.5)
-    weight = round(person.weight_kg + season + dice.gauss(0, 0.35), 1)
-    fat = round(person.fat_percent + 0.5 * season + dice.gauss(0, 0.25), 1)
+    weight = round(person.weight_kg + season + random.gauss(0, 0.35), 1)
+    fat = round(person.fat_percent + 0.5 * season + random.gauss(0, 0.25), 1)
     return {
         "calendar_date": day.isoformat(),
         "weight": weight,

@@ -22,12 +22,12 @@ def make_syncs(
     made = []
     for ago in range((now - since).days + 2, -1, -1):
         day = now.astimezone(zone).date() - ago * _DAY
-        dice = seeded_random(person, provider, day, "sync")
-        hour, end = dice.uniform(6.2, 7.8), dice.uniform(21.5, 23.2)
+        random = seeded_random(person, provider, day, "sync")
+        hour, end = random.uniform(6.2, 7.8), random.uniform(21.5, 23.2)
         while hour < end:
             local = datetime.combine(day, time()) + timedelta(seconds=int(hour * 3600))
-            again = dice.randint(1, 4)
-            hour += dice.uniform(0.5, 1.9)
+            again = random.randint(1, 4)
+            hour += random.uniform(0.5, 1.9)
             try:
                 moment = from_wall_clock(local, zone)
             except SkippedTime:

@@ -188,25 +188,25 @@ def workouts_of(*, person: Person, day: date) -> list[Workout]:
         )
     )
     sport = planned.get(day.weekday())
-    dice = seeded_random(person.name, "workout", day)
-    if sport is None or dice.random() < _MISSED:
+    random = seeded_random(person.name, "workout", day)
+    if sport is None or random.random() < _MISSED:
         return []
     is_early = day.weekday() > 4 or habit.random() < 0.4
-    hour = dice.gauss(9.3, 0.5) if is_early else dice.gauss(18.2, 0.4)
+    hour = random.gauss(9.3, 0.5) if is_early else random.gauss(18.2, 0.4)
     local = datetime.combine(day, time()) + timedelta(minutes=round(hour * 60))
     start = from_wall_clock(local, person.zone)
-    minutes = dice.randint(*sport.minutes)
-    return [_train(person, sport, start, minutes, dice)]
+    minutes = random.randint(*sport.minutes)
+    return [_train(person, sport, start, minutes, random)]
 
 
 def _train(
-    person: Person, sport: Sport, start: datetime, minutes: int, dice: Random
+    person: Person, sport: Sport, start: datetime, minutes: int, random: Random
 ) -> Workout:
     seconds = minutes * 60
-    has_intervals = bool(sport.speed) and dice.random() < 0.3
+    has_intervals = bool(sport.speed) and random.random() < 0.3
     reserve = person.highest_rate - person.resting_rate
-    hill, phase = dice.uniform(4, 22), dice.uniform(0, 2 * pi)
-    base = dice.uniform(15, 180)
+    hill, phase = random.uniform(4, 22), random.uniform(0, 2 * pi)
+    base = random.uniform(15, 180)
     rate = person.resting_rate + 28
     speed_now = 0.0
     follows = 1 - exp(-STEP_SECONDS / _LAG_SECONDS)
@@ -215,10 +215,10 @@ def _train(
         second = point * STEP_SECONDS
         effort = sport.effort * _effort(second, seconds, has_intervals)
         rate += (person.resting_rate + effort * reserve - rate) * follows
-        rates.append(min(round(rate + dice.gauss(0, 1.1)), int(person.highest_rate)))
+        rates.append(min(round(rate + random.gauss(0, 1.1)), int(person.highest_rate)))
         wanted = sport.speed * person.pace * effort / sport.effort
         speed_now += (wanted - speed_now) * 0.3
-        speeds.append(round(max(0.0, speed_now * dice.gauss(1, 0.03)), 2))
+        speeds.append(round(max(0.0, speed_now * random.gauss(1, 0.03)), 2))
         far = 2 * pi * second / seconds
         height = base + hill * (sin(far + phase) + 0.3 * sin(3 * far + 2 * phase))
         altitudes.append(round(height, 1))

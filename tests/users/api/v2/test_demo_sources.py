@@ -8,7 +8,7 @@ from accounts.states import Environment
 from tests.clients import ApiClient, error_lines
 from tests.factories.accounts import make_api_key, make_tenant
 from tests.factories.users import make_user
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.models import Connection
 
 pytestmark = pytest.mark.django_db
@@ -39,13 +39,13 @@ def test_a_demo_source_is_connected_and_its_data_can_be_read(alice_api, user):
 
 @pytest.mark.parametrize("provider", ["garmin", "nobody", ""])
 def test_other_providers_are_422(alice_api, user, provider):
-    before = held(user.tenant)
+    before = stored_rows(user.tenant)
 
     reply = alice_api.post(PATH, {"user_id": str(user.uuid), "provider": provider})
 
     assert reply.status_code == 422
     assert [each[0] for each in error_lines(reply)] == [["body", "provider"]]
-    assert held(user.tenant) == before
+    assert stored_rows(user.tenant) == before
 
 
 def test_a_strangers_user_is_404(alice_api, charlie_tenant):

@@ -10,7 +10,7 @@ from tests.clients import error_lines
 from tests.factories.accounts import ACTOR
 from tests.factories.sources import FakeSource
 from tests.factories.users import make_user
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.models import LinkSession
 from users.operations.link_sessions import (
     create_link_session,
@@ -79,16 +79,16 @@ def test_a_key_makes_a_link(alice_api, alice_tenant, user, settings):
     ids=lambda given: "-".join(given) if isinstance(given, dict) else "",
 )
 def test_a_body_at_fault_makes_no_link(alice_api, alice_tenant, user, body, line):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     reply = alice_api.post(TOKEN, {"user_id": str(user.uuid), **body})
 
     assert error_lines(reply) == [line]
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_a_stranger_makes_no_link(charlie_api, alice_api, alice_tenant, user):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     replies = [
         charlie_api.post(TOKEN, {"user_id": str(user.uuid)}),
@@ -96,7 +96,7 @@ def test_a_stranger_makes_no_link(charlie_api, alice_api, alice_tenant, user):
     ]
 
     assert [reply.status_code for reply in replies] == [404, 404]
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_a_links_token_lists_what_it_offers(alice_tenant, user, monkeypatch, settings):

@@ -9,7 +9,7 @@ from tests.audit import audited
 from tests.clients import error_lines
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.operations.devices import DeviceDetails, record_device
 from users.operations.refresh import RefreshOutcome
 from users.operations.sources import connect_source
@@ -84,13 +84,13 @@ def test_the_ninth_refresh_is_429_and_says_when_to_come_back(user, alice_api):
 def test_a_time_to_wait_out_of_bounds_is_422(
     user, alice_api, alice_tenant, timeout, kind
 ):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     reply = alice_api.post(f"/v2/user/refresh/{user.uuid}?timeout={timeout}")
 
     assert reply.status_code == 422
     assert error_lines(reply) == [(["query", "timeout"], kind)]
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_a_users_devices_are_listed_and_read(user, alice_api, alice_tenant):

@@ -10,7 +10,7 @@ from tests.audit import audited
 from tests.clients import error_lines
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.models import Connection
 from users.operations.sources import connect_source
 from users.states import CONNECTION_MOVES, ConnectionFault, ConnectionStatus
@@ -152,24 +152,24 @@ def test_a_source_that_is_not_connected_is_not_found(
     alice_api, alice_tenant, user, provider
 ):
     connect_source(user=user, actor=ACTOR, provider="oura")
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     reply = alice_api.delete(f"/v2/user/{user.uuid}/{provider}")
 
     assert reply.status_code == 404
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_a_strangers_sources_are_not_found(charlie_api, alice_tenant, user):
     connect_source(user=user, actor=ACTOR, provider="oura")
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     for user_id in (user.uuid, uuid4()):
         read = charlie_api.get(f"/v2/user/providers/{user_id}")
         ended = charlie_api.delete(f"/v2/user/{user_id}/oura")
 
         assert (read.status_code, ended.status_code) == (404, 404)
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_a_malformed_user_id_is_refused_in_the_path(alice_api):

@@ -17,7 +17,7 @@ from tests.factories.summaries import record
 from tests.factories.users import make_user
 from tests.outbox import emitted_types
 from tests.statements import count_statements
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.operations.users import UserChanges, change_user, delete_user
 from users.wearables.streams import CHANNELS
 
@@ -92,12 +92,12 @@ def test_what_is_no_workout_is_404(alice_api, user, alice_tenant, method):
     theirs = make_workout(gone)
     delete_user(user=gone, actor=ACTOR)
     night = record(user, "sleep").ids[0]
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     for workout_id in (uuid4(), night, theirs.id):
         reply = alice_api.generic(method, path(workout_id), b"[]", "application/json")
         assert (reply.status_code, reply.json()["code"]) == (404, "not_found")
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 @pytest.mark.parametrize("method", ["get", "put"])
@@ -122,12 +122,12 @@ def test_a_malformed_id_is_422_at_the_path(alice_api, method):
 def test_a_stream_that_cannot_be_read_is_422_and_stores_nothing(
     alice_api, alice_tenant, workout, body, line
 ):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     reply = alice_api.put(path(workout.id), body, "application/json")
 
     assert error_lines(reply) == [line]
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_an_equal_stream_put_again_emits_nothing(alice_api, alice_tenant, workout):

@@ -18,7 +18,7 @@ from tests.factories.summaries import (
 from tests.factories.users import make_user
 from tests.outbox import emitted_types
 from tests.statements import count_statements
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.wearables.summaries import SUMMARIES
 
 pytestmark = pytest.mark.django_db
@@ -288,7 +288,7 @@ def test_a_time_that_the_users_zone_skips_is_refused(
 ):
     time_machine.move_to(datetime(2026, 4, 1, tzinfo=UTC), tick=False)
     user = make_user(tenant=alice_tenant, fallback_time_zone="Europe/Berlin")
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     reply = push(
         alice_api,
@@ -298,7 +298,7 @@ def test_a_time_that_the_users_zone_skips_is_refused(
     )
 
     assert error_lines(reply) == [(["body", "data", 0, "time_start"], "value_error")]
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_two_meals_of_one_moment_are_two(alice_api, user):
@@ -337,13 +337,13 @@ def test_a_profile_is_the_one_sent_last(alice_api, user, time_machine):
 
 def test_a_profile_that_is_not_there_is_not_found(alice_api, alice_tenant, user):
     record(user, "profile")
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     reply = alice_api.get(path(user, "profile"), {"provider": "fitbit"})
 
     assert reply.status_code == 404
     assert reply.json()["code"] == "summary_missing"
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 @pytest.mark.parametrize("slug", sorted(set(SUMMARIES) - {"profile"}))
@@ -478,12 +478,12 @@ def test_the_provider_filter_compares_the_source(alice_api, user, provider, numb
     ],
 )
 def test_a_range_that_is_none_is_refused(alice_api, alice_tenant, user, query, line):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     reply = alice_api.get(path(user, "sleep_cycle"), query)
 
     assert error_lines(reply) == [line]
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 @pytest.mark.parametrize("method", ["get", "post"])
@@ -548,12 +548,12 @@ def test_a_read_takes_the_same_statements_whatever_it_finds(alice_api, user, num
     ],
 )
 def test_a_bad_batch_is_refused_whole(alice_api, alice_tenant, user, batch, lines):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     reply = push(alice_api, user, "sleep_cycle", night_element(), **batch)
 
     assert error_lines(reply) == lines
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_five_hundred_elements_are_taken(alice_api, user):

@@ -22,7 +22,7 @@ from tests.factories.timeseries import (
 from tests.factories.users import make_user
 from tests.outbox import emitted
 from tests.statements import count_statements
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.api.v2.inputs import SAMPLE_PAGE_MAX, SAMPLE_PAGE_SIZE
 from users.wearables.timeseries import TIMESERIES
 
@@ -296,7 +296,7 @@ def test_a_question_that_can_not_be_is_refused(
     alice_api, alice_tenant, query, expected
 ):
     user = make_user(tenant=alice_tenant, fallback_time_zone="Europe/Berlin")
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
     asked = {"start_date": "2026-01-01", **query}
 
     reply = alice_api.get(
@@ -305,7 +305,7 @@ def test_a_question_that_can_not_be_is_refused(
     )
 
     assert error_lines(reply) == expected
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 @pytest.mark.parametrize(
@@ -329,18 +329,18 @@ def test_a_question_that_can_not_be_is_refused(
 def test_a_batch_that_can_not_be_is_refused_whole(
     alice_api, alice_tenant, user, batch, expected
 ):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     reply = push(
         alice_api, user, "heartrate", **{"data": [sample("heartrate")], **batch}
     )
 
     assert error_lines(reply) == expected
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_numbers_json_does_not_have_are_refused(alice_api, alice_tenant, user):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
     replies = [
         alice_api.post(
             path(user, "heartrate"),
@@ -355,11 +355,11 @@ def test_numbers_json_does_not_have_are_refused(alice_api, alice_tenant, user):
     assert [error_lines(reply) for reply in replies] == 3 * [
         [(["body"], "json_invalid")]
     ]
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_an_unknown_resource_is_not_there(alice_api, alice_tenant, user):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     pushed = push(alice_api, user, "hypnogram", sample("heartrate"))
     asked = alice_api.get(
@@ -370,14 +370,14 @@ def test_an_unknown_resource_is_not_there(alice_api, alice_tenant, user):
         assert reply.status_code == 404
         assert reply.json()["code"] == "resource_unknown"
     check_answer(pushed, "post", PUSHED)
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_a_team_has_so_many_types_of_its_own(
     alice_api, alice_tenant, user, monkeypatch
 ):
     monkeypatch.setattr("users.wearables.dictionaries.OPEN_TYPES_MAX", 1)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     reply = push(
         alice_api,
@@ -390,7 +390,7 @@ def test_a_team_has_so_many_types_of_its_own(
     assert reply.status_code == 400
     assert reply.json()["code"] == "too_many_types"
     check_answer(reply, "post", PUSHED)
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_nobodys_samples_are_not_there(alice_api, charlie_api, user):

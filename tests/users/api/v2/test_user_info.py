@@ -8,7 +8,7 @@ from tests.audit import audited
 from tests.clients import error_lines
 from tests.factories.users import make_user
 from tests.users.factories import info_body
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 
 pytestmark = pytest.mark.django_db
 ADDRESS = {**info_body()["address"], "second_line": None, "access_notes": None}
@@ -109,7 +109,7 @@ def test_null_and_absent_are_the_same_and_clear(alice_api, user):
 @pytest.mark.parametrize("name", sorted(info_body()))
 def test_a_whole_write_needs_every_required_field(alice_api, alice_tenant, user, name):
     alice_api.patch(f"/v2/user/{user.uuid}/info", info_body())
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
     body = info_body()
     del body[name]
 
@@ -118,7 +118,7 @@ def test_a_whole_write_needs_every_required_field(alice_api, alice_tenant, user,
 
     assert error_lines(absent) == [(["body", name], "missing")]
     assert error_lines(null) == [(["body", name], "missing")]
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 @pytest.mark.parametrize("name", ["Ada", "O'Neil", "Ada-Maria", "J. R.", "3rd", "a,b"])
@@ -136,12 +136,12 @@ def test_a_name_of_the_labs_form_is_taken(alice_api, user, name):
 )
 @pytest.mark.parametrize("field", ["first_name", "last_name"])
 def test_a_name_labs_refuse_is_refused(alice_api, alice_tenant, user, field, name):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     reply = alice_api.patch(f"/v2/user/{user.uuid}/info", info_body(**{field: name}))
 
     assert error_lines(reply) == [(["body", field], "string_pattern_mismatch")]
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 @pytest.mark.parametrize(
@@ -181,12 +181,12 @@ def test_a_name_labs_refuse_is_refused(alice_api, alice_tenant, user, field, nam
 def test_a_bad_body_is_refused_at_its_field(
     alice_api, alice_tenant, user, wanted, loc, kind
 ):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     reply = alice_api.patch(f"/v2/user/{user.uuid}/info", info_body(**wanted))
 
     assert (["body", *loc], kind) in error_lines(reply)
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_a_number_of_another_type_is_refused(alice_api, user):
@@ -209,22 +209,22 @@ def test_a_number_of_another_type_is_refused(alice_api, user):
 
 
 def test_without_info_the_latest_is_not_found(alice_api, alice_tenant, user):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     reply = alice_api.get(f"/v2/user/{user.uuid}/info/latest")
 
     assert reply.status_code == 404
     assert reply.json()["code"] == "user_info_missing"
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_a_strangers_info_is_not_found(alice_api, charlie_api, alice_tenant, user):
     alice_api.patch(f"/v2/user/{user.uuid}/info", info_body())
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     for user_id in (user.uuid, uuid4()):
         read = charlie_api.get(f"/v2/user/{user_id}/info/latest")
         write = charlie_api.patch(f"/v2/user/{user_id}/info", info_body())
 
         assert (read.status_code, write.status_code) == (404, 404)
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before

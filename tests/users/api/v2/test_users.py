@@ -10,7 +10,7 @@ from tests.audit import audited
 from tests.clients import error_lines
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
-from tests.users.holdings import held
+from tests.users.holdings import stored_rows
 from users.models import User
 from users.operations.sources import connect_source
 from users.operations.users import SANDBOX_USER_LIMIT, delete_user
@@ -139,13 +139,13 @@ BAD_BODIES = [
 
 @pytest.mark.parametrize(("body", "field", "kind"), BAD_BODIES)
 def test_a_bad_body_is_refused_at_its_field(alice_api, alice_tenant, body, field, kind):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
     named = body if "client_user_id" in body or not body else {"client_user_id": "u"}
 
     reply = alice_api.post("/v2/user", {**named, **body})
 
     assert error_lines(reply) == [(["body", field], kind)]
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_every_fault_of_a_body_is_named(alice_api):
@@ -177,12 +177,12 @@ def test_a_refusal_never_repeats_the_input(alice_api):
     ],
 )
 def test_a_body_that_is_no_object_is_refused(alice_api, alice_tenant, body, loc, kind):
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     reply = alice_api.post("/v2/user", body)
 
     assert error_lines(reply) == [(loc, kind)]
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_a_body_of_another_type_is_refused(alice_api, alice_tenant):
@@ -195,7 +195,7 @@ def test_a_body_of_another_type_is_refused(alice_api, alice_tenant):
 
 def test_a_client_user_id_in_use_answers_its_holder(alice_api, alice_tenant):
     first = alice_api.post("/v2/user", {"client_user_id": "u-1"}).json()
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     reply = alice_api.post("/v2/user", {"client_user_id": "u-1"})
 
@@ -208,19 +208,19 @@ def test_a_client_user_id_in_use_answers_its_holder(alice_api, alice_tenant):
         "user_id": first["user_id"],
         "created_on": first["created_on"],
     }
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_a_full_sandbox_refuses_another_user(alice_api, alice_tenant):
     for _ in range(SANDBOX_USER_LIMIT):
         make_user(tenant=alice_tenant)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     reply = alice_api.post("/v2/user", {"client_user_id": "u-51"})
 
     assert reply.status_code == 400
     assert reply.json()["code"] == "sandbox_user_limit"
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 @pytest.mark.parametrize("end", ["", "/"])
@@ -272,13 +272,13 @@ def test_a_malformed_user_id_is_refused_in_the_path(
     alice_api, alice_tenant, method, text
 ):
     user = make_user(tenant=alice_tenant)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     path = text.replace("%s", str(user.uuid))
     reply = getattr(alice_api, method)(f"/v2/user/{path}")
 
     assert error_lines(reply) == [(["path", "user_id"], "uuid_parsing")]
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_a_user_id_in_capitals_is_the_same(alice_api, alice_tenant):
@@ -302,14 +302,14 @@ def test_an_unknown_a_foreign_and_a_deleted_user_are_not_found(
         make_user(tenant=alice_production).uuid,
     ]
     tenants = (alice_tenant, alice_production, charlie_tenant)
-    before = [held(tenant) for tenant in tenants]
+    before = [stored_rows(tenant) for tenant in tenants]
 
     for user_id in ids:
         reply = getattr(alice_api, method)(f"/v2/user/{user_id}")
 
         assert reply.status_code == 404
         assert reply.json()["code"] == "not_found"
-    assert [held(tenant) for tenant in tenants] == before
+    assert [stored_rows(tenant) for tenant in tenants] == before
 
 
 def test_patch_answers_204_without_a_body(alice_api, alice_tenant):
@@ -363,12 +363,12 @@ def test_patch_clears_with_null(alice_api, alice_tenant, time_machine):
 @pytest.mark.parametrize("body", [{}, b""])
 def test_patch_of_nothing_changes_nothing(alice_api, alice_tenant, body):
     user = make_user(tenant=alice_tenant)
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     reply = alice_api.patch(f"/v2/user/{user.uuid}", body)
 
     assert reply.status_code == 204
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 BAD_PATCHES = [
@@ -383,25 +383,25 @@ def test_a_bad_patch_is_refused_at_its_field(
     alice_api, alice_tenant, body, field, kind
 ):
     user = make_user(tenant=alice_tenant, ingestion_start=date(2025, 6, 1))
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     reply = alice_api.patch(f"/v2/user/{user.uuid}", body)
 
     assert error_lines(reply) == [(["body", field], kind)]
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_patch_to_a_client_user_id_in_use_answers_its_holder(alice_api, alice_tenant):
     holder = make_user(tenant=alice_tenant, client_user_id="u-1")
     user = make_user(tenant=alice_tenant, client_user_id="u-2")
-    before = held(alice_tenant)
+    before = stored_rows(alice_tenant)
 
     reply = alice_api.patch(f"/v2/user/{user.uuid}", {"client_user_id": "u-1"})
 
     assert reply.status_code == 400
     assert reply.json()["code"] == "client_user_id_taken"
     assert reply.json()["detail"]["user_id"] == str(holder.uuid)
-    assert held(alice_tenant) == before
+    assert stored_rows(alice_tenant) == before
 
 
 def test_not_found_comes_before_validation(alice_api):
@@ -453,7 +453,7 @@ def test_undo_refuses(alice_api, alice_tenant, charlie_tenant, query, status, co
     theirs = make_user(tenant=charlie_tenant)
     delete_user(user=theirs, actor=ACTOR)
     ids = {"mine": str(mine.uuid), "theirs": str(theirs.uuid)}
-    before = [held(tenant) for tenant in (alice_tenant, charlie_tenant)]
+    before = [stored_rows(tenant) for tenant in (alice_tenant, charlie_tenant)]
 
     reply = alice_api.post(
         "/v2/user/undo_delete",
@@ -461,7 +461,7 @@ def test_undo_refuses(alice_api, alice_tenant, charlie_tenant, query, status, co
     )
 
     assert (reply.status_code, reply.json()["code"]) == (status, code)
-    assert [held(tenant) for tenant in (alice_tenant, charlie_tenant)] == before
+    assert [stored_rows(tenant) for tenant in (alice_tenant, charlie_tenant)] == before
 
 
 def test_undo_answers_the_holder_of_the_client_user_id(alice_api, alice_tenant):
