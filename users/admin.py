@@ -1,4 +1,4 @@
-"""Operators' page of providers: what each is, and how its connections are."""
+"""Operators' page of sources and the status of their connections."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def list_providers(request: HttpRequest) -> TemplateResponse:
-    """Every provider with its live connections over all teams, by status.
+    """Render every source with its live connections over all teams, by status.
 
     Providers are reference data in code: there is nothing here to change.
     """

@@ -1,4 +1,4 @@
-"""The users app."""
+"""Configuration of the users app."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from portal.lib.translation import gettext_lazy
 
 
 class UsersConfig(AppConfig):
-    """See the package docstring."""
+    """Register the pages, events, rules and jobs of the users app."""
 
     name = "users"
 
     def ready(self) -> None:
-        """Enter the events of each summary, and what other pages show of users."""
+        """Register what other apps and pages read of the users app."""
         from portal.lib.registry import (
             EncryptedTable,
             demo_loaders,
@@ -283,7 +283,7 @@ def _create_month_partitions(*, using: str, **given: Any) -> None:
 
 
 def _has_samples(given: dict[str, Any]) -> bool:
-    """Whether the table is there: migrate may have been told to stop before it."""
+    """Return whether the sample table exists; migrate may stop before it."""
     state = given.get("apps")
     return state is None or ("users", "sample") in {
         (model._meta.app_label, model._meta.model_name) for model in state.get_models()

@@ -1,6 +1,6 @@
-"""Jobs of the users app: erasing what was deleted, pausing what has ended, forgetting.
+"""Background jobs of the users app.
 
-A job calls one operation. Must not be here: what the operations do.
+A job calls one operation.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ PULLS = Actor.system("users.pull")
 
 @job("users.erase")
 def erase_due_user(*, tenant_pk: int, **inputs: Any) -> None:
-    """Erase the user `user_id`, if the undo is over."""
+    """Erase the user `user_id`, if the deletion can no longer be undone."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     erase_user(tenant=tenant, actor=SWEEPS, user_uuid=UUID(inputs["user_id"]))
 
@@ -56,7 +56,7 @@ def pause_due_sources(*, tenant_pk: int, **inputs: Any) -> None:
 
 @job(LOAD_JOB)
 def store_demo_data(*, tenant_pk: int, **inputs: Any) -> None:
-    """Store what a demo person's source has sent."""
+    """Store the data of a demo person's source."""
     load_demo_source(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         actor=DEMO,
@@ -68,14 +68,14 @@ def store_demo_data(*, tenant_pk: int, **inputs: Any) -> None:
 
 @job("users.expire_demo_user")
 def delete_expired_demo_user(*, tenant_pk: int, **inputs: Any) -> None:
-    """Delete the demo user `user_id`, if its time is over."""
+    """Delete the demo user `user_id`, if it has expired."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     expire_demo_user(tenant=tenant, actor=SWEEPS, user_uuid=UUID(inputs["user_id"]))
 
 
 @periodic("17 * * * *", "users.sweep")
 def enqueue_due_jobs() -> None:
-    """Once an hour, find what is due."""
+    """Enqueue due erasures, pauses and demo expiries; hourly."""
     enqueue_due_erasures()
     enqueue_due_pauses()
     enqueue_due_expiries()
@@ -83,7 +83,7 @@ def enqueue_due_jobs() -> None:
 
 @periodic("43 3 * * *", "users.remove_old_arrivals")
 def remove_expired_arrivals() -> None:
-    """Once a day, forget arrivals and pulls that nothing looks back to."""
+    """Delete old arrivals, pulls and refreshes; daily."""
     remove_old_arrivals()
     remove_old_pulls()
     remove_old_refreshes()
@@ -91,32 +91,32 @@ def remove_expired_arrivals() -> None:
 
 @periodic("53 3 * * *", "users.remove_old_links")
 def remove_expired_links() -> None:
-    """Once a day, forget links that ended long ago."""
+    """Delete links that ended long ago; daily."""
     remove_old_link_sessions()
 
 
 @periodic("23 2 * * *", "users.ensure_months")
 def create_month_partitions() -> None:
-    """Once a day, make the months that samples may soon fall into."""
+    """Create the month partitions that samples will need soon; daily."""
     ensure_months_ahead()
 
 
 @job("users.learn_cadences")
 def learn_tenant_cadences(*, tenant_pk: int, **_inputs: Any) -> None:
-    """Learn how often data comes from what arrived of a tenant."""
+    """Learn from a tenant's arrivals how often data comes."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     learn_cadences(tenant=tenant)
 
 
 @periodic("*/10 * * * *", "users.enqueue_learning")
 def schedule_cadence_learning() -> None:
-    """Every ten minutes; queries.silence relies on it once an hour."""
+    """Enqueue learning every ten minutes; queries.silence needs it hourly."""
     enqueue_cadence_learning()
 
 
 @periodic("28 * * * *", "users.tell_silences")
 def notify_of_silent_sources() -> None:
-    """Once an hour, note which sources went silent."""
+    """Post a notice for each source that went silent; hourly."""
     notify_silent_sources(at=timezone.now())
 
 
@@ -127,7 +127,7 @@ def _fail_open_pulls(*, tenant_pk: int, **inputs: Any) -> None:
 
 @job("users.pull", on_give_up=_fail_open_pulls)
 def pull_connection(*, tenant_pk: int, **inputs: Any) -> None:
-    """Do what is open of the connection `connection_pk`, and go on when it may."""
+    """Run the open pulls of the connection `connection_pk`; enqueue the rest."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     connection_pk = inputs["connection_pk"]
     wait = run_pulls(tenant=tenant, actor=PULLS, connection_pk=connection_pk)
@@ -143,7 +143,7 @@ def pull_connection(*, tenant_pk: int, **inputs: Any) -> None:
 
 @periodic("*/15 * * * *", "users.enqueue_due_pulls")
 def schedule_due_pulls() -> None:
-    """Every quarter of an hour, ask the cloud sources whose turn it is."""
+    """Enqueue pulls of the cloud sources that are due; every 15 minutes."""
     enqueue_due_pulls()
 
 
@@ -154,7 +154,7 @@ def _delete_unrevoked_grant(*, tenant_pk: int, **inputs: Any) -> None:
 
 @job("users.revoke", on_give_up=_delete_unrevoked_grant)
 def revoke_connection_grant(*, tenant_pk: int, **inputs: Any) -> None:
-    """Give the permission of the ended connection `connection_pk` back."""
+    """Revoke the grant of the ended connection `connection_pk` at its source."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     connection_pk = inputs["connection_pk"]
     wait = revoke_grant(tenant=tenant, connection_pk=connection_pk)
@@ -163,25 +163,25 @@ def revoke_connection_grant(*, tenant_pk: int, **inputs: Any) -> None:
 
 
 def fail_abandoned_import(*, tenant_pk: int, job_id: str) -> None:
-    """End an import whose runs all failed."""
+    """Mark an import as failed after all its runs failed."""
     fail_import(tenant_pk=tenant_pk, job_id=UUID(job_id))
 
 
 # A queue of its own, so that workers can be set aside for it: it may take minutes.
 @job(IMPORT_JOB, queue="imports", on_give_up=fail_abandoned_import)
 def import_uploaded_file(*, tenant_pk: int, job_id: str) -> None:
-    """Take in an uploaded file of a user's data."""
+    """Import an uploaded file of a user's data."""
     run_import(tenant_pk=tenant_pk, job_id=UUID(job_id))
 
 
 @periodic("50 3 * * *", "users.sweep_orphan_imports")
 def remove_orphan_import_files() -> None:
-    """Remove files that no import names."""
+    """Delete files that no import refers to; daily."""
     sweep_orphan_imports()
 
 
 def fail_abandoned_export(*, tenant_pk: int, export_id: str) -> None:
-    """End an archive whose runs all failed."""
+    """Mark an export as failed after all its runs failed."""
     tenant = Tenant.objects.get(pk=tenant_pk)
     fail_export(tenant=tenant, export_id=UUID(export_id))
 
@@ -189,12 +189,12 @@ def fail_abandoned_export(*, tenant_pk: int, export_id: str) -> None:
 # With the imports: both may take minutes.
 @job(EXPORT_JOB, queue="imports", on_give_up=fail_abandoned_export)
 def create_user_export(*, tenant_pk: int, export_id: str) -> None:
-    """Make an archive of all that is kept about a user."""
+    """Create an archive of all data about a user."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     run_export(tenant=tenant, export_id=UUID(export_id))
 
 
 @periodic("57 3 * * *", "users.remove_old_exports")
 def remove_expired_exports() -> None:
-    """Once a day, remove archives whose time is over."""
+    """Delete expired archives; daily."""
     remove_old_exports()

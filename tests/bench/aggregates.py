@@ -49,7 +49,7 @@ def fill() -> User:
     from portal.lib import rows
     from tests.factories.accounts import make_tenant
     from tests.factories.users import make_user
-    from users.wearables.dictionaries import claim_feed
+    from users.wearables.dictionaries import get_or_create_feed
     from users.wearables.partitions import ensure_months
     from users.wearables.timeseries import TIMESERIES
 
@@ -63,7 +63,9 @@ def fill() -> User:
         ("heartrate", 0, "watch"),
     ):
         with transaction.atomic():
-            feed = claim_feed(tenant=user.tenant, provider="oura", source_type=kind)
+            feed = get_or_create_feed(
+                tenant=user.tenant, provider="oura", source_type=kind
+            )
         (series,) = TIMESERIES[slug].series
         with rows.cursor() as cursor:
             cursor.execute(_FILL, [user.pk, seconds, series, feed, start, end])

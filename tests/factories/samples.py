@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 
-from users.wearables.dictionaries import claim_feed, claim_series
+from users.wearables.dictionaries import get_or_create_feed, get_or_create_series
 from users.wearables.samples import SampleColumns, find_store
 from users.wearables.timeseries import TIMESERIES
 
@@ -30,11 +30,15 @@ def put_samples(
     """
     resource = TIMESERIES[slug]
     series = (
-        claim_series(tenant=user.tenant, resource=slug, types=[str(type_)])[str(type_)]
+        get_or_create_series(tenant=user.tenant, resource=slug, types=[str(type_)])[
+            str(type_)
+        ]
         if resource.has_open_type
         else {word: number for number, word in resource.series.items()}[type_]
     )
-    feed = claim_feed(tenant=user.tenant, provider=provider, source_type=source_type)
+    feed = get_or_create_feed(
+        tenant=user.tenant, provider=provider, source_type=source_type
+    )
     columns = SampleColumns(
         series=[series] * len(samples),
         ts=[datetime.fromisoformat(at).replace(tzinfo=UTC) for at, _, _ in samples],

@@ -1,7 +1,6 @@
 """What a cloud source is asked for, whoever answers, and who can be asked.
 
-Calls may take seconds and fail: never inside a transaction. Must not be here: what
-follows from an answer (users.operations), or any one source.
+Calls may take seconds and fail: never inside a transaction.
 """
 
 from __future__ import annotations

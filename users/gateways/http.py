@@ -1,8 +1,7 @@
 """One bounded HTTPS call to a source's server, and what its failure means.
 
 Addresses come from code and settings, never from users. No text of a failure holds an
-address, a token or a byte of the answer. Must not be here: what one source says
-(oauth, oura).
+address, a token or a byte of the answer.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """OAuth 2.0 with a source: the address to allow us at, and trading codes for tokens.
 
-The authorisation code grant with PKCE (RFC 6749, 4.1; RFC 7636). Must not be here: what
-a source gives (oura), or keeping tokens (users.operations.grants).
+The authorisation code grant with PKCE (RFC 6749, 4.1; RFC 7636).
 """
 
 from __future__ import annotations

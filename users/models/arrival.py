@@ -1,4 +1,4 @@
-"""Arrival: a batch of a user's data that was taken in, kept for a while."""
+"""Arrival: a batch of a user's data that was received, stored for a while."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ARRIVAL_RETENTION = timedelta(days=62)
 
 
 class Arrival(TenantOwned):
-    """One accepted batch; of `received` elements the rest were stored already.
+    """One accepted batch; the rest of the `received` elements were unchanged.
 
     `resource` is a name of contract 3.4. A batch that changed nothing is one too: its
     source was heard of.

@@ -10,7 +10,7 @@ from users.models.user import User
 
 
 class Cadence(TenantOwned):
-    """What was learned of one user, source and resource from its arrivals.
+    """The cadence of one user, source and resource, learned from its arrivals.
 
     `resource` is a name of contract 3.4. `last_at` is when something new last came,
     `recent_gaps` the latest pauses between hours in which something did, in hours,

@@ -1,4 +1,4 @@
-"""DemoUser: a user with demo sources, who goes after a while."""
+"""DemoUser: a user with demo sources, deleted after a while."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from users.models.user import User
 
 
 class DemoUser(TenantOwned):
-    """Until when a user with demo sources stays (contract 3.5)."""
+    """The expiry of a user with demo sources (contract 3.5)."""
 
     user = models.OneToOneField(
         User, on_delete=models.CASCADE, related_name="+", primary_key=True

@@ -1,6 +1,6 @@
 """ErasureReceipt: what was removed when a user was erased. Append-only.
 
-A trigger refuses UPDATE and DELETE. Must not be here: anything of the user but the id.
+A trigger refuses UPDATE and DELETE.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from portal.lib.tenancy import TenantOwned
 
 
 class ErasureReceipt(TenantOwned):
-    """A signed list of what was removed of one user; `id` is the receipt's number.
+    """A signed list of the rows removed about one user; `id` is the receipt's number.
 
     `document` is the JSON that was signed, byte for byte; `sha256` its digest in hex,
     which the audit has too. `public_key` and `signature` are Ed25519, in hex.

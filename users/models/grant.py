@@ -1,4 +1,4 @@
-"""SourceGrant: what lets us read a user's data at a cloud source."""
+"""SourceGrant: the tokens to read a user's data at a cloud source."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""ImportJob: a file of a user's data, from its upload to the last stored part.
-
-Must not be here: the file itself, or anything that writes a row.
-"""
+"""ImportJob: the import of a user's file, from upload to the last stored part."""
 
 from __future__ import annotations
 
@@ -26,12 +23,12 @@ class ImportJobQuerySet(TenantQuerySet["ImportJob"]):
     """Conditions on sets of imports."""
 
     def open(self) -> ImportJobQuerySet:
-        """Those that have something left to do."""
+        """Filter imports that have not ended."""
         return self.filter(status__in=OPEN_IMPORTS)
 
 
 class ImportJob(TenantOwned):
-    """One file that is taken in; `stored_as` is empty once the file is gone.
+    """The import of one file; `stored_as` is empty once the file is deleted.
 
     `provider` is the source that the data is of, blank until the file tells it. The
     file is read whole first: `bytes_read` of `bytes_total` (of what an archive unpacks
@@ -82,12 +79,12 @@ class ImportJob(TenantOwned):
 
     @property
     def is_open(self) -> bool:
-        """Whether there is something left to do."""
+        """Return whether the import has not ended."""
         return self.status in OPEN_IMPORTS
 
     @property
     def percent(self) -> int:
-        """How far it is, 0 to 100: reading is the first half, storing the second."""
+        """Return the progress, 0 to 100: reading is one half, storing the other."""
         if self.status == ImportStatus.COMPLETED:
             return 100
         read = self.bytes_read / self.bytes_total if self.bytes_total else 0.0

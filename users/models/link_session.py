@@ -1,8 +1,4 @@
-"""LinkSession: a link by which a person connects their own sources, without signing in.
-
-Must not be here: the link's token (users.operations.link_sessions), or what has been
-connected (Connection).
-"""
+"""LinkSession: a link to connect sources without signing in."""
 
 from __future__ import annotations
 
@@ -20,7 +16,7 @@ PROVIDER_MAX_LENGTH = 50
 
 
 class LinkSession(TenantOwned):
-    """What a link lets its holder do until `expires_at` (contract 3.6).
+    """A link and what its holder can do until `expires_at` (contract 3.6).
 
     `provider` leads to one source at once; `filter_on_providers` names the only ones
     that are shown, empty for all. `redirect_url` is where the page sends people when it
@@ -59,5 +55,5 @@ class LinkSession(TenantOwned):
         return f"link session {self.uuid}"
 
     def is_open(self) -> bool:
-        """Whether the link still works."""
+        """Return whether the link is open."""
         return self.ended_at is None and timezone.now() < self.expires_at

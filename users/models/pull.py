@@ -1,4 +1,4 @@
-"""Pull: asking a source for one resource; and the count of refreshes that ask."""
+"""Pull: fetching one resource from a source; and the count of refreshes."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ class PullQuerySet(TenantQuerySet["Pull"]):
     """Conditions on sets of pulls."""
 
     def open(self) -> PullQuerySet:
-        """Pulls that have not ended."""
+        """Filter pulls that have not ended."""
         return self.filter(ended_at=None)
 
 
 class Pull(TenantOwned):
-    """One asking of a connected source for one resource (contract 5.5).
+    """One pull of one resource from a connected source (contract 5.5).
 
     `resource` is a name of contract 3.4. `is_history` tells the backfill that follows
     connecting from a refresh. Wanted is what is dated from `range_start` (null: as far
@@ -84,7 +84,7 @@ class Pull(TenantOwned):
 
 
 class Refresh(TenantOwned):
-    """A refresh of a user: eight an hour are taken (contract 1.7)."""
+    """A refresh of a user, limited to eight an hour (contract 1.7)."""
 
     tenant = models.ForeignKey(
         "accounts.Tenant",

@@ -1,7 +1,6 @@
-"""Sample: one value of a timeseries, and the small tables its numbers stand for.
+"""Sample: one value of a timeseries, and the dictionaries of its codes.
 
-Only the store (users.wearables.samples) reads or writes samples. Must not be here: what
-a series measures (users.wearables.timeseries).
+Only the store (users.wearables.samples) reads or writes samples.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ SPORT_MAX_LENGTH = 100
 
 
 class Sample(models.Model):
-    """One value of a user's series at one moment (contract D21: the key).
+    """One value of a user's series at one time (contract D21: the key).
 
     `ts` is the start, `duration` its seconds (0 for a point), `tz_offset` seconds east
     of UTC. `series` is resource and type, `feed` a number of Feed, `origin` one of
@@ -41,7 +40,7 @@ class Sample(models.Model):
 
 
 class SampleExtra(models.Model):
-    """What the few samples that need it have besides: by the sample's key."""
+    """Extra fields of the few samples that have any, by the sample's key."""
 
     pk = models.CompositePrimaryKey("user_id", "series", "feed", "ts")
     user_id = models.BigIntegerField()
@@ -55,7 +54,7 @@ class SampleExtra(models.Model):
 
 
 class Feed(TenantOwned):
-    """A provider and source type that a tenant's users have data of.
+    """A provider and source type in a tenant's data.
 
     Numbers count from 1 in each tenant, so that no tenant can use up another's.
     """
@@ -77,7 +76,7 @@ class Feed(TenantOwned):
 
 
 class Series(TenantOwned):
-    """A type that a tenant's users have data of, of a resource whose types are open.
+    """A type in a tenant's data, of a resource with open types.
 
     Numbers count from OPEN_SERIES_FIRST in each tenant; those below are of resources
     and closed types, fixed in code.
@@ -100,7 +99,7 @@ class Series(TenantOwned):
 
 
 class Origin(TenantOwned):
-    """What a user's samples came from: app, device, and the workout they belong to.
+    """The origin of a user's samples: app, device and workout.
 
     Numbers count from 1 for each user; 0 stands for none of these.
     """

@@ -14,7 +14,7 @@ class ConnectionQuerySet(TenantQuerySet["Connection"]):
     """Conditions on sets of connections."""
 
     def live(self) -> ConnectionQuerySet:
-        """Connections that are not disconnected, broken and paused ones included."""
+        """Filter connections that are not disconnected, failed and paused included."""
         return self.filter(disconnected_at=None)
 
 
@@ -75,7 +75,7 @@ class Connection(TenantOwned):
 
 
 class ConnectionEntry(TenantOwned):
-    """A line of a connection's timeline: what happened, through whom, who was told.
+    """An entry of a connection's timeline: what happened, by which actor and event.
 
     `detail` is the fault, the cause of a pause, the resource that the line is about, or
     how many refreshes were asked for, one after another.

@@ -1,4 +1,4 @@
-"""Supply: what a source has given of one resource, and when it was last asked."""
+"""Supply: data received of one resource, and the last attempt to pull it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from users.models.user import User
 
 
 class Supply(TenantOwned):
-    """One row for a user, source and resource, kept by every batch (contract 5.5).
+    """One row per user, source and resource, updated by every batch (contract 5.5).
 
     So that no page has to look through samples. `resource` is a name of contract 3.4.
     `oldest_data` and `newest_data` are the earliest and latest start of what was

@@ -23,7 +23,7 @@ class UserQuerySet(TenantQuerySet["User"]):
     """Conditions on sets of users."""
 
     def live(self) -> UserQuerySet:
-        """Users that are not deleted; a deleted one vanishes from reads at once."""
+        """Filter users that are not deleted; deleted ones vanish from reads at once."""
         return self.filter(deleted_at=None)
 
 
@@ -98,19 +98,19 @@ class User(TenantOwned):
 
     @property
     def undo_ends_at(self) -> datetime:
-        """When a deletion can no longer be undone; only of a deleted user."""
+        """Return when a deletion can no longer be undone; only for a deleted user."""
         if self.deleted_at is None:
             raise ValueError("the user is not deleted")
         return self.deleted_at + UNDO_GRACE
 
     @property
     def ref(self) -> UserRef:
-        """Who an event of this user is about."""
+        """Return the reference to this user in events."""
         return UserRef(user_uuid=self.uuid, client_user_id=self.client_user_id)
 
 
 class UserCount(TenantOwned):
-    """How many live users a tenant has, kept in the transaction that changes it.
+    """The number of a tenant's live users, updated in each changing transaction.
 
     Counting a million users costs a hundred times the page that shows them
     (performance.md 2d).

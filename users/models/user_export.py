@@ -1,7 +1,4 @@
-"""UserExport: an archive of everything that is kept about one user.
-
-Must not be here: the archive itself, or anything that writes a row.
-"""
+"""UserExport: an archive of all data about one user."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ EXPORT_RETENTION = timedelta(days=7)
 
 
 class UserExport(TenantOwned):
-    """One archive, from asking for it until its file is removed.
+    """One archive, from the request until its file is deleted.
 
     Neither `finished_at` nor `failed_at`: a job is at it. `stored_as` is the file's
     name in the default storage, empty before and after; `size` is in bytes.
@@ -43,5 +40,5 @@ class UserExport(TenantOwned):
 
     @property
     def is_open(self) -> bool:
-        """Whether a job is still to make it."""
+        """Return whether the archive is still being created."""
         return self.finished_at is None and self.failed_at is None

@@ -1,4 +1,4 @@
-"""UserInfo: who a user is, for ordering tests. All of it is patient details."""
+"""UserInfo: demographics of a user, for ordering tests; all patient details."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from users.states import Ethnicity, GenderIdentity, Race, SexualOrientation
 
 
 class UserInfo(TenantOwned):
-    """The latest demographics of a user (contract 2.5); each write replaces them whole.
+    """The latest demographics of a user (contract 2.5); each write replaces all.
 
     `address` and `medical_proxy` hold the contract's UserAddress and GuarantorDetails.
     An empty text is the wire's null.

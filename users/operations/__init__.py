@@ -1,1 +1,1 @@
-"""The verbs of users, their sources and their details."""
+"""Operations that change users, their sources and their data."""

@@ -1,7 +1,4 @@
-"""What wearables sent and has grown old: counted, and removed where a team says so.
-
-Must not be here: how old (accounts.operations.retention).
-"""
+"""Retention of wearable data: count and delete what a team's rule covers."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ _SAMPLES = 10 * STEP
 
 
 def count_summaries(tenant: Tenant, before: datetime) -> Aged:
-    """Summaries that end before a moment's own day, by when they begin."""
+    """Count summaries that end before a moment's day, by when they begin."""
     mine = Summary.objects.for_tenant(tenant).filter(user__tenant=tenant.pk)
     return count_aged(mine.filter(last_date__lt=before.date()), "starts_at")
 
@@ -42,12 +39,12 @@ def remove_summaries(tenant: Tenant, before: datetime) -> Iterator[int]:
 
 
 def count_samples(tenant: Tenant, before: datetime) -> Aged:
-    """Samples of whole months before a moment."""
+    """Count the samples of whole months before a moment."""
     return count_old_samples(tenant_pk=tenant.pk, before=before)
 
 
 def remove_samples(tenant: Tenant, before: datetime) -> Iterator[int]:
-    """Delete old samples, user by user, under the lock that batches of theirs take.
+    """Delete old samples, user by user, under the lock that batches take.
 
     What a source sends again is stored again, until the next run.
     """

@@ -1,7 +1,4 @@
-"""Cadences: learn from arrivals how often each source's data usually comes.
-
-Must not be here: who is silent by them (queries.silence).
-"""
+"""Cadences: learn from arrivals how often each source's data usually comes."""
 
 from __future__ import annotations
 
@@ -86,7 +83,7 @@ _LEARN = """
 
 
 def learn_cadences(*, tenant: Tenant, user_key: int | None = None) -> int:
-    """Learn from what arrived since the last time; returns how many series moved.
+    """Update cadences from the arrivals since the last run; return how many changed.
 
     Of all live users of a tenant, or of one, whose arrivals are then read whole. Safe
     to repeat. Reads what came since and never samples, so that its cost is that of the
@@ -113,7 +110,7 @@ def learn_cadences(*, tenant: Tenant, user_key: int | None = None) -> int:
 
 
 def enqueue_cadence_learning() -> int:
-    """Enqueue learning for each tenant with a live connection; returns how many.
+    """Enqueue learning for each tenant with a live connection; return how many.
 
     Over all tenants.
     """

@@ -1,8 +1,4 @@
-"""Cloud sources: connect one by what its user granted, and ask it for its past.
-
-Must not be here: how the grant came about (operations.linking), or the pulling
-(operations.pulling).
-"""
+"""Connect cloud sources with a user's grant, and schedule their pulls."""
 
 from __future__ import annotations
 
@@ -41,7 +37,7 @@ ASK_AGAIN = timedelta(days=1)
 def connect_granted_source(
     *, user: User, actor: Actor, provider: str, grant: Grant
 ) -> Connection:
-    """Connect a cloud source by a grant and have its past pulled.
+    """Connect a cloud source with a grant and schedule the pulls of its past data.
 
     A connection that is live is mended and gets the new tokens; one of another account
     at the source is ended first, as its data is of somebody else. Raises:
@@ -84,7 +80,7 @@ def connect_granted_source(
 
 @transaction.atomic
 def is_pulled(connection: Connection) -> bool:
-    """Whether we fetch from this source: we can, and its user granted it.
+    """Return whether data is fetched from this source, as its user granted it.
 
     One that was connected by what it pushed has no grant, and one that is made up none
     either.
@@ -97,7 +93,7 @@ def is_pulled(connection: Connection) -> bool:
 
 
 def schedule_refresh(*, connection: Connection) -> list[Pull]:
-    """Ask a cloud source for what is new, of each resource it gives.
+    """Schedule a pull of new data for each resource of a cloud source.
 
     From OVERLAP before the end of the last pull that went well, of the resource that is
     the furthest behind; for all of the past of a resource of which none did. What the
@@ -154,7 +150,7 @@ def _available(connection: Connection, gateway: SourceGateway) -> list[str]:
 def _refused(
     connection: Connection, gateway: SourceGateway, available: list[str]
 ) -> list[str]:
-    """What the user granted and the source did not give, not asked for in a day."""
+    """Return granted resources that the source refused within the last day."""
     kept = SourceGrant.objects.for_tenant(connection.tenant).filter(
         connection=connection
     )
@@ -170,7 +166,7 @@ def _refused(
 
 
 def _reached(connection: Connection) -> dict[str, datetime]:
-    """Up to when each resource was pulled well."""
+    """Return up to when each resource was pulled successfully."""
     went_well = _pulls(connection).filter(status=PullStatus.SUCCESS)
     return dict(
         went_well.filter(range_end__isnull=False)
@@ -186,7 +182,7 @@ def _pulls(connection: Connection) -> QuerySet[Pull]:
 
 
 def _bounds(user: User, since: datetime) -> tuple[datetime, datetime]:
-    """What to ask for: nothing outside of the ingestion bounds, with a day's room."""
+    """Return the range to pull: the ingestion bounds, a day wider."""
     start, end = since, timezone.now()
     room = timedelta(days=1)
     if user.ingestion_start is not None:

@@ -1,8 +1,4 @@
-"""The state of a connection: its one writer, its timeline, breaking and mending.
-
-Must not be here: connecting and disconnecting (operations.sources), pausing
-(operations.pausing).
-"""
+"""Status and timeline of a connection; the only writer of its status."""
 
 from __future__ import annotations
 
@@ -44,7 +40,7 @@ def advance_connection(
     error_type: str = "",
     error_message: str = "",
 ) -> None:
-    """Move a live connection of a user locked by the caller, and record it.
+    """Change the status of a live connection and record it; the caller locked its user.
 
     A fault stands while it is broken and through a pause, and goes when it works again.
     Raises: transition_not_allowed. Source: Ours (architecture 2.5): one writer.
@@ -80,7 +76,7 @@ def record_connection_entry(
     detail: str = "",
     message_id: str = "",
 ) -> None:
-    """Add a line to a connection's timeline; `message_id` is of the event that told.
+    """Add an entry to a connection's timeline; `message_id` is of its event.
 
     Source: Ours (workflows D4): why a connection is as it is, and who was told.
     """
@@ -96,7 +92,7 @@ def record_connection_entry(
 
 
 def record_refresh_entry(*, connection: Connection, actor: Actor) -> None:
-    """Add that a refresh was asked for; several in a row are one line that counts.
+    """Add a refresh to the timeline; several in a row are one entry with a count.
 
     The caller holds the user's lock. Source: Ours: an hourly refresh would push all
     else out of sight, and grow for ever.
@@ -123,7 +119,7 @@ def mark_connection_failed(
     fault: ConnectionFault,
     details: str = "",
 ) -> bool:
-    """Note that a connected source failed for good, and tell of it; once per failure.
+    """Mark a connection as failed and emit its event, once per failure.
 
     `details` is one sentence for developers without health data or tokens, by default
     what the fault means. Returns whether it broke now: one that was disconnected, is
@@ -169,7 +165,7 @@ def mark_connection_failed(
 
 @transaction.atomic
 def restore_connection(*, connection: Connection, actor: Actor) -> bool:
-    """Note that a broken source works again; returns whether it was broken.
+    """Mark a failed connection as connected; return whether it had failed.
 
     Raises: not_found. Source: Ours (contract silent): what works is not in error.
     """
@@ -192,7 +188,7 @@ def _label_of(actor: Actor) -> str:
 def record_connection(
     *, user: User, actor: Actor, verb: str, provider: str, **changes: object
 ) -> None:
-    """The audit's line of what was done to a source."""
+    """Record in the audit log what was done to a source."""
     record_change(
         tenant=user.tenant,
         actor=actor,

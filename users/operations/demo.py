@@ -1,8 +1,4 @@
-"""Demo data of users: what the sources of the demo's people would have sent.
-
-Must not be here: what it is like (users.wearables.demo), or storing it
-(operations.demo_sources).
-"""
+"""Demo data of users: create what the sources of demo people would send."""
 
 from __future__ import annotations
 
@@ -47,7 +43,7 @@ _BY_NIGHT = {"sleep": 1, "sleep_cycle": 1, "hrv": 85}
 
 
 def load_demo_sources(scene: DemoScene) -> None:
-    """Connect the sources of demo people, and have them send.
+    """Connect the sources of demo people and enqueue loading their data.
 
     A source that was disconnected stays so. Source: Contract 3.5; Ours (a newcomer sees
     every screen with something on it): sources beyond the contract's four give what of
@@ -84,7 +80,7 @@ def load_demo_sources(scene: DemoScene) -> None:
 def load_demo_source(
     *, tenant: Tenant, actor: Actor, user_uuid: UUID, provider: str, quiet_days: int
 ) -> bool:
-    """Store what a demo person's source sent until `quiet_days` ago; whether it was.
+    """Store a demo source's data up to `quiet_days` ago; return whether it did.
 
     Repeating it brings what has happened since and changes nothing else. All arrives as
     the source would have sent it: over the day, not in the moment of loading. Source:
@@ -130,7 +126,7 @@ def _made_up(source: str) -> Sequence[str]:
 def _spread_arrivals(
     user: User, source: str, *, since: datetime | None, now: datetime
 ) -> None:
-    """Put in place of the batches just recorded those that would have brought them."""
+    """Replace the arrivals just recorded by those of real syncs."""
     sent = Arrival.objects.for_tenant(user.tenant).filter(
         user=user, provider=source, at__gt=since or user.created_on - SYNCED_FOR
     )
@@ -173,7 +169,7 @@ def _brought(
     new: int,
     changed: int,
 ) -> Iterator[tuple[datetime, int, int, int]]:
-    """Of each sync with news of a resource: when, how many again, created, updated.
+    """Return for each sync its time and how many were repeated, created, updated.
 
     The first brings what the later ones do not.
     """

@@ -1,8 +1,4 @@
-"""Demo sources: connect one to a sandbox user, keep it up, let the user go again.
-
-Must not be here: what its data is like (users.wearables.demo), or the demo's people
-(operations.demo).
-"""
+"""Demo sources: connect one to a sandbox user, add data, delete the user later."""
 
 from __future__ import annotations
 
@@ -68,7 +64,7 @@ _CYCLES_APP = "com.example.cycles"
 
 @transaction.atomic
 def connect_demo_source(*, user: User, actor: Actor, provider: str) -> Connection:
-    """Connect a made-up source to a sandbox user, with DEMO_DAYS of its data.
+    """Connect a demo source to a sandbox user, with DEMO_DAYS of data.
 
     Tells of the connection, then once of each resource's past. One that is connected
     already gets what has come since, as a real one would send it. The user goes
@@ -107,7 +103,7 @@ def add_demo_data(
     resources: Sequence[str],
     until: datetime | None = None,
 ) -> Connection:
-    """Connect a made-up source if it is not, and store what it has up to `until`.
+    """Connect a demo source if needed, and store its data up to `until`.
 
     The first time that is a past of DEMO_DAYS, told of once for each resource; later
     what came since, told of as it always is. Raises: provider_unknown; not_found.
@@ -142,7 +138,7 @@ def add_demo_data(
 
 
 def enqueue_due_expiries() -> int:
-    """Enqueue the end of each demo user whose time is over; returns how many.
+    """Enqueue deleting each expired demo user; return how many.
 
     Over all tenants.
     """
@@ -160,7 +156,7 @@ def enqueue_due_expiries() -> int:
 
 @transaction.atomic
 def expire_demo_user(*, tenant: Tenant, actor: Actor, user_uuid: UUID) -> bool:
-    """Delete a demo user whose time is over; whether it was done.
+    """Delete an expired demo user; return whether it was deleted.
 
     One who has a real source by now stays for good. Source: Contract 3.5; Ours: nobody
     loses real data to an old demo.
@@ -188,7 +184,7 @@ def expire_demo_user(*, tenant: Tenant, actor: Actor, user_uuid: UUID) -> bool:
 
 
 def _newest(user: User, provider: str) -> datetime | None:
-    """When what is stored of a source begins last; cycles are predicted ahead."""
+    """Return the start of a source's newest record; cycles may lie ahead."""
     supplies = Supply.objects.for_tenant(user.tenant).filter(
         user=user, provider=provider
     )

@@ -1,7 +1,4 @@
-"""Devices of a user: known from what data names, or from what a source tells.
-
-Must not be here: the data itself.
-"""
+"""Devices of a user: record those that data or sources name."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ _NAMESPACE = UUID("0f6d3c52-7a1e-5d0b-8c34-5b9e2f7a6d18")
 
 @dataclass(frozen=True, slots=True)
 class DeviceDetails:
-    """What a source tells of a device; what it does not tell is None.
+    """Details of a device as its source sends them; None where absent.
 
     `device_id` is the source's own id of it.
     """
@@ -49,7 +46,7 @@ def record_device_seen(
     app_id: str | None,
     device_id: UUID | None,
 ) -> None:
-    """Know a device that data names, from its first data on; the caller locked `user`.
+    """Create a device when data first names it; the caller locked `user`.
 
     What is known of it already stays: data says less than its source.
     Source: Contract 2.4, 8.2 (provider.device.created).
@@ -73,7 +70,7 @@ def record_device_seen(
 
 @transaction.atomic
 def record_device(*, user: User, details: DeviceDetails) -> UUID:
-    """Keep what a source tells of a device and return the id that data is to name.
+    """Store a source's details of a device and return the ID that data names.
 
     The same device of a user has the same id every time. What is new or changed makes
     one event; what is not told leaves what was. Raises: not_found.

@@ -1,8 +1,4 @@
-"""Erasing a user: what is counted, what this app removes, and the receipt of it.
-
-Must not be here: when a user is erased (operations.users), or what other apps keep
-(their own erasers).
-"""
+"""Erasure of a user: count and delete the rows, and sign the receipt."""
 
 from __future__ import annotations
 
@@ -34,20 +30,20 @@ _ERASING = b"SELECT set_config('assay.erasing', 'on', true)"
 
 
 def erase_samples(tenant_pk: int, user_uuid: UUID) -> None:
-    """Remove all samples of a user; their origins go with the user's row."""
+    """Delete all samples of a user; their origins go with the user's row."""
     mine = User.unscoped.filter(tenant_id=tenant_pk, uuid=user_uuid)
     for user_id in mine.values_list("pk", flat=True):
         find_store().delete_user(user_id=user_id)
 
 
 def allow_erasure() -> None:
-    """Let append-only tables lose rows, until the caller's transaction ends."""
+    """Allow deletes in append-only tables until the caller's transaction ends."""
     with rows.cursor() as opened:
         opened.execute(_ERASING)
 
 
 def count_user_rows(*, user: User) -> dict[str, int]:
-    """How many rows about a user each table has that is erased; empty ones left out."""
+    """Count the rows about a user in each erased table; omit empty tables."""
     counts = {
         table.label: table.rows_of(user).order_by().values("pk").count()
         for table in data_map()
@@ -57,7 +53,7 @@ def count_user_rows(*, user: User) -> dict[str, int]:
 
 
 def remove_mentions(*, tenant: Tenant, user: User) -> dict[str, int]:
-    """Remove what names a user in rows of others; returns how many rows, by table.
+    """Remove mentions of a user from other rows; return how many, by table.
 
     The log of calls, answers that idempotency keys repeat, and saved views of this user
     alone. Source: Ours: none has a foreign key to the user, and all hold the ids.
@@ -76,7 +72,7 @@ def remove_mentions(*, tenant: Tenant, user: User) -> dict[str, int]:
 def write_receipt(
     *, tenant: Tenant, user_uuid: UUID, deleted_at: datetime, removed: dict[str, int]
 ) -> ErasureReceipt:
-    """Sign and keep what was removed, in the caller's transaction.
+    """Sign and store the receipt of an erasure, in the caller's transaction.
 
     It names the user by uuid alone and holds numbers of rows, no data. Source: Ours
     (workflows: a signed list of every store that was emptied).
@@ -107,7 +103,7 @@ def _moment(at: datetime) -> str:
 
 
 def build_receipt_file(receipt: ErasureReceipt) -> dict[str, object]:
-    """A receipt as it is handed over: the document and what proves it."""
+    """Return the downloadable file of a receipt: its document and signature."""
     return {
         "document": receipt.document,
         "sha256": receipt.sha256,

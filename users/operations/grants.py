@@ -1,8 +1,4 @@
-"""Grants: keep a source's tokens, trade them for new ones once, give them back.
-
-Must not be here: connecting by a grant (operations.cloud_sources), or what is pulled
-with it (operations.pulling).
-"""
+"""Grants of cloud sources: store tokens, renew them once, revoke them."""
 
 from __future__ import annotations
 
@@ -46,14 +42,14 @@ _CLAIMED_WAIT = timedelta(seconds=5)
 
 @dataclass(frozen=True, slots=True)
 class StoredGrant:
-    """A grant, and which of the tokens that were stored it has."""
+    """A grant, and the rotation of its stored tokens."""
 
     grant: Grant
     rotation: int
 
 
 def store_grant(*, connection: Connection, grant: Grant) -> None:
-    """Store the tokens of a connection, encrypted, in place of those it had.
+    """Store the tokens of a connection, encrypted, replacing earlier ones.
 
     Source: Ours: a copy of the database opens no source.
     """
@@ -69,7 +65,7 @@ def store_grant(*, connection: Connection, grant: Grant) -> None:
 
 
 def find_usable_grant(*, connection: Connection, gateway: SourceGateway) -> StoredGrant:
-    """The tokens of a connection, traded for new ones if they are about to end.
+    """Return the tokens of a connection, renewed if they expire soon.
 
     Asks the source, so never call it inside a transaction. Raises: SourceUnavailable;
     SourceRefused (token_refresh_failed, also where there are no tokens).
@@ -84,7 +80,7 @@ def find_usable_grant(*, connection: Connection, gateway: SourceGateway) -> Stor
 def renew_grant(
     *, connection: Connection, gateway: SourceGateway, spent: int
 ) -> StoredGrant:
-    """Trade tokens that are not taken any more; `spent` is their rotation.
+    """Renew tokens that the source no longer accepts; `spent` is their rotation.
 
     Of two workers one trades: the other gets what the first stored, or
     SourceUnavailable while it is at it. Never call it inside a transaction. Raises:
@@ -112,7 +108,7 @@ def renew_grant(
 
 
 def end_grant(*, connection: Connection) -> None:
-    """Have the permission of an ended connection given back, if it has one.
+    """Enqueue revoking the grant of an ended connection, if it has one.
 
     In the transaction that ends it. Source: Ours: who disconnects a source expects that
     we can't read it any more.
@@ -125,7 +121,7 @@ def end_grant(*, connection: Connection) -> None:
 
 
 def revoke_grant(*, tenant: Tenant, connection_pk: int) -> timedelta | None:
-    """Give the permission of an ended connection back, and forget its tokens.
+    """Revoke the grant of an ended connection at its source, and delete its tokens.
 
     Returns when to try again, None when it is done: a source that is away has
     REVOKED_WITHIN to come back. Never call it inside a transaction. Source: RFC 7009.
@@ -149,7 +145,7 @@ def revoke_grant(*, tenant: Tenant, connection_pk: int) -> timedelta | None:
 
 
 def delete_grant(*, tenant: Tenant, connection_pk: int) -> None:
-    """Forget the tokens of an ended connection that could not be given back."""
+    """Delete the tokens of an ended connection that could not be revoked."""
     kept = _ended(tenant, connection_pk)
     if kept is not None:
         kept.delete()
@@ -162,7 +158,7 @@ def _exchange(gateway: SourceGateway, old: Grant) -> Grant:
 
 
 def _ended(tenant: Tenant, connection_pk: int) -> SourceGrant | None:
-    """The grant of a connection that is no more; a live one's is nobody's to end."""
+    """Return the grant of an ended connection; None for a live one."""
     kept: SourceGrant | None = (
         SourceGrant.objects.for_tenant(tenant)
         .select_related("connection")

@@ -1,7 +1,7 @@
-"""Files of imports: what was uploaded, and what was read of it until it is stored.
+"""Files of imports: uploads, and their parsed parts until they are stored.
 
 They lie under random names outside the web root, are never served, and go as soon as
-their import ends. Must not be here: what may be uploaded.
+their import ends.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ PARTS = ".parts"
 
 @dataclass(frozen=True, slots=True)
 class NewUpload:
-    """An upload that was written: the name it will have, its digest and bytes."""
+    """A written upload: its future name, digest and size."""
 
     name: str
     size: int
@@ -50,13 +50,13 @@ class NewUpload:
 
     @property
     def path(self) -> Path:
-        """Where it can be read by now."""
+        """Return the path of the file while it is open."""
         return Path(self.opened.name)
 
 
 @contextmanager
 def new_upload(chunks: Iterable[bytes]) -> Iterator[NewUpload]:
-    """Write an upload on this machine, in bounded memory; kept if the block ends well.
+    """Write an upload in bounded memory; stored if the block succeeds.
 
     Raises: file_too_large (413); storage_unavailable (503).
     """
@@ -81,13 +81,13 @@ def _check_size(size: int) -> None:
 
 
 def remove_file(name: str) -> None:
-    """Remove an upload and what was read of it; what is gone already is fine."""
+    """Delete an upload and its parts; missing files are ignored."""
     if name:
         storage.remove_files([name, name + PARTS])
 
 
 def erase_imports(tenant_pk: int, user_uuid: UUID) -> None:
-    """Remove all imports of a user, with their rows now and their files on commit."""
+    """Delete all imports of a user: rows now, files on commit."""
     jobs = ImportJob.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid)
     names = list(jobs.exclude(stored_as="").values_list("stored_as", flat=True))
     jobs.delete()
@@ -96,7 +96,7 @@ def erase_imports(tenant_pk: int, user_uuid: UUID) -> None:
 
 
 def sweep_orphan_imports() -> int:
-    """Remove files older than ORPHAN_AGE that no open import names; returns how many.
+    """Delete files older than ORPHAN_AGE without an open import; return how many.
 
     Works over all tenants. Source: Ours: what a crash left behind is health data.
     """

@@ -1,7 +1,4 @@
-"""Storing one part of an imported file through the operations of a push.
-
-Must not be here: which part comes next, or what is told of it (imports).
-"""
+"""Storing one part of an imported file through the operations of a push."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class StoredPart:
-    """What became of a part's elements; `resource` is the contract's name (3.4)."""
+    """Result of storing a part; `resource` is the contract's name (3.4)."""
 
     resource: str
     created: int
@@ -36,7 +33,7 @@ class StoredPart:
     last: str
 
     def added_to(self, counts: dict[str, Any]) -> dict[str, Any]:
-        """The counts of an import with this part's added, see ImportJob.counts."""
+        """Return an import's counts with this part added, see ImportJob.counts."""
         stored = self.created + self.updated + self.unchanged
         if not stored:
             return counts
@@ -58,7 +55,7 @@ class StoredPart:
 
 
 def store_part(*, user: User, actor: Actor, provider: str, part: Part) -> StoredPart:
-    """Store a part of a live user's file; what is stored already is unchanged.
+    """Store a part of a live user's file; records stored before are unchanged.
 
     No event tells of single elements: the import tells of the whole. Raises: what
     record_samples, record_summaries and record_workout_stream raise. Source: Ours.
@@ -104,7 +101,7 @@ def store_part(*, user: User, actor: Actor, provider: str, part: Part) -> Stored
 
 
 def _origin(user: User, provider: str, part: Part) -> dict[str, Any]:
-    """Where the part comes from, as a push names it."""
+    """Return the source of a part, as a push names it."""
     source_type, app_id, device_id, device = part.origin
     if device is not None:
         # Neither app nor version are told: those of one device would take turns.

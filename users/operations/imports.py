@@ -1,8 +1,7 @@
-"""Imports of files: start one, take it in, cancel it; the one writer of its status.
+"""Imports of files: start, run and cancel them; the only writer of their status.
 
 A file is read whole before any of it is stored, and what was read is stored part by
-part, each exactly once however often a worker dies. Must not be here: how a format is
-read (users.wearables.formats), how files are kept (import_files).
+part, each exactly once however often a worker dies.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ DEFAULT_PROVIDER = "manual"
 
 @dataclass(frozen=True, slots=True)
 class ImportRequest:
-    """A file as it is uploaded: its bytes in pieces, and what its sender calls it.
+    """An uploaded file: its bytes in chunks, its name and its source.
 
     `provider` is the source that rows of CSV or NDJSON are stored under; other formats
     tell it themselves.
@@ -80,13 +79,13 @@ class ImportRequest:
 
 
 class _Stopped(Exception):
-    """The import is no longer ours to go on with: cancelled, or another run did."""
+    """The import was cancelled or is run by another worker."""
 
 
 def start_import(
     *, user: User, actor: Actor, wanted: ImportRequest, runs_here: bool = False
 ) -> ImportJob:
-    """Keep a file of a live user's data and enqueue its import, which is `waiting`.
+    """Store an uploaded file and enqueue its import, with status `waiting`.
 
     What is no health data by its first bytes is refused at once, and nothing is kept.
     With `runs_here` no job is enqueued: the caller calls `run_import`. Raises:
@@ -135,7 +134,7 @@ def start_import(
 
 
 def cancel_import(*, job: ImportJob, actor: Actor) -> ImportJob:
-    """Stop an import; what is stored already stays, and the file goes.
+    """Cancel an import; records stored so far are kept, the file is deleted.
 
     Raises: transition_not_allowed, where it has ended. Source: Ours.
     """
@@ -147,7 +146,7 @@ def cancel_import(*, job: ImportJob, actor: Actor) -> ImportJob:
 
 
 def run_import(*, tenant_pk: int, job_id: UUID, watch: Watch | None = None) -> None:
-    """Take an import from where it is to its end; what the worker runs.
+    """Run an import from its current status to its end.
 
     `watch` is called with the import as it goes on, a few times a second. Safe to
     repeat and to run twice at once. Reading that was cut short starts again, storing
@@ -174,7 +173,7 @@ def run_import(*, tenant_pk: int, job_id: UUID, watch: Watch | None = None) -> N
 
 
 def fail_import(*, tenant_pk: int, job_id: UUID) -> None:
-    """End an import that no run could finish, so that it does not wait forever."""
+    """Mark an import as failed that no run could finish."""
     job = _find_job(tenant_pk, job_id)
     if job is not None and job.is_open:
         _fail(job, ImportRefusal.PROCESSING_ERROR, to=ImportStatus.FAILED)
@@ -182,7 +181,7 @@ def fail_import(*, tenant_pk: int, job_id: UUID) -> None:
 
 @transaction.atomic
 def advance_import(*, job: ImportJob, to: ImportStatus, **changes: object) -> ImportJob:
-    """Move an import's status with `changes` to its row; at its end the file goes.
+    """Change an import's status and row; delete its file at the end.
 
     The one writer of status. Raises: transition_not_allowed. Source: Ours.
     """
@@ -194,7 +193,7 @@ def advance_import(*, job: ImportJob, to: ImportStatus, **changes: object) -> Im
 
 
 def _read(job: ImportJob, watch: Watch | None) -> None:
-    """Read all of the file, and lay out what is to be stored. Raises: _Stopped."""
+    """Parse the whole file into parts to store. Raises: _Stopped."""
     if job.status == ImportStatus.WAITING:
         advance_import(job=job, to=ImportStatus.READING, started_at=timezone.now())
     user = live_user(tenant=job.tenant, user_id=job.user.uuid)
@@ -244,7 +243,7 @@ def _found(staged: Staged) -> dict[str, Any]:
 
 
 def _store(job: ImportJob, watch: Watch | None) -> None:
-    """Store what was read from the first part on that is not. Raises: _Stopped."""
+    """Store the parts that are not stored yet. Raises: _Stopped."""
     with local_file(job.stored_as + PARTS) as parts:
         _store_parts(job, parts, watch)
     with transaction.atomic():
@@ -301,7 +300,7 @@ def _store_parts(job: ImportJob, path: Path, watch: Watch | None) -> None:
 
 
 class _Teller:
-    """Writes how far the reading is, now and then. Raises: _Stopped."""
+    """Write the progress of parsing at intervals. Raises: _Stopped."""
 
     def __init__(self, job: ImportJob, watch: Watch | None) -> None:
         self.job = job
@@ -330,7 +329,7 @@ class _Teller:
 def _touch(
     job: ImportJob, *, status: ImportStatus, before: int, **changes: object
 ) -> None:
-    """Write progress of an import that is still where we left it. Raises: _Stopped."""
+    """Write progress unless another run changed the import. Raises: _Stopped."""
     mine = ImportJob.objects.for_tenant(job.tenant)
     here = mine.filter(id=job.id, status=status, batches_done=before)
     if here.update(**changes) != 1:
@@ -340,7 +339,7 @@ def _touch(
 
 
 def _remove_what_is_left(job: ImportJob) -> None:
-    """Remove what a run wrote after its import had been ended by another."""
+    """Delete files of a run whose import another run ended."""
     mine = ImportJob.objects.for_tenant(job.tenant).filter(id=job.id)
     if not mine.open().exists():
         remove_file(job.stored_as)
@@ -383,7 +382,7 @@ def _find_job(tenant_pk: int, job_id: UUID) -> ImportJob | None:
 
 
 def _shown_name(name: str) -> str:
-    """The sender's name of the file, without folders, as it can be kept and shown."""
+    """Return the sender's file name without folders, safe to store and show."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     shown = "".join(sign for sign in last if sign.isprintable()).strip()
     return shown[-FILE_NAME_MAX_LENGTH:] or "file"

@@ -1,7 +1,4 @@
-"""Link sessions: make a link for a user, find whose it is, mail it, end it.
-
-Must not be here: what its holder connects (users.operations.linking).
-"""
+"""Link sessions: create, find, e-mail and revoke connect links."""
 
 from __future__ import annotations
 
@@ -60,7 +57,7 @@ _is_https_url = URLValidator(schemes=["https"])
 
 @dataclass(frozen=True, slots=True)
 class LinkRequest:
-    """What a link is for: fields as of LinkSession."""
+    """Options of a new link, as in LinkSession."""
 
     provider: str = ""
     filter_on_providers: tuple[str, ...] = ()
@@ -79,7 +76,7 @@ def create_link_session(
     wanted: LinkRequest | None = None,
     lasts: timedelta = LINK_TTL,
 ) -> LinkSession:
-    """Make a link by which the holder connects sources of a live user.
+    """Create a link that lets its holder connect sources of a live user.
 
     Raises: not_found; 422 provider_unknown, provider_filtered (it is not among the only
     ones shown), redirect_url_invalid (https, a host, no password), redirect_url_missing
@@ -107,7 +104,7 @@ def create_link_session(
 
 
 def link_token(session: LinkSession) -> str:
-    """The secret of a link, the same each time: signed, so that none can be made up.
+    """Return the signed token of a link; always the same one.
 
     Source: Ours: it is kept nowhere, and a copy of the database opens no link.
     """
@@ -115,7 +112,7 @@ def link_token(session: LinkSession) -> str:
 
 
 def link_url(session: LinkSession, *, provider: str = "") -> str:
-    """The absolute address of a link; its token is in the query, which no log keeps.
+    """Return the absolute URL of a link; its token is in the unlogged query.
 
     With a provider it goes on to the source's own sign-in.
     """
@@ -128,7 +125,7 @@ def link_url(session: LinkSession, *, provider: str = "") -> str:
 
 
 def find_link_session(token: str) -> LinkSession:
-    """The session of a link that works, with its user and tenant; audits nothing.
+    """Return the open session of a token, with its user and tenant; no audit.
 
     Raises: link_unknown (404), also of a deleted user's; link_ended. Source: Contract
     3.6.
@@ -155,12 +152,12 @@ def find_link_session(token: str) -> LinkSession:
 
 
 def link_actor(address: str | None) -> Actor:
-    """Who acts through a link: whoever holds it, at this IP address."""
+    """Return the audit actor of a link's holder at this IP address."""
     return Actor(ActorKind.SYSTEM, LINK_ACTOR, LINK_ACTOR, address)
 
 
 def record_link_opened(session: LinkSession) -> None:
-    """Keep when a link was first opened."""
+    """Record when a link was first opened."""
     if session.opened_at is None:
         session.opened_at = timezone.now()
         session.save(update_fields=["opened_at"])
@@ -168,7 +165,7 @@ def record_link_opened(session: LinkSession) -> None:
 
 @transaction.atomic
 def end_link_session(*, session: LinkSession, actor: Actor) -> LinkSession:
-    """Stop a link; what was connected by it stays connected.
+    """Revoke a link; sources connected with it stay connected.
 
     Raises: link_ended.
     """
@@ -184,7 +181,7 @@ def end_link_session(*, session: LinkSession, actor: Actor) -> LinkSession:
 
 
 def mail_link(*, session: LinkSession, actor: Actor, email: str) -> None:
-    """Mail a link to its user, in the team's name; the address is not kept.
+    """E-mail a link in the team's name; the address is not stored.
 
     Raises: email_invalid, link_ended, mail_limit, mail_refused (nothing was sent).
     Source: Ours: no job, as its inputs would keep the address.
@@ -224,7 +221,7 @@ def mail_link(*, session: LinkSession, actor: Actor, email: str) -> None:
 
 
 def remove_old_link_sessions() -> int:
-    """Forget links that ended LINK_RETENTION ago, of all tenants; gives how many."""
+    """Delete links that ended LINK_RETENTION ago, of all tenants; return how many."""
     ended = timezone.now() - LINK_RETENTION
     removed, _by_model = LinkSession.unscoped.filter(expires_at__lt=ended).delete()
     return removed
@@ -233,7 +230,7 @@ def remove_old_link_sessions() -> int:
 def redirect_target(
     session: LinkSession, *, state: str, provider: str = "", error: str = ""
 ) -> str:
-    """Where the page sends its holder: the session's redirect_url, told what became.
+    """Return the session's redirect_url with the outcome in its query.
 
     `state` is `success`, `error` or `closed`; `provider` a slug, `error` a code of
     ours. Nothing else is told: who it was about, the client knows. Source: Ours
@@ -247,7 +244,7 @@ def redirect_target(
 
 
 def is_allowed_redirect(url: str) -> bool:
-    """Whether people may be sent there: https to a host, with no password in it.
+    """Return whether a redirect URL is allowed: https, a host, no password.
 
     Blanks, control characters and backslashes, which browsers read in ways of their
     own, are refused; what is not ASCII has to be encoded.

@@ -1,8 +1,4 @@
-"""What the holder of a link can connect, and connecting it: sign-in, demo data, a file.
-
-Must not be here: the link itself (users.operations.link_sessions), or what a source is
-asked (users.gateways).
-"""
+"""Connecting sources through a link: sign-in, demo data or file upload."""
 
 from __future__ import annotations
 
@@ -80,7 +76,7 @@ _FILES = {
 
 @dataclass(frozen=True, slots=True)
 class OfferedSource:
-    """A source of the page; `ways` is empty where it is connected and can't be again.
+    """A source on the connect page; `ways` is empty if it cannot be connected again.
 
     `connection` is the user's live one, if there is one.
     """
@@ -91,17 +87,17 @@ class OfferedSource:
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Return the display name."""
         return self._words[0]
 
     @property
     def description(self) -> str:
-        """What people know of it, or what they can upload."""
+        """Return the description, or what can be uploaded."""
         return self._words[1]
 
     @property
     def kind(self) -> Kind:
-        """Where the page lists it."""
+        """Return the section of the page that lists it."""
         if self.provider.slug == DEFAULT_PROVIDER:
             return Kind.FILES
         found = (_KINDS.get(each) for each in self.provider.source_types)
@@ -114,20 +110,20 @@ class OfferedSource:
 
     @property
     def is_connected(self) -> bool:
-        """Whether data may come from it now."""
+        """Return whether it is connected."""
         live = self.connection
         return live is not None and live.status == ConnectionStatus.CONNECTED
 
     @property
     def needs_reconnection(self) -> bool:
-        """Whether it was connected, and somebody has to sign in again."""
+        """Return whether the user has to sign in again."""
         live = self.connection
         return live is not None and live.status == ConnectionStatus.ERROR
 
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """What the state of a sign-in says: whose it is and of which source.
+    """The session and source that the state of a sign-in names.
 
     `verifier` is the secret of PKCE, which never reaches the browser in the clear.
     """
@@ -139,7 +135,7 @@ class SignIn:
 
 
 def list_offered_sources(session: LinkSession) -> list[OfferedSource]:
-    """The sources of a link's page, by name: those its user has, and may connect.
+    """List the sources of a link's page by name: connected and available ones.
 
     Source: Contract 3.6; Ours: what this installation can't connect is not shown.
     """
@@ -160,7 +156,7 @@ def list_offered_sources(session: LinkSession) -> list[OfferedSource]:
 
 
 def find_offered_source(session: LinkSession, provider: str, way: Way) -> OfferedSource:
-    """The source of this slug, if it may be connected this way.
+    """Return the source of this slug, if it can be connected this way.
 
     Raises: source_not_offered (404).
     """
@@ -173,7 +169,7 @@ def find_offered_source(session: LinkSession, provider: str, way: Way) -> Offere
 def disconnect_from_portal(
     *, session: LinkSession, actor: Actor, provider: str
 ) -> Connection:
-    """End a connection for the person whose portal it is; what came in stays.
+    """Disconnect a source for the holder of a portal link; its data is kept.
 
     Raises: source_not_offered (404), of a link that opens no portal;
     source_not_connected (404).
@@ -184,7 +180,7 @@ def disconnect_from_portal(
 
 
 def start_sign_in(*, session: LinkSession, provider: str) -> str:
-    """The address at which the holder allows a source to be read.
+    """Return the URL of a source's sign-in page.
 
     Raises: source_not_offered (404). Source: RFC 6749 4.1, RFC 7636; Ours: the state is
     encrypted, so that it needs no row and tells the source nothing.
@@ -209,7 +205,7 @@ def start_sign_in(*, session: LinkSession, provider: str) -> str:
 
 
 def read_sign_in(state: str) -> SignIn:
-    """What a state says that came back, even late. Raises: sign_in_unknown (404)."""
+    """Parse the state of a sign-in, even expired. Raises: sign_in_unknown (404)."""
     try:
         if len(state) > _STATE_MAX_LENGTH:
             raise _unknown_sign_in()
@@ -227,7 +223,7 @@ def read_sign_in(state: str) -> SignIn:
 def finish_sign_in(
     *, session: LinkSession, actor: Actor, sign_in: SignIn, code: str
 ) -> Connection:
-    """Connect the source that the holder came back from with a code.
+    """Connect the source of a completed sign-in with its code.
 
     Asks the source, so never call it inside a transaction. Raises: source_not_offered,
     not_found, sign_in_unknown (of another link; 404), sign_in_expired,
@@ -260,7 +256,7 @@ def finish_sign_in(
 def upload_file(
     *, session: LinkSession, actor: Actor, provider: str, file: UploadedFile[bytes]
 ) -> ImportJob:
-    """Take a file of the holder's data; its import runs by itself.
+    """Store an uploaded file of the holder and start its import.
 
     Raises: source_not_offered (404), and what start_import does.
     """
@@ -272,7 +268,7 @@ def upload_file(
 
 
 def connect_demo(*, session: LinkSession, actor: Actor, provider: str) -> Connection:
-    """Connect a made-up source, in the sandbox.
+    """Connect a demo source, in the sandbox.
 
     Raises: source_not_offered (404), and what connect_demo_source does.
     """
@@ -281,7 +277,7 @@ def connect_demo(*, session: LinkSession, actor: Actor, provider: str) -> Connec
 
 
 def sign_in_return_url(provider: str) -> str:
-    """The redirect URI of a source, to be registered there."""
+    """Return the redirect URI to register at a source."""
     return absolute_url(reverse("connect:back", args=[provider]))
 
 
@@ -309,7 +305,7 @@ def _gateway_of(provider: str) -> SourceGateway:
 
 
 def _challenge_of(verifier: str) -> str:
-    """S256 of RFC 7636, 4.2."""
+    """Return the S256 challenge of a verifier (RFC 7636, 4.2)."""
     digest = hashlib.sha256(verifier.encode()).digest()
     return base64.urlsafe_b64encode(digest).rstrip(b"=").decode()
 

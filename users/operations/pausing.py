@@ -1,7 +1,4 @@
-"""Pausing and resuming sources: by hand, and by themselves when ingestion ends.
-
-Must not be here: connecting and disconnecting (operations.sources).
-"""
+"""Pausing and resuming sources, by a member or when ingestion ends."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ INGESTION_END_GRACE = timedelta(days=7)
 
 @transaction.atomic
 def pause_source(*, user: User, actor: Actor, provider: str) -> Connection:
-    """Stop fetching from a source until somebody resumes it.
+    """Pause a source until a member resumes it.
 
     What it pushes by itself is still taken. One that is paused stays so. Raises:
     source_not_connected (404); not_found. Source: Ours (workflows D4): paused by hand,
@@ -46,7 +43,7 @@ def pause_source(*, user: User, actor: Actor, provider: str) -> Connection:
 
 @transaction.atomic
 def resume_source(*, user: User, actor: Actor, provider: str) -> Connection:
-    """Let a paused source go on, and fetch what it has recorded since.
+    """Resume a paused source and fetch the data recorded since.
 
     One that is not paused stays as it is.
     Raises: ingestion_over, where it would pause again by itself; source_not_connected
@@ -64,7 +61,7 @@ def resume_source(*, user: User, actor: Actor, provider: str) -> Connection:
 
 
 def resume_sources(*, user: User, actor: Actor) -> None:
-    """Let what the end of ingestion paused go on, if it may; the caller locked `user`.
+    """Resume sources that the end of ingestion paused; the caller locked `user`.
 
     Source: Ours (contract silent on resuming): what the end of ingestion paused, a
     later end resumes.
@@ -83,7 +80,7 @@ def resume_sources(*, user: User, actor: Actor) -> None:
 
 @transaction.atomic
 def pause_sources(*, tenant: Tenant, actor: Actor, user_uuid: UUID) -> int:
-    """Pause a user's connections if ingestion ended long enough ago; returns how many.
+    """Pause a user's connections if ingestion is over; return how many.
 
     Source: Contract 2.3.
     """
@@ -106,7 +103,7 @@ def pause_sources(*, tenant: Tenant, actor: Actor, user_uuid: UUID) -> int:
 
 
 def enqueue_due_pauses() -> int:
-    """Enqueue pausing for each user whose ingestion is over; returns how many.
+    """Enqueue pausing for each user whose ingestion is over; return how many.
 
     Over all tenants.
     """
@@ -121,7 +118,7 @@ def enqueue_due_pauses() -> int:
 
 
 def is_ingestion_over(user: User) -> bool:
-    """Whether the grace after the last day of ingestion is over; days are UTC."""
+    """Return whether the grace after the last day of ingestion is over, in UTC."""
     end = user.ingestion_end
     return end is not None and end + INGESTION_END_GRACE < timezone.now().date()
 

@@ -1,8 +1,7 @@
-"""Pulling: fetch what was asked of a cloud source, page by page, and store it.
+"""Run the pulls of cloud sources: fetch data page by page and store it.
 
 A page is stored in one transaction with the place where to go on, so that a pull that
-is cut off stores nothing twice. Must not be here: what is asked for
-(operations.cloud_sources), or the record of a pull (operations.pulls).
+is cut off stores nothing twice.
 """
 
 from __future__ import annotations
@@ -78,12 +77,12 @@ _DAY_KEYS = (
 
 
 class _Ended(Exception):
-    """The connection is not to be read any more."""
+    """The connection must not be read any more."""
 
 
 @dataclass(slots=True)
 class _Run:
-    """The pulls of one connection, done one after another with the same tokens."""
+    """The pulls of one connection, run in sequence with the same tokens."""
 
     connection: Connection
     gateway: SourceGateway
@@ -94,7 +93,7 @@ class _Run:
     refusals: list[str] = field(default_factory=list)
 
     def renew_tokens(self) -> None:
-        """New tokens, once a run. Raises: ResourceRefused: they are new already."""
+        """Renew the tokens, once a run. Raises: ResourceRefused if already renewed."""
         if self.has_renewed:
             raise ResourceRefused("http_401")
         self.kept = renew_grant(
@@ -104,7 +103,7 @@ class _Run:
 
 
 def run_pulls(*, tenant: Tenant, actor: Actor, connection_pk: int) -> timedelta | None:
-    """Do the open pulls of a connection; returns when to go on, None when all ended.
+    """Run the open pulls of a connection; return the wait before the rest, or None.
 
     What one resource is refused for does not keep the others; a source that is away,
     or wants to be asked later, keeps all. One that says no for good breaks the
@@ -132,7 +131,7 @@ def run_pulls(*, tenant: Tenant, actor: Actor, connection_pk: int) -> timedelta 
 
 
 def fail_pulls(*, tenant: Tenant, actor: Actor, connection_pk: int) -> None:
-    """End the open pulls of a connection whose work failed again and again.
+    """Mark the open pulls of a connection as failed after repeated errors.
 
     Source: Ours: nothing waits for a job that is no more.
     """
@@ -141,7 +140,7 @@ def fail_pulls(*, tenant: Tenant, actor: Actor, connection_pk: int) -> None:
 
 
 def enqueue_due_pulls() -> int:
-    """Ask every connected cloud source for what is new; returns how many connections.
+    """Schedule pulls for every due cloud source; return how many connections.
 
     Those that were asked within PULL_EVERY, or have a pull open, are left. Over all
     tenants. Source: Ours: sources that push nothing have to be asked.
@@ -203,7 +202,7 @@ def _run(connection: Connection, actor: Actor) -> timedelta | None:
 
 
 def _do(run: _Run, pull: Pull) -> None:
-    """Fetch and store one pull to its end.
+    """Fetch and store the data of one pull.
 
     Raises: SourceUnavailable, SourceRefused; _Ended.
     """
@@ -239,7 +238,7 @@ def _fetch(run: _Run, pull: Pull) -> None:
 
 @transaction.atomic
 def _store_page(run: _Run, pull: Pull, page: PulledPage) -> None:
-    """Raises: _Ended: the connection was ended, paused or broken meanwhile."""
+    """Store a page. Raises: _Ended if the connection was ended, paused or broken."""
     try:
         user = lock_user(run.connection.user)
     except NotFound:
@@ -297,7 +296,7 @@ def _record_readable(
     elements: Sequence[dict[str, Any]],
     record: Callable[[Sequence[dict[str, Any]]], None],
 ) -> None:
-    """Store elements in one call; those that can't be read are left out."""
+    """Store elements in one call; invalid ones are skipped."""
     while elements:
         try:
             record(elements)
@@ -313,7 +312,7 @@ def _record_readable(
 
 
 def _of_its_sleep(cycle: dict[str, Any], user: User, provider: str) -> dict[str, Any]:
-    """A sleep cycle that names its sleep: the one of the same id at the source."""
+    """Set the sleep of a sleep cycle: the one with the same ID at the source."""
     named = cycle.get("external_id")
     if named is None or cycle.get("sleep_id") is not None:
         return cycle
@@ -339,7 +338,7 @@ def _device_id(user: User, provider: str, batch: PulledBatch) -> UUID | None:
 
 
 def _days(batch: PulledBatch) -> set[str]:
-    """The days that elements are of, as their source writes them."""
+    """Return the days of elements, as their source writes them."""
     days = set()
     for element in batch.elements:
         told = next((element[key] for key in _DAY_KEYS if element.get(key)), "")
@@ -348,7 +347,7 @@ def _days(batch: PulledBatch) -> set[str]:
 
 
 def _wait(pull: Pull, away: SourceUnavailable) -> timedelta | None:
-    """How long to wait before asking again; None: long enough was waited."""
+    """Return the wait before the next request; None after the last retry."""
     if timezone.now() - pull.scheduled_at > _PATIENCE:
         return None
     if away.retry_after is not None:
@@ -359,13 +358,13 @@ def _wait(pull: Pull, away: SourceUnavailable) -> timedelta | None:
 
 
 def _gives_anything(connection: Connection) -> bool:
-    """Whether a source gives any resource, as far as it was asked."""
+    """Return whether a source returned any of the requested resources."""
     told = connection.resource_availability.values()
     return any(each["status"] == "available" for each in told)
 
 
 def _fault(refusals: list[str]) -> ConnectionFault:
-    """What it means that a source gives nothing at all, with new tokens."""
+    """Return the fault of a source that refuses all resources with new tokens."""
     if all(reason == "http_401" for reason in refusals):
         return ConnectionFault.PROVIDER_CREDENTIAL_ERROR
     if all(reason in {"http_401", "http_403"} for reason in refusals):
@@ -377,7 +376,7 @@ def _fault(refusals: list[str]) -> ConnectionFault:
 def _note_availability(
     connection: Connection, resource: str, *, is_given: bool
 ) -> None:
-    """Keep whether the source gives a resource (contract 2.4)."""
+    """Record whether the source provides a resource (contract 2.4)."""
     lock_user(connection.user)
     connection.refresh_from_db(fields=["resource_availability"])
     told = connection.resource_availability
@@ -393,6 +392,6 @@ def _fail_open(connection: Connection, actor: Actor, error_type: str) -> None:
 
 
 def _open_pulls(tenant: Tenant, connection_pk: int) -> list[Pull]:
-    """Open pulls, in the order they were asked for: the past first."""
+    """Return open pulls in the order scheduled: past data first."""
     mine = Pull.objects.for_tenant(tenant).open().filter(connection=connection_pk)
     return list(mine.select_related("user__tenant", "connection").order_by("id"))

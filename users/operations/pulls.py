@@ -1,7 +1,4 @@
-"""Pulls as records: scheduled, started, ended, and what is told when the past is here.
-
-Must not be here: the pulling itself (operations.pulling), or who asks for it.
-"""
+"""Records of pulls: scheduling, status, and the event when past data is stored."""
 
 from __future__ import annotations
 
@@ -44,7 +41,7 @@ def schedule_pulls(
     range_start: datetime | None = None,
     range_end: datetime | None = None,
 ) -> list[Pull]:
-    """Ask for each resource of a connected source and enqueue the work once.
+    """Schedule a pull for each resource of a source and enqueue one job.
 
     A pull that is open already is returned instead of a second one. The job
     `users.pull` gets `connection_pk`; the pulls of one connection run one after
@@ -83,7 +80,7 @@ def schedule_pulls(
 
 @transaction.atomic
 def start_pull(*, pull: Pull) -> None:
-    """Note that a pull runs; one whose worker died starts again where it stood.
+    """Mark a pull as running; after a crash it continues at its position.
 
     Raises: transition_not_allowed, when it has ended. Source: Ours.
     """
@@ -95,7 +92,7 @@ def start_pull(*, pull: Pull) -> None:
 
 
 def store_pull_position(*, pull: Pull, position: str) -> None:
-    """Note where a pull goes on if it is cut off; in the transaction that stored.
+    """Store the position at which a pull continues, in the storing transaction.
 
     Source: Ours: nothing is fetched twice for a cut connection.
     """
@@ -104,7 +101,7 @@ def store_pull_position(*, pull: Pull, position: str) -> None:
 
 
 def postpone_pull(*, pull: Pull, reason: str) -> None:
-    """Put a running pull back: the source wants to be asked later.
+    """Reschedule a running pull that the source asked to delay.
 
     `reason` is a short code. Raises: transition_not_allowed. Source: Ours.
     """
@@ -115,7 +112,7 @@ def postpone_pull(*, pull: Pull, reason: str) -> None:
 def end_pull(
     *, pull: Pull, actor: Actor, error_type: str = "", days_with_data: int | None = None
 ) -> None:
-    """End a pull, well or with a short code of what went wrong, and tell of the past.
+    """End a pull, with an error code if it failed; emit the event of past data.
 
     A backfill that ended well emits historical.data.{resource}.created, also when
     nothing came: its receiver waits for it. Raises: transition_not_allowed; not_found.
@@ -154,7 +151,7 @@ def record_history(
     range_end: datetime,
     days_with_data: int | None = None,
 ) -> Pull:
-    """Note a backfill that was done in one go (a file, made-up data), and tell of it.
+    """Record a backfill done at once (file, demo data), and emit its event.
 
     Raises: not_found. Source: Contract 3.5, 5.5, 8.2.
     """
@@ -182,7 +179,7 @@ def record_history(
 
 
 def abandon_pulls(*, connection: Connection) -> None:
-    """End all open pulls of a connection that is no more; a running one finds out.
+    """End all open pulls of an ended connection; a running one stops by itself.
 
     The caller holds the user's lock. Source: Ours.
     """
@@ -197,7 +194,7 @@ def abandon_pulls(*, connection: Connection) -> None:
 
 
 def remove_old_pulls() -> int:
-    """Forget what ended more than ARRIVAL_RETENTION ago; returns how many.
+    """Delete pulls that ended ARRIVAL_RETENTION ago; return how many.
 
     The latest backfill of a resource stays, as the one that went well last does: the
     next pull starts from it. Over all tenants.
@@ -218,7 +215,7 @@ def remove_old_pulls() -> int:
 def record_pull_attempt(
     *, user: User, provider: str, resource: str, at: datetime, failed: bool
 ) -> None:
-    """Note when a source was last asked for a resource, and whether that failed.
+    """Record the last attempt to pull a resource, and whether it failed.
 
     Source: Contract 5.5 (last_attempt).
     """

@@ -1,8 +1,4 @@
-"""Refreshing a user: ask every connected source for what is new, and wait for it.
-
-Must not be here: what a source is asked (operations.cloud_sources), or how it is
-fetched (operations.pulling).
-"""
+"""Refresh of a user: pull new data from all connected sources, and wait."""
 
 from __future__ import annotations
 
@@ -43,7 +39,7 @@ _waiting = BoundedSemaphore(2)
 
 @dataclass(frozen=True, slots=True)
 class StartedRefresh:
-    """What was asked, by slug: done at once, running (keys of pulls), or in vain."""
+    """Sources of a refresh by slug: done, running (keys of pulls), or failed."""
 
     refreshed: tuple[str, ...]
     running: dict[str, tuple[int, ...]]
@@ -52,7 +48,7 @@ class StartedRefresh:
 
 @dataclass(frozen=True, slots=True)
 class RefreshOutcome:
-    """How a refresh stands, by slug, each list in the order of connecting."""
+    """Status of a refresh by slug, each list in the order of connecting."""
 
     refreshed: tuple[str, ...]
     in_progress: tuple[str, ...]
@@ -61,7 +57,7 @@ class RefreshOutcome:
 
 @transaction.atomic
 def refresh_user(*, user: User, actor: Actor) -> StartedRefresh:
-    """Ask each connected source of a live user for what is new.
+    """Schedule pulls of new data from each connected source of a live user.
 
     Sources that only push (phones, this API) can't be asked and are in no list, nor are
     paused ones. A demo source brings its data at once. One in error is asked again
@@ -110,7 +106,7 @@ def wait_for_refresh(
     pause: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> RefreshOutcome:
-    """Wait until all pulls of a refresh have ended, at most for `timeout`.
+    """Wait until all pulls of a refresh have ended, or `timeout` has passed.
 
     A source of which one resource came is refreshed. Never call it inside a
     transaction. Source: Contract 2.2; Ours: at most two wait in a process.
@@ -128,7 +124,7 @@ def wait_for_refresh(
 
 
 def remove_old_refreshes() -> int:
-    """Forget refreshes that count no more; returns how many. Over all tenants."""
+    """Delete refreshes past the limit's window, of all tenants; return how many."""
     old = Refresh.unscoped.filter(at__lte=timezone.now() - REFRESHES_WITHIN)
     removed, _ = old.delete()
     return removed

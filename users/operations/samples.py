@@ -1,8 +1,4 @@
-"""Samples of timeseries: take in a batch of one resource.
-
-Must not be here: how a sample is read (users.wearables.timeseries) or stored
-(users.wearables.samples).
-"""
+"""Samples of timeseries: take in a batch of one resource."""
 
 from __future__ import annotations
 
@@ -71,7 +67,7 @@ class SampleBatch:
 
 @dataclass(frozen=True, slots=True)
 class RecordedSamples:
-    """What became of a batch; neither counted are those that were stored already."""
+    """Result of a batch; unchanged samples are not counted."""
 
     created: int
     updated: int
@@ -87,7 +83,7 @@ def record_samples(
     batch: SampleBatch,
     is_history: bool = False,
 ) -> RecordedSamples:
-    """Store a batch of samples of a live user: the latest value of a moment wins.
+    """Store a batch of samples of a live user; the latest value of a time wins.
 
     Of samples with one identity (resource with its required type, provider, source
     type, timestamp) the last counts, once. Those dated outside of the ingestion bounds,
@@ -159,7 +155,7 @@ def record_samples(
 def _merges_devices(
     user: User, resource: TimeseriesResource, batch: SampleBatch
 ) -> bool:
-    """Whether a batch's samples are kept without the device they came from.
+    """Return whether a batch's samples are stored without their device.
 
     Those of movement that a phone's hub of health data sends, unless the team keeps its
     devices apart; source types stay apart in any case. Source: Contract 9.2
@@ -176,14 +172,14 @@ def _merges_devices(
 
 
 class _Changed(NamedTuple):
-    """Samples that are new and those that changed, as events have them, by time."""
+    """New and changed samples as events list them, by time."""
 
     created: list[dict[str, Any]]
     updated: list[dict[str, Any]]
 
 
 def _latest(read: SampleReadings) -> list[int]:
-    """The index of the last sample of each identity, by time."""
+    """Return the index of the last sample of each identity, by time."""
     ts = read.ts
     # As sources mostly send them: one type, one after the other.
     if len(set(read.types)) == 1 and all(map(lt, ts, islice(ts, 1, None))):
@@ -194,7 +190,7 @@ def _latest(read: SampleReadings) -> list[int]:
 
 
 def _within_bounds(user: User, read: SampleReadings, indices: list[int]) -> list[int]:
-    """Those dated within the ingestion bounds, both days included."""
+    """Return the samples within the ingestion bounds, both days inclusive."""
     if user.ingestion_start is None and user.ingestion_end is None:
         return indices
     first = user.ingestion_start or date.min
@@ -207,7 +203,7 @@ def _within_bounds(user: User, read: SampleReadings, indices: list[int]) -> list
 
 
 def _take(read: SampleReadings, indices: list[int]) -> SampleReadings:
-    """These samples alone, in this order."""
+    """Return these samples in this order."""
     if indices == list(range(len(read.ts))):
         return read
 

@@ -1,8 +1,4 @@
-"""Telling members that sources went silent: each user counts once.
-
-Must not be here: what is expected of a source (operations.cadences), or who is told
-(accounts.operations.notices).
-"""
+"""Notices to members about silent sources; each user counts once."""
 
 from __future__ import annotations
 
@@ -32,7 +28,7 @@ LEAST_PAUSE = timedelta(days=1)
 
 
 def notify_silent_sources(*, at: datetime) -> int:
-    """Note each source that went silent for some user; returns how many.
+    """Post a notice for each source that went silent; return how many.
 
     Over all tenants with a live connection. A user whose silence began before a source
     was last told of is not counted again. Source: Issue "Trust", 5; Ours: how often.
@@ -67,7 +63,7 @@ def _notify_team(tenant: Tenant, at: datetime) -> int:
 
 
 def _last_notices(tenant: Tenant) -> dict[str, datetime]:
-    """When each source was last told of, by provider."""
+    """Return the time of each source's last notice, by provider."""
     told = notices_of(tenant=tenant, kind=NoticeKind.SILENT_SOURCE)
     return {notice.key.partition(":")[0]: notice.at for notice in told}
 

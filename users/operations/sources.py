@@ -1,8 +1,4 @@
-"""Sources of a user's data: connect, disconnect, hear from them.
-
-Must not be here: the data itself, or how a connection's state moves
-(operations.connections).
-"""
+"""Sources of a user's data: connect, disconnect, record their arrivals."""
 
 from __future__ import annotations
 
@@ -72,7 +68,7 @@ def connect_source(
     external_user_id: str = "",
     is_demo: bool = False,
 ) -> Connection:
-    """Connect a source to a live user and tell of it; once per source.
+    """Connect a source to a live user and emit its event, once per source.
 
     A live connection is returned as it is, a broken or paused one mended: no second
     event. All that the source gives is available until it says otherwise. `is_demo`
@@ -133,7 +129,7 @@ def connect_source(
 
 
 def ensure_connected(*, user: User, actor: Actor, provider: str) -> None:
-    """Connect a source whose data came, or mend it if it was broken.
+    """Connect a source that sent data, or restore its failed connection.
 
     A paused one stays so: what is pushed is taken, and nothing is fetched. The caller
     holds the user's lock. Raises: provider_unknown. Source: Contract 5.4.
@@ -156,7 +152,7 @@ def record_arrival(
     oldest: datetime | None = None,
     newest: datetime | None = None,
 ) -> None:
-    """Note that a batch of `received` elements was taken in, and what there is now.
+    """Record a batch of `received` elements and the newest data of its source.
 
     `resource` is a name of contract 3.4; elements that are counted nowhere else were
     stored already. `oldest` and `newest` are the first and last start of what was not
@@ -184,7 +180,7 @@ def record_arrival(
 
 @transaction.atomic
 def disconnect_source(*, user: User, actor: Actor, provider: str) -> Connection:
-    """End a user's connection; data that came through it stays.
+    """Disconnect a source of a user; its data is kept.
 
     Raises: source_not_connected (404); not_found. Source: Contract 2.2.
     """

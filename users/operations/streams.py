@@ -1,7 +1,4 @@
-"""Workout streams: take one in.
-
-Must not be here: how a stream is read (users.wearables.streams).
-"""
+"""Workout streams: store one."""
 
 from __future__ import annotations
 
@@ -53,7 +50,7 @@ _UPSERT = """
 def record_workout_stream(
     *, workout: Summary, actor: Actor, body: Any, is_history: bool = False
 ) -> bool | None:
-    """Store the stream of a live user's workout; the latest one replaces what was.
+    """Store the stream of a live user's workout, replacing an earlier one.
 
     Returns whether it is new; None where nothing changed. `body` is the object of
     contract 5.3. An equal stream changes and emits nothing. One that is new or changed
@@ -117,7 +114,7 @@ def record_workout_stream(
 
 
 def _is_within(user: User, workout: Summary) -> bool:
-    """Whether the workout's day lies in the ingestion bounds."""
+    """Return whether the workout's day lies in the ingestion bounds."""
     start, end = user.ingestion_start, user.ingestion_end
     return not (start and workout.last_date < start) and not (
         end and workout.calendar_date > end
@@ -125,7 +122,7 @@ def _is_within(user: User, workout: Summary) -> bool:
 
 
 def _store(user: User, workout: Summary, stream: Stream, now: datetime) -> bool | None:
-    """Upsert; whether it is new, None where nothing changed."""
+    """Upsert the stream; return whether it is new, None if unchanged."""
     lasted = stream.heart_rate_seconds
     found = rows.fetch_rows(
         _UPSERT,

@@ -1,7 +1,4 @@
-"""Summaries: take in a batch of one kind, and forget old arrivals.
-
-Must not be here: how an element is read (users.wearables).
-"""
+"""Summaries: store a batch of one kind, and delete old arrivals."""
 
 from __future__ import annotations
 
@@ -63,7 +60,7 @@ _UPSERT = """
 
 @dataclass(frozen=True, slots=True)
 class SummaryBatch:
-    """What one source sends of one kind; `elements` as they came (contract 5.4).
+    """Summaries of one kind from one source; `elements` as sent (contract 5.4).
 
     `provider` is a slug that can be connected.
     """
@@ -77,7 +74,7 @@ class SummaryBatch:
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What became of a batch; neither counted are those that were stored already.
+    """Result of a batch; unchanged summaries are not counted.
 
     `ids` are of all that are stored, in the order they came.
     """
@@ -97,7 +94,7 @@ def record_summaries(
     batch: SummaryBatch,
     is_history: bool = False,
 ) -> Recorded:
-    """Store a batch of summaries of a live user: the latest version of an id wins.
+    """Store a batch of summaries of a live user; the latest version of an ID wins.
 
     Of elements with one id the last counts, once. Those dated outside of the ingestion
     bounds are dropped. The first data of a source connects it, and mends a broken
@@ -167,7 +164,7 @@ def record_summaries(
 
 
 def remove_old_arrivals() -> int:
-    """Forget arrivals older than ARRIVAL_RETENTION; returns how many.
+    """Delete arrivals older than ARRIVAL_RETENTION; return how many.
 
     Over all tenants.
     """
@@ -177,7 +174,7 @@ def remove_old_arrivals() -> int:
 
 
 def _is_within(user: User, reading: SummaryReading) -> bool:
-    """Whether any of the summary's days lies in the ingestion bounds."""
+    """Return whether any of the summary's days lies in the ingestion bounds."""
     start, end = user.ingestion_start, user.ingestion_end
     place = reading.place
     return not (start and place.last_date < start) and not (
@@ -192,7 +189,7 @@ def _store(
     kept: dict[UUID, SummaryReading],
     now: datetime,
 ) -> list[tuple[bool, SummaryRow]]:
-    """Upsert; returns what changed, by start, each with whether it is new."""
+    """Upsert summaries; return the changed ones by start, and whether each is new."""
     readings = sorted(kept.values(), key=lambda each: (each.place.starts_at, each.id))
     columns: list[list[Any]] = [
         [each.id for each in readings],

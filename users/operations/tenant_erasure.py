@@ -1,7 +1,4 @@
-"""Erasing every user of a tenant whose team was deleted.
-
-Must not be here: one user's erasure (operations.users), or when it is done (accounts).
-"""
+"""Erasure of every user of a deleted team."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def erase_all_users(tenant: Tenant, actor: Actor) -> None:
-    """Delete and erase each user, a transaction each; none can be brought back.
+    """Delete and erase each user in a transaction each; this cannot be undone.
 
     Source: Contract 9.1; Ours: sources are given their permissions back, as for one.
     """

@@ -1,7 +1,6 @@
-"""Exporting everything that is kept about one user, as one archive.
+"""Export of all data about one user as an archive.
 
-Tables come from the data map, so that a new one is in the archive by existing. Must not
-be here: who may take it along (users.web.user_exports).
+Tables come from the data map, so that a new one is in the archive by existing.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ _NEWEST_SAMPLE = timedelta(days=366)
 
 @transaction.atomic
 def request_export(*, user: User, actor: Actor) -> UserExport:
-    """Have an archive made of all that is kept about a live user, in a job.
+    """Enqueue an archive of all data about a live user.
 
     Raises: not_found; export_open while one is being made. Source: Ours (a person may
     ask for a copy of their data).
@@ -86,7 +85,7 @@ def request_export(*, user: User, actor: Actor) -> UserExport:
 
 
 def run_export(*, tenant: Tenant, export_id: UUID) -> bool:
-    """Make the archive that was asked for; whether it still was to be made.
+    """Create a requested archive; return whether it was still open.
 
     A run that was cut off leaves a file without a row, which the sweep removes.
     """
@@ -115,13 +114,13 @@ def run_export(*, tenant: Tenant, export_id: UUID) -> bool:
 
 
 def fail_export(*, tenant: Tenant, export_id: UUID) -> None:
-    """Say that an archive could not be made."""
+    """Mark an export as failed."""
     rows = UserExport.objects.for_tenant(tenant).filter(pk=export_id)
     rows.filter(finished_at=None).update(failed_at=timezone.now())
 
 
 def write_archive(*, user: User, target: IO[bytes]) -> dict[str, int]:
-    """Write everything about a user as a zip; returns rows and files by name.
+    """Write all data about a user as a zip; return rows and files by name.
 
     Rows are read in parts and compressed as they come, so that memory stays bounded.
     """
@@ -170,7 +169,7 @@ def _write(
     lines: Iterable[dict[str, Any]],
     counts: dict[str, int],
 ) -> int:
-    """Write lines as NDJSON; a file without any is not made. Returns how many."""
+    """Write lines as NDJSON, without empty files; return how many."""
     number = 0
     opened: IO[bytes] | None = None
     for line in lines:
@@ -229,7 +228,7 @@ def _digest(path: Path) -> str:
 
 
 def erase_exports(tenant_pk: int, user_uuid: UUID) -> None:
-    """Remove a user's archives, with their rows now and their files on commit."""
+    """Delete a user's archives: rows now, files on commit."""
     exports = UserExport.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid)
     names = list(exports.exclude(stored_as="").values_list("stored_as", flat=True))
     exports.delete()
@@ -237,7 +236,7 @@ def erase_exports(tenant_pk: int, user_uuid: UUID) -> None:
 
 
 def remove_old_exports() -> int:
-    """Remove archives older than EXPORT_RETENTION, and old files that no row names.
+    """Delete archives older than EXPORT_RETENTION, and orphan files.
 
     Returns how many rows. Over all tenants.
     """

@@ -1,7 +1,4 @@
-"""Users from a CSV file: check it, or create those that are missing.
-
-Must not be here: the rules of one user (operations.users), or HTTP.
-"""
+"""Import of users from a CSV file: check it, or create the missing users."""
 
 from __future__ import annotations
 
@@ -63,12 +60,12 @@ _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 class UserFileInvalid(DomainError):
-    """A file that is not read at all; nothing of it was stored."""
+    """The file is invalid as a whole; nothing was stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class RowNote:
-    """Why a row made no user. `line` counts from 1, the head included.
+    """The reason why a row was skipped; `line` counts from 1 with the head.
 
     `code` EXISTS says that the user is there already, and was not changed. `column` is
     where the fault is, empty for the whole row.
@@ -82,7 +79,7 @@ class RowNote:
 
 @dataclass(frozen=True, slots=True)
 class UserImport:
-    """What became of a file's rows, or would become of them.
+    """Result of a file's rows, or the preview of a dry run.
 
     `ignored` are columns that mean nothing to us.
     """
@@ -103,7 +100,7 @@ def import_users(
     rows_max: int | None = None,
     note: Callable[[RowNote], None] = lambda _note: None,
 ) -> UserImport:
-    """Create the users of a CSV file that are missing; a dry run only says what would.
+    """Create the missing users of a CSV file; a dry run only counts them.
 
     `file` is seekable and is UTF-8 with a head of COLUMNS in any order, of which
     client_user_id is needed, parted by comma, semicolon or tab; dates are YYYY-MM-DD.
@@ -145,7 +142,7 @@ def import_users(
 
 
 class _Run:
-    """One reading of a file: which ids it had, and how many users may still come."""
+    """One run over a file: the IDs seen, and how many users still fit."""
 
     def __init__(self, tenant: Tenant, actor: Actor, is_dry_run: bool) -> None:
         self._tenant = tenant
@@ -156,7 +153,7 @@ class _Run:
 
     @transaction.atomic
     def take(self, chunk: Sequence[_Entry]) -> list[RowNote]:
-        """Create the users of these rows; returns why some made none."""
+        """Create the users of these rows; return the reasons of skipped ones."""
         known = self._known([cells.get(_ID, "") for _line, cells in chunk])
         left_out = []
         for line, cells in chunk:
@@ -214,7 +211,7 @@ class _Table:
         self.ignored = tuple(name for name in names if name and name not in COLUMNS)
 
     def entries(self) -> Iterator[_Entry]:
-        """Each row that is not blank; without cells where it is misshapen."""
+        """Yield each row that is not blank; without cells if malformed."""
         for line, cells in self._rows:
             if not any(cell.strip() for cell in cells):
                 continue
@@ -225,7 +222,7 @@ class _Table:
 
 @contextmanager
 def _reading(file: BinaryIO) -> Iterator[Iterator[tuple[int, list[str]]]]:
-    """The file's rows from its start, each with the line it begins at."""
+    """Yield the file's rows from its start, each with its first line."""
     file.seek(0)
     text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
     try:
@@ -239,7 +236,7 @@ def _reading(file: BinaryIO) -> Iterator[Iterator[tuple[int, list[str]]]]:
 
 
 def _lines(text: io.TextIOWrapper) -> Iterator[str]:
-    """Lines of a bounded length: a file without any break is none of ours."""
+    """Yield lines of a bounded length. Raises: UserFileInvalid."""
     while line := text.readline(_LINE_MAX):
         if len(line) == _LINE_MAX:
             raise UserFileInvalid(

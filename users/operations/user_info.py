@@ -1,4 +1,4 @@
-"""Demographics of a user: patient details, written whole."""
+"""Demographics of a user: patient details, replaced as a whole."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """A postal address as the wire has it (contract 2.5)."""
+    """A postal address in wire form (contract 2.5)."""
 
     first_line: str
     country: str
@@ -36,7 +36,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Guarantor:
-    """Who answers for a minor (contract 2.5, GuarantorDetails)."""
+    """The person responsible for a minor (contract 2.5, GuarantorDetails)."""
 
     first_name: str
     last_name: str
@@ -49,7 +49,7 @@ class Guarantor:
 
 @dataclass(frozen=True, slots=True)
 class UserInfoRequest:
-    """All demographics of a user; an empty text means none given."""
+    """All demographics of a user; empty text means not set."""
 
     first_name: str
     last_name: str
@@ -67,7 +67,7 @@ class UserInfoRequest:
 
 @transaction.atomic
 def record_user_info(*, user: User, actor: Actor, wanted: UserInfoRequest) -> UserInfo:
-    """Store demographics in place of those before; the audit names what changed.
+    """Replace a user's demographics; the audit log names the changed fields.
 
     Raises: not_found; dob_in_future (422). Source: Contract 2.5; the rule of the birth
     date is that of patient inputs (6.9), which these become.

@@ -1,7 +1,4 @@
-"""Users: create, change, delete, undo, erase; and the counter of a tenant's users.
-
-Must not be here: sources (operations.sources) and demographics (operations.user_info).
-"""
+"""Users: create, change, delete, undo, erase; and the counter of a tenant's users."""
 
 from __future__ import annotations
 
@@ -48,7 +45,7 @@ _FALLBACKS = frozenset({"fallback_time_zone", "fallback_birth_date"})
 
 
 class Keep(Enum):
-    """The one value KEEP: this input leaves what is stored."""
+    """The type of KEEP: the input leaves the stored value unchanged."""
 
     KEEP = "keep"
 
@@ -93,7 +90,7 @@ class ClientUserIdTaken(DomainError):
 
 @transaction.atomic
 def create_user(*, tenant: Tenant, actor: Actor, wanted: UserRequest) -> User:
-    """Create a user. No event: the catalogue has none for users.
+    """Create a user; no event exists for users.
 
     Raises: client_user_id_personal, ingestion_ends_before_start (422);
     client_user_id_taken, sandbox_user_limit. Source: Contract 2.3, 1.8.
@@ -117,7 +114,7 @@ def create_user(*, tenant: Tenant, actor: Actor, wanted: UserRequest) -> User:
 
 @transaction.atomic
 def change_user(*, user: User, actor: Actor, changes: UserChanges) -> User:
-    """Change a live user; stored data keeps its place when the bounds move.
+    """Change a live user; stored data stays when ingestion bounds change.
 
     A fallback gets a new `updated_at` only with a new value. Raises: not_found;
     client_user_id_personal, ingestion_ends_before_start (422); client_user_id_taken.
@@ -146,7 +143,7 @@ def change_user(*, user: User, actor: Actor, changes: UserChanges) -> User:
 
 @transaction.atomic
 def delete_user(*, user: User, actor: Actor) -> User:
-    """Hide a user from all reads and disconnect the sources; erased after UNDO_GRACE.
+    """Hide a user and disconnect their sources; erased after UNDO_GRACE.
 
     Raises: not_found. Source: Contract 2.2.
     """
@@ -174,7 +171,7 @@ def undo_delete_user(
     user_uuid: UUID | None = None,
     client_user_id: str | None = None,
 ) -> User:
-    """Bring a deleted user back, named by exactly one of the two ids.
+    """Restore a deleted user, named by exactly one of the two IDs.
 
     Of several deleted users with one client_user_id the last deleted comes back.
     Sources stay disconnected. Raises: one_id_needed, user_not_deleted,
@@ -224,7 +221,7 @@ def undo_delete_user(
 def erase_user(
     *, tenant: Tenant, actor: Actor, user_uuid: UUID, grace: timedelta = UNDO_GRACE
 ) -> bool:
-    """Remove all that is kept of a user whose undo is over; whether there was one.
+    """Erase a deleted user after the grace; return whether there was one.
 
     `grace` is how long a deletion can be undone: for demo data not at all. Higher apps
     remove their part through `portal.lib.registry.user_erasers`. The audit stays: it
@@ -263,7 +260,7 @@ def erase_user(
 
 
 def enqueue_due_erasures() -> int:
-    """Enqueue erasing each user whose undo is over; returns how many.
+    """Enqueue erasing each user after the grace; return how many.
 
     Over all tenants. A user is enqueued again until erased: a second time is harmless.
     """
@@ -276,7 +273,7 @@ def enqueue_due_erasures() -> int:
 
 
 def _apply(user: User, wanted: UserRequest | UserChanges) -> dict[str, Any]:
-    """Set what differs on `user`; returns the old values by name."""
+    """Set changed values on `user`; return the old ones by name."""
     before: dict[str, Any] = {}
     for field in fields(wanted):
         name, new = field.name, getattr(wanted, field.name)
@@ -299,7 +296,7 @@ def _columns(before: dict[str, Any]) -> list[str]:
 
 
 def _audited(user: User, before: dict[str, Any]) -> dict[str, object]:
-    """Changes as the audit has them: what tells who it is by name, else by value."""
+    """Return changes for the audit log: personal fields by name, others by value."""
     changes: dict[str, object] = {
         name: [_plain(old), _plain(getattr(user, name) or None)]
         for name, old in before.items()
@@ -315,7 +312,7 @@ def _plain(value: date | str | None) -> str | None:
 
 
 def check_request(user: User | UserRequest) -> None:
-    """Refuse what no user can be, whoever else there is.
+    """Refuse a request that is invalid for any user.
 
     Raises: client_user_id_personal, ingestion_ends_before_start (422). Source: Contract
     2.3.
@@ -366,7 +363,7 @@ def _constraint_of(error: IntegrityError) -> str | None:
 
 
 def _count_user(tenant: Tenant) -> None:
-    """Count one more. Raises: sandbox_user_limit, which undoes the caller's work."""
+    """Count one more user. Raises: sandbox_user_limit; the caller rolls back."""
     live = _change_count(tenant, by=1)
     if tenant.is_sandbox and live > SANDBOX_USER_LIMIT:
         raise DomainError(
@@ -377,7 +374,7 @@ def _count_user(tenant: Tenant) -> None:
 
 
 def _change_count(tenant: Tenant, *, by: int) -> int:
-    """Move the counter and return it; its row stays locked until the transaction ends.
+    """Change the counter and return it; its row is locked until the transaction ends.
 
     One statement, which makes the row when there is none: two first users of a tenant
     can't both make it, and none is lost.

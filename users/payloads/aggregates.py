@@ -1,7 +1,4 @@
-"""The answer of aggregates (contract 10): buckets by hour, day or week.
-
-Must not be here: adding up (users.wearables.aggregates), or what is asked for.
-"""
+"""The answer of aggregates (contract 10): buckets by hour, day or week."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ShareAnswer(TypedDict):
-    """A source in a bucket: what it says itself, and what of it counted.
+    """A source in a bucket: what it reported, and how much of it counted.
 
     `count` is how many of its samples counted. `sum` and `counted` are null where
     samples don't add up.
@@ -31,7 +28,7 @@ class ShareAnswer(TypedDict):
 
 
 class ClaimAnswer(TypedDict):
-    """What another source says of a time that it did not win."""
+    """What another source reported for a time that it did not count for."""
 
     provider: str
     type: str
@@ -39,7 +36,7 @@ class ClaimAnswer(TypedDict):
 
 
 class LedgerLineAnswer(TypedDict):
-    """A time that one source won; `end` is not included."""
+    """A time for which one source counted; `end` is exclusive."""
 
     start: datetime
     end: datetime
@@ -50,7 +47,7 @@ class LedgerLineAnswer(TypedDict):
 
 
 class BucketAnswer(TypedDict):
-    """Samples from `start` to `end`, which is not included.
+    """Samples from `start` to `end` (exclusive).
 
     `count` is of the samples that counted; `min`, `max` and `mean` are of their values.
     `sum` is null where samples don't add up; one that reaches into the next bucket
@@ -73,7 +70,7 @@ class BucketAnswer(TypedDict):
 
 
 class AggregateAnswer(TypedDict):
-    """Buckets by start, those without a sample too.
+    """Buckets by start, including those without samples.
 
     `time_zone` is the one asked for or the user's fallback; `rule` is null where
     samples don't add up.
@@ -89,7 +86,7 @@ class AggregateAnswer(TypedDict):
 def aggregate_answer(
     wanted: AggregateRequest, zone_name: str, buckets: Sequence[Bucket]
 ) -> AggregateAnswer:
-    """The answer to a request; `zone_name` is what its zone is called."""
+    """Return the answer to a request; `zone_name` is the name of its zone."""
     adds_up = wanted.resource.aggregation == Aggregation.SUM
     return {
         "unit": wanted.resource.unit,

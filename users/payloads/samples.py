@@ -1,7 +1,4 @@
-"""The grouped answer of samples (contract 5.1), and the cursor that goes on behind one.
-
-Must not be here: reading samples (users.wearables.timeseries.pages).
-"""
+"""The grouped answer of samples (contract 5.1), and its cursor."""
 
 from __future__ import annotations
 
@@ -19,13 +16,13 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def grouped_answer(page: SamplePage) -> dict[str, Any]:
-    """A page of samples by source, and where the next one begins."""
+    """Return a page of samples by source, and the cursor of the next page."""
     cursor = write_sample_cursor(page.last)
     return {"groups": page.groups, "next_cursor": cursor, "next": cursor}
 
 
 def write_sample_cursor(last: Key | None) -> str | None:
-    """The cursor of a key to go on behind; None for none."""
+    """Return the cursor of a key; None for None."""
     if last is None:
         return None
     ts, series, feed = last
@@ -33,7 +30,7 @@ def write_sample_cursor(last: Key | None) -> str | None:
 
 
 def read_sample_cursor(cursor: str | None) -> Key | None:
-    """The key a cursor was made of. Raises: 422 at next_cursor."""
+    """Return the key of a cursor. Raises: 422 at next_cursor."""
     if cursor is None:
         return None
     try:

@@ -1,7 +1,4 @@
-"""Reads of users and what they have, by noun.
-
-Must not be here: writes, or the shape of an answer.
-"""
+"""Reads of users and what they have, by noun."""
 
 from users.queries.silence import (
     SeriesCadence,

@@ -1,7 +1,4 @@
-"""How pages below this app name users: by their client_user_id.
-
-Must not be here: anything else about a user.
-"""
+"""Names of users for other apps: their client_user_id."""
 
 from __future__ import annotations
 

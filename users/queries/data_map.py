@@ -1,8 +1,7 @@
-"""The data map: which tables hold rows about a user, how those are found, what ends.
+"""The data map: tables with rows about users, their lookups and retention.
 
 Read from the models, so that a new table is on it by existing; what models can't tell
-is in portal.lib.registry (table_fates, row_ends, data_classes). Must not be here:
-erasing or exporting the rows.
+is in portal.lib.registry (table_fates, row_ends, data_classes).
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MappedTable:
-    """A table with rows about users; `why` says why they outlive the user, if so."""
+    """A table with rows about users; `why` is the reason if they outlive the user."""
 
     model: type[Model]
     lookups: tuple[str, ...]
@@ -42,7 +41,7 @@ class MappedTable:
         return self.model._meta.label
 
     def rows_of(self, user: User) -> QuerySet[Any]:
-        """The rows about one user, in no order."""
+        """Return the rows about one user, unordered."""
         value = user.pk if self.by_key else user.uuid
         asked = Q()
         for lookup in self.lookups:
@@ -53,7 +52,7 @@ class MappedTable:
 
 
 def data_map() -> list[MappedTable]:
-    """Every table that holds rows about users, by label."""
+    """Return every table with rows about users, by label."""
     fates = dict(table_fates)
     found = []
     for model in apps.get_models():
@@ -64,7 +63,7 @@ def data_map() -> list[MappedTable]:
 
 
 def list_unclassified_tables() -> list[str]:
-    """Tables that nobody said anything about: each may hold somebody's data."""
+    """List tables without an erasure rule: each may contain personal data."""
     fates = dict(table_fates)
     return sorted(
         model._meta.label
@@ -74,7 +73,7 @@ def list_unclassified_tables() -> list[str]:
 
 
 def list_retention_rules() -> dict[str, RowEnd | str]:
-    """When rows go that nobody erases, or why not: by table with a time in it, sorted.
+    """Return the retention rule of each table with times, or why there is none.
 
     An empty text where nobody said it.
     """
@@ -97,7 +96,7 @@ def list_retention_rules() -> dict[str, RowEnd | str]:
 
 
 def _erasure_rule_by_keys(model: type[Model]) -> TableFate | None:
-    """How the shortest way over foreign keys leads to a user; None where none does."""
+    """Return the rule of the shortest foreign key path to a user; None without one."""
     seen: set[type[Model]] = {model}
     ahead: deque[tuple[type[Model], tuple[str, ...]]] = deque([(model, ())])
     while ahead:

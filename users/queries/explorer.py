@@ -1,7 +1,6 @@
-"""Reads of one stored record of a user, with what is known of its storing.
+"""Reads of one stored record of a user, with its storage details.
 
 Every reader of what these give audits the read (accounts.operations.audit.record_read).
-Must not be here: ranges of records (summaries), or samples.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class StoredSummary(NamedTuple):
-    """A summary of any kind: its row, as it came, and how often it was stored."""
+    """A summary of any kind: its row, its source data and its version."""
 
     kind: str
     version: int
@@ -31,7 +30,7 @@ class StoredSummary(NamedTuple):
 
 
 def find_record(*, user: User, summary_id: UUID) -> StoredSummary | None:
-    """A user's summary by its own id, of whatever kind; one query."""
+    """Return a user's summary of any kind by its ID; one query."""
     found = rows.fetch_rows(
         "SELECT kind, version, starts_at, raw::text, id, provider, source_type,"
         " app_id, device_id, body::text, created_at, updated_at FROM users_summary"

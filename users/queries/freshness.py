@@ -1,8 +1,7 @@
-"""What summaries a user has, without reading them: since when, how many, which days.
+"""Extents of a user's summaries: first, last, number and days.
 
 Menstrual cycles are left out: that there are any is sensitive too, so they are told of
-where somebody opens them. Must not be here: samples (users.wearables.sample_extents),
-or what is expected of a source (silence).
+where somebody opens them.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ class SummaryExtent(NamedTuple):
 
 
 def summary_extents(*, user: User, start: date, end: date) -> list[SummaryExtent]:
-    """All that a user has summaries of, by kind and source; one query.
+    """Return the extents of a user's summaries by kind and source; one query.
 
     `start` to `end`, both included, are the days that are counted.
     """

@@ -1,7 +1,4 @@
-"""Reads of a user's imports of files.
-
-Must not be here: starting or running one (users.operations.imports).
-"""
+"""Reads of a user's imports of files."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def import_of(*, user: User, import_id: UUID) -> ImportJob:
-    """An import of this user. Raises: not_found."""
+    """Return an import of this user. Raises: not_found."""
     mine = ImportJob.objects.for_tenant(user.tenant).filter(user=user)
     job: ImportJob | None = mine.filter(id=import_id).first()
     if job is None:
@@ -30,13 +27,13 @@ def import_of(*, user: User, import_id: UUID) -> ImportJob:
 
 
 def imports_of(*, user: User, limit: int) -> list[ImportJob]:
-    """The user's latest imports, newest first."""
+    """Return the user's latest imports, newest first."""
     mine = ImportJob.objects.for_tenant(user.tenant).filter(user=user)
     return list(mine.order_by("-created_at", "-id")[:limit])
 
 
 def same_file_before(job: ImportJob) -> ImportJob | None:
-    """The last completed import of exactly this file, before this one."""
+    """Return the last completed import of the same file before this one."""
     mine = ImportJob.objects.for_tenant(job.tenant).filter(
         user_id=job.user_id,
         sha256=job.sha256,

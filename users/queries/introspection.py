@@ -1,7 +1,6 @@
-"""What sources have given and were asked for, user by user; devices and timelines.
+"""Reads of data received and pulls by user and source; devices and timelines.
 
-From what is kept of each source and resource: samples are never looked through. Must
-not be here: writes, or the shape of an answer.
+From what is kept of each source and resource: samples are never looked through.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ _USERS = (
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a page of users ends: the last one's created_on and user_id."""
+    """The position of a page's last user: created_on and user_id."""
 
     created_on: datetime
     user_id: UUID
@@ -48,7 +47,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Introspected:
-    """A user and the sources ever connected, by slug; live ones have their row."""
+    """A user and all sources ever connected, by slug; live ones with their row."""
 
     user_id: UUID
     live: dict[str, Connection | None] = field(default_factory=dict)
@@ -58,7 +57,7 @@ class Introspected:
 
 @dataclass(frozen=True, slots=True)
 class IntrospectedPage:
-    """Users in the order of their making, and where the next page starts."""
+    """Users in the order of creation, and the position of the next page."""
 
     users: Sequence[Introspected]
     after: Place | None
@@ -72,7 +71,7 @@ def introspect_resources(
     after: Place | None,
     limit: int,
 ) -> IntrospectedPage:
-    """What each source has given of each resource; three queries."""
+    """Return the data received per source and resource; three queries."""
     keys, page = _users(tenant, user_id, provider, after, limit)
     wanted = Supply.objects.for_tenant(tenant).filter(user__in=keys)
     if provider is not None:
@@ -91,7 +90,7 @@ def introspect_histories(
     after: Place | None,
     limit: int,
 ) -> IntrospectedPage:
-    """The latest backfill of each source and resource; three queries."""
+    """Return the latest backfill of each source and resource; three queries."""
     keys, page = _users(tenant, user_id, provider, after, limit)
     wanted = Pull.objects.for_tenant(tenant).filter(user__in=keys, is_history=True)
     if provider is not None:
@@ -104,12 +103,12 @@ def introspect_histories(
 
 
 def devices_of(*, user: User) -> list[Device]:
-    """A user's devices, as they were first heard of."""
+    """Return a user's devices in the order first seen."""
     return list(Device.objects.for_tenant(user.tenant).filter(user=user).order_by("id"))
 
 
 def find_device(*, user: User, device_id: UUID) -> Device:
-    """A device of a user by its wire id. Raises: not_found."""
+    """Return a device of a user by its wire ID. Raises: not_found."""
     mine = Device.objects.for_tenant(user.tenant).filter(user=user, uuid=device_id)
     device: Device | None = mine.first()
     if device is None:
@@ -119,7 +118,7 @@ def find_device(*, user: User, device_id: UUID) -> Device:
 
 @dataclass(frozen=True, slots=True)
 class SourceOverview:
-    """A source of a user: its connections, the latest first, each with its last lines.
+    """A source of a user: its connections, latest first, with their last entries.
 
     The lines are the latest first, TIMELINE_SHOWN over all. `running` is how many pulls
     of it are open.
@@ -132,7 +131,7 @@ class SourceOverview:
 
 
 def source_overview(*, user: User, provider: str) -> SourceOverview:
-    """All there is to say of a source that was ever connected; five queries.
+    """Return the details of a current or former source; five queries.
 
     Raises: source_not_connected (404).
     """

@@ -1,7 +1,4 @@
-"""Users narrowed and sorted by when their data last came.
-
-Must not be here: which users are asked about, or how many at most (queries.users).
-"""
+"""Filter and sort users by when their data last arrived."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ _SILENT_FOR: dict[str, timedelta] = {
 def filter_by_last_data(
     *, tenant: Tenant, user_ids: Sequence[int], last_data: str, sort: str
 ) -> list[int]:
-    """Those of the user keys that fit `last_data` (a LastData; empty: all).
+    """Return the user keys that match `last_data` (a LastData; empty: all).
 
     In the order given unless `sort` is of LAST_DATA_SORTS. One query, an index look-up
     for each key. Who was silent for all of ARRIVAL_RETENTION counts as never seen.

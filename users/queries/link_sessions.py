@@ -1,7 +1,4 @@
-"""Reads of a user's links.
-
-Must not be here: the link of a token (users.operations.link_sessions).
-"""
+"""Reads of a user's links."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def link_session_of(*, user: User, session_id: UUID) -> LinkSession:
-    """A link of this user, ended or not. Raises: not_found."""
+    """Return a link of this user, open or ended. Raises: not_found."""
     session = _links_of(user).filter(uuid=session_id).first()
     if session is None:
         raise NotFound("not_found", _("Link not found."))
@@ -31,7 +28,7 @@ def link_session_of(*, user: User, session_id: UUID) -> LinkSession:
 
 
 def open_links(user: User) -> list[LinkSession]:
-    """The links of a user that work, newest first."""
+    """Return the open links of a user, newest first."""
     works = _links_of(user).filter(ended_at=None, expires_at__gt=timezone.now())
     return list(works.order_by("-created_at", "-pk"))
 

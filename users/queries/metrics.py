@@ -1,7 +1,4 @@
-"""How many users and sources a tenant has, now and week by week.
-
-Must not be here: any one user's data.
-"""
+"""How many users and sources a tenant has, now and week by week."""
 
 from __future__ import annotations
 
@@ -57,7 +54,7 @@ class TenantMetrics:
 
 
 def tenant_metrics(*, tenant: Tenant, at: datetime) -> TenantMetrics:
-    """The figures as of a moment, with the WEEKS up to its own; three statements."""
+    """Return a tenant's figures at a moment with WEEKS of history; three queries."""
     monday = at.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(
         days=at.weekday()
     )

@@ -1,7 +1,6 @@
-"""Live users narrowed by their own row (ids, time zone, bounds) and by silence.
+"""Filter live users by ID, time zone, ingestion window and silence.
 
-Each condition is one that an index serves. Must not be here: sources
-and arrivals (queries.sources, queries.last_data), pages and totals (queries.users).
+Each condition is one that an index serves.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ def find_matching_users(
     silence: str = "",
     provider: str = "",
 ) -> QuerySet[User]:
-    """Live users that fit all that is given; an empty or unknown part fits everybody.
+    """Return live users that match all filters; empty or unknown ones match all.
 
     What the parts mean is told by `queries.find_users`; `provider` says whose silence
     is meant.
@@ -78,7 +77,7 @@ class ILike(Lookup):
 
 
 def escape_like(text: str) -> str:
-    """`text` for ILIKE, where none of its characters stands for another."""
+    """Escape the wildcards of `text` for ILIKE."""
     return re.sub(r"([%_\\])", r"\\\1", text)
 
 

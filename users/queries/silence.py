@@ -1,7 +1,4 @@
-"""Reads of cadences: what is expected of a user's sources, and what is overdue.
-
-Must not be here: how a cadence is learnt (operations.cadences).
-"""
+"""Reads of cadences: expected and overdue data of a user's sources."""
 
 from __future__ import annotations
 
@@ -56,7 +53,7 @@ _BY_SOURCE = f"""
 
 @dataclass(frozen=True, slots=True)
 class SeriesCadence:
-    """How new data of one source and resource of a user comes.
+    """The cadence of one source and resource of a user.
 
     `resource` is a name of contract 3.4; `last_at` is when something new last came.
     `usual_gap` is the median pause, in whole hours, and `due_at` when the next is
@@ -73,7 +70,7 @@ class SeriesCadence:
 
 
 class SilentSource(NamedTuple):
-    """For how many users a source went silent in NEWS, and since when at most."""
+    """A source that went silent in NEWS: for how many users, and since when."""
 
     provider: str
     users: int
@@ -81,7 +78,7 @@ class SilentSource(NamedTuple):
 
 
 def cadences_of(*, user: User) -> list[SeriesCadence]:
-    """All that was learnt of a user, by source and resource; one query.
+    """Return all cadences of a user, by source and resource; one query.
 
     What came since it was learnt counts. Never reads samples.
     """
@@ -109,7 +106,7 @@ def cadences_of(*, user: User) -> list[SeriesCadence]:
 
 
 def is_silent(tenant: Tenant, silence: str, provider: str = "") -> Q:
-    """The condition that a user is silent (a Silence), of one source if given.
+    """Return the condition that a user is silent (a Silence), for one source or any.
 
     An empty or unknown `silence` fits everybody.
     """
@@ -138,7 +135,7 @@ def is_silent(tenant: Tenant, silence: str, provider: str = "") -> Q:
 def silent_sources(
     *, tenant: Tenant, since: datetime | None = None
 ) -> list[SilentSource]:
-    """Sources that went silent for live users in NEWS, the most users first.
+    """Return sources that went silent for live users in NEWS, most users first.
 
     With `since`, those that did from this moment on.
     """

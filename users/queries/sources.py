@@ -1,7 +1,4 @@
-"""Reads of connections: those of users, how sources are used, and when they sent.
-
-Must not be here: writes, or the shape of an answer.
-"""
+"""Reads of connections: by user, by source, and their arrivals."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ class SourceRow(NamedTuple):
 
 
 class ProviderUse(NamedTuple):
-    """How many live connections a source has, how many in error, and since when."""
+    """Number of a source's live connections, those in error, and since when."""
 
     provider: str
     connections: int
@@ -43,7 +40,7 @@ class ProviderUse(NamedTuple):
 def sources_of(
     *, tenant: Tenant, user_ids: Iterable[int]
 ) -> dict[int, list[SourceRow]]:
-    """Live connections of these users, by user key, oldest first; one query."""
+    """Return live connections of these users, by user key, oldest first; one query."""
     keys = list(user_ids)
     sources: dict[int, list[SourceRow]] = {key: [] for key in keys}
     if keys:
@@ -61,7 +58,7 @@ def sources_of(
 def live_connections(
     tenant: Tenant, provider: str, status: str
 ) -> QuerySet[Connection]:
-    """Live connections of a tenant, of one source or in one status where asked for."""
+    """Return live connections of a tenant, filtered by source and status."""
     live: QuerySet[Connection] = Connection.objects.for_tenant(tenant).live()
     if provider:
         live = live.filter(provider=provider)
@@ -71,7 +68,7 @@ def live_connections(
 
 
 def provider_uses(*, tenant: Tenant) -> list[ProviderUse]:
-    """The sources that live users have connected, the most used first."""
+    """Return the connected sources of live users, most used first."""
     live = Connection.objects.for_tenant(tenant).live()
     is_broken = Q(status=ConnectionStatus.ERROR)
     grouped = live.values_list("provider").annotate(
@@ -84,7 +81,7 @@ def provider_uses(*, tenant: Tenant) -> list[ProviderUse]:
 
 
 def connection_status(*, user: User, provider: str) -> str | None:
-    """How the user's live connection of a source does; None: there is none."""
+    """Return the status of a user's live connection to a source, or None."""
     found = rows.fetch_rows(
         "SELECT status FROM users_connection WHERE tenant_id = %s AND user_id = %s"
         " AND provider = %s AND disconnected_at IS NULL",
@@ -94,7 +91,7 @@ def connection_status(*, user: User, provider: str) -> str | None:
 
 
 def connections_of(*, user: User) -> list[Connection]:
-    """Live connections of a user, oldest first."""
+    """Return the live connections of a user, oldest first."""
     live = Connection.objects.for_tenant(user.tenant).live()
     return list(live.filter(user=user).order_by("id"))
 
@@ -102,7 +99,7 @@ def connections_of(*, user: User) -> list[Connection]:
 def last_data_by_user(
     *, tenant: Tenant, user_ids: Iterable[int]
 ) -> dict[int, datetime]:
-    """When data last arrived for each of these users, by user key; one query.
+    """Return when data last arrived for these users, by user key; one query.
 
     By the index on user and time. Who was silent for all of ARRIVAL_RETENTION is not
     there.
@@ -120,7 +117,7 @@ def last_data_by_user(
 
 
 def last_data_by_source(*, user: User) -> dict[str, datetime]:
-    """When each source of a user last sent something, by slug; one query.
+    """Return when each source of a user last sent data, by slug; one query.
 
     A source that was silent for all of ARRIVAL_RETENTION is not there.
     """
@@ -131,7 +128,7 @@ def last_data_by_source(*, user: User) -> dict[str, datetime]:
 def arrivals_by_hour(
     *, tenant: Tenant, since: datetime
 ) -> dict[str, dict[datetime, int]]:
-    """Elements received per provider and hour, from `since` on; one query.
+    """Return elements received per provider and hour since `since`; one query.
 
     Hours are named by their start, UTC; an hour without any is not there.
     """

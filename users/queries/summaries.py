@@ -1,7 +1,6 @@
 """Reads of summaries: a range of days, the last one, one with its neighbours.
 
 Every reader of what these give audits the read (accounts.operations.audit.record_read).
-Must not be here: writes, or the shape of an answer.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class SummaryRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SummaryPage:
-    """A summary, those before it (newest first), and the one after it."""
+    """A summary, earlier ones (newest first), and the next one."""
 
     shown: SummaryRow
     earlier: Sequence[SummaryRow]
@@ -46,7 +45,7 @@ class SummaryPage:
 
 
 def find_summary(*, tenant: Tenant, kind: str, summary_id: UUID) -> Summary | None:
-    """A summary of a live user by its own id, with its user; one query."""
+    """Return a summary of a live user by its ID, with its user; one query."""
     found: Summary | None = (
         Summary.objects.for_tenant(tenant)
         .filter(id=summary_id, kind=kind, user__deleted_at=None)
@@ -61,7 +60,7 @@ def find_summary(*, tenant: Tenant, kind: str, summary_id: UUID) -> Summary | No
 def summary_page(
     *, user: User, kind: str, wanted: UUID | None, until: date, earlier: int
 ) -> SummaryPage | None:
-    """One summary of a user with its neighbours, for a page; three queries, or four.
+    """Return a summary of a user with its neighbors; three or four queries.
 
     The `wanted` one, else the last whose calendar_date is not after `until`, else the
     first of all. None: there is no such summary.
@@ -107,7 +106,7 @@ def summaries_of(
     provider: str | None = None,
     is_span: bool = False,
 ) -> list[SummaryRow]:
-    """A user's summaries of a kind dated `start` to `end`, both included; one query.
+    """Return a user's summaries of a kind from `start` to `end`, inclusive; one query.
 
     Ascending by start. With `is_span` those whose days overlap the range. `provider` is
     a slug, None for all.
@@ -123,7 +122,7 @@ def summaries_of(
 def latest_summary(
     *, user: User, kind: str, provider: str | None = None
 ) -> SummaryRow | None:
-    """The summary of a kind that was stored or changed last; one query.
+    """Return the summary of a kind stored or changed last; one query.
 
     `provider` is a slug, None for all.
     """

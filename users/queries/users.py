@@ -1,7 +1,6 @@
-"""Reads of users: one, a page of them, and what the dashboard's list shows.
+"""Reads of users: one user, pages, and the dashboard's list.
 
 Every reader of what these give audits the read (accounts.operations.audit.record_read).
-Must not be here: writes, or the shape of an answer.
 """
 
 from __future__ import annotations
@@ -85,7 +84,7 @@ class UserWithSources(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UserPage:
-    """Part of a list. `sources` holds those of each user by `id`, oldest first.
+    """A page of a list; `sources` by user `id`, oldest first.
 
     `total` is exact up to COUNTED_UP_TO, and past it when nothing was filtered;
     `is_total_exact` says whether it is. `among` is how many users were looked through
@@ -112,23 +111,23 @@ class UserOverview:
 
     @property
     def last_data(self) -> datetime | None:
-        """When data last arrived, from any source."""
+        """Return when data last arrived from any source."""
         return max(self.last_data_by_source.values(), default=None)
 
 
 def live_user(*, tenant: Tenant, user_id: UUID) -> User:
-    """The live user with this user_id. Raises: not_found, also for a stranger's."""
+    """Return the live user with this user_id. Raises: not_found."""
     return _live_user(tenant, "uuid = %s", user_id)
 
 
 def deleted_users(*, tenant: Tenant) -> QuerySet[User]:
-    """Who is deleted and not erased yet, the last deleted first."""
+    """Return deleted users that are not erased yet, latest first."""
     rows: QuerySet[User] = User.objects.for_tenant(tenant)
     return rows.filter(deleted_at__isnull=False).order_by("-deleted_at", "-id")
 
 
 def lock_user(user: User) -> User:
-    """The live user's row, locked until the transaction ends. Raises: not_found."""
+    """Lock the live user's row until the transaction ends. Raises: not_found."""
     return _live_user(user.tenant, "id = %s FOR UPDATE", user.pk)
 
 
@@ -148,7 +147,7 @@ def _live_user(tenant: Tenant, condition: str, value: object) -> User:
 
 
 def user_page(*, tenant: Tenant, offset: int, limit: int) -> UserPage:
-    """Live users by created_on, then user_id.
+    """Return a page of live users by created_on, then user_id.
 
     Ids come first out of an index that holds all it needs, so skipping rows reads no
     table; the total is a counter (performance.md 2c). One statement for a page that
@@ -179,7 +178,7 @@ def user_page(*, tenant: Tenant, offset: int, limit: int) -> UserPage:
 
 
 def user_count(*, tenant: Tenant) -> int:
-    """How many live users a tenant has, from the counter."""
+    """Return the number of live users of a tenant, from the counter."""
     found = rows.fetch_rows(
         "SELECT live FROM users_usercount WHERE tenant_id = %s", [tenant.pk]
     )
@@ -187,12 +186,12 @@ def user_count(*, tenant: Tenant) -> int:
 
 
 def find_user(*, tenant: Tenant, user_id: UUID) -> UserWithSources | None:
-    """The live user with this user_id."""
+    """Return the live user with this user_id, or None."""
     return _find("uuid", tenant, user_id)
 
 
 def resolve_user(*, tenant: Tenant, client_user_id: str) -> UserWithSources | None:
-    """The live user with this client_user_id, letter for letter."""
+    """Return the live user with exactly this client_user_id, or None."""
     if "\0" in client_user_id:  # PostgreSQL takes no text with it
         return None
     return _find("client_user_id", tenant, client_user_id)
@@ -212,7 +211,7 @@ def find_users(
     offset: int = 0,
     limit: int = 50,
 ) -> UserPage:
-    """Live users for the dashboard's list.
+    """Return live users for the dashboard's list.
 
     `text` is part of a client_user_id in any case (one or two letters: its beginning,
     which the index can find), or a whole user_id. `provider` (a slug) and `status` ask
@@ -264,7 +263,7 @@ def find_users(
 
 
 def users_by_id(*, tenant: Tenant, text: str, limit: int) -> UserPage:
-    """Live users whose client_user_id is or begins with `text`, or whose user_id does.
+    """Return live users whose client_user_id or user_id starts with `text`.
 
     The whole id comes first, then the newest. A client_user_id is compared in any case
     (trigram index), a user_id from eight letters on (its unique index). At most three
@@ -292,14 +291,14 @@ def users_by_id(*, tenant: Tenant, text: str, limit: int) -> UserPage:
 
 
 def new_users_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
-    """How many of today's live users were created on each UTC day that has any."""
+    """Return how many live users were created on each UTC day."""
     new = User.objects.for_tenant(tenant).live().filter(created_on__gte=since)
     by_day = new.values_list(TruncDate("created_on", tzinfo=UTC))
     return dict(by_day.annotate(Count("id")).order_by())
 
 
 def users_with_source(*, tenant: Tenant, status: str) -> int:
-    """How many live users have a connection in `status`, up to COUNTED_UP_TO + 1.
+    """Count live users with a connection in `status`, up to COUNTED_UP_TO + 1.
 
     The number that the users list gives for the same filter.
     """
@@ -311,7 +310,7 @@ def users_with_source(*, tenant: Tenant, status: str) -> int:
 
 
 def user_overview(*, tenant: Tenant, user_id: UUID) -> UserOverview:
-    """A live user, the live connections and their last data. Raises: not_found."""
+    """Return a live user, their live connections and last data. Raises: not_found."""
     user = User.objects.for_tenant(tenant).live().filter(uuid=user_id).first()
     if user is None:
         raise NotFound("not_found", _("User not found."))
@@ -324,7 +323,7 @@ def user_overview(*, tenant: Tenant, user_id: UUID) -> UserOverview:
 
 
 def latest_user_info(*, user: User) -> UserInfo | None:
-    """The user's demographics, if any were given."""
+    """Return the user's demographics, or None."""
     info: UserInfo | None = (
         UserInfo.objects.for_tenant(user.tenant).filter(user=user).first()
     )

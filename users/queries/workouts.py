@@ -1,7 +1,6 @@
-"""Reads of workouts' streams, and of what judges heart rates.
+"""Reads of workout streams, and of the data behind heart rate zones.
 
 Every reader of what these give audits the read (accounts.operations.audit.record_read).
-Must not be here: writes, or the shape of an answer.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class WorkoutStreamRow(NamedTuple):
-    """Whose workout it is, and its stream's gzipped answer, None without one."""
+    """The user of a workout, and its stream's gzipped answer or None."""
 
     user_uuid: UUID
     content: bytes | None
 
 
 def workout_stream(*, tenant: Tenant, workout_id: UUID) -> WorkoutStreamRow | None:
-    """The stream of a live user's workout; None: no such workout. One query."""
+    """Return the stream of a live user's workout, or None; one query."""
     found = rows.fetch_rows(
         "SELECT person.uuid, stream.content FROM users_summary workout"
         " JOIN users_user person"
@@ -46,7 +45,7 @@ def workout_stream(*, tenant: Tenant, workout_id: UUID) -> WorkoutStreamRow | No
 def heart_rates_of(
     *, user: User, workout_ids: Collection[UUID]
 ) -> dict[UUID, dict[int, int]]:
-    """How many seconds each heart rate lasted, by workout; one query.
+    """Return the seconds of each heart rate by workout; one query.
 
     A workout whose stream does not tell is not there.
     """
@@ -63,7 +62,7 @@ def heart_rates_of(
 
 
 def birth_dates_by_source(*, user: User) -> dict[str, date]:
-    """The birth date that each source gives in its profile, by slug; one query."""
+    """Return the birth date in each source's profile, by slug; one query."""
     found = rows.fetch_rows(
         "SELECT provider, body->>'birth_date' FROM users_summary"
         " WHERE tenant_id = %s AND user_id = %s AND kind = 'profile'"

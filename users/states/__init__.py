@@ -1,4 +1,4 @@
-"""Open sets of users, their sources and their data; the moves of connections."""
+"""Enumerations of users, sources and data; transitions of connections."""
 
 from users.states.connections import (
     CONNECTION_MOVES,

@@ -1,7 +1,6 @@
-"""How connections and pulls do: their states, moves, and what is said of each.
+"""Statuses of connections and pulls: transitions, explanations and next steps.
 
-One table says what a state or a fault means for people, and what to do next. Must not
-be here: who moves a row (users.operations.connections).
+One table says what a state or a fault means for people, and what to do next.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from portal.lib.translation import gettext_lazy
 
 
 class ConnectionStatus(OpenChoices):
-    """How a live connection does (contract 2.4)."""
+    """Status of a live connection (contract 2.4)."""
 
     CONNECTED = "connected", gettext_lazy("Connected")
     ERROR = "error", gettext_lazy("Error")
@@ -33,7 +32,7 @@ CONNECTION_MOVES: Transitions[ConnectionStatus] = Transitions(
 
 
 class ConnectionFault(OpenChoices):
-    """Why a connection broke (contract 2.4)."""
+    """Cause of a connection's error (contract 2.4)."""
 
     TOKEN_REFRESH_FAILED = "token_refresh_failed", gettext_lazy("Token refresh failed")
     WEBHOOK_REGISTRATION_FAILED = (
@@ -61,14 +60,14 @@ class ConnectionFault(OpenChoices):
 
 
 class PauseCause(OpenChoices):
-    """Who paused a connection (ours); only what ingestion paused resumes by itself."""
+    """Cause of a pause (ours); only ingestion's pauses end by themselves."""
 
     BY_HAND = "by_hand", gettext_lazy("Paused by your team")
     INGESTION_ENDED = "ingestion_ended", gettext_lazy("Ingestion has ended")
 
 
 class EntryKind(OpenChoices):
-    """What a line of a connection's timeline tells (ours)."""
+    """Kind of an entry in a connection's timeline (ours)."""
 
     CONNECTED = "connected", gettext_lazy("Connected")
     FAILED = "failed", gettext_lazy("Failed")
@@ -81,7 +80,7 @@ class EntryKind(OpenChoices):
 
 
 class PullStatus(OpenChoices):
-    """How asking a source for one resource does (contract 5.5; values ours)."""
+    """Status of a pull (contract 5.5; values ours)."""
 
     SCHEDULED = "scheduled", gettext_lazy("Scheduled")
     STARTED = "started", gettext_lazy("Running")
@@ -107,7 +106,7 @@ PULL_MOVES: Transitions[PullStatus] = Transitions(
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What a state means and what to do next, in whole sentences."""
+    """Explanation and next step of a status, in whole sentences."""
 
     sentence: str
     next_step: str
@@ -178,7 +177,7 @@ _UNNAMED = Condition(
 def condition_of(
     status: str, *, error_type: str = "", pause_cause: str = ""
 ) -> Condition:
-    """What is said of a connection; one of a state we do not know has words too."""
+    """Return the explanation of a connection's status, also of an unknown one."""
     match status:
         case ConnectionStatus.CONNECTED:
             return CONDITIONS[ConnectionStatus.CONNECTED]

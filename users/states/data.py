@@ -1,7 +1,4 @@
-"""Open sets of what wearable data says of itself.
-
-Must not be here: what a resource's fields are (users.wearables).
-"""
+"""Enumerations of wearable data."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from portal.lib.translation import gettext_lazy
 
 
 class SourceType(OpenChoices):
-    """What kind of thing measured (contract 3.3)."""
+    """Kind of device or method that measured (contract 3.3)."""
 
     UNKNOWN = "unknown", gettext_lazy("Unknown")
     PHONE = "phone", gettext_lazy("Phone")
@@ -33,7 +30,7 @@ class SourceType(OpenChoices):
 
 
 class MenstrualFlow(OpenChoices):
-    """Contract 4.2; the specification names light, medium and heavy."""
+    """Menstrual flow (contract 4.2); the specification names light, medium, heavy."""
 
     UNSPECIFIED = "unspecified", gettext_lazy("Unspecified")
     NONE = "none", gettext_lazy("None")
@@ -118,7 +115,7 @@ class SleepStage(IntegerChoices):
 
 
 class SleepType(OpenChoices):
-    """What a sleep was (contract 4.5)."""
+    """Kind of a sleep (contract 4.5)."""
 
     LONG_SLEEP = "long_sleep", gettext_lazy("Long sleep")
     SHORT_SLEEP = "short_sleep", gettext_lazy("Short sleep")
@@ -148,7 +145,7 @@ class EnergyUnit(OpenChoices):
 
 
 class EcgClassification(OpenChoices):
-    """What an electrocardiogram was read as (contract 4.8)."""
+    """Result of an electrocardiogram (contract 4.8)."""
 
     SINUS_RHYTHM = "sinus_rhythm", gettext_lazy("Sinus rhythm")
     ATRIAL_FIBRILLATION = "atrial_fibrillation", gettext_lazy("Atrial fibrillation")
@@ -173,7 +170,7 @@ class CholesterolKind(OpenChoices):
 
 
 class HeartRateAlert(OpenChoices):
-    """What a watch warned of (contract 5.2)."""
+    """Kind of a watch's heart rate warning (contract 5.2)."""
 
     LOW_HEART_RATE = "low_heart_rate", gettext_lazy("Low heart rate")
     HIGH_HEART_RATE = "high_heart_rate", gettext_lazy("High heart rate")

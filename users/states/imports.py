@@ -1,7 +1,4 @@
-"""Where an import of a file stands, what kind of file it is, why rows are left out.
-
-Must not be here: the one writer of an import's status (users.operations.imports).
-"""
+"""Statuses, formats, refusals and skip reasons of file imports."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from portal.lib.translation import gettext_lazy
 
 
 class ImportFormat(OpenChoices):
-    """What a file was found to be."""
+    """Format of a file."""
 
     APPLE_HEALTH = "apple_health", gettext_lazy("Apple Health export")
     FIT = "fit", gettext_lazy("FIT activity")
@@ -20,7 +17,7 @@ class ImportFormat(OpenChoices):
 
 
 class ImportStatus(OpenChoices):
-    """How far an import is; nothing of the file is stored before `storing`."""
+    """Status of an import; nothing of the file is stored before `storing`."""
 
     WAITING = "waiting", gettext_lazy("Waiting")  # for a worker
     READING = "reading", gettext_lazy("Reading")  # the whole file is read and checked
@@ -38,7 +35,7 @@ class ImportStatus(OpenChoices):
 
     @property
     def is_open(self) -> bool:
-        """Whether there is something left to do."""
+        """Return whether the import has not ended."""
         return self in OPEN_IMPORTS
 
 
@@ -65,7 +62,7 @@ IMPORT_MOVES: Transitions[ImportStatus] = Transitions(
 
 
 class ImportRefusal(OpenChoices):
-    """Why a file is not taken; the code of the error as well."""
+    """Reason why a file is refused; also the code of the error."""
 
     EMPTY = "file_empty", gettext_lazy("The file is empty.")
     UNSUPPORTED = (
@@ -100,7 +97,7 @@ class ImportRefusal(OpenChoices):
 
 
 class DropReason(OpenChoices):
-    """Why rows of a file are left out; a fault of a value is told by its own type."""
+    """Reason why rows of a file are skipped; faults of values use their type."""
 
     UNKNOWN_KIND = "unknown_kind", gettext_lazy("Kind not supported")
     UNKNOWN_UNIT = "unknown_unit", gettext_lazy("Unknown unit")

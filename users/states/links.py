@@ -1,7 +1,4 @@
-"""What a link session may be told, and how and under what a source is connected by it.
-
-Must not be here: which source is connected how (users.operations.linking).
-"""
+"""Options of a link session, and the ways and sections of its sources."""
 
 from __future__ import annotations
 
@@ -12,20 +9,20 @@ from portal.lib.translation import gettext_lazy
 
 
 class LinkReturn(OpenChoices):
-    """Where people go after an error, or when they leave (contract 3.6)."""
+    """Redirect after an error or on leaving (contract 3.6)."""
 
     REDIRECT = "redirect", gettext_lazy("Redirect to redirect_url")
 
 
 class PortalContext(OpenChoices):
-    """What a portal link is made for (contract 2.2)."""
+    """Purpose of a portal link (contract 2.2)."""
 
     LAUNCH = "launch", gettext_lazy("Open at once")
     COMMUNICATIONS = "communications", gettext_lazy("Send by email or SMS")
 
 
 class Way(StrEnum):
-    """How a source can be connected through a link (ours)."""
+    """Way to connect a source through a link (ours)."""
 
     SIGN_IN = "sign_in"
     FILE = "file"
@@ -33,7 +30,7 @@ class Way(StrEnum):
 
 
 class Kind(OpenChoices):
-    """What a source is to the person who has it, in the order of the page (ours)."""
+    """Section of the connect page, in order (ours)."""
 
     WORN = "worn", gettext_lazy("Rings, watches and trackers")
     GLUCOSE = "glucose", gettext_lazy("Glucose sensors and meters")

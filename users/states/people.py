@@ -1,7 +1,4 @@
-"""Open sets of users, and of what lists of them are narrowed by.
-
-Must not be here: their data (data) or their sources (connections).
-"""
+"""Enumerations of users' demographics and list filters."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from portal.lib.translation import gettext_lazy
 
 
 class LastData(OpenChoices):
-    """How long ago a user's data last came, as lists are narrowed by it (ours)."""
+    """List filter: how long ago a user's data last arrived (ours)."""
 
     DAY = "day", gettext_lazy("In the last day")
     NOT_3_DAYS = "not_3_days", gettext_lazy("Not in 3 days")
@@ -20,7 +17,7 @@ class LastData(OpenChoices):
 
 
 class Silence(OpenChoices):
-    """Since when data that a user's own pace leads to expect has failed to come (ours).
+    """List filter: since when expected data of a user is overdue (ours).
 
     By source and resource; queries.silence tells how it is reckoned.
     """
@@ -30,7 +27,7 @@ class Silence(OpenChoices):
 
 
 class ZoneRegion(OpenChoices):
-    """Where a fallback time zone lies, as lists are narrowed by it (ours)."""
+    """List filter: region of the fallback time zone (ours)."""
 
     EUROPE = "europe", gettext_lazy("Europe")
     AMERICAS = "americas", gettext_lazy("Americas")
@@ -40,7 +37,7 @@ class ZoneRegion(OpenChoices):
 
 
 class IngestionWindow(OpenChoices):
-    """Where today stands to a user's ingestion bounds (ours; contract 2.3)."""
+    """List filter: today relative to the ingestion window (ours; contract 2.3)."""
 
     OPEN = "open", gettext_lazy("Open")
     FUTURE = "future", gettext_lazy("Starts in the future")
@@ -48,7 +45,7 @@ class IngestionWindow(OpenChoices):
 
 
 class Gender(OpenChoices):
-    """Genders labs expect (contract 2.5); any other text is kept as it came."""
+    """Genders that labs expect (contract 2.5); other texts are stored unchanged."""
 
     FEMALE = "female", gettext_lazy("Female")
     MALE = "male", gettext_lazy("Male")

@@ -1,4 +1,4 @@
-"""How sources are named and summed up on every tab of a user's page.
+"""Filters that name and sum up sources on the tabs of a user's page.
 
 Tags, so that other apps' tabs stand in the same shell without importing users.web.
 """
@@ -34,7 +34,7 @@ _LATE = timedelta(days=3)
 
 @register.filter
 def fallback_origin(slug: str) -> str:
-    """Where a fallback came from, in words."""
+    """Return the origin of a fallback in words."""
     if slug in {"", MANUAL}:
         return _("set by your team")
     return _("from %(source)s") % {"source": find_provider(slug).name}
@@ -42,31 +42,31 @@ def fallback_origin(slug: str) -> str:
 
 @register.filter
 def max_heart_rate(birth_date: date) -> int | None:
-    """What a birth date makes of the maximum heart rate (bpm) today."""
+    """Return today's maximum heart rate (bpm) of a birth date."""
     return heart_rate.max_heart_rate(timezone.localdate(), birth_date)
 
 
 @register.filter
 def resource(slug: str) -> str:
-    """What a resource is called."""
+    """Return the display name of a resource."""
     return resource_name(slug)
 
 
 @register.filter
 def provider_of(slug: str) -> Provider:
-    """The source of a stored slug."""
+    """Return the source of a stored slug."""
     return find_provider(slug)
 
 
 @register.filter
 def last_data_from(overview: UserOverview, slug: str) -> datetime | None:
-    """When this source of a user last sent data, if it did lately."""
+    """Return when this source of a user last sent data, or None."""
     return overview.last_data_by_source.get(slug)
 
 
 @register.filter
 def freshness(last: datetime | None) -> str:
-    """How old the last data is, as the look's dots have it.
+    """Return the color of the dot that shows the age of the last data.
 
     Within a day is well, within three is late: a ring is charged, a phone left at home.
     Source: Ours (design guide).
@@ -79,7 +79,7 @@ def freshness(last: datetime | None) -> str:
 
 @register.filter
 def worst_status(connections: Iterable[Connection]) -> str:
-    """The status that says most: an error before a pause before all being well."""
+    """Return the worst status: an error before a pause before connected."""
     statuses = {connection.status for connection in connections}
     for status in (ConnectionStatus.ERROR, ConnectionStatus.PAUSED):
         if status in statuses:

@@ -1,7 +1,6 @@
 """Aggregates: what a user's samples come to by hour, day or week, and whose word it is.
 
-The one query function behind the API and the charts, so that they can't disagree. Must
-not be here: HTTP, the rules themselves (ledger), or SQL (sample_sums).
+The one query function behind the API and the charts, so that they can't disagree.
 """
 
 from __future__ import annotations

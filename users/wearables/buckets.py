@@ -1,7 +1,4 @@
-"""Hours, days and weeks of a time zone as moments: the buckets of aggregates.
-
-Must not be here: what lies in a bucket, or the database.
-"""
+"""Hours, days and weeks of a time zone as moments: the buckets of aggregates."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Numbers belong to their tenant or user, so no team can use up another's. They are given
 in the caller's transaction, after the user's row is locked, and never change: what is
-committed is kept in the process. Must not be here: samples, or which words are right.
+committed is kept in the process.
 """
 
 from __future__ import annotations

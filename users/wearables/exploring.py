@@ -2,8 +2,7 @@
 
 One answer serves chart, table and file, so that they can't disagree. Long ranges keep
 the least and the most of each stretch, so that no peak is lost. Every reader of what
-these give audits the read (accounts.operations.audit.record_read). Must not be here:
-HTTP, SVG, or sums of its own (aggregates, sample_sums).
+these give audits the read (accounts.operations.audit.record_read).
 """
 
 from __future__ import annotations

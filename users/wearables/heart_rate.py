@@ -1,7 +1,4 @@
-"""Heart rates of a workout against the most that an age allows.
-
-Must not be here: the database, or where a birth date comes from.
-"""
+"""Heart rates of a workout against the most that an age allows."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""What a user's timeseries are: by resource, type and source, with their extents.
-
-Must not be here: reading samples (exploring), or what is expected of a source
-(users.queries.silence).
-"""
+"""What a user's timeseries are: by resource, type and source, with their extents."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Each rule splits time into stretches and says which source won each, so that a total can
 be explained. All of it is arithmetic on numbers: moments are seconds since 1970, feeds
-come in the order of their rank. Must not be here: buckets, the database.
+come in the order of their rank.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""What resources are called, by the names that events and introspection use.
-
-Must not be here: what a resource is (summaries, timeseries).
-"""
+"""What resources are called, by the names that events and introspection use."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Partitions of the table of samples: one before 2025, then one for each month of UTC.
 
 There is no default partition: rows in it would block making the month they belong to.
-Must not be here: reading and writing samples (samples).
 """
 
 from __future__ import annotations

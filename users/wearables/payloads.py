@@ -1,7 +1,4 @@
-"""Wire shapes of sources that both answers and events carry.
-
-Must not be here: anything that reads the database.
-"""
+"""Wire shapes of sources that both answers and events carry."""
 
 from __future__ import annotations
 

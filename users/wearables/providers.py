@@ -1,6 +1,6 @@
 """Sources of wearable data: what each is called, how it connects, what it gives.
 
-Reference data in code, not a table. Must not be here: a user's connections.
+Reference data in code, not a table.
 """
 
 from __future__ import annotations

@@ -1,8 +1,6 @@
 """Reading what a source sends: records of named fields, lists and maps of values.
 
-What can't be read is told field by field, with the contract's type of error. Must not
-be here: kinds of single values (values), which fields a resource has (summaries), the
-database, or HTTP.
+What can't be read is told field by field, with the contract's type of error.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """What a summary resource is: how its elements are read, named, found and answered.
 
 One value of SummaryResource drives input, answers, events and the OpenAPI document.
-Must not be here: the fields of any one resource (summaries), or the database.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Old samples of the store: counted for a tenant, deleted for a user, by whole months.
 
 Beside the store (samples) in the same table: a month that is old as a whole is found in
-its partition without a look at a younger sample. Must not be here: how old is old.
+its partition without a look at a younger sample.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """What samples a user has, without reading them: since when, on which days, how many.
 
 Beside the store (samples) in the same table; each answer takes a few steps of its index
-for each series and feed, however many samples there are. Must not be here: the samples
-themselves, or what their numbers stand for (dictionaries).
+for each series and feed, however many samples there are.
 """
 
 from __future__ import annotations

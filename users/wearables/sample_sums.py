@@ -1,7 +1,7 @@
 """What samples sum up to, added up where they lie: the store's reads for aggregates.
 
 Beside the store (samples) in the same table, as adding up a year here would mean to
-fetch it. Must not be here: whose sum counts (ledger), or buckets (buckets).
+fetch it.
 """
 
 from __future__ import annotations

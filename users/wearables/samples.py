@@ -1,9 +1,7 @@
 """The store of samples: all that reads or writes them goes through SampleStore.
 
 Lives here: the interface, and the store in PostgreSQL. Another engine for old months or
-many machines is another SampleStore (docs/explanation/scale.md). Must not be here: what
-a series measures, the words of feeds and origins (dictionaries), or the months
-(partitions).
+many machines is another SampleStore (docs/explanation/scale.md).
 """
 
 from __future__ import annotations

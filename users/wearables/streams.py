@@ -1,7 +1,6 @@
 """Workout streams: their channels, how one is read, and what its heart rates sum up to.
 
-A stream is an object of index-aligned arrays (contract 5.3). Must not be here: the
-database, or zones of heart rates (heart_rate).
+A stream is an object of index-aligned arrays (contract 5.3).
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Kinds of single values: text, numbers, dates, each with its bounds and its schema.
 
-A value is of exactly the JSON type asked for (contract 1.9). Must not be here: records
-and lists of them (readings).
+A value is of exactly the JSON type asked for (contract 1.9).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Zones of workouts whose source gives none, from their stream and the user's age.
 
 They are worked out as they are read, so that a birth date that is given later, or
-mended, acts at once. Must not be here: the arithmetic (heart_rate).
+mended, acts at once.
 """
 
 from __future__ import annotations

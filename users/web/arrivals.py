@@ -1,7 +1,4 @@
-"""The last day of a source: its hours drawn, and whether it is overdue.
-
-Must not be here: a query.
-"""
+"""The last 24 hours of a source: arrivals by hour, and whether it is overdue."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ _PATIENCE_HOURS = 2
 
 @dataclass(frozen=True, slots=True)
 class SourceDay:
-    """What arrived from a source in each of STRIP_HOURS hours, `this_hour` the last."""
+    """Arrivals of a source in the last STRIP_HOURS hours; `this_hour` is the last."""
 
     provider: Provider
     url: str
@@ -42,13 +39,13 @@ class SourceDay:
 
     @property
     def silent_hours(self) -> int | None:
-        """Whole hours since the last that brought something; None: nothing came."""
+        """Return the whole hours since the last arrival, or None."""
         hours = self._hours_with_data()
         return len(self.counts) - 1 - hours[-1] if hours else None
 
     @property
     def longest_pause(self) -> int | None:
-        """Hours between arrivals at most; None while too few came to tell."""
+        """Return the most hours between arrivals; None with too few arrivals."""
         hours = self._hours_with_data()
         if len(hours) < _KNOWN_AFTER:
             return None
@@ -56,7 +53,7 @@ class SourceDay:
 
     @property
     def is_overdue(self) -> bool:
-        """Whether it has been silent for longer than its own pace explains."""
+        """Return whether it is silent for longer than its usual pauses."""
         silent, pause = self.silent_hours, self.longest_pause
         if silent is None or pause is None:
             return False
@@ -64,7 +61,7 @@ class SourceDay:
 
     @property
     def dot(self) -> str:
-        """Its state as the look's dots have it."""
+        """Return the color of its status dot."""
         if self.silent_hours is None:
             return "mute"
         return "bad" if self.is_overdue else "ok"
@@ -80,7 +77,7 @@ class SourceDay:
 
     @property
     def strip(self) -> SafeString:
-        """The hours, drawn."""
+        """Draw the hours."""
         finding = _(
             "%(source)s, data in each of the last %(hours)d hours. Last: %(last)s"
         ) % {

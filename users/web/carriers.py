@@ -1,7 +1,4 @@
-"""Which events carried records to the team's endpoints.
-
-Must not be here: what an event means, or a payload (the log of webhooks shows it).
-"""
+"""Find the webhook events that contained a user's records."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ EVENTS_MAX = 50
 
 @dataclass(frozen=True, slots=True)
 class RecordEvent:
-    """An event, and how many of the records asked about it carried."""
+    """An event, and how many of the requested records it contained."""
 
     event: CarryingEvent
     provider: str
@@ -45,7 +42,7 @@ def find_sample_events(
     end: datetime,
     provider: str = "",
 ) -> list[RecordEvent]:
-    """Events that carried samples of [start, end), the latest first; two queries.
+    """Return events with samples of [start, end), latest first; two queries.
 
     `provider` is a slug, empty for all. Events are kept for a while only.
     """
@@ -61,7 +58,7 @@ def find_sample_events(
 def find_summary_events(
     *, user: User, resource: SummaryResource, ids: Iterable[UUID]
 ) -> list[RecordEvent]:
-    """Events that carried these summaries, the latest first; two queries."""
+    """Return events with these summaries, latest first; two queries."""
     wanted = {str(each) for each in ids}
     names = [resource.event_type(is_new=is_new) for is_new in (True, False)]
     return _find_events(user, names, lambda data: int(data.get("id") in wanted), "")
@@ -70,7 +67,7 @@ def find_summary_events(
 def list_deliveries(
     request: TenantRequest, carrier: RecordEvent
 ) -> list[tuple[str, str]]:
-    """How each delivery of an event stands, with its address for who may see it."""
+    """Return the status of each delivery of an event, with its URL if permitted."""
     may_see = request.rights.allow(Area.WEBHOOKS)
     return [
         (

@@ -1,7 +1,6 @@
-"""The connect page: what a link's holder has connected, can connect, and connects.
+"""The connect page: list, search and connect sources through a link.
 
-No account, no script needed. It tells the name of nobody, not even of its user. Must
-not be here: who may see it (users.web.connect_entry), or files (connect_files).
+No account, no script needed. It tells the name of nobody, not even of its user.
 """
 
 from __future__ import annotations
@@ -73,7 +72,7 @@ _SEARCHED_FROM = 5
 @require_safe
 @with_link
 def connect_page(request: HttpRequest, session: LinkSession) -> HttpResponse:
-    """GET /connect/{session_id}/: sources by kind; `q` searches."""
+    """Serve GET /connect/{session_id}/: sources by kind; `q` searches."""
     sources = list_offered_sources(session)
     record_read(
         tenant=session.tenant,
@@ -123,7 +122,7 @@ def connect_page(request: HttpRequest, session: LinkSession) -> HttpResponse:
 def redirect_to_sign_in(
     request: HttpRequest, session: LinkSession, provider: str
 ) -> HttpResponse:
-    """GET /connect/{session_id}/{provider}/sign-in/: on to the source's own page."""
+    """Serve GET …/{provider}/sign-in/: redirect to the source's sign-in."""
     try:
         url = start_sign_in(session=session, provider=provider)
     except DomainError as refusal:
@@ -133,7 +132,7 @@ def redirect_to_sign_in(
 
 @require_safe
 def sign_in_return(request: HttpRequest, provider: str) -> HttpResponse:
-    """GET /connect/back/{provider}/: people come back from a source, with a code or no.
+    """Serve GET /connect/back/{provider}/: return from a source's sign-in.
 
     The browser must have the cookie of the link that the sign-in began from.
     """
@@ -168,7 +167,7 @@ def sign_in_return(request: HttpRequest, provider: str) -> HttpResponse:
 def use_demo_data(
     request: HttpRequest, session: LinkSession, provider: str
 ) -> HttpResponse:
-    """POST /connect/{session_id}/{provider}/demo/: connect made-up data at once."""
+    """Serve POST …/{provider}/demo/: connect demo data at once."""
     try:
         connect_demo(session=session, actor=link_holder(request), provider=provider)
     except DomainError as refusal:
@@ -179,7 +178,7 @@ def use_demo_data(
 @require_safe
 @with_link
 def close_page(request: HttpRequest, session: LinkSession) -> HttpResponse:
-    """GET /connect/{session_id}/close/: people are done, or do not want to."""
+    """Serve GET /connect/{session_id}/close/: leave the connect page."""
     if session.redirects_on_close:
         return HttpResponseRedirect(redirect_target(session, state="closed"))
     return render(

@@ -1,7 +1,7 @@
-"""The look of a team's connect page: its name, logo and colour.
+"""Branding of a team's connect page: name, logo and color.
 
 A colour comes as a style sheet of its own address, since the content policy allows no
-style in the page. Must not be here: the page (users.web.connect).
+style in the page.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _DARK_GROUND: Rgb = (0.14, 0.18, 0.17)
 
 @dataclass(frozen=True, slots=True)
 class Brand:
-    """What people see of a team (contract 9.2); `color` is six hexadecimal digits.
+    """Branding of a team (contract 9.2); `color` is six hexadecimal digits.
 
     What the team has not set is empty, but for the company's name, which is its own.
     """
@@ -48,7 +48,7 @@ class Brand:
 
 
 def find_brand(tenant: Tenant) -> Brand:
-    """The brand of a team in one environment."""
+    """Return the branding of a team in one environment."""
     told = tenant.brand_information or {}
     color = str(told.get("brand_color") or "").removeprefix("#").lower()
     return Brand(
@@ -64,7 +64,7 @@ def find_brand(tenant: Tenant) -> Brand:
 @require_safe
 @cache_control(public=True, max_age=_YEAR_SECONDS, immutable=True)
 def brand_sheet(request: HttpRequest, color: str) -> HttpResponse:
-    """GET /connect/colors/{color}.css: the tokens of actions and links in one colour.
+    """Serve GET /connect/colors/{color}.css: color tokens of actions and links.
 
     Public, no tenant: a colour tells nothing of who uses it. Text keeps its contrast
     whatever the colour is, in light and in dark.
@@ -75,7 +75,7 @@ def brand_sheet(request: HttpRequest, color: str) -> HttpResponse:
 
 
 def build_stylesheet(color: str) -> str:
-    """The style sheet of a colour of six hexadecimal digits."""
+    """Return the style sheet of a color of six hexadecimal digits."""
     brand = _read(color)
     light = _tokens(brand, _moved(brand, _BLACK, away_from=_LIGHT_GROUND))
     dark = _tokens(brand, _moved(brand, _WHITE, away_from=_DARK_GROUND))
@@ -88,13 +88,13 @@ def build_stylesheet(color: str) -> str:
 
 
 def contrast(one: Rgb, other: Rgb) -> float:
-    """How far two colours are apart, 1 to 21. Source: WCAG 2.2, contrast ratio."""
+    """Return the contrast of two colors, 1 to 21. Source: WCAG 2.2, contrast ratio."""
     lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
 
 
 def _tokens(brand: Rgb, ink: Rgb) -> str:
-    """Filled buttons are of the brand itself, words of what can be read."""
+    """Return color tokens: the brand for buttons, a readable shade for text."""
     on_brand = max((_WHITE, _BLACK), key=lambda each: contrast(brand, each))
     pressed = _mixed(brand, _BLACK if on_brand == _WHITE else _WHITE, 0.15)
     told = {
@@ -109,7 +109,7 @@ def _tokens(brand: Rgb, ink: Rgb) -> str:
 
 
 def _moved(color: Rgb, end: Rgb, *, away_from: Rgb) -> Rgb:
-    """The colour, moved towards `end` until words in it can be read on a ground."""
+    """Move a color towards `end` until text in it is readable on a background."""
     for step in range(_STEPS):
         moved = _mixed(color, end, step / _STEPS)
         if contrast(moved, away_from) >= _READABLE:

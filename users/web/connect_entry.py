@@ -1,8 +1,8 @@
-"""Coming to the connect page: a link's token, the cookie that keeps it, and a dead end.
+"""Access to the connect page: a link's token, its cookie, and invalid links.
 
 The token leaves the address at once, so that no page, log or Referer keeps it. A cookie
 of its own for each link: two people may use one browser, and what one of them sends
-never counts for the other. Must not be here: the page (users.web.connect).
+never counts for the other.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _HOME = "/connect/"
 
 @require_safe
 def open_link(request: HttpRequest) -> HttpResponse:
-    """GET /connect/?token=…: on to the page, with the token in a cookie.
+    """Serve GET /connect/?token=…: set the cookie and redirect to the page.
 
     With `provider` on to that source's own sign-in.
     """
@@ -78,7 +78,7 @@ def open_link(request: HttpRequest) -> HttpResponse:
 def with_link(
     view: Callable[Concatenate[HttpRequest, LinkSession, P], HttpResponse],
 ) -> Callable[..., HttpResponse]:
-    """Give a view the link session of the address, if this browser has its cookie.
+    """Pass a view the link session of the URL, if the browser has its cookie.
 
     Without it the page says that the link leads nowhere (404), after its end that it
     has ended (410).
@@ -100,7 +100,7 @@ def with_link(
 
 
 def session_from_cookie(request: HttpRequest, session_id: str | UUID) -> LinkSession:
-    """The session of this id that the browser has the cookie of.
+    """Return the session of this ID from the browser's cookie.
 
     Raises: link_unknown (404), link_ended.
     """
@@ -116,7 +116,7 @@ def session_from_cookie(request: HttpRequest, session_id: str | UUID) -> LinkSes
 
 
 def has_link_cookie(request: HttpRequest, session_id: str, **_path: str) -> bool:
-    """Whether the browser has the cookie of a live session of this id."""
+    """Return whether the browser has the cookie of an open session of this ID."""
     try:
         session_from_cookie(request, session_id)
     except DomainError:
@@ -125,12 +125,12 @@ def has_link_cookie(request: HttpRequest, session_id: str, **_path: str) -> bool
 
 
 def link_holder(request: HttpRequest) -> Actor:
-    """Who acts on the page."""
+    """Return the audit actor of the page."""
     return link_actor(request.META.get("REMOTE_ADDR") or None)
 
 
 def show_dead_link(request: HttpRequest, refusal: DomainError) -> HttpResponse:
-    """Say that a link leads nowhere, or has ended."""
+    """Render the page of an invalid or expired link."""
     is_unknown = isinstance(refusal, NotFound)
     response = render(
         request,
@@ -142,7 +142,7 @@ def show_dead_link(request: HttpRequest, refusal: DomainError) -> HttpResponse:
 
 
 def set_private_headers(response: HttpResponse, session: LinkSession) -> HttpResponse:
-    """Keep a page to who has the link; let it show the logo, and lead back.
+    """Forbid caching and sharing of a page; allow its logo and redirect.
 
     A form's answer may redirect to the session's redirect_url alone.
     """

@@ -1,7 +1,4 @@
-"""Files on the connect page: upload an export, and see how far its import is.
-
-Must not be here: what a file may be (users.operations.imports).
-"""
+"""Files on the connect page: upload one and follow its import."""
 
 from __future__ import annotations
 
@@ -35,7 +32,7 @@ POLL_SECONDS = 2
 
 
 class FileForm(forms.Form):
-    """A file of health data; what it holds is told by its bytes."""
+    """Upload form of a file of health data."""
 
     file = forms.FileField(
         allow_empty_file=True,  # the operation refuses it, by its code
@@ -48,7 +45,7 @@ class FileForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @with_link
 def add_file(request: HttpRequest, session: LinkSession, provider: str) -> HttpResponse:
-    """GET, POST /connect/{session_id}/{provider}/file/."""
+    """Serve GET and POST /connect/{session_id}/{provider}/file/."""
     try:
         source = find_offered_source(session, provider, Way.FILE)
     except NotFound:
@@ -88,7 +85,7 @@ def add_file(request: HttpRequest, session: LinkSession, provider: str) -> HttpR
 def import_progress(
     request: HttpRequest, session: LinkSession, import_id: str
 ) -> HttpResponse:
-    """GET /connect/{session_id}/imports/{import_id}/: polls itself until it is done."""
+    """Serve GET …/imports/{import_id}/: progress, polling until it ends."""
     job = _import_of(session, import_id)
     is_part = request.headers.get("HX-Request") and not request.headers.get(
         "HX-Boosted"
@@ -110,7 +107,7 @@ def import_progress(
 def return_to_company(
     request: HttpRequest, session: LinkSession, import_id: str
 ) -> HttpResponse:
-    """GET /connect/{session_id}/imports/{import_id}/finish/: on to redirect_url."""
+    """Serve GET …/imports/{import_id}/finish/: redirect to redirect_url."""
     job = _import_of(session, import_id)
     if job.status != ImportStatus.COMPLETED or not session.redirect_url:
         raise Http404

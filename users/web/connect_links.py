@@ -1,7 +1,4 @@
-"""Links to the connect page, on a user's own page: make one, show it, mail it, end it.
-
-Must not be here: what its holder sees (users.web.connect).
-"""
+"""Connect links on a user's page: create, show, e-mail and revoke them."""
 
 from __future__ import annotations
 
@@ -44,7 +41,7 @@ _ANY = ("", gettext_lazy("Any source"))
 
 
 class MailForm(forms.Form):
-    """Whom to mail a link."""
+    """Form of the e-mail address to send a link to."""
 
     email = forms.EmailField(
         max_length=254,
@@ -53,7 +50,7 @@ class MailForm(forms.Form):
 
 
 class LinkForm(forms.Form):
-    """A link to make: to which source, and whom to mail it."""
+    """Form of a new link: its source and e-mail address."""
 
     provider = forms.ChoiceField(required=False)
     email = forms.EmailField(required=False, max_length=254)
@@ -76,7 +73,7 @@ class LinkForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 @require_right(Area.USERS, write=True)
 def new_link(request: TenantRequest, user_id: str) -> HttpResponse:
-    """Make a link for a user, `?provider` chosen; those that work stand beside."""
+    """Create a link for a user, `?provider` preselected; list open links."""
     user = _user(request, user_id)
     chosen = {"provider": request.GET.get("provider", "")}
     form = LinkForm(user, posted(request), initial=chosen)
@@ -105,7 +102,7 @@ def new_link(request: TenantRequest, user_id: str) -> HttpResponse:
 @require_GET
 @require_right(Area.USERS, write=True)
 def link_page(request: TenantRequest, user_id: str, session_id: str) -> HttpResponse:
-    """A link as text and as a QR code, while it works."""
+    """Show an open link as text and QR code."""
     return _page(request, _link(request, user_id, session_id), MailForm())
 
 

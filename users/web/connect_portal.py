@@ -1,7 +1,4 @@
-"""What a person's own portal has beyond the connect page: tests, and disconnecting.
-
-Must not be here: who may see it (users.web.connect_entry), or connecting (connect).
-"""
+"""Extras of a portal link: lab tests, and disconnecting sources."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def list_shown_tests(request: HttpRequest, session: LinkSession) -> list[PersonTest]:
-    """The lab tests that a link shows, none where it opens no portal; audited."""
+    """Return the lab tests of a portal link, none for other links; audited."""
     if not session.opens_portal:
         return []
     found = [
@@ -52,7 +49,7 @@ def list_shown_tests(request: HttpRequest, session: LinkSession) -> list[PersonT
 def name_disconnected_source(
     request: HttpRequest, session: LinkSession, sources: list[OfferedSource]
 ) -> str:
-    """The name of the source that the address says has gone, if it has; or empty."""
+    """Return the name of the source just disconnected, or empty."""
     slug = request.GET.get("disconnected", "")
     live = {each.provider.slug for each in sources if each.connection}
     if not session.opens_portal or slug in live or slug not in PROVIDERS:
@@ -65,7 +62,7 @@ def name_disconnected_source(
 def disconnect_page(
     request: HttpRequest, session: LinkSession, provider: str
 ) -> HttpResponse:
-    """GET, POST /connect/{session_id}/{provider}/disconnect/: ask, then do it."""
+    """Serve GET and POST …/{provider}/disconnect/: confirm and disconnect."""
     source = next(
         (
             each

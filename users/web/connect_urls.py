@@ -1,4 +1,4 @@
-"""The connect page, outside of every team's pages: who holds a link is not a member."""
+"""URLs of the connect page; a link's holder is not a member."""
 
 from __future__ import annotations
 

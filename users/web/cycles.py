@@ -1,8 +1,7 @@
-"""A menstrual cycle as the page shows it: its days, its calendar, its facts.
+"""A menstrual cycle as shown: its days, calendar and facts.
 
 What no source says but a reader looks for (the fertile window, the shift of the
-temperature) is worked out here, by rules that are written down. Must not be here: a
-query, or SVG (portal.body_charts).
+temperature) is worked out here, by rules that are written down.
 """
 
 from __future__ import annotations
@@ -93,7 +92,7 @@ class Cycle:
 
     @property
     def length(self) -> int:
-        """Days."""
+        """Return the length in days."""
         return (self.end - self.start).days + 1
 
     @property
@@ -106,24 +105,24 @@ class Cycle:
 
     @property
     def day_number(self) -> int:
-        """Which day of the cycle today is, from 1."""
+        """Return today's day of the cycle, from 1."""
         return (self.today - self.start).days + 1
 
     @cached_property
     def days(self) -> list[CycleDay]:
-        """Every day of the cycle."""
+        """Return every day of the cycle."""
         return [self._day(self.start + n * _DAY) for n in range(self.length)]
 
     @cached_property
     def weeks(self) -> list[CycleDay]:
-        """Days of whole weeks, Monday first, around the cycle."""
+        """Return the days of whole weeks around the cycle, Monday first."""
         first = self.start - self.start.weekday() * _DAY
         last = self.end + (_WEEK - 1 - self.end.weekday()) * _DAY
         return [self._day(first + n * _DAY) for n in range((last - first).days + 1)]
 
     @property
     def months(self) -> str:
-        """The months that the cycle lies in."""
+        """Return the months of the cycle."""
         first, last = f"{self.start:%B}", f"{self.end:%B}"
         if first == last:
             return first
@@ -131,7 +130,7 @@ class Cycle:
 
     @property
     def says(self) -> str:
-        """The finding in words."""
+        """Return the finding in words."""
         parts = [
             _("Cycle of %(length)d days from %(start)s")
             % {"length": self.length, "start": _day(self.start)}
@@ -152,12 +151,12 @@ class Cycle:
 
     @property
     def table(self) -> list[CycleDay]:
-        """Days on which something is known."""
+        """Return the days with entries."""
         return [day for day in self.days if day.words]
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """What there is to say, by name."""
+        """Return the facts of the cycle by name."""
         body = self.row.body
         period = (self.period_end - self.start).days + 1
         spotted = _dates(body["intermenstrual_bleeding"])
@@ -203,13 +202,13 @@ class Cycle:
 
     @property
     def nothing_logged(self) -> str:
-        """Names of the lists that are empty, in one line."""
+        """Return the names of empty lists in one line."""
         names = [name for key, name in _LISTS.items() if not self.row.body[key]]
         return ", ".join(map(str, names)).capitalize()
 
     @cached_property
     def shift(self) -> Shift | None:
-        """The shift of the temperature, where the readings show one."""
+        """Return the temperature shift, if the readings show one."""
         known = sorted(self._temperatures.items())
         for index in range(_BEFORE_SHIFT, len(known) - _AFTER_SHIFT + 1):
             before = [value for _at, value in known[index - _BEFORE_SHIFT : index]]
@@ -247,7 +246,7 @@ class Cycle:
 
     @cached_property
     def _predicted(self) -> tuple[date, date] | None:
-        """The days of a predicted period: this cycle's own, or the next one's."""
+        """Return the days of a predicted period: this cycle's or the next one's."""
         if self.is_predicted:
             return self.start, self.period_end
         if self.later is not None and self.later.body["is_predicted"]:
@@ -258,7 +257,7 @@ class Cycle:
         return None
 
     def _entries(self, key: str) -> dict[date, dict[str, Any]]:
-        """Entries of a list by day; of several on one day the last."""
+        """Return the entries of a list by day; the last of several."""
         return {date.fromisoformat(each["date"]): each for each in self.row.body[key]}
 
     def _day(self, day: date) -> CycleDay:
@@ -319,7 +318,7 @@ def _label(kind: type[OpenChoices], value: str) -> str:
 def _logged(
     entries: Sequence[dict[str, Any]], value: str, kind: type[OpenChoices]
 ) -> str:
-    """The last thing logged of a kind, and how many more there are."""
+    """Describe the last entry of a kind, and how many more there are."""
     if not entries:
         return ""
     last = max(entries, key=lambda entry: entry["date"])

@@ -1,7 +1,4 @@
-"""Receipts of erased users: the list, one to be printed and handed over, and its file.
-
-Must not be here: erasing (users.operations).
-"""
+"""Erasure receipts: the list, a printable page, and the signed file."""
 
 from __future__ import annotations
 

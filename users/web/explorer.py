@@ -1,7 +1,7 @@
-"""The explorer of a user's data: what there is, charts, tables, calls, events, files.
+"""The explorer of a user's data: charts, tables, API calls, events and files.
 
 A page of it is a question (explorer_query); every part is a link, so that it works
-without script. Must not be here: how a series is read (explorer_series).
+without script.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 
 class Why(StrEnum):
-    """Why there is nothing to show, each with a next step of its own."""
+    """Reason why there is nothing to show, each with its next step."""
 
     NO_SOURCE = "no_source"
     WAITING = "waiting"
@@ -115,7 +115,7 @@ def explorer_page(request: TenantRequest, user_id: str) -> HttpResponse:
 @require_GET
 @require_right(Area.USERS)
 def explorer_file(request: TenantRequest, user_id: str) -> HttpResponseBase:
-    """What is shown, or with `all` every record of the time, as a file."""
+    """Download what is shown, or with `all` every record of the range."""
     user = _overview(request, user_id).user
     question = Question.read(request.GET, user)
     form = request.GET.get("format", "")
@@ -136,7 +136,7 @@ def explorer_file(request: TenantRequest, user_id: str) -> HttpResponseBase:
 def _view(
     request: TenantRequest, user: User, question: Question, shown: Sequence[ShownSeries]
 ) -> dict[str, Any]:
-    """What one way of showing the series needs besides."""
+    """Return the context that one view of the series needs."""
     match question.view:
         case ViewAs.TABLE:
             tables = [build_table(user, question, each) for each in shown]
@@ -170,7 +170,7 @@ def _chart(question: Question, shown: Sequence[ShownSeries]) -> SafeString:
 
 
 def _chart_data(question: Question, shown: Sequence[ShownSeries]) -> dict[str, Any]:
-    """What the script that zooms and reads values needs; times are Unix ms."""
+    """Return the data for the script that zooms and reads values; times in Unix ms."""
     curves = [curve for each in shown for curve in each.curves]
     frame = frame_of(curves, start=question.start, end=question.end)
     return {
@@ -199,7 +199,7 @@ def _answer(user: User, question: Question, call: Call) -> tuple[Call, Any]:
 
 
 def _point(curve: Curve, mark: Mark) -> list[float]:
-    """Time, value, lowest and highest; a bar is a sum, which did not vary."""
+    """Return time, value, minimum and maximum of a mark; bars do not vary."""
     is_sum = curve.shape == "bars"
     low, high = (mark.value,) * 2 if is_sum else (mark.low, mark.high)
     return [_ms(mark.middle), *(round(each, 2) for each in (mark.value, low, high))]
@@ -208,7 +208,7 @@ def _point(curve: Curve, mark: Mark) -> list[float]:
 def _find_events_by_series(
     request: TenantRequest, user: User, question: Question, shown: Sequence[ShownSeries]
 ) -> list[tuple[ShownSeries, list[tuple[RecordEvent, list[tuple[str, str]]]]]]:
-    """By series the events, each delivery with its address for who may see it."""
+    """Return events by series, each delivery with its URL if permitted."""
     found = []
     for each in shown:
         resource = each.key.timeseries
@@ -236,7 +236,7 @@ def _find_events_by_series(
 def _why_nothing(
     overview: UserOverview, question: Question | None, tree: Tree
 ) -> Why | None:
-    """Why a chart, or without a question the whole of it, is empty."""
+    """Return why a chart, or without a question the explorer, is empty."""
     if tree.branches:
         return Why.FILTERED if question else None
     if question and question.provider:
@@ -257,7 +257,7 @@ def _is_outside(user: User, first: date, last: date) -> bool:
 def _choices(
     question: Question, name: str, choices: Any, here: str
 ) -> list[tuple[str, str, bool]]:
-    """Words, query string and whether it is the present one."""
+    """Return label, query string and whether it is selected, for each choice."""
     first = next(iter(choices))
     return [
         (
@@ -276,7 +276,7 @@ def _is_usual(choice: Any, first: Any) -> bool:
 
 
 def _offset(tree: Tree, question: Question) -> int | None:
-    """The clock of the last record of the first series that has one."""
+    """Return the UTC offset of the last record of the first series with one."""
     known = (tree.offsets.get(key.slug) for key in question.series)
     return next((offset for offset in known if offset is not None), None)
 
@@ -284,7 +284,7 @@ def _offset(tree: Tree, question: Question) -> int | None:
 def _record(
     request: TenantRequest, user: User, question: Question, took: str = ""
 ) -> None:
-    """One line for the page, one for each series that it shows."""
+    """Record the read of each shown series in the audit log."""
     names = [key.slug for key in question.series]
     for subject in dict.fromkeys(names or ["freshness"]):
         record_read(

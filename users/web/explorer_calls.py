@@ -1,7 +1,4 @@
-"""The same question as calls of the API: their address, and what they answer.
-
-Must not be here: HTTP of our own, or the shape of an answer (users.payloads).
-"""
+"""API calls that return what the explorer shows, and their answers."""
 
 from __future__ import annotations
 
@@ -35,7 +32,7 @@ LIMIT = 100
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call of the API that answers a series, without its body."""
+    """An API call that returns a series, without its body."""
 
     key: SeriesKey
     path: str
@@ -44,23 +41,23 @@ class Call:
 
     @property
     def title(self) -> str:
-        """What tells its box from the others of the page."""
+        """Return the title of its box."""
         return _("%(resource)s from the API") % {"resource": self.key.name}
 
     @property
     def url(self) -> str:
-        """Its whole address."""
+        """Return the whole URL."""
         query = urlencode(self.inputs, safe=":,/")
         return absolute_url(f"{self.path}?{query}")
 
     @property
     def curl(self) -> str:
-        """It as a command for a shell."""
+        """Return the call as a shell command."""
         return f'curl {shlex.quote(self.url)} \\\n  -H "x-service-api-key: $ASSAY_KEY"'
 
 
 def build_call(user: User, question: Question, shown: ShownSeries) -> Call:
-    """The call whose answer is what a series shows, or what it was thinned from."""
+    """Build the call that returns the data of a series."""
     key, view = shown.key, shown.view
     provider = (("provider", question.provider),) if question.provider else ()
     if view is None:
@@ -98,7 +95,7 @@ def build_call(user: User, question: Question, shown: ShownSeries) -> Call:
 
 
 def build_answer(user: User, question: Question, call: Call) -> Any:
-    """What the API answers to a call, as JSON has it; at most eight queries."""
+    """Return the API's answer to a call as JSON data; at most eight queries."""
     return orjson.loads(orjson.dumps(_answer(user, question, call)))
 
 

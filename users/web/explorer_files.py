@@ -1,7 +1,4 @@
-"""What the explorer shows, as a file: CSV or NDJSON, as shown or every sample.
-
-Must not be here: what is shown (explorer_series), or the audit of who took it.
-"""
+"""Downloads of the explorer: CSV or NDJSON, as shown or all records."""
 
 from __future__ import annotations
 
@@ -45,13 +42,13 @@ _USUAL = frozenset(
 def build_shown_file(
     series: Sequence[ShownSeries], question: Question, form: str
 ) -> StreamingHttpResponse:
-    """The rows that chart and table show, of all series, by series and time."""
+    """Stream the rows of chart and table as a file, by series and time."""
     rows = (_shown_row(shown, row) for shown in series for row in shown.rows)
     return _file(_parts(_SHOWN, rows, form), question, form)
 
 
 def build_full_file(user: User, question: Question, form: str) -> StreamingHttpResponse:
-    """Every record of the time, however many: read and sent in parts."""
+    """Stream every record of the range as a file, in parts."""
     parts = _parts(_EVERY, _every_row(user, question), form)
     return _file(as_tenant(user.tenant_id, parts), question, form)
 
@@ -148,7 +145,7 @@ def _csv(columns: Sequence[str], rows: Iterator[dict[str, Any]]) -> Iterator[byt
 
 
 class _Lines:
-    """What a csv.writer writes to."""
+    """A target for csv.writer that passes on each line."""
 
     def __init__(self, write: Callable[[str], object]) -> None:
         self.write = write

@@ -1,7 +1,6 @@
-"""What the explorer is asked: which series, which time, how it is shown.
+"""The explorer's query string: series, range and view.
 
-All of it stands in the query string, so that every view of it has an address. Must not
-be here: a query of the database.
+All of it stands in the query string, so that every view of it has an address.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ _TICK = timedelta(microseconds=1)
 
 
 class ZoneChoice(OpenChoices):
-    """Whose clocks are shown."""
+    """The time zone that is shown."""
 
     RECORD = "record", gettext_lazy("Where it was recorded")
     USER = "user", gettext_lazy("User's time zone")
@@ -55,7 +54,7 @@ class ZoneChoice(OpenChoices):
 
 
 class ViewAs(OpenChoices):
-    """How the same answer is shown."""
+    """The view of the data."""
 
     CHART = "chart", gettext_lazy("Chart")
     TABLE = "table", gettext_lazy("Table")
@@ -66,36 +65,36 @@ class ViewAs(OpenChoices):
 
 @dataclass(frozen=True, slots=True)
 class SeriesKey:
-    """A timeseries, of one type or of all, or the summaries of a kind that lasts."""
+    """A timeseries of one or all types, or a kind of summary with a duration."""
 
     slug: str
     type: str | None = None
 
     @property
     def text(self) -> str:
-        """As it stands in the query string."""
+        """Return its text in the query string."""
         return self.slug if self.type is None else f"{self.slug}:{self.type}"
 
     @property
     def timeseries(self) -> TimeseriesResource | None:
-        """The timeseries, if it is one."""
+        """Return the timeseries, or None for summaries."""
         return TIMESERIES.get(self.slug)
 
     @property
     def summary(self) -> SummaryResource:
-        """The kind of summary that it else is."""
+        """Return the kind of summary."""
         return SUMMARIES[self.slug]
 
     @property
     def name(self) -> str:
-        """What people call it."""
+        """Return the display name."""
         resource = TIMESERIES.get(self.slug) or SUMMARIES[self.slug]
         name = str(resource.name)
         return name if self.type is None else f"{name}, {self.type}"
 
     @classmethod
     def read(cls, text: str) -> SeriesKey | None:
-        """The series of a text; None for one that there is not."""
+        """Parse the series of a text; None if unknown."""
         slug, _, type_ = text.partition(":")
         if slug in TIMESERIES:
             return cls(slug, type_ or None)
@@ -104,7 +103,7 @@ class SeriesKey:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the explorer is asked, every part known to be good.
+    """A validated query of the explorer.
 
     The time is [start, end), UTC. `days` is the preset it came from, None where it was
     chosen. `user_zone` is the user's fallback, `offset` what the last record says of
@@ -125,7 +124,7 @@ class Question:
 
     @classmethod
     def read(cls, query: QueryDict, user: User) -> Question:
-        """Read a query string; what means nothing counts as not given."""
+        """Parse a query string; invalid values are ignored."""
         zone = ZoneChoice.known(query.get("zone", "")) or ZoneChoice.USER
         keys = [SeriesKey.read(text) for text in query.getlist("series")]
         chosen = tuple(dict.fromkeys(key for key in keys if key is not None))
@@ -155,24 +154,24 @@ class Question:
 
     @property
     def clock(self) -> tzinfo:
-        """Whose hours a chart and a table show."""
+        """Return the time zone of chart and table."""
         if self.zone == ZoneChoice.RECORD and self.offset is not None:
             return timezone(timedelta(seconds=self.offset))
         return self.counting_zone
 
     @property
     def counting_zone(self) -> tzinfo:
-        """Whose hours and days are added up: the API has no clock of the record."""
+        """Return the time zone of totals; the API has no zone of the record."""
         return find_zone(self.counting_zone_name)
 
     @property
     def counting_zone_name(self) -> str:
-        """The same by name."""
+        """Return the name of the time zone of totals."""
         return "UTC" if self.zone == ZoneChoice.UTC else self.user_zone
 
     @property
     def clock_name(self) -> str:
-        """The clock in words."""
+        """Return the shown time zone in words."""
         if self.zone != ZoneChoice.RECORD:
             return self.counting_zone_name
         if self.offset is None:
@@ -184,7 +183,7 @@ class Question:
 
     @property
     def bounds(self) -> tuple[str, str]:
-        """The time as the API is asked for it: both ends included."""
+        """Return the range for the API, both ends inclusive."""
         zone = find_zone(self.user_zone)
         first, last = self.start.astimezone(zone), self.end.astimezone(zone)
         if first.time() == last.time() == datetime.min.time():
@@ -193,14 +192,14 @@ class Question:
 
     @property
     def day_bounds(self) -> tuple[date, date]:
-        """The days that the time reaches into, by the zone that counts."""
+        """Return the first and last day of the range, in the zone of totals."""
         zone = self.counting_zone
         first = self.start.astimezone(zone).date()
         return first, (self.end - _TICK).astimezone(zone).date()
 
     @property
     def span(self) -> str:
-        """The time in words, by the clock that is shown."""
+        """Return the range in words, in the shown time zone."""
         first, last = self.start.astimezone(self.clock), self.end.astimezone(self.clock)
         if first.time() == last.time() == datetime.min.time():
             last -= _DAY
@@ -216,7 +215,7 @@ class Question:
         return _("%(first)s to %(last)s") % ends
 
     def query(self, **changes: object) -> str:
-        """The query string of the same question with `changes`; a cursor is dropped."""
+        """Return the query string with `changes`, without a cursor."""
         given: dict[str, object] = {
             "series": [key.text for key in self.series],
             "zone": "" if self.zone == ZoneChoice.USER else str(self.zone),
@@ -239,27 +238,27 @@ class Question:
 
     @property
     def kept(self) -> list[tuple[str, str]]:
-        """What a form that asks for other days keeps of the query string."""
+        """Return the query parameters that the form of other days keeps."""
         query = parse_qsl(self.query(days="").removeprefix("?"))
         return [(name, value) for name, value in query if name not in _TIMES]
 
     @property
     def first_day(self) -> date:
-        """The first day that is shown."""
+        """Return the first shown day."""
         return self.day_bounds[0]
 
     @property
     def last_day(self) -> date:
-        """The last day that is shown."""
+        """Return the last shown day."""
         return self.day_bounds[1]
 
     @property
     def widest(self) -> str:
-        """The query string of the same series over the longest preset, all sources."""
+        """Return the query string of the longest preset with all sources."""
         return self.query(days=max(RANGES), provider="")
 
     def toggled(self, key: SeriesKey) -> str:
-        """The query string with a series out, or in: of too many the last goes."""
+        """Return the query string with a series toggled; drop the last of too many."""
         if key in self.series:
             wanted = [each for each in self.series if each != key]
         else:
@@ -267,7 +266,7 @@ class Question:
         return self.query(series=[each.text for each in wanted])
 
     def moved(self, *, by: float = 0, times: float = 1) -> str:
-        """The query string of a time `times` as long, `by` of its length later."""
+        """Return the query string of a range `times` as long, moved `by` its length."""
         length = self.end - self.start
         wanted = min(max(length * times, _SHORTEST), _LONGEST)
         middle = self.start + length / 2 + wanted * by
@@ -277,7 +276,7 @@ class Question:
         return self.query(start=_wire(start), end=_wire(end))
 
     def at_clock_of(self, offset: int | None) -> Question:
-        """The same by the clock of a record, where that is asked for."""
+        """Return the query with a record's UTC offset, if that zone is selected."""
         return replace(self, offset=offset)
 
 
@@ -286,7 +285,7 @@ def _number(text: str) -> int | None:
 
 
 def _moment(text: str, zone: tzinfo, *, is_end: bool = False) -> datetime | None:
-    """A date of the zone or a date-time; the end of a date is that of its day."""
+    """Parse a date in the zone or a date-time; `is_end` takes the end of a date."""
     try:
         if len(text) == len("2026-01-01"):
             day = date.fromisoformat(text)

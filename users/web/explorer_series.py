@@ -1,7 +1,4 @@
-"""Each series of an explorer's question, read once: its curves, its words, its table.
-
-Must not be here: HTTP, or the API's own answer (explorer_calls).
-"""
+"""Series of the explorer: curves, descriptions and table rows."""
 
 from __future__ import annotations
 
@@ -51,7 +48,7 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A line of the table: a sample or what several come to, or a summary."""
+    """A table row: a sample, an aggregate of several, or a summary."""
 
     start: datetime
     end: datetime | None
@@ -67,7 +64,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class ShownSeries:
-    """A series as it is shown; `lane` is that of summaries that last."""
+    """A series as shown; `lane` is for summaries with a duration."""
 
     key: SeriesKey
     hue: str
@@ -91,23 +88,23 @@ class ShownSeries:
 
     @property
     def is_samples(self) -> bool:
-        """Whether its rows are samples, each with a record of its own."""
+        """Return whether its rows are single samples."""
         return self.view is not None and self.view.form == Form.SAMPLES
 
     @property
     def adds_up(self) -> bool:
-        """Whether its values are sums."""
+        """Return whether its values are sums."""
         resource = self.key.timeseries
         return bool(resource and resource.aggregation == Aggregation.SUM)
 
     @property
     def samples(self) -> int:
-        """How many records it stands for."""
+        """Return the number of records behind it."""
         return self.view.samples if self.view else len(self.rows)
 
     @property
     def how(self) -> str:
-        """How its samples are shown, in words."""
+        """Return how its samples are shown, in words."""
         if self.view is None:
             return _("As sent by the source")
         match self.view.form:
@@ -129,7 +126,7 @@ class ShownSeries:
 
     @property
     def is_coarser(self) -> bool:
-        """Whether the range was too long for the resolution that was asked for."""
+        """Return whether the range was too long for the selected resolution."""
         return bool(
             self.view
             and self.view.is_thinned
@@ -138,7 +135,7 @@ class ShownSeries:
 
     @property
     def finding(self) -> str:
-        """What it comes to, in words."""
+        """Return the finding in words."""
         values = [row for row in self.rows if row.value is not None]
         if not values:
             if not self.rows:
@@ -156,7 +153,7 @@ class ShownSeries:
 
     @property
     def legend(self) -> list[tuple[str, str]]:
-        """What tells each curve from the others, by its class."""
+        """Return the label of each curve by its class."""
         if self.lane is not None:
             return []
         return [
@@ -167,7 +164,7 @@ class ShownSeries:
 
 
 def build_series(user: User, question: Question) -> list[ShownSeries]:
-    """The series of a question in its order; at most six queries each."""
+    """Read the series of a question in order; at most six queries each."""
     shown: list[ShownSeries] = []
     taken: set[str] = set()
     for key in question.series:
@@ -181,7 +178,7 @@ def build_series(user: User, question: Question) -> list[ShownSeries]:
 
 
 def build_request(question: Question, key: SeriesKey) -> Wanted:
-    """What the store is asked for a timeseries of a question."""
+    """Build the store's request for a timeseries of a question."""
     resource = key.timeseries
     assert resource is not None  # noqa: S101 - the caller has asked
     return Wanted(
@@ -196,7 +193,7 @@ def build_request(question: Question, key: SeriesKey) -> Wanted:
 
 
 def find_spans(user: User, question: Question, key: SeriesKey) -> list[SummaryRow]:
-    """The summaries of a kind that touch the time of a question; one query."""
+    """Return the summaries of a kind that overlap the range; one query."""
     # A night is dated by its end: a day more on both sides, then cut by the moment.
     first, last = question.start.date() - _DAY, question.end.date() + _DAY
     found = summaries_of(
@@ -215,7 +212,7 @@ def find_spans(user: User, question: Question, key: SeriesKey) -> list[SummaryRo
 
 
 def read_span(row: SummaryRow, key: SeriesKey) -> tuple[datetime, datetime]:
-    """From when to when a summary lasted, UTC."""
+    """Return start and end of a summary, UTC."""
     names = {
         "sleep_cycle": ("session_start", "session_end"),
         "sleep": ("bedtime_start", "bedtime_stop"),
@@ -228,7 +225,7 @@ def read_span(row: SummaryRow, key: SeriesKey) -> tuple[datetime, datetime]:
 
 
 def number(value: float | None) -> str:
-    """A value as people read it."""
+    """Format a value for people."""
     if value is None:
         return ""
     rounded = round(value, 2)
@@ -281,7 +278,7 @@ def _curves(key: SeriesKey, view: View, hue: str) -> Iterator[Curve]:
 
 
 def _joins(line: Line, view: View) -> timedelta:
-    """The longest pause that is no gap, by how often this line comes."""
+    """Return the longest pause that is not a gap, by the line's usual interval."""
     points = line.points
     if len(points) < 2:
         return timedelta()

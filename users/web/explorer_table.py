@@ -1,7 +1,4 @@
-"""The explorer's table: the rows of the chart, or every sample page by page.
-
-Must not be here: how a series is read (explorer_series), or HTTP.
-"""
+"""The explorer's table: the rows of the chart, or pages of samples."""
 
 from __future__ import annotations
 
@@ -34,7 +31,7 @@ _TICK = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A row in words; `query` opens its record, or the time that it stands for."""
+    """A row as text; `query` opens its record or its range."""
 
     time: str
     query: str
@@ -51,7 +48,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The rows of one series; `more` is the query string of those that follow."""
+    """The rows of one series; `more` is the query string of the next page."""
 
     shown: ShownSeries
     lines: Sequence[Line]
@@ -60,7 +57,7 @@ class Table:
 
 
 def build_table(user: User, question: Question, shown: ShownSeries) -> Table:
-    """Rows of the chart; where every sample is asked for, pages of TABLE_ROWS."""
+    """Build the rows of a series; single samples in pages of TABLE_ROWS."""
     if shown.view is None:
         return Table(shown, [_span_line(question, row) for row in shown.rows])
     if not (shown.is_samples or question.resolution == Resolution.RAW):
@@ -87,7 +84,7 @@ def build_table(user: User, question: Question, shown: ShownSeries) -> Table:
 
 
 def sample_query(slug: str, sample: Sample) -> str:
-    """The query string of a sample's record."""
+    """Return the query string of a sample's record."""
     named = {
         "series": slug,
         "at": wire(sample.body["timestamp"]),
@@ -99,7 +96,7 @@ def sample_query(slug: str, sample: Sample) -> str:
 
 
 def wire(at: datetime) -> str:
-    """A moment in UTC, whole."""
+    """Format a time in UTC."""
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 

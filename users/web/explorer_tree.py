@@ -1,7 +1,4 @@
-"""The tree of what a user has: groups, resources, and how many there are of each.
-
-Must not be here: a query of its own, or what is shown of a resource.
-"""
+"""The tree of a user's resources, by group, with their counts."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ COUNTED_UP_TO = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A resource: how many records lie in the time, and the address that toggles it."""
+    """A resource: its records in the range, and the URL that toggles it."""
 
     key: SeriesKey
     number: int
@@ -37,7 +34,7 @@ class Leaf:
 
     @property
     def count(self) -> str:
-        """The number, exact up to COUNTED_UP_TO."""
+        """Return the number, exact up to COUNTED_UP_TO."""
         if self.number >= COUNTED_UP_TO:
             return f"{COUNTED_UP_TO:,}+"
         return f"{self.number:,}"
@@ -45,7 +42,7 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Resources that people look for together."""
+    """A group of resources."""
 
     name: str
     leaves: tuple[Leaf, ...]
@@ -53,7 +50,7 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """All that can be shown; `providers` are the sources it comes from.
+    """All resources; `providers` are their sources.
 
     `offsets` is the clock (seconds east of UTC) of the last record of each timeseries.
     """
@@ -64,7 +61,7 @@ class Tree:
 
 
 def build_tree(user: User, question: Question, held: Sequence[StoredSeries]) -> Tree:
-    """The tree of what a user holds, for the time and source of a question.
+    """Build the tree of a user's resources for the range and source of a question.
 
     Two queries.
     """

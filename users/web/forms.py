@@ -1,4 +1,4 @@
-"""What the pages of users are asked: filters of the list, an id to resolve."""
+"""Forms of the users pages: list filters and the ID look-up."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MAX_OFFSET = 2**63 - 1
 
 
 class UserFilterForm(forms.Form):
-    """The list's query string; a value that means nothing counts as not given."""
+    """Form of the list's query string; invalid values are ignored."""
 
     q = forms.CharField(required=False, max_length=255)
     source = forms.ChoiceField(required=False, choices=[(slug, "") for slug in KNOWN])
@@ -48,7 +48,7 @@ class UserFilterForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class UserFilters:
-    """What the list is asked for, every part known to be good."""
+    """Validated filters of the list."""
 
     q: str
     source: str
@@ -63,7 +63,7 @@ class UserFilters:
 
     @classmethod
     def read(cls, query: QueryDict) -> UserFilters:
-        """Read a query string."""
+        """Parse a query string."""
         form = UserFilterForm(query)
         form.is_valid()
         given = form.cleaned_data
@@ -82,7 +82,7 @@ class UserFilters:
 
     @property
     def kept(self) -> list[tuple[str, object]]:
-        """What a new search keeps of the query string: all but its text and offset."""
+        """Return the query parameters that a new search keeps."""
         usual = dict.fromkeys(_NARROWING, "") | {"sort": DEFAULT_SORT}
         kept: list[tuple[str, object]] = [
             (name, getattr(self, name))
@@ -95,12 +95,12 @@ class UserFilters:
 
     @property
     def are_set(self) -> bool:
-        """Whether anything narrows the list."""
+        """Return whether any filter is set."""
         return bool(self.q) or any(getattr(self, name) for name in _NARROWING)
 
 
 class ResolveForm(forms.Form):
-    """An exact client user id."""
+    """Form of an exact client user ID."""
 
     client_user_id = forms.CharField(
         max_length=255,

@@ -1,7 +1,4 @@
-"""The freshness grid: each resource of each source, how new and how whole it is.
-
-Must not be here: a query, or how a cadence is learnt.
-"""
+"""The freshness grid: age and completeness of each source's resources."""
 
 from __future__ import annotations
 
@@ -42,7 +39,7 @@ _NAMED_GAPS = 3
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A resource of one source; `days` are those of the last DAYS that have any.
+    """A resource of one source; `days` are the days with data of the last DAYS.
 
     Days count from 0, the oldest; `first_day` is the date of 0.
     """
@@ -59,7 +56,7 @@ class Row:
 
     @property
     def last_day(self) -> date | None:
-        """The date of a last record that is a whole day; None for a moment.
+        """Return the date of a last record that covers a day; None for a time.
 
         A day's record stands at midnight, in no zone.
         """
@@ -68,14 +65,14 @@ class Row:
 
     @property
     def url(self) -> str:
-        """The query string that shows it; empty for what has no chart."""
+        """Return the query string that shows it; empty without a chart."""
         if self.is_summary and self.slug not in SPANS:
             return ""
         return f"?series={self.slug}&provider={self.provider.slug}&days={DAYS}"
 
     @property
     def lag(self) -> timedelta:
-        """Since the last record; nothing for one that lies ahead."""
+        """Return the time since the last record; zero if it lies ahead."""
         return max(timezone.now() - self.last, timedelta())
 
     @property
@@ -84,18 +81,18 @@ class Row:
 
     @property
     def usual(self) -> str:
-        """How often something new comes, in words."""
+        """Return how often new data arrives, in words."""
         gap = self.cadence and self.cadence.usual_gap
         return _("every %(length)s") % {"length": _length(gap)} if gap else ""
 
     @property
     def is_silent(self) -> bool:
-        """Whether something is overdue."""
+        """Return whether data is overdue."""
         return bool(self.cadence and self.cadence.is_silent)
 
     @property
     def dot(self) -> str:
-        """Its state as the look's dots have it; by age while nothing is expected."""
+        """Return the color of its status dot; by age while nothing is expected."""
         if self.is_silent:
             return "bad"
         if self.cadence and self.cadence.due_at:
@@ -124,7 +121,7 @@ class Row:
 
     @property
     def gaps(self) -> str:
-        """Days without any between days with some, and since the last, in words."""
+        """Describe the days without data between days with data, and since the last."""
         if not self.days:
             return _("No data in 30 days")
         known = range(min(self.days), DAYS - 1)  # today may yet bring some
@@ -157,7 +154,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Rows by source, the one heard of last first."""
+    """Rows by source, the most recent first."""
 
     rows: tuple[Row, ...]
 
@@ -170,12 +167,12 @@ class Grid:
 
     @property
     def silent(self) -> int:
-        """How many rows are overdue."""
+        """Return how many rows are overdue."""
         return sum(row.is_silent for row in self.rows)
 
 
 def build_freshness_grid(user: User, stored_series: Sequence[StoredSeries]) -> Grid:
-    """The grid of what a user holds, by days of the fallback time zone; three queries.
+    """Build the grid of a user's data by days of their time zone; three queries.
 
     Summaries are read besides.
     """
@@ -212,7 +209,7 @@ def build_freshness_grid(user: User, stored_series: Sequence[StoredSeries]) -> G
 
 
 def _grouped(stored_series: Iterable[StoredSeries]) -> Iterable[list[StoredSeries]]:
-    """By resource and provider: types and source types are one row."""
+    """Group series by resource and provider, across types and source types."""
     groups: dict[tuple[str, str], list[StoredSeries]] = {}
     for each in stored_series:
         groups.setdefault((each.resource.slug, each.source.provider), []).append(each)
@@ -242,7 +239,7 @@ def _sample_row(
 
 
 def _length(length: timedelta) -> str:
-    """A length of time in its largest whole unit."""
+    """Format a duration in its largest whole unit."""
     if length < _HOUR:
         return _("%(number)d min") % {"number": length // timedelta(minutes=1)}
     if length < 2 * _DAY:

@@ -1,8 +1,4 @@
-"""Imports of a user's files: upload one, see how far it is, what was left out and why.
-
-Must not be here: what a file may be (users.operations.imports), or the connect page's
-own upload (users.web.connect_files).
-"""
+"""Imports of a user's files: upload, progress, results and skipped rows."""
 
 from __future__ import annotations
 
@@ -54,7 +50,7 @@ _SLOW_POLL_SECONDS = 30
 
 
 class ImportForm(forms.Form):
-    """A file of health data; what it is is told by its bytes."""
+    """Upload form of a file of health data."""
 
     file = forms.FileField(
         allow_empty_file=True,  # the operation refuses it, by its code
@@ -74,7 +70,7 @@ class ImportForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 @require_right(Area.USERS)
 def import_list(request: TenantRequest, user_id: str) -> HttpResponse:
-    """The user's imports, and the upload of another."""
+    """List a user's imports, and upload a file."""
     user = _user(request, user_id)
     if request.method != "POST":
         return _page(request, user, ImportForm())
@@ -109,7 +105,7 @@ def _upload(request: TenantRequest, user: User) -> HttpResponse:
 @require_GET
 @require_right(Area.USERS)
 def import_page(request: TenantRequest, user_id: str, import_id: str) -> HttpResponse:
-    """How far an import is, or what became of it; asks again while it is open."""
+    """Show the progress or result of an import; polls while it is open."""
     user = _user(request, user_id)
     job = _job(user, import_id)
     record_read(
@@ -172,7 +168,7 @@ def _page(
 
 
 def _drops(job: ImportJob) -> list[tuple[str, str, int, list[tuple[str, int]], int]]:
-    """Each reason: its words, its code, rows, the kinds with most, kinds not shown."""
+    """Return each skip reason: label, code, rows, top kinds, number of other kinds."""
     reasons = []
     for code, whats in job.drops.items():
         known = DropReason.known(code)

@@ -1,7 +1,4 @@
-"""The ledger of a total: which source won each interval of a day, by which rule.
-
-Must not be here: the rules (users.wearables.ledger), or adding up.
-"""
+"""Source priority of a total: which source counted in each interval of a day."""
 
 from __future__ import annotations
 
@@ -51,7 +48,7 @@ _HUES = 5
 
 @dataclass(frozen=True, slots=True)
 class CountedInterval:
-    """A time that one source won: what counted, and what others said of it."""
+    """An interval for which one source counted, and what others reported."""
 
     start: str
     end: str
@@ -63,18 +60,18 @@ class CountedInterval:
 
 @dataclass(frozen=True, slots=True)
 class SourceTotal:
-    """A source of the day: what it says itself, and what of it counted."""
+    """A source of the day: what it reported, and how much of it counted."""
 
     source: str
     hue: int
-    said: str
+    reported: str
     counted: str
     samples: int
 
 
 @dataclass(frozen=True, slots=True)
 class RuleTotal:
-    """What the day comes to by one rule; `query` switches to it."""
+    """The day's total by one rule; `query` switches to it."""
 
     rule: Rule
     total: str
@@ -155,7 +152,7 @@ def _wanted(
 
 
 def _places(buckets: Sequence[Bucket]) -> dict[FeedKey, int]:
-    """Sources by rank, counted from 1."""
+    """Number the sources by rank, from 1."""
     sources = dict.fromkeys(
         share.source for bucket in buckets for share in bucket.sources
     )
@@ -214,7 +211,7 @@ def _source_totals(
 def _chart(
     buckets: Sequence[Bucket], places: dict[FeedKey, int], zone: tzinfo
 ) -> SafeString:
-    """Which source won each time, and beneath it whose word did not count."""
+    """Draw which source counted at each time, and the others below."""
     if not buckets:
         return ledger_bars([], [], start=0, end=1, ticks=[], says=_("No data"))
     start, end = buckets[0].start, buckets[-1].end
@@ -267,7 +264,7 @@ def _resource(slug: str, held: Sequence[TimeseriesResource]) -> TimeseriesResour
 
 
 def _day(text: str, today: date, newest: date) -> date:
-    """The day that is asked for; else the newest that has any."""
+    """Return the requested day, or the newest with data."""
     try:
         day = date.fromisoformat(text)
     except ValueError:

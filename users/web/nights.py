@@ -1,7 +1,4 @@
-"""A night as the page shows it: read off the three aligned arrays of a sleep cycle.
-
-Must not be here: a query, or SVG (portal.body_charts).
-"""
+"""A night as shown, from the aligned arrays of a sleep cycle."""
 
 from __future__ import annotations
 
@@ -45,7 +42,7 @@ _NO_DATA = gettext_lazy("No data")
 
 @dataclass(frozen=True, slots=True)
 class StageRow:
-    """A line of the night's table; `at` and `until` are clock times of its zone."""
+    """A row of the night's table; `at` and `until` are times in its zone."""
 
     stage: str
     at: str
@@ -69,7 +66,7 @@ class Night:
 
     @cached_property
     def start(self) -> datetime:
-        """Where the person slept, as is `end`."""
+        """Return the start in the night's time zone, like `end`."""
         return self._moment("session_start")
 
     @cached_property
@@ -78,12 +75,12 @@ class Night:
 
     @property
     def day(self) -> date:
-        """The day whose night it is; a day is from noon to noon here."""
+        """Return the day of the night; a day lasts from noon to noon."""
         return (self.start - timedelta(hours=12)).date()
 
     @property
     def explorer_query(self) -> str:
-        """The query string that lays heart rate over this night."""
+        """Return the query string that overlays heart rate on this night."""
         start, end = (at.astimezone(UTC) for at in (self.start, self.end))
         return (
             f"?series=heartrate&series=hrv&series=sleep_cycle"
@@ -92,7 +89,7 @@ class Night:
 
     @property
     def clock_times(self) -> str:
-        """From when to when, by the clock where the person slept."""
+        """Return start and end in the night's time zone, in words."""
         return _("%(start)s to %(end)s") % {
             "start": f"{self.start:%H:%M}",
             "end": f"{self.end:%H:%M}",
@@ -100,12 +97,12 @@ class Night:
 
     @property
     def length(self) -> str:
-        """Time from going to bed to getting up."""
+        """Return the time in bed."""
         return duration((self.end - self.start).total_seconds())
 
     @cached_property
     def totals(self) -> list[tuple[Lane, float]]:
-        """Seconds in each stage that occurs, in the order of the lanes."""
+        """Return the seconds in each stage, in the order of the lanes."""
         seconds: dict[int, float] = {}
         for each in self._stretches:
             seconds[each.lane] = seconds.get(each.lane, 0) + each.end - each.start
@@ -113,7 +110,7 @@ class Night:
 
     @property
     def legend(self) -> list[tuple[str, str]]:
-        """Each stage that occurs as its hue, and its name with the time spent."""
+        """Return hue and label of each stage, with its duration."""
         return [
             (lane.hue, f"{lane.name} {duration(seconds)}")
             for lane, seconds in self.totals
@@ -121,7 +118,7 @@ class Night:
 
     @property
     def stages(self) -> list[tuple[Lane, int, int]]:
-        """Each stage with its lane, in seconds from the start, end excluded."""
+        """Return each stage with its lane, in seconds from the start, end exclusive."""
         return [(self._lanes[s.lane], s.start, s.end) for s in self._stretches]
 
     @property
@@ -134,7 +131,7 @@ class Night:
 
     @property
     def says(self) -> str:
-        """The finding in words."""
+        """Return the finding in words."""
         parts = ", ".join(f"{lane.name} {duration(s)}" for lane, s in self.totals)
         return _("%(length)s in bed. %(stages)s.") % {
             "length": self.length,
@@ -157,7 +154,7 @@ class Night:
 
     @property
     def table(self) -> list[StageRow]:
-        """Every stage and every hole, by time."""
+        """Return every stage and gap, by time."""
         length = int((self.end - self.start).total_seconds())
         told = [(s.start, s.end, self._lanes[s.lane].name) for s in self._stretches]
         holes = holes_between(self._stretches, length)
@@ -169,7 +166,7 @@ class Night:
 
     @cached_property
     def _codes(self) -> list[int]:
-        """Codes by lane: those every night has, then what else is in this one."""
+        """Return codes by lane: the usual ones, then others of this night."""
         usual = [int(code) for code in _LANES]
         return usual + sorted(set(self.row.body["stage_type"]) - set(usual))
 
@@ -204,7 +201,7 @@ class Night:
 
 
 def _lane(code: int) -> Lane:
-    """The lane of a stage code; one that we do not know is named by its number."""
+    """Return the lane of a stage code; unknown codes show their number."""
     if code not in SleepStage:
         return Lane(_("Stage %(code)d") % {"code": code}, "unknown")
     stage = SleepStage(code)

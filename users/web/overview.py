@@ -1,7 +1,4 @@
-"""What the overview says of users and their sources.
-
-Must not be here: a user's own page, or data of one user.
-"""
+"""Tiles and attention items of the overview about users and sources."""
 
 from __future__ import annotations
 
@@ -46,7 +43,7 @@ STRIPS = 8
 
 
 def overview_part(request: TenantRequest) -> OverviewPart:
-    """Users, how many have a source, and the sources in error."""
+    """Return the overview's tiles, source strips and attention items."""
     if not request.rights.allow(Area.USERS):
         return OverviewPart()
     uses = provider_uses(tenant=request.tenant)
@@ -68,7 +65,7 @@ def overview_part(request: TenantRequest) -> OverviewPart:
 
 
 def _source_days(request: TenantRequest, uses: list[ProviderUse]) -> list[SourceDay]:
-    """Each source in use or heard of, those with data first, then the most used."""
+    """Return the last day of each source, those with data first, then most used."""
     this_hour = timezone.now().replace(minute=0, second=0, microsecond=0)
     since = this_hour - (STRIP_HOURS - 1) * HOUR
     arrived = arrivals_by_hour(tenant=request.tenant, since=since)
@@ -113,7 +110,7 @@ def _users_tile(request: TenantRequest) -> Tile:
 
 
 def _totals(total: int, new: dict[date, int], today: date) -> tuple[int, ...]:
-    """How many of today's users there were at the end of each day, oldest first."""
+    """Return the number of users at the end of each day, oldest first."""
     totals = [total]
     for ago in range(TREND_DAYS - 1):
         totals.append(totals[-1] - new.get(today - timedelta(days=ago), 0))

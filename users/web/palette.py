@@ -1,7 +1,4 @@
-"""How the command palette finds users: by either of their ids.
-
-Must not be here: names or other patient details.
-"""
+"""Search of users in the command palette, by either ID."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ HITS = 6
 
 
 def find_users(request: TenantRequest, text: str) -> list[Hit]:
-    """Users whose client_user_id or user_id is or begins with `text`."""
+    """Return users whose client_user_id or user_id starts with `text`."""
     page = users_by_id(tenant=request.tenant, text=text, limit=HITS)
     return [
         Hit(

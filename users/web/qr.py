@@ -1,7 +1,4 @@
-"""A QR code as part of a page: a phone reads it from the screen.
-
-Must not be here: what it leads to.
-"""
+"""QR codes as inline SVG."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from django.utils.safestring import SafeString
 
 
 def draw_qr(text: str) -> SafeString:
-    """The code as SVG with attributes alone, as the content policy wants; no name.
+    """Draw a QR code as SVG without inline styles, as the content policy demands.
 
     Its ground is the page's own: light, as cameras want it.
     """

@@ -1,7 +1,4 @@
-"""A record of the explorer: its fields, its source, and the events that carried it.
-
-Must not be here: a list of records (explorer_table).
-"""
+"""A record of the explorer: its fields, source and events."""
 
 from __future__ import annotations
 
@@ -40,7 +37,7 @@ _SENSITIVE = "menstrual_cycle"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A sample or a summary, as its page shows it.
+    """A sample or summary as its page shows it.
 
     `body` is as the API answers it; `raw` as the source sent it, of summaries alone.
     """
@@ -89,7 +86,7 @@ def record_page(request: TenantRequest, user_id: str) -> HttpResponse:
 
 
 def _sample(request: TenantRequest, user: User) -> Record:
-    """The sample that the query string names. Raises: 404."""
+    """Return the sample of the query string. Raises: 404."""
     asked = request.GET
     resource = TIMESERIES.get(asked.get("series", "").partition(":")[0])
     try:
@@ -134,7 +131,7 @@ def _sample(request: TenantRequest, user: User) -> Record:
 
 
 def _summary(request: TenantRequest, user: User, summary_id: UUID) -> Record:
-    """The summary with this id. Raises: 404, also for cycles, which have a page."""
+    """Return the summary with this ID. Raises: 404, also for cycles."""
     found = find_record(user=user, summary_id=summary_id)
     if found is None or found.kind == _SENSITIVE or found.kind not in SUMMARIES:
         raise Http404
@@ -171,7 +168,7 @@ def _workout_url(request: TenantRequest, user: User, workout_id: UUID | None) ->
 
 
 def _json(value: object) -> Any:
-    """As the API writes it."""
+    """Return a value as the API writes it."""
     return orjson.loads(orjson.dumps(value))
 
 

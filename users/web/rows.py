@@ -1,7 +1,4 @@
-"""Sources of a user as pages show them: how they do, and what happened to them.
-
-Must not be here: what a state means (users.states), or a query.
-"""
+"""Sources of a user as shown: their status and timeline."""
 
 from __future__ import annotations
 
@@ -47,24 +44,24 @@ _MARKS = {
 
 @dataclass(frozen=True, slots=True)
 class SourceRow:
-    """A connected source, what it is called, and what it gives."""
+    """A connected source, its name and its resources."""
 
     connection: Connection
     provider: Provider
 
     @property
     def resources(self) -> tuple[str, ...]:
-        """The first of what the source gives."""
+        """Return the first resources of the source."""
         return self.provider.resources[:_NAMED_RESOURCES]
 
     @property
     def more(self) -> int:
-        """How many further resources it gives."""
+        """Return the number of other resources."""
         return len(self.provider.resources) - len(self.resources)
 
     @property
     def condition(self) -> Condition:
-        """What its state means, and what to do next."""
+        """Return the explanation and next step of its status."""
         return condition_of(
             self.connection.status,
             error_type=self.connection.error_type,
@@ -73,18 +70,18 @@ class SourceRow:
 
     @property
     def is_well(self) -> bool:
-        """Whether there is nothing to explain."""
+        """Return whether it is connected without problems."""
         return self.connection.status == ConnectionStatus.CONNECTED
 
     @property
     def is_paused(self) -> bool:
-        """Whether it can be resumed rather than paused."""
+        """Return whether it is paused."""
         return self.connection.status == ConnectionStatus.PAUSED
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineRow:
-    """A line of a connection's timeline, or several that tell the same at once.
+    """An entry of a connection's timeline, or several merged into one.
 
     `raw` is the webhook-id of what told it, where there is one.
     """
@@ -98,12 +95,12 @@ class TimelineRow:
 
 
 def source_row(connection: Connection) -> SourceRow:
-    """A connection as a row."""
+    """Return a connection as a row."""
     return SourceRow(connection, find_provider(connection.provider))
 
 
 def build_timeline(entries: Iterable[ConnectionEntry]) -> list[TimelineRow]:
-    """Lines as they are shown, in their order; backfills in a row are one line."""
+    """Build the shown timeline in order; consecutive backfills are one row."""
     shown: list[TimelineRow] = []
     for kind, run in groupby(entries, key=lambda entry: entry.kind):
         if kind == EntryKind.HISTORY:
@@ -166,5 +163,5 @@ def _name_actor(entry: ConnectionEntry) -> str:
 
 
 def _is_repeated(entry: ConnectionEntry) -> bool:
-    """Whether the line counts several refreshes."""
+    """Return whether the entry counts several refreshes."""
     return entry.kind == EntryKind.REFRESHED and entry.detail not in {"", "1"}

@@ -1,7 +1,4 @@
-"""What has gone silent, in words: each overdue resource of a user's sources.
-
-Must not be here: a query, or when something is overdue (queries.silence).
-"""
+"""Silent resources of a user's sources, in words."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ _IN_HOURS = timedelta(hours=36)
 
 @dataclass(frozen=True, slots=True)
 class SilentRow:
-    """A source's resource that is overdue; `pace` is how often it came before."""
+    """An overdue resource of a source; `pace` is its usual interval."""
 
     provider: Provider
     resource: str
@@ -39,7 +36,7 @@ class SilentRow:
 
 
 def silent_rows(cadences: Iterable[SeriesCadence]) -> list[SilentRow]:
-    """Those of a user's cadences that are overdue, the longest silent first."""
+    """Return the overdue cadences of a user, longest silent first."""
     found = [
         SilentRow(
             provider=find_provider(each.provider),
@@ -54,7 +51,7 @@ def silent_rows(cadences: Iterable[SeriesCadence]) -> list[SilentRow]:
 
 
 def describe_pace(gap: timedelta) -> str:
-    """A usual pause as people say it: every hour, every 6 hours, every 3 days."""
+    """Describe a usual interval: every hour, every 6 hours, every 3 days."""
     unit = _HOUR if gap < _IN_HOURS else _DAY
     number = max(1, round(gap / unit))
     if number * unit == _DAY:

@@ -1,8 +1,4 @@
-"""A source of a user: how it does and why, what it gave, what happened; and its verbs.
-
-Must not be here: the list of a user's sources (users.web.views), or connecting one
-(users.web.connect_links).
-"""
+"""A source of a user: status, data and timeline; pause, resume, disconnect."""
 
 from __future__ import annotations
 
@@ -129,7 +125,7 @@ def source_disconnect(
 @require_POST
 @require_right(Area.USERS, write=True)
 def sources_refresh(request: TenantRequest, user_id: str) -> HttpResponse:
-    """Ask all sources for what is new; the answer says what was asked."""
+    """Refresh all sources of a user and report the result."""
     user = _user(request, user_id)
     try:
         started = refresh_user(user=user, actor=request.actor)

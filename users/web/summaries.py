@@ -1,7 +1,4 @@
-"""The summaries of a user, drawn: nights of sleep, and menstrual cycles when opened.
-
-Must not be here: how a night or a cycle is read (nights, cycles).
-"""
+"""Charts of a user's summaries: nights of sleep, and menstrual cycles."""
 
 from __future__ import annotations
 
@@ -35,7 +32,7 @@ EARLIER_NIGHTS = 7
 
 
 class Why(StrEnum):
-    """Why a user has no night to show, each with a next step of its own."""
+    """Reason why a user has no night to show, each with its next step."""
 
     NO_SOURCE = "no_source"
     WAITING = "waiting"
@@ -105,7 +102,7 @@ def _why_nothing(overview: UserOverview, today: date) -> Why:
 
 
 def _wanted(request: TenantRequest, name: str) -> UUID | None:
-    """The summary that the query string names; none for the present one."""
+    """Return the summary ID of the query string; None for the latest."""
     text = request.GET.get(name, "")
     return _uuid(text) if text not in {"", "now"} else None
 

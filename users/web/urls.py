@@ -1,4 +1,4 @@
-"""The pages of users; portal.urls says where they are mounted."""
+"""URLs of the users pages, mounted by portal.urls."""
 
 from __future__ import annotations
 

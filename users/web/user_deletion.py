@@ -1,8 +1,4 @@
-"""Deleting a user, and the page where deleted ones are brought back until erased.
-
-Must not be here: what deleting means (users.operations.users), receipts of those who
-are erased (users.web.erasures).
-"""
+"""Deletion of a user, and restoring of deleted users."""
 
 from __future__ import annotations
 
@@ -40,7 +36,7 @@ PAGE_SIZE = 50
 @require_http_methods(["GET", "POST"])
 @require_right(Area.DELETE_USERS, write=True)
 def confirm_deletion(request: TenantRequest, user_id: str) -> HttpResponse:
-    """Ask, with the id typed, and delete; a week long it can be undone."""
+    """Confirm by typing the ID, and delete the user."""
     user = live_user(tenant=request.tenant, user_id=_uuid(user_id))
     if not is_confirmed(request):  # only now: a stranger's user is a 404
         return ask_to_confirm(request)
@@ -75,7 +71,7 @@ def confirm_deletion(request: TenantRequest, user_id: str) -> HttpResponse:
 @require_GET
 @require_right(Area.DELETE_USERS, write=True)
 def deleted_users_page(request: TenantRequest) -> HttpResponse:
-    """Who is deleted and not erased yet, the last deleted first."""
+    """List deleted users that are not erased yet, latest first."""
     users = deleted_users(tenant=request.tenant)
     offset = asked_offset(request)
     record_read(
@@ -97,7 +93,7 @@ def deleted_users_page(request: TenantRequest) -> HttpResponse:
 @require_POST
 @require_right(Area.DELETE_USERS, write=True)
 def undo_deletion(request: TenantRequest, user_id: str) -> HttpResponse:
-    """Bring a deleted user back; the sources stay disconnected."""
+    """Restore a deleted user; the sources stay disconnected."""
     try:
         user = undo_delete_user(
             tenant=request.tenant, actor=request.actor, user_uuid=_uuid(user_id)

@@ -1,7 +1,4 @@
-"""Archives of everything about one user: ask for one, see it made, take it along.
-
-Must not be here: what is in one (operations.user_export).
-"""
+"""Archives of all data about one user: request, list and download them."""
 
 from __future__ import annotations
 
@@ -38,7 +35,7 @@ SHOWN = 20
 @require_http_methods(["GET", "POST"])
 @require_right(Area.DELETE_USERS, write=True)
 def export_list(request: TenantRequest, user_id: str) -> HttpResponse:
-    """The user's archives. Who may erase all of a user may take all of it along."""
+    """List and request a user's archives; needs the right to delete users."""
     user = live_user(tenant=request.tenant, user_id=_uuid(user_id))
     if not is_confirmed(request):  # only now: a stranger's user is a 404
         return ask_to_confirm(request)
@@ -69,7 +66,7 @@ def export_list(request: TenantRequest, user_id: str) -> HttpResponse:
 def export_file(
     request: TenantRequest, user_id: str, export_id: str
 ) -> HttpResponse | FileResponse:
-    """The archive itself."""
+    """Download an archive."""
     user = live_user(tenant=request.tenant, user_id=_uuid(user_id))
     found = _export(user, _uuid(export_id))
     if not is_confirmed(request):

@@ -1,7 +1,4 @@
-"""The import of users: check a file, see what would become of it, create them.
-
-Must not be here: what a file may be and what a row must be (operations.user_import).
-"""
+"""Import of users: check a file, preview it, create the users."""
 
 from __future__ import annotations
 
@@ -52,7 +49,7 @@ class UserFileForm(forms.Form):
 
 
 class CheckedFileForm(forms.Form):
-    """A file that was checked, sent again to do something with it."""
+    """Form of a checked file that is sent again with an action."""
 
     content = forms.CharField(strip=False, max_length=BYTES_MAX)
     action = forms.ChoiceField(choices=[(CREATE, ""), (NOTES, "")])
@@ -91,7 +88,7 @@ def import_page(request: TenantRequest) -> HttpResponse:
 def _process_checked_file(
     request: TenantRequest, *, content: str, action: str
 ) -> HttpResponse:
-    """Create the users of a checked file, or give what would be left out as a file."""
+    """Create the users of a checked file, or download its skipped lines."""
     is_dry_run = action == NOTES
     try:
         found, notes = _import_file(request, content.encode(), is_dry_run=is_dry_run)

@@ -1,7 +1,4 @@
-"""The users list, the same as a file, the look-up of an id, and a user's own page.
-
-Must not be here: reports and orders of a user, which their apps serve in this shell.
-"""
+"""The users list, its CSV file, the ID look-up, and a user's page."""
 
 from __future__ import annotations
 
@@ -120,7 +117,7 @@ def user_list(request: TenantRequest) -> HttpResponse:
 @require_GET
 @require_right(Area.USERS)
 def user_file(request: TenantRequest) -> HttpResponse:
-    """The list as CSV, all that match up to COUNTED_UP_TO, without birth dates."""
+    """Download the list as CSV, up to COUNTED_UP_TO users, without birth dates."""
     wanted = _wanted(request, UserFilters.read(request.GET))
     fitting = find_users(**wanted, limit=1)
     if fitting.total > COUNTED_UP_TO or not fitting.is_total_exact:

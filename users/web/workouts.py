@@ -1,7 +1,4 @@
-"""A workout: what its source says of it, its zones, and its stream when asked for.
-
-Must not be here: a query, or how a stream is stored.
-"""
+"""A workout: its facts, heart rate zones and stream."""
 
 from __future__ import annotations
 
@@ -60,7 +57,7 @@ _ZONES = ("50–60%", "60–70%", "70–80%", "80–90%", "≥ 90%")
 
 @dataclass(frozen=True, slots=True)
 class Workout:
-    """A stored workout, by the clock of where it was done."""
+    """A stored workout, in its local time."""
 
     row: SummaryRow
 
@@ -83,7 +80,7 @@ class Workout:
 
     @property
     def when(self) -> str:
-        """From when to when, by the clock of where it was done."""
+        """Return start and end in local time, in words."""
         start, end = self.start, self.end
         return _("%(start)s to %(end)s") % {
             "start": f"{start:%a} {start.day} {start:%b %Y, %H:%M}",
@@ -96,7 +93,7 @@ class Workout:
 
     @property
     def facts(self) -> list[tuple[str, str]]:
-        """What its source says, by name; what it does not is left out."""
+        """Return the facts from its source, by name."""
         body = self.row.body
         told = [
             (name, f"{number(body[key])} {unit}".strip())
@@ -108,7 +105,7 @@ class Workout:
 
     @property
     def zones(self) -> list[tuple[str, str]]:
-        """Time in each heart rate zone; empty where nobody knows."""
+        """Return the time in each heart rate zone; empty if unknown."""
         seconds = self.row.body.get("hr_zones") or []
         return [
             (
@@ -122,7 +119,7 @@ class Workout:
 
     @property
     def explorer_query(self) -> str:
-        """The query string that shows its time in the explorer."""
+        """Return the query string of its range in the explorer."""
         start = (self.start - timedelta(minutes=30)).astimezone(UTC)
         end = (self.end + timedelta(minutes=30)).astimezone(UTC)
         return (
@@ -154,7 +151,7 @@ _FACTS = (
 
 @dataclass(frozen=True, slots=True)
 class ChannelChart:
-    """A channel of a stream, drawn, with what it comes to."""
+    """A channel of a stream: its chart and finding."""
 
     name: str
     unit: str
@@ -207,7 +204,7 @@ def workout_page(request: TenantRequest, user_id: str, workout_id: str) -> HttpR
 
 
 def _channels(stored: WorkoutStreamRow | None) -> dict[str, Any]:
-    """The channels of a stream by name; none where there is no stream."""
+    """Return the channels of a stream by name; none without a stream."""
     if stored is None or stored.content is None:
         return {}
     channels: dict[str, Any] = orjson.loads(gzip.decompress(stored.content))
@@ -255,7 +252,7 @@ def _charts(channels: dict[str, Any], shown: Workout) -> Iterator[ChannelChart]:
 
 
 def _marks(times: Sequence[int], values: Sequence[float | None]) -> Iterator[Mark]:
-    """A mark for each point, of many for each of _STRETCHES stretches of time."""
+    """Yield a mark for each point, or for each of _STRETCHES intervals."""
     known = [
         (at, value)
         for at, value in zip(times, values, strict=False)

@@ -5,6 +5,7 @@ from random import Random
 from zoneinfo import ZoneInfo
 
 import pytest
+from users.wearables.intervals import Rule
 
 from portal.lib.errors import Invalid
 from tests.factories.samples import put_samples
@@ -12,7 +13,6 @@ from tests.factories.users import make_user
 from tests.statements import count_statements
 from users.wearables.aggregates import AggregateRequest, aggregate_samples
 from users.wearables.buckets import Period
-from users.wearables.ledger import Rule
 from users.wearables.timeseries import TIMESERIES
 
 pytestmark = pytest.mark.django_db
@@ -113,7 +113,7 @@ def test_an_overlap_counts_once_by_the_rule(user, rule, ranking, total, counted)
 
     assert bucket.total == total
     assert {each.source.provider: each.counted for each in bucket.sources} == counted
-    assert {each.source.provider: each.said for each in bucket.sources} == {
+    assert {each.source.provider: each.reported for each in bucket.sources} == {
         "fitbit": 400,
         "apple_health_kit": 490,
     }
@@ -129,14 +129,14 @@ def test_the_ledger_says_who_won_when_and_what_the_others_say(user):
             *(line.start.hour, line.end.hour, line.source.provider, line.value),
             [(source.provider, value) for source, value in line.others],
         )
-        for line in bucket.ledger
+        for line in bucket.intervals
     ] == [
         (8, 9, "apple_health_kit", 400, [("fitbit", 100)]),
         (9, 10, "fitbit", 300, [("apple_health_kit", 30)]),
         (10, 11, "apple_health_kit", 60, []),
     ]
-    assert sum(line.value for line in bucket.ledger) == bucket.total
-    assert ask(user, rule=Rule.MAX)[0].ledger == ()
+    assert sum(line.value for line in bucket.intervals) == bucket.total
+    assert ask(user, rule=Rule.MAX)[0].intervals == ()
 
 
 def test_the_ledger_of_a_merge_adds_up_to_its_total(user):
@@ -146,7 +146,7 @@ def test_the_ledger_of_a_merge_adds_up_to_its_total(user):
 
     lines = [
         (f"{line.start:%H:%M}", f"{line.end:%H:%M}", line.source.provider, line.value)
-        for line in bucket.ledger
+        for line in bucket.intervals
     ]
     assert lines == [
         ("08:00", "10:00", "fitbit", 400),
@@ -175,7 +175,7 @@ def test_a_merge_is_what_counting_minute_by_minute_gives(user):
     watch, phone = minutes["watch"], minutes["phone"]
     expected = sum(one or other for one, other in zip(watch, phone, strict=True))
     assert day.total == pytest.approx(expected, abs=1e-4)
-    assert {each.source.source_type: each.said for each in day.sources} == {
+    assert {each.source.source_type: each.reported for each in day.sources} == {
         kind: pytest.approx(sum(values), abs=1e-4) for kind, values in minutes.items()
     }
 

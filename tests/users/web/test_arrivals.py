@@ -40,7 +40,7 @@ def test_a_source_is_overdue_after_twice_its_longest_pause(
 
     assert (day.silent_hours, day.longest_pause) == (silent, pause)
     assert (day.is_overdue, day.dot) == (dot == "bad", dot)
-    assert day.heard == heard
+    assert day.last_seen == heard
 
 
 def test_the_strip_says_whose_it_is_and_when_it_was_last_heard_of():

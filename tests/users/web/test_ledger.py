@@ -74,7 +74,8 @@ def test_what_a_source_says_and_what_counted_stand_side_by_side(alice_web, user)
     reply = alice_web.get(address(user))
 
     assert [
-        (share.source, share.said, share.counted) for share in reply.context["shares"]
+        (share.source, share.reported, share.counted)
+        for share in reply.context["shares"]
     ] == [("Oura, watch", "600", "600"), ("Apple HealthKit, phone", "750", "50")]
 
 

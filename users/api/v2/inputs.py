@@ -1,7 +1,4 @@
-"""Request bodies and queries about users, to the frozen values operations take.
-
-Must not be here: rules that need the database (operations).
-"""
+"""Request bodies and queries about users, to the frozen values operations take."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Reading Oura's collections: addresses, dates, pages, and what a refusal means.
-
-Must not be here: what documents mean (nights, days).
-"""
+"""Reading Oura's collections: addresses, dates, pages, and what a refusal means."""
 
 from __future__ import annotations
 

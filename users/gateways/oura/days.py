@@ -1,6 +1,6 @@
 """What Oura tells of days, workouts, sessions and tags, as our resources have it.
 
-Pure, as nights. Must not be here: asking for documents (client).
+Pure, as nights.
 """
 
 from __future__ import annotations

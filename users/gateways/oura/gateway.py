@@ -1,7 +1,4 @@
-"""Oura as a source: who we are there, tokens, and pulling window by window.
-
-Must not be here: how a resource is read (resources).
-"""
+"""Oura as a source: who we are there, tokens, and pulling window by window."""
 
 from __future__ import annotations
 

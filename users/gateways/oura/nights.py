@@ -1,8 +1,7 @@
 """What Oura tells of nights, as our resources have it.
 
 Pure: documents of its collections in, elements of contract 4 and 5.2 out. A document
-that lacks what an element needs makes none. Must not be here: asking for documents
-(client), or what is told of days (days).
+that lacks what an element needs makes none.
 """
 
 from __future__ import annotations

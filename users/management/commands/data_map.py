@@ -1,4 +1,4 @@
-"""`manage.py data_map`: which tables hold what of users, and what becomes of it."""
+"""`manage.py data_map`: print the tables with data about users, and their rules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from users.queries.data_map import (
 
 
 class Command(BaseCommand):
-    """Print the data map as Markdown, made of the models of this very code."""
+    """Print the data map of the installed models as Markdown."""
 
     help = (
         "Print the tables with data about users, the effect of an erasure on them, and"
@@ -23,7 +23,7 @@ class Command(BaseCommand):
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Four tables: of users, of nobody, when rows go, and what is encrypted."""
+        """Print four tables: user data, other tables, retention and encryption."""
         mapped = data_map()
         self._table(
             ("Table", "Lookup of a user's rows", "When the user is erased"),

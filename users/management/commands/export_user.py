@@ -1,4 +1,4 @@
-"""Write everything that is kept about one user into an archive."""
+"""`manage.py export_user`: write all data about one user into an archive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py import_health_data FILE`: take in a file of a user's health data, here."""
+"""`manage.py import_health_data FILE`: import a file of a user's health data."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _CHUNK_BYTES = 1024**2
 
 
 class Command(BaseCommand):
-    """Imports without a worker; exits 1 with the reason where a file is refused."""
+    """Import a file without a worker; exit 1 with the reason if it is refused."""
 
     help = (
         "Import a file of a user's health data: an Apple Health export (export.zip or"
@@ -110,7 +110,7 @@ class Command(BaseCommand):
 
 
 def _find_user(tenant: Tenant, named: str) -> User:
-    """The user with this client_user_id, or with this user_id. Raises: not_found."""
+    """Return the user with this client_user_id or user_id. Raises: not_found."""
     found = resolve_user(tenant=tenant, client_user_id=named)
     try:
         user_id = UUID(named) if found is None else found.user.uuid

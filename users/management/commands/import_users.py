@@ -1,4 +1,4 @@
-"""Create the users of a CSV file, or only say what would become of its rows."""
+"""`manage.py import_users`: create the users of a CSV file, or preview it."""
 
 from __future__ import annotations
 

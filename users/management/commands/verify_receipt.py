@@ -1,4 +1,4 @@
-"""Check the file of an erasure's receipt: is it whole, and did we sign it."""
+"""`manage.py verify_receipt`: verify the signed file of an erasure receipt."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Command(BaseCommand):
-    """`manage.py verify_receipt FILE`; 1 where it does not fit."""
+    """Verify a receipt; exit 1 if it is invalid."""
 
     help = (
         "Verify the signed file of an erasure receipt, downloaded from the dashboard."

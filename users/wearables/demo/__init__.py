@@ -2,7 +2,7 @@
 
 A person has one body: what two of their sources tell of a night or a workout differs no
 more than two devices do, and what one source tells agrees with itself. Pure functions
-of a person, a day and a moment. Must not be here: storing it (operations.demo_sources).
+of a person, a day and a moment.
 """
 
 from users.wearables.demo.cycles import make_cycles

@@ -1,7 +1,6 @@
 """Made-up days of a person: when they are awake, how they move, how the heart beats.
 
-This is what truly happened; what a source has of it is made elsewhere (sources). Must
-not be here: elements and samples.
+This is what truly happened; what a source has of it is made elsewhere (sources).
 """
 
 from __future__ import annotations

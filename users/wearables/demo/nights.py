@@ -1,7 +1,6 @@
 """Made-up nights, built as people sleep.
 
-Cycles of some 90 minutes, deep sleep early, REM late. Must not be here: what a night
-does to the heart (days).
+Cycles of some 90 minutes, deep sleep early, REM late.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Made-up workouts: when a person trains, and each second step of it.
 
-The stream is made first and the workout summed up from it, so that they agree. Must not
-be here: the rest of the day (days).
+The stream is made first and the workout summed up from it, so that they agree.
 """
 
 from __future__ import annotations

@@ -2,5 +2,4 @@
 
 Each yields rows of the contract's resources; none knows a table. `sniffing` tells the
 formats apart, `staging` checks all of a file and lays it out in parts to be stored.
-Must not be here: the database, or HTTP.
 """

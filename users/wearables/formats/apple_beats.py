@@ -1,7 +1,7 @@
 """Heart rate variability from the beats that a watch recorded.
 
 HealthKit gives SDNN, our series is RMSSD: the two are not the same measure, but the
-export has the beats of each reading. Must not be here: reading the file.
+export has the beats of each reading.
 """
 
 from __future__ import annotations

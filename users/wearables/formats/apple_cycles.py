@@ -1,7 +1,4 @@
-"""Menstrual cycles of an Apple Health export, put together from what was logged by day.
-
-Must not be here: reading the file (apple_health).
-"""
+"""Menstrual cycles of an Apple Health export, built from its daily entries."""
 
 from __future__ import annotations
 

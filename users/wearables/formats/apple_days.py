@@ -1,8 +1,4 @@
-"""What an Apple Health export tells of the person and of whole days.
-
-Must not be here: reading the file (apple_health), or sums of samples: several devices
-count the same steps, and who asks for totals gets them from the samples themselves.
-"""
+"""What an Apple Health export tells of the person and of whole days."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Nights of an Apple Health export: stretches of sleep put together to sessions.
-
-Must not be here: reading the file (apple_health).
-"""
+"""Nights of an Apple Health export: stretches of sleep put together to sessions."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The bytes of an Apple Health export, from an archive or alone, watched as they come.
-
-Must not be here: what is in them (apple_health).
-"""
+"""The bytes of an Apple Health export, checked while they are read."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Times as Apple Health exports write them: 2026-03-01 07:30:00 +0100.
-
-Must not be here: which records have which times.
-"""
+"""Times as Apple Health exports write them: 2026-03-01 07:30:00 +0100."""
 
 from __future__ import annotations
 

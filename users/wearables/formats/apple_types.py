@@ -1,8 +1,4 @@
-"""HealthKit's types of records, and the resource that each becomes.
-
-Must not be here: reading the file (apple_health), or what several records make together
-(apple_sleep, apple_workouts, apple_cycles, apple_days).
-"""
+"""HealthKit's types of records, and the resource that each becomes."""
 
 from __future__ import annotations
 

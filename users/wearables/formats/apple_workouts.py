@@ -1,7 +1,4 @@
-"""Workouts of an Apple Health export, and their heart rates as streams.
-
-Must not be here: reading the file (apple_health).
-"""
+"""Workouts of an Apple Health export, and their heart rates as streams."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""FIT activities of sports watches and bike computers: workouts and their streams.
-
-Must not be here: whether a value can be right (staging).
-"""
+"""FIT activities of sports watches and bike computers: workouts and their streams."""
 
 from __future__ import annotations
 

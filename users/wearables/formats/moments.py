@@ -1,7 +1,4 @@
-"""Which moments of a series a file has told already, at eight bytes each.
-
-Must not be here: what is done with a moment that comes again (staging).
-"""
+"""Which moments of a series a file has told already, at eight bytes each."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The parts of a file that was read: one line each, to be stored one by one.
-
-Must not be here: what goes into a part (staging), or storing it.
-"""
+"""The parts of a file that was read: one line each, to be stored one by one."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The one error of a file that is not taken.
-
-Must not be here: why single rows are left out (rows).
-"""
+"""The one error of a file that is not taken."""
 
 from __future__ import annotations
 

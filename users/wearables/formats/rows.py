@@ -1,7 +1,4 @@
-"""What a reader of a file yields: samples, summaries, streams, and what is left out.
-
-Must not be here: how any format is read, or whether a value can be right (staging).
-"""
+"""What a reader of a file yields: samples, summaries, streams, and what is left out."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""What kind of file something is, told by its bytes and never by its name.
-
-Must not be here: reading it (the readers beside).
-"""
+"""What kind of file something is, told by its bytes and never by its name."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Staging: read all of a file, check each row, lay out what can be stored in parts.
 
 Nothing is stored before the whole file was read, so that a refusal leaves nothing
-behind. Must not be here: how a format is read (the readers beside), or the database.
+behind.
 """
 
 from __future__ import annotations

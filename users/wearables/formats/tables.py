@@ -4,7 +4,7 @@ Both have the names of a push (contract 5.4): `resource`, `timestamp` or `start`
 `end`, `value`, and where they tell something `unit`, `type`, `timezone_offset`,
 `source_type`, `app_id`, `device_id`, `workout_id`, `sport` and what the resource has
 besides. The explorer's own files of every record have `series` and `extra` instead, and
-are taken as well. Must not be here: whether a value can be right (staging).
+are taken as well.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Units in which phones, watches and people write measures, and how they convert.
 
-Laboratory units are in portal.lib.units; these are the everyday ones of files. Must not
-be here: which unit a resource has (timeseries).
+Laboratory units are in portal.lib.units; these are the everyday ones of files.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The summary resources of contract 4, by slug: fields, identity and dates of each.
-
-Must not be here: what all of them share (resources), or the database.
-"""
+"""The summary resources of contract 4, by slug: fields, identity and dates of each."""
 
 from users.wearables.resources import SummaryResource
 from users.wearables.summaries.cycles import MENSTRUAL_CYCLE

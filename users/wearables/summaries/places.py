@@ -1,7 +1,4 @@
-"""What several summaries share: days, offsets, sessions, and usual kinds of values.
-
-Must not be here: the fields of any one resource.
-"""
+"""What several summaries share: days, offsets, sessions, and usual kinds of values."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The 50 timeseries resources of contract 5.2, by the slug of their path.
-
-Must not be here: what all of them share (resources), or the database.
-"""
+"""The 50 timeseries resources of contract 5.2, by the slug of their path."""
 
 from users.wearables.timeseries.activity import ACTIVITY, WORKOUTS
 from users.wearables.timeseries.body import BODY, WELLBEING

@@ -1,8 +1,6 @@
 """Reading stored samples of a user: a page of them, grouped by what they came from.
 
 Every reader of what these give audits the read (accounts.operations.audit.record_read).
-Must not be here: the store itself (users.wearables.samples), or the shape of a sample
-(shapes).
 """
 
 from __future__ import annotations

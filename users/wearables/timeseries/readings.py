@@ -1,7 +1,6 @@
 """Reading a batch of samples, column by column: no object for each of ten thousand.
 
-A batch that can't be read is read again sample by sample, to name what is wrong. Must
-not be here: what a resource takes (resources), or the database.
+A batch that can't be read is read again sample by sample, to name what is wrong.
 """
 
 from __future__ import annotations

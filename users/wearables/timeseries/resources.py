@@ -1,8 +1,7 @@
 """What a timeseries resource is: how its samples are named, typed, valued and answered.
 
 One value of TimeseriesResource drives input, answers, events, aggregates and the
-OpenAPI document. Must not be here: any one resource (the modules beside), how samples
-are read (readings) and answered (shapes), or the database.
+OpenAPI document.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The wire shapes of samples: as answered, as sent in events, and as pushed.
 
-Contract 5.1, 5.2, 8.2. Must not be here: what a resource takes (resources), or the
-database.
+Contract 5.1, 5.2, 8.2.
 """
 
 from __future__ import annotations
