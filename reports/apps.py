@@ -26,10 +26,10 @@ class ReportsConfig(AppConfig):
     def _enter_data_classes(self) -> None:
         from portal.lib.registry import DataClass, data_classes
         from reports.operations.ageing import (
-            count_reports,
-            count_unread,
-            remove_reports,
-            remove_unread,
+            count_completed_reports,
+            count_failed_reports,
+            remove_completed_reports,
+            remove_failed_reports,
         )
 
         tables = (
@@ -45,8 +45,8 @@ class ReportsConfig(AppConfig):
                     "Reports that failed or were rejected, with their files."
                 ),
                 tables=tables,
-                count=count_unread,
-                remove=remove_unread,
+                count=count_failed_reports,
+                remove=remove_failed_reports,
             ),
         )
         data_classes.add(
@@ -64,8 +64,8 @@ class ReportsConfig(AppConfig):
                     *("reports.ReviewRow", "reports.ReviewRowVersion"),
                     *("reports.ReviewComment", "reports.SignOff"),
                 ),
-                count=count_reports,
-                remove=remove_reports,
+                count=count_completed_reports,
+                remove=remove_completed_reports,
                 is_record=True,
             ),
         )
@@ -82,13 +82,13 @@ class ReportsConfig(AppConfig):
             overview_parts,
             searches,
         )
-        from reports.operations.signed_values import signed_readings
+        from reports.operations.signed_values import list_signed_readings
         from reports.web.overview import nav_count, overview_part
         from reports.web.palette import find_reports
         from reports.web.review_queue import nav_count as count_reviews
 
         area = Area.REPORTS
-        marker_sources.add("reports", MarkerSource(area, signed_readings))
+        marker_sources.add("reports", MarkerSource(area, list_signed_readings))
         overview_parts.add("reports", overview_part)
         nav_counts.add("reports", nav_count)
         nav_counts.add("reviews", count_reviews)

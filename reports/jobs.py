@@ -8,13 +8,13 @@ from __future__ import annotations
 from uuid import UUID
 
 from portal.lib.jobs import job, periodic
-from reports.operations.page_pictures import DRAW_JOB, draw_report
+from reports.operations.page_pictures import DRAW_JOB, render_stored_report
 from reports.operations.reports import (
     INSPECT_JOB,
     PARSE_JOB,
     give_up_parsing,
-    inspect_submitted,
-    parse_submitted,
+    inspect_submitted_report,
+    parse_submitted_report,
 )
 from reports.operations.rereading import (
     REREAD_JOB,
@@ -24,42 +24,42 @@ from reports.operations.rereading import (
 from reports.operations.storage import sweep_orphan_files
 
 
-def give_up(*, tenant_pk: int, job_id: str) -> None:
+def fail_parsing_job(*, tenant_pk: int, job_id: str) -> None:
     """End a parsing job whose runs all failed."""
     give_up_parsing(tenant_pk=tenant_pk, job_id=UUID(job_id))
 
 
 # A queue of its own, so that workers can be set aside for it.
-@job(PARSE_JOB, queue="parsing", on_give_up=give_up)
-def parse(*, tenant_pk: int, job_id: str) -> None:
+@job(PARSE_JOB, queue="parsing", on_give_up=fail_parsing_job)
+def parse_job(*, tenant_pk: int, job_id: str) -> None:
     """Read a submitted report."""
-    parse_submitted(tenant_pk=tenant_pk, job_id=UUID(job_id))
+    parse_submitted_report(tenant_pk=tenant_pk, job_id=UUID(job_id))
 
 
-@job(INSPECT_JOB, queue="parsing", on_give_up=give_up)
-def inspect(*, tenant_pk: int, job_id: str) -> None:
+@job(INSPECT_JOB, queue="parsing", on_give_up=fail_parsing_job)
+def inspect_job(*, tenant_pk: int, job_id: str) -> None:
     """Decide whether a submitted report can be read at all."""
-    inspect_submitted(tenant_pk=tenant_pk, job_id=UUID(job_id))
+    inspect_submitted_report(tenant_pk=tenant_pk, job_id=UUID(job_id))
 
 
-def give_up_reread(*, tenant_pk: int, rereading_id: int) -> None:
+def fail_rereading_job(*, tenant_pk: int, rereading_id: int) -> None:
     """End a reading whose runs all failed."""
     give_up_rereading(tenant_pk=tenant_pk, rereading_id=rereading_id)
 
 
-@job(REREAD_JOB, queue="parsing", on_give_up=give_up_reread)
-def reread(*, tenant_pk: int, rereading_id: int) -> None:
+@job(REREAD_JOB, queue="parsing", on_give_up=fail_rereading_job)
+def reread_job(*, tenant_pk: int, rereading_id: int) -> None:
     """Read a completed report again."""
     finish_rereading(tenant_pk=tenant_pk, rereading_id=rereading_id)
 
 
 @job(DRAW_JOB, queue="parsing")
-def draw(*, tenant_pk: int, job_id: str) -> None:
+def render_pages_job(*, tenant_pk: int, job_id: str) -> None:
     """Draw the pages of a report that goes to the review desk."""
-    draw_report(tenant_pk=tenant_pk, job_id=UUID(job_id))
+    render_stored_report(tenant_pk=tenant_pk, job_id=UUID(job_id))
 
 
 @periodic("40 3 * * *", "reports.sweep_orphan_files")
-def sweep() -> None:
+def sweep_files_job() -> None:
     """Remove files that no row names."""
     sweep_orphan_files()

@@ -165,7 +165,7 @@ class ParsingJobAnswer(TypedDict):
     is_reviewed: bool
 
 
-def parsing_job_payload(
+def build_parsing_job_payload(
     job: ParsingJob, *, with_provenance: bool = False
 ) -> ParsingJobAnswer:
     """Return the job in the shape of the contract; one query if it has data.
@@ -186,7 +186,7 @@ def _data(job: ParsingJob, *, with_provenance: bool) -> ParsedLabReportData | No
     if not job.has_data:
         return None
     rows = report_results(job)
-    data = report_data(job.metadata or {}, rows, with_provenance=with_provenance)
+    data = build_report_data(job.metadata or {}, rows, with_provenance=with_provenance)
     if with_provenance:
         data["provenance"] = {
             "pages": job.page_sizes or [],
@@ -196,7 +196,7 @@ def _data(job: ParsingJob, *, with_provenance: bool) -> ParsedLabReportData | No
     return data
 
 
-def report_data(
+def build_report_data(
     metadata: Mapping[str, str | None],
     rows: Iterable[ReportResult],
     *,

@@ -73,7 +73,7 @@ def _clean_process(_folders, monkeypatch):
     monkeypatch.setattr(auth, "clock", lambda: 0.0)
     forget_keys()
     # On a busy machine a look that costs 0.4 s of the processor may take longer.
-    monkeypatch.setattr(extraction, "LOOK_TIMEOUT", timedelta(seconds=60))
+    monkeypatch.setattr(extraction, "QUICK_INSPECT_TIMEOUT", timedelta(seconds=60))
     # A month that another test saw committed is a statement less.
     monkeypatch.setattr(partitions, "_known", set())
     yield

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from portal.lib.retention import count_aged, remove_in_steps
 from reports.models import ParsingJob
-from reports.operations.storage import drop_jobs
+from reports.operations.storage import delete_jobs
 from reports.states import ParsingJobStatus
 
 if TYPE_CHECKING:
@@ -27,22 +27,22 @@ if TYPE_CHECKING:
 _STEP = 50
 
 
-def count_unread(tenant: Tenant, before: datetime) -> Aged:
+def count_failed_reports(tenant: Tenant, before: datetime) -> Aged:
     """Uploads without values that failed before a moment."""
     return count_aged(_ended(tenant, before, ParsingJobStatus.FAILED), "finished_at")
 
 
-def remove_unread(tenant: Tenant, before: datetime) -> Iterator[int]:
+def remove_failed_reports(tenant: Tenant, before: datetime) -> Iterator[int]:
     """Delete old uploads without values, with their files."""
     return _remove(tenant, _ended(tenant, before, ParsingJobStatus.FAILED))
 
 
-def count_reports(tenant: Tenant, before: datetime) -> Aged:
+def count_completed_reports(tenant: Tenant, before: datetime) -> Aged:
     """Reports with final values that were finished before a moment."""
     return count_aged(_ended(tenant, before, ParsingJobStatus.COMPLETED), "finished_at")
 
 
-def remove_reports(tenant: Tenant, before: datetime) -> Iterator[int]:
+def remove_completed_reports(tenant: Tenant, before: datetime) -> Iterator[int]:
     """Delete old reports with their pages, values, reviews and signatures."""
     return _remove(tenant, _ended(tenant, before, ParsingJobStatus.COMPLETED))
 
@@ -61,4 +61,4 @@ def _remove(tenant: Tenant, old: ParsingJobQuerySet) -> Iterator[int]:
 
 
 def _drop(tenant: Tenant, keys: list[UUID]) -> None:
-    drop_jobs(ParsingJob.objects.for_tenant(tenant).filter(pk__in=keys))
+    delete_jobs(ParsingJob.objects.for_tenant(tenant).filter(pk__in=keys))

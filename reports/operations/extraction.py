@@ -45,7 +45,7 @@ from reports.parser import (
 )
 from reports.parser.boxes import BoxReading, read_box
 from reports.parser.report import FailureReason, Place
-from reports.parser.showing import show_page, small_picture
+from reports.parser.showing import render_page_jpeg, shrink_picture
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 # A request waits for it and has its thread held: what takes longer is the worker's.
-LOOK_TIMEOUT = timedelta(seconds=5)
-LOOK_CPU_SECONDS = 3
+QUICK_INSPECT_TIMEOUT = timedelta(seconds=5)
+QUICK_INSPECT_CPU_SECONDS = 3
 # A page of one's own text takes 0.4 s, a picture of it 3 s and more until it is read;
 # a worker could not answer who drew the box.
 BOX_TIMEOUT = timedelta(seconds=12)
@@ -82,15 +82,19 @@ class OutOfTime(Exception):
     """A child did not end in the time that it had, of the processor or in all."""
 
 
-def look_at_files(files: Sequence[tuple[Path, str]]) -> list[OpenedFile]:
-    """Do as inspect_files while a request waits, for LOOK_CPU_SECONDS at most.
+def inspect_files_quickly(files: Sequence[tuple[Path, str]]) -> list[OpenedFile]:
+    """Do as inspect_files while a request waits, for QUICK_INSPECT_CPU_SECONDS at most.
 
     The caller holds a slot. Raises RefusedFile as that does; OutOfTime where nothing
     was decided. Source: Contract 7.1; Ours: a hostile file must not hold the thread of
     a request.
     """
-    return _opened(
-        _ask_child(_inspection(files), LOOK_TIMEOUT, cpu_seconds=LOOK_CPU_SECONDS)
+    return _read_inspection(
+        _run_child(
+            _build_inspection_request(files),
+            QUICK_INSPECT_TIMEOUT,
+            cpu_seconds=QUICK_INSPECT_CPU_SECONDS,
+        )
     )
 
 
@@ -102,15 +106,17 @@ def inspect_files(files: Sequence[tuple[Path, str]]) -> list[OpenedFile]:
     stranger's file itself.
     """
     try:
-        answer = _ask_child(
-            _inspection(files), INSPECT_TIMEOUT, cpu_seconds=INSPECT_CPU_SECONDS
+        answer = _run_child(
+            _build_inspection_request(files),
+            INSPECT_TIMEOUT,
+            cpu_seconds=INSPECT_CPU_SECONDS,
         )
     except OutOfTime:
         answer = None
-    return _opened(answer)
+    return _read_inspection(answer)
 
 
-def _inspection(files: Sequence[tuple[Path, str]]) -> dict[str, Any]:
+def _build_inspection_request(files: Sequence[tuple[Path, str]]) -> dict[str, Any]:
     # A media type is ASCII; anything else agrees with no content.
     return {
         "inspect": [
@@ -120,7 +126,7 @@ def _inspection(files: Sequence[tuple[Path, str]]) -> dict[str, Any]:
     }
 
 
-def _opened(answer: object) -> list[OpenedFile]:
+def _read_inspection(answer: object) -> list[OpenedFile]:
     """What a look answered. Raises: RefusedFile, also for no answer or a false one."""
     try:
         match answer:
@@ -148,13 +154,13 @@ def extract_report(*paths: Path, threads: int = 1) -> ParsedReport:
     """
     request = {"parse": [str(path) for path in paths], "threads": threads}
     try:
-        answer = _ask_child(request, PARSE_TIMEOUT)
+        answer = _run_child(request, PARSE_TIMEOUT)
     except OutOfTime:
         answer = None
     try:
         match answer:
             case {"report": report}:
-                found: ParsedReport = read_as(ParsedReport, report)
+                found: ParsedReport = parse_typed(ParsedReport, report)
                 return found
             case {"unreadable": reason, "without_engine": True}:
                 logger.error("images can't be read: install the dependency group ocr")
@@ -181,13 +187,13 @@ def extract_box(*paths: Path, place: Place) -> BoxReading:
         "paths": [str(path) for path in paths],
     }
     try:
-        answer = _ask_child(request, BOX_TIMEOUT, cpu_seconds=BOX_CPU_SECONDS)
+        answer = _run_child(request, BOX_TIMEOUT, cpu_seconds=BOX_CPU_SECONDS)
     except OutOfTime:
         answer = None
     match answer:
         case {"reading": reading}:
             try:
-                found: BoxReading = read_as(BoxReading, reading)
+                found: BoxReading = parse_typed(BoxReading, reading)
             except (ValueError, TypeError):
                 logger.error("the answer for a box has an unknown shape")  # noqa: TRY400 - as above
             else:
@@ -195,40 +201,48 @@ def extract_box(*paths: Path, place: Place) -> BoxReading:
     raise UnreadableReport(FailureReason.PROCESSING_ERROR)
 
 
-def draw_pages(*paths: Path, pages: Sequence[int]) -> list[tuple[bytes, bytes] | None]:
+def render_report_pages(
+    *paths: Path, pages: Sequence[int]
+) -> list[tuple[bytes, bytes] | None]:
     """Pages of a stored report, counted from 1, each as a JPEG and a small one.
 
     None for a page that can't be drawn. Raises UnreadableReport with processing_error
     where the child died or took too long over a page. Source: Ours, as extract_box.
     """
     try:
-        answer = _ask_child(_drawing(paths, pages), DRAW_TIMEOUT)
+        answer = _run_child(_build_rendering_request(paths, pages), DRAW_TIMEOUT)
     except OutOfTime:
         answer = None
-    return _drawn(answer, pages)
+    return _read_rendering(answer, pages)
 
 
-def draw_page(*paths: Path, page: int) -> tuple[bytes, bytes] | None:
-    """Draw one page as draw_pages does, while a request waits.
+def render_report_page(*paths: Path, page: int) -> tuple[bytes, bytes] | None:
+    """Draw one page as render_report_pages does, while a request waits.
 
     The caller holds a slot. Raises UnreadableReport where the child died or took over
-    LOOK_CPU_SECONDS. Source: Ours, as extract_box.
+    QUICK_INSPECT_CPU_SECONDS. Source: Ours, as extract_box.
     """
     try:
-        answer = _ask_child(
-            _drawing(paths, [page]), LOOK_TIMEOUT, cpu_seconds=LOOK_CPU_SECONDS
+        answer = _run_child(
+            _build_rendering_request(paths, [page]),
+            QUICK_INSPECT_TIMEOUT,
+            cpu_seconds=QUICK_INSPECT_CPU_SECONDS,
         )
     except OutOfTime:
         answer = None
-    (drawn,) = _drawn(answer, [page])
+    (drawn,) = _read_rendering(answer, [page])
     return drawn
 
 
-def _drawing(paths: Sequence[Path], pages: Sequence[int]) -> dict[str, Any]:
+def _build_rendering_request(
+    paths: Sequence[Path], pages: Sequence[int]
+) -> dict[str, Any]:
     return {"draw": list(pages), "paths": [str(path) for path in paths]}
 
 
-def _drawn(answer: object, pages: Sequence[int]) -> list[tuple[bytes, bytes] | None]:
+def _read_rendering(
+    answer: object, pages: Sequence[int]
+) -> list[tuple[bytes, bytes] | None]:
     match answer:
         case {"pictures": [*pictures]} if len(pictures) == len(pages):
             return [_pictures(found) for found in pictures]
@@ -252,7 +266,7 @@ def is_whole_jpeg(content: bytes) -> bool:
     return content.startswith(b"\xff\xd8\xff") and content.endswith(b"\xff\xd9")
 
 
-def _ask_child(
+def _run_child(
     request: dict[str, Any],
     timeout: timedelta,
     *,
@@ -283,8 +297,10 @@ def _ask_child(
         process_group=0,
     )
     try:
-        answer = _converse(child, orjson.dumps(request), timeout, steps=steps)
-        if not answer.strip() and _is_spent(child):
+        answer = _exchange_with_child(
+            child, orjson.dumps(request), timeout, steps=steps
+        )
+        if not answer.strip() and _ran_out_of_cpu(child):
             raise OutOfTime
     finally:
         child.kill()  # at the end of its output it has nothing more to do
@@ -301,14 +317,14 @@ def _ask_child(
     return found
 
 
-def _is_spent(child: subprocess.Popen[bytes]) -> bool:
+def _ran_out_of_cpu(child: subprocess.Popen[bytes]) -> bool:
     """Whether a child that ended was given no more of the processor."""
     with suppress(subprocess.TimeoutExpired):
         return child.wait(timeout=1) in {-signal.SIGXCPU, -signal.SIGKILL}
     return False
 
 
-def _converse(
+def _exchange_with_child(
     child: subprocess.Popen[bytes],
     request: bytes,
     timeout: timedelta,
@@ -342,11 +358,11 @@ def _converse(
 
 
 @cache
-def _hints(kind: type) -> dict[str, Any]:
+def _type_hints(kind: type) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
-def read_as(kind: Any, value: Any) -> Any:
+def parse_typed(kind: Any, value: Any) -> Any:
     """Build a value of a type of reports.parser.report from JSON, refusing all else.
 
     Raises ValueError or TypeError. NUL is dropped: PostgreSQL takes no text with it.
@@ -355,17 +371,17 @@ def read_as(kind: Any, value: Any) -> Any:
     arguments = get_args(kind)
     if get_origin(kind) in {Union, UnionType}:
         (inner,) = [part for part in arguments if part is not NoneType]
-        return None if value is None else read_as(inner, value)
+        return None if value is None else parse_typed(inner, value)
     if get_origin(kind) is tuple:
-        return tuple(read_as(arguments[0], item) for item in _exactly(list, value))
+        return tuple(parse_typed(arguments[0], item) for item in _exactly(list, value))
     if dataclasses.is_dataclass(kind):
-        given, hints = _exactly(dict, value), _hints(kind)  # type: ignore[arg-type]  # a class
+        given, hints = _exactly(dict, value), _type_hints(kind)  # type: ignore[arg-type]  # a class
         if given.keys() != hints.keys():
             raise ValueError(kind)
-        return kind(**{name: read_as(hints[name], given[name]) for name in hints})  # type: ignore[operator]  # as above
+        return kind(**{name: parse_typed(hints[name], given[name]) for name in hints})  # type: ignore[operator]  # as above
     if issubclass(kind, tuple):
-        parts = zip(_hints(kind).values(), _exactly(list, value), strict=True)
-        return kind(*(read_as(hint, item) for hint, item in parts))
+        parts = zip(_type_hints(kind).values(), _exactly(list, value), strict=True)
+        return kind(*(parse_typed(hint, item) for hint, item in parts))
     if issubclass(kind, StrEnum):
         return kind(value)
     if kind is float:
@@ -387,7 +403,7 @@ def _answer(request: dict[str, Any]) -> bytes:
     """The child's whole work: do as asked, and say it as one JSON object."""
     answer: dict[str, object]
     try:
-        answer = _do(request)
+        answer = _handle_request(request)
     except NoPictureReader as refusal:
         answer = {"unreadable": refusal.reason, "without_engine": True}
     except UnreadableReport as refusal:
@@ -395,12 +411,12 @@ def _answer(request: dict[str, Any]) -> bytes:
     except RefusedFile as refusal:
         answer = {"refused": refusal.code}
     except Exception as error:  # noqa: BLE001 - told without its text
-        answer = {"fault": where_raised(error)}
+        answer = {"fault": describe_error_location(error)}
     # orjson takes dataclasses but no named tuples.
     return orjson.dumps(answer, default=list)
 
 
-def where_raised(error: Exception) -> str:
+def describe_error_location(error: Exception) -> str:
     """Its type and the innermost lines of code, without its text, which may quote."""
     where = " < ".join(
         f"{Path(step.filename).name}:{step.lineno}"
@@ -409,17 +425,19 @@ def where_raised(error: Exception) -> str:
     return f"{type(error).__name__} at {where}"
 
 
-def _do(request: dict[str, Any]) -> dict[str, object]:
+def _handle_request(request: dict[str, Any]) -> dict[str, object]:
     if "draw" in request:
         paths = [Path(path) for path in request["paths"]]
         return {"pictures": [_draw(paths, number) for number in request["draw"]]}
     if "box" in request:
-        box = read_as(Place, request["box"])
+        box = parse_typed(Place, request["box"])
         return {"reading": read_box([Path(path) for path in request["paths"]], box)}
     if "parse" in request:
         paths = [Path(path) for path in request["parse"]]
         threads = request.get("threads", 1)
-        return {"report": parse_report(paths, threads=threads, on_page=_live_on)}
+        return {
+            "report": parse_report(paths, threads=threads, on_page=_report_page_done)
+        }
     opened = [
         inspect_file(Path(path), declared=declared)
         for path, declared in request["inspect"]
@@ -429,23 +447,23 @@ def _do(request: dict[str, Any]) -> dict[str, object]:
 
 def _draw(paths: list[Path], number: int) -> list[str] | None:
     """A page as a picture and a small one; another may be drawn where this can't."""
-    _live_on()
+    _report_page_done()
     try:
-        full = show_page(paths, number)
-        pictures = [full, small_picture(full)]
+        full = render_page_jpeg(paths, number)
+        pictures = [full, shrink_picture(full)]
     except Exception:  # noqa: BLE001 - as of _answer; it may quote
         return None
     return [base64.b64encode(picture).decode() for picture in pictures]
 
 
-def _live_on() -> None:  # pragma: no cover - the tests' own limit must stay
+def _report_page_done() -> None:  # pragma: no cover - the tests' own limit must stay
     """Say that a page is done, and allow the time for one more."""
     sys.stdout.buffer.write(b" ")
     sys.stdout.buffer.flush()
-    allow_page()
+    allow_time_for_page()
 
 
-def allow_page() -> None:  # pragma: no cover - as above
+def allow_time_for_page() -> None:  # pragma: no cover - as above
     """Allow this process the processor's time for one more page."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     seconds = math.ceil(used.ru_utime + used.ru_stime + CPU_SECONDS)

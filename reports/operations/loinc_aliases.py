@@ -17,10 +17,10 @@ from accounts.operations.audit import record_change
 from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
 from portal.lib.transitions import move_status
 from reports.models import LoincAlias
-from reports.operations.extraction import read_as
-from reports.operations.review_checks import recheck_results, result_of
-from reports.operations.review_saving import open_desk
-from reports.operations.reviews import record_review
+from reports.operations.extraction import parse_typed
+from reports.operations.review_checks import recheck_results, to_parsed_result
+from reports.operations.review_saving import lock_review_rows
+from reports.operations.reviews import record_review_change
 from reports.parser.loinc import search_loinc
 from reports.parser.loinc.catalogue import name_key
 from reports.parser.loinc.search import is_contradicted
@@ -46,8 +46,8 @@ def propose_alias(*, tenant: Tenant, actor: Actor, ref: RowRef) -> LoincAlias:
     alias_known (409); review_ended; alias_needs_lab, alias_needs_code,
     alias_name_too_long. Source: Ours (workflow D1): learning without surprise.
     """
-    desk = open_desk(tenant=tenant, actor=actor, review_id=ref.review_id)
-    result = result_of(desk.find(ref))
+    desk = lock_review_rows(tenant=tenant, actor=actor, review_id=ref.review_id)
+    result = to_parsed_result(desk.find(ref))
     lab = desk.metadata.lab_name or ""
     if not name_key(lab):
         raise DomainError("alias_needs_lab", _("The report names no lab."))
@@ -79,7 +79,9 @@ def propose_alias(*, tenant: Tenant, actor: Actor, ref: RowRef) -> LoincAlias:
     )
     alias.save(force_insert=True)
     desk.review.save(update_fields=["claimed_until"])
-    record_review(desk.review, actor, verb="propose_alias", positions=[ref.position])
+    record_review_change(
+        desk.review, actor, verb="propose_alias", positions=[ref.position]
+    )
     return alias
 
 
@@ -157,7 +159,7 @@ def _aliased(result: ParsedResult, alias: LoincAlias | None) -> ParsedResult:
     hit = next((hit for hit in hits if hit.loinc_code == alias.loinc_code), None)
     doubtful = hit is not None and is_contradicted(hit)
     remembered: dict[str, Any] = alias.match
-    told: LoincMatch = read_as(LoincMatch, remembered)
+    told: LoincMatch = parse_typed(LoincMatch, remembered)
     match = replace(
         told,
         confidence_score=1.0,

@@ -14,8 +14,12 @@ from django.utils.translation import gettext as _
 from accounts.models import Tenant
 from portal.lib.errors import DomainError, NotFound, Unavailable
 from portal.lib.slots import NoSlot, Work, slot
-from reports.operations.extraction import draw_page, draw_pages, is_whole_jpeg
-from reports.operations.storage import keep_picture, kept_picture, local_copies
+from reports.operations.extraction import (
+    is_whole_jpeg,
+    render_report_page,
+    render_report_pages,
+)
+from reports.operations.storage import load_picture, open_local_copies, store_picture
 from reports.parser import UnreadableReport
 from reports.queries import parsing_job, report_files
 from reports.states import PictureSize
@@ -31,7 +35,7 @@ DRAWING_BUSY = "drawing_busy"
 _AT_ONCE = 6  # pages a child, which says them together, within a bound on its output
 
 
-def page_picture(
+def load_page_picture(
     *, job: ParsingJob, page: int, size: PictureSize = PictureSize.FULL
 ) -> bytes:
     """A page of a report, counted from 1, as a JPEG in the frame of its polygons.
@@ -48,8 +52,8 @@ def page_picture(
     if kept is not None:
         return kept
     try:
-        with slot(Work.STORED, tenant=job.tenant), local_copies(files) as paths:
-            drawn = draw_page(*paths, page=page)
+        with slot(Work.STORED, tenant=job.tenant), open_local_copies(files) as paths:
+            drawn = render_report_page(*paths, page=page)
     except NoSlot:
         raise Unavailable(
             DRAWING_BUSY,
@@ -62,7 +66,7 @@ def page_picture(
     return _keep(files[0], page, drawn)[size]
 
 
-def draw_report(*, tenant_pk: int, job_id: UUID) -> None:
+def render_stored_report(*, tenant_pk: int, job_id: UUID) -> None:
     """Draw the pages of a report that waits for its reader; what the worker runs.
 
     Safe to repeat: what is kept is not drawn again, and a page that can't be drawn is
@@ -82,17 +86,19 @@ def draw_report(*, tenant_pk: int, job_id: UUID) -> None:
     ]
     if not missing:
         return
-    with suppress(UnreadableReport), local_copies(files) as paths:
+    with suppress(UnreadableReport), open_local_copies(files) as paths:
         for start in range(0, len(missing), _AT_ONCE):
             pages = missing[start : start + _AT_ONCE]
-            for page, drawn in zip(pages, draw_pages(*paths, pages=pages), strict=True):
+            for page, drawn in zip(
+                pages, render_report_pages(*paths, pages=pages), strict=True
+            ):
                 if drawn is not None:
                     _keep(files[0], page, drawn)
 
 
 def _kept(files: Sequence[ReportFile], page: int, size: PictureSize) -> bytes | None:
     """A kept picture; half of one may be there while another process writes it."""
-    kept = kept_picture(files[0].stored_as, page, size)
+    kept = load_picture(files[0].stored_as, page, size)
     return kept if kept is not None and is_whole_jpeg(kept) else None
 
 
@@ -102,5 +108,5 @@ def _keep(
     """Keep a page's two pictures beside the report's first file."""
     sizes = dict(zip(PictureSize, drawn, strict=True))
     for size, content in sizes.items():
-        keep_picture(first.stored_as, page, size, content)
+        store_picture(first.stored_as, page, size, content)
     return sizes

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from reports.parser.report import ParsedReport, ParsedResult, RowState
 
 
-def result_rows(report: ParsedReport) -> list[ReportResult]:
+def build_result_rows(report: ParsedReport) -> list[ReportResult]:
     """What was read as rows, not yet saved and of no job."""
     return [
         _row(position, result, report.state_of(position))
@@ -22,7 +22,7 @@ def result_rows(report: ParsedReport) -> list[ReportResult]:
     ]
 
 
-def note_rows(report: ParsedReport) -> list[dict[str, object]]:
+def build_note_rows(report: ParsedReport) -> list[dict[str, object]]:
     """What the checks found, as stored and as on the wire: facts by name."""
     return [
         {

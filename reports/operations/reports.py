@@ -30,18 +30,18 @@ from reports.operations.extraction import (
     OutOfTime,
     extract_report,
     inspect_files,
-    look_at_files,
+    inspect_files_quickly,
 )
 from reports.operations.loinc import loinc_folder
 from reports.operations.loinc_aliases import apply_aliases
 from reports.operations.page_pictures import DRAW_JOB
-from reports.operations.parsed_rows import note_rows, result_rows
-from reports.operations.reviews import machine_rows, open_review
+from reports.operations.parsed_rows import build_note_rows, build_result_rows
+from reports.operations.reviews import build_initial_rows, open_review
 from reports.operations.storage import (
     NewFile,
-    local_copies,
-    new_files,
+    open_local_copies,
     remove_files,
+    store_new_files,
 )
 from reports.parser import (
     FileKind,
@@ -53,7 +53,7 @@ from reports.parser import (
 )
 from reports.parser.checks import check_dates_against
 from reports.parser.report import FailureReason
-from reports.payloads import parsing_job_payload
+from reports.payloads import build_parsing_job_payload
 from reports.queries import report_files
 from reports.states import JOB_MOVES, ParsingJobStatus
 from users.queries import find_user
@@ -95,7 +95,7 @@ class ReportRequest:
     needs_human_review: bool = False
 
 
-def require_parsing(tenant: Tenant) -> None:
+def require_parsing_enabled(tenant: Tenant) -> None:
     """Refuse where parsing is off for the tenant. Raises: parsing_not_enabled (403).
 
     Source: Contract 7.1; the specification enables it per account.
@@ -117,7 +117,7 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
     (400); scanner_unavailable, storage_unavailable (503). Source: Contract 7.1, 7.5;
     Ours: a hostile file must not hold the thread of a request.
     """
-    require_parsing(tenant)
+    require_parsing_enabled(tenant)
     found = find_user(tenant=tenant, user_id=wanted.user_id)
     if found is None:
         raise NotFound("user_not_found", _("User not found."), "user_id")
@@ -131,8 +131,8 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
     _check_sizes(wanted.parts)
     for part in wanted.parts:
         require_clean(BytesIO(part.content))
-    with new_files([part.content for part in wanted.parts]) as stored:
-        files = _recognize(stored, wanted.parts)
+    with store_new_files([part.content for part in wanted.parts]) as stored:
+        files = _detect_file_kinds(stored, wanted.parts)
         is_inspected = _look(stored, files, tenant)
     is_written = False
     try:
@@ -157,7 +157,7 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
                 subject_id=job.id,
                 user_uuid=user.uuid,
             )
-            emit_job(job, "created")
+            emit_job_event(job, "created")
             if is_inspected:
                 _enqueue_parsing(job)
             else:
@@ -178,7 +178,7 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
     return job
 
 
-def inspect_submitted(*, tenant_pk: int, job_id: UUID) -> None:
+def inspect_submitted_report(*, tenant_pk: int, job_id: UUID) -> None:
     """Decide on an upload that no request could, then have it read; the worker's.
 
     What is refused fails with `invalid_input`, which the job's history explains by the
@@ -201,7 +201,7 @@ def inspect_submitted(*, tenant_pk: int, job_id: UUID) -> None:
             fail_parsing(job=job, actor=PARSER, reason=reason, why=why)
 
 
-def parse_submitted(*, tenant_pk: int, job_id: UUID) -> None:
+def parse_submitted_report(*, tenant_pk: int, job_id: UUID) -> None:
     """Read a job's file and store the outcome; what the worker runs.
 
     Safe to repeat and to run twice at once: a job whose reading was cut short is read
@@ -214,7 +214,7 @@ def parse_submitted(*, tenant_pk: int, job_id: UUID) -> None:
     if job.status == ParsingJobStatus.UPLOAD_PENDING:
         start_parsing(job=job, actor=PARSER)
     try:
-        report = read_files(job)
+        report = parse_files(job)
     except UnreadableReport as refusal:
         outcome: ParsedReport | FailureReason = refusal.reason
     else:
@@ -255,14 +255,16 @@ def finish_parsing(
     today = timezone.now().date()
     late = check_dates_against(report.metadata, today=today)
     report = dataclasses.replace(report, notes=(*report.notes, *late))
-    rows = result_rows(report)
+    rows = build_result_rows(report)
     for row in rows:
         row.tenant, row.job = job.tenant, job
     ReportResult.objects.for_tenant(job.tenant).bulk_create(rows)
-    notes = note_rows(report)
-    wants_review = job.needs_human_review or _is_unsure(job.tenant, report)
+    notes = build_note_rows(report)
+    wants_review = job.needs_human_review or _is_below_confidence_threshold(
+        job.tenant, report
+    )
     if wants_review:
-        open_review(job=job, rows=machine_rows(rows), notes=notes)
+        open_review(job=job, rows=build_initial_rows(rows), notes=notes)
         enqueue(DRAW_JOB, tenant=job.tenant, job_id=str(job.id))
     return _move(
         job,
@@ -302,7 +304,7 @@ def fail_parsing(
 
 
 @transaction.atomic
-def advance(
+def change_job_status(
     *,
     job: ParsingJob,
     to: ParsingJobStatus,
@@ -327,7 +329,7 @@ def advance(
         why=why,
     ).save(force_insert=True)
     if to in EMITTED:
-        emit_job(job, "updated")
+        emit_job_event(job, "updated")
     return job
 
 
@@ -342,7 +344,7 @@ def _move(
 ) -> ParsingJob:
     """Advance for an operation, whose name the audit gets."""
     old = job.status
-    advance(job=job, to=to, actor=actor, why=why, **changes)
+    change_job_status(job=job, to=to, actor=actor, why=why, **changes)
     record_change(
         tenant=job.tenant,
         actor=actor,
@@ -378,7 +380,7 @@ def too_large() -> TooLarge:
     )
 
 
-def _recognize(
+def _detect_file_kinds(
     stored: Sequence[NewFile], parts: Sequence[ReportPart]
 ) -> list[ReportFile]:
     """Tell each part's kind by its bytes; the rows that will name them."""
@@ -413,7 +415,7 @@ def _look(
     ]
     try:
         with slot(Work.UPLOAD, tenant=tenant):
-            look_at_files(opened)
+            inspect_files_quickly(opened)
     except RefusedFile as refusal:
         raise _refused(refusal.code) from None
     except (NoSlot, OutOfTime):
@@ -433,7 +435,7 @@ def _enqueue_parsing(job: ParsingJob) -> None:
 def _inspect_stored(job: ParsingJob) -> None:
     """Open a job's files for real. Raises: RefusedFile; UnreadableReport."""
     files = report_files(job)
-    with local_copies(files) as paths:
+    with open_local_copies(files) as paths:
         inspect_files(
             [(path, file.content_type) for path, file in zip(paths, files, strict=True)]
         )
@@ -466,9 +468,9 @@ def _digest(files: Sequence[ReportFile]) -> str:
     return hashlib.sha256(joined.encode()).hexdigest()
 
 
-def read_files(job: ParsingJob) -> ParsedReport:
+def parse_files(job: ParsingJob) -> ParsedReport:
     """Parse a job's upload. Raises: UnreadableReport; storage_unavailable (503)."""
-    with local_copies(report_files(job)) as paths:
+    with open_local_copies(report_files(job)) as paths:
         report = extract_report(*paths)
     report = widen_matches(report, release=loinc_folder())
     return apply_aliases(tenant=job.tenant, report=report)
@@ -497,17 +499,17 @@ def _is_open(job: ParsingJob) -> bool:
     return job.status in {ParsingJobStatus.UPLOAD_PENDING, ParsingJobStatus.STARTED}
 
 
-def emit_job(job: ParsingJob, change: str) -> None:
+def emit_job_event(job: ParsingJob, change: str) -> None:
     """Send the job as it is. Source: Contract 7.5."""
     emit_event(
         tenant=job.tenant,
         user=UserRef(user_uuid=job.user.uuid, client_user_id=job.user.client_user_id),
         event_type=f"lab_report.parsing_job.{change}",
-        data=parsing_job_payload(job),
+        data=build_parsing_job_payload(job),
     )
 
 
-def _is_unsure(tenant: Tenant, report: ParsedReport) -> bool:
+def _is_below_confidence_threshold(tenant: Tenant, report: ParsedReport) -> bool:
     """Whether a row is read less surely than the team leaves to the machine."""
     bound = tenant.lab_report_review_below
     if bound is None or not tenant.lab_report_human_review_enabled:

@@ -17,19 +17,19 @@ from accounts.operations.audit import record_change
 from portal.lib.errors import Conflict, DomainError, NotFound
 from portal.lib.jobs import enqueue
 from reports.models import Rereading
-from reports.operations.parsed_rows import note_rows
-from reports.operations.reports import read_files
-from reports.operations.review_saving import stored_values
-from reports.operations.reviews import machine_rows
+from reports.operations.parsed_rows import build_note_rows
+from reports.operations.reports import parse_files
+from reports.operations.review_saving import to_stored_values
+from reports.operations.reviews import build_initial_rows
 from reports.parser import UnreadableReport
 from reports.parser.loinc.catalogue import name_key
 from reports.parser.report import FailureReason
 from reports.queries import (
     RowDiff,
+    list_reviews_of_job,
     parsing_job,
     report_results,
     review_rows,
-    reviews_of_job,
 )
 from reports.states import ParsingJobStatus, RowDecision
 
@@ -97,12 +97,12 @@ def finish_rereading(*, tenant_pk: int, rereading_id: int) -> None:
     if found is None:
         return
     try:
-        report = read_files(found.job)
+        report = parse_files(found.job)
     except UnreadableReport as refusal:
         found.failure = refusal.reason
     else:
-        found.rows = [stored_values(result) for result in report.results]
-        found.notes = note_rows(report)
+        found.rows = [to_stored_values(result) for result in report.results]
+        found.notes = build_note_rows(report)
     _finish(found)
 
 
@@ -114,7 +114,7 @@ def give_up_rereading(*, tenant_pk: int, rereading_id: int) -> None:
         _finish(found)
 
 
-def rereading_of(*, tenant: Tenant, job_id: UUID, rereading_id: int) -> Rereading:
+def get_rereading(*, tenant: Tenant, job_id: UUID, rereading_id: int) -> Rereading:
     """One reading of a report. Raises: not_found, rereading_not_found (404)."""
     job = parsing_job(tenant=tenant, job_id=job_id)
     rows = Rereading.objects.for_tenant(tenant).filter(job=job)
@@ -125,7 +125,7 @@ def rereading_of(*, tenant: Tenant, job_id: UUID, rereading_id: int) -> Rereadin
     return found
 
 
-def rereading_diff(*, rereading: Rereading) -> list[RowDiff]:
+def compare_rereading(*, rereading: Rereading) -> list[RowDiff]:
     """What the machine would say otherwise than what stands now, in reading order.
 
     `decision` is what a person made of the row, undecided of one that only the machine
@@ -134,7 +134,7 @@ def rereading_diff(*, rereading: Rereading) -> list[RowDiff]:
     """
     left = list(enumerate(rereading.rows or []))
     pairs: list[tuple[str, dict[str, Any] | None, dict[str, Any] | None]] = []
-    standing = _standing(rereading.job)
+    standing = _current_rows(rereading.job)
     twins: dict[int, dict[str, Any]] = {}
     for same in (_name_and_value, _name):
         for place, (values, _decision) in enumerate(standing):
@@ -154,12 +154,12 @@ def rereading_diff(*, rereading: Rereading) -> list[RowDiff]:
     ]
 
 
-def _standing(job: ParsingJob) -> Sequence[tuple[dict[str, Any], str]]:
+def _current_rows(job: ParsingJob) -> Sequence[tuple[dict[str, Any], str]]:
     """The rows that are shown now, with what a person decided on each."""
-    reviews = reviews_of_job(job=job)
+    reviews = list_reviews_of_job(job=job)
     signed = next((r for r in reviews if r.number == job.version), None)
     if signed is None:
-        rows = machine_rows(report_results(job))
+        rows = build_initial_rows(report_results(job))
         return [(row.values, RowDecision.UNDECIDED) for row in rows]
     return [
         (row.values, row.decision)

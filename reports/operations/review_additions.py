@@ -13,20 +13,20 @@ from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError
 from reports.models import ReviewRow
-from reports.operations.review_checks import RowText, read_text, result_of
+from reports.operations.review_checks import RowText, parse_row_text, to_parsed_result
 from reports.operations.review_saving import (
     Change,
     RowRef,
     SavedRow,
-    changed_as,
-    check_place,
-    checked_text,
-    open_desk,
+    decision_after_change,
+    lock_review_rows,
+    require_place_on_page,
     save_rows,
-    stored_values,
+    to_stored_values,
+    validate_row_text,
 )
 from reports.parser.report import Confidence, ParsedResult, Place, Point, Provenance
-from reports.queries import reading_order
+from reports.queries import reading_order_key
 from reports.states import RowDecision
 
 if TYPE_CHECKING:
@@ -56,10 +56,10 @@ def add_row(
     text_too_long, row_incomplete, place_not_on_page, too_many_rows. Source: Ours
     (workflow D1).
     """
-    text = checked_text(text)
-    desk = open_desk(tenant=tenant, actor=actor, review_id=review_id)
+    text = validate_row_text(text)
+    desk = lock_review_rows(tenant=tenant, actor=actor, review_id=review_id)
     if place is not None:
-        check_place(review=desk.review, place=place)
+        require_place_on_page(review=desk.review, place=place)
     after = _row_above(desk.rows, place) if place else None
     row = _new_row(desk, text, Provenance(value=place), after=after)
     change = Change(row, RowDecision.ADDED)
@@ -76,20 +76,20 @@ def split_row(
     claim_needed, claim_lost, row_changed (409); review_ended, row_incomplete (also of
     fewer than two parts), text_too_long, too_many_rows. Source: Ours (workflow D1).
     """
-    texts = [checked_text(part) for part in parts]
+    texts = [validate_row_text(part) for part in parts]
     if len(texts) < 2:
         raise DomainError("row_incomplete", _("Enter at least two rows to split into."))
-    desk = open_desk(tenant=tenant, actor=actor, review_id=ref.review_id)
+    desk = lock_review_rows(tenant=tenant, actor=actor, review_id=ref.review_id)
     row = desk.find(ref)
-    whole = result_of(row)
-    first = read_text(
+    whole = to_parsed_result(row)
+    first = parse_row_text(
         texts[0],
         before=whole,
         metadata=desk.metadata,
         decimal_comma=desk.decimal_comma,
     )
     after = row.position if row.after is None else row.after
-    changes = [Change(row, changed_as(row), first)]
+    changes = [Change(row, decision_after_change(row), first)]
     for text in texts[1:]:
         new = _new_row(desk, text, whole.provenance, after=after)
         changes.append(Change(new, RowDecision.ADDED))
@@ -105,17 +105,17 @@ def merge_rows(
     Its boxes hold the ink of all. Raises: as edit_row, and row_incomplete of fewer
     than two rows. Source: Ours (workflow D1).
     """
-    text = checked_text(text)
+    text = validate_row_text(text)
     if len({ref.position for ref in refs}) < 2:
         raise DomainError("row_incomplete", _("Choose at least two rows to merge."))
     if len({ref.review_id for ref in refs}) > 1:
         raise DomainError(
             "row_incomplete", _("All rows to merge must be in the same report.")
         )
-    desk = open_desk(tenant=tenant, actor=actor, review_id=refs[0].review_id)
+    desk = lock_review_rows(tenant=tenant, actor=actor, review_id=refs[0].review_id)
     rows = [desk.find(ref) for ref in refs]
-    results = [result_of(row) for row in rows]
-    merged = read_text(
+    results = [to_parsed_result(row) for row in rows]
+    merged = parse_row_text(
         text,
         before=replace(results[0], provenance=_joined(results)),
         metadata=desk.metadata,
@@ -123,18 +123,18 @@ def merge_rows(
     )
     reason = f"merged into {text.test_name}"
     changes = [
-        Change(rows[0], changed_as(rows[0]), merged),
+        Change(rows[0], decision_after_change(rows[0]), merged),
         *(Change(row, RowDecision.EXCLUDED, reason=reason) for row in rows[1:]),
     ]
     return save_rows(desk=desk, changes=changes, verb="merge_rows")
 
 
-def merged_text(rows: Sequence[ReviewRow]) -> RowText:
+def suggest_merged_text(rows: Sequence[ReviewRow]) -> RowText:
     """What rows would say as one, for a person to correct: names and values in a line.
 
     Of unit, range, flag, panel and specimen the first that is there.
     """
-    results = [result_of(row) for row in rows]
+    results = [to_parsed_result(row) for row in rows]
 
     def first(name: str) -> str | None:
         return next((v for r in results if (v := getattr(r, name))), None)
@@ -159,7 +159,7 @@ def _new_row(
     bare = ParsedResult(
         test_name="", value="", provenance=provenance, confidence=Confidence()
     )
-    result = read_text(
+    result = parse_row_text(
         text, before=bare, metadata=desk.metadata, decimal_comma=desk.decimal_comma
     )
     row = ReviewRow(
@@ -167,12 +167,12 @@ def _new_row(
         review=desk.review,
         position=max((known.position for known in desk.rows), default=-1) + 1,
         version=0,
-        values=stored_values(result),
+        values=to_stored_values(result),
         after=after,
     )
     row.save(force_insert=True)
     desk.rows.append(row)
-    desk.rows.sort(key=reading_order)
+    desk.rows.sort(key=reading_order_key)
     return row
 
 

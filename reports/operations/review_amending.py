@@ -14,18 +14,23 @@ from django.utils.translation import gettext as _
 
 from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
 from reports.models import ParsingJob, Review
-from reports.operations.rereading import rereading_diff, rereading_of
-from reports.operations.review_readings import recheck_first_rows
+from reports.operations.rereading import compare_rereading, get_rereading
+from reports.operations.review_readings import recheck_initial_rows
 from reports.operations.reviews import (
-    FirstRow,
+    InitialRow,
+    build_initial_rows,
     end_review,
-    machine_rows,
+    lock_claimed_review,
     open_review,
-    read_reason,
-    record_review,
-    working_review,
+    record_review_change,
+    validate_reason,
 )
-from reports.queries import parsing_job, report_results, review_rows, reviews_of_job
+from reports.queries import (
+    list_reviews_of_job,
+    parsing_job,
+    report_results,
+    review_rows,
+)
 from reports.states import ParsingJobStatus, ReviewKind, ReviewStatus, RowDecision
 
 if TYPE_CHECKING:
@@ -37,7 +42,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReadingChoice:
-    """Rows of a later reading to amend with, at their positions in rereading_diff.
+    """Rows of a later reading to amend with, at their positions in compare_rereading.
 
     version: of the results that the diff was shown beside.
     """
@@ -70,13 +75,13 @@ def amend_report(
             "human_review_unavailable",
             _("Clinician review is not enabled for this team."),
         )
-    reason = read_reason(why)
+    reason = validate_reason(why)
     # Of two amendments at once the second waits here and finds the first.
     ParsingJob.objects.for_tenant(tenant).select_for_update().filter(id=job_id).first()
     job = parsing_job(tenant=tenant, job_id=job_id)
     if job.status != ParsingJobStatus.COMPLETED:
         raise DomainError("report_not_completed", _("The report is not completed."))
-    past = reviews_of_job(job=job)
+    past = list_reviews_of_job(job=job)
     if any(review.status == ReviewStatus.OPEN for review in past):
         raise DomainError("amendment_open", _("This report is already being amended."))
     signed = next((r for r in reversed(past) if r.number == job.version), None)
@@ -92,7 +97,7 @@ def amend_report(
         identity_decided=signed.identity_decided if signed else "",
         duplicate_decided=signed.duplicate_decided if signed else "",
     )
-    record_review(review, actor, verb="amend_report")
+    record_review_change(review, actor, verb="amend_report")
     return review
 
 
@@ -103,7 +108,7 @@ def withdraw_amendment(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Revi
     Raises: review_not_found (404); claim_needed, claim_lost (409); review_ended;
     not_an_amendment. Source: Ours.
     """
-    review = working_review(tenant=tenant, actor=actor, review_id=review_id)
+    review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
     if (
         review.job.status != ParsingJobStatus.COMPLETED
         or review.kind != ReviewKind.FIRST
@@ -113,13 +118,13 @@ def withdraw_amendment(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Revi
             _("A first review can't be withdrawn. Sign or reject it."),
         )
     end_review(review, ReviewStatus.WITHDRAWN)
-    record_review(review, actor, verb="withdraw_amendment")
+    record_review_change(review, actor, verb="withdraw_amendment")
     return review
 
 
 def _read_now(job: ParsingJob, chosen: ReadingChoice) -> dict[int, dict[str, Any]]:
     """What the chosen rows say in their reading, by position in its diff."""
-    found = rereading_of(
+    found = get_rereading(
         tenant=job.tenant, job_id=job.id, rereading_id=chosen.rereading_id
     )
     if job.version != chosen.version:
@@ -129,7 +134,7 @@ def _read_now(job: ParsingJob, chosen: ReadingChoice) -> dict[int, dict[str, Any
         )
     read = {
         diff.position: diff.after
-        for diff in rereading_diff(rereading=found)
+        for diff in compare_rereading(rereading=found)
         if diff.after is not None
     }
     if not chosen.positions <= read.keys():
@@ -139,19 +144,19 @@ def _read_now(job: ParsingJob, chosen: ReadingChoice) -> dict[int, dict[str, Any
 
 def _first_rows(
     job: ParsingJob, signed: Review | None, read_now: dict[int, dict[str, Any]]
-) -> tuple[list[FirstRow], list[dict[str, Any]]]:
+) -> tuple[list[InitialRow], list[dict[str, Any]]]:
     """The rows that an amendment begins with, in reading order, and what is said of
     them.
     """
     notes = job.notes or []
     if signed is None:
-        rows = machine_rows(report_results(job))
+        rows = build_initial_rows(report_results(job))
         if not read_now:
             return rows, notes
     else:
         notes = signed.notes
         rows = [
-            FirstRow(
+            InitialRow(
                 values=row.values,
                 state=row.state,
                 decision=row.decision,
@@ -165,9 +170,9 @@ def _first_rows(
         place for place, row in enumerate(rows) if row.decision != RowDecision.EXCLUDED
     ]
     for position, values in read_now.items():
-        row = FirstRow(values=values, state="")
+        row = InitialRow(values=values, state="")
         if position < len(standing):
             rows[standing[position]] = row
         else:
             rows.append(row)
-    return recheck_first_rows(rows, notes=notes)
+    return recheck_initial_rows(rows, notes=notes)

@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _
 from portal.lib.errors import DomainError, Unavailable
 from portal.lib.slots import NoSlot, Work, slot
 from reports.operations.extraction import extract_box
-from reports.operations.review_saving import check_place
-from reports.operations.storage import local_copies
+from reports.operations.review_saving import require_place_on_page
+from reports.operations.storage import open_local_copies
 from reports.parser import UnreadableReport
-from reports.queries import report_files, review_of
+from reports.queries import get_review, report_files
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -32,12 +32,12 @@ def read_drawn_box(*, tenant: Tenant, review_id: UUID, place: Place) -> BoxReadi
     stored, and no row is locked. Raises: review_not_found (404); place_not_on_page,
     box_unreadable; reader_busy, storage_unavailable (503). Source: Ours (workflow D1).
     """
-    review = review_of(tenant=tenant, review_id=review_id)
-    check_place(review=review, place=place)
+    review = get_review(tenant=tenant, review_id=review_id)
+    require_place_on_page(review=review, place=place)
     try:
         with (
             slot(Work.STORED, tenant=tenant),
-            local_copies(report_files(review.job)) as paths,
+            open_local_copies(report_files(review.job)) as paths,
         ):
             return extract_box(*paths, place=place)
     except NoSlot:

@@ -10,8 +10,8 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from portal.lib.units import normalise_units, read_units
-from reports.operations.extraction import read_as
-from reports.operations.parsed_rows import note_rows
+from reports.operations.extraction import parse_typed
+from reports.operations.parsed_rows import build_note_rows
 from reports.parser.checks import check_report, choose_likely_unit, find_likely_entry
 from reports.parser.fields import unit_in_range
 from reports.parser.interpretation import interpret
@@ -60,13 +60,13 @@ class RowText:
     sample_type: SampleType | None = None
 
 
-def result_of(row: ReviewRow) -> ParsedResult:
+def to_parsed_result(row: ReviewRow) -> ParsedResult:
     """A stored row as the parser's value."""
-    found: ParsedResult = read_as(ParsedResult, row.values)
+    found: ParsedResult = parse_typed(ParsedResult, row.values)
     return found
 
 
-def text_of_result(result: ParsedResult) -> RowText:
+def to_row_text(result: ParsedResult) -> RowText:
     """What a person would have typed for a row."""
     return RowText(
         test_name=result.test_name,
@@ -79,7 +79,7 @@ def text_of_result(result: ParsedResult) -> RowText:
     )
 
 
-def read_text(
+def parse_row_text(
     text: RowText,
     *,
     before: ParsedResult,
@@ -166,7 +166,7 @@ def check_rows(
     report = ParsedReport(metadata=Metadata(), results=(), pages=0, notes=found)
     fresh: list[dict[str, Any]] = [
         {**note, "rows": [kept[place].position for place in _places(note)]}
-        for note in note_rows(report)
+        for note in build_note_rows(report)
     ]
     return [note for note in notes if note["code"] in _OF_THE_HEADER] + fresh
 
@@ -196,7 +196,7 @@ def state_of(notes: Sequence[dict[str, Any]], position: int) -> str:
     return RowState.AUTO.value
 
 
-def doubts_of(notes: Sequence[dict[str, Any]], position: int) -> set[tuple[Any, ...]]:
+def list_doubts(notes: Sequence[dict[str, Any]], position: int) -> set[tuple[Any, ...]]:
     """The notes on one row, told apart by what they say and of which rows."""
     return {
         (str(note["code"]), str(note["severity"]), tuple(note["rows"]))
@@ -208,8 +208,8 @@ def doubts_of(notes: Sequence[dict[str, Any]], position: int) -> set[tuple[Any, 
 def _checked(row: ReviewRow) -> ParsedResult:
     """A row with all that a check asks of it, and no more.
 
-    result_of proves every part of what it reads, which for a long report takes longer
-    than all else that saving a row does; a stored row was proved when it was stored.
+    to_parsed_result proves every part of what it reads, which for a long report takes
+    longer than all else that saving a row does; a stored row was proved when it was stored.
     """
     values = row.values
     kind, specimen = values["type"], values["sample_type"]

@@ -12,7 +12,11 @@ from django.utils.translation import gettext as _
 
 from portal.lib.errors import NotFound
 from reports.models import ReviewComment, ReviewRow
-from reports.operations.reviews import read_reason, record_review, working_review
+from reports.operations.reviews import (
+    lock_claimed_review,
+    record_review_change,
+    validate_reason,
+)
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -36,8 +40,8 @@ def comment_review(
     have signed. Raises: review_not_found, row_not_found (404); claim_needed, claim_lost
     (409); review_ended, reason_missing, reason_too_long. Source: Ours (workflow D1).
     """
-    said = read_reason(text)
-    review = working_review(tenant=tenant, actor=actor, review_id=review_id)
+    said = validate_reason(text)
+    review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
     rows = ReviewRow.objects.for_tenant(tenant).filter(review=review)
     if position is not None and not rows.filter(position=position).exists():
         raise NotFound("row_not_found", _("Row not found."), "position")
@@ -52,5 +56,5 @@ def comment_review(
     comment.save(force_insert=True)
     review.save(update_fields=["claimed_until"])
     positions = [] if position is None else [position]
-    record_review(review, actor, verb="comment_review", positions=positions)
+    record_review_change(review, actor, verb="comment_review", positions=positions)
     return comment

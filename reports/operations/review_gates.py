@@ -13,8 +13,12 @@ from django.utils.translation import gettext as _
 
 from portal.lib.errors import Conflict, DomainError, NotFound
 from reports.models import ReviewRow
-from reports.operations.reviews import read_reason, record_review, working_review
-from reports.queries import duplicates_of
+from reports.operations.reviews import (
+    lock_claimed_review,
+    record_review_change,
+    validate_reason,
+)
+from reports.queries import find_duplicates
 from reports.states import ParsingJobStatus, ReviewKind
 from users.queries import find_user
 
@@ -29,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Notice:
+class CriticalNotification:
     """Who was told of a critical value, when (with an offset), and by what way."""
 
     told: str
@@ -38,19 +42,21 @@ class Notice:
 
 
 @transaction.atomic
-def show_page(*, tenant: Tenant, actor: Actor, review_id: UUID, page: int) -> Review:
+def record_page_shown(
+    *, tenant: Tenant, actor: Actor, review_id: UUID, page: int
+) -> Review:
     """Note that a page, counted from 1, was displayed to the reviewer.
 
     Raises: review_not_found (404); claim_needed, claim_lost (409); review_ended,
     page_unknown. Source: Ours (workflow D1): nobody signs what they did not see.
     """
-    review = working_review(tenant=tenant, actor=actor, review_id=review_id)
+    review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
     if not 1 <= page <= (review.job.pages or 0):
         raise DomainError("page_unknown", _("The report has no such page."), "page")
     if page not in review.pages_shown:
         review.pages_shown = sorted([*review.pages_shown, page])
         review.save(update_fields=["pages_shown", "claimed_until"])
-        record_review(review, actor, verb="show_page", page=page)
+        record_review_change(review, actor, verb="show_page", page=page)
     return review
 
 
@@ -60,14 +66,14 @@ def decide_identity(
 ) -> Review:
     """Say that a report is this user's although something does not agree, and why.
 
-    Of another person's report see reject_report. Raises: as show_page but for
+    Of another person's report see reject_report. Raises: as record_page_shown but for
     page_unknown; reason_missing, reason_too_long. Source: Ours (workflow D1).
     """
-    why = read_reason(reason)
-    review = working_review(tenant=tenant, actor=actor, review_id=review_id)
+    why = validate_reason(reason)
+    review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
     review.identity_decided = why
     review.save(update_fields=["identity_decided", "claimed_until"])
-    record_review(review, actor, verb="decide_identity")
+    record_review_change(review, actor, verb="decide_identity")
     return review
 
 
@@ -79,11 +85,11 @@ def keep_duplicate(
 
     Raises: as decide_identity. Source: Ours (workflow D1).
     """
-    why = read_reason(reason)
-    review = working_review(tenant=tenant, actor=actor, review_id=review_id)
+    why = validate_reason(reason)
+    review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
     review.duplicate_decided = why
     review.save(update_fields=["duplicate_decided", "claimed_until"])
-    record_review(review, actor, verb="keep_duplicate")
+    record_review_change(review, actor, verb="keep_duplicate")
     return review
 
 
@@ -98,9 +104,9 @@ def replace_duplicate(
     (404); duplicate_not_completed. Source: Ours (workflow D1); contract 7.3 ends a
     completed job for good.
     """
-    why = read_reason(reason)
-    review = working_review(tenant=tenant, actor=actor, review_id=review_id)
-    older = next((j for j in duplicates_of(job=review.job) if j.id == job_id), None)
+    why = validate_reason(reason)
+    review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
+    older = next((j for j in find_duplicates(job=review.job) if j.id == job_id), None)
     if older is None:
         raise NotFound("duplicate_not_found", _("Duplicate not found."), "job_id")
     if older.status != ParsingJobStatus.COMPLETED:
@@ -109,7 +115,9 @@ def replace_duplicate(
         )
     review.duplicate_decided, review.replaces = why, older
     review.save(update_fields=["duplicate_decided", "replaces", "claimed_until"])
-    record_review(review, actor, verb="replace_duplicate", replaces=str(older.id))
+    record_review_change(
+        review, actor, verb="replace_duplicate", replaces=str(older.id)
+    )
     return review
 
 
@@ -123,8 +131,8 @@ def move_report(
     same_user; report_completed (its values have been told as another's: reject or
     amend it). Source: Ours (workflow D1).
     """
-    why = read_reason(reason)
-    review = working_review(tenant=tenant, actor=actor, review_id=review_id)
+    why = validate_reason(reason)
+    review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
     job = review.job
     found = find_user(tenant=tenant, user_id=user_id)
     if found is None:
@@ -139,7 +147,7 @@ def move_report(
             _("A completed report can't be moved. Amend or reject it instead."),
         )
     # Of whom it was, the audit says too: they may ask where their report went.
-    record_review(review, actor, verb="move_report", why=why)
+    record_review_change(review, actor, verb="move_report", why=why)
     job.user_id = found.user.id
     job.save(update_fields=["user"])
     review.identity_decided = review.duplicate_decided = ""
@@ -152,7 +160,7 @@ def move_report(
             "claimed_until",
         ]
     )
-    record_review(review, actor, verb="move_report", why=why)
+    record_review_change(review, actor, verb="move_report", why=why)
     return review
 
 
@@ -162,10 +170,10 @@ def request_second_read(
 ) -> Review:
     """Ask that a second person reads the report before its values leave, or don't.
 
-    Raises: as show_page but for page_unknown; not_a_first_read. Source: Ours (workflow
-    D1).
+    Raises: as record_page_shown but for page_unknown; not_a_first_read. Source: Ours
+    (workflow D1).
     """
-    review = working_review(tenant=tenant, actor=actor, review_id=review_id)
+    review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
     if review.kind != ReviewKind.FIRST:
         raise DomainError(
             "not_a_first_read",
@@ -173,13 +181,13 @@ def request_second_read(
         )
     review.wants_second_read = is_wanted
     review.save(update_fields=["wants_second_read", "claimed_until"])
-    record_review(review, actor, verb="request_second_read", wanted=is_wanted)
+    record_review_change(review, actor, verb="request_second_read", wanted=is_wanted)
     return review
 
 
 @transaction.atomic
 def acknowledge_critical(
-    *, tenant: Tenant, actor: Actor, ref: RowRef, notice: Notice
+    *, tenant: Tenant, actor: Actor, ref: RowRef, notice: CriticalNotification
 ) -> ReviewRow:
     """Say who was told of a row's critical value, when and how.
 
@@ -187,8 +195,8 @@ def acknowledge_critical(
     (409); review_ended, not_critical, reason_missing, reason_too_long. Source: Ours
     (workflow D1), as ISO 15189 asks of who reports an alarming value.
     """
-    told, way = read_reason(notice.told), read_reason(notice.way)
-    review = working_review(tenant=tenant, actor=actor, review_id=ref.review_id)
+    told, way = validate_reason(notice.told), validate_reason(notice.way)
+    review = lock_claimed_review(tenant=tenant, actor=actor, review_id=ref.review_id)
     rows = ReviewRow.objects.for_tenant(tenant).filter(review=review)
     row: ReviewRow | None = rows.filter(position=ref.position).first()
     if row is None:
@@ -202,5 +210,7 @@ def acknowledge_critical(
     row.acknowledged = {"told": told, "at": notice.at.isoformat(), "way": way}
     row.save(update_fields=["acknowledged"])
     review.save(update_fields=["claimed_until"])
-    record_review(review, actor, verb="acknowledge_critical", positions=[row.position])
+    record_review_change(
+        review, actor, verb="acknowledge_critical", positions=[row.position]
+    )
     return row

@@ -14,19 +14,19 @@ from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError
 from reports.models import ReviewRow
-from reports.operations.extraction import read_as
+from reports.operations.extraction import parse_typed
 from reports.operations.review_checks import check_rows, state_of
 from reports.operations.review_saving import (
     Change,
     RowRef,
     SavedRow,
-    open_desk,
+    lock_review_rows,
     save_rows,
 )
-from reports.operations.reviews import FirstRow, open_review
+from reports.operations.reviews import InitialRow, open_review
 from reports.parser.loinc.catalogue import name_key
 from reports.parser.report import ParsedResult
-from reports.queries import review_rows, row_versions
+from reports.queries import list_row_versions, review_rows
 from reports.states import ReviewKind, RowDecision
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def open_second_read(*, first: Review) -> Review:
     return open_review(
         job=first.job,
         number=first.number + 1,
-        rows=_beginning(first),
+        rows=_initial_rows(first),
         notes=first.first_notes,
         kind=ReviewKind.SECOND,
         why=first.why,
@@ -58,7 +58,7 @@ def open_second_read(*, first: Review) -> Review:
 
 def readings_differ(*, first: Review, second: Review) -> bool:
     """Whether two readers made anything different of a report."""
-    pairs = _pairs(_rows(first), _rows(second), begun=len(_beginning(first)))
+    pairs = _pairs(_rows(first), _rows(second), begun=len(_initial_rows(first)))
     return any(_differ(*pair) for pair in pairs)
 
 
@@ -69,24 +69,26 @@ def open_dispute(*, first: Review, second: Review) -> Review:
     Source: Ours (workflow D1).
     """
     rows = []
-    for one, other in _pairs(_rows(first), _rows(second), begun=len(_beginning(first))):
+    for one, other in _pairs(
+        _rows(first), _rows(second), begun=len(_initial_rows(first))
+    ):
         shown = one or other
         if shown is None:
             continue
         disputed = _differ(one, other)
         rows.append(
-            FirstRow(
+            InitialRow(
                 values=shown.values,
                 state=shown.state,
                 decision=RowDecision.UNDECIDED if disputed else shown.decision,
                 reason="" if disputed else shown.reason,
                 acknowledged=None if disputed else shown.acknowledged,
-                disputed={"first": _told(one), "second": _told(other)}
+                disputed={"first": _reader_row(one), "second": _reader_row(other)}
                 if disputed
                 else None,
             )
         )
-    fresh, notes = recheck_first_rows(rows, notes=first.first_notes)
+    fresh, notes = recheck_initial_rows(rows, notes=first.first_notes)
     return open_review(
         job=first.job,
         number=second.number + 1,
@@ -100,9 +102,9 @@ def open_dispute(*, first: Review, second: Review) -> Review:
     )
 
 
-def recheck_first_rows(
-    rows: Sequence[FirstRow], *, notes: Sequence[dict[str, Any]]
-) -> tuple[list[FirstRow], list[dict[str, Any]]]:
+def recheck_initial_rows(
+    rows: Sequence[InitialRow], *, notes: Sequence[dict[str, Any]]
+) -> tuple[list[InitialRow], list[dict[str, Any]]]:
     """Rows that a review begins with, their states and the notes on them made anew.
 
     notes: those known of the report, of which the ones on its header stay.
@@ -113,7 +115,7 @@ def recheck_first_rows(
     ]
     found = check_rows(made, notes=notes)
     fresh = [
-        FirstRow(
+        InitialRow(
             values=row.values,
             state=state_of(found, position),
             decision=row.decision,
@@ -133,7 +135,7 @@ def take_reading(*, tenant: Tenant, actor: Actor, ref: RowRef, side: Side) -> Sa
     Raises: review_not_found, row_not_found (404); claim_needed, claim_lost, row_changed
     (409); review_ended, row_not_disputed. Source: Ours (workflow D1).
     """
-    desk = open_desk(tenant=tenant, actor=actor, review_id=ref.review_id)
+    desk = lock_review_rows(tenant=tenant, actor=actor, review_id=ref.review_id)
     row = desk.find(ref)
     if row.disputed is None:
         raise DomainError("row_not_disputed", _("The two readers agree on this row."))
@@ -141,7 +143,7 @@ def take_reading(*, tenant: Tenant, actor: Actor, ref: RowRef, side: Side) -> Sa
     if told is None:
         change = Change(row, RowDecision.EXCLUDED, reason=NOT_READ)
     else:
-        result = read_as(ParsedResult, told["values"])
+        result = parse_typed(ParsedResult, told["values"])
         change = Change(row, told["decision"], result, reason=told["reason"])
     return save_rows(desk=desk, changes=[change], verb="take_reading")
 
@@ -150,16 +152,16 @@ def _rows(review: Review) -> list[ReviewRow]:
     return review_rows(tenant=review.tenant, review=review)
 
 
-def _beginning(review: Review) -> list[FirstRow]:
+def _initial_rows(review: Review) -> list[InitialRow]:
     """The rows a review began with, in order; their positions are those of the list."""
     firsts = [
         version
-        for version in row_versions(tenant=review.tenant, review=review)
+        for version in list_row_versions(tenant=review.tenant, review=review)
         if version.version == 1 and not version.act
     ]
-    return recheck_first_rows(
+    return recheck_initial_rows(
         [
-            FirstRow(values=v.values, state="", decision=v.decision, reason=v.reason)
+            InitialRow(values=v.values, state="", decision=v.decision, reason=v.reason)
             for v in firsts
         ],
         notes=review.first_notes,
@@ -195,10 +197,10 @@ def _differ(first: ReviewRow | None, second: ReviewRow | None) -> bool:
     kept = [row for row in (first, second) if row is not None and row.is_kept]
     if len(kept) < 2:
         return len(kept) == 1
-    return _said(kept[0]) != _said(kept[1])
+    return _comparable_values(kept[0]) != _comparable_values(kept[1])
 
 
-def _said(row: ReviewRow) -> tuple[object, ...]:
+def _comparable_values(row: ReviewRow) -> tuple[object, ...]:
     """What of a row two readers have to agree on, however it is spelt."""
     values = row.values
     low, high = values["min_reference_range"], values["max_reference_range"]
@@ -231,7 +233,7 @@ def _plain(text: str | None) -> str:
     return "".join((text or "").split()).casefold()
 
 
-def _told(row: ReviewRow | None) -> dict[str, Any] | None:
+def _reader_row(row: ReviewRow | None) -> dict[str, Any] | None:
     if row is None:
         return None
     return {"values": row.values, "decision": row.decision, "reason": row.reason}

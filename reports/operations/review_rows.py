@@ -15,22 +15,22 @@ from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError
 from reports.models import ReviewRowVersion
-from reports.operations.extraction import read_as
+from reports.operations.extraction import parse_typed
 from reports.operations.loinc import loinc_folder
-from reports.operations.review_checks import RowText, read_text, result_of
+from reports.operations.review_checks import RowText, parse_row_text, to_parsed_result
 from reports.operations.review_saving import (
     Change,
     RowRef,
     SavedRow,
-    changed_as,
-    check_place,
-    checked_text,
-    kept_as,
-    open_desk,
+    decision_after_change,
+    decision_after_doubt,
+    lock_review_rows,
+    require_place_on_page,
     save_rows,
     store_rows,
+    validate_row_text,
 )
-from reports.operations.reviews import read_reason
+from reports.operations.reviews import validate_reason
 from reports.parser.loinc import search_loinc
 from reports.parser.report import LoincMatch, LoincMatchStatus, ParsedResult, Place
 from reports.states import RowDecision, RowPart
@@ -53,16 +53,16 @@ def edit_row(*, tenant: Tenant, actor: Actor, ref: RowRef, text: RowText) -> Sav
     review_not_found, row_not_found (404); claim_needed, claim_lost, row_changed (409);
     review_ended, row_incomplete, text_too_long. Source: Ours (workflow D1).
     """
-    text = checked_text(text)
-    desk = open_desk(tenant=tenant, actor=actor, review_id=ref.review_id)
+    text = validate_row_text(text)
+    desk = lock_review_rows(tenant=tenant, actor=actor, review_id=ref.review_id)
     row = desk.find(ref)
-    result = read_text(
+    result = parse_row_text(
         text,
-        before=result_of(row),
+        before=to_parsed_result(row),
         metadata=desk.metadata,
         decimal_comma=desk.decimal_comma,
     )
-    change = Change(row, changed_as(row), result)
+    change = Change(row, decision_after_change(row), result)
     return save_rows(desk=desk, changes=[change], verb="edit_row")
 
 
@@ -74,9 +74,9 @@ def choose_loinc(
 
     Raises: as edit_row but for its texts; loinc_unknown. Source: Ours (workflow D1).
     """
-    desk = open_desk(tenant=tenant, actor=actor, review_id=ref.review_id)
+    desk = lock_review_rows(tenant=tenant, actor=actor, review_id=ref.review_id)
     row = desk.find(ref)
-    result = result_of(row)
+    result = to_parsed_result(row)
     if loinc_code is None:
         chosen: tuple[LoincMatch, ...] = ()
         status = LoincMatchStatus.NO_MATCH
@@ -90,7 +90,7 @@ def choose_loinc(
         loinc_match_status=status,
         confidence=replace(result.confidence, loinc=None),
     )
-    change = Change(row, changed_as(row), result)
+    change = Change(row, decision_after_change(row), result)
     return save_rows(desk=desk, changes=[change], verb="choose_loinc")
 
 
@@ -109,15 +109,15 @@ def redraw_box(
     but for its texts; place_not_on_page. Source: Ours (workflow D1): correcting a text
     never moves its box, so the box is moved by itself.
     """
-    desk = open_desk(tenant=tenant, actor=actor, review_id=ref.review_id)
+    desk = lock_review_rows(tenant=tenant, actor=actor, review_id=ref.review_id)
     row = desk.find(ref)
     if place is not None:
-        check_place(review=desk.review, place=place)
-    result = result_of(row)
+        require_place_on_page(review=desk.review, place=place)
+    result = to_parsed_result(row)
     places = {part.value: place}
     result = replace(result, provenance=replace(result.provenance, **places))
     confirmed = row.decision == RowDecision.CONFIRMED
-    decision = changed_as(row) if confirmed else row.decision
+    decision = decision_after_change(row) if confirmed else row.decision
     change = Change(row, decision, result, reason=row.reason)
     return save_rows(desk=desk, changes=[change], verb="redraw_box")
 
@@ -128,9 +128,11 @@ def confirm_row(*, tenant: Tenant, actor: Actor, ref: RowRef) -> SavedRow:
 
     Raises: as choose_loinc but for loinc_unknown. Source: Ours (workflow D1).
     """
-    desk = open_desk(tenant=tenant, actor=actor, review_id=ref.review_id)
+    desk = lock_review_rows(tenant=tenant, actor=actor, review_id=ref.review_id)
     row = desk.find(ref)
-    return save_rows(desk=desk, changes=[Change(row, kept_as(row))], verb="confirm_row")
+    return save_rows(
+        desk=desk, changes=[Change(row, decision_after_doubt(row))], verb="confirm_row"
+    )
 
 
 @transaction.atomic
@@ -143,7 +145,7 @@ def confirm_plain_rows(
     review_not_found (404), claim_needed, claim_lost (409), review_ended. Source: Ours
     (workflow D1): no blind approval of many at once.
     """
-    desk = open_desk(tenant=tenant, actor=actor, review_id=review_id)
+    desk = lock_review_rows(tenant=tenant, actor=actor, review_id=review_id)
     plain = [
         row
         for row in desk.rows
@@ -152,7 +154,7 @@ def confirm_plain_rows(
         and not row.is_flagged
     ]
     for row in plain:
-        row.decision = kept_as(row)
+        row.decision = decision_after_doubt(row)
         row.version += 1
     positions = [row.position for row in plain]
     store_rows(desk=desk, rows=plain, verb="confirm_plain_rows", together=positions)
@@ -165,8 +167,8 @@ def exclude_row(*, tenant: Tenant, actor: Actor, ref: RowRef, reason: str) -> Sa
 
     Raises: as confirm_row; reason_missing, reason_too_long. Source: Ours (workflow D1).
     """
-    why = read_reason(reason)
-    desk = open_desk(tenant=tenant, actor=actor, review_id=ref.review_id)
+    why = validate_reason(reason)
+    desk = lock_review_rows(tenant=tenant, actor=actor, review_id=ref.review_id)
     change = Change(desk.find(ref), RowDecision.EXCLUDED, reason=why)
     return save_rows(desk=desk, changes=[change], verb="exclude_row")
 
@@ -179,7 +181,7 @@ def undo_row(*, tenant: Tenant, actor: Actor, ref: RowRef) -> SavedRow:
     their rows, as far as nobody has changed those since; a row that a person added is
     excluded. Raises: as confirm_row; nothing_to_undo. Source: Ours (workflow D1).
     """
-    desk = open_desk(tenant=tenant, actor=actor, review_id=ref.review_id)
+    desk = lock_review_rows(tenant=tenant, actor=actor, review_id=ref.review_id)
     row = desk.find(ref)
     last = _version(row, row.version)
     rows = [row]
@@ -209,7 +211,7 @@ def _undoing(row: ReviewRow) -> Change | None:
     return Change(
         row,
         before.decision,
-        read_as(ParsedResult, before.values),
+        parse_typed(ParsedResult, before.values),
         before.reason,
         restores=back,
     )

@@ -17,11 +17,15 @@ from reports.models import ReviewRow, ReviewRowVersion
 from reports.operations.review_checks import (
     RowText,
     check_rows,
-    doubts_of,
+    list_doubts,
     state_of,
     uses_decimal_comma,
 )
-from reports.operations.reviews import count_needs, record_review, working_review
+from reports.operations.reviews import (
+    lock_claimed_review,
+    record_review_change,
+    update_review_counts,
+)
 from reports.parser.report import Metadata, ParsedResult
 from reports.queries import review_rows
 from reports.states import RowDecision
@@ -113,12 +117,12 @@ class Desk:
         return uses_decimal_comma(self.rows)
 
 
-def open_desk(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Desk:
+def lock_review_rows(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Desk:
     """Lock a review for a change of its rows by its claimer.
 
     Raises: review_not_found (404); claim_needed, claim_lost (409); review_ended.
     """
-    review = working_review(tenant=tenant, actor=actor, review_id=review_id)
+    review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
     return Desk(review, review_rows(tenant=tenant, review=review), actor)
 
 
@@ -132,7 +136,7 @@ def save_rows(*, desk: Desk, changes: Sequence[Change], verb: str) -> SavedRow:
     for change in changes:
         row = change.row
         if change.result is not None:
-            row.values = stored_values(change.result)
+            row.values = to_stored_values(change.result)
         row.decision, row.reason = change.decision, change.reason
         row.version += 1
         if row.values != before[row.position] or not row.is_critical:
@@ -197,12 +201,12 @@ def store_rows(
         )
         for row in rows
     )
-    count_needs(review, desk.rows)
+    update_review_counts(review, desk.rows)
     review.save(update_fields=["notes", "flagged", "is_critical", "claimed_until"])
-    record_review(review, desk.actor, verb=verb, positions=sorted(own), **told)
+    record_review_change(review, desk.actor, verb=verb, positions=sorted(own), **told)
 
 
-def kept_as(row: ReviewRow) -> str:
+def decision_after_doubt(row: ReviewRow) -> str:
     """Confirmed, or what a person had made of the row before a doubt came up."""
     if row.version == 1:
         return RowDecision.CONFIRMED
@@ -213,13 +217,13 @@ def kept_as(row: ReviewRow) -> str:
     return RowDecision.CONFIRMED if same else RowDecision.EDITED
 
 
-def changed_as(row: ReviewRow) -> str:
+def decision_after_change(row: ReviewRow) -> str:
     """The decision of a row that a person has just changed."""
     was_added = row.decision == RowDecision.ADDED
     return RowDecision.ADDED if was_added else RowDecision.EDITED
 
 
-def checked_text(text: RowText) -> RowText:
+def validate_row_text(text: RowText) -> RowText:
     """The text without blanks around it. Raises: row_incomplete, text_too_long."""
     plain = {
         name: value.replace("\0", "").strip() or None
@@ -245,7 +249,7 @@ def checked_text(text: RowText) -> RowText:
     )
 
 
-def check_place(*, review: Review, place: Place) -> None:
+def require_place_on_page(*, review: Review, place: Place) -> None:
     """Raises: place_not_on_page."""
     sizes = {size["page"]: size for size in review.job.page_sizes or []}
     size = sizes.get(place.page)
@@ -262,7 +266,7 @@ def check_place(*, review: Review, place: Place) -> None:
         )
 
 
-def stored_values(result: ParsedResult) -> dict[str, Any]:
+def to_stored_values(result: ParsedResult) -> dict[str, Any]:
     """A row's values just as they come back from the database."""
     stored: dict[str, Any] = orjson.loads(orjson.dumps(asdict(result), default=list))
     return stored
@@ -279,8 +283,8 @@ def _spread(
     changed, renewed = [], []
     for row in desk.rows:
         state = state_of(notes, row.position)
-        before = doubts_of(desk.review.notes, row.position)
-        gained = doubts_of(notes, row.position) - before
+        before = list_doubts(desk.review.notes, row.position)
+        gained = list_doubts(notes, row.position) - before
         if state != row.state:
             row.state = state
             changed.append(row)

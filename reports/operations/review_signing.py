@@ -19,13 +19,13 @@ from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError
 from reports.models import ParsingJob, ReportResult, Review, SignOff
-from reports.operations.parsed_rows import result_rows
+from reports.operations.parsed_rows import build_result_rows
 from reports.operations.reports import (
-    advance,
-    emit_job,
+    change_job_status,
+    emit_job_event,
     fail_parsing,
 )
-from reports.operations.review_checks import result_of
+from reports.operations.review_checks import to_parsed_result
 from reports.operations.review_readings import (
     open_dispute,
     open_second_read,
@@ -33,10 +33,10 @@ from reports.operations.review_readings import (
 )
 from reports.operations.reviews import (
     end_review,
-    open_review_of,
-    read_reason,
-    record_review,
-    working_review,
+    lock_claimed_review,
+    lock_open_review,
+    record_review_change,
+    validate_reason,
 )
 from reports.parser.report import (
     FailureReason,
@@ -46,9 +46,9 @@ from reports.parser.report import (
     RowState,
 )
 from reports.queries import (
-    duplicates_of,
-    identity_lines,
-    readings_of,
+    compare_identity,
+    find_duplicates,
+    list_previous_readings,
     review_rows,
 )
 from reports.states import (
@@ -99,7 +99,7 @@ class Signature:
     authenticated_at: datetime
 
 
-def approval_gaps(*, review: Review, rows: Sequence[ReviewRow]) -> list[Gap]:
+def find_approval_gaps(*, review: Review, rows: Sequence[ReviewRow]) -> list[Gap]:
     """Every rule that keeps a review from being signed; empty when it may be.
 
     flagged_row_undecided and row_unconfirmed (at: rows), page_not_shown (at: pages),
@@ -118,10 +118,10 @@ def approval_gaps(*, review: Review, rows: Sequence[ReviewRow]) -> list[Gap]:
     }
     gaps = [Gap(code, tuple(at)) for code, at in found.items() if at]
     if not review.identity_decided and any(
-        line.agrees is False for line in identity_lines(job=review.job)
+        line.agrees is False for line in compare_identity(job=review.job)
     ):
         gaps.append(Gap("identity_undecided"))
-    if not review.duplicate_decided and duplicates_of(job=review.job):
+    if not review.duplicate_decided and find_duplicates(job=review.job):
         gaps.append(Gap("duplicate_undecided"))
     if not any(row.is_kept for row in rows):
         gaps.append(Gap("no_rows_left"))
@@ -138,17 +138,17 @@ def approve_report(
     A report that is read twice waits: for the second reader, and if they disagree for
     a third person; what agrees is kept as it was signed first. Raises:
     review_not_found (404); claim_needed, claim_lost (409); review_ended;
-    reauthentication_needed; review_not_ready with the `gaps` of approval_gaps. Source:
-    Contract 7.3, 7.5; Ours (workflow D1).
+    reauthentication_needed; review_not_ready with the `gaps` of find_approval_gaps.
+    Source: Contract 7.3, 7.5; Ours (workflow D1).
     """
-    review = working_review(tenant=tenant, actor=actor, review_id=review_id)
+    review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
     now = timezone.now()
     if not now - SIGN_WITHIN <= signature.authenticated_at <= now:
         raise DomainError(
             "reauthentication_needed", _("Confirm your identity to sign.")
         )
     rows = review_rows(tenant=tenant, review=review)
-    if gaps := approval_gaps(review=review, rows=rows):
+    if gaps := find_approval_gaps(review=review, rows=rows):
         raise NotReady(gaps)
     sign_off = SignOff(
         tenant=tenant,
@@ -158,11 +158,11 @@ def approve_report(
         meaning=signature.meaning,
         signed_at=now,
     )
-    sign_off.document = signed_text(review=review, rows=rows, sign_off=sign_off)
+    sign_off.document = build_signed_text(review=review, rows=rows, sign_off=sign_off)
     sign_off.sha256 = _digest(sign_off.document)
     sign_off.save(force_insert=True)
     end_review(review, ReviewStatus.SIGNED)
-    record_review(
+    record_review_change(
         review,
         actor,
         verb="approve_report",
@@ -170,7 +170,7 @@ def approve_report(
         sha256=sign_off.sha256,
     )
     if review.kind == ReviewKind.SECOND:
-        (first,) = _with_job(readings_of(review), review.job)
+        (first,) = _with_job(list_previous_readings(review), review.job)
         if readings_differ(first=first, second=review):
             open_dispute(first=first, second=review)
         else:
@@ -197,8 +197,8 @@ def reject_report(
     claim_lost (409); review_ended, reason_too_long; transition_not_allowed where the
     review amends a completed job. Source: Contract 7.2; Ours (workflow D1).
     """
-    said = read_reason(why) if why.strip() else ""
-    review = working_review(tenant=tenant, actor=actor, review_id=review_id)
+    said = validate_reason(why) if why.strip() else ""
+    review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
     end_review(review, ReviewStatus.REJECTED, rejection=reason, why=said)
     fail_parsing(
         job=review.job,
@@ -206,7 +206,7 @@ def reject_report(
         reason=FailureReason(REJECTED_AS[reason].value),
         why=reason.value,
     )
-    record_review(review, actor, verb="reject_report", reason=reason.value)
+    record_review_change(review, actor, verb="reject_report", reason=reason.value)
     return review
 
 
@@ -220,28 +220,30 @@ def waive_second_read(
     hold up a patient. Raises: review_not_found (404); review_ended; not_a_second_read,
     reason_missing, reason_too_long. Source: Ours.
     """
-    said = read_reason(why)
-    review = open_review_of(tenant=tenant, review_id=review_id)
+    said = validate_reason(why)
+    review = lock_open_review(tenant=tenant, review_id=review_id)
     if review.kind != ReviewKind.SECOND:
         raise DomainError("not_a_second_read", _("This review is not a second read."))
     end_review(review, ReviewStatus.WITHDRAWN, why=said)
-    record_review(review, actor, verb="waive_second_read", why=said)
-    (first,) = _with_job(readings_of(review), review.job)
+    record_review_change(review, actor, verb="waive_second_read", why=said)
+    (first,) = _with_job(list_previous_readings(review), review.job)
     _release(first, actor)
     return first
 
 
-def signature_holds(*, tenant: Tenant, review: Review) -> bool:
+def is_signature_valid(*, tenant: Tenant, review: Review) -> bool:
     """Whether a signed review still says exactly what was signed.
 
     Source: Ours: what stands in the tables now, put into words again, has the digest.
     """
     rows = review_rows(tenant=tenant, review=review)
-    text = signed_text(review=review, rows=rows, sign_off=review.sign_off)
+    text = build_signed_text(review=review, rows=rows, sign_off=review.sign_off)
     return _digest(text) == review.sign_off.sha256
 
 
-def signed_text(*, review: Review, rows: Sequence[ReviewRow], sign_off: SignOff) -> str:
+def build_signed_text(
+    *, review: Review, rows: Sequence[ReviewRow], sign_off: SignOff
+) -> str:
     """The canonical JSON of a signature: sorted keys, no blanks, UTF-8.
 
     It holds who signed, when and with which meaning, the digest of the file, the
@@ -286,7 +288,7 @@ def _release(review: Review, actor: Actor) -> None:
     job = review.job
     known = {"is_reviewed": True, "version": review.number, "notes": notes}
     if job.status == ParsingJobStatus.PENDING_REVIEW:
-        advance(
+        change_job_status(
             job=job,
             to=ParsingJobStatus.COMPLETED,
             actor=actor,
@@ -298,7 +300,7 @@ def _release(review: Review, actor: Actor) -> None:
         for name, value in known.items():
             setattr(job, name, value)
         job.save(update_fields=sorted(known))
-        emit_job(job, "updated")
+        emit_job_event(job, "updated")
 
 
 def _is_read_twice(review: Review) -> bool:
@@ -319,13 +321,13 @@ def _keep_results(review: Review, kept: Sequence[ReviewRow]) -> list[dict[str, A
     places = {row.position: place for place, row in enumerate(kept)}
     results = []
     for row in kept:
-        result = result_of(row)
+        result = to_parsed_result(row)
         if result.loinc_match_status is LoincMatchStatus.NEEDS_REVIEW:
             # It was decided by itself, with its first candidate before the eyes.
             result = replace(result, loinc_match_status=LoincMatchStatus.AUTO_MATCH)
         results.append(result)
     report = ParsedReport(metadata=Metadata(), results=tuple(results), pages=0)
-    rows = result_rows(report)
+    rows = build_result_rows(report)
     for stored in rows:
         stored.tenant, stored.job = review.tenant, review.job
         stored.version, stored.state = review.number, RowState.AUTO

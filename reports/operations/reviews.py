@@ -20,7 +20,7 @@ from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
 from portal.lib.transitions import move_status
 from reports.models import Review, ReviewRow, ReviewRowVersion
 from reports.parser.report import Confidence, ParsedResult, Provenance
-from reports.queries import reader_keys
+from reports.queries import list_reader_keys
 from reports.states import REVIEW_MOVES, ReviewStatus, RowDecision
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ REASON_MAX_LENGTH = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class FirstRow:
+class InitialRow:
     """A row as a review begins with it: values in the shape of ParsedResult."""
 
     values: dict[str, Any]
@@ -47,16 +47,16 @@ class FirstRow:
     disputed: dict[str, Any] | None = None
 
 
-def machine_rows(rows: Iterable[ReportResult]) -> list[FirstRow]:
+def build_initial_rows(rows: Iterable[ReportResult]) -> list[InitialRow]:
     """Stored results as the rows a review begins with, nothing decided."""
-    return [FirstRow(values=_values(row), state=row.state) for row in rows]
+    return [InitialRow(values=_values(row), state=row.state) for row in rows]
 
 
 @transaction.atomic
 def open_review(
     *,
     job: ParsingJob,
-    rows: Sequence[FirstRow],
+    rows: Sequence[InitialRow],
     notes: list[dict[str, Any]],
     number: int = 1,
     actor_label: str = "parser",
@@ -86,7 +86,7 @@ def open_review(
         )
         for position, row in enumerate(rows)
     ]
-    count_needs(review, made)
+    update_review_counts(review, made)
     sure = [row.values["confidence"].get("overall") for row in rows]
     review.least_sure = min((one for one in sure if one is not None), default=None)
     review.save(force_insert=True)
@@ -117,9 +117,9 @@ def claim_review(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
     (409); review_ended. Source: Ours (workflow D1).
     """
     _require_member(actor)
-    review = open_review_of(tenant=tenant, review_id=review_id)
+    review = lock_open_review(tenant=tenant, review_id=review_id)
     _require_other_reader(review, actor)
-    if _is_anothers(review, actor):
+    if _is_claimed_by_other(review, actor):
         raise Conflict("review_claimed", _("Someone else is reviewing this report."))
     return _give(review, actor, verb="claim_review")
 
@@ -134,8 +134,8 @@ def take_over_review(
     Source: Ours (workflow D1): a colleague who was called away holds up no patient.
     """
     _require_member(actor)
-    reason = read_reason(why)
-    review = open_review_of(tenant=tenant, review_id=review_id)
+    reason = validate_reason(why)
+    review = lock_open_review(tenant=tenant, review_id=review_id)
     _require_other_reader(review, actor)
     return _give(review, actor, verb="take_over_review", why=reason)
 
@@ -146,20 +146,20 @@ def release_review(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
 
     Raises: review_not_found (404), claim_needed, claim_lost (409), review_ended.
     """
-    review = working_review(tenant=tenant, actor=actor, review_id=review_id)
+    review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
     _hold(review, key="", label="", until=None)
     review.save(update_fields=_LEASE_COLUMNS)
-    record_review(review, actor, verb="release_review")
+    record_review_change(review, actor, verb="release_review")
     return review
 
 
-def working_review(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
+def lock_claimed_review(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
     """The review, locked for a change by its claimer, the lease renewed in memory.
 
     The caller saves it, with `claimed_until`. An ended lease that nobody took goes on.
     Raises: review_not_found (404); claim_needed, claim_lost (409); review_ended.
     """
-    review = open_review_of(tenant=tenant, review_id=review_id)
+    review = lock_open_review(tenant=tenant, review_id=review_id)
     if not review.claimed_by_key:
         raise Conflict("claim_needed", _("Claim the review before changing it."))
     if actor.kind != ActorKind.MEMBER or review.claimed_by_key != actor.key:
@@ -171,7 +171,7 @@ def working_review(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
     return review
 
 
-def open_review_of(*, tenant: Tenant, review_id: UUID) -> Review:
+def lock_open_review(*, tenant: Tenant, review_id: UUID) -> Review:
     """A review that has not ended, locked, with its job and user.
 
     Raises: review_not_found (404); review_ended.
@@ -203,14 +203,14 @@ def end_review(review: Review, to: ReviewStatus, **changes: object) -> None:
     )
 
 
-def count_needs(review: Review, rows: Iterable[ReviewRow]) -> None:
+def update_review_counts(review: Review, rows: Iterable[ReviewRow]) -> None:
     """Set what the queue says of a review by its rows; the caller saves."""
     kept = list(rows)
     review.flagged = sum(row.is_flagged and not row.is_decided for row in kept)
     review.is_critical = any(row.is_critical for row in kept)
 
 
-def record_review(
+def record_review_change(
     review: Review, actor: Actor, *, verb: str, **changes: object
 ) -> None:
     """An audit line for a change to a review; never give it a value."""
@@ -225,7 +225,7 @@ def record_review(
     )
 
 
-def read_reason(text: str) -> str:
+def validate_reason(text: str) -> str:
     """A reason that says something. Raises: reason_missing, reason_too_long."""
     reason = text.replace("\0", "").strip()  # PostgreSQL takes no text with it
     if not reason:
@@ -247,14 +247,14 @@ def _require_member(actor: Actor) -> None:
 
 def _require_other_reader(review: Review, actor: Actor) -> None:
     """Refuse a second read to the first reader, and a dispute to either."""
-    if actor.key in reader_keys(review):
+    if actor.key in list_reader_keys(review):
         raise NotAllowed(
             "another_reader_needed",
             _("You have already read this report. Another reviewer is needed."),
         )
 
 
-def _is_anothers(review: Review, actor: Actor) -> bool:
+def _is_claimed_by_other(review: Review, actor: Actor) -> bool:
     return (
         review.claimed_until is not None
         and review.claimed_until > timezone.now()
@@ -270,7 +270,9 @@ def _give(review: Review, actor: Actor, *, verb: str, why: str = "") -> Review:
     review.save(update_fields=_LEASE_COLUMNS)
     if before != actor.key:
         told = {"why": why} if why else {}
-        record_review(review, actor, verb=verb, claimed_by=[before, actor.key], **told)
+        record_review_change(
+            review, actor, verb=verb, claimed_by=[before, actor.key], **told
+        )
     return review
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 VALUES_AT_MOST = 5000
 
 
-def signed_readings(
+def list_signed_readings(
     tenant: Tenant, user_uuid: UUID, loinc_codes: Collection[str] | None
 ) -> list[MarkerReading]:
     """What a person signed of a user's reports and has a LOINC code, in no order.

@@ -48,7 +48,7 @@ class NewFile:
 
 
 @contextmanager
-def new_files(contents: Sequence[bytes]) -> Iterator[list[NewFile]]:
+def store_new_files(contents: Sequence[bytes]) -> Iterator[list[NewFile]]:
     """Write files on this machine; they are kept once the block ends well.
 
     Raises: storage_unavailable (503), nothing is left then.
@@ -73,7 +73,7 @@ def new_files(contents: Sequence[bytes]) -> Iterator[list[NewFile]]:
 
 
 @contextmanager
-def local_copies(files: Iterable[ReportFile]) -> Iterator[list[Path]]:
+def open_local_copies(files: Iterable[ReportFile]) -> Iterator[list[Path]]:
     """Stored files where the parser can read them, until the block ends.
 
     Raises: UnreadableReport with processing_error, where one is gone;
@@ -92,7 +92,7 @@ def remove_files(names: Iterable[str]) -> None:
     storage.remove_files(names, folders=[name + _PICTURES for name in names])
 
 
-def keep_picture(name: str, page: int, size: PictureSize, content: bytes) -> None:
+def store_picture(name: str, page: int, size: PictureSize, content: bytes) -> None:
     """Keep a drawn page beside the stored file `name`; what is lost is drawn again.
 
     Source: Ours: a derived file, so neither written to disk for good nor in a row.
@@ -101,7 +101,7 @@ def keep_picture(name: str, page: int, size: PictureSize, content: bytes) -> Non
         opened.write(content)
 
 
-def kept_picture(name: str, page: int, size: PictureSize) -> bytes | None:
+def load_picture(name: str, page: int, size: PictureSize) -> bytes | None:
     """A page that was drawn before, None where it was not."""
     try:
         with storage.open_file(_picture(name, page, size)) as file:
@@ -121,10 +121,10 @@ def erase_reports(tenant_pk: int, user_uuid: UUID) -> None:
 
     Source: Contract 2.2 (erasure after the undo's 7 days).
     """
-    drop_jobs(ParsingJob.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid))
+    delete_jobs(ParsingJob.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid))
 
 
-def drop_jobs(jobs: QuerySet[ParsingJob]) -> None:
+def delete_jobs(jobs: QuerySet[ParsingJob]) -> None:
     """Remove jobs with all that hangs on them, in the caller's transaction.
 
     Their files go on commit.

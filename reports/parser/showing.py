@@ -21,7 +21,7 @@ _LONGEST = 2400  # pixels
 _SMALL = (160, 240)  # pixels
 
 
-def show_page(paths: Sequence[Path], number: int) -> bytes:
+def render_page_jpeg(paths: Sequence[Path], number: int) -> bytes:
     """Page `number`, from 1, of one PDF or of several pictures of pages, as a JPEG.
 
     Raises: RefusedFile by unreadable_file, too_many_pixels; pdfium's own error. Source:
@@ -36,8 +36,8 @@ def show_page(paths: Sequence[Path], number: int) -> bytes:
     return written.getvalue()
 
 
-def small_picture(content: bytes) -> bytes:
-    """What show_page made, to know a page by at a glance and not to read it."""
+def shrink_picture(content: bytes) -> bytes:
+    """What render_page_jpeg made, to know a page by at a glance and not to read it."""
     written = BytesIO()
     with Image.open(BytesIO(content), formats=["JPEG"]) as picture:
         picture.thumbnail(_SMALL)

@@ -63,7 +63,9 @@ def parsing_jobs(*, tenant: Tenant, filters: JobFilters) -> ParsingJobQuerySet:
     return rows.select_related("user").order_by("-created_at", "id")
 
 
-def jobs_per_status(*, tenant: Tenant, user_uuid: UUID | None = None) -> dict[str, int]:
+def count_jobs_per_status(
+    *, tenant: Tenant, user_uuid: UUID | None = None
+) -> dict[str, int]:
     """How many jobs of a tenant, or of one user, are in each status that has any."""
     rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
     if user_uuid:
@@ -92,7 +94,7 @@ def failed_jobs(*, tenant: Tenant, since: datetime) -> ParsingJobQuerySet:
     return failed.select_related("user").order_by("-finished_at", "id")
 
 
-def jobs_to_look_at(*, tenant: Tenant, failed_since: datetime) -> int:
+def count_jobs_to_check(*, tenant: Tenant, failed_since: datetime) -> int:
     """How many jobs wait for a reviewer or have failed since then."""
     rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
     wanted = Q(status=ParsingJobStatus.PENDING_REVIEW) | Q(
@@ -101,7 +103,7 @@ def jobs_to_look_at(*, tenant: Tenant, failed_since: datetime) -> int:
     return rows.filter(wanted).count()
 
 
-def jobs_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
+def count_jobs_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
     """How many jobs were submitted on each UTC day that has any, by the index alone.
 
     Those of users deleted since are counted too: it was a busy day all the same.

@@ -63,7 +63,7 @@ class EarlierValue:
     collected: str
 
 
-def reviews_in_tab(*, tenant: Tenant, filters: TabFilters) -> ReviewQuerySet:
+def list_reviews_in_tab(*, tenant: Tenant, filters: TabFilters) -> ReviewQuerySet:
     """A tab's reviews with their jobs and users; not yet cut into pages.
 
     Critical ones first, then the oldest; of what is done the latest first.
@@ -100,7 +100,7 @@ def count_tabs(*, tenant: Tenant, member: str) -> dict[str, int]:
     return counts
 
 
-def review_sources(*, tenant: Tenant) -> list[tuple[str, str]]:
+def list_review_sources(*, tenant: Tenant) -> list[tuple[str, str]]:
     """Who sent the reports that wait, as key and label, by label; one query."""
     rows = Review.objects.for_tenant(tenant).live().filter(status=ReviewStatus.OPEN)
     found = rows.exclude(job__source_key="").values_list(
@@ -110,13 +110,15 @@ def review_sources(*, tenant: Tenant) -> list[tuple[str, str]]:
     return sorted(latest.items(), key=lambda source: (source[1], source[0]))
 
 
-def rows_per_review(*, tenant: Tenant, reviews: list[Review]) -> dict[object, int]:
+def count_rows_per_review(
+    *, tenant: Tenant, reviews: list[Review]
+) -> dict[object, int]:
     """How many rows each review has; one query."""
     rows = Review.objects.for_tenant(tenant).filter(pk__in=[r.pk for r in reviews])
     return dict(rows.annotate(row_count=Count("rows")).values_list("pk", "row_count"))
 
 
-def earlier_values(*, job: ParsingJob) -> dict[str, EarlierValue]:
+def find_earlier_values(*, job: ParsingJob) -> dict[str, EarlierValue]:
     """The person's last value before this report, by LOINC code; one query.
 
     Of completed reports alone. Source: Ours (workflow D1: previous value and delta).

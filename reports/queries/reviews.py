@@ -64,7 +64,7 @@ class RowDiff:
     fields: tuple[str, ...]
 
 
-def review_of(*, tenant: Tenant, review_id: UUID) -> Review:
+def get_review(*, tenant: Tenant, review_id: UUID) -> Review:
     """One review with its job and user. Raises: review_not_found."""
     rows = Review.objects.for_tenant(tenant).live()
     found: Review | None = (
@@ -76,7 +76,7 @@ def review_of(*, tenant: Tenant, review_id: UUID) -> Review:
     return found
 
 
-def reviews_of_job(*, job: ParsingJob) -> list[Review]:
+def list_reviews_of_job(*, job: ParsingJob) -> list[Review]:
     """A job's reviews with their signatures, the first first; one query."""
     rows = Review.objects.for_tenant(job.tenant).filter(job=job)
     return list(rows.select_related("sign_off").order_by("number"))
@@ -85,10 +85,10 @@ def reviews_of_job(*, job: ParsingJob) -> list[Review]:
 def review_rows(*, tenant: Tenant, review: Review) -> list[ReviewRow]:
     """A review's rows as they stand, in reading order; one query."""
     rows = ReviewRow.objects.for_tenant(tenant).filter(review=review)
-    return sorted(rows, key=reading_order)
+    return sorted(rows, key=reading_order_key)
 
 
-def readings_of(review: Review) -> list[Review]:
+def list_previous_readings(review: Review) -> list[Review]:
     """The signed readings that a second read or a dispute is about, the first first.
 
     Empty for a first review; one query, with signatures. Source: Ours: readings of one
@@ -105,22 +105,22 @@ def readings_of(review: Review) -> list[Review]:
     return list(rows.select_related("sign_off").order_by("number"))
 
 
-def reader_keys(review: Review) -> set[str]:
+def list_reader_keys(review: Review) -> set[str]:
     """The keys of the members who signed the readings before this one."""
-    return {one.sign_off.member_key for one in readings_of(review)}
+    return {one.sign_off.member_key for one in list_previous_readings(review)}
 
 
-def reading_order(row: ReviewRow) -> tuple[int, int]:
+def reading_order_key(row: ReviewRow) -> tuple[int, int]:
     """What sorts rows as they are read: a row a person made follows the one above."""
     return (row.position if row.after is None else row.after, row.position)
 
 
-def rows_in_order_of_need(rows: Iterable[ReviewRow]) -> list[ReviewRow]:
+def sort_rows_by_need(rows: Iterable[ReviewRow]) -> list[ReviewRow]:
     """Rows that need a person first: contradictions, then doubts; the decided last."""
     return sorted(rows, key=lambda row: (_need(row), row.position))
 
 
-def row_versions(
+def list_row_versions(
     *, tenant: Tenant, review: Review, position: int | None = None
 ) -> list[ReviewRowVersion]:
     """Every version of a review's rows, or of one row, oldest first."""
@@ -130,24 +130,24 @@ def row_versions(
     return list(rows.select_related("row").order_by("row__position", "version"))
 
 
-def loinc_aliases(*, tenant: Tenant) -> list[LoincAlias]:
+def list_loinc_aliases(*, tenant: Tenant) -> list[LoincAlias]:
     """A team's aliases in this environment, the latest first."""
     return list(LoincAlias.objects.for_tenant(tenant).order_by("-id"))
 
 
-def comments_of(*, review: Review) -> list[ReviewComment]:
+def list_comments(*, review: Review) -> list[ReviewComment]:
     """The remarks on a review and its rows, oldest first."""
     rows = ReviewComment.objects.for_tenant(review.tenant).filter(review=review)
     return list(rows.order_by("id"))
 
 
-def rereadings_of(job: ParsingJob) -> list[Rereading]:
+def list_rereadings(job: ParsingJob) -> list[Rereading]:
     """What the machine read again of a report, the latest first, without the rows."""
     rows = Rereading.objects.for_tenant(job.tenant).filter(job=job)
     return list(rows.defer("rows", "notes").order_by("-id"))
 
 
-def review_diff(*, tenant: Tenant, review: Review) -> list[RowDiff]:
+def list_changed_rows(*, tenant: Tenant, review: Review) -> list[RowDiff]:
     """What a review changed of what it began with; of an amendment, of the version
     before. Two queries.
     """
@@ -172,7 +172,7 @@ def review_diff(*, tenant: Tenant, review: Review) -> list[RowDiff]:
     return found
 
 
-def identity_lines(*, job: ParsingJob) -> list[IdentityLine]:
+def compare_identity(*, job: ParsingJob) -> list[IdentityLine]:
     """What the report says of its person beside what is known of the user; one query.
 
     Source: Ours; a report under another person's name is the worst error of all.
@@ -193,7 +193,7 @@ def identity_lines(*, job: ParsingJob) -> list[IdentityLine]:
     ]
 
 
-def duplicates_of(*, job: ParsingJob) -> list[ParsingJob]:
+def find_duplicates(*, job: ParsingJob) -> list[ParsingJob]:
     """Other jobs of the same file, or of the same specimen and day, newest first.
 
     Failed jobs and those of deleted users are left out. One query, by indexes.

@@ -16,7 +16,7 @@ from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.web import go_to, page_url, render_page
 from reports.operations.loinc_aliases import confirm_alias, end_alias
-from reports.queries import loinc_aliases
+from reports.queries import list_loinc_aliases
 from reports.states import AliasStatus
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _ENDED_SHOWN = 25
 @require_right(Area.SIGN_REPORTS)
 def aliases(request: TenantRequest) -> HttpResponse:
     """All aliases: those that wait first."""
-    found = loinc_aliases(tenant=request.tenant)
+    found = list_loinc_aliases(tenant=request.tenant)
     by_status = {
         status: [one for one in found if one.status == status] for status in AliasStatus
     }
@@ -54,7 +54,7 @@ def aliases(request: TenantRequest) -> HttpResponse:
 @require_right(Area.SIGN_REPORTS, write=True)
 def confirm(request: TenantRequest, alias_id: int) -> HttpResponse:
     """Agree to a colleague's proposal."""
-    return _do(
+    return _run_action(
         request, alias_id, confirm_alias, _("Mapping approved. New reports use it.")
     )
 
@@ -63,12 +63,12 @@ def confirm(request: TenantRequest, alias_id: int) -> HttpResponse:
 @require_right(Area.SIGN_REPORTS, write=True)
 def end(request: TenantRequest, alias_id: int) -> HttpResponse:
     """Decline a proposal or take an alias back."""
-    return _do(
+    return _run_action(
         request, alias_id, end_alias, _("Mapping removed. New reports do not use it.")
     )
 
 
-def _do(
+def _run_action(
     request: TenantRequest,
     alias_id: int,
     act: Callable[..., LoincAlias],

@@ -23,7 +23,7 @@ from portal.lib.web import go_to, page_url
 from reports.operations.review_amending import amend_report, withdraw_amendment
 from reports.operations.review_signing import waive_second_read
 from reports.operations.reviews import claim_review
-from reports.queries import parsing_job, review_of
+from reports.queries import get_review, parsing_job
 from reports.web.signing_rows import desk_url
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def waive(request: TenantRequest, review_id: str) -> HttpResponse:
 
 
 def _review(request: TenantRequest, review_id: str) -> Review:
-    return review_of(tenant=request.tenant, review_id=read_id(review_id))
+    return get_review(tenant=request.tenant, review_id=read_id(review_id))
 
 
 def read_id(text: str) -> UUID:

@@ -18,17 +18,22 @@ from accounts.web.rights import require_right
 from accounts.webhooks.queries import SentTo, endpoints_told, events_about
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import page_url, render_page
-from reports.operations.review_signing import signature_holds
+from reports.operations.review_signing import is_signature_valid
 from reports.queries import (
-    comments_of,
     job_transitions,
+    list_comments,
+    list_rereadings,
+    list_reviews_of_job,
+    list_row_versions,
     parsing_job,
-    rereadings_of,
-    reviews_of_job,
-    row_versions,
 )
 from reports.states import ParsingJobStatus, ReviewKind, ReviewStatus
-from reports.web.signing_rows import FieldChange, Ink, field_changes, ink_of
+from reports.web.signing_rows import (
+    FieldChange,
+    PageCrop,
+    crop_around_row,
+    list_field_changes,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -75,7 +80,7 @@ class Edit:
     name: str
     reason: str
     changes: tuple[FieldChange, ...]
-    ink: Ink | None
+    ink: PageCrop | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +113,7 @@ def history(request: TenantRequest, job_id: str) -> HttpResponse:
         job = parsing_job(tenant=request.tenant, job_id=UUID(job_id))
     except ValueError:
         raise Http404 from None
-    reviews = reviews_of_job(job=job)
+    reviews = list_reviews_of_job(job=job)
     for review in reviews:
         review.job, review.tenant = job, job.tenant
     record_read(
@@ -127,8 +132,8 @@ def history(request: TenantRequest, job_id: str) -> HttpResponse:
         section="reports",
         chapters=[_chapter(request, review, reviews) for review in reversed(reviews)],
         moves=job_transitions(job),
-        sent=sent_of(request, job),
-        rereadings=rereadings_of(job),
+        sent=list_sent_events(request, job),
+        rereadings=list_rereadings(job),
         may_reread=may_write and job.status == ParsingJobStatus.COMPLETED,
         may_amend=may_write
         and job.status == ParsingJobStatus.COMPLETED
@@ -137,7 +142,7 @@ def history(request: TenantRequest, job_id: str) -> HttpResponse:
     )
 
 
-def sent_of(request: TenantRequest, job: ParsingJob) -> list[Sent]:
+def list_sent_events(request: TenantRequest, job: ParsingJob) -> list[Sent]:
     """The events that said the report's status, the latest first; three queries."""
     events = events_about(
         tenant=request.tenant,
@@ -163,8 +168,10 @@ def _chapter(request: TenantRequest, review: Review, reviews: list[Review]) -> C
         review=review,
         kind=known.label if known else review.kind,
         edits=[] if hidden else _edits(request, review),
-        comments=[] if hidden else comments_of(review=review),
-        holds=signature_holds(tenant=request.tenant, review=review) if signed else None,
+        comments=[] if hidden else list_comments(review=review),
+        holds=is_signature_valid(tenant=request.tenant, review=review)
+        if signed
+        else None,
         is_hidden=hidden,
         is_waivable=review.kind == ReviewKind.SECOND
         and review.status == ReviewStatus.OPEN
@@ -199,7 +206,7 @@ def _edits(request: TenantRequest, review: Review) -> list[Edit]:
     """What was done to the rows, in time; of what a row began with nothing."""
     before: dict[int, ReviewRowVersion] = {}
     edits = []
-    for version in row_versions(tenant=request.tenant, review=review):
+    for version in list_row_versions(tenant=request.tenant, review=review):
         last = before.get(version.row.position)
         before[version.row.position] = version
         if last is None and not version.act:
@@ -211,21 +218,25 @@ def _edits(request: TenantRequest, review: Review) -> list[Edit]:
                 says=_ACTS.get(version.act, version.act),
                 name=str(version.values["test_name"]),
                 reason=version.reason,
-                changes=field_changes(last.values if last else None, version.values),
-                ink=ink_of(request, job=review.job, values=version.values),
+                changes=list_field_changes(
+                    last.values if last else None, version.values
+                ),
+                ink=crop_around_row(request, job=review.job, values=version.values),
             )
         )
     return sorted(edits, key=lambda edit: edit.at)
 
 
-def signature_card(request: TenantRequest, job: ParsingJob) -> dict[str, Any] | None:
+def build_signature_card(
+    request: TenantRequest, job: ParsingJob
+) -> dict[str, Any] | None:
     """What the report's page says of its review, None where there was none.
 
     Six queries at most; for members who review.
     """
     if not request.rights.allow(Area.SIGN_REPORTS):
         return None
-    reviews = reviews_of_job(job=job)
+    reviews = list_reviews_of_job(job=job)
     open_one = next((r for r in reviews if r.status == ReviewStatus.OPEN), None)
     known = ReviewKind.known(open_one.kind) if open_one else None
     may_amend = (
@@ -242,5 +253,5 @@ def signature_card(request: TenantRequest, job: ParsingJob) -> dict[str, Any] | 
         else "",
         "history": page_url(request, "reports:history", job_id=job.id),
         "amend": page_url(request, "reports:amend", job_id=job.id) if may_amend else "",
-        "sent": sent_of(request, job) if reviews else [],
+        "sent": list_sent_events(request, job) if reviews else [],
     }

@@ -25,9 +25,9 @@ from reports.queries import (
     COUNTED_UP_TO,
     JobFilters,
     count_jobs,
+    count_jobs_per_day,
+    count_jobs_to_check,
     failed_jobs,
-    jobs_per_day,
-    jobs_to_look_at,
     parsing_jobs,
 )
 from reports.states import ParsingJobFailureReason, ParsingJobStatus
@@ -73,7 +73,7 @@ def nav_count(request: TenantRequest) -> NavCount | None:
     """How many reports a person should look at."""
     if not request.rights.allow(Area.REPORTS):
         return None
-    number = jobs_to_look_at(tenant=request.tenant, failed_since=_failed_since())
+    number = count_jobs_to_check(tenant=request.tenant, failed_since=_failed_since())
     return NavCount(number, _("to check"), "rev") if number else None
 
 
@@ -94,7 +94,7 @@ def _waiting_tile(request: TenantRequest, oldest: list[ParsingJob]) -> Tile:
 def _read_tile(request: TenantRequest) -> Tile:
     number = count_jobs(tenant=request.tenant, statuses=TABS["completed"])
     now = timezone.now()
-    uploads = jobs_per_day(
+    uploads = count_jobs_per_day(
         tenant=request.tenant, since=now - timedelta(days=TREND_DAYS)
     )
     days = [now.date() - timedelta(days=ago) for ago in range(TREND_DAYS)]

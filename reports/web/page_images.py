@@ -16,7 +16,7 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.errors import Unavailable
 from portal.lib.time_limits import RETRY_AFTER_S
-from reports.operations.page_pictures import DRAWING_BUSY, page_picture
+from reports.operations.page_pictures import DRAWING_BUSY, load_page_picture
 from reports.queries import parsing_job
 from reports.states import PictureSize
 
@@ -38,7 +38,7 @@ def page_image(request: TenantRequest, job_id: str, page: int) -> HttpResponse:
     except ValueError:
         raise Http404 from None
     try:
-        picture = page_picture(job=job, page=page, size=size)
+        picture = load_page_picture(job=job, page=page, size=size)
     except Unavailable as refusal:
         if refusal.code != DRAWING_BUSY:
             raise

@@ -21,9 +21,15 @@ from portal.lib.errors import DomainError, NotAllowed, NotFound
 from portal.lib.web import go_to, page_url, render_page
 from reports.operations.review_readings import take_reading
 from reports.operations.review_saving import RowRef
-from reports.queries import readings_of, review_of, review_rows
+from reports.queries import get_review, list_previous_readings, review_rows
 from reports.states import ReviewKind, RowDecision
-from reports.web.signing_rows import FieldChange, Ink, desk_url, field_changes, ink_of
+from reports.web.signing_rows import (
+    FieldChange,
+    PageCrop,
+    crop_around_row,
+    desk_url,
+    list_field_changes,
+)
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -45,7 +51,7 @@ class DisputedRow:
 
     row: ReviewRow
     differences: tuple[FieldChange, ...]
-    sides: tuple[tuple[str, dict[str, Any] | None, Ink | None], ...]
+    sides: tuple[tuple[str, dict[str, Any] | None, PageCrop | None], ...]
 
 
 @require_GET
@@ -68,7 +74,7 @@ def readings(request: TenantRequest, review_id: str) -> HttpResponse:
         review=review,
         section="reports",
         desk=desk_url(request, review),
-        readers=[one.sign_off.member_label for one in readings_of(review)],
+        readers=[one.sign_off.member_label for one in list_previous_readings(review)],
         rows=disputed,
         undecided=sum(not one.row.is_decided for one in disputed),
         is_mine=review.claimed_by_key == request.actor.key,
@@ -106,12 +112,14 @@ def _disputed(request: TenantRequest, review: Review, row: ReviewRow) -> Dispute
     )
     return DisputedRow(
         row=row,
-        differences=field_changes(first, second),
+        differences=list_field_changes(first, second),
         sides=tuple(
             (
                 side,
                 told.get(side),
-                ink_of(request, job=review.job, values=values) if values else None,
+                crop_around_row(request, job=review.job, values=values)
+                if values
+                else None,
             )
             for side, values in (("first", first), ("second", second))
         ),
@@ -120,7 +128,7 @@ def _disputed(request: TenantRequest, review: Review, row: ReviewRow) -> Dispute
 
 def _dispute(request: TenantRequest, review_id: str) -> Review:
     try:
-        review = review_of(tenant=request.tenant, review_id=UUID(review_id))
+        review = get_review(tenant=request.tenant, review_id=UUID(review_id))
     except ValueError:
         raise Http404 from None
     if review.kind != ReviewKind.DISPUTE:

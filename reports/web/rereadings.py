@@ -19,14 +19,14 @@ from portal.lib.errors import DomainError, NotAllowed, NotFound
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, render_page
 from reports.operations.rereading import (
+    compare_rereading,
+    get_rereading,
     reread_report,
-    rereading_diff,
-    rereading_of,
 )
 from reports.operations.review_amending import ReadingChoice, amend_report
 from reports.operations.reviews import claim_review
 from reports.web.amending import WhyForm, read_id
-from reports.web.signing_rows import changed_row, desk_url
+from reports.web.signing_rows import build_changed_row, desk_url
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,10 +112,10 @@ def amend_with(request: TenantRequest, job_id: str, rereading_id: int) -> HttpRe
 def _found(
     request: TenantRequest, job_id: str, rereading_id: int
 ) -> tuple[Rereading, list[RowDiff]]:
-    found = rereading_of(
+    found = get_rereading(
         tenant=request.tenant, job_id=read_id(job_id), rereading_id=rereading_id
     )
-    return found, rereading_diff(rereading=found)
+    return found, compare_rereading(rereading=found)
 
 
 def _page(
@@ -144,7 +144,7 @@ def _page(
         form=form,
         rows=[
             (
-                changed_row(request, job=found.job, diff=diff),
+                build_changed_row(request, job=found.job, diff=diff),
                 diff.after is not None,
                 str(diff.position) in chosen,
             )

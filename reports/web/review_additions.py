@@ -20,21 +20,21 @@ from portal.lib.web import go_to
 from reports.operations.review_additions import (
     add_row,
     merge_rows,
-    merged_text,
     split_row,
+    suggest_merged_text,
 )
 from reports.operations.review_boxes import read_drawn_box
 from reports.operations.review_saving import RowRef
-from reports.queries import review_of, review_rows
+from reports.queries import get_review, review_rows
 from reports.web.review_answers import (
+    build_row_ref,
     find_row,
     is_stale,
     read_version,
-    row_ref,
     row_url,
     seen_version,
 )
-from reports.web.review_forms import BoxForm, RowForm, row_initial
+from reports.web.review_forms import BoxForm, RowForm, row_form_initial
 from reports.web.review_queue import read_id
 
 if TYPE_CHECKING:
@@ -50,13 +50,13 @@ def split(request: TenantRequest, review_id: str, position: int) -> HttpResponse
     """Make one row two."""
     review, row = find_row(request, review_id, position)
     forms = [
-        RowForm(posted(request), initial=row_initial(row.values), prefix=prefix)
+        RowForm(posted(request), initial=row_form_initial(row.values), prefix=prefix)
         for prefix in ("first", "second")
     ]
     sound = [form.is_valid() for form in forms]  # each says its own errors
     seen = seen_version(request, row)
     if request.method == "POST" and all(sound):
-        ref = row_ref(request, review_id, position)
+        ref = build_row_ref(request, review_id, position)
         try:
             split_row(
                 tenant=request.tenant,
@@ -94,14 +94,14 @@ def merge(request: TenantRequest, review_id: str, position: int) -> HttpResponse
     if after is None:
         messages.error(request, _("There is no next row to merge with."))
         return go_to(request, row_url(request, review, position))
-    text = merged_text([row, after])
+    text = suggest_merged_text([row, after])
     initial = {name: getattr(text, name) or "" for name in RowForm.base_fields}
     form = RowForm(posted(request), initial=initial, prefix="first")
     seen = seen_version(request, row)
     if request.method == "POST" and form.is_valid():
         beside = read_version(request.POST.get("after_version", ""))
         refs = [
-            row_ref(request, review_id, position),
+            build_row_ref(request, review_id, position),
             RowRef(review.id, after.position, beside),
         ]
         try:
@@ -131,7 +131,7 @@ def merge(request: TenantRequest, review_id: str, position: int) -> HttpResponse
 @require_right(Area.SIGN_REPORTS, write=True)
 def add(request: TenantRequest, review_id: str) -> HttpResponse:
     """Add a row that was not read: typed, or from a box drawn on a page."""
-    review = review_of(tenant=request.tenant, review_id=read_id(review_id))
+    review = get_review(tenant=request.tenant, review_id=read_id(review_id))
     box = BoxForm(request.POST if request.method == "POST" else request.GET)
     place = box.place()
     initial, read = {}, ""

@@ -16,11 +16,11 @@ from accounts.operations.audit import record_read
 from accounts.web.dialogs import render_form
 from portal.lib.web import go_to, page_url, render_page, wants_fragment
 from reports.operations.review_saving import RowRef
-from reports.queries import review_of, review_rows
-from reports.web.review_desk import desk_context, desk_state
-from reports.web.review_pages import desk_pages
+from reports.queries import get_review, review_rows
+from reports.web.review_desk import build_desk_context, build_desk_state
+from reports.web.review_pages import build_desk_pages
 from reports.web.review_queue import read_id
-from reports.web.review_rows import panels_of
+from reports.web.review_rows import list_panels
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -42,7 +42,7 @@ def find_row(
     request: TenantRequest, review_id: str, position: int
 ) -> tuple[Review, ReviewRow]:
     """A row of the address with its review. Raises: Http404."""
-    review = review_of(tenant=request.tenant, review_id=read_id(review_id))
+    review = get_review(tenant=request.tenant, review_id=read_id(review_id))
     rows = review_rows(tenant=request.tenant, review=review)
     row = next((one for one in rows if one.position == position), None)
     if row is None:
@@ -50,7 +50,7 @@ def find_row(
     return review, row
 
 
-def row_ref(request: TenantRequest, review_id: str, position: int) -> RowRef:
+def build_row_ref(request: TenantRequest, review_id: str, position: int) -> RowRef:
     """The row of the address at the version that a form names."""
     version = read_version(request.POST.get("version", ""))
     return RowRef(read_id(review_id), position, version)
@@ -75,7 +75,7 @@ def is_stale(refusal: DomainError) -> bool:
     return refusal.code == "row_changed"
 
 
-def show_saved(
+def render_saved_row(
     request: TenantRequest,
     ref: RowRef,
     others: Collection[int],
@@ -101,7 +101,7 @@ def show_saved(
     return response
 
 
-def show_refused(
+def render_refused_row(
     request: TenantRequest, ref: RowRef, refusal: DomainError
 ) -> HttpResponse:
     """The row as it is, with why it was not changed, or the way back to it."""
@@ -123,7 +123,7 @@ def show_refused(
     return response
 
 
-def show_confirmed(
+def render_confirmed_rows(
     request: TenantRequest, review_id: UUID, rows: Collection[ReviewRow], *, told: str
 ) -> HttpResponse:
     """The rows that were confirmed together, each in its place; `told` is read out."""
@@ -146,18 +146,18 @@ def _changed(
     moved: Collection[int] = (),
 ) -> dict[str, Any]:
     """What is drawn anew beside rows that changed."""
-    pages = desk_pages(request, state.review, state.rows)
+    pages = build_desk_pages(request, state.review, state.rows)
     panels = {row.panel for row in state.rows if row.row.position in positions}
     return {
-        **desk_context(request, state),
+        **build_desk_context(request, state),
         "oob": True,
-        "panels": [panel for panel in panels_of(state.rows) if panel.name in panels],
+        "panels": [panel for panel in list_panels(state.rows) if panel.name in panels],
         "marks": [page for page in pages if page.positions & {*positions}],
         "overlays": [page for page in pages if page.number in moved],
     }
 
 
-def show_panel(
+def render_row_panel(
     request: TenantRequest,
     review: Review,
     row: ReviewRow,
@@ -189,7 +189,7 @@ def show_panel(
     )
 
 
-def show_dialog(
+def render_row_dialog(
     request: TenantRequest,
     review: Review,
     row: ReviewRow,
@@ -226,7 +226,9 @@ def row_url(request: TenantRequest, review: Review, position: int) -> str:
 
 
 def _state(request: TenantRequest, review_id: UUID) -> DeskState:
-    return desk_state(request, review_of(tenant=request.tenant, review_id=review_id))
+    return build_desk_state(
+        request, get_review(tenant=request.tenant, review_id=review_id)
+    )
 
 
 def _row_in(state: DeskState, position: int) -> DeskRow:

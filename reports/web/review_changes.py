@@ -22,7 +22,11 @@ from portal.lib.errors import DomainError, NotAllowed, NotFound
 from portal.lib.web import go_to, page_url, render_page, wants_fragment
 from reports.operations.loinc import loinc_folder
 from reports.operations.loinc_aliases import propose_alias
-from reports.operations.review_checks import read_text, result_of, uses_decimal_comma
+from reports.operations.review_checks import (
+    parse_row_text,
+    to_parsed_result,
+    uses_decimal_comma,
+)
 from reports.operations.review_comments import comment_review
 from reports.operations.review_rows import (
     choose_loinc,
@@ -36,24 +40,24 @@ from reports.operations.review_rows import (
 from reports.operations.review_saving import RowRef
 from reports.parser.loinc import search_loinc
 from reports.parser.report import Metadata
-from reports.queries import review_rows, row_versions
+from reports.queries import list_row_versions, review_rows
 from reports.states import RowPart
 from reports.web.review_answers import (
+    build_row_ref,
     find_row,
     is_stale,
-    row_ref,
+    render_confirmed_rows,
+    render_refused_row,
+    render_row_dialog,
+    render_row_panel,
+    render_saved_row,
     row_url,
     seen_version,
-    show_confirmed,
-    show_dialog,
-    show_panel,
-    show_refused,
-    show_saved,
 )
-from reports.web.review_forms import BoxForm, ReasonForm, RowForm, row_initial
-from reports.web.review_pages import pages_of
+from reports.web.review_forms import BoxForm, ReasonForm, RowForm, row_form_initial
+from reports.web.review_pages import page_numbers_of
 from reports.web.review_queue import read_id
-from reports.web.review_rows import Candidate, candidates_of
+from reports.web.review_rows import Candidate, list_candidates
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -70,7 +74,7 @@ def settle(
     request: TenantRequest, review_id: str, position: int, act: str
 ) -> HttpResponse:
     """Confirm a row as it stands, or undo its last change."""
-    ref = row_ref(request, review_id, position)
+    ref = build_row_ref(request, review_id, position)
     # An undoing may put boxes back.
     before = find_row(request, review_id, position)[1] if act == "undo" else None
     try:
@@ -78,9 +82,9 @@ def settle(
     except (NotFound, NotAllowed):
         raise
     except DomainError as refusal:
-        return show_refused(request, ref, refusal)
-    moved = pages_of(before, saved.row, *saved.others) if before else ()
-    return show_saved(request, ref, [row.position for row in saved.others], moved)
+        return render_refused_row(request, ref, refusal)
+    moved = page_numbers_of(before, saved.row, *saved.others) if before else ()
+    return render_saved_row(request, ref, [row.position for row in saved.others], moved)
 
 
 @require_http_methods(["GET", "POST"])
@@ -88,11 +92,11 @@ def settle(
 def edit(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
     """Type what a row says; its box stays where it is."""
     review, row = find_row(request, review_id, position)
-    form = RowForm(posted(request), initial=row_initial(row.values))
+    form = RowForm(posted(request), initial=row_form_initial(row.values))
     _name_fields(form, position)
     stale = None
     if request.method == "POST" and form.is_valid():
-        ref = row_ref(request, review_id, position)
+        ref = build_row_ref(request, review_id, position)
         try:
             saved = edit_row(
                 tenant=request.tenant, actor=request.actor, ref=ref, text=form.text()
@@ -104,9 +108,13 @@ def edit(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
                 stale = row
             form.add_error(None, refusal.message)
         else:
-            return show_saved(request, ref, [one.position for one in saved.others])
-    first = row_versions(tenant=request.tenant, review=review, position=position)[0]
-    return show_panel(
+            return render_saved_row(
+                request, ref, [one.position for one in saved.others]
+            )
+    first = list_row_versions(tenant=request.tenant, review=review, position=position)[
+        0
+    ]
+    return render_row_panel(
         request,
         review,
         row,
@@ -129,9 +137,9 @@ def understood(request: TenantRequest, review_id: str, position: int) -> HttpRes
     if form.is_valid():
         rows = review_rows(tenant=request.tenant, review=review)
         known = review.job.metadata or {}
-        result = read_text(
+        result = parse_row_text(
             form.text(),
-            before=result_of(row),
+            before=to_parsed_result(row),
             metadata=Metadata(
                 **{name: known.get(name) for name in Metadata.__dataclass_fields__}
             ),
@@ -149,7 +157,7 @@ def loinc(request: TenantRequest, review_id: str, position: int) -> HttpResponse
     review, row = find_row(request, review_id, position)
     error, stale = "", False
     if request.method == "POST":
-        ref = row_ref(request, review_id, position)
+        ref = build_row_ref(request, review_id, position)
         code = request.POST.get("loinc_code")
         if code is None:
             error = _('Choose a code, or "No code".')
@@ -167,10 +175,12 @@ def loinc(request: TenantRequest, review_id: str, position: int) -> HttpResponse
                 error, stale = refusal.message, is_stale(refusal)
             else:
                 if code and request.POST.get("remember"):
-                    _remember(request, ref, saved.row.version)
-                return show_saved(request, ref, [one.position for one in saved.others])
+                    _propose_mapping(request, ref, saved.row.version)
+                return render_saved_row(
+                    request, ref, [one.position for one in saved.others]
+                )
     query = request.GET.get("q", "").strip()
-    return show_panel(
+    return render_row_panel(
         request,
         review,
         row,
@@ -185,7 +195,7 @@ def loinc(request: TenantRequest, review_id: str, position: int) -> HttpResponse
         else "",
         candidates=_found(row, query)
         if query
-        else candidates_of(row.values["loinc_matches"]),
+        else list_candidates(row.values["loinc_matches"]),
     )
 
 
@@ -197,7 +207,7 @@ def exclude(request: TenantRequest, review_id: str, position: int) -> HttpRespon
     form = ReasonForm(posted(request))
     seen = seen_version(request, row)
     if request.method == "POST" and form.is_valid():
-        ref = row_ref(request, review_id, position)
+        ref = build_row_ref(request, review_id, position)
         try:
             saved = exclude_row(
                 tenant=request.tenant,
@@ -211,8 +221,10 @@ def exclude(request: TenantRequest, review_id: str, position: int) -> HttpRespon
             seen = row.version if is_stale(refusal) else seen
             form.add_error(None, refusal.message)
         else:
-            return show_saved(request, ref, [one.position for one in saved.others])
-    return show_dialog(
+            return render_saved_row(
+                request, ref, [one.position for one in saved.others]
+            )
+    return render_row_dialog(
         request,
         review,
         row,
@@ -244,8 +256,10 @@ def comment(request: TenantRequest, review_id: str, position: int) -> HttpRespon
         except DomainError as refusal:
             form.add_error(None, refusal.message)
         else:
-            return show_saved(request, row_ref(request, review_id, position), [])
-    return show_dialog(
+            return render_saved_row(
+                request, build_row_ref(request, review_id, position), []
+            )
+    return render_row_dialog(
         request,
         review,
         row,
@@ -265,12 +279,14 @@ def redraw(request: TenantRequest, review_id: str, position: int) -> HttpRespons
     """
     review, row = find_row(request, review_id, position)
     if request.method == "GET":
-        return _ask_for_box(request, review, row, BoxForm(initial=_box_of(row)))
+        return _render_box_form(
+            request, review, row, BoxForm(initial=_initial_box(row))
+        )
     form = BoxForm(request.POST)
     place = form.place()
     if place is None and "typed" not in request.POST:
-        return _ask_for_box(request, review, row, form)
-    ref = row_ref(request, review_id, position)
+        return _render_box_form(request, review, row, form)
+    ref = build_row_ref(request, review_id, position)
     try:
         saved = redraw_box(
             tenant=request.tenant,
@@ -283,11 +299,11 @@ def redraw(request: TenantRequest, review_id: str, position: int) -> HttpRespons
         raise
     except DomainError as refusal:
         if wants_fragment(request):
-            return show_refused(request, ref, refusal)
+            return render_refused_row(request, ref, refusal)
         form.add_error(None, refusal.message)
-        return _ask_for_box(request, review, row, form)
+        return _render_box_form(request, review, row, form)
     others = [one.position for one in saved.others]
-    return show_saved(request, ref, others, pages_of(row, saved.row))
+    return render_saved_row(request, ref, others, page_numbers_of(row, saved.row))
 
 
 @require_POST
@@ -312,12 +328,12 @@ def confirm_panel(request: TenantRequest, review_id: str) -> HttpResponse:
         "n": len(done)
     }
     if wants_fragment(request):
-        return show_confirmed(request, key, done, told=told)
+        return render_confirmed_rows(request, key, done, told=told)
     messages.success(request, told)
     return go_to(request, back)
 
 
-def _ask_for_box(
+def _render_box_form(
     request: TenantRequest, review: Review, row: ReviewRow, form: BoxForm
 ) -> HttpResponse:
     record_read(
@@ -342,7 +358,7 @@ def _ask_for_box(
     )
 
 
-def _box_of(row: ReviewRow) -> dict[str, float]:
+def _initial_box(row: ReviewRow) -> dict[str, float]:
     """The box of a row's value as the form begins with it."""
     place = row.values["provenance"].get(RowPart.VALUE)
     if place is None:
@@ -353,7 +369,7 @@ def _box_of(row: ReviewRow) -> dict[str, float]:
     return {"page": place["page"], **corners}
 
 
-def _remember(request: TenantRequest, ref: RowRef, version: int) -> None:
+def _propose_mapping(request: TenantRequest, ref: RowRef, version: int) -> None:
     """Propose the code for this name; the row is saved whatever comes of that."""
     now = RowRef(ref.review_id, ref.position, version)
     try:
@@ -366,7 +382,7 @@ def _found(row: ReviewRow, query: str) -> list[Candidate]:
     hits = search_loinc(
         query,
         unit=row.values["units"],
-        specimen=result_of(row).sample_type,
+        specimen=to_parsed_result(row).sample_type,
         release=loinc_folder(),
     )
     matches = [
@@ -379,7 +395,7 @@ def _found(row: ReviewRow, query: str) -> list[Candidate]:
         }
         for hit in hits
     ]
-    return candidates_of(matches)
+    return list_candidates(matches)
 
 
 def _name_fields(form: RowForm, position: int) -> None:

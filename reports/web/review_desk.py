@@ -26,29 +26,29 @@ from reports.operations.review_gates import (
     decide_identity,
     keep_duplicate,
     move_report,
+    record_page_shown,
     replace_duplicate,
-    show_page,
 )
-from reports.operations.review_signing import approval_gaps
+from reports.operations.review_signing import find_approval_gaps
 from reports.queries import (
-    comments_of,
-    duplicates_of,
-    identity_lines,
-    review_of,
+    compare_identity,
+    find_duplicates,
+    get_review,
+    list_comments,
     review_rows,
 )
-from reports.queries.review_queue import earlier_values
+from reports.queries.review_queue import find_earlier_values
 from reports.states import ParsingJobStatus, ReviewStatus
 from reports.web.review_forms import MoveForm, ReasonForm
-from reports.web.review_notes import without_repetition
-from reports.web.review_pages import desk_pages
+from reports.web.review_notes import merge_repeat_notes
+from reports.web.review_pages import build_desk_pages
 from reports.web.review_queue import read_id
 from reports.web.review_rows import (
     DeskRow,
-    checks_of,
-    decided_count,
-    desk_row,
-    groups_of,
+    build_desk_row,
+    count_decided,
+    group_rows,
+    list_checks,
 )
 from users.queries import resolve_user
 
@@ -83,7 +83,7 @@ class DeskState:
 @require_right(Area.SIGN_REPORTS, write=True)
 def desk(request: TenantRequest, review_id: str) -> HttpResponse:
     """The workbench; `row` is the row to begin with, `act` what is opened on it."""
-    review = review_of(tenant=request.tenant, review_id=read_id(review_id))
+    review = get_review(tenant=request.tenant, review_id=read_id(review_id))
     if review.status != ReviewStatus.OPEN:
         return go_to(request, page_url(request, "reports:page", job_id=review.job_id))
     is_mine = _is_mine(request, review)
@@ -94,23 +94,23 @@ def desk(request: TenantRequest, review_id: str) -> HttpResponse:
         subject_id=review.id,
         user_uuid=review.job.user.uuid,
     )
-    lines = identity_lines(job=review.job)
+    lines = compare_identity(job=review.job)
     is_doubtful = any(line.agrees is False for line in lines)
     if is_mine and is_doubtful and not review.identity_decided:
         return _gate(request, review)
-    state = desk_state(request, review)
+    state = build_desk_state(request, review)
     chosen = _chosen(request, state)
-    pages = desk_pages(request, review, state.rows)
+    pages = build_desk_pages(request, review, state.rows)
     wanted = request.GET.get("page", "")
     return render_page(
         request,
         "reports/review/desk.html",
-        **desk_context(request, state),
+        **build_desk_context(request, state),
         pages=pages,
         chosen=chosen,
         page_wanted=wanted,
         page_first=_first_page(pages, wanted, chosen),
-        duplicates=[] if review.duplicate_decided else duplicates_of(job=review.job),
+        duplicates=[] if review.duplicate_decided else find_duplicates(job=review.job),
         identity=lines,
         reason_form=ReasonForm(),
     )
@@ -122,7 +122,7 @@ def page_shown(request: TenantRequest, review_id: str, page: int) -> HttpRespons
     """Note that a page was displayed; answers what changes with it."""
     key = read_id(review_id)
     try:
-        review = show_page(
+        review = record_page_shown(
             tenant=request.tenant, actor=request.actor, review_id=key, page=page
         )
     except (NotFound, NotAllowed):
@@ -132,12 +132,12 @@ def page_shown(request: TenantRequest, review_id: str, page: int) -> HttpRespons
         return go_to(request, page_url(request, "reports:review", review_id=key))
     if not request.htmx:
         return go_to(request, f"{_desk_url(request, review)}#page-{page}")
-    state = desk_state(request, review)
-    pages = desk_pages(request, review, state.rows)
+    state = build_desk_state(request, review)
+    pages = build_desk_pages(request, review, state.rows)
     return render_page(
         request,
         "reports/review/_seen.html",
-        **{**desk_context(request, state), "oob": True},
+        **{**build_desk_context(request, state), "oob": True},
         number=page,
         page=next((one for one in pages if one.number == page), None),
     )
@@ -147,7 +147,7 @@ def page_shown(request: TenantRequest, review_id: str, page: int) -> HttpRespons
 @require_right(Area.SIGN_REPORTS, write=True)
 def identity(request: TenantRequest, review_id: str) -> HttpResponse:
     """Say that the report is this user's, or whose else, and why."""
-    review = review_of(tenant=request.tenant, review_id=read_id(review_id))
+    review = get_review(tenant=request.tenant, review_id=read_id(review_id))
     is_move = request.POST.get("verdict") == "move"
     form = MoveForm(request.POST) if is_move else ReasonForm(request.POST)
     if not form.is_valid():
@@ -182,7 +182,7 @@ def identity(request: TenantRequest, review_id: str) -> HttpResponse:
 @require_right(Area.SIGN_REPORTS, write=True)
 def duplicate(request: TenantRequest, review_id: str) -> HttpResponse:
     """Keep a report beside those it repeats, or let it take the place of one."""
-    review = review_of(tenant=request.tenant, review_id=read_id(review_id))
+    review = get_review(tenant=request.tenant, review_id=read_id(review_id))
     about: dict[str, Any] = {
         "tenant": request.tenant,
         "actor": request.actor,
@@ -201,31 +201,31 @@ def duplicate(request: TenantRequest, review_id: str) -> HttpResponse:
     return go_to(request, _desk_url(request, review))
 
 
-def desk_state(request: TenantRequest, review: Review) -> DeskState:
+def build_desk_state(request: TenantRequest, review: Review) -> DeskState:
     """A review's rows as shown; three queries."""
     rows = review_rows(tenant=request.tenant, review=review)
-    earlier = earlier_values(job=review.job)
-    comments = comments_of(review=review)
-    notes = without_repetition(review.notes)
+    earlier = find_earlier_values(job=review.job)
+    comments = list_comments(review=review)
+    notes = merge_repeat_notes(review.notes)
     return DeskState(
         review=review,
-        rows=[desk_row(row, notes, earlier, comments) for row in rows],
+        rows=[build_desk_row(row, notes, earlier, comments) for row in rows],
         is_mine=_is_mine(request, review),
         holder=_holder(review),
     )
 
 
-def desk_context(request: TenantRequest, state: DeskState) -> dict[str, Any]:
+def build_desk_context(request: TenantRequest, state: DeskState) -> dict[str, Any]:
     """What every part of the workbench is rendered with."""
     review, kept = state.review, state.kept
-    gaps = approval_gaps(review=review, rows=kept)
-    decided = decided_count(kept)
+    gaps = find_approval_gaps(review=review, rows=kept)
+    decided = count_decided(kept)
     needing = sum(row.needs for row in state.rows)
     return {
         "section": "reviews",
         "review": review,
         "rows": state.rows,
-        "groups": groups_of(state.rows),
+        "groups": group_rows(state.rows),
         "is_mine": state.is_mine,
         "holder": state.holder,
         "decided": decided,
@@ -233,7 +233,7 @@ def desk_context(request: TenantRequest, state: DeskState) -> dict[str, Any]:
         "share": round(120 * decided / max(1, len(kept)), 1),
         "gaps": gaps,
         "left": _left(gaps),
-        "checks": checks_of(review, kept),
+        "checks": list_checks(review, kept),
         "desk_url": _desk_url(request, review),
         # The first part of each row's addresses: to reverse sixteen for each of a
         # hundred rows takes 40 ms.
@@ -280,7 +280,7 @@ def _gate(
     *,
     is_move: bool = False,
 ) -> HttpResponse:
-    lines = identity_lines(job=review.job)
+    lines = compare_identity(job=review.job)
     return render_page(
         request,
         "reports/review/gate.html",
@@ -304,7 +304,7 @@ def _chosen(request: TenantRequest, state: DeskState) -> int | None:
     wanted = request.GET.get("row", "")
     if wanted.isdecimal() and int(wanted) in positions:
         return int(wanted)
-    shown = [row for group in groups_of(state.rows) for row in group.rows]
+    shown = [row for group in group_rows(state.rows) for row in group.rows]
     undecided = [row for row in shown if not row.row.is_decided]
     first = next(iter(undecided or shown), None)
     return first.row.position if first else None

@@ -69,7 +69,7 @@ class RowForm(forms.Form):
         )
 
 
-def row_initial(values: Mapping[str, Any]) -> dict[str, Any]:
+def row_form_initial(values: Mapping[str, Any]) -> dict[str, Any]:
     """A row's values as the form begins with them."""
     return {name: values[name] or "" for name in RowForm.base_fields}
 

@@ -69,7 +69,7 @@ CONTRADICTS = frozenset(
 )
 
 
-def without_repetition(notes: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def merge_repeat_notes(notes: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The notes, those on one test that is printed over and over as a single one."""
     told: list[Mapping[str, Any]] = []
     first: dict[int, dict[str, Any]] = {}
@@ -87,7 +87,7 @@ def without_repetition(notes: Iterable[Mapping[str, Any]]) -> list[Mapping[str, 
     return told
 
 
-def note_sentence(note: Mapping[str, Any]) -> str:
+def describe_note(note: Mapping[str, Any]) -> str:
     """Return one sentence that says what a note found."""
     facts = note["facts"]
     match note["code"]:
@@ -127,7 +127,7 @@ def note_sentence(note: Mapping[str, Any]) -> str:
             return f"{words(str(code))}."
 
 
-def reason_words(reasons: list[str]) -> str:
+def describe_reasons(reasons: list[str]) -> str:
     """Why a LOINC candidate stands where it does."""
     texts = [_REASONS.get(reason) or words(reason).lower() for reason in reasons]
     return ", ".join(str(text) for text in texts)

@@ -52,7 +52,7 @@ class DeskPage:
     stroke: float
 
 
-def desk_pages(
+def build_desk_pages(
     request: TenantRequest, review: Review, rows: Sequence[DeskRow]
 ) -> list[DeskPage]:
     """Each page with its boxes, in the page's own units."""
@@ -104,7 +104,7 @@ def desk_pages(
     return pages
 
 
-def pages_of(*rows: ReviewRow) -> set[int]:
+def page_numbers_of(*rows: ReviewRow) -> set[int]:
     """The numbers of the pages on which rows stand."""
     return {
         place["page"]

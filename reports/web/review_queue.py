@@ -29,14 +29,14 @@ from reports.operations.reviews import (
     release_review,
     take_over_review,
 )
-from reports.queries import review_of
+from reports.queries import get_review
 from reports.queries.review_queue import (
     TABS,
     TabFilters,
+    count_rows_per_review,
     count_tabs,
-    review_sources,
-    reviews_in_tab,
-    rows_per_review,
+    list_review_sources,
+    list_reviews_in_tab,
 )
 from reports.states import ReviewKind, ReviewStatus
 
@@ -114,7 +114,7 @@ def review_list(request: TenantRequest) -> HttpResponse:
     form = QueueForm(request.GET)
     form.is_valid()
     given = form.cleaned_data
-    sources = review_sources(tenant=request.tenant)
+    sources = list_review_sources(tenant=request.tenant)
     form.fields["source"].widget = forms.Select(
         attrs={"class": "select select--sm"}, choices=[("", _("Anyone")), *sources]
     )
@@ -128,9 +128,9 @@ def review_list(request: TenantRequest) -> HttpResponse:
         source=source if (source := given.get("source", "")) in dict(sources) else "",
     )
     offset = given.get("offset") or 0
-    found = reviews_in_tab(tenant=request.tenant, filters=filters)
+    found = list_reviews_in_tab(tenant=request.tenant, filters=filters)
     reviews = list(found[offset : offset + PAGE_SIZE])
-    numbers = rows_per_review(tenant=request.tenant, reviews=reviews)
+    numbers = count_rows_per_review(tenant=request.tenant, reviews=reviews)
     counts = count_tabs(tenant=request.tenant, member=request.actor.key)
     record_read(
         tenant=request.tenant,
@@ -178,7 +178,7 @@ def claim(request: TenantRequest, review_id: str) -> HttpResponse:
 @require_right(Area.SIGN_REPORTS, write=True)
 def take_over(request: TenantRequest, review_id: str) -> HttpResponse:
     """Take a review from whoever works on it, and say why."""
-    key = review_of(tenant=request.tenant, review_id=read_id(review_id)).id
+    key = get_review(tenant=request.tenant, review_id=read_id(review_id)).id
     try:
         take_over_review(
             tenant=request.tenant,

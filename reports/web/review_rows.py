@@ -20,10 +20,10 @@ from reports.parser.report import Interpretation
 from reports.parser.values import read_number
 from reports.states import RowDecision
 from reports.web.review_notes import (
+    describe_note,
+    describe_reasons,
     is_contradicted,
-    note_sentence,
-    reason_words,
-    without_repetition,
+    merge_repeat_notes,
 )
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class Check:
     rows: tuple[tuple[int, str], ...]
 
 
-def desk_row(
+def build_desk_row(
     row: ReviewRow,
     notes: Iterable[Mapping[str, Any]],
     earlier: Mapping[str, EarlierValue],
@@ -152,7 +152,7 @@ def desk_row(
     if needs and state == "auto":
         state = "look"
     icon, family, says = _STATES.get(state, ("ring", "mute", words(state)))
-    why = [note_sentence(note) for note in notes if row.position in note["rows"]]
+    why = [describe_note(note) for note in notes if row.position in note["rows"]]
     if values["loinc_match_status"] == "needs_review" and not row.is_decided:
         why.append(_("The LOINC code is uncertain. Confirm it or choose another."))
     if values["interpretation"] == "critical" and row.is_kept:
@@ -183,18 +183,18 @@ def desk_row(
     )
 
 
-def groups_of(rows: Sequence[DeskRow]) -> list[Group]:
+def group_rows(rows: Sequence[DeskRow]) -> list[Group]:
     """Rows that need a person first, the rest by panel in reading order."""
     needing = tuple(row for row in rows if row.needs)
     rest = [row for row in rows if not row.needs]
     groups = [Group(_("To check"), needing, None)] if needing else []
-    panels = {panel.name: panel for panel in panels_of(rows)}
+    panels = {panel.name: panel for panel in list_panels(rows)}
     for name, found in groupby(rest, lambda row: row.panel):
         groups.append(Group(name or _("Values"), tuple(found), panels.pop(name, None)))
     return groups
 
 
-def panels_of(rows: Iterable[DeskRow]) -> list[Panel]:
+def list_panels(rows: Iterable[DeskRow]) -> list[Panel]:
     """The headings of a report, each once."""
     plain = Counter[str]()
     for row in rows:
@@ -202,28 +202,28 @@ def panels_of(rows: Iterable[DeskRow]) -> list[Panel]:
     return [Panel(name, number) for name, number in plain.items()]
 
 
-def checks_of(review: Review, rows: Iterable[ReviewRow]) -> list[Check]:
+def list_checks(review: Review, rows: Iterable[ReviewRow]) -> list[Check]:
     """What the checks say of the report as it stands, contradictions first."""
     names = {row.position: str(row.values["test_name"]) for row in rows}
     checks = [
         Check(
-            says=note_sentence(note),
+            says=describe_note(note),
             severity=note["severity"],
             rows=tuple((at, names[at]) for at in note["rows"] if at in names),
         )
-        for note in without_repetition(review.notes)
+        for note in merge_repeat_notes(review.notes)
     ]
     return sorted(checks, key=lambda check: check.severity != "contradiction")
 
 
-def candidates_of(matches: Iterable[Mapping[str, Any]]) -> list[Candidate]:
+def list_candidates(matches: Iterable[Mapping[str, Any]]) -> list[Candidate]:
     """A row's LOINC candidates, the contradicted last."""
     found = [
         Candidate(
             code=match["loinc_code"],
             # Codes that share a display name differ in their long one.
             name=match["loinc_name"] or match["display_name"],
-            reasons=reason_words(list(match["reasons"])),
+            reasons=describe_reasons(list(match["reasons"])),
             score=_share(match["confidence_score"]),
             is_struck=is_contradicted(list(match["reasons"])),
         )
@@ -294,6 +294,6 @@ def _earlier(values: Mapping[str, Any], before: EarlierValue | None) -> str:
     return _("%(value)s, change %(change)s") % {"value": text, "change": change}
 
 
-def decided_count(rows: Iterable[ReviewRow]) -> int:
+def count_decided(rows: Iterable[ReviewRow]) -> int:
     """How many rows a person has decided."""
     return sum(row.decision != RowDecision.UNDECIDED for row in rows)

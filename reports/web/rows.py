@@ -67,7 +67,7 @@ class Panel:
     rows: list[ResultRow]
 
 
-def result_row(result: ReportResult) -> ResultRow:
+def build_result_row(result: ReportResult) -> ResultRow:
     """A stored value as a row: High and Low say which side, a range gets its bar."""
     if result.interpretation == Interpretation.CRITICAL:
         flag = "critical"

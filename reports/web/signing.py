@@ -24,7 +24,7 @@ from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, render_page
 from reports.operations.review_gates import (
-    Notice,
+    CriticalNotification,
     acknowledge_critical,
     request_second_read,
 )
@@ -32,11 +32,11 @@ from reports.operations.review_saving import RowRef
 from reports.operations.review_signing import (
     NotReady,
     Signature,
-    approval_gaps,
     approve_report,
+    find_approval_gaps,
     reject_report,
 )
-from reports.queries import review_diff, review_of, review_rows
+from reports.queries import get_review, list_changed_rows, review_rows
 from reports.states import (
     RejectionReason,
     ReviewKind,
@@ -44,15 +44,20 @@ from reports.states import (
     RowDecision,
     SignatureMeaning,
 )
-from reports.web.review_notes import note_sentence, without_repetition
-from reports.web.signing_rows import changed_row, desk_url, gap_links, ink_of
+from reports.web.review_notes import describe_note, merge_repeat_notes
+from reports.web.signing_rows import (
+    build_changed_row,
+    build_gap_links,
+    crop_around_row,
+    desk_url,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from portal.lib.web import TenantRequest
     from reports.models import Review, ReviewRow
-    from reports.web.signing_rows import Ink
+    from reports.web.signing_rows import PageCrop
 
 
 class SignForm(forms.Form):
@@ -211,7 +216,7 @@ def acknowledge(request: TenantRequest, review_id: str, position: int) -> HttpRe
                 tenant=request.tenant,
                 actor=request.actor,
                 ref=RowRef(review.id, position, given["version"]),
-                notice=Notice(given["told"], given["at"], given["way"]),
+                notice=CriticalNotification(given["told"], given["at"], given["way"]),
             )
         except (NotAllowed, NotFound):
             raise
@@ -253,15 +258,15 @@ def _summary(
 ) -> HttpResponse:
     rows = review_rows(tenant=request.tenant, review=review)
     by_position = {row.position: row for row in rows}
-    gaps = approval_gaps(review=review, rows=rows)
+    gaps = find_approval_gaps(review=review, rows=rows)
     changed = [
-        changed_row(
+        build_changed_row(
             request,
             job=review.job,
             diff=diff,
             reason=by_position[diff.position].reason,
         )
-        for diff in review_diff(tenant=request.tenant, review=review)
+        for diff in list_changed_rows(tenant=request.tenant, review=review)
     ]
     decided = [row.decision for row in rows]
     return render_page(
@@ -272,7 +277,7 @@ def _summary(
         section="reports",
         form=form,
         desk=desk_url(request, review),
-        gaps=gap_links(request, review=review, rows=rows, gaps=gaps),
+        gaps=build_gap_links(request, review=review, rows=rows, gaps=gaps),
         counts=[
             (_("Confirmed"), decided.count(RowDecision.CONFIRMED)),
             (_("Edited"), decided.count(RowDecision.EDITED)),
@@ -281,9 +286,9 @@ def _summary(
             (_("Undecided"), decided.count(RowDecision.UNDECIDED)),
         ],
         changed=[one for one in changed if one.decision != RowDecision.EXCLUDED],
-        doubted=_doubted(request, review, rows),
+        doubted=_rows_kept_despite_checks(request, review, rows),
         excluded=[
-            (row, ink_of(request, job=review.job, values=row.values))
+            (row, crop_around_row(request, job=review.job, values=row.values))
             for row in rows
             if not row.is_kept
         ],
@@ -295,18 +300,18 @@ def _summary(
     )
 
 
-def _doubted(
+def _rows_kept_despite_checks(
     request: TenantRequest, review: Review, rows: Iterable[ReviewRow]
-) -> list[tuple[ReviewRow, Ink | None, list[str]]]:
+) -> list[tuple[ReviewRow, PageCrop | None, list[str]]]:
     """What was decided to be a result although a check speaks against it, and why."""
-    notes = without_repetition(review.notes)
+    notes = merge_repeat_notes(review.notes)
     doubts = [
-        (row, [note_sentence(n) for n in notes if row.position in n["rows"]])
+        (row, [describe_note(n) for n in notes if row.position in n["rows"]])
         for row in rows
         if row.is_kept and row.is_decided
     ]
     return [
-        (row, ink_of(request, job=review.job, values=row.values), why)
+        (row, crop_around_row(request, job=review.job, values=row.values), why)
         for row, why in doubts
         if why
     ]
@@ -327,7 +332,7 @@ def _critical(
 
 def _review(request: TenantRequest, review_id: str) -> Review:
     try:
-        return review_of(tenant=request.tenant, review_id=UUID(review_id))
+        return get_review(tenant=request.tenant, review_id=UUID(review_id))
     except ValueError:
         raise Http404 from None
 

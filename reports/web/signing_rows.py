@@ -45,7 +45,7 @@ _GAPS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Ink:
+class PageCrop:
     """A part of a page, shown by the picture of the whole: all in the page's units."""
 
     url: str
@@ -77,7 +77,7 @@ class ChangedRow:
     decision: str
     reason: str
     changes: tuple[FieldChange, ...]
-    ink: Ink | None
+    ink: PageCrop | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ def desk_url(request: TenantRequest, review: Review) -> str:
     return here.removesuffix("approve/")
 
 
-def gap_links(
+def build_gap_links(
     request: TenantRequest,
     *,
     review: Review,
@@ -122,7 +122,7 @@ def gap_links(
     return found
 
 
-def changed_row(
+def build_changed_row(
     request: TenantRequest, *, job: ParsingJob, diff: RowDiff, reason: str = ""
 ) -> ChangedRow:
     """A row of a review's diff."""
@@ -132,12 +132,12 @@ def changed_row(
         name=str(shown.get("test_name", "")),
         decision=diff.decision,
         reason=reason,
-        changes=field_changes(diff.before, diff.after),
-        ink=ink_of(request, job=job, values=shown),
+        changes=list_field_changes(diff.before, diff.after),
+        ink=crop_around_row(request, job=job, values=shown),
     )
 
 
-def field_changes(
+def list_field_changes(
     before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
 ) -> tuple[FieldChange, ...]:
     """What differs between two values of a row, in words."""
@@ -151,9 +151,9 @@ def field_changes(
     return tuple(FieldChange(*pair) for pair in pairs if pair[1] != pair[2])
 
 
-def ink_of(
+def crop_around_row(
     request: TenantRequest, *, job: ParsingJob, values: Mapping[str, Any]
-) -> Ink | None:
+) -> PageCrop | None:
     """Where a row stands on its page; None of a row that was typed."""
     places = [
         place
@@ -174,7 +174,7 @@ def ink_of(
     left, top = max(0.0, min(xs) - margin), max(0.0, min(ys) - margin)
     right = min(size["width"], max(xs) + margin)
     bottom = min(size["height"], max(ys) + margin)
-    return Ink(
+    return PageCrop(
         url=page_url(request, "reports:page_image", job_id=job.id, page=page),
         page=page,
         view=f"{left:.1f} {top:.1f} {right - left:.1f} {bottom - top:.1f}",

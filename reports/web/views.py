@@ -30,16 +30,16 @@ from reports.operations.reports import MAX_BYTES, ReportRequest, submit_report
 from reports.parser.loinc.catalogue import LOINC_NOTICE
 from reports.queries import (
     JobFilters,
-    jobs_per_status,
+    count_jobs_per_status,
     parsing_job,
     parsing_jobs,
     report_results,
 )
 from reports.states import ParsingJobFailureReason
 from reports.web.forms import PAGE_SIZES, TAB_LABELS, TABS, ReportFilters, UploadForm
-from reports.web.history import signature_card
-from reports.web.rows import panels, poll_seconds, result_row
-from reports.web.signing_rows import ink_of
+from reports.web.history import build_signature_card
+from reports.web.rows import build_result_row, panels, poll_seconds
+from reports.web.signing_rows import crop_around_row
 from users.queries import resolve_user, user_overview
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def report_list(request: TenantRequest) -> HttpResponse:
     if views.opens_at:
         return HttpResponseRedirect(views.opens_at)
     filters = ReportFilters.read(request.GET)
-    counts = jobs_per_status(tenant=request.tenant)
+    counts = count_jobs_per_status(tenant=request.tenant)
     jobs: list[ParsingJob] = []
     total = 0
     owner = (
@@ -143,7 +143,7 @@ def upload(request: TenantRequest) -> HttpResponse:
 def report_page(request: TenantRequest, job_id: str) -> HttpResponse:
     """A report with its values; `ink` is the position of one to see as printed."""
     job = parsing_job(tenant=request.tenant, job_id=_uuid(job_id))
-    rows = [result_row(result) for result in report_results(job)]
+    rows = [build_result_row(result) for result in report_results(job)]
     only_flagged = request.GET.get("show") == "flagged"
     show_patient = (
         request.GET.get("reveal") == "patient"
@@ -172,12 +172,12 @@ def report_page(request: TenantRequest, job_id: str) -> HttpResponse:
         flagged=flagged,
         only_flagged=only_flagged,
         opened=opened,
-        ink=ink_of(request, job=job, values={"provenance": opened.provenance})
+        ink=crop_around_row(request, job=job, values={"provenance": opened.provenance})
         if opened
         else None,
         panels=panels(flagged if only_flagged else rows),
         metadata=job.metadata or {},
-        review=signature_card(request, job) if job.has_data else None,
+        review=build_signature_card(request, job) if job.has_data else None,
         show_patient=show_patient,
         may_see_patient=request.rights.allow(Area.PATIENT_DETAILS),
         loinc_notice=LOINC_NOTICE,

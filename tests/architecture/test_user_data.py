@@ -18,7 +18,7 @@ from portal.lib.idempotency import take_turn
 from portal.lib.registry import RowEnd, row_ends, table_fates
 from portal.lib.signatures import Signature, is_ours, is_signed
 from reports.models import ReportFile
-from reports.operations.storage import keep_picture
+from reports.operations.storage import store_picture
 from reports.states import PictureSize
 from tests.canaries import Planter, files_with, tables_with
 from tests.factories.accounts import ACTOR
@@ -77,7 +77,7 @@ def plant(tenant, alice, word):
         tenant=tenant, member=alice, page="users:list", name=word, query=f"q={word}"
     ).save()
     uploaded = planter.rows[ReportFile].stored_as
-    keep_picture(uploaded, 1, PictureSize.FULL, word.encode())
+    store_picture(uploaded, 1, PictureSize.FULL, word.encode())
     order = planter.rows[Order]
     drop = DropFolder.of(tenant=tenant, lab=order.lab, account=None)
     drop.put(f"new-{order.pk}.hl7", word.encode())

@@ -18,7 +18,7 @@ from reports.management.scorecard.calibration import expected_error
 from reports.management.scorecard.marking import Claim
 from reports.management.scorecard.scoring import score_reports, spread_sample
 from reports.parser import confidence
-from reports.parser.confidence import PARTS, Table, share_right
+from reports.parser.confidence import PARTS, Table, calibrate_share
 from tests.reports.corpus import draw_report, layout_names
 
 _PLAIN: Table = ((0.0, 0.0), (1.0, 1.0))
@@ -111,7 +111,7 @@ def main(arguments: list[str]) -> int:
         for name, claims in (("fitted", fitted), ("held out", unseen)):
             own = [claim for claim in claims if claim.part == part]
             stated = [
-                Claim(part, share_right(table, claim.confidence), claim.right)
+                Claim(part, calibrate_share(table, claim.confidence), claim.right)
                 for claim in own
             ]
             print(

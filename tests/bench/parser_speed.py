@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pypdfium2
 
-from reports.management.scorecard.scoring import rows_or_reason
+from reports.management.scorecard.scoring import parse_rows
 from reports.operations.extraction import extract_report
 from reports.parser import UnreadableReport
 from tests.reports.corpus import TrueReport, build_corpus
@@ -29,7 +29,7 @@ SCAN_DPI = 200
 
 
 def parse_with_ours(path: Path) -> object:
-    return rows_or_reason([path])
+    return parse_rows([path])
 
 
 def extract_text(path: Path) -> int:

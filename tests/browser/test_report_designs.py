@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from reports.management.scorecard.marking import add_marks, mark_report
-from reports.management.scorecard.scoring import rows_or_reason
+from reports.management.scorecard.scoring import parse_rows
 from reports.management.scorecard.truth import read_folder
 
 pytestmark = pytest.mark.browser
@@ -20,7 +20,7 @@ def test_designs_reach_95_strict_and_97_precise_in_100_with_no_code_wrong(tmp_pa
         [sys.executable, "-m", "tests.reports.designs", tmp_path], check=True
     )
 
-    reports = [(r, rows_or_reason(r.paths)[0]) for r in read_folder(tmp_path)]
+    reports = [(r, parse_rows(r.paths)[0]) for r in read_folder(tmp_path)]
 
     total = add_marks([mark_report(report, rows) for report, rows in reports])
     others = {r.layout: len(rows) for r, rows in reports if not r.is_lab_report}

@@ -133,7 +133,7 @@ def test_thirty_markers_are_reviewed_by_keyboard_and_no_edit_is_lost(
         expect(plain).to_have_count(0)
         expect(page.locator("[data-decided]")).to_have_count(29)
         expect(page.locator(".bm.is-on .bm__name")).to_be_focused()
-        expect(page.locator("#live")).to_contain_text("27 rows confirmed. Left to do: ")
+        expect(page.locator("#live")).to_contain_text("27 rows confirmed. Remaining: ")
 
         page.locator(".bm__name").first.focus()
         page.keyboard.press("k")

@@ -13,9 +13,9 @@ from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
 from reports.models import LoincAlias, ParsingJob, ReportFile, ReportResult, Rereading
-from reports.operations.parsed_rows import note_rows, result_rows
-from reports.operations.reviews import claim_review, machine_rows, open_review
-from reports.operations.storage import new_files
+from reports.operations.parsed_rows import build_note_rows, build_result_rows
+from reports.operations.reviews import build_initial_rows, claim_review, open_review
+from reports.operations.storage import store_new_files
 from reports.parser.report import (
     Interpretation,
     LoincMatch,
@@ -202,7 +202,7 @@ def make_parsed_result(**changes: Any) -> ParsedResult:
 
 
 def store_report_file(content: bytes) -> str:
-    with new_files([content]) as (stored,):
+    with store_new_files([content]) as (stored,):
         return stored.name
 
 
@@ -218,7 +218,7 @@ def make_parsing_job(
     digest = hashlib.sha256(content).hexdigest()
     if report:
         fields.setdefault("metadata", {"patient_first_name": "Rosa"})
-        fields.setdefault("notes", note_rows(report))
+        fields.setdefault("notes", build_note_rows(report))
         fields.setdefault("unread", [asdict(place) for place in report.unread])
         fields.setdefault("page_sizes", [asdict(size) for size in report.page_sizes])
     job = ParsingJob(
@@ -234,7 +234,7 @@ def make_parsing_job(
         size=len(content),
         sha256=digest,
     ).save(force_insert=True)
-    for row in result_rows(report) if report else []:
+    for row in build_result_rows(report) if report else []:
         row.tenant, row.job = user.tenant, job
         ReportResult.save(row, force_insert=True)
     return job
@@ -259,7 +259,7 @@ def make_review(
         },
     )
     review = open_review(
-        job=job, rows=machine_rows(report_results(job)), notes=job.notes
+        job=job, rows=build_initial_rows(report_results(job)), notes=job.notes
     )
     if claimed_by is not None:
         claim_review(tenant=user.tenant, actor=claimed_by, review_id=review.id)
@@ -276,7 +276,7 @@ def make_dispute(*, user: User) -> Review:
         pages=1,
         content=b"%PDF-1.7 disputed",
     )
-    (row,) = machine_rows(report_results(job))
+    (row,) = build_initial_rows(report_results(job))
     told = {"values": row.values, "decision": "confirmed", "reason": ""}
     row = replace(row, disputed={"first": told, "second": None})
     return open_review(job=job, rows=[row], notes=[], number=3, kind=ReviewKind.DISPUTE)

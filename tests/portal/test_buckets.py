@@ -16,7 +16,7 @@ from django.utils import timezone
 from portal.health.files import check_storage
 from portal.lib.errors import Unavailable
 from reports.models import ParsingJob
-from reports.operations.reports import parse_submitted
+from reports.operations.reports import parse_submitted_report
 from reports.states import ParsingJobStatus
 from tests.buckets import keeping_at
 from tests.clients import ApiClient, confirm
@@ -126,7 +126,7 @@ def test_while_the_bucket_is_away_nothing_is_half_done_and_jobs_wait(
         shown = web.get(page)
     imported = post_import(web, user)
     with pytest.raises(Unavailable):
-        parse_submitted(tenant_pk=alice_tenant.pk, job_id=job.id)
+        parse_submitted_report(tenant_pk=alice_tenant.pk, job_id=job.id)
 
     job.refresh_from_db()
     assert (refused.status_code, refused.json()["code"]) == (503, "storage_unavailable")

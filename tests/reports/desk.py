@@ -8,8 +8,8 @@ from django.utils import timezone
 
 from portal.lib.actor import Actor, ActorKind
 from reports.models import ReviewRow
-from reports.operations.review_checks import RowText, result_of, text_of_result
-from reports.operations.review_gates import show_page
+from reports.operations.review_checks import RowText, to_parsed_result, to_row_text
+from reports.operations.review_gates import record_page_shown
 from reports.operations.review_rows import confirm_row
 from reports.operations.review_saving import RowRef
 from reports.operations.review_signing import Signature, approve_report
@@ -33,7 +33,7 @@ def ref_of(review: Any, position: int = 0) -> RowRef:
 
 def text_of(review: Any, position: int = 0) -> RowText:
     (row,) = [row for row in rows_of(review) if row.position == position]
-    return text_of_result(result_of(row))
+    return to_row_text(to_parsed_result(row))
 
 
 def working(review: Any, actor: Actor = NORA) -> dict[str, Any]:
@@ -51,7 +51,7 @@ def decide_all(review: Any, actor: Actor = NORA) -> None:
         if not row.is_decided:
             confirm_row(**working(review, actor), ref=ref_of(review, row.position))
     for page in range(1, (review.job.pages or 0) + 1):
-        show_page(**working(review, actor), review_id=review.id, page=page)
+        record_page_shown(**working(review, actor), review_id=review.id, page=page)
 
 
 def sign(review: Any, actor: Actor = NORA) -> Any:

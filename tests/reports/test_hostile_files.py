@@ -40,7 +40,7 @@ def submit_or_refusal(user, file):
         return refusal.code
 
 
-def rows_or_reason(path, file):
+def parse_rows(path, file):
     """What the parser answers for a file: its reason, or the rows it must not give."""
     path.write_bytes(file.content)
     try:
@@ -85,7 +85,7 @@ def test_attacks_give_no_results_and_the_worker_reads_on(run_jobs, alice_tenant)
 def test_what_is_readable_and_no_report_says_so_and_gives_no_rows(tmp_path):
     files = harmless_files(tmp_path)
 
-    found = {file.name: rows_or_reason(tmp_path / file.name, file) for file in files}
+    found = {file.name: parse_rows(tmp_path / file.name, file) for file in files}
 
     assert [f.name for f in files if found[f.name] not in f.reasons] == []
 

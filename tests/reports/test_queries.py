@@ -8,7 +8,7 @@ import pytest
 from portal.lib.errors import NotFound
 from reports.queries import (
     JobFilters,
-    jobs_per_status,
+    count_jobs_per_status,
     parsing_job,
     parsing_jobs,
     report_files,
@@ -61,7 +61,7 @@ def test_jobs_come_newest_first(jobs, alice_tenant):
 
 def test_a_stranger_sees_none(jobs, charlie_tenant):
     assert listed(charlie_tenant) == []
-    assert jobs_per_status(tenant=charlie_tenant) == {}
+    assert count_jobs_per_status(tenant=charlie_tenant) == {}
 
 
 FILTERS = {
@@ -78,14 +78,14 @@ def test_a_filter_keeps_what_it_names(filters, expected, jobs, alice_tenant):
 
 def test_jobs_of_one_user(jobs, alice_tenant, user):
     assert listed(alice_tenant, user_uuid=user.uuid) == [jobs[2], jobs[0]]
-    assert jobs_per_status(tenant=alice_tenant, user_uuid=user.uuid) == {
+    assert count_jobs_per_status(tenant=alice_tenant, user_uuid=user.uuid) == {
         "upload_pending": 1,
         "failed": 1,
     }
 
 
 def test_jobs_are_counted_per_status(jobs, alice_tenant):
-    assert jobs_per_status(tenant=alice_tenant) == {
+    assert count_jobs_per_status(tenant=alice_tenant) == {
         "upload_pending": 1,
         "completed": 1,
         "failed": 1,
@@ -118,7 +118,7 @@ def test_jobs_of_a_deleted_user_vanish(jobs, alice_tenant, user):
     delete_user(user=user, actor=ACTOR)
 
     assert listed(alice_tenant) == [jobs[1]]
-    assert jobs_per_status(tenant=alice_tenant) == {"completed": 1}
+    assert count_jobs_per_status(tenant=alice_tenant) == {"completed": 1}
     with pytest.raises(NotFound):
         parsing_job(tenant=alice_tenant, job_id=jobs[0].id)
 

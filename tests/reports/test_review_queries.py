@@ -11,12 +11,12 @@ from reports.models import Review
 from reports.operations.review_rows import confirm_row
 from reports.parser.report import Interpretation, Note, NoteCode, RowState
 from reports.queries import (
-    duplicates_of,
-    identity_lines,
-    review_of,
-    rows_in_order_of_need,
+    compare_identity,
+    find_duplicates,
+    get_review,
+    sort_rows_by_need,
 )
-from reports.queries.review_queue import TabFilters, count_tabs, reviews_in_tab
+from reports.queries.review_queue import TabFilters, count_tabs, list_reviews_in_tab
 from reports.states import ParsingJobStatus
 from tests.factories.reports import (
     make_parsed,
@@ -38,7 +38,7 @@ def user(alice_tenant):
 
 def listed(tenant, tab="open", **filters):
     wanted = TabFilters(tab=tab, member=OTTO.key, **filters)
-    return [review.id for review in reviews_in_tab(tenant=tenant, filters=wanted)]
+    return [review.id for review in list_reviews_in_tab(tenant=tenant, filters=wanted)]
 
 
 def test_the_queue_has_critical_reports_first_then_the_oldest(
@@ -67,9 +67,9 @@ def test_the_queue_has_critical_reports_first_then_the_oldest(
 def test_a_stranger_reads_no_review(user, charlie_tenant):
     review = make_review(user=user)
 
-    assert review_of(tenant=user.tenant, review_id=review.id) == review
+    assert get_review(tenant=user.tenant, review_id=review.id) == review
     with pytest.raises(NotFound):
-        review_of(tenant=charlie_tenant, review_id=review.id)
+        get_review(tenant=charlie_tenant, review_id=review.id)
 
 
 def test_rows_that_need_a_person_come_first(user):
@@ -82,7 +82,7 @@ def test_rows_that_need_a_person_come_first(user):
     )
     review = make_review(user=user, report=report)
 
-    rows = rows_in_order_of_need(rows_of(review))
+    rows = sort_rows_by_need(rows_of(review))
 
     assert [row.position for row in rows] == [2, 1, 3, 0]
 
@@ -104,7 +104,7 @@ def test_a_birth_date_is_held_against_the_users(user, dob, agrees):
     user.save(update_fields=["fallback_birth_date"])
     job = make_parsing_job(user=user, metadata={"dob": dob})
 
-    found = {line.field: line.agrees for line in identity_lines(job=job)}
+    found = {line.field: line.agrees for line in compare_identity(job=job)}
 
     assert found == {"name": None, "dob": agrees, "gender": None}
 
@@ -127,7 +127,7 @@ def test_a_file_or_specimen_that_is_known_is_a_duplicate(user, charlie_tenant):
 
     job = make_parsing_job(user=user, metadata=specimen)
 
-    assert {found.id for found in duplicates_of(job=job)} == {
+    assert {found.id for found in find_duplicates(job=job)} == {
         same_file.id,
         same_tube.id,
     }

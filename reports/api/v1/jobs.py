@@ -17,9 +17,9 @@ from reports.api.v1.inputs import (
     ReportUploadParser,
     read_report_request,
 )
-from reports.operations.reports import require_parsing, submit_report
+from reports.operations.reports import require_parsing_enabled, submit_report
 from reports.parser.intake import MAX_BYTES
-from reports.payloads import ParsingJobAnswer, parsing_job_payload
+from reports.payloads import ParsingJobAnswer, build_parsing_job_payload
 from reports.queries import parsing_job
 
 if TYPE_CHECKING:
@@ -43,10 +43,10 @@ class ParsingJobsView(TenantAPIView):
         refuses=(400, 403, 404, 413, 415, 503),
     )
     def post(self, request: Request) -> Response:
-        require_parsing(self.tenant)  # before ten megabytes are read
+        require_parsing_enabled(self.tenant)  # before ten megabytes are read
         wanted = read_report_request(request.data)
         job = submit_report(tenant=self.tenant, actor=self.actor, wanted=wanted)
-        return Response(parsing_job_payload(job))
+        return Response(build_parsing_job_payload(job))
 
 
 class ParsingJobView(TenantAPIView):
@@ -64,7 +64,7 @@ class ParsingJobView(TenantAPIView):
     def get(self, request: Request, job_id: str) -> Response:
         wanted = read_query(request, ParsingJobQuery).get("include", [])
         job = parsing_job(tenant=self.tenant, job_id=read_uuid(job_id, "job_id"))
-        answer = parsing_job_payload(job, with_provenance=PROVENANCE in wanted)
+        answer = build_parsing_job_payload(job, with_provenance=PROVENANCE in wanted)
         record_read(
             tenant=self.tenant,
             actor=self.actor,

@@ -18,7 +18,7 @@ from django.core.management.base import BaseCommand
 
 from reports.operations import extraction
 from reports.operations.loinc import loinc_folder
-from reports.operations.parsed_rows import result_rows
+from reports.operations.parsed_rows import build_result_rows
 from reports.parser import (
     NoPictureReader,
     UnreadableReport,
@@ -26,7 +26,7 @@ from reports.parser import (
     widen_matches,
 )
 from reports.parser.report import FailureReason
-from reports.payloads import report_data
+from reports.payloads import build_report_data
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -114,9 +114,11 @@ def _bind(parent: int) -> None:  # pragma: no cover - in the process that reads
 def _read(  # pragma: no cover - in the process that reads
     paths: list[Path], threads: int
 ) -> ParsedLabReportData | str:
-    extraction.allow_page()
+    extraction.allow_time_for_page()
     try:
-        report = parse_report(paths, threads=threads, on_page=extraction.allow_page)
+        report = parse_report(
+            paths, threads=threads, on_page=extraction.allow_time_for_page
+        )
     except NoPictureReader as refusal:
         sys.stderr.write("Images can't be read: install the dependency group ocr.\n")
         return refusal.reason
@@ -125,7 +127,9 @@ def _read(  # pragma: no cover - in the process that reads
     except OSError:
         return "file_not_found"
     except Exception as error:  # noqa: BLE001 - told without its text
-        sys.stderr.write(f"{extraction.where_raised(error)}\n")
+        sys.stderr.write(f"{extraction.describe_error_location(error)}\n")
         return FailureReason.PROCESSING_ERROR
     report = widen_matches(report, release=loinc_folder())
-    return report_data(dataclasses.asdict(report.metadata), result_rows(report))
+    return build_report_data(
+        dataclasses.asdict(report.metadata), build_result_rows(report)
+    )

@@ -11,18 +11,21 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from reports.management.scorecard.kept_pages import rows_of_kept
+from reports.management.scorecard.kept_pages import parse_with_cached_pages
 from reports.management.scorecard.marking import add_marks
 from reports.management.scorecard.scoring import (
     Parser,
     Scored,
     naive_rows,
-    rows_or_reason,
+    parse_rows,
     score_reports,
     spread_sample,
 )
-from reports.management.scorecard.table import calibration_lines, kind_lines
-from reports.management.scorecard.truth import KINDS, BadTruth, read_folder
+from reports.management.scorecard.table import (
+    format_calibration_lines,
+    format_kind_lines,
+)
+from reports.management.scorecard.truth import KINDS, InvalidTruth, read_folder
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -82,23 +85,23 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        parser: Parser = naive_rows if options["naive"] else rows_or_reason
+        parser: Parser = naive_rows if options["naive"] else parse_rows
         if options["pages"] and not options["naive"]:
-            parser = partial(rows_of_kept, options["pages"])
+            parser = partial(parse_with_cached_pages, options["pages"])
         every: list[Scored] = []
         with tempfile.TemporaryDirectory() as scratch:
             for kind in options["kind"] or KINDS:
                 scored = list(
                     score_reports(self._reports(kind, Path(scratch), options), parser)
                 )
-                for line in kind_lines(kind, scored, errors=options["errors"]):
+                for line in format_kind_lines(kind, scored, errors=options["errors"]):
                     self.stdout.write(line)
                 every += scored
         if not every:
             raise CommandError("No reports match this kind and layout.")
         total = add_marks([one.marks for one in every])
         self.stdout.write(f"LOINC over all kinds {100 * total.rate('loinc'):.1f}")
-        for line in calibration_lines(total):
+        for line in format_calibration_lines(total):
             self.stdout.write(line)
 
     def _reports(
@@ -112,7 +115,7 @@ class Command(BaseCommand):
             return
         try:
             found = read_folder(folder)
-        except BadTruth as wrong:
+        except InvalidTruth as wrong:
             raise CommandError(str(wrong)) from wrong
         wanted = [r for r in found if r.kind == kind and options["layout"] in r.layout]
         yield from wanted[:limit]

@@ -26,7 +26,7 @@ class Bin:
     right: float
 
 
-def reliability(claims: Sequence[Claim]) -> list[Bin]:
+def build_reliability_bins(claims: Sequence[Claim]) -> list[Bin]:
     """The bins that hold any claim, least sure first."""
     found = []
     for low, high in itertools.pairwise(EDGES):
@@ -47,5 +47,5 @@ def expected_error(claims: Sequence[Claim]) -> float:
     """Mean distance of stated from true confidence, weighed by claims; 0 if none."""
     if not claims:
         return 0.0
-    gaps = (abs(b.stated - b.right) * b.claims for b in reliability(claims))
+    gaps = (abs(b.stated - b.right) * b.claims for b in build_reliability_bins(claims))
     return sum(gaps) / len(claims)

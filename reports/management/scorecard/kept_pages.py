@@ -29,7 +29,7 @@ _READERS = (
 )
 
 
-def rows_of_kept(folder: Path, paths: Sequence[Path]) -> Answer:
+def parse_with_cached_pages(folder: Path, paths: Sequence[Path]) -> Answer:
     """What our parser finds, its pages taken from the folder or put there."""
     try:
         return read_report(_pages(folder, paths)).results, None

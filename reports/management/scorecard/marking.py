@@ -148,33 +148,33 @@ def add_marks(several: Sequence[Marks]) -> Marks:
     )
 
 
-def same_name(true: TrueRow, got: str) -> bool:
+def is_same_name(true: TrueRow, got: str) -> bool:
     """Equal but for case, spacing and signs; never equal by likeness."""
     return _name(got) in {_name(true.name), *map(_name, true.also)}
 
 
-def same_value(true: str, got: str) -> bool:
+def is_same_value(true: str, got: str) -> bool:
     """Equal but for the width of gaps."""
     return " ".join(true.split()) == " ".join(got.split())
 
 
-def same_unit(true: str | None, got: str | None) -> bool:
+def is_same_unit(true: str | None, got: str | None) -> bool:
     """Equal in their one spelling."""
-    return normal_unit(true) == normal_unit(got)
+    return normalize_unit(true) == normalize_unit(got)
 
 
-def same_range(true: TrueRow, got: str | None) -> bool:
+def is_same_range(true: TrueRow, got: str | None) -> bool:
     """Equal texts, with or without the row's unit after it."""
     if true.any_range:
         return True
-    want, have = normal_range(true.range), normal_range(got)
-    unit = normal_range(true.unit)
+    want, have = normalize_range(true.range), normalize_range(got)
+    unit = normalize_range(true.unit)
     return want == have or (
         bool(want) and want.removesuffix(unit) == have.removesuffix(unit)
     )
 
 
-def normal_unit(text: str | None) -> str:
+def normalize_unit(text: str | None) -> str:
     """One spelling of the many ways to print a unit, for comparison only."""
     unit = unicodedata.normalize("NFKC", _superscripts_marked(text or "")).casefold()
     unit = re.sub(r"\(calc\.?\)|\s+", "", unit).replace("μ", "u").replace("mcg", "ug")
@@ -184,7 +184,7 @@ def normal_unit(text: str | None) -> str:
     return unit.replace("gm/", "g/")
 
 
-def normal_range(text: str | None) -> str:
+def normalize_range(text: str | None) -> str:
     """Text without spaces, case, brackets and the kind of dash."""
     plain = _DASHES.sub("-", unicodedata.normalize("NFKC", text or "")).casefold()
     plain = plain.replace("≤", "<=").replace("≥", ">=").replace("μ", "u")
@@ -194,10 +194,10 @@ def normal_range(text: str | None) -> str:
 
 def _mark_pair(tally: _Tally, true: TrueRow, got: ParsedResult) -> list[str]:
     checks = {
-        "name": same_name(true, got.test_name),
-        "value": tally.count("value", right=same_value(true.value, got.value)),
-        "unit": tally.count("unit", right=same_unit(true.unit, got.units)),
-        "range": tally.count("range", right=same_range(true, got.reference_range)),
+        "name": is_same_name(true, got.test_name),
+        "value": tally.count("value", right=is_same_value(true.value, got.value)),
+        "unit": tally.count("unit", right=is_same_unit(true.unit, got.units)),
+        "range": tally.count("range", right=is_same_range(true, got.reference_range)),
     }
     tally.count("strict", right=all(checks.values()))
     if true.interpretation is not None:
@@ -233,10 +233,10 @@ def _claims(
         if true is None:
             found.append(("overall", sure.overall, False))
             continue
-        named = same_name(true, got.test_name)
-        read = named and same_value(true.value, got.value)
-        unit = same_unit(true.unit, got.units)
-        spread = same_range(true, got.reference_range)
+        named = is_same_name(true, got.test_name)
+        read = named and is_same_value(true.value, got.value)
+        unit = is_same_unit(true.unit, got.units)
+        spread = is_same_range(true, got.reference_range)
         found += [
             ("text", sure.text, read),
             ("unit", sure.unit, unit),
@@ -271,15 +271,15 @@ def _pairs(true: Sequence[TrueRow], parsed: Sequence[ParsedResult]) -> dict[int,
 def _fit(row: TrueRow, got: ParsedResult) -> float:
     have = _name(got.test_name)
     likeness = max(fuzz.ratio(_name(n), have) for n in (row.name, *row.also)) / 100
-    value = same_value(row.value, got.value)
+    value = is_same_value(row.value, got.value)
     want = _name(row.name)
     inside = min(len(want), len(have)) >= 3 and (want in have or have in want)
     if not (likeness >= 0.75 or (value and (likeness >= 0.5 or inside))):
         return 0
     if row.optional and not value:
         return 0
-    unit = same_unit(row.unit, got.units)
-    span = same_range(row, got.reference_range)
+    unit = is_same_unit(row.unit, got.units)
+    span = is_same_range(row, got.reference_range)
     return likeness + value + 0.3 * unit + 0.1 * span
 
 

@@ -29,7 +29,7 @@ class Scored:
     refusal: str | None
 
 
-def rows_or_reason(paths: Sequence[Path]) -> Answer:
+def parse_rows(paths: Sequence[Path]) -> Answer:
     """What our parser finds in a report, or why it finds nothing."""
     try:
         return parse_report(list(paths)).results, None
@@ -43,7 +43,7 @@ def naive_rows(paths: Sequence[Path]) -> Answer:
 
 
 def score_reports(
-    reports: Iterable[TrueReport], parser: Parser = rows_or_reason
+    reports: Iterable[TrueReport], parser: Parser = parse_rows
 ) -> Iterator[Scored]:
     """Mark one report after the other, as pictures take seconds each."""
     for report in reports:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reports.management.scorecard.calibration import expected_error, reliability
+from reports.management.scorecard.calibration import (
+    build_reliability_bins,
+    expected_error,
+)
 from reports.management.scorecard.marking import CLAIMS, PARTS, Marks, add_marks
 from reports.management.scorecard.scoring import Scored, marks_by_layout
 
 _WIDTH = 34
 
 
-def kind_lines(title: str, scored: Sequence[Scored], *, errors: bool) -> Iterator[str]:
+def format_kind_lines(
+    title: str, scored: Sequence[Scored], *, errors: bool
+) -> Iterator[str]:
     """One kind of file: a line a layout, worst first, the sum, and what was refused."""
     lab = [one for one in scored if one.report.is_lab_report]
     other = [one for one in scored if not one.report.is_lab_report]
@@ -40,14 +45,14 @@ def kind_lines(title: str, scored: Sequence[Scored], *, errors: bool) -> Iterato
                 yield from (f"      {fault}" for fault in one.marks.faults if errors)
 
 
-def calibration_lines(marks: Marks) -> Iterator[str]:
+def format_calibration_lines(marks: Marks) -> Iterator[str]:
     """Of each confidence: how often right at how sure, and the expected error."""
     for part in CLAIMS:
         claims = [claim for claim in marks.claims if claim.part == part]
         if not claims:
             continue
         yield f"confidence of {part}: expected error {expected_error(claims):.3f}"
-        for found in reliability(claims):
+        for found in build_reliability_bins(claims):
             yield (
                 f"  {found.low:.2f} to {found.high:.2f}  {found.claims:>6} claims"
                 f"  stated {found.stated:.3f}  right {found.right:.3f}"

@@ -64,7 +64,7 @@ class TrueReport:
         return tuple(row for row in self.rows if not row.optional)
 
 
-class BadTruth(Exception):
+class InvalidTruth(Exception):
     """A truth file that can't be used; names the file and what is wrong with it."""
 
 
@@ -85,14 +85,14 @@ def _read_truth(path: Path) -> TrueReport:
         files = files or _beside(path.parent, stem)
         rows = tuple(_row(entry) for entry in data["results"])
     except KeyError as missing:
-        raise BadTruth(f"{path.name}: {missing} is missing") from missing
+        raise InvalidTruth(f"{path.name}: {missing} is missing") from missing
     except (TypeError, ValueError, AttributeError) as wrong:
-        raise BadTruth(f"{path.name}: not a truth file") from wrong
+        raise InvalidTruth(f"{path.name}: not a truth file") from wrong
     if not files or not all(file.is_file() for file in files):
-        raise BadTruth(f"{path.name}: no report beside it")
+        raise InvalidTruth(f"{path.name}: no report beside it")
     kind = data.get("kind") or ("text" if files[0].suffix == ".pdf" else "screenshot")
     if kind not in KINDS:
-        raise BadTruth(f"{path.name}: kind must be one of {', '.join(KINDS)}")
+        raise InvalidTruth(f"{path.name}: kind must be one of {', '.join(KINDS)}")
     return TrueReport(
         path=files[0],
         kind=kind,

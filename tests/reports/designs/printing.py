@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, sync_playwright
 from reports.management.scorecard.truth import (
     KINDS,
     TRUTH_SUFFIX,
-    BadTruth,
+    InvalidTruth,
     TrueReport,
     read_folder,
 )
@@ -66,7 +66,7 @@ def _print(browser: Browser, path: Path, folder: Path, kind: str) -> None:
     html = path.read_text()
     truth = _TRUTH.search(html)
     if truth is None:
-        raise BadTruth(f"{path.name}: no script element with the id truth")
+        raise InvalidTruth(f"{path.name}: no script element with the id truth")
     width, scale = _WIDTH.search(html), _SCALE.search(html)
     page = browser.new_page(
         java_script_enabled=False,

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from reports.management.scorecard.marking import (
+    is_same_name,
     mark_report,
-    normal_range,
-    normal_unit,
-    same_name,
+    normalize_range,
+    normalize_unit,
 )
 from reports.management.scorecard.truth import TrueReport, TrueRow
 from reports.parser.report import (
@@ -119,22 +119,22 @@ def test_a_wrong_code_matched_without_review_is_counted():
     ["x10E3/uL", "10^3/µL", "x10^3/mcL", "X 10³ / μL", "10*3/uL", "x 103/uL"],
 )
 def test_one_count_unit_has_one_normal_spelling(spelling):
-    assert normal_unit(spelling) == "10^3/ul"
+    assert normalize_unit(spelling) == "10^3/ul"
 
 
 @pytest.mark.parametrize("unit", ["mg/dL", "g/L", "%", "K/uL", "lakhs/cumm"])
 def test_other_units_stay_apart(unit):
     others = {"mg/dL", "g/L", "%", "K/uL", "lakhs/cumm"} - {unit}
 
-    assert normal_unit(unit) not in {normal_unit(other) for other in others}
+    assert normalize_unit(unit) not in {normalize_unit(other) for other in others}
 
 
 def test_ranges_are_compared_without_brackets_spaces_and_kind_of_dash():
-    assert normal_range("(13.0 – 17.0)") == normal_range("13.0-17.0")
-    assert normal_range("13.0-17.0") != normal_range("13.0-17.5")
-    assert normal_range("-") == ""
+    assert normalize_range("(13.0 – 17.0)") == normalize_range("13.0-17.0")
+    assert normalize_range("13.0-17.0") != normalize_range("13.0-17.5")
+    assert normalize_range("-") == ""
 
 
 def test_names_are_compared_without_signs_but_not_by_likeness():
-    assert same_name(TrueRow("Creatinine", "1"), "Creat inine")
-    assert not same_name(TrueRow("Hemoglobin A1c", "1"), "Hemoglobin A2")
+    assert is_same_name(TrueRow("Creatinine", "1"), "Creat inine")
+    assert not is_same_name(TrueRow("Hemoglobin A1c", "1"), "Hemoglobin A2")

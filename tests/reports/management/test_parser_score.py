@@ -9,10 +9,14 @@ import orjson
 import pytest
 from django.core.management import CommandError, call_command
 
-from reports.management.scorecard.calibration import Bin, expected_error, reliability
+from reports.management.scorecard.calibration import (
+    Bin,
+    build_reliability_bins,
+    expected_error,
+)
 from reports.management.scorecard.marking import Claim
 from reports.management.scorecard.scoring import spread_sample
-from reports.management.scorecard.truth import BadTruth, TrueRow, read_folder
+from reports.management.scorecard.truth import InvalidTruth, TrueRow, read_folder
 from tests.factories.reports import ROWS, make_letter, make_pdf
 
 TRUTH = [
@@ -120,7 +124,7 @@ def test_a_truth_file_of_another_shape_is_named(truth, tmp_path):
     (tmp_path / "x.pdf").write_bytes(make_pdf())
     (tmp_path / "x.truth.json").write_bytes(orjson.dumps(truth))
 
-    with pytest.raises(BadTruth, match=r"x\.truth\.json"):
+    with pytest.raises(InvalidTruth, match=r"x\.truth\.json"):
         read_folder(tmp_path)
     with pytest.raises(CommandError, match=r"x\.truth\.json"):
         score(tmp_path)
@@ -177,7 +181,7 @@ def test_a_sample_is_the_same_each_time_and_differs_by_kind():
 def test_claims_are_binned_by_confidence_and_one_is_in_the_last():
     claims = [Claim("row", 0.6, False), Claim("row", 0.6, True), Claim("row", 1, True)]
 
-    assert reliability(claims) == [
+    assert build_reliability_bins(claims) == [
         Bin(0.5, 0.7, 2, pytest.approx(0.6), 0.5),
         Bin(0.98, 1.0, 1, 1, 1),
     ]

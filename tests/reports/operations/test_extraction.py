@@ -19,7 +19,7 @@ from reports.operations.extraction import (
     OutOfTime,
     extract_report,
     inspect_files,
-    look_at_files,
+    inspect_files_quickly,
 )
 from reports.parser import (
     FileKind,
@@ -170,12 +170,12 @@ def test_a_look_without_an_answer_is_undecided_only_where_time_was_short(
     text, end, child, report, monkeypatch
 ):
     child(bound_as_asked(text))
-    monkeypatch.setattr(extraction, "LOOK_CPU_SECONDS", 1)
+    monkeypatch.setattr(extraction, "QUICK_INSPECT_CPU_SECONDS", 1)
     if "sleep" in text:
-        monkeypatch.setattr(extraction, "LOOK_TIMEOUT", timedelta(seconds=1))
+        monkeypatch.setattr(extraction, "QUICK_INSPECT_TIMEOUT", timedelta(seconds=1))
 
     with pytest.raises(end):
-        look_at_files([(report, PDF)])
+        inspect_files_quickly([(report, PDF)])
 
 
 def test_a_look_gets_three_seconds_of_the_processor_and_gives_way(
@@ -189,7 +189,7 @@ def test_a_look_gets_three_seconds_of_the_processor_and_gives_way(
     )
 
     with pytest.raises(RefusedFile):
-        look_at_files([(report, PDF)])
+        inspect_files_quickly([(report, PDF)])
 
     assert "((3, 3), True)" in caplog.text
 
@@ -201,10 +201,10 @@ def test_a_page_that_draws_itself_is_no_readable_file_however_long_one_looks(
     path.write_bytes(make_endless_pdf())
     assert path.stat().st_size < 800
     monkeypatch.setattr(extraction, "INSPECT_CPU_SECONDS", 1)
-    monkeypatch.setattr(extraction, "LOOK_CPU_SECONDS", 1)
+    monkeypatch.setattr(extraction, "QUICK_INSPECT_CPU_SECONDS", 1)
 
     with pytest.raises(OutOfTime):
-        look_at_files([(path, PDF)])
+        inspect_files_quickly([(path, PDF)])
     with pytest.raises(RefusedFile) as refusal:
         inspect_files([(path, PDF)])
 
@@ -279,7 +279,7 @@ def test_a_child_that_dies_before_it_is_asked_answers_nothing():
     dead = subprocess.Popen(["true"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     dead.wait()
 
-    assert extraction._converse(dead, b"{}", timedelta(seconds=9)) == b""
+    assert extraction._exchange_with_child(dead, b"{}", timedelta(seconds=9)) == b""
 
 
 @pytest.mark.parametrize(

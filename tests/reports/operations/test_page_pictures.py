@@ -11,11 +11,11 @@ from PIL import Image
 from portal.lib.errors import DomainError, NotFound, Unavailable
 from portal.lib.slots import Work, slot
 from reports.operations import extraction, page_pictures
-from reports.operations.page_pictures import draw_report, page_picture
-from reports.operations.storage import keep_picture
+from reports.operations.page_pictures import load_page_picture, render_stored_report
+from reports.operations.storage import store_picture
 from reports.parser import UnreadableReport
 from reports.parser.report import FailureReason
-from reports.parser.showing import show_page, small_picture
+from reports.parser.showing import render_page_jpeg, shrink_picture
 from reports.queries import report_files
 from reports.states import PictureSize
 from tests.factories.reports import (
@@ -43,9 +43,11 @@ def drawn(monkeypatch):
         jpeg = make_picture("JPEG")
         return [(jpeg, jpeg) if page < 3 else None for page in pages]
 
-    monkeypatch.setattr(page_pictures, "draw_pages", draw)
+    monkeypatch.setattr(page_pictures, "render_report_pages", draw)
     monkeypatch.setattr(
-        page_pictures, "draw_page", lambda *paths, page: draw(*paths, pages=[page])[0]
+        page_pictures,
+        "render_report_page",
+        lambda *paths, page: draw(*paths, pages=[page])[0],
     )
     return asked
 
@@ -55,17 +57,19 @@ def test_a_page_is_drawn_once_in_the_frame_of_its_polygons(alice_tenant, monkeyp
     user = make_user(tenant=alice_tenant)
     job = make_parsing_job(user=user, content=make_pdf(), pages=1)
 
-    first = page_picture(job=job, page=1)
-    monkeypatch.setattr(page_pictures, "draw_page", None)  # nothing is drawn any more
-    again = page_picture(job=job, page=1)
-    small = page_picture(job=job, page=1, size=PictureSize.SMALL)
+    first = load_page_picture(job=job, page=1)
+    monkeypatch.setattr(
+        page_pictures, "render_report_page", None
+    )  # nothing is drawn any more
+    again = load_page_picture(job=job, page=1)
+    small = load_page_picture(job=job, page=1, size=PictureSize.SMALL)
 
     assert look_of(first) == ((1191, 1684), "JPEG")  # A4 at two pixels a point
     assert again == first
     assert look_of(small) == ((160, 226), "JPEG")
     for page in (0, 2):
         with pytest.raises(NotFound) as unknown:
-            page_picture(job=job, page=page)
+            load_page_picture(job=job, page=page)
         assert unknown.value.code == "page_unknown"
 
 
@@ -75,7 +79,7 @@ def test_what_cannot_be_drawn_is_refused_and_not_kept(alice_tenant):
     broken = make_parsing_job(user=user, content=b"%PDF-1.7 no more", pages=1)
 
     with pytest.raises(DomainError) as refusal:
-        page_picture(job=broken, page=1)
+        load_page_picture(job=broken, page=1)
 
     assert refusal.value.code == "page_undrawable"
     assert len(stored_files()) == 1
@@ -92,18 +96,18 @@ def test_a_page_is_drawn_in_a_slot_and_within_the_time_of_a_look(
 
     with slot(Work.STORED, tenant=alice_tenant):
         with pytest.raises(Unavailable) as refusal:
-            page_picture(job=job, page=1)
-        drawn = page_picture(job=theirs, page=1)
-    first = page_picture(job=job, page=1)
+            load_page_picture(job=job, page=1)
+        drawn = load_page_picture(job=theirs, page=1)
+    first = load_page_picture(job=job, page=1)
     with slot(Work.STORED, tenant=alice_tenant):
-        kept = page_picture(job=job, page=1)
+        kept = load_page_picture(job=job, page=1)
 
     assert refusal.value.code == "drawing_busy"
     assert first == kept == drawn
     evil = make_parsing_job(user=job.user, content=make_endless_pdf(), pages=1)
-    monkeypatch.setattr(extraction, "LOOK_CPU_SECONDS", 1)
+    monkeypatch.setattr(extraction, "QUICK_INSPECT_CPU_SECONDS", 1)
     with pytest.raises(DomainError) as undrawable:
-        page_picture(job=evil, page=1)
+        load_page_picture(job=evil, page=1)
     assert undrawable.value.code == "page_undrawable"
 
 
@@ -111,9 +115,9 @@ def test_a_page_is_drawn_in_a_slot_and_within_the_time_of_a_look(
 def test_half_a_picture_is_drawn_again(alice_tenant, drawn):
     job = make_parsing_job(user=make_user(tenant=alice_tenant), pages=1)
     (file,) = report_files(job)
-    keep_picture(file.stored_as, 1, PictureSize.FULL, make_picture("JPEG")[:-2])
+    store_picture(file.stored_as, 1, PictureSize.FULL, make_picture("JPEG")[:-2])
 
-    pictures = [page_picture(job=job, page=1) for _ in range(2)]
+    pictures = [load_page_picture(job=job, page=1) for _ in range(2)]
 
     assert pictures == [make_picture("JPEG")] * 2
     assert drawn == [[1]]
@@ -122,11 +126,11 @@ def test_half_a_picture_is_drawn_again(alice_tenant, drawn):
 @pytest.mark.django_db
 def test_a_report_is_drawn_in_batches_but_for_what_is_kept(alice_tenant, drawn):
     job = make_parsing_job(user=make_user(tenant=alice_tenant), pages=8)
-    page_picture(job=job, page=2)
+    load_page_picture(job=job, page=2)
 
     for _ in range(2):
-        draw_report(tenant_pk=alice_tenant.pk, job_id=job.id)
-    draw_report(tenant_pk=alice_tenant.pk, job_id=uuid4())
+        render_stored_report(tenant_pk=alice_tenant.pk, job_id=job.id)
+    render_stored_report(tenant_pk=alice_tenant.pk, job_id=uuid4())
 
     assert drawn == [[2], [1, 3, 4, 5, 6, 7], [8], [3, 4, 5, 6, 7, 8]]
     assert len(stored_files()) == 1 + 2 * 2
@@ -139,9 +143,9 @@ def test_a_report_that_kills_its_child_is_left_undrawn(alice_tenant, monkeypatch
     def die(*_paths, pages):
         raise UnreadableReport(FailureReason.PROCESSING_ERROR)
 
-    monkeypatch.setattr(page_pictures, "draw_pages", die)
+    monkeypatch.setattr(page_pictures, "render_report_pages", die)
 
-    draw_report(tenant_pk=alice_tenant.pk, job_id=job.id)
+    render_stored_report(tenant_pk=alice_tenant.pk, job_id=job.id)
 
     assert len(stored_files()) == 1
 
@@ -150,6 +154,6 @@ def test_a_picture_of_a_page_is_shown_as_it_is(tmp_path):
     path = tmp_path / "picture"
     path.write_bytes(make_picture("PNG", size=(30, 20)))
 
-    shown = show_page([path], 1)
+    shown = render_page_jpeg([path], 1)
 
-    assert look_of(shown) == look_of(small_picture(shown)) == ((30, 20), "JPEG")
+    assert look_of(shown) == look_of(shrink_picture(shown)) == ((30, 20), "JPEG")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reports.operations.parsed_rows import note_rows, result_rows
+from reports.operations.parsed_rows import build_note_rows, build_result_rows
 from reports.parser.report import Fact, Note, NoteCode, RowState
 from tests.factories.reports import make_parsed, make_parsed_result
 
@@ -19,10 +19,12 @@ def test_rows_keep_their_order_and_notes_name_their_facts():
         notes=(note,),
     )
 
-    rows = [(row.position, row.test_name, row.state) for row in result_rows(report)]
+    rows = [
+        (row.position, row.test_name, row.state) for row in build_result_rows(report)
+    ]
 
     assert rows == [(0, "Glucose", "auto"), (1, "Sodium", "look")]
-    assert note_rows(report) == [
+    assert build_note_rows(report) == [
         {
             "code": "implausible",
             "severity": "look",

@@ -18,12 +18,12 @@ from reports.operations.reports import (
     ReportPart,
     ReportRequest,
     give_up_parsing,
-    inspect_submitted,
-    parse_submitted,
+    inspect_submitted_report,
+    parse_submitted_report,
     submit_report,
 )
 from reports.parser.report import FailureReason, UnreadableReport
-from reports.payloads import parsing_job_payload
+from reports.payloads import build_parsing_job_payload
 from reports.states import ParsingJobStatus
 from tests.factories.accounts import ACTOR
 from tests.factories.reports import (
@@ -67,7 +67,7 @@ def stored(job):
 
 
 def parse(job: ParsingJob) -> None:
-    parse_submitted(tenant_pk=job.tenant.pk, job_id=job.id)
+    parse_submitted_report(tenant_pk=job.tenant.pk, job_id=job.id)
 
 
 def moves(job: ParsingJob) -> list[tuple[str, str]]:
@@ -165,7 +165,7 @@ def test_a_report_that_nobody_looked_at_is_read_like_any_other(
     run_jobs, alice_tenant, user
 ):
     job = submit_unseen(user, (make_pdf(pages=2), PDF))
-    unread = parsing_job_payload(stored(job))
+    unread = build_parsing_job_payload(stored(job))
 
     run_jobs()
 
@@ -178,12 +178,14 @@ def test_a_report_that_nobody_looked_at_is_read_like_any_other(
 @pytest.mark.django_db
 def test_a_look_that_comes_twice_or_too_late_changes_nothing(alice_tenant, user):
     job = submit_unseen(user, (encrypt(make_pdf()), PDF))
-    inspect = partial(inspect_submitted, tenant_pk=alice_tenant.pk, job_id=job.id)
+    inspect = partial(
+        inspect_submitted_report, tenant_pk=alice_tenant.pk, job_id=job.id
+    )
     inspect()
     before = traces(alice_tenant)
 
     inspect()
-    inspect_submitted(tenant_pk=alice_tenant.pk, job_id=uuid4())
+    inspect_submitted_report(tenant_pk=alice_tenant.pk, job_id=uuid4())
 
     assert traces(alice_tenant) == before
     assert stored(job).failure_reason == "invalid_input"
@@ -195,7 +197,7 @@ def test_a_lost_file_that_nobody_looked_at_fails(alice_tenant, user):
     (path,) = stored_files()
     path.unlink()
 
-    inspect_submitted(tenant_pk=alice_tenant.pk, job_id=job.id)
+    inspect_submitted_report(tenant_pk=alice_tenant.pk, job_id=job.id)
 
     assert stored(job).failure_reason == "processing_error"
 
@@ -254,7 +256,7 @@ def test_a_job_that_was_erased_is_left_alone(alice_tenant, user):
     job.delete()
 
     with nothing_happened(alice_tenant):
-        parse_submitted(tenant_pk=alice_tenant.pk, job_id=job_id)
+        parse_submitted_report(tenant_pk=alice_tenant.pk, job_id=job_id)
         give_up_parsing(tenant_pk=alice_tenant.pk, job_id=job_id)
 
 
@@ -263,7 +265,7 @@ def test_a_job_of_a_tenant_that_is_gone_is_left_alone(alice_tenant, user):
     job = make_parsing_job(user=user)
 
     with nothing_happened(alice_tenant):
-        parse_submitted(tenant_pk=0, job_id=job.id)
+        parse_submitted_report(tenant_pk=0, job_id=job.id)
         give_up_parsing(tenant_pk=0, job_id=job.id)
 
 

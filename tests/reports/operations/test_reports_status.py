@@ -14,7 +14,7 @@ from portal.lib.errors import DomainError
 from reports.models import ParsingJob, ParsingJobTransition, ReportResult
 from reports.operations.reports import (
     PARSER,
-    advance,
+    change_job_status,
     fail_parsing,
     finish_parsing,
     start_parsing,
@@ -69,7 +69,7 @@ def stored(job):
 def test_an_allowed_move_is_recorded_and_emitted(old, new, alice_tenant, user):
     job = make_parsing_job(user=user, status=old)
 
-    advance(job=job, to=ParsingJobStatus(new), actor=ACTOR, why="a test")
+    change_job_status(job=job, to=ParsingJobStatus(new), actor=ACTOR, why="a test")
 
     move = ParsingJobTransition.objects.for_tenant(alice_tenant).get()
     assert stored(job).status == job.status == new
@@ -83,7 +83,7 @@ def test_any_other_move_is_refused_and_leaves_no_trace(old, new, alice_tenant, u
     job = make_parsing_job(user=user, status=old)
 
     with nothing_happened(alice_tenant), pytest.raises(DomainError) as refusal:
-        advance(job=job, to=ParsingJobStatus(new), actor=ACTOR)
+        change_job_status(job=job, to=ParsingJobStatus(new), actor=ACTOR)
 
     assert refusal.value.code == "transition_not_allowed"
     assert stored(job).status == old

@@ -10,15 +10,15 @@ from accounts.models import AuditEntry
 from portal.lib.errors import DomainError, NotFound
 from reports.models import Rereading, Review
 from reports.operations.rereading import (
+    compare_rereading,
     finish_rereading,
+    get_rereading,
     give_up_rereading,
     reread_report,
-    rereading_diff,
-    rereading_of,
 )
 from reports.operations.review_amending import ReadingChoice, amend_report
 from reports.operations.review_rows import edit_row
-from reports.payloads import parsing_job_payload
+from reports.payloads import build_parsing_job_payload
 from reports.queries import parsing_job
 from tests.factories.reports import (
     make_parsed,
@@ -59,7 +59,7 @@ def test_a_report_that_is_read_again_shows_what_differs_and_changes_nothing(revi
     edit_row(**working(review), ref=ref_of(review), text=text)
     decide_all(review)
     sign(review)
-    before = parsing_job_payload(parsing_job(tenant=tenant, job_id=review.job_id))
+    before = build_parsing_job_payload(parsing_job(tenant=tenant, job_id=review.job_id))
 
     made = reread_report(**given)
     with pytest.raises(DomainError) as twice:
@@ -67,14 +67,14 @@ def test_a_report_that_is_read_again_shows_what_differs_and_changes_nothing(revi
     assert twice.value.code == "rereading_open"
     finish_rereading(tenant_pk=tenant.pk, rereading_id=made.pk)
 
-    found = rereading_of(tenant=tenant, job_id=review.job_id, rereading_id=made.pk)
+    found = get_rereading(tenant=tenant, job_id=review.job_id, rereading_id=made.pk)
     told = [
         (
             diff.decision,
             (diff.before or {}).get("value"),
             (diff.after or {}).get("value"),
         )
-        for diff in rereading_diff(rereading=found)
+        for diff in compare_rereading(rereading=found)
     ]
     assert told == [
         ("edited", "101", "105"),
@@ -82,7 +82,7 @@ def test_a_report_that_is_read_again_shows_what_differs_and_changes_nothing(revi
         ("undecided", None, "0.9"),
         ("undecided", None, "4.1"),
     ]
-    after = parsing_job_payload(parsing_job(tenant=tenant, job_id=review.job_id))
+    after = build_parsing_job_payload(parsing_job(tenant=tenant, job_id=review.job_id))
     assert after == before
     audited = AuditEntry.objects.for_tenant(tenant).filter(verb="reread_report")
     assert audited.count() == 1
@@ -133,4 +133,4 @@ def test_a_reading_that_fails_says_why_and_is_no_strangers(review, charlie_tenan
     ended = rows.get()
     assert (ended.failure, ended.rows) == ("processing_error", None)
     with pytest.raises(NotFound):
-        rereading_of(tenant=charlie_tenant, job_id=review.job_id, rereading_id=made.pk)
+        get_rereading(tenant=charlie_tenant, job_id=review.job_id, rereading_id=made.pk)

@@ -10,13 +10,13 @@ from portal.lib.errors import DomainError
 from reports.operations.review_additions import (
     add_row,
     merge_rows,
-    merged_text,
     split_row,
+    suggest_merged_text,
 )
 from reports.operations.review_checks import RowText
 from reports.operations.review_rows import undo_row
 from reports.parser.report import PageSize, Place, Point, Provenance
-from reports.payloads import parsing_job_payload
+from reports.payloads import build_parsing_job_payload
 from reports.queries import parsing_job, review_rows
 from tests.factories.reports import make_parsed, make_parsed_result, make_review
 from tests.factories.users import make_user
@@ -69,7 +69,7 @@ def test_an_added_row_stands_where_it_was_drawn_and_opens_at_its_ink(review):
     sign(review)
 
     job = parsing_job(tenant=review.tenant, job_id=review.job_id)
-    data = parsing_job_payload(job, with_provenance=True)["data"]
+    data = build_parsing_job_payload(job, with_provenance=True)["data"]
     places = {one["test_name"]: one["provenance"]["value"] for one in data["results"]}
     assert places["Potassium"]["polygon"][0] == [10.0, 125]
     assert places["Glucose"]["polygon"][0] == [90, 100]
@@ -94,7 +94,7 @@ def test_a_split_row_is_two_of_one_box_until_it_is_undone(review):
 
 
 def test_merged_rows_are_one_with_the_ink_of_both_until_it_is_undone(review):
-    text = merged_text(rows_of(review)[:2])
+    text = suggest_merged_text(rows_of(review)[:2])
     assert (text.test_name, text.value) == ("Glucose Sodium", "105")
 
     merge_rows(

@@ -10,10 +10,10 @@ from portal.lib.errors import DomainError, NotAllowed, NotFound
 from reports.models import ParsingJob
 from reports.operations.review_amending import amend_report, withdraw_amendment
 from reports.operations.review_rows import edit_row
-from reports.operations.review_signing import signature_holds
+from reports.operations.review_signing import is_signature_valid
 from reports.operations.reviews import claim_review
-from reports.payloads import parsing_job_payload
-from reports.queries import parsing_job, review_diff, review_of
+from reports.payloads import build_parsing_job_payload
+from reports.queries import get_review, list_changed_rows, parsing_job
 from reports.states import ParsingJobStatus
 from tests.factories.reports import (
     make_parsed,
@@ -42,7 +42,7 @@ def review(user):
 
 
 def values(tenant, job_id):
-    payload = parsing_job_payload(parsing_job(tenant=tenant, job_id=job_id))
+    payload = build_parsing_job_payload(parsing_job(tenant=tenant, job_id=job_id))
     return [result["value"] for result in payload["data"]["results"]]
 
 
@@ -61,10 +61,10 @@ def test_an_amendment_replaces_the_results_and_tells_so(review):
     first, second = emitted(review.tenant)
     assert first["data"]["id"] == second["data"]["id"]
     assert second["data"]["status"] == "completed"
-    (changed,) = review_diff(tenant=review.tenant, review=amendment)
+    (changed,) = list_changed_rows(tenant=review.tenant, review=amendment)
     assert (changed.before["value"], changed.after["value"]) == ("105", "101")
-    old = review_of(tenant=review.tenant, review_id=review.id)
-    assert signature_holds(tenant=review.tenant, review=old)
+    old = get_review(tenant=review.tenant, review_id=review.id)
+    assert is_signature_valid(tenant=review.tenant, review=old)
 
 
 def test_a_withdrawn_amendment_leaves_the_results(review):

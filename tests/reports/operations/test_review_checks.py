@@ -11,14 +11,14 @@ from reports.operations.review_checks import (
     RowText,
     _checked,
     check_rows,
-    doubts_of,
-    read_text,
-    result_of,
+    list_doubts,
+    parse_row_text,
     state_of,
-    text_of_result,
+    to_parsed_result,
+    to_row_text,
     uses_decimal_comma,
 )
-from reports.operations.review_saving import stored_values
+from reports.operations.review_saving import to_stored_values
 from reports.parser.report import Confidence, Metadata, Provenance
 from tests.factories.reports import make_parsed_result
 
@@ -26,14 +26,14 @@ from tests.factories.reports import make_parsed_result
 def row(position=0, **changes):
     return ReviewRow(
         position=position,
-        values=stored_values(make_parsed_result(**changes)),
+        values=to_stored_values(make_parsed_result(**changes)),
         decision=changes.pop("decision", "undecided"),
     )
 
 
 def read(*, comma=False, metadata=None, **typed):
     text = RowText(**{"test_name": "Glucose", "units": "mg/dL", **typed})
-    return read_text(
+    return parse_row_text(
         text,
         before=make_parsed_result(),
         metadata=metadata or Metadata(),
@@ -82,11 +82,11 @@ def test_a_range_in_another_unit_bounds_nothing():
 def test_what_was_stored_is_read_back_whole():
     result = make_parsed_result()
 
-    assert result_of(row()) == result
+    assert to_parsed_result(row()) == result
     checked = replace(result, provenance=Provenance(), confidence=Confidence())
     plain = tuple(replace(match, aliases=()) for match in result.loinc_matches)
     assert _checked(row()) == replace(checked, loinc_matches=plain)
-    assert text_of_result(result).reference_range == "70 - 99"
+    assert to_row_text(result).reference_range == "70 - 99"
 
 
 def test_excluded_rows_raise_no_doubt():
@@ -96,6 +96,6 @@ def test_excluded_rows_raise_no_doubt():
 
     assert [note["code"] for note in notes] == ["duplicate"]
     assert state_of(notes, 0) == "look"
-    assert doubts_of(notes, 1) == {("duplicate", "look", (1, 0))}
+    assert list_doubts(notes, 1) == {("duplicate", "look", (1, 0))}
     twice[0].decision = "excluded"
     assert check_rows(twice, notes=notes) == []

@@ -9,13 +9,13 @@ from accounts.models import AuditEntry
 from portal.lib.errors import Conflict, DomainError, NotFound
 from reports.models import Review
 from reports.operations.review_gates import (
-    Notice,
+    CriticalNotification,
     acknowledge_critical,
     decide_identity,
     keep_duplicate,
     move_report,
+    record_page_shown,
     replace_duplicate,
-    show_page,
 )
 from reports.operations.review_saving import RowRef
 from reports.parser.report import Interpretation
@@ -50,12 +50,12 @@ def stored(review):
 
 
 def notice():
-    return Notice(told="Dr. Example", at=timezone.now(), way="phone")
+    return CriticalNotification(told="Dr. Example", at=timezone.now(), way="phone")
 
 
 def test_pages_are_noted_once_each_in_order(review):
     for page in (2, 1, 2):
-        show_page(**working(review), review_id=review.id, page=page)
+        record_page_shown(**working(review), review_id=review.id, page=page)
 
     assert stored(review).pages_shown == [1, 2]
 
@@ -63,7 +63,7 @@ def test_pages_are_noted_once_each_in_order(review):
 @pytest.mark.parametrize("page", [0, 3])
 def test_a_page_the_report_lacks_is_refused(review, page):
     with pytest.raises(DomainError) as refusal:
-        show_page(**working(review), review_id=review.id, page=page)
+        record_page_shown(**working(review), review_id=review.id, page=page)
 
     assert refusal.value.code == "page_unknown"
     assert stored(review).pages_shown == []

@@ -16,11 +16,11 @@ from reports.operations.review_readings import take_reading
 from reports.operations.review_rows import choose_loinc, confirm_row, edit_row
 from reports.operations.review_signing import (
     NotReady,
-    signature_holds,
+    is_signature_valid,
     waive_second_read,
 )
 from reports.operations.reviews import claim_review
-from reports.queries import parsing_job, report_results, review_of, reviews_of_job
+from reports.queries import get_review, list_reviews_of_job, parsing_job, report_results
 from tests.factories.reports import make_parsed, make_parsed_result, make_review
 from tests.factories.users import make_user
 from tests.outbox import emitted
@@ -71,7 +71,7 @@ def add(review, actor, value="4.1"):
 
 def opened(review):
     """The review that was opened last of its report, its tenant that of the test."""
-    found = reviews_of_job(job=review.job)[-1]
+    found = list_reviews_of_job(job=review.job)[-1]
     found.tenant, found.job = review.tenant, review.job
     return found
 
@@ -151,8 +151,8 @@ def test_a_third_person_settles_what_two_readers_dispute(first):
     assert [row.decision for row in rows_of(dispute)][2] == "excluded"
     assert len(emitted(first.tenant)) == 1
     for number in (first.id, second.id, dispute.id):
-        signed = review_of(tenant=first.tenant, review_id=number)
-        assert signature_holds(tenant=first.tenant, review=signed)
+        signed = get_review(tenant=first.tenant, review_id=number)
+        assert is_signature_valid(tenant=first.tenant, review=signed)
 
 
 def test_a_second_read_that_nobody_can_do_is_waived(first):

@@ -30,7 +30,7 @@ from reports.parser.report import (
     Point,
     RowState,
 )
-from reports.queries import row_versions
+from reports.queries import list_row_versions
 from reports.states import RowPart
 from tests.factories.reports import make_parsed, make_parsed_result, make_review
 from tests.factories.users import make_user
@@ -78,7 +78,7 @@ def test_an_edited_value_is_judged_anew_and_keeps_its_box(review):
     assert (row.values["is_above_max_range"], row.decision) == (False, "edited")
     assert row.values["provenance"] == before.values["provenance"]
     assert row.values["loinc_matches"] == before.values["loinc_matches"]
-    first, second = row_versions(tenant=review.tenant, review=review, position=0)
+    first, second = list_row_versions(tenant=review.tenant, review=review, position=0)
     assert (first.values["value"], second.values["value"]) == ("105", "85")
     assert (second.version, second.actor_key) == (2, NORA.key)
     machine = ReportResult.objects.for_tenant(review.tenant).get(position=0)

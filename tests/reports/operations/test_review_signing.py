@@ -15,7 +15,7 @@ from accounts.webhooks.catalogue import EVENT_TYPES
 from portal.lib.errors import DomainError
 from reports.models import ReportResult, ReviewRow, SignOff
 from reports.operations.review_gates import (
-    Notice,
+    CriticalNotification,
     acknowledge_critical,
     decide_identity,
     keep_duplicate,
@@ -24,8 +24,8 @@ from reports.operations.review_rows import choose_loinc, edit_row, exclude_row
 from reports.operations.review_signing import (
     NotReady,
     approve_report,
+    is_signature_valid,
     reject_report,
-    signature_holds,
 )
 from reports.operations.storage import erase_reports
 from reports.parser.report import (
@@ -35,8 +35,8 @@ from reports.parser.report import (
     NoteCode,
     RowState,
 )
-from reports.payloads import parsing_job_payload
-from reports.queries import parsing_job, review_of
+from reports.payloads import build_parsing_job_payload
+from reports.queries import get_review, parsing_job
 from reports.states import ParsingJobStatus, RejectionReason
 from tests.factories.reports import (
     make_parsed,
@@ -76,7 +76,7 @@ def review(user):
 
 
 def values(tenant, job_id):
-    payload = parsing_job_payload(parsing_job(tenant=tenant, job_id=job_id))
+    payload = build_parsing_job_payload(parsing_job(tenant=tenant, job_id=job_id))
     return [result["value"] for result in payload["data"]["results"]]
 
 
@@ -104,7 +104,7 @@ def test_a_signed_review_is_what_the_api_and_the_event_tell(review):
     job = parsing_job(tenant=review.tenant, job_id=review.job_id)
     assert envelope["event_type"] == UPDATED
     jsonschema.validate(envelope["data"], EVENT_TYPES[UPDATED].schema)
-    assert envelope["data"] == parsing_job_payload(job)
+    assert envelope["data"] == build_parsing_job_payload(job)
     assert (job.status, job.is_reviewed, job.version) == ("completed", True, 1)
     assert values(review.tenant, job.id) == ["85"]
     assert (sign_off.member_key, sign_off.meaning) == (NORA.key, "accuracy")
@@ -162,7 +162,7 @@ def test_a_review_is_signed_once_all_of_it_is_settled(user):
 
     decide_identity(**working(review), review_id=review.id, reason="typing slip")
     keep_duplicate(**working(review), review_id=review.id, reason="sent twice")
-    notice = Notice(told="Dr. Example", at=timezone.now(), way="phone")
+    notice = CriticalNotification(told="Dr. Example", at=timezone.now(), way="phone")
     acknowledge_critical(**working(review), ref=ref_of(review), notice=notice)
     sign(review)
 
@@ -209,14 +209,14 @@ def test_a_code_in_doubt_is_the_reviewers_once_signed(user):
 def test_a_change_behind_a_signature_is_found(review):
     decide_all(review)
     sign(review)
-    signed = review_of(tenant=review.tenant, review_id=review.id)
-    assert signature_holds(tenant=review.tenant, review=signed)
+    signed = get_review(tenant=review.tenant, review_id=review.id)
+    assert is_signature_valid(tenant=review.tenant, review=signed)
 
     row = rows_of(review)[0]
     row.values["value"] = "106"
     ReviewRow.save(row, update_fields=["values"])
 
-    assert not signature_holds(tenant=review.tenant, review=signed)
+    assert not is_signature_valid(tenant=review.tenant, review=signed)
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,12 @@ from reports.operations.reports import PARSER, finish_parsing
 from reports.operations.reviews import (
     LEASE,
     claim_review,
+    lock_claimed_review,
     release_review,
     take_over_review,
-    working_review,
 )
 from reports.parser.report import Confidence, Note, NoteCode, RowState
-from reports.queries import reviews_of_job
+from reports.queries import list_reviews_of_job
 from reports.states import ParsingJobStatus
 from tests.factories.reports import (
     make_parsed,
@@ -61,7 +61,7 @@ def test_a_report_that_asked_for_review_goes_to_the_desk(user):
 
     finish_parsing(job=job, actor=PARSER, report=report)
 
-    (review,) = reviews_of_job(job=job)
+    (review,) = list_reviews_of_job(job=job)
     first, second = rows_of(review)
     assert (review.number, review.status, review.flagged) == (1, "open", 1)
     assert (first.state, second.state) == ("auto", "look")
@@ -90,7 +90,7 @@ def test_a_row_below_the_teams_bound_sends_its_report_to_the_desk(
     finish_parsing(job=job, actor=PARSER, report=make_parsed(results=(unsure,)))
 
     assert (job.status, job.needs_human_review) == (status, False)
-    assert len(reviews_of_job(job=job)) == (status == "pending_review")
+    assert len(list_reviews_of_job(job=job)) == (status == "pending_review")
 
 
 def test_a_claim_holds_for_its_lease_and_keeps_others_out(review, time_machine):
@@ -125,7 +125,7 @@ def test_a_review_is_taken_over_by_hand_and_the_other_is_told(review):
     )
 
     with pytest.raises(Conflict) as refusal:
-        working_review(tenant=review.tenant, actor=NORA, review_id=review.id)
+        lock_claimed_review(tenant=review.tenant, actor=NORA, review_id=review.id)
     assert refusal.value.code == "claim_lost"
     entry = AuditEntry.objects.for_tenant(review.tenant).get(verb="take_over_review")
     assert entry.changes["claimed_by"] == ["7", "8"]
@@ -138,7 +138,7 @@ def test_a_released_review_is_anybodys(review):
 
     assert who(review) == ""
     with pytest.raises(Conflict) as refusal:
-        working_review(tenant=review.tenant, actor=NORA, review_id=review.id)
+        lock_claimed_review(tenant=review.tenant, actor=NORA, review_id=review.id)
     assert refusal.value.code == "claim_needed"
 
 

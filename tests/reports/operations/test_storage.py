@@ -15,7 +15,7 @@ from reports.operations.reports import PARSER, finish_parsing, start_parsing
 from reports.operations.storage import (
     ORPHAN_AGE,
     erase_reports,
-    keep_picture,
+    store_picture,
     sweep_orphan_files,
 )
 from reports.states import ParsingJobStatus, PictureSize
@@ -61,7 +61,7 @@ def test_an_old_file_without_a_row_is_swept_alone(alice_tenant):
     young = make_old(store_report_file(b"young"), age=ORPHAN_AGE - timedelta(minutes=1))
     gone = "reports/ab/gone"
     for name in (kept, f"reports/{orphan.parent.name}/{orphan.name}", gone):
-        keep_picture(name, 1, PictureSize.FULL, b"drawn")
+        store_picture(name, 1, PictureSize.FULL, b"drawn")
 
     assert sweep_orphan_files() == 1
 
@@ -84,7 +84,7 @@ def test_erasing_a_user_removes_their_reports_and_files_alone(
     read = make_parsing_job(user=user)
     start_parsing(job=read, actor=PARSER)
     uploaded = ReportFile.objects.for_tenant(alice_tenant).get(job=read).stored_as
-    keep_picture(uploaded, 1, PictureSize.SMALL, b"drawn")
+    store_picture(uploaded, 1, PictureSize.SMALL, b"drawn")
     kept = make_parsing_job(
         user=other, status=ParsingJobStatus.COMPLETED, report=make_parsed()
     )

@@ -26,7 +26,7 @@ from reports.parser.report import (
     Provenance,
     RowState,
 )
-from reports.queries import reviews_of_job
+from reports.queries import list_reviews_of_job
 from tests.factories.accounts import make_member
 from tests.factories.reports import (
     make_dispute,
@@ -492,7 +492,7 @@ def test_who_loses_the_lease_reads_on_and_changes_nothing(nora, otto, user):
     assert "data-desk" not in page
     assert refused.status_code == 422
     assert rows_of(review)[0].decision == "undecided"
-    assert [one.claimed_by_key for one in reviews_of_job(job=review.job)] == [""]
+    assert [one.claimed_by_key for one in list_reviews_of_job(job=review.job)] == [""]
 
 
 def test_the_value_before_is_shown_with_the_change_since(nora, user):

@@ -6,7 +6,7 @@ import pytest
 import time_machine
 
 from reports.models import ParsingJob, ReportResult
-from reports.web.rows import panels, poll_seconds, result_row
+from reports.web.rows import build_result_row, panels, poll_seconds
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -39,7 +39,7 @@ def build_result(**fields):
     ],
 )
 def test_a_flag_says_which_side_unless_it_is_critical(fields, flag, out_of_range):
-    row = result_row(build_result(**fields))
+    row = build_result_row(build_result(**fields))
 
     assert (row.flag, row.is_out_of_range) == (flag, out_of_range)
 
@@ -56,30 +56,32 @@ def test_a_flag_says_which_side_unless_it_is_critical(fields, flag, out_of_range
     ],
 )
 def test_without_a_number_and_a_range_there_is_no_bar(fields):
-    assert result_row(build_result(**fields)).bar == ""
+    assert build_result_row(build_result(**fields)).bar == ""
 
 
 def test_a_number_with_a_range_has_a_bar():
-    bar = result_row(build_result()).bar
+    bar = build_result_row(build_result()).bar
 
     assert 'aria-label="18 ng/mL, reference 30 to 200"' in bar
 
 
 def test_a_match_to_be_checked_is_not_sure():
-    row = result_row(build_result(loinc_match_status="needs_review"))
+    row = build_result_row(build_result(loinc_match_status="needs_review"))
 
     assert (row.loinc_code, row.is_match_sure) == ("2276-4", False)
 
 
 def test_no_candidate_is_no_code():
-    row = result_row(build_result(loinc_matches=[], loinc_match_status="no_match"))
+    row = build_result_row(
+        build_result(loinc_matches=[], loinc_match_status="no_match")
+    )
 
     assert (row.loinc_code, row.is_match_sure) == ("", False)
 
 
 def test_rows_stand_under_their_headings_in_reading_order():
     names = ["Lipids", "Lipids", None, "Iron", "Lipids"]
-    rows = [result_row(build_result(source_panel_name=name)) for name in names]
+    rows = [build_result_row(build_result(source_panel_name=name)) for name in names]
 
     assert [(panel.name, len(panel.rows)) for panel in panels(rows)] == [
         ("Lipids", 2),

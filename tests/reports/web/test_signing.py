@@ -27,7 +27,7 @@ from reports.parser.report import (
     Point,
     Provenance,
 )
-from reports.queries import parsing_job, reviews_of_job
+from reports.queries import list_reviews_of_job, parsing_job
 from tests.clients import METHODS, confirm
 from tests.factories.accounts import make_member
 from tests.factories.reports import (
@@ -260,7 +260,7 @@ def test_two_readers_and_a_third_on_one_report(user, nora, otto, alice_team):
 
 
 def opened(review):
-    found = reviews_of_job(job=review.job)[-1]
+    found = list_reviews_of_job(job=review.job)[-1]
     found.tenant, found.job = review.tenant, review.job
     return found
 

@@ -16,7 +16,7 @@ from tests.factories.reports import ROWS, make_pdf
 FILLED = (40, 50, 560, 260)  # the part of the page that has text, in points
 
 
-def page_picture(*, dpi=110):
+def load_page_picture(*, dpi=110):
     page = pypdfium2.PdfDocument(make_pdf())[0]
     whole = page.render(scale=dpi / 72).to_pil().convert("RGB")
     return whole.crop([side * dpi // 72 for side in FILLED])
@@ -38,7 +38,7 @@ def rows_of(report):
 
 
 def test_a_screenshot_is_read_and_each_value_is_found_where_it_stands(tmp_path):
-    (path,) = save(tmp_path, page_picture())
+    (path,) = save(tmp_path, load_page_picture())
 
     report = parse_report(path)
 
@@ -54,7 +54,7 @@ def test_a_screenshot_is_read_and_each_value_is_found_where_it_stands(tmp_path):
 
 
 def test_a_page_upside_down_is_read_and_its_places_are_on_the_page_as_sent(tmp_path):
-    upright = page_picture()
+    upright = load_page_picture()
     (path,) = save(tmp_path, upright.transpose(Image.Transpose.ROTATE_180))
 
     report = parse_report(path)
@@ -66,7 +66,7 @@ def test_a_page_upside_down_is_read_and_its_places_are_on_the_page_as_sent(tmp_p
 
 
 def test_a_page_that_lies_on_its_side_and_leans_is_read(tmp_path):
-    leaning = page_picture().rotate(3, expand=True, fillcolor="white")
+    leaning = load_page_picture().rotate(3, expand=True, fillcolor="white")
     (path,) = save(tmp_path, leaning.transpose(Image.Transpose.ROTATE_90))
 
     assert rows_of(parse_report(path)) == ROWS
@@ -74,7 +74,7 @@ def test_a_page_that_lies_on_its_side_and_leans_is_read(tmp_path):
 
 def test_several_pictures_are_the_pages_of_one_report(tmp_path):
     blank = Image.new("RGB", (600, 400), "white")
-    paths = save(tmp_path, blank, page_picture(), name="page.jpg")
+    paths = save(tmp_path, blank, load_page_picture(), name="page.jpg")
 
     report = parse_report(paths)
 
@@ -87,7 +87,7 @@ def test_a_pdf_without_text_is_read_page_by_page(tmp_path):
         make_pdf(rows=(("Ferritin", "88", "ng/mL", "30 - 400"),))
     )
     drawn = io.BytesIO()
-    page_picture().save(drawn, "PDF", resolution=110)
+    load_page_picture().save(drawn, "PDF", resolution=110)
     text.import_pages(pypdfium2.PdfDocument(drawn.getvalue()))
     path = tmp_path / "mixed.pdf"
     text.save(path)
@@ -102,7 +102,7 @@ def test_a_pdf_without_text_is_read_page_by_page(tmp_path):
 
 
 def test_a_picture_blurred_beyond_reading_is_of_low_quality(tmp_path):
-    (path,) = save(tmp_path, page_picture().filter(ImageFilter.GaussianBlur(6)))
+    (path,) = save(tmp_path, load_page_picture().filter(ImageFilter.GaussianBlur(6)))
 
     with pytest.raises(UnreadableReport) as refusal:
         parse_report(path)
