@@ -209,7 +209,8 @@ def _checked(row: ReviewRow) -> ParsedResult:
     """A row with all that a check asks of it, and no more.
 
     to_parsed_result proves every part of what it reads, which for a long report takes
-    longer than all else that saving a row does; a stored row was proved when it was stored.
+    longer than all else that saving a row does; a stored row was proved when it was
+    stored.
     """
     values = row.values
     kind, specimen = values["type"], values["sample_type"]
