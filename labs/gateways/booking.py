@@ -58,25 +58,27 @@ class FoundBooking:
 class BookingGateway(Protocol):
     """A provider of visits, or several that are booked alike."""
 
-    def open_slots(self, site: Site, day: date, now: datetime) -> Sequence[datetime]:
+    def list_slot_starts(
+        self, site: Site, day: date, now: datetime
+    ) -> Sequence[datetime]:
         """Starts (UTC) of a site's slots on a day of its own clock, taken or not.
 
         Makes no call: it is asked for hundreds of days at once.
         """
         ...
 
-    def confirm(self, request: AppointmentRequest, *, within: timedelta) -> str:
+    def confirm_booking(self, request: AppointmentRequest, *, within: timedelta) -> str:
         """Book; returns the provider's id. The same reference is booked once.
 
         Raises: SlotGone; ProviderSilent, at the latest after `within`.
         """
         ...
 
-    def find(self, reference: UUID) -> FoundBooking:
+    def find_booking(self, reference: UUID) -> FoundBooking:
         """What became of a booking. Raises: ProviderSilent."""
         ...
 
-    def cancel(self, reference: UUID) -> None:
+    def cancel_booking(self, reference: UUID) -> None:
         """Give a booking back; one that is unknown or given back does no harm.
 
         Raises: ProviderSilent.

@@ -39,21 +39,23 @@ _DAY = timedelta(days=1)
 class DirectoryBooking:
     """A BookingGateway that says yes to whatever is free: nobody else is asked."""
 
-    def open_slots(self, site: Site, day: date, now: datetime) -> Sequence[datetime]:
+    def list_slot_starts(
+        self, site: Site, day: date, now: datetime
+    ) -> Sequence[datetime]:
         """All slots within the opening hours, today's from the next hour on."""
         return _keep_from_next_hour(
             list_slot_starts(*_opening_spans_of_day(site, day)), site, now
         )
 
-    def confirm(self, request: AppointmentRequest, *, within: timedelta) -> str:  # noqa: ARG002 - answers at once
+    def confirm_booking(self, request: AppointmentRequest, *, within: timedelta) -> str:  # noqa: ARG002 - answers at once
         """An id made from the reference."""
         return make_external_id(request.reference)
 
-    def find(self, reference: UUID) -> FoundBooking:
+    def find_booking(self, reference: UUID) -> FoundBooking:
         """Confirmed: whatever holds a place is booked."""
         return FoundBooking(BookingState.CONFIRMED, make_external_id(reference))
 
-    def cancel(self, reference: UUID) -> None:
+    def cancel_booking(self, reference: UUID) -> None:
         """Nothing: nobody else knows of it."""
 
 

@@ -53,7 +53,9 @@ _LATER = {"opens": time(7), "closes": time(12)}
 class SandboxBooking:
     """A BookingGateway without a provider."""
 
-    def open_slots(self, site: Site, day: date, now: datetime) -> Sequence[datetime]:
+    def list_slot_starts(
+        self, site: Site, day: date, now: datetime
+    ) -> Sequence[datetime]:
         """The sandbox's hours, as far as the site is open. Source: Contract 6.18."""
         here = now.astimezone(find_zone(site.time_zone))
         spans = site.hours[day.weekday()]
@@ -67,7 +69,7 @@ class SandboxBooking:
         starts = list_slot_starts(clipped, site.time_zone, day)
         return [start for start in starts if start >= soonest]
 
-    def confirm(self, request: AppointmentRequest, *, within: timedelta) -> str:
+    def confirm_booking(self, request: AppointmentRequest, *, within: timedelta) -> str:
         """Yes, unless the notes tell otherwise."""
         if DOWN in request.notes:
             raise ProviderNotResponding
@@ -90,7 +92,7 @@ class SandboxBooking:
             raise ProviderNotResponding
         return known.external_id
 
-    def find(self, reference: UUID) -> FoundBooking:
+    def find_booking(self, reference: UUID) -> FoundBooking:
         """What it remembers."""
         known = SandboxVisit.objects.filter(pk=reference).first()
         if known is None:
@@ -103,7 +105,7 @@ class SandboxBooking:
             return FoundBooking(BookingState.REFUSED)
         return FoundBooking(BookingState.CONFIRMED, known.external_id)
 
-    def cancel(self, reference: UUID) -> None:
+    def cancel_booking(self, reference: UUID) -> None:
         """Remember that it was given back."""
         SandboxVisit.objects.filter(pk=reference, cancelled_at=None).update(
             cancelled_at=timezone.now()

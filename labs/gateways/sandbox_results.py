@@ -70,7 +70,7 @@ class SimulationFlags:
     seed: str = ""
 
     @property
-    def on_the_way(self) -> SimulationFlags:
+    def without_findings(self) -> SimulationFlags:
         """Those of deliveries before the one that is asked for: nothing stands out."""
         if self.interpretation == Interpretation.UNKNOWN:
             return replace(self, has_missing_results=False)
@@ -164,7 +164,7 @@ class _SeededDraw:
     def __init__(self, seed: str) -> None:
         self._seed = seed
 
-    def number(self, what: str) -> float:
+    def random_number(self, what: str) -> float:
         digest = hashlib.sha256(f"{self._seed}|{what}".encode()).digest()
         return int.from_bytes(digest[:6]) / (1 << 48)
 
@@ -182,7 +182,7 @@ def _rank_tests(
         key=lambda test: (
             panic_first and test.loinc not in _PANIC,
             test.type != ResultType.NUMERIC,
-            draw.number(test.code),
+            draw.random_number(test.code),
         ),
     )
 
@@ -322,7 +322,7 @@ def _simulate_value(
             return words[-1].upper(), words[0].upper(), "AA"
         return words[0].upper(), words[0].upper(), ""
     bounds = (test.low, test.high) if test.type == ResultType.NUMERIC else _BOUNDS
-    drawn = draw.number(f"{test.code} amount")
+    drawn = draw.random_number(f"{test.code} amount")
     if lie == Interpretation.CRITICAL and test.loinc in _PANIC:
         return _panic_limit(bounds, _PANIC[test.loinc], kind, drawn)
     return _simulate_amount(bounds, kind, lie, drawn)
@@ -442,7 +442,7 @@ def _simulate_sample(
     place = find_zip_place(lab.zipcode)
     return ReportedSample(
         sample_id=order.sample_id,
-        control_number=f"C{math.floor(draw.number('control') * 10**8):08}",
+        control_number=f"C{math.floor(draw.random_number('control') * 10**8):08}",
         collected_at=collected,
         collected_offset=0,
         received_at=received,

@@ -108,7 +108,7 @@ def cancel_unused_booking(*, tenant: Tenant, reference: UUID) -> None:
     )
     claimed = SlotPlace.objects.filter(reference=reference, appointment=None).exists()
     if not in_use and not claimed:
-        booking_gateway_of(tenant).cancel(reference)
+        booking_gateway_of(tenant).cancel_booking(reference)
 
 
 def confirm_or_cancel_appointment(*, tenant: Tenant, appointment_id: UUID) -> None:
@@ -201,7 +201,9 @@ def _check_reserved_appointment(appointment: Appointment) -> tuple[str, str]:
 
 def _check_pending_appointment(appointment: Appointment) -> tuple[str, str]:
     try:
-        found = booking_gateway_of(appointment.tenant).find(appointment.reference)
+        found = booking_gateway_of(appointment.tenant).find_booking(
+            appointment.reference
+        )
     except ProviderNotResponding:
         found = None
     if found is not None and found.answer is BookingState.CONFIRMED:
@@ -228,7 +230,7 @@ def _retry_booking(appointment: Appointment) -> tuple[str, str]:
     )
     gateway = booking_gateway_of(appointment.tenant)
     try:
-        return "", gateway.confirm(request, within=SYNC_TIMEOUT)
+        return "", gateway.confirm_booking(request, within=SYNC_TIMEOUT)
     except SlotUnavailable:
         return "slot_taken", ""
     except ProviderNotResponding:

@@ -283,7 +283,7 @@ def book_at_provider(*, claim: SlotClaim, within: timedelta) -> str:
     """
     tenant = claim.order.tenant
     try:
-        return booking_gateway_of(tenant).confirm(claim.request, within=within)
+        return booking_gateway_of(tenant).confirm_booking(claim.request, within=within)
     except SlotUnavailable:
         release_slot_place(claim.place_id)
         raise build_slot_taken_error(

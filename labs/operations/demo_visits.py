@@ -192,7 +192,7 @@ def _slots_of_past_day(order: Order, site: Site, ago: int) -> Sequence[datetime]
     """All slots of a day that has begun, as its provider told them the day before."""
     gateway = booking_gateway_of(order.tenant)
     told = timezone.now() - (ago + 1) * _DAY
-    return gateway.open_slots(site, _today_at_site(site) - ago * _DAY, told)
+    return gateway.list_slot_starts(site, _today_at_site(site) - ago * _DAY, told)
 
 
 @transaction.atomic

@@ -37,8 +37,8 @@ def create_drop_folders(*, tenant: Tenant) -> list[tuple[LabAccount, DropFolder]
     """Make the folders of the lab accounts that a tenant may use."""
     made = []
     for account in list_linked_accounts(tenant=tenant):
-        drop = DropFolder.of(tenant=tenant, lab=account.lab, account=account)
-        drop.make()
+        drop = DropFolder.for_account(tenant=tenant, lab=account.lab, account=account)
+        drop.create()
         made.append((account, drop))
     return made
 
@@ -78,8 +78,8 @@ def process_all_waiting_files(*, actor: Actor) -> int:
 def _list_drops_with_files() -> Iterator[tuple[Tenant, DropFolder]]:
     now = timezone.now()
     for drop in list_drop_folders():
-        drop.forget_done(now=now)
-        if not drop.waiting(now=now):
+        drop.delete_old_archive(now=now)
+        if not drop.list_waiting_files(now=now):
             continue
         tenants = Tenant.objects.select_related("team").filter(
             team__slug=drop.team_slug, environment=drop.environment
@@ -101,10 +101,10 @@ def process_waiting_files(
     account = accounts.filter(pk=account_id).first() if account_id else None
     if lab is None or (account_id and account is None):
         return 0
-    drop = DropFolder.of(tenant=tenant, lab=lab, account=account)
+    drop = DropFolder.for_account(tenant=tenant, lab=lab, account=account)
     number = 0
-    for name in drop.waiting(now=timezone.now()):
-        dropped = drop.read(name)
+    for name in drop.list_waiting_files(now=timezone.now()):
+        dropped = drop.read_file(name)
         if dropped is not None:
             _process_file(tenant, actor, lab, account, drop, dropped)
             number += 1
@@ -124,9 +124,11 @@ def _process_file(
     )
     for message in messages:
         if message.answer:
-            drop.put(f"ack-{message.digest[:16]}.hl7", build_acknowledgement(message))
+            drop.write_file(
+                f"ack-{message.digest[:16]}.hl7", build_acknowledgement(message)
+            )
     failed = any(message.status == MessageStatus.MALFORMED for message in messages)
-    drop.put_away(dropped, failed=failed)
+    drop.archive_file(dropped, failed=failed)
 
 
 def build_acknowledgement(message: InboundMessage) -> bytes:

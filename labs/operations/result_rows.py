@@ -53,7 +53,7 @@ class Orderables:
     ordered: tuple[Marker, ...]
     others: tuple[Marker, ...] = ()
 
-    def find(
+    def find_markers_and_result(
         self, reported: ReportedResult | ReportedGap
     ) -> tuple[tuple[Marker, ...], ExpectedResult | None]:
         """The markers that a result came from, and which of their results it is.
@@ -103,7 +103,7 @@ def build_result_row(
     tells, the interpretation stays empty. Source: Contract 6.15; Ours: a lab that flags
     a value as normal outside its own range is not believed.
     """
-    markers, expected = orderables.find(reported)
+    markers, expected = orderables.find_markers_and_result(reported)
     declared = reported.type or (_declared_result_type(expected) if expected else "")
     told = parse_result(reported.text, declared)
     limits = parse_reference_range(reported.reference_range, reported.unit)
@@ -137,7 +137,7 @@ def build_result_row(
 
 def build_missing_row(gap: ReportedGap, orderables: Orderables) -> MissingResult:
     """The row of a result that the lab says it can't give."""
-    markers, expected = orderables.find(gap)
+    markers, expected = orderables.find_markers_and_result(gap)
     row = MissingResult(failure_type=gap.failure_type, note=gap.note)
     _fill_shared_columns(row, gap, markers, expected)
     return row

@@ -193,7 +193,7 @@ def _take_steps(
     reports = [status for status in walk if split_status(status).low in _REPORTS]
     for status in walk:
         is_last = status in reports[-1:]
-        _take_step(order, actor, status, flags if is_last else flags.on_the_way)
+        _take_step(order, actor, status, flags if is_last else flags.without_findings)
         order = lock_order(order)
     record_order_change(order, actor, "simulate_order", {"status": [None, walk[-1]]})
     return order

@@ -298,7 +298,7 @@ def _build_days(
         full, write = taken[site.provider], keys.writer(site, expires_at)
         for step in range(WINDOW_DAYS):
             day = first_day + _DAY * step
-            starts = gateway.open_slots(site, day, now)
+            starts = gateway.list_slot_starts(site, day, now)
             if starts and starts[0] <= now:
                 starts = [opens for opens in starts if opens > now]
             free = [

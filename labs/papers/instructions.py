@@ -45,9 +45,9 @@ def render_instructions(panel: LabTest, *, of: OrderNumbers | None = None) -> by
         foot=foot,
     )
     sheet.y += 20
-    sheet.write("How to take your sample", size=22, font=BOLD)
+    sheet.write_line("How to take your sample", size=22, font=BOLD)
     sheet.y += 8
-    sheet.paragraph(panel.name, size=12)
+    sheet.write_paragraph(panel.name, size=12)
     sheet.y += 6
     about = [
         ("Collection", str(method.label) if method else panel.method),
@@ -67,7 +67,7 @@ def render_instructions(panel: LabTest, *, of: OrderNumbers | None = None) -> by
     )
     _write_points(sheet, "After collection", guide.after, marks=("\N{BULLET}",))
     sheet.y += 12
-    sheet.paragraph(
+    sheet.write_paragraph(
         (
             "If you feel unwell or can't follow a step, stop and call your clinic. In"
             " an emergency, call 911."
@@ -75,7 +75,7 @@ def render_instructions(panel: LabTest, *, of: OrderNumbers | None = None) -> by
         size=_SIZE - 1,
         grey=0.3,
     )
-    return sheet.finish()
+    return sheet.to_pdf()
 
 
 def _write_pair(sheet: Sheet, label: str, text: str) -> None:
@@ -83,11 +83,11 @@ def _write_pair(sheet: Sheet, label: str, text: str) -> None:
         return
     lines = break_lines(text, _SIZE, WIDTH - 80)
     for number, line in enumerate(lines):
-        sheet.need(_SIZE * _LEADING)
+        sheet.ensure_room(_SIZE * _LEADING)
         sheet.y += _SIZE * _LEADING
         if number == 0:
-            sheet.write(label, size=_SIZE - 1, grey=0.38)
-        sheet.write(line, x=MARGIN + 80, size=_SIZE)
+            sheet.write_line(label, size=_SIZE - 1, grey=0.38)
+        sheet.write_line(line, x=MARGIN + 80, size=_SIZE)
 
 
 def _write_points(
@@ -97,17 +97,17 @@ def _write_points(
     if not texts:
         return
     sheet.y += 26
-    sheet.need(3 * _SIZE * _LEADING + 20)
-    sheet.write(title, size=14, font=BOLD)
+    sheet.ensure_room(3 * _SIZE * _LEADING + 20)
+    sheet.write_line(title, size=14, font=BOLD)
     sheet.y += 4
     for number, text in enumerate(texts):
         lines = break_lines(text, _SIZE, WIDTH - _INDENT)
-        sheet.need(len(lines) * _SIZE * _LEADING + 5)
+        sheet.ensure_room(len(lines) * _SIZE * _LEADING + 5)
         sheet.y += 4
         mark = marks[number % len(marks)]
         for line_number, line in enumerate(lines):
             sheet.y += _SIZE * _LEADING
             if line_number == 0:
                 end = MARGIN + _INDENT - 8 - text_width(mark, _SIZE, font=BOLD)
-                sheet.write(mark, x=end, size=_SIZE, font=BOLD)
-            sheet.write(line, x=MARGIN + _INDENT, size=_SIZE)
+                sheet.write_line(mark, x=end, size=_SIZE, font=BOLD)
+            sheet.write_line(line, x=MARGIN + _INDENT, size=_SIZE)

@@ -73,7 +73,7 @@ class RequisitionContent:
 
 def render_requisition_pdf(content: RequisitionContent) -> bytes:
     """The requisition as a paper of its own."""
-    return render_requisition(content).finish()
+    return render_requisition(content).to_pdf()
 
 
 def render_requisition(content: RequisitionContent) -> Sheet:
@@ -96,17 +96,17 @@ def render_requisition(content: RequisitionContent) -> Sheet:
     _draw_people(sheet, content)
     _draw_tests(sheet, order)
     if content.diagnoses:
-        sheet.heading("Diagnoses", keep=40)
-        sheet.table(_DIAGNOSES, content.diagnoses)
+        sheet.write_heading("Diagnoses", keep=40)
+        sheet.write_table(_DIAGNOSES, content.diagnoses)
     if content.answers:
-        sheet.heading("Lab questions", keep=40)
-        sheet.table(
+        sheet.write_heading("Lab questions", keep=40)
+        sheet.write_table(
             _ANSWERS,
             [(f"{one.marker}: {one.question}", one.answer) for one in content.answers],
         )
     if content.comment:
-        sheet.heading("Comments")
-        sheet.paragraph(content.comment)
+        sheet.write_heading("Comments")
+        sheet.write_paragraph(content.comment)
     _draw_collection(sheet, order)
     _draw_signature(sheet, order)
     return sheet
@@ -114,14 +114,14 @@ def render_requisition(content: RequisitionContent) -> Sheet:
 
 def _draw_head(sheet: Sheet, content: RequisitionContent) -> None:
     order = content.order
-    sheet.write("Laboratory requisition", y=58, size=18, font=BOLD)
+    sheet.write_line("Laboratory requisition", y=58, size=18, font=BOLD)
     lab = order.lab
     lines = break_lines(lab.name, 11, 250, font=BOLD)
     y = 78.0
     for line in lines:
-        sheet.write(line, y=y, size=11, font=BOLD)
+        sheet.write_line(line, y=y, size=11, font=BOLD)
         y += 13
-    sheet.write(
+    sheet.write_line(
         f"{lab.first_line_address}, {lab.city} {lab.zipcode}", y=y, size=8.5, grey=SOFT
     )
     put_square = draw_qr_code(content.url, size=_QR)
@@ -136,9 +136,9 @@ def _draw_head(sheet: Sheet, content: RequisitionContent) -> None:
         middle = edge - 60
     shown = order.sample_id or "No sample ID"
     half = text_width(replace_unprintable(shown), 10, font=BOLD) / 2
-    sheet.write(shown, x=middle - half, y=92, size=10, font=BOLD)
+    sheet.write_line(shown, x=middle - half, y=92, size=10, font=BOLD)
     sheet.y = max(y, 102.0) + 8
-    sheet.rule(grey=0, width=1.2)
+    sheet.draw_rule(grey=0, width=1.2)
 
 
 def _draw_notices(sheet: Sheet, order: Order) -> None:
@@ -150,7 +150,7 @@ def _draw_notices(sheet: Sheet, order: Order) -> None:
     ]
     for text, holds in notices:
         if holds:
-            sheet.notice(text)
+            sheet.draw_notice(text)
 
 
 def _draw_people(sheet: Sheet, content: RequisitionContent) -> None:
@@ -163,7 +163,7 @@ def _draw_people(sheet: Sheet, content: RequisitionContent) -> None:
     insurance = order.health_insurance or {}
     billing = Billing.known(order.billing_type)
     sheet.y += 6
-    sheet.pairs(
+    sheet.write_pairs(
         (
             (
                 "Patient",
@@ -190,7 +190,7 @@ def _draw_people(sheet: Sheet, content: RequisitionContent) -> None:
             ),
         )
     )
-    sheet.pairs(
+    sheet.write_pairs(
         (
             (
                 "Ordering physician",
@@ -217,8 +217,8 @@ def _draw_people(sheet: Sheet, content: RequisitionContent) -> None:
 def _draw_tests(sheet: Sheet, order: Order) -> None:
     markers = sorted(order.lab_test.markers.all(), key=lambda one: (one.name, one.pk))
     kinds = {kind.value: str(kind.label) for kind in SampleType}
-    sheet.heading(f"Tests ordered: {order.lab_test.name}", keep=40)
-    sheet.table(
+    sheet.write_heading(f"Tests ordered: {order.lab_test.name}", keep=40)
+    sheet.write_table(
         _TESTS,
         [
             (
@@ -230,10 +230,10 @@ def _draw_tests(sheet: Sheet, order: Order) -> None:
             for marker in markers
         ],
     )
-    sheet.need(12)
+    sheet.ensure_room(12)
     sheet.y += 11
     many = "test" if len(markers) == 1 else "tests"
-    sheet.write(f"{len(markers)} {many} in total", size=8, grey=SOFT)
+    sheet.write_line(f"{len(markers)} {many} in total", size=8, grey=SOFT)
 
 
 def _draw_collection(sheet: Sheet, order: Order) -> None:
@@ -242,15 +242,15 @@ def _draw_collection(sheet: Sheet, order: Order) -> None:
     fasting = order.lab_test.fasting or any(
         marker.fasting for marker in order.lab_test.markers.all()
     )
-    sheet.heading("Collection", keep=80)
+    sheet.write_heading("Collection", keep=80)
     said = [
         f"{method.label if method else order.method}."
         f" {kind.label if kind else order.lab_test.sample_type}.",
         COLLECTOR.get(method, "") if method else "",
         f"For the patient: {FASTING if fasting else NOT_FASTING}",
     ]
-    sheet.paragraph(" ".join(text for text in said if text))
-    sheet.need(34)
+    sheet.write_paragraph(" ".join(text for text in said if text))
+    sheet.ensure_room(34)
     sheet.y += 22
     x = MARGIN
     for label, width in (
@@ -265,7 +265,7 @@ def _draw_collection(sheet: Sheet, order: Order) -> None:
 
 
 def _draw_signature(sheet: Sheet, order: Order) -> None:
-    sheet.need(54)
+    sheet.ensure_room(54)
     sheet.y += 40
     image = _signature_image(order.physician or {})
     if image is not None:
@@ -298,7 +298,7 @@ def _draw_blank_line(sheet: Sheet, label: str, *, x: float, width: float) -> Non
         canvas.line(x, base, x + width, base)
 
     sheet.draw(put)
-    sheet.write(label, x=x, y=sheet.y + 9, size=7.5, grey=SOFT)
+    sheet.write_line(label, x=x, y=sheet.y + 9, size=7.5, grey=SOFT)
 
 
 def _signature_image(physician: Mapping[str, Any]) -> ImageReader | None:

@@ -89,32 +89,32 @@ def render_results_pdf(content: ReportContent) -> bytes:
     for name, rows in _group_results(found.rows).items():
         _draw_group(sheet, name, rows)
     if found.gaps:
-        sheet.heading("Not resulted", keep=40)
-        sheet.table(_MISSING, [_missing_result_cells(gap) for gap in found.gaps])
+        sheet.write_heading("Not resulted", keep=40)
+        sheet.write_table(_MISSING, [_missing_result_cells(gap) for gap in found.gaps])
     for sample in found.samples:
         _draw_sample(sheet, sample, content.zone)
     _draw_laboratories(sheet, found)
-    return sheet.finish()
+    return sheet.to_pdf()
 
 
 def _draw_head(sheet: Sheet, content: ReportContent) -> None:
     found = content.found
     lab = found.order.lab
-    sheet.write("Laboratory report", y=58, size=18, font=BOLD)
+    sheet.write_line("Laboratory report", y=58, size=18, font=BOLD)
     y = 78.0
     for line in break_lines(
         found.version.laboratory or lab.name, 11, WIDTH - _QR - 20, font=BOLD
     ):
-        sheet.write(line, y=y, size=11, font=BOLD)
+        sheet.write_line(line, y=y, size=11, font=BOLD)
         y += 13
     about = f"{lab.first_line_address}, {lab.city} {lab.zipcode}"
     if found.version.clia_number:
         about += f"     CLIA {found.version.clia_number}"
-    sheet.write(about, y=y, size=_SIZE, grey=SOFT)
+    sheet.write_line(about, y=y, size=_SIZE, grey=SOFT)
     put_square = draw_qr_code(content.url, size=_QR)
     sheet.draw(lambda canvas: put_square(canvas, _RIGHT - _QR, MARGIN))
     sheet.y = max(y, MARGIN + _QR) + 8
-    sheet.rule(grey=0, width=1.2)
+    sheet.draw_rule(grey=0, width=1.2)
 
 
 def _draw_notices(sheet: Sheet, found: ResultSet) -> None:
@@ -134,7 +134,7 @@ def _draw_notices(sheet: Sheet, found: ResultSet) -> None:
     )
     for text, holds in notices:
         if holds:
-            sheet.notice(text)
+            sheet.draw_notice(text)
 
 
 def _draw_people(sheet: Sheet, content: ReportContent) -> None:
@@ -146,7 +146,7 @@ def _draw_people(sheet: Sheet, content: ReportContent) -> None:
     account = order.lab_account
     kind = SampleType.known(order.lab_test.sample_type)
     sheet.y += 6
-    sheet.pairs(
+    sheet.write_pairs(
         (
             (
                 "Patient",
@@ -185,7 +185,7 @@ def _group_results(rows: Sequence[Result]) -> dict[str, list[Result]]:
 
 
 def _draw_group(sheet: Sheet, name: str, rows: Sequence[Result]) -> None:
-    sheet.heading(name, keep=40)
+    sheet.write_heading(name, keep=40)
     _draw_row_head(sheet)
     for row in rows:
         _draw_row(sheet, row)
@@ -202,10 +202,10 @@ def _draw_row_head(sheet: Sheet) -> None:
         ("Reference", _RANGE),
         ("Position", _BAR),
     ):
-        sheet.write(title, x=x, size=7.5, grey=SOFT)
+        sheet.write_line(title, x=x, size=7.5, grey=SOFT)
         x += width
     sheet.y += 4
-    sheet.rule()
+    sheet.draw_rule()
 
 
 def _draw_row(sheet: Sheet, row: Result) -> None:
@@ -213,45 +213,45 @@ def _draw_row(sheet: Sheet, row: Result) -> None:
     is_text = row.type == ResultType.COMMENT
     result = row.result
     below = [note for note in (row.notes,) if note]
-    lines = sheet.lines(result, _SIZE, _RESULT - _ROOM, font=BOLD)
+    lines = sheet.split_lines(result, _SIZE, _RESULT - _ROOM, font=BOLD)
     if (is_text and len(lines) > 1) or len(lines) > _LINES_AT_MOST:
         below.insert(0, result)
         lines = ["See below"]
     name = f"{row.name} (preliminary)" if row.is_preliminary else row.name
-    ranges = sheet.lines(row.reference_range, _SIZE, _RANGE - _ROOM)
+    ranges = sheet.split_lines(row.reference_range, _SIZE, _RANGE - _ROOM)
     if len(ranges) > _LINES_AT_MOST:
         below.append(f"Reference: {row.reference_range}")
         ranges = ["See below"]
     flag = result_flag_words(row)
     cells = (
-        (sheet.lines(name, _SIZE, _TEST - _ROOM), _TEST, REGULAR),
+        (sheet.split_lines(name, _SIZE, _TEST - _ROOM), _TEST, REGULAR),
         (lines, _RESULT, BOLD),
-        (sheet.lines(flag, _SIZE, _FLAG - _ROOM, font=BOLD), _FLAG, BOLD),
-        (sheet.lines(show_units(row.unit), _SIZE, _UNIT - _ROOM), _UNIT, REGULAR),
+        (sheet.split_lines(flag, _SIZE, _FLAG - _ROOM, font=BOLD), _FLAG, BOLD),
+        (sheet.split_lines(show_units(row.unit), _SIZE, _UNIT - _ROOM), _UNIT, REGULAR),
         (ranges, _RANGE, REGULAR),
     )
     height = max(len(each) for each, *_ in cells) * _SIZE * LEADING + 4
-    if sheet.need(height):
+    if sheet.ensure_room(height):
         _draw_row_head(sheet)
     if row.interpretation == Interpretation.CRITICAL:
-        sheet.box(
+        sheet.draw_box(
             x=MARGIN, y=sheet.y, width=WIDTH, height=height, fill=0.92, stroke=None
         )
     x = MARGIN
     for shown, width, font in cells:
         base = sheet.y + _SIZE + 2
         for line in shown:
-            sheet.write(line, x=x, y=base, size=_SIZE, font=font)
+            sheet.write_line(line, x=x, y=base, size=_SIZE, font=font)
             base += _SIZE * LEADING
         x += width
     _draw_range_bar(sheet, row, x=x)
     sheet.y += height
     for text in below:
-        sheet.paragraph(
+        sheet.write_paragraph(
             text, size=_NOTE_SIZE, grey=0.2, x=MARGIN + 12, width=WIDTH - 12
         )
         sheet.y += 2
-    sheet.rule(grey=0.85, width=0.4)
+    sheet.draw_rule(grey=0.85, width=0.4)
 
 
 def result_flag_words(row: Result) -> str:
@@ -314,7 +314,7 @@ def _draw_sample(sheet: Sheet, sample: SampleData, zone: tzinfo) -> None:
     )
     if any(text for _, text in told):
         sheet.y += 8
-        sheet.pairs(((f"Sample {sample.sample_id}", told),))
+        sheet.write_pairs(((f"Sample {sample.sample_id}", told),))
 
 
 def _draw_laboratories(sheet: Sheet, found: ResultSet) -> None:
@@ -324,7 +324,7 @@ def _draw_laboratories(sheet: Sheet, found: ResultSet) -> None:
         held |= {code: lab for code, lab in sample.laboratories.items() if lab}
     if not held:
         return
-    sheet.heading("Performed by", keep=14)
+    sheet.write_heading("Performed by", keep=14)
     for code, lab in sorted(held.items()):
         address = lab.get("address") or {}
         parts = (
@@ -343,7 +343,7 @@ def _draw_laboratories(sheet: Sheet, found: ResultSet) -> None:
             else "",
         )
         text = ", ".join(str(part) for part in parts if part)
-        sheet.paragraph(text, size=_NOTE_SIZE)
+        sheet.write_paragraph(text, size=_NOTE_SIZE)
 
 
 def _birth_date(found: ResultSet) -> str:

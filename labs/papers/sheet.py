@@ -78,7 +78,7 @@ class Sheet:
         """Draw on the present page, in the library's own coordinates."""
         self._pages[-1].append(what)
 
-    def write(
+    def write_line(
         self,
         text: str,
         *,
@@ -93,7 +93,7 @@ class Sheet:
 
         With `to_right` it ends at `x`.
         """
-        shown = self._shown(text)
+        shown = self._replace_unprintable(text)
         base = PAGE_HEIGHT - (self.y if y is None else y)
         left = x - text_width(shown, size, font=font) if to_right else x
 
@@ -104,7 +104,7 @@ class Sheet:
 
         self.draw(put)
 
-    def rule(
+    def draw_rule(
         self, *, grey: float = LINE, width: float = 0.6, x: float = MARGIN
     ) -> None:
         """Draw a line across, here."""
@@ -117,7 +117,7 @@ class Sheet:
 
         self.draw(put)
 
-    def box(
+    def draw_box(
         self,
         *,
         x: float,
@@ -147,44 +147,46 @@ class Sheet:
 
         self.draw(put)
 
-    def notice(self, text: str) -> None:
+    def draw_notice(self, text: str) -> None:
         """What nobody may overlook, in a box."""
         self.y += 7
-        self.need(18)
-        self.box(x=MARGIN, y=self.y, width=WIDTH, height=18, stroke=0, fill=0.92)
-        self.write(text, x=MARGIN + 8, y=self.y + 12.5, size=10, font=BOLD)
+        self.ensure_room(18)
+        self.draw_box(x=MARGIN, y=self.y, width=WIDTH, height=18, stroke=0, fill=0.92)
+        self.write_line(text, x=MARGIN + 8, y=self.y + 12.5, size=10, font=BOLD)
         self.y += 18
 
-    def lines(
+    def split_lines(
         self, text: str, size: float, width: float, *, font: str = REGULAR
     ) -> list[str]:
         """A text as the lines it is written in; that it lacks signs is noted."""
-        return break_lines(self._shown(text), size, width, font=font)
+        return break_lines(self._replace_unprintable(text), size, width, font=font)
 
-    def need(self, height: float) -> bool:
+    def ensure_room(self, height: float) -> bool:
         """Go to a new page unless `height` is left on this one; whether it did."""
         if self.y + height <= BOTTOM:
             return False
         self._pages.append([])
         self.y = MARGIN + 4
-        head = cut_to_width(self._shown(self.running_head), 8.5, WIDTH, font=BOLD)
-        self.write(head, size=8.5, font=BOLD)
+        head = cut_to_width(
+            self._replace_unprintable(self.running_head), 8.5, WIDTH, font=BOLD
+        )
+        self.write_line(head, size=8.5, font=BOLD)
         self.y += 7
-        self.rule()
+        self.draw_rule()
         self.y += 14
         return True
 
-    def heading(self, text: str, *, keep: float = 30) -> None:
+    def write_heading(self, text: str, *, keep: float = 30) -> None:
         """A heading with at least `keep` of what follows on its page."""
         self.y += 7
-        self.need(16 + keep)
+        self.ensure_room(16 + keep)
         self.y += 8
-        self.write(text, size=9.5, font=BOLD)
+        self.write_line(text, size=9.5, font=BOLD)
         self.y += 5
-        self.rule(grey=INK, width=0.8)
+        self.draw_rule(grey=INK, width=0.8)
         self.y += 4
 
-    def paragraph(
+    def write_paragraph(
         self,
         text: str,
         *,
@@ -196,13 +198,13 @@ class Sheet:
     ) -> None:
         """Text that breaks into lines and over pages."""
         room = MARGIN + WIDTH - x if width is None else width
-        for line in self.lines(text, size, room, font=font):
-            self.need(size * LEADING)
+        for line in self.split_lines(text, size, room, font=font):
+            self.ensure_room(size * LEADING)
             self.y += size
-            self.write(line, x=x, size=size, font=font, grey=grey)
+            self.write_line(line, x=x, size=size, font=font, grey=grey)
             self.y += size * (LEADING - 1)
 
-    def table(
+    def write_table(
         self,
         columns: Sequence[Column],
         rows: Sequence[Sequence[str]],
@@ -211,10 +213,10 @@ class Sheet:
     ) -> None:
         """Rows that break into lines; the head comes again on each new page."""
         widths = [column.share * WIDTH for column in columns]
-        self._table_head(columns, widths)
+        self._write_table_head(columns, widths)
         for row in rows:
             cells = [
-                self.lines(text, size, width - 8, font=font)
+                self.split_lines(text, size, width - 8, font=font)
                 for text, width, font in zip(
                     row,
                     widths,
@@ -224,13 +226,13 @@ class Sheet:
             ]
             # No row is higher than a page; the longest names take some ten lines.
             height = max(map(len, cells)) * size * LEADING + 3
-            if self.need(height):
-                self._table_head(columns, widths)
-            self._table_row(columns, widths, cells, size)
+            if self.ensure_room(height):
+                self._write_table_head(columns, widths)
+            self._write_table_row(columns, widths, cells, size)
             self.y += height
-            self.rule(grey=0.85, width=0.4)
+            self.draw_rule(grey=0.85, width=0.4)
 
-    def pairs(
+    def write_pairs(
         self,
         blocks: Sequence[tuple[str, Sequence[tuple[str, str]]]],
         *,
@@ -241,7 +243,7 @@ class Sheet:
         width = (WIDTH - gap * (len(blocks) - 1)) / len(blocks)
         laid = [
             [
-                (label, self.lines(text, size, width - _LABEL))
+                (label, self.split_lines(text, size, width - _LABEL))
                 for label, text in pairs
                 if text
             ]
@@ -250,26 +252,26 @@ class Sheet:
         heights = [
             sum(len(lines) for _, lines in block) * size * LEADING for block in laid
         ]
-        self.need(22 + max(heights))
+        self.ensure_room(22 + max(heights))
         top = self.y + 9
         for number, ((title, _), block) in enumerate(zip(blocks, laid, strict=True)):
             x = MARGIN + number * (width + gap)
-            self._block(title, block, x=x, y=top, width=width, size=size)
+            self._write_block(title, block, x=x, y=top, width=width, size=size)
         self.y = top + 9 + max(heights)
 
-    def finish(self) -> bytes:
+    def to_pdf(self) -> bytes:
         """The PDF: the same bytes for the same drawing."""
         return combine_sheets((self,), title=self.title)
 
-    def print_on(self, canvas: Canvas) -> None:
+    def draw_pages_on(self, canvas: Canvas) -> None:
         """Put its pages on a canvas, after what is there."""
         for number, page in enumerate(self._pages, 1):
             for put in page:
                 put(canvas)
-            self._foot(canvas, number)
+            self._write_foot(canvas, number)
             canvas.showPage()
 
-    def _foot(self, canvas: Canvas, number: int) -> None:
+    def _write_foot(self, canvas: Canvas, number: int) -> None:
         height = PAGE_HEIGHT - BOTTOM - 14
         canvas.setStrokeGray(LINE)
         canvas.setLineWidth(0.6)
@@ -287,7 +289,7 @@ class Sheet:
                 f"{MISSING} marks a character that can't be printed; see the order.",
             )
 
-    def _block(
+    def _write_block(
         self,
         title: str,
         pairs: Sequence[tuple[str, Sequence[str]]],
@@ -297,7 +299,7 @@ class Sheet:
         width: float,
         size: float,
     ) -> None:
-        self.write(title, x=x, y=y, size=9.5, font=BOLD)
+        self.write_line(title, x=x, y=y, size=9.5, font=BOLD)
         line = PAGE_HEIGHT - y - 4
 
         def put(canvas: Canvas) -> None:
@@ -308,21 +310,23 @@ class Sheet:
         self.draw(put)
         base = y + 6
         for label, lines in pairs:
-            self.write(label, x=x, y=base + size, size=size - 1, grey=SOFT)
+            self.write_line(label, x=x, y=base + size, size=size - 1, grey=SOFT)
             for text in lines:
                 base += size * LEADING
-                self.write(text, x=x + _LABEL, y=base - size * 0.3, size=size)
+                self.write_line(text, x=x + _LABEL, y=base - size * 0.3, size=size)
 
-    def _table_head(self, columns: Sequence[Column], widths: Sequence[float]) -> None:
+    def _write_table_head(
+        self, columns: Sequence[Column], widths: Sequence[float]
+    ) -> None:
         self.y += 9
         x = MARGIN
         for column, width in zip(columns, widths, strict=True):
-            self.write(column.title, x=x, size=7.5, grey=SOFT)
+            self.write_line(column.title, x=x, size=7.5, grey=SOFT)
             x += width
         self.y += 4
-        self.rule(grey=LINE, width=0.6)
+        self.draw_rule(grey=LINE, width=0.6)
 
-    def _table_row(
+    def _write_table_row(
         self,
         columns: Sequence[Column],
         widths: Sequence[float],
@@ -333,11 +337,11 @@ class Sheet:
         for column, width, lines in zip(columns, widths, cells, strict=True):
             base = self.y + size + 1.5
             for line in lines:
-                self.write(line, x=x, y=base, size=size, font=_column_font(column))
+                self.write_line(line, x=x, y=base, size=size, font=_column_font(column))
                 base += size * LEADING
             x += width
 
-    def _shown(self, text: str) -> str:
+    def _replace_unprintable(self, text: str) -> str:
         shown = replace_unprintable(text)
         self.has_missing = self.has_missing or MISSING in shown
         return shown
@@ -350,7 +354,7 @@ def combine_sheets(sheets: Iterable[Sheet], *, title: str) -> bytes:
     canvas.setTitle(title)
     canvas.setAuthor("Assay")
     for sheet in sheets:
-        sheet.print_on(canvas)
+        sheet.draw_pages_on(canvas)
     canvas.save()
     return opened.getvalue()
 

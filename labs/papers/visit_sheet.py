@@ -65,9 +65,9 @@ def render_appointment_page(visit: AppointmentDetails, *, patient: str) -> Sheet
         foot=f"Order {visit.order_id}     Visit {visit.external_id}".rstrip(),
     )
     sheet.y += 20
-    sheet.write("Your visit", size=22, font=BOLD)
+    sheet.write_line("Your visit", size=22, font=BOLD)
     sheet.y += 8
-    sheet.paragraph(f"For {patient}" if patient else visit.lab, size=12)
+    sheet.write_paragraph(f"For {patient}" if patient else visit.lab, size=12)
     _draw_notices(sheet, visit)
     _draw_when_and_where(sheet, visit)
     _draw_points(
@@ -78,7 +78,7 @@ def render_appointment_page(visit: AppointmentDetails, *, patient: str) -> Sheet
     _draw_points(sheet, "At the visit", steps, marks=numbers)
     _draw_points(sheet, "After the visit", visit.guide.after, marks=("\N{BULLET}",))
     sheet.y += 12
-    sheet.paragraph(
+    sheet.write_paragraph(
         (
             f"If you can't come, call {visit.team} as early as you can to reschedule"
             " or cancel. In an emergency, call 911."
@@ -103,7 +103,7 @@ def _draw_notices(sheet: Sheet, visit: AppointmentDetails) -> None:
         ("SANDBOX: not a real visit, do not come", visit.is_sandbox),
     ):
         if holds:
-            sheet.notice(text)
+            sheet.draw_notice(text)
 
 
 def _preparation_points(visit: AppointmentDetails) -> tuple[str, ...]:
@@ -122,7 +122,7 @@ def _draw_when_and_where(sheet: Sheet, visit: AppointmentDetails) -> None:
     put_square = draw_qr_code(f"geo:{visit.latitude},{visit.longitude}", size=_QR)
     sheet.draw(lambda canvas: put_square(canvas, right, top + 4))
     caption = "Scan to open a map"
-    sheet.write(
+    sheet.write_line(
         caption,
         x=right + (_QR - text_width(caption, 8)) / 2,
         y=top + _QR + 15,
@@ -151,8 +151,8 @@ def _draw_pair(sheet: Sheet, label: str, text: str, *, room: float, font: str) -
     for number, line in enumerate(break_lines(text, size, room - _LABEL, font=font)):
         sheet.y += size * _LEADING
         if number == 0:
-            sheet.write(label, size=_SIZE - 1, grey=SOFT)
-        sheet.write(line, x=MARGIN + _LABEL, size=size, font=font)
+            sheet.write_line(label, size=_SIZE - 1, grey=SOFT)
+        sheet.write_line(line, x=MARGIN + _LABEL, size=size, font=font)
 
 
 def _draw_points(
@@ -162,14 +162,14 @@ def _draw_points(
     if not texts:
         return
     sheet.y += 12
-    sheet.heading(title, keep=2 * _SIZE * _LEADING)
+    sheet.write_heading(title, keep=2 * _SIZE * _LEADING)
     sheet.y -= 4
     for number, text in enumerate(texts):
         lines = break_lines(text, _SIZE, WIDTH - _INDENT)
-        sheet.need(len(lines) * _SIZE * _LEADING + 3)
+        sheet.ensure_room(len(lines) * _SIZE * _LEADING + 3)
         sheet.y += 2
         for line_number, line in enumerate(lines):
             sheet.y += _SIZE * _LEADING
             if line_number == 0:
-                sheet.write(marks[number % len(marks)], size=_SIZE, font=BOLD)
-            sheet.write(line, x=MARGIN + _INDENT, size=_SIZE)
+                sheet.write_line(marks[number % len(marks)], size=_SIZE, font=BOLD)
+            sheet.write_line(line, x=MARGIN + _INDENT, size=_SIZE)

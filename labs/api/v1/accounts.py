@@ -63,7 +63,7 @@ class LinkedAccount(TypedDict):
 class ManagedAccountsView(OrganisationView):
     """Base of views about an organisation's accounts in one environment."""
 
-    def find_place(self, path: Mapping[str, str]) -> Tenant | None:
+    def find_tenant(self, path: Mapping[str, str]) -> Tenant | None:
         """One of the key's teams there: accounts are the same for all of them."""
         place = Tenant.objects.select_related("team").filter(
             environment=path["environment"],
@@ -85,7 +85,7 @@ class OrganisationAccountsView(ManagedAccountsView):
     def get(self, request: Request, **path: str) -> Response:
         """A team_admin key sees those that its teams may use."""
         query = read_query(request, ManagedAccountQuery)
-        place = self.find_place(path)
+        place = self.find_tenant(path)
         if place is None:
             return Response({"data": []})
         accounts = list_managed_accounts(
@@ -111,8 +111,8 @@ class OrganisationAccountView(ManagedAccountsView):
     def patch(self, request: Request, *, account_id: str, **path: str) -> Response:
         """By org_admin keys. The list replaces the one that was."""
         account_uuid = read_uuid(account_id, "account_id")
-        place = self.find_place(path)
-        found = [] if place is None else self.read(place, account_uuid)
+        place = self.find_tenant(path)
+        found = [] if place is None else self.get_account(place, account_uuid)
         if place is None or not found:
             raise NotFound("lab_account_not_found", "Lab account not found.")
         self.grant.check_whole()
@@ -122,10 +122,10 @@ class OrganisationAccountView(ManagedAccountsView):
             account=found[0],
             team_ids=read_body(request, AllowListInputs)["team_id_allowlist"],
         )
-        (account,) = self.read(place, account_uuid)
+        (account,) = self.get_account(place, account_uuid)
         return Response({"lab_account": build_lab_account(account)})
 
-    def read(self, place: Tenant, account_id: UUID) -> list[LabAccount]:
+    def get_account(self, place: Tenant, account_id: UUID) -> list[LabAccount]:
         """The account of the path, if the key sees it."""
         return list_managed_accounts(
             tenant=place, managed_ids=self.grant.team_ids, account_id=account_id

@@ -125,12 +125,12 @@ class AppointmentAPIView(OrderAPIView):
     area = Area.BOOKINGS
     kind: ClassVar[AppointmentType]
 
-    def answer(self, appointment: Appointment) -> AppointmentAnswer:
+    def build_current_appointment(self, appointment: Appointment) -> AppointmentAnswer:
         """The visit as it stands after what was done."""
         found = full_appointments(tenant=self.tenant).get(pk=appointment.pk)
         return build_appointment(found)
 
-    def of_kind(self, order_id: str) -> Order:
+    def get_order_of_type(self, order_id: str) -> Order:
         """An order that has a visit of this kind.
 
         Raises: order_not_found, appointment_not_found (404).
@@ -143,7 +143,7 @@ class AppointmentAPIView(OrderAPIView):
 class _AppointmentReadView(AppointmentAPIView):
     """GET /v3/order/{order_id}/.../appointment."""
 
-    def read(self, order_id: str) -> Response:
+    def get_appointment(self, order_id: str) -> Response:
         order = self.get_order(order_id)
         found = get_current_appointment(order=order, kind=self.kind)
         self.record_read("appointment", found.pk, order.user.uuid)
@@ -153,15 +153,15 @@ class _AppointmentReadView(AppointmentAPIView):
 class _BookingView(AppointmentAPIView):
     """POST /v3/order/{order_id}/.../appointment/book."""
 
-    def book(self, request: Request, order_id: str) -> HttpResponse:
+    def book_appointment_of(self, request: Request, order_id: str) -> HttpResponse:
         order = self.get_order(order_id)
         key = request.headers.get(HEADER)
         reference = make_booking_reference(order=order, key=key) if key else None
 
-        def work() -> AppointmentAnswer:
+        def book_once() -> AppointmentAnswer:
             wanted = read_booking(read_body(request, BookingInputs), reference)
             require_appointment_type(order=order, kind=self.kind)
-            return self.answer(
+            return self.build_current_appointment(
                 book_appointment(order=order, actor=self.actor, wanted=wanted)
             )
 
@@ -169,7 +169,7 @@ class _BookingView(AppointmentAPIView):
             self,
             request,
             endpoint=f"appointment_{order.pk}",
-            work=work,
+            work=book_once,
             retention=_RETENTION,
             in_transaction=False,
         )
@@ -178,8 +178,8 @@ class _BookingView(AppointmentAPIView):
 class _ReschedulingView(AppointmentAPIView):
     """PATCH /v3/order/{order_id}/.../appointment/reschedule."""
 
-    def move(self, request: Request, order_id: str) -> Response:
-        order = self.of_kind(order_id)
+    def reschedule(self, request: Request, order_id: str) -> Response:
+        order = self.get_order_of_type(order_id)
         body = read_body(request, RescheduleInputs)
         moved = reschedule_appointment(
             order=order,
@@ -187,13 +187,13 @@ class _ReschedulingView(AppointmentAPIView):
             booking_key=body["booking_key"],
             notes=body.get("appointment_notes"),
         )
-        return Response(self.answer(moved))
+        return Response(self.build_current_appointment(moved))
 
 
 class _CancellationView(AppointmentAPIView):
     """PATCH /v3/order/{order_id}/.../appointment/cancel."""
 
-    def call_off(self, request: Request, order_id: str, *, name: str) -> Response:
+    def cancel(self, request: Request, order_id: str, *, name: str) -> Response:
         order = self.get_order(order_id)
         reason, note = read_cancellation(
             read_body(request, CancellationInputs), name=name
@@ -201,7 +201,7 @@ class _CancellationView(AppointmentAPIView):
         ended = cancel_appointment(
             order=order, actor=self.actor, kind=self.kind, reason_id=reason, note=note
         )
-        return Response(self.answer(ended))
+        return Response(self.build_current_appointment(ended))
 
 
 class CenterAppointmentView(_AppointmentReadView):
@@ -216,7 +216,7 @@ class CenterAppointmentView(_AppointmentReadView):
         refuses=(404,),
     )
     def get(self, request: Request, order_id: str) -> Response:
-        return self.read(order_id)
+        return self.get_appointment(order_id)
 
 
 class HomeAppointmentView(_AppointmentReadView):
@@ -231,7 +231,7 @@ class HomeAppointmentView(_AppointmentReadView):
         refuses=(404,),
     )
     def get(self, request: Request, order_id: str) -> Response:
-        return self.read(order_id)
+        return self.get_appointment(order_id)
 
 
 class CenterBookingView(_BookingView):
@@ -247,7 +247,7 @@ class CenterBookingView(_BookingView):
         refuses=_BOOKING_REFUSALS,
     )
     def post(self, request: Request, order_id: str) -> HttpResponse:
-        return self.book(request, order_id)
+        return self.book_appointment_of(request, order_id)
 
 
 class HomeBookingView(_BookingView):
@@ -263,7 +263,7 @@ class HomeBookingView(_BookingView):
         refuses=_BOOKING_REFUSALS,
     )
     def post(self, request: Request, order_id: str) -> HttpResponse:
-        return self.book(request, order_id)
+        return self.book_appointment_of(request, order_id)
 
 
 class HomeRequestView(AppointmentAPIView):
@@ -288,7 +288,7 @@ class HomeRequestView(AppointmentAPIView):
             address=to_json_values(body["address"]),
             notes=body.get("appointment_notes", ""),
         )
-        return Response(self.answer(asked))
+        return Response(self.build_current_appointment(asked))
 
 
 class CenterReschedulingView(_ReschedulingView):
@@ -304,7 +304,7 @@ class CenterReschedulingView(_ReschedulingView):
         refuses=_CHANGE_REFUSALS,
     )
     def patch(self, request: Request, order_id: str) -> Response:
-        return self.move(request, order_id)
+        return self.reschedule(request, order_id)
 
 
 class HomeReschedulingView(_ReschedulingView):
@@ -320,7 +320,7 @@ class HomeReschedulingView(_ReschedulingView):
         refuses=_CHANGE_REFUSALS,
     )
     def patch(self, request: Request, order_id: str) -> Response:
-        return self.move(request, order_id)
+        return self.reschedule(request, order_id)
 
 
 class CenterCancellationView(_CancellationView):
@@ -336,7 +336,7 @@ class CenterCancellationView(_CancellationView):
         refuses=(400, 404),
     )
     def patch(self, request: Request, order_id: str) -> Response:
-        return self.call_off(request, order_id, name="cancellationReasonId")
+        return self.cancel(request, order_id, name="cancellationReasonId")
 
 
 class HomeCancellationView(_CancellationView):
@@ -352,7 +352,7 @@ class HomeCancellationView(_CancellationView):
         refuses=(400, 404),
     )
     def patch(self, request: Request, order_id: str) -> Response:
-        return self.call_off(request, order_id, name="cancellation_reason_id")
+        return self.cancel(request, order_id, name="cancellation_reason_id")
 
 
 class CenterReasonsView(TenantAPIView):

@@ -85,7 +85,7 @@ class OrderAPIView(TenantAPIView):
             tenant=self.tenant, order_id=read_uuid(order_id, "order_id")
         )
 
-    def done(self, order_id: UUID, message: str) -> OrderDone:
+    def build_done_answer(self, order_id: UUID, message: str) -> OrderDone:
         """The order as it stands after what was done."""
         return build_order_done(
             get_order_with_details(tenant=self.tenant, order_id=order_id), message
@@ -113,12 +113,12 @@ class OrdersView(OrderAPIView):
         refuses=(400, 404, 409),
     )
     def post(self, request: Request) -> HttpResponse:
-        def work() -> OrderDone:
+        def place_once() -> OrderDone:
             wanted = read_order(read_body(request, OrderInputs))
             order = place_order(tenant=self.tenant, actor=self.actor, wanted=wanted)
-            return self.done(order.pk, "Order placed.")
+            return self.build_done_answer(order.pk, "Order placed.")
 
-        return answer_once(self, request, endpoint="order", work=work)
+        return answer_once(self, request, endpoint="order", work=place_once)
 
 
 class OrderCreateView(OrdersView):
@@ -153,7 +153,7 @@ class OrderImportView(OrderAPIView):
             wanted=read_order(body),
             sample_id=body["sample_id"],
         )
-        return Response(self.done(order.pk, "Order imported."))
+        return Response(self.build_done_answer(order.pk, "Order imported."))
 
 
 class OrderListView(OrderAPIView):
@@ -194,7 +194,7 @@ class OrderView(OrderAPIView):
             order = change_start_date(
                 order=order, actor=self.actor, day=body["activate_by"]
             )
-        return Response(self.done(order.pk, "Order updated."))
+        return Response(self.build_done_answer(order.pk, "Order updated."))
 
 
 class OrderCancelView(OrderAPIView):
@@ -203,7 +203,7 @@ class OrderCancelView(OrderAPIView):
     @describe("cancel_order", "Cancel an order", answer=OrderDone, refuses=(400, 404))
     def post(self, request: Request, order_id: str) -> Response:
         order = cancel_order(order=self.get_order(order_id), actor=self.actor)
-        return Response(self.done(order.pk, "Order cancelled."))
+        return Response(self.build_done_answer(order.pk, "Order cancelled."))
 
 
 class OrderRecreateView(OrderAPIView):
@@ -220,7 +220,7 @@ class OrderRecreateView(OrderAPIView):
         order = self.get_order(order_id)
         wanted = read_recreation(read_body(request, RecreateInputs))
         new = recreate_order(order=order, actor=self.actor, wanted=wanted)
-        return Response(self.done(new.pk, "Order recreated."))
+        return Response(self.build_done_answer(new.pk, "Order recreated."))
 
 
 class OrderDrawView(OrderAPIView):
@@ -234,7 +234,7 @@ class OrderDrawView(OrderAPIView):
     )
     def patch(self, request: Request, order_id: str) -> Response:
         order = record_sample_drawn(order=self.get_order(order_id), actor=self.actor)
-        return Response(self.done(order.pk, "Draw completed."))
+        return Response(self.build_done_answer(order.pk, "Draw completed."))
 
 
 class OrderSimulationView(OrderAPIView):
@@ -296,12 +296,12 @@ class KitOrdersView(OrderAPIView):
         refuses=(400, 404, 409),
     )
     def post(self, request: Request) -> HttpResponse:
-        def work() -> OrderDone:
+        def place_once() -> OrderDone:
             wanted = read_kit(read_body(request, KitInputs))
             order = order_kit(tenant=self.tenant, actor=self.actor, wanted=wanted)
-            return self.done(order.pk, "Test kit ordered.")
+            return self.build_done_answer(order.pk, "Test kit ordered.")
 
-        return answer_once(self, request, endpoint="order_testkit", work=work)
+        return answer_once(self, request, endpoint="order_testkit", work=place_once)
 
 
 class KitRegistrationView(OrderAPIView):
@@ -317,7 +317,7 @@ class KitRegistrationView(OrderAPIView):
     def post(self, request: Request) -> Response:
         wanted = read_registration(read_body(request, RegistrationInputs))
         order = register_kit(tenant=self.tenant, actor=self.actor, wanted=wanted)
-        return Response(self.done(order.pk, "Test kit registered."))
+        return Response(self.build_done_answer(order.pk, "Test kit registered."))
 
 
 class OrderTransactionView(OrderAPIView):

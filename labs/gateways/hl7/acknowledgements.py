@@ -67,21 +67,21 @@ def read_header(raw: bytes) -> MessageHeader:
         return MessageHeader()
     fields, component = line.split(line[3]), line[4]
 
-    def told(number: int) -> str:
+    def read_field(number: int) -> str:
         # MSH-1 is the delimiter itself.
         value = fields[number - 1] if len(fields) >= number else ""
         kept = "".join(one for one in value if one.isprintable())
         return kept.strip()[:_MAX_LENGTH]
 
     return MessageHeader(
-        sending_application=told(3),
-        sending_facility=told(4),
-        receiving_application=told(5),
-        receiving_facility=told(6),
-        kind="^".join(told(9).split(component)[:2]),
-        control_id=told(10),
-        processing_id=told(11),
-        version=told(12),
+        sending_application=read_field(3),
+        sending_facility=read_field(4),
+        receiving_application=read_field(5),
+        receiving_facility=read_field(6),
+        kind="^".join(read_field(9).split(component)[:2]),
+        control_id=read_field(10),
+        processing_id=read_field(11),
+        version=read_field(12),
     )
 
 

@@ -60,7 +60,9 @@ class DropFolder:
     account_id: UUID | None
 
     @classmethod
-    def of(cls, *, tenant: Tenant, lab: Lab, account: LabAccount | None) -> DropFolder:
+    def for_account(
+        cls, *, tenant: Tenant, lab: Lab, account: LabAccount | None
+    ) -> DropFolder:
         """The folder that an order on this account goes through."""
         return cls(
             team_slug=tenant.team.slug,
@@ -80,14 +82,14 @@ class DropFolder:
             str(self.account_id or PLATFORM),
         )
 
-    def make(self) -> None:
+    def create(self) -> None:
         """Make it where it is missing, for this user alone."""
         for name in (OUT, IN, DONE, FAILED):
             (self.path / name).mkdir(mode=0o700, parents=True, exist_ok=True)
 
-    def put(self, name: str, content: bytes) -> None:
+    def write_file(self, name: str, content: bytes) -> None:
         """Write a file for the lab, or write it again. Raises: OSError."""
-        self.make()
+        self.create()
         unfinished = self.path / OUT / f".{name}"
         with open(unfinished, "wb", opener=_open_with_group_access) as opened:
             opened.write(content)
@@ -95,7 +97,7 @@ class DropFolder:
             os.fsync(opened.fileno())
         unfinished.replace(self.path / OUT / name)
 
-    def waiting(self, *, now: datetime) -> list[str]:
+    def list_waiting_files(self, *, now: datetime) -> list[str]:
         """The names of the files to take, the oldest first."""
         found: list[tuple[float, str]] = []
         try:
@@ -119,7 +121,7 @@ class DropFolder:
                 found.append((changed, entry.name))
         return [name for _, name in sorted(found)]
 
-    def read(self, name: str) -> DroppedFile | None:
+    def read_file(self, name: str) -> DroppedFile | None:
         """A waiting file; None where it has gone, or is no file. Raises: OSError."""
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
         try:
@@ -137,7 +139,7 @@ class DropFolder:
                 digest.update(block)
         return DroppedFile(name, None, digest.hexdigest())
 
-    def put_away(self, dropped: DroppedFile, *, failed: bool) -> None:
+    def archive_file(self, dropped: DroppedFile, *, failed: bool) -> None:
         """Take a file out of `in`; nothing where another run has. Raises: OSError."""
         name = f"{dropped.digest[:12]}-{dropped.name}"[:_NAME_MAX_LENGTH]
         try:
@@ -147,7 +149,7 @@ class DropFolder:
         except FileNotFoundError:
             return
 
-    def forget_done(self, *, now: datetime) -> None:
+    def delete_old_archive(self, *, now: datetime) -> None:
         """Remove what was taken longer than DONE_RETENTION ago."""
         before = (now - DONE_RETENTION).timestamp()
         for path in (self.path / DONE).glob("*"):

@@ -50,12 +50,12 @@ class Hl7FileDrop:
             comment=order.requisition_comment,
             at=timezone.now(),
         )
-        drop = DropFolder.of(
+        drop = DropFolder.for_account(
             tenant=order.tenant, lab=order.lab, account=order.lab_account
         )
         name = f"{control.lower()}-{order.pk}.hl7"
         try:
-            drop.put(name, content)
+            drop.write_file(name, content)
         except OSError as error:
             raise LabUnavailable(type(error).__name__) from None
 

@@ -218,8 +218,8 @@ def parse_result_reports(message: Message, *, zone: tzinfo = UTC) -> list[Report
     require_result_header(message)
     reader = _ReportReader(message, zone)
     for segment in message.segments[1:]:
-        reader.take(segment)
-    return reader.finish()
+        reader.read_segment(segment)
+    return reader.build_reports()
 
 
 def require_result_header(message: Message) -> None:
@@ -259,7 +259,7 @@ class _ReportReader:
         self.notes: list[str] | None = None
         self.observes_specimen = False
 
-    def take(self, segment: Segment) -> None:
+    def read_segment(self, segment: Segment) -> None:
         """The next segment."""
         match segment.name:
             case "PID":
@@ -272,15 +272,15 @@ class _ReportReader:
             case "OBR":
                 self._begin_test(segment)
             case _ if self.test is not None:
-                self._go_on(self.test, segment)
+                self._read_into_test(self.test, segment)
             case "OBX":
                 raise MalformedMessage(
                     SEQUENCE_ERROR, "OBX", "An OBX comes before its OBR."
                 )
             case _:
-                self._place(segment.line)
+                self._error_place(segment.line)
 
-    def finish(self) -> list[Report]:
+    def build_reports(self) -> list[Report]:
         """What was read."""
         self._close_patient()
         if not self.done:
@@ -291,7 +291,7 @@ class _ReportReader:
         self.done += self.reports
         self.reports, self.order, self.announced, self.test = [], None, [], None
 
-    def _place(self, line: str) -> None:
+    def _error_place(self, line: str) -> None:
         if self.order is not None:
             self.announced.append(line)
         elif self.patient is not None:
@@ -317,16 +317,16 @@ class _ReportReader:
             # A test that the lab added names the one that it follows from.
             parents=_read_identifiers(segment, 29) | _read_identifiers(order, 8),
             status=segment.text(25),
-            collected_at=self._moment(segment, 7),
-            received_at=self._moment(segment, 14),
-            reported_at=self._moment(segment, 22),
+            collected_at=self._read_timestamp(segment, 7),
+            received_at=self._read_timestamp(segment, 14),
+            reported_at=self._read_timestamp(segment, 22),
             information=segment.text(13),
             lines=[*announced, segment.line],
         )
-        self._join(self.patient, test)
+        self._add_test_to_report(self.patient, test)
         self.test, self.notes, self.observes_specimen = test, test.notes, False
 
-    def _join(self, patient: Patient, test: Test) -> None:
+    def _add_test_to_report(self, patient: Patient, test: Test) -> None:
         """Put a test to those it shares a number with; without any to the last."""
         mine = [
             report
@@ -344,7 +344,7 @@ class _ReportReader:
             self.reports.remove(other)
         self.latest.tests.append(test)
 
-    def _go_on(self, test: Test, segment: Segment) -> None:
+    def _read_into_test(self, test: Test, segment: Segment) -> None:
         test.lines.append(segment.line)
         match segment.name:
             case "NTE" if self.notes is not None:
@@ -353,18 +353,18 @@ class _ReportReader:
                 # What labs write after a specimen is of it, unless it comes first.
                 self.observes_specimen = bool(test.observations)
                 self.notes = None
-                test.specimens.append(self._specimen(segment))
+                test.specimens.append(self._read_specimen(segment))
             case "OBX" if self.observes_specimen:
                 self.notes = None
             case "OBX" if segment.text(2) in _DOCUMENTS:
                 test.documents += 1
                 self.notes = None
             case "OBX":
-                observation = self._observation(segment)
+                observation = self._read_observation(segment)
                 test.observations.append(observation)
                 self.notes = observation.notes
 
-    def _observation(self, segment: Segment) -> Observation:
+    def _read_observation(self, segment: Segment) -> Observation:
         code, name, loinc = read_identifier(segment, 3)
         if not code and not loinc:
             raise MalformedMessage(
@@ -393,19 +393,19 @@ class _ReportReader:
             reference_range=segment.text(7),
             flags=tuple(filter(None, read_repetitions(segment, 8))),
             standing=standing,
-            observed_at=self._moment(segment, 14),
+            observed_at=self._read_timestamp(segment, 14),
             laboratory=segment.text(23) or segment.text(15, 2),
         )
 
-    def _specimen(self, segment: Segment) -> Specimen:
+    def _read_specimen(self, segment: Segment) -> Specimen:
         # SPM-2 pairs the placer's number with the filler's.
         return Specimen(
             sample_id=segment.text(2, 1) or segment.text(2, 2),
-            collected_at=self._moment(segment, 17),
-            received_at=self._moment(segment, 18),
+            collected_at=self._read_timestamp(segment, 17),
+            received_at=self._read_timestamp(segment, 18),
         )
 
-    def _moment(self, segment: Segment, number: int) -> Moment | None:
+    def _read_timestamp(self, segment: Segment, number: int) -> Moment | None:
         return parse_timestamp(segment.text(number), self.zone)
 
 

@@ -40,7 +40,7 @@ def test_the_lab_of_an_announced_order_is_told_that_it_was_called_off(
     cancel_order(order=order, actor=ACTOR)
     cancel_at_lab(tenant=alice_production, order_id=order.pk)
 
-    drop = DropFolder.of(tenant=alice_production, lab=order.lab, account=None)
+    drop = DropFolder.for_account(tenant=alice_production, lab=order.lab, account=None)
     assert len(call_offs()) == 1
     sent = {path.name[:2]: path.read_bytes() for path in (drop.path / OUT).iterdir()}
     assert sent.keys() == {"nw", "ca"}

@@ -37,12 +37,12 @@ def order(alice_tenant):
 
 @pytest.fixture
 def drop(order):
-    made = DropFolder.of(tenant=order.tenant, lab=order.lab, account=None)
-    made.make()
+    made = DropFolder.for_account(tenant=order.tenant, lab=order.lab, account=None)
+    made.create()
     return made
 
 
-def put(drop, name, content):
+def write_file(drop, name, content):
     path = drop.path / IN / name
     path.write_bytes(content)
     settled = (timezone.now() - timedelta(minutes=1)).timestamp()
@@ -74,7 +74,7 @@ def results(order):
 
 
 def test_a_file_is_taken_answered_and_put_away(order, drop):
-    put(drop, "results.hl7", results(order))
+    write_file(drop, "results.hl7", results(order))
 
     number = take(order)
 
@@ -86,7 +86,7 @@ def test_a_file_is_taken_answered_and_put_away(order, drop):
 
 
 def test_an_answer_goes_back_to_who_sent_the_message(order, drop):
-    put(drop, "results.hl7", results(order))
+    write_file(drop, "results.hl7", results(order))
 
     take(order)
 
@@ -103,8 +103,8 @@ def test_an_answer_goes_back_to_who_sent_the_message(order, drop):
 
 def test_a_malformed_file_is_answered_with_its_error_and_put_aside(order, drop):
     bad = make_oru(make_test(obx(status="Q")), control_id="BAD")
-    put(drop, "mixed.hl7", results(order) + bad)
-    put(drop, "none.hl7", b"no message")
+    write_file(drop, "mixed.hl7", results(order) + bad)
+    write_file(drop, "none.hl7", b"no message")
 
     take(order)
 
@@ -115,7 +115,7 @@ def test_a_malformed_file_is_answered_with_its_error_and_put_aside(order, drop):
 
 
 def test_a_file_that_is_too_large_is_refused_without_being_read(order, drop):
-    put(drop, "large.hl7", b"x" * (MAX_FILE_BYTES + 1))
+    write_file(drop, "large.hl7", b"x" * (MAX_FILE_BYTES + 1))
 
     take(order)
 
@@ -128,11 +128,11 @@ class KilledError(Exception):
     """Stands for a process that ends here and now."""
 
 
-@pytest.mark.parametrize("step", ["put", "put_away"])
+@pytest.mark.parametrize("step", ["write_file", "archive_file"])
 def test_a_run_that_is_killed_between_two_steps_is_finished_by_the_next(
     order, drop, monkeypatch, step
 ):
-    put(drop, "results.hl7", results(order))
+    write_file(drop, "results.hl7", results(order))
 
     def die(*_, **__):
         raise KilledError
@@ -150,7 +150,7 @@ def test_a_run_that_is_killed_between_two_steps_is_finished_by_the_next(
 
 
 def test_a_run_that_is_killed_while_it_stores_begins_anew(order, drop, monkeypatch):
-    put(drop, "results.hl7", results(order))
+    write_file(drop, "results.hl7", results(order))
 
     class PowerCut(BaseException):
         pass
@@ -170,12 +170,12 @@ def test_a_run_that_is_killed_while_it_stores_begins_anew(order, drop, monkeypat
 
 
 def test_what_a_lab_sends_again_is_answered_again_and_taken_once(order, drop):
-    put(drop, "results.hl7", results(order))
+    write_file(drop, "results.hl7", results(order))
     take(order)
     for path in (drop.path / OUT).iterdir():
         path.unlink()
 
-    put(drop, "again.hl7", results(order))
+    write_file(drop, "again.hl7", results(order))
     take(order)
 
     assert answers(drop) == [("AA", "C1", "")]
@@ -183,11 +183,11 @@ def test_what_a_lab_sends_again_is_answered_again_and_taken_once(order, drop):
 
 
 def test_a_job_takes_each_folder_that_has_something(order, drop, charlie_tenant):
-    DropFolder.of(tenant=charlie_tenant, lab=order.lab, account=None).make()
+    DropFolder.for_account(tenant=charlie_tenant, lab=order.lab, account=None).create()
     stray = DropFolder("nobody", "sandbox", order.lab.slug, None)
-    stray.make()
-    put(stray, "results.hl7", results(order))
-    put(drop, "results.hl7", results(order))
+    stray.create()
+    write_file(stray, "results.hl7", results(order))
+    write_file(drop, "results.hl7", results(order))
 
     number = enqueue_folders_with_files()
 
@@ -203,8 +203,8 @@ def test_a_folder_of_another_organisations_account_is_left_alone(order, charlie_
     foreign = DropFolder(
         order.tenant.team.slug, order.tenant.environment, order.lab.slug, theirs.pk
     )
-    foreign.make()
-    put(foreign, "results.hl7", results(order))
+    foreign.create()
+    write_file(foreign, "results.hl7", results(order))
 
     number = process_all_waiting_files(actor=ACTOR)
 
@@ -218,7 +218,7 @@ def test_commands_make_the_folders_and_take_what_waits(alice_tenant, capsys):
 
     call_command("hl7_folders", "--team", team, "--environment", "sandbox")
     ((_, drop),) = create_drop_folders(tenant=alice_tenant)
-    put(drop, "results.hl7", make_oru(make_test(obx())))
+    write_file(drop, "results.hl7", make_oru(make_test(obx())))
     call_command("take_hl7")
 
     said = capsys.readouterr().out

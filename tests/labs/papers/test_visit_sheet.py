@@ -52,7 +52,7 @@ def entry(visit):
 
 
 def test_the_sheet_says_when_where_and_how_to_get_ready():
-    (page,) = pages_of(render_appointment_page(visit(), patient="Ada Example").finish())
+    (page,) = pages_of(render_appointment_page(visit(), patient="Ada Example").to_pdf())
 
     for text in (
         "For Ada Example",
@@ -78,7 +78,7 @@ def test_the_sheet_says_when_where_and_how_to_get_ready():
     ],
 )
 def test_the_sheet_says_first_what_nobody_may_overlook(fields, notice):
-    (page,) = pages_of(render_appointment_page(visit(**fields), patient="Ada").finish())
+    (page,) = pages_of(render_appointment_page(visit(**fields), patient="Ada").to_pdf())
 
     assert notice in page
 

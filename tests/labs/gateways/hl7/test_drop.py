@@ -18,11 +18,11 @@ LATER = timedelta(minutes=1)
 @pytest.fixture
 def drop():
     made = DropFolder("north", "production", "acme", None)
-    made.make()
+    made.create()
     return made
 
 
-def put(drop, name, content=b"x"):
+def write_file(drop, name, content=b"x"):
     path = drop.path / IN / name
     path.write_bytes(content)
     return path
@@ -30,7 +30,7 @@ def put(drop, name, content=b"x"):
 
 def test_a_folder_is_for_its_user_alone_and_is_found_again(drop):
     account = DropFolder("north", "sandbox", "acme", uuid4())
-    account.make()
+    account.create()
     (drop.path.parent / "notes" / IN).mkdir(parents=True)
 
     assert list(list_drop_folders()) == [drop, account]
@@ -38,7 +38,7 @@ def test_a_folder_is_for_its_user_alone_and_is_found_again(drop):
 
 
 def test_a_file_for_the_lab_is_not_for_everybody(drop):
-    drop.put("order.hl7", b"MSH|")
+    drop.write_file("order.hl7", b"MSH|")
 
     written = drop.path / OUT / "order.hl7"
     assert stat.S_IMODE(written.stat().st_mode) == 0o640
@@ -48,21 +48,21 @@ def test_files_wait_oldest_first_once_nobody_writes_them_any_more(drop):
     now = timezone.now()
     for name, age in (("b.hl7", 60), ("a.hl7", 90), ("new.hl7", 1), ("ahead.hl7", -99)):
         seconds = now.timestamp() - age
-        os.utime(put(drop, name), (seconds, seconds))
+        os.utime(write_file(drop, name), (seconds, seconds))
 
-    assert drop.waiting(now=now) == ["a.hl7", "b.hl7", "ahead.hl7"]
+    assert drop.list_waiting_files(now=now) == ["a.hl7", "b.hl7", "ahead.hl7"]
 
 
 def test_unfinished_files_links_and_pipes_do_not_wait(drop, tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("not ours")
     for name in (".hidden", "half.tmp", "half.PART"):
-        put(drop, name)
+        write_file(drop, name)
     (drop.path / IN / "link.hl7").symlink_to(secret)
     os.mkfifo(drop.path / IN / "pipe.hl7")
     (drop.path / IN / "folder").mkdir()
 
-    assert drop.waiting(now=timezone.now() + LATER) == []
+    assert drop.list_waiting_files(now=timezone.now() + LATER) == []
 
 
 def test_what_became_a_link_or_a_pipe_is_not_read(drop, tmp_path):
@@ -70,15 +70,15 @@ def test_what_became_a_link_or_a_pipe_is_not_read(drop, tmp_path):
     os.mkfifo(drop.path / IN / "pipe.hl7")
 
     with pytest.raises(OSError):
-        drop.read("link.hl7")
-    assert drop.read("pipe.hl7") is None
-    assert drop.read("gone.hl7") is None
+        drop.read_file("link.hl7")
+    assert drop.read_file("pipe.hl7") is None
+    assert drop.read_file("gone.hl7") is None
 
 
 def test_a_file_that_is_too_large_is_told_by_its_digest_alone(drop):
-    put(drop, "large.hl7", b"x" * (MAX_FILE_BYTES + 1))
+    write_file(drop, "large.hl7", b"x" * (MAX_FILE_BYTES + 1))
 
-    dropped = drop.read("large.hl7")
+    dropped = drop.read_file("large.hl7")
 
     assert dropped.content is None
     assert len(dropped.digest) == 64
@@ -86,8 +86,8 @@ def test_a_file_that_is_too_large_is_told_by_its_digest_alone(drop):
 
 def test_files_are_put_away_under_names_that_do_not_meet(drop):
     for content, failed in ((b"one", False), (b"two", False), (b"three", True)):
-        put(drop, "results.hl7", content)
-        drop.put_away(drop.read("results.hl7"), failed=failed)
+        write_file(drop, "results.hl7", content)
+        drop.archive_file(drop.read_file("results.hl7"), failed=failed)
 
     assert len(list((drop.path / DONE).glob("*-results.hl7"))) == 2
     assert [path.read_bytes() for path in (drop.path / FAILED).iterdir()] == [b"three"]
@@ -95,18 +95,18 @@ def test_files_are_put_away_under_names_that_do_not_meet(drop):
 
 
 def test_putting_away_what_another_run_has_put_away_does_nothing(drop):
-    put(drop, "results.hl7")
-    dropped = drop.read("results.hl7")
-    drop.put_away(dropped, failed=False)
+    write_file(drop, "results.hl7")
+    dropped = drop.read_file("results.hl7")
+    drop.archive_file(dropped, failed=False)
 
-    drop.put_away(dropped, failed=False)
+    drop.archive_file(dropped, failed=False)
 
     assert len(list((drop.path / DONE).iterdir())) == 1
 
 
 def test_an_outgoing_file_appears_whole_and_may_be_written_again(drop):
-    drop.put("nw-1.hl7", b"first")
-    drop.put("nw-1.hl7", b"second")
+    drop.write_file("nw-1.hl7", b"first")
+    drop.write_file("nw-1.hl7", b"second")
 
     assert [path.name for path in (drop.path / OUT).iterdir()] == ["nw-1.hl7"]
     assert (drop.path / OUT / "nw-1.hl7").read_bytes() == b"second"
@@ -120,6 +120,6 @@ def test_what_was_taken_long_ago_is_removed(drop):
         seconds = (now - timedelta(days=days)).timestamp()
         os.utime(path, (seconds, seconds))
 
-    drop.forget_done(now=now)
+    drop.delete_old_archive(now=now)
 
     assert [path.name for path in (drop.path / DONE).iterdir()] == ["young"]

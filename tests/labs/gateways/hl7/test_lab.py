@@ -21,7 +21,9 @@ def order(alice_production):
 
 
 def sent(order):
-    drop = DropFolder.of(tenant=order.tenant, lab=order.lab, account=order.lab_account)
+    drop = DropFolder.for_account(
+        tenant=order.tenant, lab=order.lab, account=order.lab_account
+    )
     return {path.name: path.read_bytes() for path in (drop.path / OUT).iterdir()}
 
 
