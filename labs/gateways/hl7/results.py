@@ -278,7 +278,7 @@ class _ReportReader:
                     SEQUENCE_ERROR, "OBX", "An OBX comes before its OBR."
                 )
             case _:
-                self._error_place(segment.line)
+                self._store_other_line(segment.line)
 
     def build_reports(self) -> list[Report]:
         """What was read."""
@@ -291,7 +291,7 @@ class _ReportReader:
         self.done += self.reports
         self.reports, self.order, self.announced, self.test = [], None, [], None
 
-    def _error_place(self, line: str) -> None:
+    def _store_other_line(self, line: str) -> None:
         if self.order is not None:
             self.announced.append(line)
         elif self.patient is not None:
