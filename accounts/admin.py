@@ -12,9 +12,9 @@ from django.utils.translation import ngettext
 
 from accounts.models import Member, Organisation, Team
 from accounts.operations.operators import (
-    allow_sign_in,
-    make_operator,
     rename_organisation,
+    set_operator,
+    set_sign_in_allowed,
 )
 from accounts.queries import SECOND_FACTORS
 from portal.lib.admin import ReadOnlyAdmin, operator_of
@@ -130,38 +130,38 @@ class MemberAdmin(ReadOnlyAdmin):
 
     @admin.action(description=gettext_lazy("Disable sign-in"))
     def end_sign_in(self, request: HttpRequest, queryset: QuerySet[Member]) -> None:
-        _each(
+        _update_members(
             request,
             queryset,
-            lambda m, a: allow_sign_in(member=m, actor=a, allowed=False),
+            lambda m, a: set_sign_in_allowed(member=m, actor=a, allowed=False),
         )
 
     @admin.action(description=gettext_lazy("Enable sign-in"))
     def restore_sign_in(self, request: HttpRequest, queryset: QuerySet[Member]) -> None:
-        _each(
+        _update_members(
             request,
             queryset,
-            lambda m, a: allow_sign_in(member=m, actor=a, allowed=True),
+            lambda m, a: set_sign_in_allowed(member=m, actor=a, allowed=True),
         )
 
     @admin.action(description=gettext_lazy("Grant operator access"))
     def appoint(self, request: HttpRequest, queryset: QuerySet[Member]) -> None:
-        _each(
+        _update_members(
             request,
             queryset,
-            lambda m, a: make_operator(member=m, actor=a, operator=True),
+            lambda m, a: set_operator(member=m, actor=a, operator=True),
         )
 
     @admin.action(description=gettext_lazy("Revoke operator access"))
     def dismiss(self, request: HttpRequest, queryset: QuerySet[Member]) -> None:
-        _each(
+        _update_members(
             request,
             queryset,
-            lambda m, a: make_operator(member=m, actor=a, operator=False),
+            lambda m, a: set_operator(member=m, actor=a, operator=False),
         )
 
 
-def _each(
+def _update_members(
     request: HttpRequest,
     members: QuerySet[Member],
     change: Callable[[Member, Actor], object],

@@ -22,10 +22,10 @@ class AccountsConfig(AppConfig):
         from accounts.web.addresses import on_password_reset
         from accounts.web.overview import overview_part
         from accounts.web.second_factor import (
-            on_added,
-            on_refused,
-            on_removed,
-            on_reset,
+            on_code_refused,
+            on_codes_renewed,
+            on_factor_added,
+            on_factor_removed,
         )
         from accounts.web.sessions import on_sign_in, on_sign_out
         from portal.lib.registry import (
@@ -36,9 +36,9 @@ class AccountsConfig(AppConfig):
             overview_parts,
         )
 
-        self._enter_fates()
-        self._enter_ends()
-        self._enter_data_classes()
+        self._register_erasure_rules()
+        self._register_retention_rules()
+        self._register_data_classes()
         encrypted_tables.add(
             "accounts.SingleSignOn", EncryptedTable(("client_secret",))
         )
@@ -52,10 +52,10 @@ class AccountsConfig(AppConfig):
         user_logged_out.connect(on_sign_out, dispatch_uid="accounts.sessions")
         password_reset.connect(on_password_reset, dispatch_uid="accounts.addresses")
         for signal, hear in (
-            (second_factors.authenticator_added, on_added),
-            (second_factors.authenticator_removed, on_removed),
-            (second_factors.authenticator_reset, on_reset),
-            (second_factors.authentication_failed, on_refused),
+            (second_factors.authenticator_added, on_factor_added),
+            (second_factors.authenticator_removed, on_factor_removed),
+            (second_factors.authenticator_reset, on_codes_renewed),
+            (second_factors.authentication_failed, on_code_refused),
         ):
             signal.connect(hear, dispatch_uid="accounts.second_factors")
         team, keys = Area.TEAM, Area.API_KEYS
@@ -87,7 +87,7 @@ class AccountsConfig(AppConfig):
                 ),
             )
 
-    def _enter_data_classes(self) -> None:
+    def _register_data_classes(self) -> None:
         from django.conf import settings
 
         from accounts.operations.api_calls import count_calls, remove_calls
@@ -109,7 +109,7 @@ class AccountsConfig(AppConfig):
             ),
         )
 
-    def _enter_ends(self) -> None:
+    def _register_retention_rules(self) -> None:
         from portal.lib.registry import RowEnd, enter_ends
 
         told = RowEnd("35 days after it was told", "accounts.forget_notices")
@@ -143,7 +143,7 @@ class AccountsConfig(AppConfig):
         enter_ends("account", {"EmailConfirmation": "there are none: links are signed"})
         enter_ends("mfa", {"Authenticator": member})
 
-    def _enter_fates(self) -> None:
+    def _register_erasure_rules(self) -> None:
         from portal.lib.registry import TableFate, enter_fates
 
         team = "of teams and their members"

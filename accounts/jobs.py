@@ -11,19 +11,19 @@ from uuid import UUID
 from django.utils import timezone
 
 from accounts.models import Team, Tenant
-from accounts.operations.api_calls import prune_calls
+from accounts.operations.api_calls import delete_old_calls
 from accounts.operations.audit_chain import anchor_audit, seal_audit
-from accounts.operations.call_limits import forget_old_windows
-from accounts.operations.invitations import forget_invitations
+from accounts.operations.call_limits import delete_old_windows
+from accounts.operations.invitations import delete_old_invitations
 from accounts.operations.notices import (
     MAIL_JOB,
+    delete_old_notices,
     enqueue_due_mails,
-    forget_notices,
-    give_up_mail,
     mail_notices,
+    requeue_refused_mail,
 )
 from accounts.operations.retention import apply_retention
-from accounts.operations.sessions import forget_dead_sessions
+from accounts.operations.sessions import delete_expired_sessions
 from accounts.operations.team_deletion import (
     ERASE_JOB,
     enqueue_due_team_erasures,
@@ -36,65 +36,65 @@ SWEEPS = Actor.system("accounts.sweep")
 
 
 @job(ERASE_JOB)
-def erase(*, tenant_pk: int, **_inputs: Any) -> None:
+def erase_team_data(*, tenant_pk: int, **_inputs: Any) -> None:
     """Erase the team of this tenant, with both environments, if the undo is over."""
     erase_team(team=Team.objects.get(tenants=tenant_pk), actor=SWEEPS)
 
 
 @periodic("47 * * * *", "accounts.sweep")
-def sweep() -> None:
+def enqueue_team_erasures() -> None:
     """Once an hour, find teams that are due."""
     enqueue_due_team_erasures()
 
 
 @periodic("53 3 * * *", "accounts.prune_calls")
-def prune_log_of_calls() -> None:
+def delete_old_api_calls() -> None:
     """Once a day, delete calls that were kept long enough."""
-    prune_calls()
+    delete_old_calls()
 
 
 @periodic("23 * * * *", "accounts.forget_call_windows")
-def forget_windows() -> None:
+def delete_old_call_windows() -> None:
     """Once an hour, forget who made calls long ago."""
-    forget_old_windows()
+    delete_old_windows()
 
 
 @periodic("* * * * *", "accounts.seal_audit")
-def seal() -> None:
+def seal_audit_entries() -> None:
     """Every minute, chain what was added to the audit."""
     seal_audit()
 
 
 @periodic("7 * * * *", "accounts.anchor_audit")
-def anchor() -> None:
+def anchor_audit_chains() -> None:
     """Once an hour, write down where the chains of the audit end."""
     seal_audit()
     anchor_audit()
 
 
 @periodic("23 3 * * *", "accounts.forget_sessions")
-def forget_sessions() -> None:
+def delete_old_sessions() -> None:
     """Once a day, delete sessions that have expired."""
-    forget_dead_sessions()
+    delete_expired_sessions()
 
 
 @periodic("29 3 * * *", "accounts.forget_invitations")
-def forget_old_invitations() -> None:
+def delete_ended_invitations() -> None:
     """Once a day, delete invitations that ended long ago."""
-    forget_invitations(at=timezone.now())
+    delete_old_invitations(at=timezone.now())
 
 
-def _put_back(*, tenant_pk: int, mail_id: str) -> None:
+def _requeue_refused_mail(*, tenant_pk: int, mail_id: str) -> None:
     """Let notices of a mail that was refused in every run wait for another."""
-    give_up_mail(
+    requeue_refused_mail(
         tenant=Tenant.objects.get(pk=tenant_pk),
         mail_id=UUID(mail_id),
         at=timezone.now(),
     )
 
 
-@job(MAIL_JOB, on_give_up=_put_back)
-def mail_member(*, tenant_pk: int, mail_id: str) -> None:
+@job(MAIL_JOB, on_give_up=_requeue_refused_mail)
+def mail_member_notices(*, tenant_pk: int, mail_id: str) -> None:
     """Mail a member what waits for them."""
     mail_notices(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
@@ -103,15 +103,15 @@ def mail_member(*, tenant_pk: int, mail_id: str) -> None:
 
 
 @periodic("*/5 * * * *", "accounts.enqueue_due_mails")
-def mail_members() -> None:
+def enqueue_notice_mails() -> None:
     """Every five minutes, put what is due into mails."""
     enqueue_due_mails(at=timezone.now())
 
 
 @periodic("27 3 * * *", "accounts.forget_notices")
-def forget_old_notices() -> None:
+def delete_notices_past_retention() -> None:
     """Once a day, delete what was told long ago."""
-    forget_notices(at=timezone.now())
+    delete_old_notices(at=timezone.now())
 
 
 @periodic("13 2 * * *", "accounts.apply_retention")

@@ -151,7 +151,7 @@ def allows(*, roles: Iterable[str], area: Area, write: bool, environment: str) -
     return any(MATRIX[area][Role(role)] in enough for role in roles)
 
 
-def rights_of(roles: Iterable[str]) -> frozenset[tuple[Area, str, bool]]:
+def list_rights(roles: Iterable[str]) -> frozenset[tuple[Area, str, bool]]:
     """All that `roles` allow together, as (area, environment, is it writing)."""
     held = list(roles)
     return frozenset(
@@ -195,39 +195,41 @@ def scopes_allow(scopes: frozenset[str] | None, *, area: Area, write: bool) -> b
 
 # Of each kind: whoever may read the area may be told of it; who may write the other is,
 # at that level, without choosing.
-_HEARS = {
+_NOTICE_AREAS = {
     NoticeKind.CRITICAL_RESULT: (Area.ORDERS, Area.SIGN_REPORTS, NoticeLevel.LATE),
     NoticeKind.FAILING_ENDPOINT: (Area.WEBHOOKS, Area.WEBHOOKS, NoticeLevel.AT_ONCE),
     NoticeKind.SILENT_SOURCE: (Area.USERS, Area.USERS, NoticeLevel.DAILY),
 }
 
 
-def offered_levels(kind: NoticeKind) -> list[NoticeLevel]:
+def list_offered_levels(kind: NoticeKind) -> list[NoticeLevel]:
     """The levels that may be chosen of a kind."""
     has_clock = kind == NoticeKind.CRITICAL_RESULT
     return [each for each in NoticeLevel if has_clock or each != NoticeLevel.LATE]
 
 
-def may_hear(*, roles: Iterable[str], kind: NoticeKind, environment: str) -> bool:
+def may_receive_notice(
+    *, roles: Iterable[str], kind: NoticeKind, environment: str
+) -> bool:
     """Whether a member of these roles may be told of this kind."""
     return allows(
-        roles=roles, area=_HEARS[kind][0], write=False, environment=environment
+        roles=roles, area=_NOTICE_AREAS[kind][0], write=False, environment=environment
     )
 
 
-def usual_level(
+def default_notice_level(
     *, roles: Iterable[str], kind: NoticeKind, environment: str
 ) -> NoticeLevel:
     """When a member of these roles is told of this kind who has not chosen.
 
     Source: Ours: who has to act on it is told.
     """
-    _, area, level = _HEARS[kind]
+    _, area, level = _NOTICE_AREAS[kind]
     acts = allows(roles=roles, area=area, write=True, environment=environment)
     return level if acts else NoticeLevel.OFF
 
 
-def pierces_quiet(*, kind: NoticeKind, environment: str) -> bool:
+def ignores_quiet_hours(*, kind: NoticeKind, environment: str) -> bool:
     """Whether a mail of this kind comes in quiet hours too.
 
     Source: Ours: a critical result of a patient can't wait for the morning; the

@@ -11,13 +11,13 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 application = get_wsgi_application()
 
 # They need the apps.
-from accounts.api.call_log import finish_call_log, keep_call_log  # noqa: E402 - as above
+from accounts.api.call_log import flush_call_log, start_call_log  # noqa: E402 - as above
 from portal.lib.time_limits import bound_statements  # noqa: E402 - as above
 
 bound_statements()
-keep_call_log()
+start_call_log()
 
 
 def stop() -> None:
     """Write what this process still holds in memory; it is about to end."""
-    finish_call_log()
+    flush_call_log()

@@ -3,7 +3,7 @@
 In its place a short-lived token may stand, as a bearer too (contract 2.2, 9.1).
 
 A key found is remembered by the process for KEY_CACHE_TTL, so a revoked key may live
-that long in another process; this process forgets at once (`forget_keys`). A key that
+that long in another process; `clear_key_cache` clears this one's at once. A key that
 ends by itself, as a rotated one does, ends on time everywhere.
 """
 
@@ -19,7 +19,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 
-from accounts.api.throttling import count_stranger
+from accounts.api.throttling import count_unknown_caller
 from accounts.operations.access_tokens import PREFIX, find_token_grant
 from accounts.operations.api_keys import KeyGrant, find_grant, known_grants
 from accounts.states import Access
@@ -46,7 +46,7 @@ class ApiKeyAuthentication(BaseAuthentication):
 
     def authenticate(self, request: Request) -> tuple[None, KeyGrant]:
         # `headers` would be built of all that came, which costs more than the look.
-        key = request.META.get(_META_KEY, "") or _bearer(request)
+        key = request.META.get(_META_KEY, "") or _read_bearer_token(request)
         address = request.META.get("REMOTE_ADDR") or None
         now = clock()
         found = known_grants.get(key)
@@ -57,9 +57,9 @@ class ApiKeyAuthentication(BaseAuthentication):
                 else find_grant(key, address=address)
             )
             if grant is None:
-                count_stranger(address)
+                count_unknown_caller(address)
                 raise AuthenticationFailed
-            found = (now + _lifetime(grant).total_seconds(), grant)
+            found = (now + _cache_seconds(grant).total_seconds(), grant)
             known_grants[key] = found
         return None, found[1].at(address)
 
@@ -67,13 +67,13 @@ class ApiKeyAuthentication(BaseAuthentication):
         return f'ApiKey realm="assay", header="{HEADER}"'
 
 
-def _bearer(request: Request) -> str:
+def _read_bearer_token(request: Request) -> str:
     """The access token of an Authorization header; what is none counts for nothing."""
     scheme, _, text = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
     return text if scheme.lower() == "bearer" and text.startswith(PREFIX) else ""
 
 
-def _lifetime(grant: KeyGrant) -> timedelta:
+def _cache_seconds(grant: KeyGrant) -> timedelta:
     """How long a grant may be remembered: never past the end of its key."""
     if grant.expires_at is None:
         return KEY_CACHE_TTL
@@ -103,7 +103,7 @@ class KeyPermission(BasePermission):
             _check_user(grant.user_uuid, view, method)
         if grant.scopes is None or method not in view.allowed_methods:
             return True
-        for area, write in areas_needed(view, method):
+        for area, write in list_needed_areas(view, method):
             if not area or not grant.allows(area, write=write):
                 raise NotAllowed(
                     "scope_missing", "This key lacks the scope for this call."
@@ -119,7 +119,7 @@ def _check_user(user_uuid: UUID, view: Any, method: str) -> None:
         raise NotFound("not_found", "User not found.")
 
 
-def areas_needed(view: Any, method: str) -> list[tuple[Any, bool]]:
+def list_needed_areas(view: Any, method: str) -> list[tuple[Any, bool]]:
     """What a key must be allowed for a call: areas, and whether it writes there."""
     write = method not in SAFE_METHODS and method not in view.reading
     area = view.area_by_method.get(method, view.area)
@@ -136,7 +136,7 @@ class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
         return {"type": "apiKey", "in": "header", "name": HEADER}
 
     def get_security_requirement(self, auto_schema: Any) -> dict[str, list[str]]:
-        needed = areas_needed(auto_schema.view, auto_schema.method)
+        needed = list_needed_areas(auto_schema.view, auto_schema.method)
         return {
             self.name: [
                 f"{area}:{Access.WRITE if write else Access.READ}"

@@ -45,7 +45,7 @@ _kept: list[CallLog] = []
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
-class Noted(NamedTuple):
+class NotedCall(NamedTuple):
     """A call as it is noted; the rest is worked out when it is written."""
 
     grant: KeyGrant
@@ -62,7 +62,7 @@ class CallLog:
     """The calls of one process that are not yet written."""
 
     def __init__(self) -> None:
-        self._noted: deque[Noted] = deque()
+        self._noted: deque[NotedCall] = deque()
         self._is_full = threading.Event()
         self._writing = threading.Lock()
         self._missed = 0
@@ -76,7 +76,7 @@ class CallLog:
             self._missed += 1
             return
         self._noted.append(
-            Noted(
+            NotedCall(
                 grant,
                 match.route,
                 match.kwargs,
@@ -99,7 +99,7 @@ class CallLog:
                     self._noted.popleft() for _ in range(min(_BATCH, len(self._noted)))
                 ]
                 try:
-                    write_calls(map(_as_call, batch))
+                    write_calls(map(_build_call, batch))
                 except psycopg.DataError:
                     # It would not be taken the next time either.
                     self._missed += len(batch)
@@ -123,7 +123,7 @@ class CallLog:
             self.write()
 
 
-def keep_call_log() -> None:
+def start_call_log() -> None:
     """Begin to keep the log in this process, once, where it serves calls."""
     if call_observers or not settings.API_CALL_LOG_DAYS:
         return
@@ -133,20 +133,20 @@ def keep_call_log() -> None:
     _kept.append(log)
 
 
-def finish_call_log() -> None:
+def flush_call_log() -> None:
     """Write what is left, where the process is about to end."""
     for log in _kept:
         log.write()
 
 
-def _as_call(noted: Noted) -> Call:
+def _build_call(noted: NotedCall) -> Call:
     user = noted.parameters.get("user_id", "")
     return Call(
         tenant_pk=noted.grant.tenant.pk,
         key_id=noted.grant.key_id,
         at=datetime.fromtimestamp(noted.started_at, UTC),
         method=noted.method,
-        path=path_of(noted.route, noted.parameters),
+        path=fill_route_path(noted.route, noted.parameters),
         status=noted.status,
         ms=max(0, round((noted.ended_at - noted.started_at) * 1000)),
         request_id=noted.request_id,
@@ -155,9 +155,9 @@ def _as_call(noted: Noted) -> Call:
     )
 
 
-def path_of(route: str, parameters: Mapping[str, str]) -> str:
+def fill_route_path(route: str, parameters: Mapping[str, str]) -> str:
     """The path of a route, with its UUIDs filled in and all else named in braces."""
-    path = _template(route)
+    path = _route_template(route)
     for name, value in parameters.items():
         if _UUID.fullmatch(value):
             path = path.replace(f"{{{name}}}", value.lower())
@@ -165,7 +165,7 @@ def path_of(route: str, parameters: Mapping[str, str]) -> str:
 
 
 @lru_cache(maxsize=1024)
-def _template(route: str) -> str:
+def _route_template(route: str) -> str:
     """Such as /v2/user/{user_id}, of a pattern of portal.lib.api.views.endpoint."""
     named = _PARAMETER.sub(r"{\1}", route)
     return "/" + named.replace("^", "").removesuffix("$").removesuffix("/?")

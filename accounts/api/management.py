@@ -11,7 +11,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
-from accounts.api.throttling import count_stranger
+from accounts.api.throttling import count_unknown_caller
 from accounts.operations.management_keys import find_management_grant
 from accounts.states import Environment, Region
 from portal.lib.api.errors import FieldError, RequestInvalid
@@ -43,7 +43,7 @@ class ManagementKeyAuthentication(BaseAuthentication):
         grant = find_management_grant(request.headers.get(HEADER, ""))
         address = request.META.get("REMOTE_ADDR") or None
         if grant is None:
-            count_stranger(address)
+            count_unknown_caller(address)
             raise AuthenticationFailed
         return None, grant.at(address)
 

@@ -36,20 +36,20 @@ class CallThrottle(BaseThrottle):
             address = request.META.get("REMOTE_ADDR") or None
             windows["address"] = _count_address(address)
         grant = request.auth
-        if isinstance(grant, KeyGrant) and not _first_over(windows):
+        if isinstance(grant, KeyGrant) and not _find_exceeded(windows):
             limit = grant.calls_per_minute or settings.API_CALLS_PER_KEY
             if limit:
                 windows["key"] = count_call(subject=_subject(grant), limit=limit)
         if windows:
-            view.headers.update(_describe(windows))
-        self.over = _first_over(windows)
+            view.headers.update(_describe_windows(windows))
+        self.over = _find_exceeded(windows)
         return self.over is None
 
     def wait(self) -> float | None:
         return self.over.seconds if self.over else None
 
 
-def count_stranger(address: str | None) -> None:
+def count_unknown_caller(address: str | None) -> None:
     """Count a call without a valid key against its address.
 
     Raises: 429 where there have been too many, valid ones included.
@@ -72,11 +72,11 @@ def _count_address(address: str | None) -> Window:
     )
 
 
-def _first_over(windows: dict[str, Window]) -> Window | None:
+def _find_exceeded(windows: dict[str, Window]) -> Window | None:
     return next((window for window in windows.values() if window.is_over), None)
 
 
-def _describe(windows: dict[str, Window]) -> dict[str, str]:
+def _describe_windows(windows: dict[str, Window]) -> dict[str, str]:
     span = int(WINDOW.total_seconds())
     return {
         "RateLimit-Policy": ", ".join(

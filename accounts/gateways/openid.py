@@ -22,7 +22,7 @@ from accounts.gateways.base import (
     ProviderRefused,
     ProviderUnavailable,
 )
-from accounts.gateways.openid_http import ask, exchange_ends
+from accounts.gateways.openid_http import exchange_deadline, request_json
 from portal.lib.addresses import AddressRefused, split_url
 
 if TYPE_CHECKING:
@@ -58,13 +58,15 @@ def find_provider(issuer: str, *, ends: float | None = None) -> Provider:
     Discovery 1.0, 4.
     """
     check_address(issuer)
-    place = f"openid:provider:{_digest(issuer)}"
+    place = f"openid:provider:{_hash_text(issuer)}"
     told = cache.get(place)
     if told is not None:
-        return _read_provider(issuer, told)
+        return _parse_provider(issuer, told)
     about = f"{issuer.rstrip('/')}{_ABOUT}"
-    told = ask("GET", about, ends=exchange_ends() if ends is None else ends)
-    provider = _read_provider(issuer, told)
+    told = request_json(
+        "GET", about, ends=exchange_deadline() if ends is None else ends
+    )
+    provider = _parse_provider(issuer, told)
     cache.set(place, told, _HOUR)
     return provider
 
@@ -97,7 +99,7 @@ def sign_in_url(
     return f"{provider.sign_in_url}{separator}{urlencode(asked)}"
 
 
-def trade_code(
+def exchange_code(
     provider: Provider,
     client: Client,
     *,
@@ -124,21 +126,23 @@ def trade_code(
         basic = (quote(client.client_id, ""), quote(client.client_secret, ""))
     else:
         form |= {"client_id": client.client_id, "client_secret": client.client_secret}
-    answer = ask("POST", provider.token_url, ends=ends, form=form, basic=basic)
+    answer = request_json("POST", provider.token_url, ends=ends, form=form, basic=basic)
     token = answer.get("id_token")
     if not isinstance(token, str):
         raise ProviderRefused("no_token")
-    told = read_token(provider, client, token=token, nonce=nonce, ends=ends)
+    told = verify_id_token(provider, client, token=token, nonce=nonce, ends=ends)
     access_token = answer.get("access_token")
     if not told.get("email") and provider.userinfo_url and access_token:
-        more = ask("GET", provider.userinfo_url, ends=ends, bearer=str(access_token))
+        more = request_json(
+            "GET", provider.userinfo_url, ends=ends, bearer=str(access_token)
+        )
         # Core 1.0, 5.3.2: an answer about somebody else must not be used.
         if more.get("sub") == told["sub"]:
             told = {**more, **told}
-    return _read_claims(told)
+    return _parse_claims(told)
 
 
-def read_token(
+def verify_id_token(
     provider: Provider, client: Client, *, token: str, nonce: str, ends: float
 ) -> dict[str, Any]:
     """The claims of an ID token (OpenID Connect Core 1.0, 3.1.3.7).
@@ -169,7 +173,7 @@ def read_token(
     return told
 
 
-def _read_provider(issuer: str, told: Mapping[str, Any]) -> Provider:
+def _parse_provider(issuer: str, told: Mapping[str, Any]) -> Provider:
     own = told.get("issuer")
     if not isinstance(own, str) or own.rstrip("/") != issuer.rstrip("/"):
         raise ProviderUnavailable("other_issuer")
@@ -195,7 +199,7 @@ def _read_provider(issuer: str, told: Mapping[str, Any]) -> Provider:
     )
 
 
-def _read_claims(told: Mapping[str, Any]) -> Claims:
+def _parse_claims(told: Mapping[str, Any]) -> Claims:
     verified = told.get("email_verified")
     at = told.get("auth_time")
     return Claims(
@@ -210,11 +214,11 @@ def _read_claims(told: Mapping[str, Any]) -> Claims:
 
 def _find_key(provider: Provider, header: Mapping[str, Any], ends: float) -> jwt.PyJWK:
     """The key that signed; asked for anew if it is not among those known."""
-    place = f"openid:keys:{_digest(provider.keys_url)}"
+    place = f"openid:keys:{_hash_text(provider.keys_url)}"
     told = cache.get(place)
     found = _pick_key(told, header) if told else None
     if found is None and (not told or cache.add(f"{place}:asked", 1, _KEYS_PAUSE_S)):
-        told = ask("GET", provider.keys_url, ends=ends)
+        told = request_json("GET", provider.keys_url, ends=ends)
         found = _pick_key(told, header)
         cache.set(place, told, _HOUR)
     if found is None:
@@ -239,5 +243,5 @@ def _pick_key(told: Mapping[str, Any], header: Mapping[str, Any]) -> jwt.PyJWK |
     return jwt.PyJWK(fits[0], algorithm=header["alg"]) if len(fits) == 1 else None
 
 
-def _digest(text: str) -> str:
+def _hash_text(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()

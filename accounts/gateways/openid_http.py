@@ -32,12 +32,12 @@ _SILENCE_S = 5.0
 _ANSWER_MAX_BYTES = 1024 * 1024
 
 
-def exchange_ends() -> float:
+def exchange_deadline() -> float:
     """When calls that begin now are over, in seconds of `time.monotonic`."""
     return time.monotonic() + EXCHANGE_S
 
 
-def ask(
+def request_json(
     method: str,
     url: str,
     *,
@@ -59,7 +59,9 @@ def ask(
     }
     if bearer:
         headers["Authorization"] = f"Bearer {bearer}"
-    transport = DeadlineTransport(ssl_context=_tls(), ends=ends, choose=_choose)
+    transport = DeadlineTransport(
+        ssl_context=_tls_context(), ends=ends, choose=_choose_address
+    )
     try:
         with (
             httpx.Client(transport=transport, timeout=_SILENCE_S) as client,
@@ -71,7 +73,7 @@ def ask(
                 headers=headers,
             ) as answer,
         ):
-            content = _read(answer)
+            content = _read_body(answer)
     except httpx.TimeoutException:
         raise ProviderUnavailable("timeout") from None
     except (httpx.HTTPError, httpx.InvalidURL, OSError, UnicodeError):
@@ -90,7 +92,7 @@ def ask(
     return told
 
 
-def _choose(host: str, addresses: Sequence[str]) -> Sequence[str]:
+def _choose_address(host: str, addresses: Sequence[str]) -> Sequence[str]:
     """Of a host's addresses the public ones; all of a host that a setting names.
 
     Raises: ProviderUnavailable: there is none.
@@ -108,12 +110,12 @@ def _choose(host: str, addresses: Sequence[str]) -> Sequence[str]:
 
 
 @cache
-def _tls() -> ssl.SSLContext:
+def _tls_context() -> ssl.SSLContext:
     """Reading the roots takes longer than a call; a context serves any number."""
     return httpx.create_ssl_context()
 
 
-def _read(answer: httpx.Response) -> bytes:
+def _read_body(answer: httpx.Response) -> bytes:
     """The whole answer, as it came. Raises: ProviderUnavailable: too much of it."""
     content = bytearray()
     for part in answer.iter_raw():

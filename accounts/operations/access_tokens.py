@@ -17,7 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import ApiKey, ManagementKey, Tenant
-from accounts.operations.api_keys import KeyGrant, grant_of
+from accounts.operations.api_keys import KeyGrant, build_grant
 from accounts.operations.audit import record_change
 from accounts.states import ManagementRole
 from portal.lib.actor import Actor, ActorKind
@@ -113,7 +113,7 @@ def _user_grant(told: Mapping[str, str]) -> KeyGrant | None:
     if key is None or key.has_expired(timezone.now()):
         return None
     # The networks are those of the customer's servers: the user's app is elsewhere.
-    return replace(grant_of(key), networks=(), user_uuid=UUID(told["user"]))
+    return replace(build_grant(key), networks=(), user_uuid=UUID(told["user"]))
 
 
 def _sign(told: dict[str, object], lasts: timedelta) -> str:

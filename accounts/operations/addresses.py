@@ -26,7 +26,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Member
 from accounts.models.member import EMAIL_MAX_LENGTH
-from accounts.operations.profile import tell_teams
+from accounts.operations.profile import record_member_change
 from portal.lib.encryption import UnreadableSecret, decrypt, encrypt
 from portal.lib.errors import DomainError
 from portal.lib.links import absolute_url
@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 ADDRESS_LINK_TTL = timedelta(hours=24)
 
 
-def ask_to_confirm(member: Member) -> bool:
+def send_confirmation_mail(member: Member) -> bool:
     """Mail a member the link that shows their address to be theirs; False: not taken.
 
     Source: Ours: whoever holds an account must read its mail, as a link there sets its
@@ -47,7 +47,7 @@ def ask_to_confirm(member: Member) -> bool:
     return _mail_link(member, member.email)
 
 
-def ask_for_change(*, member: Member, email: str) -> str:
+def request_address_change(*, member: Member, email: str) -> str:
     """Mail the new address the link that makes it the member's; give it as it is kept.
 
     An address of another account gets a mail that says so, and whoever asked is told
@@ -57,9 +57,9 @@ def ask_for_change(*, member: Member, email: str) -> str:
     try:
         validate_email(email)
     except ValidationError:
-        raise _no_address() from None
+        raise _invalid_address_error() from None
     if len(email) > EMAIL_MAX_LENGTH:
-        raise _no_address()
+        raise _invalid_address_error()
     if email == member.email:
         raise DomainError(
             "email_same", _("You already sign in with this address."), "email"
@@ -81,17 +81,17 @@ def confirm_address(*, member: Member, actor: Actor, token: str) -> Member:
     with transaction.atomic():
         member = Member.objects.select_for_update().get(pk=member.pk)
         if member.email != present:
-            raise _dead()
+            raise _expired_link_error()
         member.email = email
         member.email_confirmed_at = timezone.now()
         try:
             with transaction.atomic():
                 member.save(update_fields=["email", "email_confirmed_at"])
         except IntegrityError:
-            raise _dead() from None
+            raise _expired_link_error() from None
         if email != present:
             changes = {"email": [present, email]}
-            tell_teams(
+            record_member_change(
                 member=member, actor=actor, verb="change_address", changes=changes
             )
     if email != present:
@@ -100,7 +100,7 @@ def confirm_address(*, member: Member, actor: Actor, token: str) -> Member:
 
 
 @transaction.atomic
-def note_password_by_mail(member: Member) -> None:
+def record_password_set_by_mail(member: Member) -> None:
     """Count the address as the member's: a link mailed there has set their password.
 
     If it had not been shown before, whatever second factor was set up meanwhile may be
@@ -134,10 +134,10 @@ def _read_token(member: Member, token: str) -> tuple[str, str]:
         sealed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
         told = json.loads(decrypt(sealed.decode()))
     except (UnreadableSecret, UnicodeDecodeError, binascii.Error, ValueError):
-        raise _dead() from None
+        raise _expired_link_error() from None
     ends = datetime.fromtimestamp(told["ends"], UTC)
     if told["member"] != str(member.pk) or ends <= timezone.now():
-        raise _dead()
+        raise _expired_link_error()
     return told["email"], told["present"]
 
 
@@ -152,11 +152,11 @@ def _mail(template: str, email: str, context: dict[str, object]) -> bool:
     return True
 
 
-def _no_address() -> DomainError:
+def _invalid_address_error() -> DomainError:
     return DomainError("email_invalid", _("Enter a valid email address."), "email")
 
 
-def _dead() -> DomainError:
+def _expired_link_error() -> DomainError:
     return DomainError(
         "link_dead", _("This link was used or is older than 1 day. Request a new one.")
     )

@@ -72,7 +72,7 @@ def write_calls(calls: Iterable[Call]) -> None:
     Source: Ours (spec silent): whoever runs a server wants to see what it called.
     """
     calls = list(calls)
-    _tally(calls)
+    _count_by_hour(calls)
     with rows.cursor() as opened, opened.copy(_COPY.encode()) as copy:
         for call in calls:
             copy.write_row(
@@ -91,7 +91,7 @@ def write_calls(calls: Iterable[Call]) -> None:
             )
 
 
-def _tally(calls: Iterable[Call]) -> None:
+def _count_by_hour(calls: Iterable[Call]) -> None:
     counted = Counter(
         (
             call.tenant_pk,
@@ -116,7 +116,7 @@ def _tally(calls: Iterable[Call]) -> None:
         )
 
 
-def prune_calls() -> int:
+def delete_old_calls() -> int:
     """Delete what is older than API_CALL_LOG_DAYS; returns how many calls."""
     with rows.cursor() as opened:
         opened.execute(_FORGET_TALLIES, {"before": timezone.now() - _TALLIES_KEPT})
@@ -142,7 +142,7 @@ def remove_calls(tenant: Tenant, before: datetime) -> Iterator[int]:
     )
 
 
-def forget_calls_of_user(*, tenant_pk: int, user_uuid: UUID) -> int:
+def anonymize_calls_of_user(*, tenant_pk: int, user_uuid: UUID) -> int:
     """Delete the calls that named a user, on erasure; returns how many."""
     with rows.cursor() as opened:
         opened.execute(

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from accounts.models import ApiKey
 from accounts.models.api_key import LABEL_MAX_LENGTH
 from accounts.operations.audit import record_change
-from accounts.operations.call_limits import forget_windows
+from accounts.operations.call_limits import clear_window_cache
 from accounts.states import SCOPES, Environment, scopes_allow
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
@@ -84,25 +84,25 @@ class KeyGrant:
 
     def admits(self, address: str | None) -> bool:
         """Whether it may be used from this IP address."""
-        return not self.networks or is_within(address, self.networks)
+        return not self.networks or is_in_networks(address, self.networks)
 
 
 # Keys this process found lately: the key text to when it ends (monotonic), the grant.
 known_grants: dict[str, tuple[float, KeyGrant]] = {}
 
 
-def forget_keys() -> None:
+def clear_key_cache() -> None:
     """Drop what this process remembers of keys, after a change to keys or settings."""
     known_grants.clear()
-    forget_windows()
+    clear_window_cache()
 
 
-def digest_of(key: str) -> bytes:
+def hash_key(key: str) -> bytes:
     """SHA-256 of a key text. Keys hold 256 random bits: no salt or stretching helps."""
     return hashlib.sha256(key.encode()).digest()
 
 
-def is_within(address: str | None, networks: Iterable[Network]) -> bool:
+def is_in_networks(address: str | None, networks: Iterable[Network]) -> bool:
     """Whether an IP address lies in one of the networks; False for what is none.
 
     An IPv4 address that came over an IPv6 socket counts as what it is.
@@ -125,7 +125,7 @@ def create_api_key(
     network_malformed, too_many_networks, calls_per_minute_out_of_range, expiry_past.
     Source: Contract 1.2 (key shape); Ours: the rules.
     """
-    label, rules = _checked(label, rules)
+    label, rules = _validate_rules(label, rules)
     key, text = _make_key(tenant=tenant, actor=actor, label=label, rules=rules)
     record_change(
         tenant=tenant,
@@ -137,7 +137,7 @@ def create_api_key(
             "label": [None, label],
             **{
                 name: [None, value]
-                for name, value in _as_json(rules).items()
+                for name, value in _rules_as_json(rules).items()
                 if value not in (None, [])
             },
         },
@@ -154,10 +154,10 @@ def change_api_key(*, key: ApiKey, actor: Actor, label: str, rules: KeyRules) ->
     expired. Source: Ours (specification silent): a key that is in use can be limited
     without changing servers.
     """
-    key = _lock_live(key)
-    label, rules = _checked(label, rules, kept_end=key.expires_at)
-    before = {"label": key.label, **_as_json(rules_of(key))}
-    after = {"label": label, **_as_json(rules)}
+    key = _lock_active_key(key)
+    label, rules = _validate_rules(label, rules, kept_end=key.expires_at)
+    before = {"label": key.label, **_rules_as_json(read_key_rules(key))}
+    after = {"label": label, **_rules_as_json(rules)}
     changes = {
         name: [before[name], after[name]]
         for name in after
@@ -166,7 +166,7 @@ def change_api_key(*, key: ApiKey, actor: Actor, label: str, rules: KeyRules) ->
     if not changes:
         return key
     key.label = label
-    _apply(rules, key)
+    _set_rules(rules, key)
     key.save(
         update_fields=["label", "scopes", "networks", "calls_per_minute", "expires_at"]
     )
@@ -178,7 +178,7 @@ def change_api_key(*, key: ApiKey, actor: Actor, label: str, rules: KeyRules) ->
         subject_id=key.id,
         changes=changes,
     )
-    transaction.on_commit(forget_keys)
+    transaction.on_commit(clear_key_cache)
     return key
 
 
@@ -197,9 +197,9 @@ def rotate_api_key(
         raise DomainError(
             "overlap_unknown", _("Select one of the offered times."), "overlap"
         )
-    key = _lock_live(key)
+    key = _lock_active_key(key)
     now = timezone.now()
-    rules = replace(rules_of(key), expires_at=successor_ends_at(key, now))
+    rules = replace(read_key_rules(key), expires_at=successor_expiry(key, now))
     before = key.expires_at
     key.expires_at = min(now + overlap, before or now + overlap)
     key.save(update_fields=["expires_at"])
@@ -213,15 +213,15 @@ def rotate_api_key(
         subject="api_key",
         subject_id=key.id,
         changes={
-            "expires_at": [_moment(before), key.expires_at.isoformat()],
+            "expires_at": [_format_moment(before), key.expires_at.isoformat()],
             "replaced_by": [None, str(new.id)],
         },
     )
-    transaction.on_commit(forget_keys)
+    transaction.on_commit(clear_key_cache)
     return new, text
 
 
-def successor_ends_at(key: ApiKey, now: datetime) -> datetime | None:
+def successor_expiry(key: ApiKey, now: datetime) -> datetime | None:
     """When the key ends that would take this one's place now, None for never."""
     if key.expires_at is None:
         return None
@@ -246,11 +246,11 @@ def revoke_api_key(*, key: ApiKey, actor: Actor) -> ApiKey:
         subject="api_key",
         subject_id=key.id,
     )
-    transaction.on_commit(forget_keys)
+    transaction.on_commit(clear_key_cache)
     return key
 
 
-def rules_of(key: ApiKey) -> KeyRules:
+def read_key_rules(key: ApiKey) -> KeyRules:
     """The rules a key has now."""
     return KeyRules(
         scopes=None if key.scopes is None else frozenset(key.scopes),
@@ -260,7 +260,7 @@ def rules_of(key: ApiKey) -> KeyRules:
     )
 
 
-def grant_of(key: ApiKey) -> KeyGrant:
+def build_grant(key: ApiKey) -> KeyGrant:
     """What a key gives, its tenant loaded, whether or not it is live."""
     return KeyGrant(
         tenant=key.tenant,
@@ -281,13 +281,13 @@ def find_grant(text: str, *, address: str | None = None) -> KeyGrant | None:
     """
     key = (
         ApiKey.unscoped.select_related("tenant__team")
-        .filter(digest=digest_of(text), revoked_at=None, tenant__team__deleted_at=None)
+        .filter(digest=hash_key(text), revoked_at=None, tenant__team__deleted_at=None)
         .first()
     )
     now = timezone.now()
     if key is None or key.has_expired(now):
         return None
-    grant = grant_of(key)
+    grant = build_grant(key)
     stale = now - LAST_USED_STEP
     if (key.last_used_at is None or key.last_used_at <= stale) and grant.admits(
         address
@@ -299,7 +299,7 @@ def find_grant(text: str, *, address: str | None = None) -> KeyGrant | None:
     return grant
 
 
-def _lock_live(key: ApiKey) -> ApiKey:
+def _lock_active_key(key: ApiKey) -> ApiKey:
     """The key, locked, if it neither ended nor was rotated."""
     keys = ApiKey.objects.for_tenant(key.tenant)
     found: ApiKey = (
@@ -313,7 +313,7 @@ def _lock_live(key: ApiKey) -> ApiKey:
     return found
 
 
-def _checked(
+def _validate_rules(
     label: str, rules: KeyRules, *, kept_end: datetime | None = None
 ) -> tuple[str, KeyRules]:
     """The label and rules as they are stored, if they make sense."""
@@ -347,11 +347,11 @@ def _checked(
     ends = rules.expires_at
     if ends is not None and ends != kept_end and ends <= timezone.now():
         raise DomainError("expiry_past", _("Enter a time in the future."), "expires_at")
-    networks = dict.fromkeys(_network(each) for each in rules.networks)
+    networks = dict.fromkeys(_parse_network(each) for each in rules.networks)
     return label, replace(rules, networks=tuple(networks))
 
 
-def _network(text: str) -> str:
+def _parse_network(text: str) -> str:
     """A network in CIDR form; an address is a network of one."""
     # A zone means something on one machine only.
     text = "" if "%" in text else text.strip()
@@ -365,25 +365,25 @@ def _network(text: str) -> str:
         ) from None
 
 
-def _as_json(rules: KeyRules) -> dict[str, object]:
+def _rules_as_json(rules: KeyRules) -> dict[str, object]:
     return {
-        "scopes": None if rules.scopes is None else _in_order(rules.scopes),
+        "scopes": None if rules.scopes is None else _sort_scopes(rules.scopes),
         "networks": list(rules.networks),
         "calls_per_minute": rules.calls_per_minute,
-        "expires_at": _moment(rules.expires_at),
+        "expires_at": _format_moment(rules.expires_at),
     }
 
 
-def _in_order(scopes: Iterable[str]) -> list[str]:
+def _sort_scopes(scopes: Iterable[str]) -> list[str]:
     return sorted(scopes, key=list(SCOPES).index)
 
 
-def _moment(at: datetime | None) -> str | None:
+def _format_moment(at: datetime | None) -> str | None:
     return at.isoformat() if at else None
 
 
-def _apply(rules: KeyRules, key: ApiKey) -> None:
-    key.scopes = None if rules.scopes is None else _in_order(rules.scopes)
+def _set_rules(rules: KeyRules, key: ApiKey) -> None:
+    key.scopes = None if rules.scopes is None else _sort_scopes(rules.scopes)
     key.networks = list(rules.networks)
     key.calls_per_minute = rules.calls_per_minute
     key.expires_at = rules.expires_at
@@ -405,10 +405,10 @@ def _make_key(
         label=label,
         prefix=text[: len(text) - len(secret) + 4],
         last_four=text[-4:],
-        digest=digest_of(text),
+        digest=hash_key(text),
         created_by_id=actor.key if actor.kind == ActorKind.MEMBER else None,
         replaces=replaces,
     )
-    _apply(rules, key)
+    _set_rules(rules, key)
     key.save(force_insert=True)
     return key, text

@@ -87,7 +87,7 @@ class Fault(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Break:
+class ChainBreak:
     """The first thing that does not fit in a tenant's chain.
 
     `entry_id` is None where a seal or an anchor is at fault; `seal` is the number of
@@ -107,7 +107,7 @@ class Checked:
     entries: int
     seals: int
     anchors: int
-    broken: Break | None
+    broken: ChainBreak | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +162,8 @@ def _seal_batch(now: datetime) -> int:
     for row in found:
         by_tenant.setdefault(row[1], []).append(row)
     for tenant_pk, entries in sorted(by_tenant.items()):
-        chain = _end_of(tenant_pk)
-        hashes = list(_link(chain.head, entries))
+        chain = _find_chain_end(tenant_pk)
+        hashes = list(_hash_entries(chain.head, entries))
         AuditSeal.unscoped.create(
             tenant_id=tenant_pk,
             number=chain.number + 1,
@@ -187,14 +187,14 @@ def _top_id() -> int:
     return last.values_list("top_id", flat=True).first() or 0
 
 
-def _end_of(tenant_pk: int) -> _Chain:
+def _find_chain_end(tenant_pk: int) -> _Chain:
     last = AuditSeal.unscoped.filter(tenant_id=tenant_pk).order_by("-number").first()
     if last is None:
         return _Chain(0, 0, _START)
     return _Chain(last.number, last.total, bytes(last.hashes)[-HASH_BYTES:])
 
 
-def _link(head: bytes, entries: Iterable[Sequence[Any]]) -> Iterator[bytes]:
+def _hash_entries(head: bytes, entries: Iterable[Sequence[Any]]) -> Iterator[bytes]:
     for row in entries:
         head = hash_entry(head, row)
         yield head
@@ -230,7 +230,7 @@ def anchor_audit(*, now: datetime | None = None) -> int:
     taken away together with their seals, but not from a file on another machine.
     """
     now = now or timezone.now()
-    last = {tenant: each.seal for tenant, each in last_anchors().items()}
+    last = {tenant: each.seal for tenant, each in find_last_anchors().items()}
     ends = AuditSeal.unscoped.order_by("tenant_id", "-number").distinct("tenant_id")
     lines = [
         {
@@ -262,18 +262,20 @@ def read_anchors(path: Path | None = None) -> list[Anchor]:
 
     A line that is no anchor is passed over: a log's lines may stand between.
     """
-    return list(_each_anchor(path or Path(settings.AUDIT_ANCHORS)))
+    return list(_iterate_anchors(path or Path(settings.AUDIT_ANCHORS)))
 
 
-def last_anchors() -> dict[int, Anchor]:
+def find_last_anchors() -> dict[int, Anchor]:
     """The last anchor of each tenant in AUDIT_ANCHORS, which is read line by line.
 
     Source: Ours: a year of hours and many teams are millions of lines.
     """
-    return {each.tenant: each for each in _each_anchor(Path(settings.AUDIT_ANCHORS))}
+    return {
+        each.tenant: each for each in _iterate_anchors(Path(settings.AUDIT_ANCHORS))
+    }
 
 
-def _each_anchor(path: Path) -> Iterator[Anchor]:
+def _iterate_anchors(path: Path) -> Iterator[Anchor]:
     if not path.exists():
         return
     with path.open() as opened:
@@ -293,7 +295,7 @@ def check_chain(*, tenant: Tenant, anchors: Iterable[Anchor]) -> Checked:
     mine = [each for each in anchors if each.tenant == tenant.pk]
     by_seal = {each.seal: each for each in mine}
     head, number, entries = _START, 0, 0
-    broken: Break | None = None
+    broken: ChainBreak | None = None
     seals = AuditSeal.objects.for_tenant(tenant).order_by("number")
     for seal in seals.iterator(chunk_size=20):
         broken = _check_seal(seal, head, number, entries)
@@ -305,7 +307,7 @@ def check_chain(*, tenant: Tenant, anchors: Iterable[Anchor]) -> Checked:
         number, entries = seal.number, seal.total
     if broken is None and by_seal:
         anchor = min(by_seal.values(), key=lambda each: each.seal)
-        broken = chain_ends_early(number, entries, anchor)
+        broken = describe_short_chain(number, entries, anchor)
     if broken is None and not number:
         broken = _find_emptied(tenant)
     if broken is None:
@@ -315,9 +317,9 @@ def check_chain(*, tenant: Tenant, anchors: Iterable[Anchor]) -> Checked:
 
 def _check_seal(
     seal: AuditSeal, head: bytes, number: int, entries: int
-) -> Break | None:
+) -> ChainBreak | None:
     if seal.number != number + 1:
-        return Break(
+        return ChainBreak(
             Fault.SEAL_MISSING,
             number + 1,
             None,
@@ -327,7 +329,7 @@ def _check_seal(
     ids = seal.entry_ids
     is_whole = len(hashes) == HASH_BYTES * len(ids) and ids
     if not is_whole or seal.total != entries + len(ids):
-        return Break(
+        return ChainBreak(
             Fault.SEAL_CHANGED, seal.number, None, f"seal {seal.number} was changed"
         )
     kept = {row[0]: row for row in rows.fetch_rows(_THESE, {"ids": ids})}
@@ -335,7 +337,7 @@ def _check_seal(
     for place, entry_id in enumerate(ids):
         row = kept.get(entry_id)
         if row is None:
-            return Break(
+            return ChainBreak(
                 Fault.ENTRY_MISSING,
                 seal.number,
                 entry_id,
@@ -343,22 +345,22 @@ def _check_seal(
             )
         head = hash_entry(head, row)
         if head != hashes[place * HASH_BYTES : (place + 1) * HASH_BYTES]:
-            return Break(
+            return ChainBreak(
                 Fault.ENTRY_CHANGED,
                 seal.number,
                 entry_id,
                 f"entry {entry_id} differs from what was {sealed}",
             )
     if number == 0:
-        return check_opening(kept[ids[0]][3])
+        return check_first_entry(kept[ids[0]][3])
     return None
 
 
-def check_opening(verb: str) -> Break | None:
+def check_first_entry(verb: str) -> ChainBreak | None:
     """Whether a chain begins where each begins: with the creation of its team."""
     if verb == OPENING_VERB:
         return None
-    return Break(
+    return ChainBreak(
         Fault.CHAIN_CUT,
         1,
         None,
@@ -367,9 +369,9 @@ def check_opening(verb: str) -> Break | None:
     )
 
 
-def chain_emptied(created_at: datetime, *, has_entries: bool) -> Break:
+def describe_empty_chain(created_at: datetime, *, has_entries: bool) -> ChainBreak:
     """A tenant without a seal, although its team has existed for SEALED_WITHIN."""
-    return Break(
+    return ChainBreak(
         Fault.CHAIN_EMPTY,
         0,
         None,
@@ -381,23 +383,23 @@ def chain_emptied(created_at: datetime, *, has_entries: bool) -> Break:
     )
 
 
-def _find_emptied(tenant: Tenant) -> Break | None:
+def _find_emptied(tenant: Tenant) -> ChainBreak | None:
     """A chain without a seal, where the tenant itself shows that there were entries."""
     if timezone.now() - tenant.created_at < SEALED_WITHIN:
         return None
     has_entries = AuditEntry.objects.for_tenant(tenant).exists()
-    return chain_emptied(tenant.created_at, has_entries=has_entries)
+    return describe_empty_chain(tenant.created_at, has_entries=has_entries)
 
 
-def _check_anchor(seal: AuditSeal, anchor: Anchor) -> Break | None:
+def _check_anchor(seal: AuditSeal, anchor: Anchor) -> ChainBreak | None:
     if bytes(seal.hashes)[-HASH_BYTES:].hex() == anchor.head:
         return None
-    return anchor_differs(anchor)
+    return describe_changed_anchor(anchor)
 
 
-def anchor_differs(anchor: Anchor) -> Break:
+def describe_changed_anchor(anchor: Anchor) -> ChainBreak:
     """A seal that is not what was anchored."""
-    return Break(
+    return ChainBreak(
         Fault.ANCHOR_DIFFERS,
         anchor.seal,
         None,
@@ -406,9 +408,9 @@ def anchor_differs(anchor: Anchor) -> Break:
     )
 
 
-def chain_ends_early(number: int, entries: int, anchor: Anchor) -> Break:
+def describe_short_chain(number: int, entries: int, anchor: Anchor) -> ChainBreak:
     """A chain whose last seal, of this number, is before an anchored one."""
-    return Break(
+    return ChainBreak(
         Fault.SEAL_MISSING,
         anchor.seal,
         None,
@@ -417,13 +419,13 @@ def chain_ends_early(number: int, entries: int, anchor: Anchor) -> Break:
     )
 
 
-def _find_unsealed(tenant: Tenant) -> Break | None:
+def _find_unsealed(tenant: Tenant) -> ChainBreak | None:
     """An entry that came in below what is sealed, so that nothing seals it."""
     floor = _floor(timezone.now() - LATE)
     found = rows.fetch_rows(_NEVER_SEALED, {"tenant": tenant.pk, "floor": floor})
     if not found:
         return None
-    return Break(
+    return ChainBreak(
         Fault.ENTRY_UNSEALED,
         0,
         int(found[0][0]),

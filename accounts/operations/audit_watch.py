@@ -12,12 +12,12 @@ from django.utils import timezone
 
 from accounts.operations.audit_chain import (
     SEALED_WITHIN,
-    Break,
+    ChainBreak,
     Fault,
-    anchor_differs,
-    chain_emptied,
-    chain_ends_early,
-    check_opening,
+    check_first_entry,
+    describe_changed_anchor,
+    describe_empty_chain,
+    describe_short_chain,
 )
 from portal.lib import rows
 
@@ -113,7 +113,7 @@ class _Ends(NamedTuple):
     has_last_entry: bool
 
 
-def find_unguarded() -> list[str]:
+def find_unprotected_tables() -> list[str]:
     """How the audit's tables can be changed, a phrase each; empty: they can't.
 
     A trigger that is missing, disabled or conditional, or whose function was replaced;
@@ -123,7 +123,9 @@ def find_unguarded() -> list[str]:
     return [text for (text,) in rows.fetch_rows(_UNGUARDED, {"tables": TABLES})]
 
 
-def find_tampered(*, anchors: Mapping[int, Anchor]) -> list[tuple[str, Break]]:
+def find_broken_chains(
+    *, anchors: Mapping[int, Anchor]
+) -> list[tuple[str, ChainBreak]]:
     """What does not fit at the ends of the chains: (team and environment, fault).
 
     `anchors` has the last one of each tenant; empty without a file. Source: Ours: a
@@ -144,20 +146,20 @@ def find_tampered(*, anchors: Mapping[int, Anchor]) -> list[tuple[str, Break]]:
         ends = _Ends(*row)
         known.add(ends.tenant)
         anchor = anchors.get(ends.tenant)
-        broken = next(_faults(ends, anchor, heads.get(ends.tenant)), None)
+        broken = next(_find_faults(ends, anchor, heads.get(ends.tenant)), None)
         if broken:
             found.append((f"{ends.slug} {ends.environment}", broken))
     found += [
-        (f"tenant {anchor.tenant}", tenant_missing(anchor))
+        (f"tenant {anchor.tenant}", describe_missing_tenant(anchor))
         for anchor in anchors.values()
         if anchor.tenant not in known
     ]
     return found
 
 
-def tenant_missing(anchor: Anchor) -> Break:
+def describe_missing_tenant(anchor: Anchor) -> ChainBreak:
     """An anchor of a tenant that the database does not have: none is ever removed."""
-    return Break(
+    return ChainBreak(
         Fault.SEAL_MISSING,
         anchor.seal,
         None,
@@ -165,32 +167,34 @@ def tenant_missing(anchor: Anchor) -> Break:
     )
 
 
-def _faults(ends: _Ends, anchor: Anchor | None, head: str | None) -> Iterator[Break]:
+def _find_faults(
+    ends: _Ends, anchor: Anchor | None, head: str | None
+) -> Iterator[ChainBreak]:
     if anchor and (ends.last_seal or 0) < anchor.seal:
-        yield chain_ends_early(ends.last_seal or 0, ends.total or 0, anchor)
+        yield describe_short_chain(ends.last_seal or 0, ends.total or 0, anchor)
     if anchor and head != anchor.head:
-        yield anchor_differs(anchor)
+        yield describe_changed_anchor(anchor)
     if ends.last_seal is None:
         if timezone.now() - ends.created_at >= SEALED_WITHIN:
-            yield chain_emptied(ends.created_at, has_entries=ends.has_entries)
+            yield describe_empty_chain(ends.created_at, has_entries=ends.has_entries)
         return
     if ends.first_seal != 1:
-        yield Break(Fault.SEAL_MISSING, 1, None, "seal 1 is missing")
+        yield ChainBreak(Fault.SEAL_MISSING, 1, None, "seal 1 is missing")
     if ends.first_verb is None:
-        yield _entry_missing(1, ends.first_entry)
-    elif broken := check_opening(ends.first_verb):
+        yield _describe_missing_entry(1, ends.first_entry)
+    elif broken := check_first_entry(ends.first_verb):
         yield broken
     if not ends.has_last_entry:
-        yield _entry_missing(ends.last_seal, ends.last_entry)
+        yield _describe_missing_entry(ends.last_seal, ends.last_entry)
 
 
-def _entry_missing(seal: int, entry: int | None) -> Break:
-    return Break(
+def _describe_missing_entry(seal: int, entry: int | None) -> ChainBreak:
+    return ChainBreak(
         Fault.ENTRY_MISSING, seal, entry, f"entry {entry} of seal {seal} is missing"
     )
 
 
-def unsealed_since() -> datetime | None:
+def find_oldest_unsealed() -> datetime | None:
     """When the oldest entry that waits to be sealed was written, if over SEALED_WITHIN.
 
     Source: Ours: an entry that no seal holds can be removed unseen.

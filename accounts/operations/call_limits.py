@@ -61,7 +61,7 @@ REMEMBERED_AT_MOST = 10_000
 _spent: dict[tuple[str, int], Window] = {}
 
 
-def forget_windows() -> None:
+def clear_window_cache() -> None:
     """Drop what this process remembers of who is over a limit."""
     _spent.clear()
 
@@ -81,17 +81,17 @@ def count_call(*, subject: str, limit: int) -> Window:
     )
     window = Window(limit, calls, started_at + WINDOW, at)
     if window.is_over:
-        _remember(subject, window)
+        _cache_window(subject, window)
     return window
 
 
-def _remember(subject: str, window: Window) -> None:
+def _cache_window(subject: str, window: Window) -> None:
     if len(_spent) >= REMEMBERED_AT_MOST:
         _spent.clear()
     _spent[subject, window.limit] = window
 
 
-def forget_old_windows() -> int:
+def delete_old_windows() -> int:
     """Delete windows that ended long ago; returns how many. Addresses do not stay."""
     ended = timezone.now() - _FORGET_AFTER
     deleted, _ = CallWindow.objects.filter(started_at__lt=ended).delete()

@@ -19,7 +19,7 @@ from accounts.states import (
     ManagementRole,
     Role,
     allows,
-    rights_of,
+    list_rights,
 )
 from portal.lib.actor import ActorKind
 from portal.lib.errors import DomainError, NotAllowed
@@ -57,7 +57,7 @@ def check_may_grant(*, team: Team, actor: Actor, roles: Iterable[str]) -> None:
 
     Raises: not_allowed, owners_only.
     """
-    held = roles_of(team=team, actor=actor)
+    held = find_roles_of_actor(team=team, actor=actor)
     if not may_grant(held, ()):
         raise NotAllowed(
             "not_allowed", _("Only owners and admins of the team can do this.")
@@ -66,9 +66,9 @@ def check_may_grant(*, team: Team, actor: Actor, roles: Iterable[str]) -> None:
         raise NotAllowed("owners_only", _("Only owners can add or remove owners."))
 
 
-def check_not_raised(*, before: Iterable[str], after: Iterable[str]) -> None:
+def check_no_added_rights(*, before: Iterable[str], after: Iterable[str]) -> None:
     """Refuse roles that would allow their holder more than now. Raises: own_rights."""
-    if not rights_of(after) <= rights_of(before):
+    if not list_rights(after) <= list_rights(before):
         raise NotAllowed(
             "own_rights",
             _("You cannot extend your own permissions. Ask another owner or admin."),
@@ -101,7 +101,7 @@ def check_roles(roles: Iterable[str]) -> list[str]:
     return [role.value for role in Role if role in wanted]
 
 
-def roles_of(*, team: Team, actor: Actor) -> frozenset[str]:
+def find_roles_of_actor(*, team: Team, actor: Actor) -> frozenset[str]:
     """The roles of an actor in a team: a member's own, for the system all.
 
     A live management key that manages the team is an admin there, no owner: admins make

@@ -69,13 +69,13 @@ def invite_member(
     Ours: 7 days, as the specification is silent.
     """
     token = secrets.token_urlsafe(32)
-    invitation, _ = put_invitation(
+    invitation, _ = create_or_renew_invitation(
         team=team, actor=actor, email=check_address(email), roles=roles, token=token
     )
     return invitation, token
 
 
-def put_invitation(
+def create_or_renew_invitation(
     *,
     team: Team,
     actor: Actor,
@@ -96,7 +96,7 @@ def put_invitation(
         raise DomainError(
             "already_member", _("This person is already a member."), "email"
         )
-    open_ones = _open(team)
+    open_ones = _find_open(team)
     invitation = open_ones.filter(email=email).first()
     if invitation is not None:
         check_may_grant(team=team, actor=actor, roles=invitation.roles)
@@ -111,9 +111,9 @@ def put_invitation(
         team=team,
         email=email,
         roles=wanted,
-        digest=_digest_of(token),
+        digest=_hash_token(token),
         batch=batch,
-        invited_by_id=_member_key(actor),
+        invited_by_id=_member_id_of_actor(actor),
         expires_at=timezone.now() + INVITATION_TTL,
     )
     invitation.save(force_insert=True)
@@ -132,9 +132,9 @@ def check_address(email: str) -> str:
     try:
         validate_email(email)
     except ValidationError:
-        raise _no_address() from None
+        raise _invalid_address_error() from None
     if len(email) > EMAIL_MAX_LENGTH:
-        raise _no_address()
+        raise _invalid_address_error()
     return email
 
 
@@ -147,7 +147,7 @@ def resend_invitation(
     Raises: invitation_dead, not_allowed, owners_only.
     """
     lock_members(invitation.team)
-    invitation = _still_open(invitation)
+    invitation = _lock_open(invitation)
     check_may_grant(team=invitation.team, actor=actor, roles=invitation.roles)
     token = secrets.token_urlsafe(32)
     return _renew(invitation, actor, invitation.roles, token), token
@@ -160,7 +160,7 @@ def revoke_invitation(*, invitation: Invitation, actor: Actor) -> Invitation:
     Raises: invitation_dead, not_allowed, owners_only.
     """
     lock_members(invitation.team)
-    invitation = _still_open(invitation)
+    invitation = _lock_open(invitation)
     check_may_grant(team=invitation.team, actor=actor, roles=invitation.roles)
     return _revoke(invitation, actor)
 
@@ -174,7 +174,7 @@ def revoke_invitations_by(
     not bring them back.
     """
     held = set(still_held)
-    for invitation in _open(team).filter(invited_by=member):
+    for invitation in _find_open(team).filter(invited_by=member):
         if not may_grant(held, invitation.roles):
             _revoke(invitation, actor)
 
@@ -185,7 +185,7 @@ def find_invitation(token: str) -> Invitation | None:
     That of a member who may sign in no more opens nothing. The look-up is by digest:
     its time tells nothing of a token's text.
     """
-    invitation = _opened_by(token).first()
+    invitation = _find_by_token(token).first()
     if invitation is None:
         return None
     inviter = invitation.invited_by
@@ -200,10 +200,10 @@ def accept_invitation(*, token: str, member: Member, actor: Actor) -> Membership
 
     Raises: invitation_dead, other_address, already_member.
     """
-    invitations = _take(token)
+    invitations = _lock_by_token(token)
     if member.email != invitations[0].email:
         raise DomainError("other_address", _("This invitation is for another address."))
-    return _join(invitations, member, actor)
+    return _join_teams(invitations, member, actor)
 
 
 @transaction.atomic
@@ -217,11 +217,11 @@ def accept_as_newcomer(
     account_exists (who has an account signs in: a link is no proof of being its
     holder), name_missing, name_too_long, password_weak.
     """
-    invitations = _take(token)
+    invitations = _lock_by_token(token)
     name = check_name(name)
     email = invitations[0].email
     newcomer = Member(email=email, name=name)
-    is_mailed = constant_time_compare(proof, _proof_of(token))
+    is_mailed = constant_time_compare(proof, _sign_token(token))
     check_password_strength(password, member=newcomer, field="password")
     try:
         with transaction.atomic():
@@ -234,7 +234,7 @@ def accept_as_newcomer(
     except IntegrityError:
         raise DomainError("account_exists", _("Sign in to join.")) from None
     actor = Actor(ActorKind.MEMBER, str(member.pk), member.email, address)
-    return _join(invitations, member, actor)
+    return _join_teams(invitations, member, actor)
 
 
 def invitation_link(token: str) -> str:
@@ -244,21 +244,21 @@ def invitation_link(token: str) -> str:
     for an address. Source: Ours.
     """
     if not settings.EMAIL_URL:
-        return mailed_link(token)
+        return mailed_invitation_link(token)
     return absolute_url(reverse("invitation_link", args=[token]))
 
 
-def mailed_link(token: str) -> str:
+def mailed_invitation_link(token: str) -> str:
     """The same, for the invited alone: who has it reads the mail of that address.
 
     Source: Ours: whoever invites sees the other link, and must not make an account in
     another's name.
     """
-    path = reverse("mailed_invitation_link", args=[token, _proof_of(token)])
+    path = reverse("mailed_invitation_link", args=[token, _sign_token(token)])
     return absolute_url(path)
 
 
-def name_of_place(invitation: Invitation) -> str:
+def describe_invited_place(invitation: Invitation) -> str:
     """What the invited join: the team, or the organisation of which several teams."""
     if invitation.batch is None:
         return invitation.team.name
@@ -271,11 +271,11 @@ def mail_invitation(*, invitation: Invitation, token: str) -> bool:
     Source: Ours: no job, as its inputs would keep the token.
     """
     context = {
-        "place": name_of_place(invitation),
+        "place": describe_invited_place(invitation),
         "is_several": invitation.batch is not None,
         "inviter": invitation.invited_by,
         "roles": [str(Role(role).label) for role in invitation.roles],
-        "link": mailed_link(token),
+        "link": mailed_invitation_link(token),
         "expires_at": invitation.expires_at,
     }
     subject = render_to_string("accounts/email/invitation_subject.txt", context)
@@ -292,21 +292,21 @@ def mail_invitation(*, invitation: Invitation, token: str) -> bool:
     return True
 
 
-def _open(team: Team) -> QuerySet[Invitation]:
+def _find_open(team: Team) -> QuerySet[Invitation]:
     return Invitation.objects.filter(team=team, accepted_at=None, revoked_at=None)
 
 
-def _still_open(invitation: Invitation) -> Invitation:
-    found = _open(invitation.team).filter(pk=invitation.pk).first()
+def _lock_open(invitation: Invitation) -> Invitation:
+    found = _find_open(invitation.team).filter(pk=invitation.pk).first()
     if found is None:
-        raise _dead()
+        raise _expired_invitation_error()
     return found
 
 
-def _opened_by(token: str) -> QuerySet[Invitation]:
+def _find_by_token(token: str) -> QuerySet[Invitation]:
     """What is open of this token's link, into teams that are not deleted."""
     found = Invitation.objects.select_related("team", "invited_by").filter(
-        digest=_digest_of(token),
+        digest=_hash_token(token),
         accepted_at=None,
         revoked_at=None,
         team__deleted_at=None,
@@ -314,25 +314,27 @@ def _opened_by(token: str) -> QuerySet[Invitation]:
     return found.order_by("created_at", "pk")
 
 
-def _take(token: str) -> list[Invitation]:
+def _lock_by_token(token: str) -> list[Invitation]:
     """The invitations that this token opens, under the locks of their teams."""
     if find_invitation(token) is None:
-        raise _dead()
-    for invitation in sorted(_opened_by(token), key=lambda each: each.team_id):
+        raise _expired_invitation_error()
+    for invitation in sorted(_find_by_token(token), key=lambda each: each.team_id):
         lock_members(invitation.team)
     # Another may have used it meanwhile.
     if find_invitation(token) is None:
-        raise _dead()
-    return list(_opened_by(token))
+        raise _expired_invitation_error()
+    return list(_find_by_token(token))
 
 
-def _join(invitations: list[Invitation], member: Member, actor: Actor) -> Membership:
+def _join_teams(
+    invitations: list[Invitation], member: Member, actor: Actor
+) -> Membership:
     """Join each team that the member is not in; the first membership of these."""
     teams = [each.team_id for each in invitations]
     held = Membership.objects.filter(team__in=teams, member=member)
     known = set(held.values_list("team_id", flat=True))
     joined = [
-        _join_one(invitation, member, actor)
+        _join_team(invitation, member, actor)
         for invitation in invitations
         if invitation.team_id not in known
     ]
@@ -341,7 +343,7 @@ def _join(invitations: list[Invitation], member: Member, actor: Actor) -> Member
     return joined[0]
 
 
-def _join_one(invitation: Invitation, member: Member, actor: Actor) -> Membership:
+def _join_team(invitation: Invitation, member: Member, actor: Actor) -> Membership:
     membership = Membership(member=member, team=invitation.team, roles=invitation.roles)
     membership.save(force_insert=True)
     invitation.accepted_at = timezone.now()
@@ -366,9 +368,9 @@ def _renew(
 ) -> Invitation:
     now = timezone.now()
     before, invitation.roles = invitation.roles, roles
-    invitation.digest = _digest_of(token)
+    invitation.digest = _hash_token(token)
     invitation.batch = batch
-    invitation.invited_by_id = _member_key(actor)
+    invitation.invited_by_id = _member_id_of_actor(actor)
     invitation.resent_at = now
     invitation.expires_at = now + INVITATION_TTL
     invitation.save(
@@ -393,7 +395,7 @@ def _revoke(invitation: Invitation, actor: Actor) -> Invitation:
     return invitation
 
 
-def forget_invitations(*, at: datetime) -> int:
+def delete_old_invitations(*, at: datetime) -> int:
     """Delete those that ended INVITATION_RETENTION ago; returns how many.
 
     Over all teams. What became of them stays in the audit. Source: Ours: the address of
@@ -416,26 +418,26 @@ def _record(
     )
 
 
-def _no_address() -> DomainError:
+def _invalid_address_error() -> DomainError:
     return DomainError("email_invalid", _("Enter a valid email address."), "email")
 
 
-def _dead() -> DomainError:
+def _expired_invitation_error() -> DomainError:
     return DomainError(
         "invitation_dead",
         _("This invitation was used, withdrawn or is older than 7 days."),
     )
 
 
-def _proof_of(token: str) -> str:
+def _sign_token(token: str) -> str:
     made = salted_hmac("accounts.invitation.mailed", token, algorithm="sha256")
     return made.hexdigest()
 
 
-def _digest_of(token: str) -> bytes:
+def _hash_token(token: str) -> bytes:
     # 256 random bits: no salt or stretching helps.
     return hashlib.sha256(token.encode()).digest()
 
 
-def _member_key(actor: Actor) -> str | None:
+def _member_id_of_actor(actor: Actor) -> str | None:
     return actor.key if actor.kind == ActorKind.MEMBER else None

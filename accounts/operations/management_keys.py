@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import ManagementKey, Organisation, Team, Tenant
 from accounts.models.api_key import LABEL_MAX_LENGTH
-from accounts.operations.api_keys import LAST_USED_STEP, digest_of
+from accounts.operations.api_keys import LAST_USED_STEP, hash_key
 from accounts.operations.audit import record_team_change
 from accounts.states import ManagementRole, Region
 from portal.lib.actor import Actor, ActorKind
@@ -148,7 +148,7 @@ def create_organisation_key(
     The audits of all teams it manages say so. Raises: label_missing, label_too_long,
     teams_missing, teams_unwanted (an org_admin manages all). Source: Contract 9.1.
     """
-    _check_bound(role, teams)
+    _check_teams_of_role(role, teams)
     return _make_key(
         organisation_id=organisation.pk,
         actor=actor,
@@ -174,15 +174,15 @@ def change_management_key(
     teams_unwanted. Source: Contract 9.1.
     """
     live = ManagementKey.objects.select_for_update().filter(revoked_at=None)
-    key = _live(live.filter(pk=key.pk).first())
-    told = _managed_by(key)
+    key = _lock_active_key(live.filter(pk=key.pk).first())
+    told = _list_managed_teams(key)
     changes: dict[str, object] = {}
     if label is not None and key.label != (label := _check_label(label)):
         changes["label"] = [key.label, label]
         key.label = label
         key.save(update_fields=["label"])
     if teams is not None:
-        _check_bound(ManagementRole(key.role), teams)
+        _check_teams_of_role(ManagementRole(key.role), teams)
         before = sorted(str(team.pk) for team in told)
         after = sorted(str(team.pk) for team in teams)
         if before != after:
@@ -206,9 +206,9 @@ def revoke_management_key(
     now = timezone.now()
     live = ManagementKey.objects.filter(pk=key.pk, revoked_at=None)
     if not live.update(revoked_at=now):
-        raise _revoked()
+        raise _revoked_key_error()
     key.revoked_at = now
-    told = [team] if team is not None else _managed_by(key)
+    told = [team] if team is not None else _list_managed_teams(key)
     _record(told, key, actor, "revoke_management_key", {})
     return key
 
@@ -218,7 +218,7 @@ def find_management_grant(text: str) -> ManagementGrant | None:
 
     The look-up is by digest: its time tells nothing of a key's text.
     """
-    key = ManagementKey.objects.filter(digest=digest_of(text), revoked_at=None).first()
+    key = ManagementKey.objects.filter(digest=hash_key(text), revoked_at=None).first()
     if key is None:
         return None
     now = timezone.now()
@@ -253,7 +253,7 @@ def _make_key(
         label=label,
         prefix=text[: len(text) - len(secret) + 4],
         last_four=text[-4:],
-        digest=digest_of(text),
+        digest=hash_key(text),
         created_by_id=actor.key if actor.kind == ActorKind.MEMBER else None,
     )
     key.save(force_insert=True)
@@ -276,7 +276,7 @@ def _check_label(label: str) -> str:
     return label
 
 
-def _check_bound(role: ManagementRole, teams: Sequence[Team]) -> None:
+def _check_teams_of_role(role: ManagementRole, teams: Sequence[Team]) -> None:
     field = "team_role_bindings"
     if role == ManagementRole.TEAM_ADMIN and not teams:
         raise DomainError(
@@ -290,17 +290,17 @@ def _check_bound(role: ManagementRole, teams: Sequence[Team]) -> None:
         )
 
 
-def _live(key: ManagementKey | None) -> ManagementKey:
+def _lock_active_key(key: ManagementKey | None) -> ManagementKey:
     if key is None:
-        raise _revoked()
+        raise _revoked_key_error()
     return key
 
 
-def _revoked() -> DomainError:
+def _revoked_key_error() -> DomainError:
     return DomainError("management_key_revoked", _("This key is already revoked."))
 
 
-def _managed_by(key: ManagementKey) -> list[Team]:
+def _list_managed_teams(key: ManagementKey) -> list[Team]:
     teams = Team.objects.filter(organisation=key.organisation_id)
     if key.role != ManagementRole.ORG_ADMIN:
         teams = key.teams.all()

@@ -15,7 +15,7 @@ from accounts.models import Membership
 from accounts.operations.audit import record_team_change
 from accounts.operations.granting import (
     check_may_grant,
-    check_not_raised,
+    check_no_added_rights,
     check_owner_remains,
     check_roles,
     lock_members,
@@ -41,13 +41,13 @@ def change_roles(
     not_member.
     """
     wanted = check_roles(roles)
-    membership = _locked(membership)
+    membership = _lock_membership(membership)
     before = membership.roles
     if set(before) == set(wanted):
         return membership
     check_may_grant(team=membership.team, actor=actor, roles={*before, *wanted})
     if _is_self(membership, actor):
-        check_not_raised(before=before, after=wanted)
+        check_no_added_rights(before=before, after=wanted)
     if Role.OWNER in before and Role.OWNER not in wanted:
         check_owner_remains(team=membership.team, without=membership)
     membership.roles = wanted
@@ -70,7 +70,7 @@ def remove_member(*, membership: Membership, actor: Actor) -> None:
     Keys they made are the team's and stay. Raises: not_allowed, owners_only,
     last_owner, not_member.
     """
-    membership = _locked(membership)
+    membership = _lock_membership(membership)
     if not _is_self(membership, actor):
         check_may_grant(team=membership.team, actor=actor, roles=membership.roles)
     if Role.OWNER in membership.roles:
@@ -82,7 +82,7 @@ def remove_member(*, membership: Membership, actor: Actor) -> None:
     membership.delete()
 
 
-def _locked(membership: Membership) -> Membership:
+def _lock_membership(membership: Membership) -> Membership:
     """The membership as it is now, when nobody else can change it."""
     lock_members(membership.team)
     found = (

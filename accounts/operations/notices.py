@@ -22,16 +22,21 @@ from django.utils.translation import gettext as _
 from accounts.models import Membership, Notice, NoticeChoices, NoticeCopy, NoticeMail
 from accounts.operations.audit import record_change
 from accounts.queries.notices import (
-    Wishes,
+    NoticePreferences,
+    build_recipient,
+    default_levels,
     find_choices,
-    hearer_of,
-    hearers,
-    next_digest,
-    turn_of,
-    usual_levels,
-    who_hears,
+    list_notified,
+    list_recipients,
+    next_digest_time,
+    plan_mail_time,
 )
-from accounts.states import NoticeKind, NoticeLevel, offered_levels, pierces_quiet
+from accounts.states import (
+    NoticeKind,
+    NoticeLevel,
+    ignores_quiet_hours,
+    list_offered_levels,
+)
 from portal.lib.errors import DomainError
 from portal.lib.jobs import enqueue
 from portal.lib.links import absolute_url, public_host
@@ -57,7 +62,7 @@ class MailRefused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class NoticeEvent:
     """What members are told; the fields are those of Notice."""
 
     kind: NoticeKind
@@ -68,8 +73,8 @@ class Happening:
 
 
 @transaction.atomic
-def change_notices(
-    *, tenant: Tenant, actor: Actor, membership: Membership, wishes: Wishes
+def change_notice_preferences(
+    *, tenant: Tenant, actor: Actor, membership: Membership, wishes: NoticePreferences
 ) -> NoticeChoices:
     """Say what a member is told of in one environment, and when.
 
@@ -77,9 +82,9 @@ def change_notices(
     waits goes out as it was due, less the kinds that were switched off. Raises:
     level_unknown, quiet_empty, hour_invalid.
     """
-    usual = usual_levels(roles=membership.roles, environment=tenant.environment)
+    usual = default_levels(roles=membership.roles, environment=tenant.environment)
     for kind, level in wishes.levels.items():
-        if kind not in usual or level not in offered_levels(kind):
+        if kind not in usual or level not in list_offered_levels(kind):
             raise DomainError(
                 "level_unknown", _("Select one of the offered options."), kind
             )
@@ -127,33 +132,36 @@ def change_notices(
 
 
 @transaction.atomic
-def note_happening(*, tenant: Tenant, happening: Happening, at: datetime) -> list[str]:
+def record_notice_mailed_by_caller(
+    *, tenant: Tenant, happening: NoticeEvent, at: datetime
+) -> list[str]:
     """Note what happened and copy it to who is told later; returns who is told now.
 
     The addresses are the caller's to mail, in its own words. Whoever has a copy already
     is not among them, so that a job may run again. Source: Issue "Trust", 5.
     """
     return [
-        membership.member.email for membership in _copy_out(tenant, happening, at, True)
+        membership.member.email
+        for membership in _create_copies(tenant, happening, at, True)
     ]
 
 
 @transaction.atomic
-def post_notice(*, tenant: Tenant, happening: Happening, at: datetime) -> Notice:
+def post_notice(*, tenant: Tenant, happening: NoticeEvent, at: datetime) -> Notice:
     """Note what happened and copy it to everybody who is told, now or later.
 
     For what has no mail of its own: the next run of `enqueue_due_mails` takes what is
     due. The same happening is noted once.
     """
-    _copy_out(tenant, happening, at, False)
+    _create_copies(tenant, happening, at, False)
     found: Notice = Notice.objects.for_tenant(tenant).get(
         kind=happening.kind, key=happening.key
     )
     return found
 
 
-def _copy_out(
-    tenant: Tenant, happening: Happening, at: datetime, has_own_mail: bool
+def _create_copies(
+    tenant: Tenant, happening: NoticeEvent, at: datetime, has_own_mail: bool
 ) -> list[Membership]:
     notice, _ = Notice.objects.for_tenant(tenant).get_or_create(
         kind=happening.kind,
@@ -166,14 +174,18 @@ def _copy_out(
             "at": at,
         },
     )
-    pierces = pierces_quiet(kind=happening.kind, environment=tenant.environment)
+    pierces = ignores_quiet_hours(kind=happening.kind, environment=tenant.environment)
     copied = set(notice.copies.values_list("membership_id", flat=True))
     now, copies = [], []
-    for hearer, level in who_hears(hearers(tenant), tenant=tenant, notice=notice):
+    for hearer, level in list_notified(
+        list_recipients(tenant), tenant=tenant, notice=notice
+    ):
         membership = hearer.membership
         if membership.pk in copied:
             continue
-        turn = turn_of(hearer=hearer, level=level, notice=notice, pierces=pierces)
+        turn = plan_mail_time(
+            hearer=hearer, level=level, notice=notice, pierces=pierces
+        )
         if has_own_mail and not turn.by_digest and turn.due_at <= at:
             now.append(membership)
             continue
@@ -205,12 +217,12 @@ def enqueue_due_mails(*, at: datetime) -> int:
     for membership_pk, tenant_pk, by_digest in groups.order_by(
         "membership_id", "tenant_id", "by_digest"
     )[:_MAILS_OF_ONE_RUN]:
-        number += _make_mail(membership_pk, tenant_pk, by_digest, at)
+        number += _create_mail(membership_pk, tenant_pk, by_digest, at)
     return number
 
 
 @transaction.atomic
-def _make_mail(
+def _create_mail(
     membership_pk: int, tenant_pk: int, by_digest: bool, at: datetime
 ) -> int:
     membership = (
@@ -225,14 +237,14 @@ def _make_mail(
     if not copies.exists():
         return 0  # another run was quicker
     mails = NoticeMail.objects.for_tenant(tenant)
-    hearer = hearer_of(
+    hearer = build_recipient(
         tenant=tenant,
         membership=membership,
         choices=find_choices(tenant=tenant, membership=membership),
     )
     day = at.astimezone(hearer.zone).date() if by_digest else None
     if day is not None and mails.filter(membership=membership, day=day).exists():
-        tomorrow = next_digest(
+        tomorrow = next_digest_time(
             after=at, hour=hearer.wishes.digest_hour, zone=hearer.zone
         )
         copies.update(due_at=tomorrow)
@@ -256,7 +268,7 @@ def mail_notices(*, tenant: Tenant, mail_id: UUID) -> bool:
     if mail is None:
         return False
     membership = mail.membership
-    wanted = hearer_of(
+    wanted = build_recipient(
         tenant=tenant,
         membership=membership,
         choices=find_choices(tenant=tenant, membership=membership),
@@ -312,7 +324,7 @@ def mail_notices(*, tenant: Tenant, mail_id: UUID) -> bool:
 
 
 @transaction.atomic
-def give_up_mail(*, tenant: Tenant, mail_id: UUID, at: datetime) -> None:
+def requeue_refused_mail(*, tenant: Tenant, mail_id: UUID, at: datetime) -> None:
     """Let what a mail should have said wait REST for another one."""
     mails = NoticeMail.objects.for_tenant(tenant).filter(pk=mail_id, sent_at=None)
     waiting = mails.select_for_update().first()
@@ -322,7 +334,7 @@ def give_up_mail(*, tenant: Tenant, mail_id: UUID, at: datetime) -> None:
     waiting.delete()
 
 
-def forget_notices(*, at: datetime) -> int:
+def delete_old_notices(*, at: datetime) -> int:
     """Delete notices older than NOTICE_RETENTION and their mails; how many notices.
 
     Over all tenants. One that waits for a mail stays.

@@ -40,7 +40,7 @@ def rename_organisation(
     before, organisation.name = organisation.name, name
     if before != name:
         organisation.save(update_fields=["name"])
-        _tell(
+        _record_in_tenants(
             Tenant.objects.filter(team__organisation=organisation),
             actor,
             "rename_organisation",
@@ -52,22 +52,24 @@ def rename_organisation(
 
 
 @transaction.atomic
-def allow_sign_in(*, member: Member, actor: Actor, allowed: bool) -> Member:
+def set_sign_in_allowed(*, member: Member, actor: Actor, allowed: bool) -> Member:
     """Let a person sign in again, or end their sessions and let them no more.
 
     Raises: own_account (nobody locks themselves out). Source: Ours: memberships stay,
     so that letting them in again restores what they had.
     """
-    return _switch(member, actor, "is_active", allowed, "allow_sign_in")
+    return _set_flag(member, actor, "is_active", allowed, "allow_sign_in")
 
 
 @transaction.atomic
-def make_operator(*, member: Member, actor: Actor, operator: bool) -> Member:
+def set_operator(*, member: Member, actor: Actor, operator: bool) -> Member:
     """Let a member into the operators' admin, or out of it. Raises: own_account."""
-    return _switch(member, actor, "is_staff", operator, "make_operator")
+    return _set_flag(member, actor, "is_staff", operator, "make_operator")
 
 
-def _switch(member: Member, actor: Actor, field: str, value: bool, verb: str) -> Member:
+def _set_flag(
+    member: Member, actor: Actor, field: str, value: bool, verb: str
+) -> Member:
     if str(member.pk) == actor.key:
         raise DomainError(
             "own_account", _("You cannot change your own access. Ask another operator.")
@@ -77,7 +79,7 @@ def _switch(member: Member, actor: Actor, field: str, value: bool, verb: str) ->
     if before != value:
         setattr(member, field, value)
         member.save(update_fields=[field])
-        _tell(
+        _record_in_tenants(
             Tenant.objects.filter(team__memberships__member=member),
             actor,
             verb,
@@ -88,7 +90,7 @@ def _switch(member: Member, actor: Actor, field: str, value: bool, verb: str) ->
     return member
 
 
-def _tell(
+def _record_in_tenants(
     tenants: Iterable[Tenant],
     actor: Actor,
     verb: str,

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from accounts.models import Membership
 from accounts.operations.invitations import (
     check_address,
-    put_invitation,
+    create_or_renew_invitation,
     revoke_invitation,
 )
 from accounts.states import InviteStatus, Role
@@ -50,7 +50,7 @@ def invite_to_teams(
     token = secrets.token_urlsafe(32)
     batch = uuid4() if len(teams) > 1 else None
     put = [
-        put_invitation(
+        create_or_renew_invitation(
             team=team,
             actor=actor,
             email=email,

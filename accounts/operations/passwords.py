@@ -32,7 +32,7 @@ def check_password_strength(password: str, *, member: Member, field: str) -> Non
         raise DomainError("password_weak", " ".join(weak.messages), field) from None
 
 
-def password_link(member: Member) -> str:
+def create_password_link(member: Member) -> str:
     """Make an absolute link that works once, for `settings.PASSWORD_RESET_TIMEOUT`.
 
     It carries no session: whoever holds it may set the password, so it is shown to

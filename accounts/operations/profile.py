@@ -62,7 +62,9 @@ def change_profile(*, member: Member, actor: Actor, wanted: Profile) -> Member:
         setattr(member, field, value)
     if changes:
         member.save(update_fields=sorted(changes))
-        tell_teams(member=member, actor=actor, verb="change_profile", changes=changes)
+        record_member_change(
+            member=member, actor=actor, verb="change_profile", changes=changes
+        )
     return member
 
 
@@ -81,7 +83,7 @@ def change_password(*, member: Member, actor: Actor, current: str, new: str) -> 
     check_password_strength(new, member=member, field="new")
     member.set_password(new)
     member.save(update_fields=["password"])
-    tell_teams(member=member, actor=actor, verb="change_password")
+    record_member_change(member=member, actor=actor, verb="change_password")
     return member
 
 
@@ -94,7 +96,7 @@ def end_sessions(*, member: Member, actor: Actor) -> Member:
     member = Member.objects.select_for_update().get(pk=member.pk)
     member.session_round += 1
     member.save(update_fields=["session_round"])
-    tell_teams(member=member, actor=actor, verb="end_sessions")
+    record_member_change(member=member, actor=actor, verb="end_sessions")
     return member
 
 
@@ -108,7 +110,7 @@ def check_name(name: str) -> str:
     return name
 
 
-def tell_teams(
+def record_member_change(
     *,
     member: Member,
     actor: Actor,

@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 
 from accounts.models import RetentionRule, Team
 from accounts.operations.audit import record_change, record_team_change
-from accounts.queries.retention import EVENTS, kept_data
+from accounts.queries.retention import EVENTS, list_retention_settings
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError
 from portal.lib.tenancy import acting_for
@@ -44,7 +44,7 @@ def change_retention(
     5; Ours: the audit itself is not among them, as nothing of it can be taken back.
     """
     team = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
-    known = {each.name: each for each in kept_data(team)}
+    known = {each.name: each for each in list_retention_settings(team)}
     changes: dict[str, object] = {}
     for name, wanted in days.items():
         kept = known.get(name)
@@ -58,7 +58,9 @@ def change_retention(
         then = usual if wanted is None else wanted
         most = kept.data_class.most_days
         if then is not None and (then < kept.least or (most and then > most)):
-            raise DomainError("retention_invalid", _bounds(kept.least, most), name)
+            raise DomainError(
+                "retention_invalid", _describe_bounds(kept.least, most), name
+            )
         if then == kept.days:
             continue
         changes[name] = [kept.days, then]
@@ -99,17 +101,19 @@ def apply_retention(*, at: datetime) -> int:
 def _apply_to_team(team: Team, at: datetime) -> int:
     ruled = set(team.retention_rules.values_list("data_class", flat=True))
     removed = 0
-    for kept in kept_data(team):
+    for kept in list_retention_settings(team):
         if kept.name not in ruled or kept.days is None:
             continue
         before = at - timedelta(days=kept.days)
         for tenant in team.tenants.select_related("team").order_by("pk"):
             with acting_for(tenant):
-                removed += _remove(tenant, kept.name, kept.data_class, before)
+                removed += _delete_old_rows(tenant, kept.name, kept.data_class, before)
     return removed
 
 
-def _remove(tenant: Tenant, name: str, data_class: DataClass, before: datetime) -> int:
+def _delete_old_rows(
+    tenant: Tenant, name: str, data_class: DataClass, before: datetime
+) -> int:
     if data_class.remove is None:
         return 0
     removed = 0
@@ -129,7 +133,7 @@ def _remove(tenant: Tenant, name: str, data_class: DataClass, before: datetime) 
     return removed
 
 
-def _bounds(least: int, most: int | None) -> str:
+def _describe_bounds(least: int, most: int | None) -> str:
     if most is None:
         return ngettext(
             "Enter at least %(least)s day.", "Enter at least %(least)s days.", least

@@ -29,7 +29,7 @@ MOST_VIEWS = 30
 
 
 @dataclass(frozen=True, slots=True)
-class ViewWishes:
+class ViewSettings:
     """What a member says of a view: its name, who sees it, is it their default."""
 
     name: str
@@ -45,7 +45,7 @@ def save_view(
     member: Member,
     page: str,
     query: str,
-    wishes: ViewWishes,
+    wishes: ViewSettings,
 ) -> SavedView:
     """Keep a list's query string for this member; a default takes the former's place.
 
@@ -61,7 +61,7 @@ def save_view(
         raise DomainError(
             "query_too_long", _("Too many filters to save. Remove some."), "name"
         )
-    _lock(member.pk)
+    _lock_member(member.pk)
     own = SavedView.objects.for_tenant(tenant).filter(member=member, page=page)
     if own.count() >= MOST_VIEWS:
         raise DomainError(
@@ -71,7 +71,7 @@ def save_view(
             "name",
         )
     view = SavedView(tenant=tenant, member=member, page=page, query=query)
-    _write(view, wishes)
+    _save_settings(view, wishes)
     record_change(
         tenant=tenant,
         actor=actor,
@@ -84,16 +84,16 @@ def save_view(
 
 
 @transaction.atomic
-def change_view(*, view: SavedView, actor: Actor, wishes: ViewWishes) -> SavedView:
+def change_view(*, view: SavedView, actor: Actor, wishes: ViewSettings) -> SavedView:
     """Rename a view, share it or not, make it its member's default or not.
 
     What stays the same writes nothing. Raises: name_missing, name_too_long,
     name_taken. Source: as save_view.
     """
-    _lock(view.member_id)
+    _lock_member(view.member_id)
     view.refresh_from_db()
-    before = ViewWishes(view.name, view.is_shared, view.is_default)
-    _write(view, wishes)
+    before = ViewSettings(view.name, view.is_shared, view.is_default)
+    _save_settings(view, wishes)
     changes = {
         field: [getattr(before, field), getattr(view, field)]
         for field in ("name", "is_shared", "is_default")
@@ -126,7 +126,7 @@ def delete_view(*, view: SavedView, actor: Actor) -> None:
     )
 
 
-def _lock(member_id: UUID) -> None:
+def _lock_member(member_id: UUID) -> None:
     """Let one change of a member's views at a time through: the limit and the default.
 
     A row of theirs would not do: the first view has none to lock.
@@ -134,7 +134,7 @@ def _lock(member_id: UUID) -> None:
     Member.objects.select_for_update(no_key=True).get(pk=member_id)
 
 
-def _write(view: SavedView, wishes: ViewWishes) -> None:
+def _save_settings(view: SavedView, wishes: ViewSettings) -> None:
     name = " ".join(wishes.name.split())
     if not name:
         raise DomainError("name_missing", _("Enter a name for the view."), "name")
@@ -165,7 +165,7 @@ def _write(view: SavedView, wishes: ViewWishes) -> None:
         ) from None
 
 
-def forget_in_views(*, tenant_pk: int, names: Collection[str]) -> int:
+def delete_views_naming(*, tenant_pk: int, names: Collection[str]) -> int:
     """Delete views that ask for one of these ids, of whoever; returns how many.
 
     In the transaction that erases the user they name. Source: Ours: without the user

@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import MemberSession
 from accounts.models.member_session import USER_AGENT_MAX_LENGTH
-from accounts.operations.profile import tell_teams
+from accounts.operations.profile import record_member_change
 from portal.lib.actor import Actor
 from portal.lib.errors import NotFound
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from accounts.models import Member
 
 
-def note_session(
+def record_session(
     *, member: Member, session_key: str, address: str | None, user_agent: str
 ) -> None:
     """Write down that a session of the member was seen now, from there.
@@ -57,7 +57,7 @@ def record_sign_in(*, member: Member, actor: Actor) -> None:
     Source: OWASP ASVS 7.2.1; Ours: a refused one is a line of the log instead, as more
     work for a member than for nobody would tell by its time who is one.
     """
-    tell_teams(member=member, actor=actor, verb="sign_in")
+    record_member_change(member=member, actor=actor, verb="sign_in")
 
 
 @transaction.atomic
@@ -66,7 +66,7 @@ def record_refused_factor(*, member: Member, address: str | None, kind: str) -> 
 
     Source: as record_sign_in.
     """
-    tell_teams(
+    record_member_change(
         member=member,
         actor=replace(Actor.system("accounts.sign_in"), address=address),
         verb="refuse_second_factor",
@@ -74,7 +74,7 @@ def record_refused_factor(*, member: Member, address: str | None, kind: str) -> 
     )
 
 
-def forget_dead_sessions() -> None:
+def delete_expired_sessions() -> None:
     """Delete what has expired: Django's sessions, and where members were signed in.
 
     Source: Ours: a session that nobody ends by signing out would stay for good.
@@ -84,7 +84,7 @@ def forget_dead_sessions() -> None:
     MemberSession.objects.filter(last_seen_at__lt=dead).delete()
 
 
-def forget_session(*, session_key: str) -> None:
+def delete_session(*, session_key: str) -> None:
     """Forget a session that its member has ended by signing out."""
     MemberSession.objects.filter(session_key=session_key).delete()
 
@@ -100,4 +100,4 @@ def end_session(*, member: Member, actor: Actor, session_id: UUID) -> None:
         raise NotFound("not_found", _("This session has ended."))
     Session.objects.filter(session_key=session.session_key).delete()
     session.delete()
-    tell_teams(member=member, actor=actor, verb="end_session")
+    record_member_change(member=member, actor=actor, verb="end_session")

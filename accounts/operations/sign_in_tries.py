@@ -31,7 +31,7 @@ MEMORY = timedelta(hours=1)
 _BUSY_S = 1
 
 
-class Lane(TypedDict):
+class AttemptRecord(TypedDict):
     """What was tried: `failed` tries, none before `free_at` (Unix seconds).
 
     `addresses` maps each to when it tried, and whether as a newcomer.
@@ -43,7 +43,7 @@ class Lane(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Try:
+class SignInAttempt:
     """Whether a try may be made; it counts as failed until it is given back.
 
     `wait` is how many seconds the next one has to wait, `left` how many come without a
@@ -59,7 +59,7 @@ class Try:
     free_at: float = 0.0
 
 
-def email_subject(email: str) -> str:
+def attempt_subject_of_email(email: str) -> str:
     """Whose lanes those of an email address are.
 
     The database compares addresses as capitals: ı and I are one letter there, and must
@@ -68,7 +68,7 @@ def email_subject(email: str) -> str:
     return f"email:{email.strip().upper().lower()}"
 
 
-def take_try(*, subject: str, device: str, address: str) -> Try:
+def count_attempt(*, subject: str, device: str, address: str) -> SignInAttempt:
     """Count a try before it is made, as many may be made at once.
 
     `device` is a name of the known device it is made with, empty: of an unknown one;
@@ -78,21 +78,21 @@ def take_try(*, subject: str, device: str, address: str) -> Try:
     key = _key(subject, device)
     with cache_lock(key) as is_locked:
         if not is_locked:
-            return Try(is_allowed=False, wait=_BUSY_S, left=0)
+            return SignInAttempt(is_allowed=False, wait=_BUSY_S, left=0)
         now = time.time()
-        lane = _read(key, now)
+        lane = _read_record(key, now)
         before = lane["free_at"]
         is_newcomer = now < before
-        if is_newcomer and (device or not _may_pass(lane, address)):
-            return Try(is_allowed=False, wait=math.ceil(before - now), left=0)
+        if is_newcomer and (device or not _is_allowed_now(lane, address)):
+            return SignInAttempt(is_allowed=False, wait=math.ceil(before - now), left=0)
         if not is_newcomer:
             lane["failed"] += 1
-            lane["free_at"] = now + _wait_after(lane["failed"])
+            lane["free_at"] = now + _wait_seconds(lane["failed"])
         # Who passed once counts as a newcomer as long as it is remembered.
         _, has_passed = lane["addresses"].get(address, (now, False))
         lane["addresses"][address] = (now, is_newcomer or has_passed)
         cache.set(key, lane, MEMORY.total_seconds())
-    return Try(
+    return SignInAttempt(
         is_allowed=True,
         wait=math.ceil(max(lane["free_at"] - now, 0)),
         left=max(FREE_TRIES - lane["failed"], 0),
@@ -103,12 +103,12 @@ def take_try(*, subject: str, device: str, address: str) -> Try:
     )
 
 
-def give_back(taken: Try) -> None:
+def release_attempt(taken: SignInAttempt) -> None:
     """Take a try off its lane: it was right."""
     with cache_lock(taken.key) as is_locked:
         if not is_locked:
             return  # it stays counted, which only makes the lane slower
-        lane = _read(taken.key, time.time())
+        lane = _read_record(taken.key, time.time())
         lane["addresses"].pop(taken.address, None)
         if not taken.is_newcomer:
             lane["failed"] = max(lane["failed"] - 1, 0)
@@ -116,14 +116,14 @@ def give_back(taken: Try) -> None:
         cache.set(taken.key, lane, MEMORY.total_seconds())
 
 
-def forget_tries(*, subject: str) -> None:
+def clear_attempts(*, subject: str) -> None:
     """Let a subject's unknown devices begin anew: its member has shown who it is."""
     cache.delete(_key(subject, ""))
 
 
-def _read(key: str, now: float) -> Lane:
-    fresh = Lane(failed=0, free_at=0.0, addresses={})
-    lane: Lane = cache.get(key, fresh)
+def _read_record(key: str, now: float) -> AttemptRecord:
+    fresh = AttemptRecord(failed=0, free_at=0.0, addresses={})
+    lane: AttemptRecord = cache.get(key, fresh)
     forgotten = now - MEMORY.total_seconds()
     lane["addresses"] = {
         address: tried
@@ -133,12 +133,12 @@ def _read(key: str, now: float) -> Lane:
     return lane
 
 
-def _may_pass(lane: Lane, address: str) -> bool:
+def _is_allowed_now(lane: AttemptRecord, address: str) -> bool:
     newcomers = sum(is_newcomer for _, is_newcomer in lane["addresses"].values())
     return address not in lane["addresses"] and newcomers < NEWCOMERS
 
 
-def _wait_after(failed: int) -> float:
+def _wait_seconds(failed: int) -> float:
     """Seconds until the next try, after so many."""
     if failed < FREE_TRIES:
         return 0.0

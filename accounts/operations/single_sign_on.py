@@ -93,12 +93,12 @@ def configure_single_sign_on(
             "roles",
         )
     # Outside any transaction: it may take seconds.
-    issuer = _ask_issuer(wanted.issuer.strip())
+    issuer = _discover_issuer(wanted.issuer.strip())
     with transaction.atomic():
         lock_members(team)
         found = SingleSignOn.objects.filter(team=team).first()
         present = found or SingleSignOn(team=team)
-        before = _shown(present) if found else {}
+        before = _audited_settings(present) if found else {}
         is_other = (present.issuer, present.client_id) != (issuer, client_id)
         if not secret and (found is None or is_other):
             raise DomainError(
@@ -111,7 +111,7 @@ def configure_single_sign_on(
         present.domains, present.roles = domains, roles
         if secret:
             present.client_secret = encrypt(secret)
-        after = _shown(present)
+        after = _audited_settings(present)
         changes: dict[str, object] = {
             name: [before.get(name), value]
             for name, value in after.items()
@@ -217,7 +217,7 @@ def change_sign_in_rules(
     return rules
 
 
-def client_of(single_sign_on: SingleSignOn) -> Client:
+def build_client(single_sign_on: SingleSignOn) -> Client:
     """Who we are at a team's provider, its secret in clear."""
     return Client(
         client_id=single_sign_on.client_id,
@@ -225,7 +225,7 @@ def client_of(single_sign_on: SingleSignOn) -> Client:
     )
 
 
-def _ask_issuer(issuer: str) -> str:
+def _discover_issuer(issuer: str) -> str:
     """The issuer as it writes itself. Raises: issuer_refused, issuer_unavailable."""
     if len(issuer) > ISSUER_MAX_LENGTH:
         raise DomainError(
@@ -269,7 +269,7 @@ def _check_domains(given: Sequence[str]) -> list[str]:
     return domains
 
 
-def _shown(single_sign_on: SingleSignOn) -> dict[str, object]:
+def _audited_settings(single_sign_on: SingleSignOn) -> dict[str, object]:
     return {
         name: getattr(single_sign_on, name)
         for name in ("issuer", "client_id", "domains", "roles")

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from accounts.gateways.base import Claims
 
 
-def enter_team(
+def sign_in_to_team(
     *,
     single_sign_on: SingleSignOn,
     claims: Claims,
@@ -75,7 +75,7 @@ def enter_team(
             identity.last_used_at = now
             identity.save(update_fields=["last_used_at"])
         else:
-            membership = _introduce(
+            membership = _link_identity(
                 single_sign_on, claims, address, signed_in if is_own_session else None
             )
         if signed_in is not None and signed_in.pk != membership.member_id:
@@ -88,7 +88,7 @@ def enter_team(
     return membership
 
 
-def _introduce(
+def _link_identity(
     single_sign_on: SingleSignOn,
     claims: Claims,
     address: str | None,

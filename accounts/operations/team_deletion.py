@@ -29,9 +29,9 @@ from accounts.models import (
     Tenant,
 )
 from accounts.models.audit import AuditSeal
-from accounts.operations.api_keys import forget_keys
+from accounts.operations.api_keys import clear_key_cache
 from accounts.operations.audit import record_team_change
-from accounts.operations.granting import roles_of
+from accounts.operations.granting import find_roles_of_actor
 from accounts.states import Area, Environment, ManagementRole, Role, allows
 from portal.lib import jobs
 from portal.lib.actor import ActorKind
@@ -68,7 +68,7 @@ def delete_team(*, team: Team, actor: Actor) -> Team:
     team.deleted_at = timezone.now()
     team.save(update_fields=["deleted_at"])
     _record(team, actor, "delete_team")
-    transaction.on_commit(forget_keys)
+    transaction.on_commit(clear_key_cache)
     return team
 
 
@@ -81,7 +81,7 @@ def undo_delete_team(*, team: Team, actor: Actor) -> Team:
     _check_may_delete(team, actor)
     if team.deleted_at is None:
         raise DomainError("team_not_deleted", _("This team is not deleted."))
-    if timezone.now() >= undo_ends_at(team):
+    if timezone.now() >= restore_deadline(team):
         raise DomainError(
             "undo_grace_over", _("The 7 days to restore this team are over.")
         )
@@ -91,7 +91,7 @@ def undo_delete_team(*, team: Team, actor: Actor) -> Team:
     return team
 
 
-def undo_ends_at(team: Team) -> datetime:
+def restore_deadline(team: Team) -> datetime:
     """Until when the deletion of a deleted team can be undone."""
     if team.deleted_at is None:
         raise ValueError("not deleted")
@@ -109,7 +109,7 @@ def mail_owners(*, team: Team, actor: Actor) -> None:
     context = {
         "team": team.name,
         "who": actor.label,
-        "ends_at": undo_ends_at(team),
+        "ends_at": restore_deadline(team),
         "link": absolute_url(reverse("deleted_teams")),
     }
     subject = render_to_string("accounts/email/team_deleted_subject.txt", context)
@@ -149,7 +149,7 @@ def erase_team(*, team: Team, actor: Actor) -> bool:
     if (
         team.deleted_at is None
         or team.erased_at is not None
-        or timezone.now() < undo_ends_at(team)
+        or timezone.now() < restore_deadline(team)
     ):
         return False
     with across_tenants(why="erasing a team in both environments"):
@@ -157,12 +157,12 @@ def erase_team(*, team: Team, actor: Actor) -> bool:
             for _name, erase in tenant_erasers:
                 erase(tenant, actor)
             _remove_rows(tenant)
-        _close(team, actor)
+        _remove_access(team, actor)
     return True
 
 
 @transaction.atomic
-def _close(team: Team, actor: Actor) -> None:
+def _remove_access(team: Team, actor: Actor) -> None:
     """End what lets people and keys into the team, and say that it is done."""
     Membership.objects.filter(team=team).delete()
     Invitation.objects.filter(team=team).delete()
@@ -193,14 +193,14 @@ def _remove_rows(tenant: Tenant) -> None:
         if issubclass(model, TenantOwned) and model._meta.label not in stays
     ]
     while left:
-        held = [model for model in left if not _removes(model, tenant)]
+        held = [model for model in left if not _try_delete_rows(model, tenant)]
         if len(held) == len(left):
             names = ", ".join(model._meta.label for model in held)
             raise RuntimeError(f"rows of these hold one another: {names}")
         left = held
 
 
-def _removes(model: type[Model], tenant: Tenant) -> bool:
+def _try_delete_rows(model: type[Model], tenant: Tenant) -> bool:
     rows = model._base_manager.filter(tenant=tenant.pk)
     try:
         with transaction.atomic():
@@ -222,7 +222,7 @@ def _check_may_delete(team: Team, actor: Actor) -> None:
         may = live.exists()
     else:
         may = allows(
-            roles=roles_of(team=team, actor=actor),
+            roles=find_roles_of_actor(team=team, actor=actor),
             area=Area.DELETE_TEAM,
             write=True,
             environment=Environment.PRODUCTION,

@@ -15,7 +15,7 @@ from accounts.models.team import (
     INTEGRATION_ID_MAX_LENGTH,
     NAME_MAX_LENGTH,
 )
-from accounts.operations.api_keys import forget_keys
+from accounts.operations.api_keys import clear_key_cache
 from accounts.operations.audit import record_change, record_team_change
 from accounts.states import Environment, Region, Role
 from portal.lib.errors import Conflict, DomainError
@@ -76,7 +76,7 @@ def create_team(
         organisation = Organisation(name=name)
         organisation.save(force_insert=True)
     else:
-        owners = _owners_of_all(organisation)
+        owners = _find_owners_of_all_teams(organisation)
     team = Team(
         id=team_id or uuid4(),
         organisation=organisation,
@@ -112,7 +112,7 @@ def create_team(
     for _name, lay in tenant_layers:
         lay(tenants)
     for owner in owners:
-        _join(team=team, actor=actor, member_id=owner, roles=[Role.OWNER])
+        _add_membership(team=team, actor=actor, member_id=owner, roles=[Role.OWNER])
     return team
 
 
@@ -244,7 +244,7 @@ def add_member(
         member = Member.objects.create_user(email=email, name=name)
     if Membership.objects.filter(member=member, team=team).exists():
         raise DomainError("already_member", _("This person is already a member."))
-    return _join(team=team, actor=actor, member_id=member.pk, roles=roles)
+    return _add_membership(team=team, actor=actor, member_id=member.pk, roles=roles)
 
 
 @transaction.atomic
@@ -313,11 +313,11 @@ def change_settings(
             subject_id=tenant.pk,
             changes=changes,
         )
-        transaction.on_commit(forget_keys)
+        transaction.on_commit(clear_key_cache)
     return tenant
 
 
-def _join(
+def _add_membership(
     *, team: Team, actor: Actor, member_id: UUID, roles: Sequence[Role]
 ) -> Membership:
     membership = Membership(member_id=member_id, team=team, roles=sorted(set(roles)))
@@ -333,7 +333,7 @@ def _join(
     return membership
 
 
-def _owners_of_all(organisation: Organisation) -> list[UUID]:
+def _find_owners_of_all_teams(organisation: Organisation) -> list[UUID]:
     """Who owns each of an organisation's live teams; nobody where it has none."""
     teams = Team.objects.live().filter(organisation=organisation).count()
     owned = Membership.objects.filter(

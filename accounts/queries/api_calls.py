@@ -52,7 +52,7 @@ FROM (
 """
 
 
-class Answered(OpenChoices):
+class StatusClass(OpenChoices):
     """How a call was answered, roughly."""
 
     OK = "ok", gettext_lazy("Successful (2xx)")
@@ -62,10 +62,10 @@ class Answered(OpenChoices):
 
 
 _ANSWERED: dict[str, Q] = {
-    Answered.OK: Q(status__lt=400),
-    Answered.REFUSED: Q(status__gte=400, status__lt=500),
-    Answered.LIMITED: Q(status=429),
-    Answered.FAULT: Q(status__gte=500),
+    StatusClass.OK: Q(status__lt=400),
+    StatusClass.REFUSED: Q(status__gte=400, status__lt=500),
+    StatusClass.LIMITED: Q(status=429),
+    StatusClass.FAULT: Q(status__gte=500),
 }
 
 
@@ -101,7 +101,7 @@ class CallSums:
     p95_ms: int | None
 
 
-def call_page(
+def list_calls(
     *,
     key: ApiKey,
     filters: CallFilters,
@@ -109,7 +109,7 @@ def call_page(
     limit: int,
 ) -> CallPage:
     """A page of a key's calls: one query."""
-    calls = _matching(key, filters)
+    calls = _filter_calls(key, filters)
     if before:
         at, pk = before
         # The first condition is what the index can begin at.
@@ -122,7 +122,7 @@ def call_page(
 
 def count_calls(*, key: ApiKey, filters: CallFilters) -> int:
     """How many calls fit; one more than COUNTED_UP_TO stands for all above."""
-    return _matching(key, filters).order_by()[: COUNTED_UP_TO + 1].count()
+    return _filter_calls(key, filters).order_by()[: COUNTED_UP_TO + 1].count()
 
 
 def sum_calls(*, key: ApiKey, at: datetime) -> CallSums:
@@ -139,7 +139,7 @@ def sum_calls(*, key: ApiKey, at: datetime) -> CallSums:
     return CallSums(number, refused, faults, p95)
 
 
-def calls_by_day(
+def count_calls_by_day(
     *, tenant: Tenant, keys: Iterable[UUID], at: datetime
 ) -> Mapping[UUID, Sequence[int]]:
     """How many calls each of these keys made in each of DRAWN_DAYS, oldest first.
@@ -162,12 +162,12 @@ def calls_by_day(
     return days
 
 
-def _matching(key: ApiKey, filters: CallFilters) -> QuerySet[ApiCall]:
+def _filter_calls(key: ApiKey, filters: CallFilters) -> QuerySet[ApiCall]:
     calls: QuerySet[ApiCall] = ApiCall.objects.for_tenant(key.tenant).filter(
         api_key=key
     )
     if filters.begins:
-        calls = calls.filter(_beginning(filters.begins))
+        calls = calls.filter(_filter_by_prefix(filters.begins))
     if filters.answered in _ANSWERED:
         calls = calls.filter(_ANSWERED[filters.answered])
     if filters.method:
@@ -177,7 +177,7 @@ def _matching(key: ApiKey, filters: CallFilters) -> QuerySet[ApiCall]:
     return calls
 
 
-def _beginning(text: str) -> Q:
+def _filter_by_prefix(text: str) -> Q:
     if text.startswith("/"):
         return Q(path__startswith=text)
     bounds = id_bounds(text)

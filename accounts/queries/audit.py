@@ -69,7 +69,7 @@ class AuditPage:
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class AccessLogLine:
     """How often one actor did one thing with a user's data on one day."""
 
     day: date
@@ -91,7 +91,7 @@ def audit_page(
     limit: int,
 ) -> AuditPage:
     """Entries that fit, the newest first, from where `before` says on."""
-    rows = matching_entries(tenant=tenant, filters=filters)
+    rows = filter_entries(tenant=tenant, filters=filters)
     if before:
         at, pk = before
         # The first condition is what an index can begin at.
@@ -119,7 +119,7 @@ def audit_chunks(
         before = page.after
 
 
-def matching_entries(
+def filter_entries(
     *, tenant: Tenant, filters: AuditFilters
 ) -> QuerySet[AuditEntry, AuditEntry]:
     """Entries that fit, in no order."""
@@ -137,7 +137,7 @@ def matching_entries(
     if filters.user:
         rows = rows.filter(user_uuid=filters.user)
     if filters.begins:
-        rows = rows.filter(_begins(filters.begins))
+        rows = rows.filter(_filter_by_prefix(filters.begins))
     if filters.since:
         rows = rows.filter(at__gte=filters.since)
     if filters.until:
@@ -145,14 +145,14 @@ def matching_entries(
     return rows
 
 
-def _begins(text: str) -> Q:
+def _filter_by_prefix(text: str) -> Q:
     found = Q(subject_id__startswith=text) | Q(request_id__startswith=text)
     if bounds := id_bounds(text):
         found |= Q(user_uuid__range=bounds)
     return found
 
 
-def latest_actors(*, tenant: Tenant) -> list[tuple[str, str, str]]:
+def list_latest_actors(*, tenant: Tenant) -> list[tuple[str, str, str]]:
     """Who did the last LATEST things, as (kind, key, label), members first."""
     rows = AuditEntry.objects.for_tenant(tenant).order_by("-at")
     latest = rows.values_list("actor_kind", "actor_key", "actor_label")[:LATEST]
@@ -167,19 +167,19 @@ def latest_actors(*, tenant: Tenant) -> list[tuple[str, str, str]]:
     )
 
 
-def knows_user(*, tenant: Tenant, user_uuid: UUID) -> bool:
+def has_entries_of_user(*, tenant: Tenant, user_uuid: UUID) -> bool:
     """Whether anything was ever recorded about a user of this id."""
     rows = AuditEntry.objects.for_tenant(tenant)
     return bool(rows.filter(user_uuid=user_uuid).exists())
 
 
-def looks_at(
+def list_accesses(
     *,
     tenant: Tenant,
     user_uuid: UUID,
     since: datetime | None,
     zone: ZoneInfo,
-) -> list[Looked]:
+) -> list[AccessLogLine]:
     """Who read or changed a user's data: a line for each day, actor and thing.
 
     The newest day comes first; days are those of `zone`. Source: Ours: a key that reads
@@ -195,10 +195,10 @@ def looks_at(
         .annotate(times=Count("pk"), first_at=Min("at"), last_at=Max("at"))
         .order_by("-day", "-last_at", "actor_label", "verb", "subject")
     )
-    return [Looked(**each) for each in found]
+    return [AccessLogLine(**each) for each in found]
 
 
-def lists_opened(*, tenant: Tenant, since: datetime | None) -> int:
+def count_list_reads(*, tenant: Tenant, since: datetime | None) -> int:
     """How often lists of many users were read, which no user's own lines tell."""
     rows: Any = AuditEntry.objects.for_tenant(tenant).filter(_LISTS)
     if since:

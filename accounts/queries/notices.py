@@ -18,9 +18,9 @@ from accounts.states import (
     NoticeKind,
     NoticeLevel,
     allows,
-    may_hear,
-    pierces_quiet,
-    usual_level,
+    default_notice_level,
+    ignores_quiet_hours,
+    may_receive_notice,
 )
 from portal.lib.periods import SkippedTime, find_zone, from_wall_clock
 
@@ -35,7 +35,7 @@ _DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class NoticePreferences:
     """When a member wants mail: the level of every kind, and hours of their zone.
 
     `quiet` is from when until before when, None for no such hours.
@@ -47,16 +47,16 @@ class Wishes:
 
 
 @dataclass(frozen=True, slots=True)
-class Hearer:
+class Recipient:
     """A member of a team and what they wish; `zone` is theirs, or else the team's."""
 
     membership: Membership
-    wishes: Wishes
+    wishes: NoticePreferences
     zone: tzinfo
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class MailTime:
     """When a notice is mailed to a member, and whether in the digest."""
 
     due_at: datetime
@@ -73,24 +73,24 @@ class PreviewMail:
     notices: tuple[Notice, ...]
 
 
-def usual_levels(
+def default_levels(
     *, roles: Sequence[str], environment: str
 ) -> dict[NoticeKind, NoticeLevel]:
     """The levels of members of these roles who chose nothing."""
     return {
-        kind: usual_level(roles=roles, kind=kind, environment=environment)
+        kind: default_notice_level(roles=roles, kind=kind, environment=environment)
         for kind in NoticeKind
-        if may_hear(roles=roles, kind=kind, environment=environment)
+        if may_receive_notice(roles=roles, kind=kind, environment=environment)
     }
 
 
-def hearers(tenant: Tenant) -> list[Hearer]:
+def list_recipients(tenant: Tenant) -> list[Recipient]:
     """The active members of a team, in the order of its list; two queries."""
     chosen: dict[int, NoticeChoices] = {
         each.membership_id: each for each in NoticeChoices.objects.for_tenant(tenant)
     }
     return [
-        hearer_of(tenant=tenant, membership=each, choices=chosen.get(each.pk))
+        build_recipient(tenant=tenant, membership=each, choices=chosen.get(each.pk))
         for each in team_members(tenant.team)
         if each.member.is_active
     ]
@@ -103,14 +103,14 @@ def find_choices(*, tenant: Tenant, membership: Membership) -> NoticeChoices | N
     return found
 
 
-def hearer_of(
+def build_recipient(
     *, tenant: Tenant, membership: Membership, choices: NoticeChoices | None
-) -> Hearer:
+) -> Recipient:
     """A member with what is usual where they chose nothing.
 
     A kind that their roles do not let them hear of is absent, whatever they chose.
     """
-    levels = usual_levels(roles=membership.roles, environment=tenant.environment)
+    levels = default_levels(roles=membership.roles, environment=tenant.environment)
     quiet = None
     digest_hour = DIGEST_HOUR
     if choices is not None:
@@ -121,19 +121,19 @@ def hearer_of(
             quiet = (choices.quiet_from, choices.quiet_until)
         digest_hour = choices.digest_hour
     zone = find_zone(membership.member.time_zone or tenant.team.time_zone)
-    return Hearer(membership, Wishes(levels, quiet, digest_hour), zone)
+    return Recipient(membership, NoticePreferences(levels, quiet, digest_hour), zone)
 
 
-def who_hears(
-    everybody: Sequence[Hearer], *, tenant: Tenant, notice: Notice
-) -> list[tuple[Hearer, NoticeLevel]]:
+def list_notified(
+    everybody: Sequence[Recipient], *, tenant: Tenant, notice: Notice
+) -> list[tuple[Recipient, NoticeLevel]]:
     """Those who are told of a notice, with the level that counts.
 
     A critical result that has waited too long reaches those who may acknowledge it, or
     owners and admins, if nobody wants to know at once. Source: Ours: settings of many
     members must not add up to silence.
     """
-    told: list[tuple[Hearer, NoticeLevel]] = []
+    told: list[tuple[Recipient, NoticeLevel]] = []
     for each in everybody:
         level = each.wishes.levels.get(NoticeKind(notice.kind), NoticeLevel.OFF)
         if level == NoticeLevel.LATE and notice.is_late:
@@ -159,9 +159,9 @@ def who_hears(
     return [*((each, NoticeLevel.AT_ONCE) for each in able), *others]
 
 
-def turn_of(
-    *, hearer: Hearer, level: NoticeLevel, notice: Notice, pierces: bool
-) -> Turn:
+def plan_mail_time(
+    *, hearer: Recipient, level: NoticeLevel, notice: Notice, pierces: bool
+) -> MailTime:
     """When a notice of this level is mailed to a member.
 
     At once is `notice.at`, or the end of quiet hours unless it `pierces` them; daily is
@@ -169,22 +169,28 @@ def turn_of(
     """
     wishes = hearer.wishes
     if level == NoticeLevel.DAILY:
-        at = next_digest(after=notice.at, hour=wishes.digest_hour, zone=hearer.zone)
-        return Turn(quiet_end(at=at, quiet=wishes.quiet, zone=hearer.zone), True)
+        at = next_digest_time(
+            after=notice.at, hour=wishes.digest_hour, zone=hearer.zone
+        )
+        return MailTime(
+            end_of_quiet_hours(at=at, quiet=wishes.quiet, zone=hearer.zone), True
+        )
     if pierces:
-        return Turn(notice.at, False)
-    return Turn(quiet_end(at=notice.at, quiet=wishes.quiet, zone=hearer.zone), False)
+        return MailTime(notice.at, False)
+    return MailTime(
+        end_of_quiet_hours(at=notice.at, quiet=wishes.quiet, zone=hearer.zone), False
+    )
 
 
-def next_digest(*, after: datetime, hour: int, zone: tzinfo) -> datetime:
+def next_digest_time(*, after: datetime, hour: int, zone: tzinfo) -> datetime:
     """The first `hour` o'clock in a zone after a moment, UTC."""
     day = after.astimezone(zone).date()
-    while (at := _moment(datetime.combine(day, time(hour)), zone)) <= after:
+    while (at := _local_to_utc(datetime.combine(day, time(hour)), zone)) <= after:
         day += _DAY
     return at
 
 
-def quiet_end(
+def end_of_quiet_hours(
     *, at: datetime, quiet: tuple[time, time] | None, zone: tzinfo
 ) -> datetime:
     """The end of the quiet hours that a moment lies in, UTC; else the moment."""
@@ -199,11 +205,11 @@ def quiet_end(
         return at
     ends_tomorrow = is_over_night and clock >= start
     day = local.date() + _DAY if ends_tomorrow else local.date()
-    return max(at, _moment(datetime.combine(day, end), zone))
+    return max(at, _local_to_utc(datetime.combine(day, end), zone))
 
 
-def preview(
-    *, tenant: Tenant, hearer: Hearer, everybody: Sequence[Hearer], now: datetime
+def preview_mails(
+    *, tenant: Tenant, hearer: Recipient, everybody: Sequence[Recipient], now: datetime
 ) -> list[PreviewMail]:
     """The mails of the last PREVIEW, had the member wished so, newest first.
 
@@ -216,13 +222,15 @@ def preview(
     ]
     mails: dict[tuple[datetime, bool, int], list[Notice]] = {}
     for notice in notices_since(tenant=tenant, since=now - PREVIEW):
-        pierces = pierces_quiet(
+        pierces = ignores_quiet_hours(
             kind=NoticeKind(notice.kind), environment=tenant.environment
         )
-        for each, level in who_hears(team, tenant=tenant, notice=notice):
+        for each, level in list_notified(team, tenant=tenant, notice=notice):
             if each is not hearer:
                 continue
-            turn = turn_of(hearer=each, level=level, notice=notice, pierces=pierces)
+            turn = plan_mail_time(
+                hearer=each, level=level, notice=notice, pierces=pierces
+            )
             alone = turn.due_at == notice.at and not turn.by_digest
             key = (turn.due_at, turn.by_digest, notice.pk if alone else 0)
             mails.setdefault(key, []).append(notice)
@@ -245,7 +253,7 @@ def notices_of(*, tenant: Tenant, kind: NoticeKind) -> list[Notice]:
     return list(noted.order_by("at", "pk"))
 
 
-def _moment(local: datetime, zone: tzinfo) -> datetime:
+def _local_to_utc(local: datetime, zone: tzinfo) -> datetime:
     """When clocks of a zone show a time; an hour later where they jump over it."""
     try:
         return from_wall_clock(local, zone)

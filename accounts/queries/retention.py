@@ -25,7 +25,7 @@ EVENTS = "events"
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class RetentionSetting:
     """A class of data and the days that a team keeps it, None: no end by itself.
 
     `least` is the class's own or the installation's, if that is more; `is_fixed`: there
@@ -44,7 +44,7 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class Going:
+class DueDeletion:
     """What a rule would remove of one environment: all that came before a moment."""
 
     name: str
@@ -52,14 +52,14 @@ class Going:
     aged: Aged
 
 
-def least_days(data_class: DataClass) -> int:
+def minimum_days(data_class: DataClass) -> int:
     """The shortest time a class may be kept: law's own, as the installation says."""
     if not data_class.is_record:
         return data_class.least_days
     return max(data_class.least_days, settings.HEALTH_RECORD_LEAST_DAYS)
 
 
-def kept_data(team: Team) -> list[Kept]:
+def list_retention_settings(team: Team) -> list[RetentionSetting]:
     """Every class of data with what a team chose or is usual, in their order.
 
     A rule that an installation's later word would not allow any more counts as the
@@ -69,20 +69,20 @@ def kept_data(team: Team) -> list[Kept]:
     chosen[EVENTS] = team.event_retention_days
     found = []
     for name, data_class in data_classes:
-        least = least_days(data_class)
+        least = minimum_days(data_class)
         days = chosen.get(name, data_class.usual_days)
         if days is not None:
             days = max(least, min(days, data_class.most_days or days))
-        found.append(Kept(name, data_class, days, least))
+        found.append(RetentionSetting(name, data_class, days, least))
     return sorted(found, key=lambda each: each.data_class.rank)
 
 
-def retention_preview(
+def preview_retention(
     *, tenant: Tenant, days: Mapping[str, int | None], at: datetime
-) -> dict[str, Going]:
+) -> dict[str, DueDeletion]:
     """What each rule would remove of one environment, by class; one query each."""
     return {
-        name: Going(name, before, data_class.count(tenant, before))
+        name: DueDeletion(name, before, data_class.count(tenant, before))
         for name, data_class in data_classes
         if (kept := days.get(name)) is not None
         for before in [at - timedelta(days=kept)]

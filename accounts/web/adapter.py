@@ -18,10 +18,10 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Member
 from accounts.operations.sessions import record_sign_in
-from accounts.operations.sign_in_tries import email_subject, give_back
-from accounts.web.known_devices import known_devices, remember_device
-from accounts.web.proofs import is_confined
-from accounts.web.sign_in_tries import begin_try, wait_words
+from accounts.operations.sign_in_tries import attempt_subject_of_email, release_attempt
+from accounts.web.known_devices import list_known_devices, remember_device
+from accounts.web.proofs import is_single_sign_on_session
+from accounts.web.sign_in_tries import describe_wait, start_attempt
 from accounts.web.step_up import is_confirmed
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.addresses import read_address
@@ -81,7 +81,7 @@ class MemberAdapter(DefaultAccountAdapter):
         # their own, which nobody behind the same address can use up.
         if isinstance(request.user, Member):
             return f"member:{request.user.pk}"
-        for member in known_devices(request):
+        for member in list_known_devices(request):
             return f"member:{member.pk}"
         return str(super().get_client_ip(request))
 
@@ -94,16 +94,16 @@ class MemberAdapter(DefaultAccountAdapter):
         if not self._login_failed_rl_usage:
             raise self.validation_error("too_many_login_attempts")
         email = str(credentials.get("email", ""))
-        self._try = begin_try(
+        self._try = start_attempt(
             request,
-            subject=email_subject(email),
+            subject=attempt_subject_of_email(email),
             email=email,
             refusal=_("Too many attempts. Wait %(wait)s, or reset your password."),
         )
 
     def _rollback_login_failed_rl_usage(self) -> None:
         super()._rollback_login_failed_rl_usage()
-        give_back(self._try)
+        release_attempt(self._try)
 
     def authentication_failed(self, request: Any, **credentials: Any) -> None:
         email = str(credentials.get("email", "")).strip().lower()
@@ -112,7 +112,7 @@ class MemberAdapter(DefaultAccountAdapter):
         # The page says how many tries are left. That tells nobody whether the address
         # is known: unknown ones are counted alike.
         request.tries_left = self._try.left
-        request.tries_wait = wait_words(self._try.wait)
+        request.tries_wait = describe_wait(self._try.wait)
 
     def post_login(self, request: Any, user: Any, **kwargs: Any) -> Any:
         response = super().post_login(request, user, **kwargs)
@@ -149,7 +149,7 @@ class MemberAdapter(DefaultAccountAdapter):
 
     def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
         # The surest first: it is the one that is asked for.
-        if is_confined(self.request.session):
+        if is_single_sign_on_session(self.request.session):
             return [
                 {
                     "id": "single_sign_on",

@@ -20,12 +20,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.operations.addresses import (
-    ask_for_change,
-    ask_to_confirm,
     confirm_address,
-    note_password_by_mail,
+    record_password_set_by_mail,
+    request_address_change,
+    send_confirmation_mail,
 )
-from accounts.operations.sign_in_tries import email_subject, forget_tries
+from accounts.operations.sign_in_tries import attempt_subject_of_email, clear_attempts
 from accounts.web.forms import AddressForm
 from accounts.web.step_up import step_up
 from portal.lib.actor import Actor, ActorKind
@@ -40,35 +40,35 @@ if TYPE_CHECKING:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def wait(request: HttpRequest) -> HttpResponse:
+def confirm_address_page(request: HttpRequest) -> HttpResponse:
     """Say that a mail waits, and send another."""
     member = cast("Member", request.user)
     if member.email_confirmed_at is not None:
         return HttpResponseRedirect(reverse("landing"))
     if request.method == "POST":
-        limited = _limit(request)
+        limited = _refuse_too_many(request)
         if limited:
             return limited
-        if ask_to_confirm(member):
-            messages.success(request, _sent_words())
+        if send_confirmation_mail(member):
+            messages.success(request, _sent_text())
         else:
             messages.error(request, _("The email could not be sent. Try again."))
         return HttpResponseRedirect(reverse("confirm_address"))
     context = {"sends_mail": bool(settings.EMAIL_URL)}
-    return _private(render(request, "accounts/confirm_address.html", context))
+    return _set_no_cache(render(request, "accounts/confirm_address.html", context))
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def open_link(request: HttpRequest, token: str) -> HttpResponse:
+def confirm_address_link(request: HttpRequest, token: str) -> HttpResponse:
     """Where the mailed link leads; who opens it says once more that it is them."""
     member = cast("Member", request.user)
     if request.method != "POST":
-        return _private(render(request, "accounts/address_link.html"))
+        return _set_no_cache(render(request, "accounts/address_link.html"))
     try:
         confirmed = confirm_address(member=member, actor=_actor(request), token=token)
     except DomainError as refusal:
-        return _private(
+        return _set_no_cache(
             render(
                 request,
                 "accounts/address_link.html",
@@ -83,23 +83,23 @@ def open_link(request: HttpRequest, token: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 @step_up
-def change(request: TenantRequest) -> HttpResponse:
+def change_address(request: TenantRequest) -> HttpResponse:
     """Ask for another address, and mail the link to it."""
     form = AddressForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
-        limited = _limit(request)
+        limited = _refuse_too_many(request)
         if limited:
             return limited
         try:
-            email = ask_for_change(
+            email = request_address_change(
                 member=cast("Member", request.user), **form.cleaned_data
             )
         except DomainError as refusal:
             form.add_error(refusal.field, refusal.message)
         else:
-            messages.success(request, _change_words(email))
+            messages.success(request, _change_text(email))
             return HttpResponseRedirect(reverse("change_address"))
-    return _private(
+    return _set_no_cache(
         render(
             request,
             "accounts/change_address.html",
@@ -116,8 +116,8 @@ def on_password_reset(
 
     What was tried before was tried at another password.
     """
-    note_password_by_mail(user)
-    forget_tries(subject=email_subject(user.email))
+    record_password_set_by_mail(user)
+    clear_attempts(subject=attempt_subject_of_email(user.email))
 
 
 def _actor(request: HttpRequest) -> Actor:
@@ -130,13 +130,13 @@ def _actor(request: HttpRequest) -> Actor:
     )
 
 
-def _sent_words() -> str:
+def _sent_text() -> str:
     if settings.EMAIL_URL:
         return _("Email sent. It may take a minute to arrive.")
     return _("A new link is in the server's mail folder.")
 
 
-def _change_words(email: str) -> str:
+def _change_text(email: str) -> str:
     if settings.EMAIL_URL:
         return _("Open the link sent to %(email)s within 1 day.") % {"email": email}
     return _(
@@ -144,14 +144,14 @@ def _change_words(email: str) -> str:
     ) % {"email": email}
 
 
-def _limit(request: HttpRequest) -> HttpResponse | None:
+def _refuse_too_many(request: HttpRequest) -> HttpResponse | None:
     limited: HttpResponse | None = ratelimit.consume_or_429(
         request, action="mail_address", user=request.user
     )
     return limited
 
 
-def _private(response: HttpResponse) -> HttpResponse:
+def _set_no_cache(response: HttpResponse) -> HttpResponse:
     add_never_cache_headers(response)
     response["Referrer-Policy"] = "same-origin"
     return response

@@ -16,14 +16,14 @@ from django.views.decorators.http import require_GET
 from accounts.operations.audit import record_read
 from accounts.queries.api_calls import (
     COUNTED_UP_TO,
-    Answered,
-    call_page,
-    calls_by_day,
+    StatusClass,
     count_calls,
+    count_calls_by_day,
+    list_calls,
     sum_calls,
 )
 from accounts.states import SCOPES, Area
-from accounts.web.api_keys import find_key, key_row
+from accounts.web.api_keys import build_key_row, find_key
 from accounts.web.key_forms import METHODS, PERIOD_WORDS, CallQuery
 from accounts.web.rights import require_right
 from portal.lib.web import render_page, wants_fragment
@@ -42,7 +42,7 @@ PAGE_SIZE = 50
 def key_page(request: TenantRequest, api_key_id: str) -> HttpResponse:
     key = find_key(request, api_key_id)
     asked = CallQuery.read(request.GET)
-    page = call_page(
+    page = list_calls(
         key=key,
         filters=asked.filters,
         before=_read_cursor(request.GET.get("before", "")),
@@ -65,7 +65,7 @@ def key_page(request: TenantRequest, api_key_id: str) -> HttpResponse:
     log |= {
         "total": count_calls(key=key, filters=asked.filters),
         "counted_up_to": COUNTED_UP_TO,
-        "answers": Answered.offered(),
+        "answers": StatusClass.offered(),
         "methods": METHODS,
         "periods": list(PERIOD_WORDS.items()),
         "kept_days": settings.API_CALL_LOG_DAYS,
@@ -73,13 +73,13 @@ def key_page(request: TenantRequest, api_key_id: str) -> HttpResponse:
     if wants_fragment(request):
         return render_page(request, "accounts/_calls.html", **log)
     now = timezone.now()
-    counts = calls_by_day(tenant=request.tenant, keys=[key.pk], at=now)
+    counts = count_calls_by_day(tenant=request.tenant, keys=[key.pk], at=now)
     return render_page(
         request,
         "accounts/api_key.html",
-        row=key_row(key, now, counts.get(key.pk, ())),
+        row=build_key_row(key, now, counts.get(key.pk, ())),
         sums=sum_calls(key=key, at=now),
-        scopes=scope_words(key),
+        scopes=describe_scopes(key),
         default_limit=settings.API_CALLS_PER_KEY,
         may_write=request.rights.allow(Area.API_KEYS, write=True),
         section="api_keys",
@@ -87,7 +87,7 @@ def key_page(request: TenantRequest, api_key_id: str) -> HttpResponse:
     )
 
 
-def scope_words(key: ApiKey) -> list[tuple[str, str]]:
+def describe_scopes(key: ApiKey) -> list[tuple[str, str]]:
     """What a key may do: areas, each with how far; empty where it may do all."""
     found: dict[str, str] = {}
     for scope in key.scopes or ():

@@ -22,16 +22,21 @@ from accounts.operations.api_keys import (
     create_api_key,
     revoke_api_key,
     rotate_api_key,
-    successor_ends_at,
+    successor_expiry,
 )
 from accounts.queries import api_keys, live_api_keys, management_keys
-from accounts.queries.api_calls import calls_by_day
+from accounts.queries.api_calls import count_calls_by_day
 from accounts.states import Area
-from accounts.web.dialogs import ask, posted, put_in_page, render_form
+from accounts.web.dialogs import (
+    read_posted,
+    render_confirmation,
+    render_form,
+    replace_page,
+)
 from accounts.web.forms import RotateForm
 from accounts.web.key_forms import ApiKeyForm
 from accounts.web.rights import require_right
-from accounts.web.step_up import ask_to_confirm, is_confirmed, step_up
+from accounts.web.step_up import is_confirmed, redirect_to_confirm, step_up
 from portal.charts import sparkline
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
@@ -88,17 +93,17 @@ class KeyRow:
         return self.ended_at is None
 
 
-def key_row(key: ApiKey, now: datetime, calls: Sequence[int] = ()) -> KeyRow:
+def build_key_row(key: ApiKey, now: datetime, calls: Sequence[int] = ()) -> KeyRow:
     """A key at this moment."""
     ended_at = key.revoked_at or (key.expires_at if key.has_expired(now) else None)
     left = key.expires_at - now if key.expires_at and not ended_at else None
     was_rotated = hasattr(key, "replaced_by")
-    expires = left is not None and not was_rotated and left <= _soon(key)
+    expires = left is not None and not was_rotated and left <= _warning_period(key)
     return KeyRow(
         key=key,
         is_unused=now - (key.last_used_at or key.created_at) >= UNUSED_AFTER,
-        ends_in=_span(left) if left is not None and was_rotated else "",
-        expires_in=_span(left) if left is not None and expires else "",
+        ends_in=_describe_span(left) if left is not None and was_rotated else "",
+        expires_in=_describe_span(left) if left is not None and expires else "",
         ended_at=ended_at,
         calls=calls,
     )
@@ -115,7 +120,7 @@ def key_list(request: TenantRequest) -> HttpResponse:
 @step_up
 def create(request: TenantRequest) -> HttpResponse:
     taken = live_api_keys(tenant=request.tenant, at=timezone.now())
-    form = ApiKeyForm(posted(request), taken=taken)
+    form = ApiKeyForm(read_posted(request), taken=taken)
     if request.method == "POST" and form.is_valid():
         try:
             key, text = create_api_key(
@@ -125,9 +130,9 @@ def create(request: TenantRequest) -> HttpResponse:
                 rules=form.rules(),
             )
         except DomainError as refusal:
-            _add_refusal(form, refusal)
+            _add_field_error(form, refusal)
         else:
-            return _show_text(request, key, text)
+            return _show_new_key(request, key, text)
     return render_form(
         request,
         "accounts/_create_key.html",
@@ -145,9 +150,9 @@ def create(request: TenantRequest) -> HttpResponse:
 def change(request: TenantRequest, api_key_id: str) -> HttpResponse:
     key = find_key(request, api_key_id)
     if not is_confirmed(request):
-        return ask_to_confirm(request)
+        return redirect_to_confirm(request)
     back = page_url(request, "team:api_key", api_key_id=key.pk)
-    form = ApiKeyForm(posted(request), key=key, end_words=_end_words(key))
+    form = ApiKeyForm(read_posted(request), key=key, end_words=_describe_expiry(key))
     if request.method == "POST" and form.is_valid():
         try:
             key = change_api_key(
@@ -157,7 +162,7 @@ def change(request: TenantRequest, api_key_id: str) -> HttpResponse:
                 rules=form.rules(),
             )
         except DomainError as refusal:
-            _add_refusal(form, refusal)
+            _add_field_error(form, refusal)
         else:
             messages.success(
                 request,
@@ -182,8 +187,8 @@ def change(request: TenantRequest, api_key_id: str) -> HttpResponse:
 def rotate(request: TenantRequest, api_key_id: str) -> HttpResponse:
     key = find_key(request, api_key_id)
     if not is_confirmed(request):
-        return ask_to_confirm(request)
-    form = RotateForm(posted(request))
+        return redirect_to_confirm(request)
+    form = RotateForm(read_posted(request))
     if request.method == "POST" and form.is_valid():
         try:
             new, text = rotate_api_key(
@@ -195,7 +200,7 @@ def rotate(request: TenantRequest, api_key_id: str) -> HttpResponse:
                 _("%(reason)s No key was created.") % {"reason": refusal.message},
             )
         else:
-            return _show_text(request, new, text)
+            return _show_new_key(request, new, text)
     return render_form(
         request,
         "accounts/_rotate_key.html",
@@ -205,7 +210,7 @@ def rotate(request: TenantRequest, api_key_id: str) -> HttpResponse:
         status=422 if form.errors else 200,
         form=form,
         key=key,
-        new_ends_at=successor_ends_at(key, timezone.now()),
+        new_ends_at=successor_expiry(key, timezone.now()),
     )
 
 
@@ -233,7 +238,7 @@ def revoke(request: TenantRequest, api_key_id: str) -> HttpResponse:
                     % {"name": key.label, "masked": key.masked},
                 )
             return go_to(request, back)
-    return ask(
+    return render_confirmation(
         request,
         title=_("Revoke %(name)s?") % {"name": key.label}
         if match
@@ -259,8 +264,10 @@ def render_keys(request: TenantRequest, **news: Any) -> HttpResponse:
     now = timezone.now()
     manages = request.rights.allow(Area.TEAM, write=True)
     keys = list(api_keys(request.tenant))
-    counts = calls_by_day(tenant=request.tenant, keys=[key.pk for key in keys], at=now)
-    rows = [key_row(key, now, counts.get(key.pk, ())) for key in keys]
+    counts = count_calls_by_day(
+        tenant=request.tenant, keys=[key.pk for key in keys], at=now
+    )
+    rows = [build_key_row(key, now, counts.get(key.pk, ())) for key in keys]
     return render_page(
         request,
         "accounts/api_keys.html",
@@ -276,9 +283,9 @@ def render_keys(request: TenantRequest, **news: Any) -> HttpResponse:
     )
 
 
-def _show_text(request: TenantRequest, key: ApiKey, text: str) -> HttpResponse:
+def _show_new_key(request: TenantRequest, key: ApiKey, text: str) -> HttpResponse:
     response = render_keys(request, made=key, text=text)
-    return put_in_page(request, response, url=page_url(request, "team:api_keys"))
+    return replace_page(request, response, url=page_url(request, "team:api_keys"))
 
 
 def find_key(request: TenantRequest, api_key_id: str) -> ApiKey:
@@ -293,21 +300,21 @@ def find_key(request: TenantRequest, api_key_id: str) -> ApiKey:
     return key
 
 
-def _soon(key: ApiKey) -> timedelta:
+def _warning_period(key: ApiKey) -> timedelta:
     """How long before its end a key is said to end."""
     if key.expires_at is None:
         return EXPIRES_SOON
     return min(EXPIRES_SOON, (key.expires_at - key.created_at) / 2)
 
 
-def _add_refusal(form: ApiKeyForm, refusal: DomainError) -> None:
+def _add_field_error(form: ApiKeyForm, refusal: DomainError) -> None:
     """Put a refusal under the field it is about."""
     fields = {"scopes": "reach", "expires_at": "lasting"}
     name = fields.get(refusal.field or "", refusal.field)
     form.add_error(name if name in form.fields else "label", refusal.message)
 
 
-def _end_words(key: ApiKey) -> str:
+def _describe_expiry(key: ApiKey) -> str:
     if key.expires_at is None:
         return ""
     return _("Keep current: %(time)s") % {
@@ -315,7 +322,7 @@ def _end_words(key: ApiKey) -> str:
     }
 
 
-def _span(left: timedelta) -> str:
+def _describe_span(left: timedelta) -> str:
     """How long something still takes, in its two largest units."""
     minutes = int(left.total_seconds() // 60)
     days, hours = divmod(minutes // 60, 24)

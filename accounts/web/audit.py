@@ -26,19 +26,19 @@ from accounts.queries.audit import (
     Kind,
     audit_chunks,
     audit_page,
-    knows_user,
-    latest_actors,
-    lists_opened,
-    looks_at,
+    count_list_reads,
+    has_entries_of_user,
+    list_accesses,
+    list_latest_actors,
 )
 from accounts.states import Area
 from accounts.web.audit_words import (
     ACTOR_WORDS,
     Change,
-    deed,
-    diff,
-    page_of_list,
-    thing,
+    describe_action,
+    describe_list_part,
+    find_object_id,
+    list_changes,
 )
 from accounts.web.rights import require_right
 from portal.lib.csv_files import csv_file, csv_instant, inert
@@ -173,12 +173,12 @@ class AuditQuery:
     @property
     def since_input(self) -> str:
         """The first minute as an input takes it."""
-        return _minute(self.since)
+        return _format_minute(self.since)
 
     @property
     def until_input(self) -> str:
         """The minute after the last, as an input takes it."""
-        return _minute(self.until)
+        return _format_minute(self.until)
 
     @property
     def kind_words(self) -> str:
@@ -221,7 +221,7 @@ def audit(request: TenantRequest) -> HttpResponse:
         limit=PAGE_SIZE,
     )
     listed: dict[str, Any] = {
-        "rows": _rows(request.tenant, page.entries),
+        "rows": _build_rows(request.tenant, page.entries),
         "after": _write_cursor(page.after),
         "asked": asked,
     }
@@ -234,8 +234,8 @@ def audit(request: TenantRequest) -> HttpResponse:
     )
     if wants_fragment(request) and "before" in request.GET:
         return render_page(request, "accounts/_audit_older.html", **listed)
-    names = _names(request.tenant, [filters.user] if filters.user else [])
-    actors = latest_actors(tenant=request.tenant)
+    names = _find_user_names(request.tenant, [filters.user] if filters.user else [])
+    actors = list_latest_actors(tenant=request.tenant)
     return render_page(
         request,
         "accounts/audit.html",
@@ -268,7 +268,7 @@ def audit_file(request: TenantRequest) -> HttpResponse:
         subject_id=form,
         user_uuid=filters.user,
     )
-    write = _ndjson if form == "ndjson" else _csv
+    write = _write_ndjson if form == "ndjson" else _write_csv
     kind = "application/x-ndjson" if form == "ndjson" else "text/csv; charset=utf-8"
     chunks = as_tenant(
         request.tenant, audit_chunks(tenant=request.tenant, filters=filters)
@@ -282,21 +282,21 @@ def audit_file(request: TenantRequest) -> HttpResponse:
 
 @require_GET
 @require_right(Area.AUDIT)
-def who_looked(request: TenantRequest, user_id: str) -> HttpResponse:
+def access_log(request: TenantRequest, user_id: str) -> HttpResponse:
     """Who read or changed what of one user: to be printed and handed over."""
     try:
         user_uuid = UUID(user_id)
     except ValueError:
         raise NotFound("not_found", _("User not found.")) from None
     tenant = request.tenant
-    if not knows_user(tenant=tenant, user_uuid=user_uuid):
+    if not has_entries_of_user(tenant=tenant, user_uuid=user_uuid):
         raise NotFound("not_found", _("User not found."))
     period = request.GET.get("period", "")
     period = period if period in PERIODS else USUAL_LOOKS
     span = PERIODS[period]
     since = timezone.now() - span if span else None
     zone: Any = timezone.get_current_timezone()
-    looks = looks_at(tenant=tenant, user_uuid=user_uuid, since=since, zone=zone)
+    looks = list_accesses(tenant=tenant, user_uuid=user_uuid, since=since, zone=zone)
     record_read(
         tenant=tenant,
         actor=request.actor,
@@ -308,7 +308,7 @@ def who_looked(request: TenantRequest, user_id: str) -> HttpResponse:
         (
             look,
             ACTOR_WORDS.get(look.actor_kind, look.actor_kind),
-            deed(look.verb, look.subject),
+            describe_action(look.verb, look.subject),
         )
         for look in looks
     ]
@@ -336,11 +336,11 @@ def who_looked(request: TenantRequest, user_id: str) -> HttpResponse:
         request,
         "accounts/who_looked.html",
         user_uuid=user_uuid,
-        user_name=_names(tenant, [user_uuid]).get(user_uuid, ""),
+        user_name=_find_user_names(tenant, [user_uuid]).get(user_uuid, ""),
         lines=lines,
         readers=len({(look.actor_kind, look.actor_key) for look in looks}),
         reads=sum(look.times for look in looks if look.verb == "read"),
-        lists=lists_opened(tenant=tenant, since=since),
+        lists=count_list_reads(tenant=tenant, since=since),
         since=since,
         now=timezone.now(),
         period=period,
@@ -349,23 +349,25 @@ def who_looked(request: TenantRequest, user_id: str) -> HttpResponse:
     )
 
 
-def _rows(tenant: Tenant, entries: Sequence[AuditEntry]) -> list[AuditRow]:
-    names = _names(tenant, [each.user_uuid for each in entries if each.user_uuid])
+def _build_rows(tenant: Tenant, entries: Sequence[AuditEntry]) -> list[AuditRow]:
+    names = _find_user_names(
+        tenant, [each.user_uuid for each in entries if each.user_uuid]
+    )
     return [
         AuditRow(
             entry=entry,
             who=ACTOR_WORDS.get(entry.actor_kind, entry.actor_kind),
-            deed=deed(entry.verb, entry.subject),
-            thing=_thing(entry),
-            part=page_of_list(entry.subject_id),
+            deed=describe_action(entry.verb, entry.subject),
+            thing=_describe_object(entry),
+            part=describe_list_part(entry.subject_id),
             user_name=names.get(entry.user_uuid, "") if entry.user_uuid else "",
-            changes=diff(entry.changes),
+            changes=list_changes(entry.changes),
         )
         for entry in entries
     ]
 
 
-def _names(tenant: Tenant, uuids: Iterable[UUID]) -> dict[UUID, str]:
+def _find_user_names(tenant: Tenant, uuids: Iterable[UUID]) -> dict[UUID, str]:
     names: dict[UUID, str] = {}
     wanted = sorted(set(uuids))
     for _name, book in user_books:
@@ -374,7 +376,7 @@ def _names(tenant: Tenant, uuids: Iterable[UUID]) -> dict[UUID, str]:
     return names
 
 
-def _cells(entry: AuditEntry) -> tuple[Any, ...]:
+def _entry_cells(entry: AuditEntry) -> tuple[Any, ...]:
     """An entry in the order of COLUMNS, as it was sealed."""
     return (
         entry.pk,
@@ -393,45 +395,45 @@ def _cells(entry: AuditEntry) -> tuple[Any, ...]:
     )
 
 
-def _ndjson(chunks: Iterable[Sequence[AuditEntry]]) -> Iterator[bytes]:
+def _write_ndjson(chunks: Iterable[Sequence[AuditEntry]]) -> Iterator[bytes]:
     for chunk in chunks:
-        lines = (dict(zip(COLUMNS, _cells(each), strict=True)) for each in chunk)
+        lines = (dict(zip(COLUMNS, _entry_cells(each), strict=True)) for each in chunk)
         yield "".join(
-            json.dumps({**line, "says": plain_sentence(each)}, ensure_ascii=False)
+            json.dumps({**line, "says": describe_entry(each)}, ensure_ascii=False)
             + "\n"
             for line, each in zip(lines, chunk, strict=True)
         ).encode()
 
 
-def _csv(chunks: Iterable[Sequence[AuditEntry]]) -> Iterator[bytes]:
+def _write_csv(chunks: Iterable[Sequence[AuditEntry]]) -> Iterator[bytes]:
     yield (",".join((*COLUMNS, "says")) + "\r\n").encode()
     for chunk in chunks:
         text = io.StringIO()
         writer = csv.writer(text)
         for each in chunk:
-            *cells, changes, request_id = _cells(each)
+            *cells, changes, request_id = _entry_cells(each)
             told = json.dumps(changes, ensure_ascii=False) if changes else ""
-            cells += [told, request_id, plain_sentence(each)]
+            cells += [told, request_id, describe_entry(each)]
             writer.writerow("" if c is None else inert(str(c)) for c in cells)
         yield text.getvalue().encode()
 
 
-def plain_sentence(entry: AuditEntry) -> str:
+def describe_entry(entry: AuditEntry) -> str:
     """An entry as one sentence, without the values before and after."""
-    what = deed(entry.verb, entry.subject)
-    told = _thing(entry)
+    what = describe_action(entry.verb, entry.subject)
+    told = _describe_object(entry)
     whose = f" of user {entry.user_uuid}" if entry.user_uuid else ""
     return f"{entry.actor_label} {what}{f' {told}' if told else ''}{whose}"
 
 
-def _thing(entry: AuditEntry) -> str:
+def _describe_object(entry: AuditEntry) -> str:
     """The id of what it was done to; who does something to themselves is told once."""
     if entry.subject_id == entry.actor_key:
         return ""
-    return thing(entry.subject, entry.subject_id, entry.user_uuid)
+    return find_object_id(entry.subject, entry.subject_id, entry.user_uuid)
 
 
-def _minute(moment: datetime | None) -> str:
+def _format_minute(moment: datetime | None) -> str:
     if moment is None:
         return ""
     return f"{timezone.localtime(moment):%Y-%m-%dT%H:%M}"

@@ -93,24 +93,26 @@ class Change:
     is_named: bool = False
 
 
-def plain(name: str) -> str:
+def spell_out(name: str) -> str:
     """A name of code in words: `api_key` is "API key"."""
     return " ".join(_SHORT.get(word, word) for word in re.split(r"[_.\s]+", name))
 
 
-def deed(verb: str, subject: str) -> str:
+def describe_action(verb: str, subject: str) -> str:
     """What was done, as the predicate of a sentence: "changed settings"."""
     if verb in _PREDICATES:
         return _PREDICATES[verb]
     first, _sep, rest = verb.partition("_")
-    past = _PAST.get(first) or _regular(first)
+    past = _PAST.get(first) or _regular_past(first)
     if verb == "read":
-        return f"read {plain(subject)}"
-    of_what = f" of {plain(subject)}" if first == "record" and subject != rest else ""
-    return f"{past} {plain(rest)}{of_what}".strip()
+        return f"read {spell_out(subject)}"
+    of_what = (
+        f" of {spell_out(subject)}" if first == "record" and subject != rest else ""
+    )
+    return f"{past} {spell_out(rest)}{of_what}".strip()
 
 
-def _regular(verb: str) -> str:
+def _regular_past(verb: str) -> str:
     if verb.endswith("e"):
         return f"{verb}d"
     if verb.endswith("y") and verb[-2:-1] not in "aeiou":
@@ -118,7 +120,7 @@ def _regular(verb: str) -> str:
     return f"{verb}ed"
 
 
-def thing(subject: str, subject_id: str, user_uuid: object) -> str:
+def find_object_id(subject: str, subject_id: str, user_uuid: object) -> str:
     """The id of what it was done to, where it says more than whose it is."""
     is_user = bool(user_uuid) and subject_id == str(user_uuid)
     if is_user or not subject_id or _LIST.match(subject_id):
@@ -126,39 +128,41 @@ def thing(subject: str, subject_id: str, user_uuid: object) -> str:
     return subject_id
 
 
-def page_of_list(subject_id: str) -> str:
+def describe_list_part(subject_id: str) -> str:
     """Which part of a list was read: `offset=0 limit=50` in words."""
     return subject_id.replace("=", " ") if _LIST.match(subject_id) else ""
 
 
-def diff(changes: Mapping[str, object]) -> list[Change]:
+def list_changes(changes: Mapping[str, object]) -> list[Change]:
     """The lines of an entry's changes; an object is told part by part."""
     lines: list[Change] = []
     for name, value in sorted(changes.items()):
         match value:
             case [old, new]:
-                lines += _pair(name, old, new)
+                lines += _compare_values(name, old, new)
             case list() if name == "fields":
-                lines += [Change(plain(str(each)), "", "", True) for each in value]
+                lines += [Change(spell_out(str(each)), "", "", True) for each in value]
             case _:
-                lines.append(Change(plain(name), "", _words(value)))
+                lines.append(Change(spell_out(name), "", _describe_value(value)))
     return lines
 
 
-def _pair(name: str, old: object, new: object) -> Iterable[Change]:
+def _compare_values(name: str, old: object, new: object) -> Iterable[Change]:
     if isinstance(old, dict) or isinstance(new, dict):
         before = old if isinstance(old, dict) else {}
         after = new if isinstance(new, dict) else {}
         for part in sorted({*before, *after}):
             if before.get(part) != after.get(part):
                 yield Change(
-                    plain(part), _words(before.get(part)), _words(after.get(part))
+                    spell_out(part),
+                    _describe_value(before.get(part)),
+                    _describe_value(after.get(part)),
                 )
     else:
-        yield Change(plain(name), _words(old), _words(new))
+        yield Change(spell_out(name), _describe_value(old), _describe_value(new))
 
 
-def _words(value: object) -> str:
+def _describe_value(value: object) -> str:
     match value:
         case True:
             return _("on")
@@ -167,8 +171,10 @@ def _words(value: object) -> str:
         case None | "" | []:
             return _("not set")
         case list():
-            return ", ".join(_words(each) for each in value)
+            return ", ".join(_describe_value(each) for each in value)
         case dict():
-            return ", ".join(f"{plain(k)} {_words(v)}" for k, v in value.items())
+            return ", ".join(
+                f"{spell_out(k)} {_describe_value(v)}" for k, v in value.items()
+            )
         case _:
             return str(value)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from portal.lib.web import TenantRequest
 
 
-def posted(request: HttpRequest) -> QueryDict | None:
+def read_posted(request: HttpRequest) -> QueryDict | None:
     """What a form was sent, None where it was only asked for."""
     return request.POST if request.method == "POST" else None
 
@@ -47,7 +47,7 @@ def render_form(
     )
 
 
-def ask(
+def render_confirmation(
     request: TenantRequest,
     *,
     title: str,
@@ -81,7 +81,7 @@ def ask(
     )
 
 
-def put_in_page(
+def replace_page(
     request: TenantRequest, response: HttpResponse, *, url: str
 ) -> HttpResponse:
     """Let a whole page, answered to a dialog's form, take the place of the page behind.

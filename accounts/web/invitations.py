@@ -27,27 +27,32 @@ from django.views.decorators.http import (
 )
 
 from accounts.models import Member
-from accounts.operations.addresses import ask_to_confirm
+from accounts.operations.addresses import send_confirmation_mail
 from accounts.operations.invitations import (
     INVITATION_TTL,
     accept_as_newcomer,
     accept_invitation,
+    describe_invited_place,
     find_invitation,
     invitation_link,
     invite_member,
     mail_invitation,
-    name_of_place,
     resend_invitation,
     revoke_invitation,
 )
 from accounts.queries import open_invitations
 from accounts.states import Area, Environment, Role
-from accounts.web.dialogs import ask, posted, put_in_page, render_form
+from accounts.web.dialogs import (
+    read_posted,
+    render_confirmation,
+    render_form,
+    replace_page,
+)
 from accounts.web.forms import InviteForm, NewcomerForm
 from accounts.web.known_devices import remember_device
 from accounts.web.members import BACK_WORDS, render_members
 from accounts.web.rights import require_right
-from accounts.web.roles import describe_roles, role_labels
+from accounts.web.roles import describe_roles, list_role_labels
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
 from portal.lib.web import cookie_name, go_to, page_url
@@ -62,7 +67,7 @@ if TYPE_CHECKING:
 @require_http_methods(["GET", "POST"])
 @require_right(Area.TEAM, write=True)
 def invite(request: TenantRequest) -> HttpResponse:
-    form = InviteForm(posted(request))
+    form = InviteForm(read_posted(request))
     if request.method == "POST" and form.is_valid():
         try:
             invitation, token = invite_member(
@@ -97,7 +102,7 @@ def invite(request: TenantRequest) -> HttpResponse:
 def resend(request: TenantRequest, invitation_id: str) -> HttpResponse:
     try:
         invitation, token = resend_invitation(
-            invitation=_invitation(request, invitation_id), actor=request.actor
+            invitation=_find_invitation(request, invitation_id), actor=request.actor
         )
     except DomainError as refusal:
         messages.error(
@@ -111,7 +116,7 @@ def resend(request: TenantRequest, invitation_id: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @require_right(Area.TEAM, write=True)
 def revoke(request: TenantRequest, invitation_id: str) -> HttpResponse:
-    invitation = _invitation(request, invitation_id)
+    invitation = _find_invitation(request, invitation_id)
     back = page_url(request, "team:members")
     if request.method == "POST":
         try:
@@ -127,7 +132,7 @@ def revoke(request: TenantRequest, invitation_id: str) -> HttpResponse:
                 _("Invitation for %(email)s withdrawn.") % {"email": invitation.email},
             )
         return go_to(request, back)
-    return ask(
+    return render_confirmation(
         request,
         title=_("Withdraw the invitation for %(email)s?") % {"email": invitation.email},
         says=_(
@@ -149,10 +154,10 @@ def _show_link(
         is_mailed=mail_invitation(invitation=invitation, token=token),
         link=invitation_link(token),
     )
-    return put_in_page(request, response, url=page_url(request, "team:members"))
+    return replace_page(request, response, url=page_url(request, "team:members"))
 
 
-def _invitation(request: TenantRequest, invitation_id: str) -> Invitation:
+def _find_invitation(request: TenantRequest, invitation_id: str) -> Invitation:
     try:
         wanted = UUID(invitation_id)
     except ValueError:
@@ -169,7 +174,7 @@ def open_link(request: HttpRequest, token: str, key: str = "") -> HttpResponse:
     page = reverse("invitation")
     response = HttpResponseRedirect(page)
     response.set_cookie(
-        _cookie(),
+        _cookie_name(),
         f"{token}.{key}" if key else token,
         max_age=INVITATION_TTL,
         path=page,
@@ -186,14 +191,16 @@ def open_link(request: HttpRequest, token: str, key: str = "") -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def accept(request: HttpRequest) -> HttpResponse:
     """What the invited see before they accept, and how they do."""
-    token, _, proof = request.COOKIES.get(_cookie(), "").partition(".")
+    token, _, proof = request.COOKIES.get(_cookie_name(), "").partition(".")
     invitation = find_invitation(token)
     if invitation is None:
-        return _private(render(request, "accounts/invitation_dead.html", status=404))
+        return _set_no_cache(
+            render(request, "accounts/invitation_dead.html", status=404)
+        )
     if isinstance(request.user, Member):
         return _accept_as_member(request, invitation, token)
     if Member.objects.filter(email=invitation.email).exists():
-        return _page(request, invitation, way="sign_in")
+        return _render_invitation(request, invitation, way="sign_in")
     return _accept_as_newcomer(request, invitation, token, proof)
 
 
@@ -202,22 +209,24 @@ def _accept_as_member(
 ) -> HttpResponse:
     member = cast("Member", request.user)
     if member.email != invitation.email:
-        return _page(request, invitation, way="sign_out")
+        return _render_invitation(request, invitation, way="sign_out")
     if request.method != "POST":
-        return _page(request, invitation, way="join")
+        return _render_invitation(request, invitation, way="join")
     try:
         membership = accept_invitation(
             token=token, member=member, actor=_actor(request, member)
         )
     except DomainError as refusal:
-        return _page(request, invitation, way="join", refused=refusal.message)
-    return _enter(request, membership)
+        return _render_invitation(
+            request, invitation, way="join", refused=refusal.message
+        )
+    return _open_team(request, membership)
 
 
 def _accept_as_newcomer(
     request: HttpRequest, invitation: Invitation, token: str, proof: str
 ) -> HttpResponse:
-    form = NewcomerForm(posted(request))
+    form = NewcomerForm(read_posted(request))
     if request.method == "POST" and form.is_valid():
         try:
             membership = accept_as_newcomer(
@@ -232,14 +241,14 @@ def _accept_as_newcomer(
             record_authentication(request, membership.member, "password")
             get_adapter(request).login(request, membership.member)
             if membership.member.email_confirmed_at is None:
-                ask_to_confirm(membership.member)
-            response = _enter(request, membership)
+                send_confirmation_mail(membership.member)
+            response = _open_team(request, membership)
             remember_device(request, response, membership.member)
             return response
-    return _page(request, invitation, way="newcomer", form=form)
+    return _render_invitation(request, invitation, way="newcomer", form=form)
 
 
-def _page(
+def _render_invitation(
     request: HttpRequest, invitation: Invitation, *, way: str, **context: Any
 ) -> HttpResponse:
     form = context.get("form")
@@ -249,18 +258,18 @@ def _page(
         "accounts/invitation.html",
         {
             "invitation": invitation,
-            "place": name_of_place(invitation),
-            "roles": role_labels(invitation.roles),
+            "place": describe_invited_place(invitation),
+            "roles": list_role_labels(invitation.roles),
             "rights": describe_roles(invitation.roles),
             "way": way,
             **context,
         },
         status=422 if refused else 200,
     )
-    return _private(response)
+    return _set_no_cache(response)
 
 
-def _enter(request: HttpRequest, membership: Membership) -> HttpResponse:
+def _open_team(request: HttpRequest, membership: Membership) -> HttpResponse:
     team = membership.team
     messages.success(request, _("You joined %(team)s.") % {"team": team.name})
     response = HttpResponseRedirect(
@@ -269,15 +278,15 @@ def _enter(request: HttpRequest, membership: Membership) -> HttpResponse:
             kwargs={"team_slug": team.slug, "environment": Environment.SANDBOX.value},
         )
     )
-    response.delete_cookie(_cookie(), path=reverse("invitation"))
+    response.delete_cookie(_cookie_name(), path=reverse("invitation"))
     return response
 
 
-def _cookie() -> str:
+def _cookie_name() -> str:
     return cookie_name("invitation", path=reverse("invitation"))
 
 
-def _private(response: HttpResponse) -> HttpResponse:
+def _set_no_cache(response: HttpResponse) -> HttpResponse:
     add_never_cache_headers(response)
     return response
 

@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.operations.api_keys import CALLS_PER_MINUTE_MAX, KeyRules
-from accounts.queries.api_calls import Answered, CallFilters
+from accounts.queries.api_calls import CallFilters, StatusClass
 from accounts.states import SCOPES, Access
 from accounts.web.forms import KeyForm
 from portal.lib.translation import gettext_lazy
@@ -116,7 +116,9 @@ class ApiKeyForm(KeyForm):
         areas = dict.fromkeys(area for area, _ in SCOPES.values())
         return [
             ScopeRow(
-                area, _box(area, Access.READ, chosen), _box(area, Access.WRITE, chosen)
+                area,
+                _build_scope_box(area, Access.READ, chosen),
+                _build_scope_box(area, Access.WRITE, chosen),
             )
             for area in areas
         ]
@@ -144,7 +146,7 @@ class CallForm(forms.Form):
     """The log's query string; a value that means nothing counts as not given."""
 
     q = forms.CharField(required=False, max_length=QUERY_MAX_LENGTH)
-    answered = forms.ChoiceField(required=False, choices=Answered.offered)
+    answered = forms.ChoiceField(required=False, choices=StatusClass.offered)
     method = forms.ChoiceField(required=False, choices=[(m, m) for m in METHODS])
     period = forms.ChoiceField(required=False, choices=list(PERIOD_WORDS.items()))
 
@@ -198,7 +200,7 @@ class CallQuery:
     @property
     def answered_words(self) -> str:
         """The answer in words, or empty."""
-        known = Answered.known(self.answered)
+        known = StatusClass.known(self.answered)
         return str(known.label) if known else ""
 
     @property
@@ -207,6 +209,6 @@ class CallQuery:
         return PERIOD_WORDS.get(self.period, "")
 
 
-def _box(area: Area, access: Access, chosen: set[str]) -> ScopeBox | None:
+def _build_scope_box(area: Area, access: Access, chosen: set[str]) -> ScopeBox | None:
     value = f"{area}:{access}"
     return ScopeBox(value, value in chosen) if value in SCOPES else None

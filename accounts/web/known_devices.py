@@ -39,11 +39,13 @@ def remember_device(
     """
     told = f"{member.pk.hex}.{secrets.token_urlsafe(16)}"
     others = [
-        token for token in _tokens(request) if not token.startswith(f"{member.pk.hex}.")
+        token
+        for token in _read_tokens(request)
+        if not token.startswith(f"{member.pk.hex}.")
     ]
-    kept = [_signer(member).sign(told), *others][:MEMBERS_MAX]
+    kept = [_build_signer(member).sign(told), *others][:MEMBERS_MAX]
     response.set_cookie(
-        _cookie(),
+        _cookie_name(),
         _BETWEEN.join(kept),
         max_age=LIFE,
         secure=settings.HTTPS,
@@ -52,19 +54,19 @@ def remember_device(
     )
 
 
-def known_devices(request: HttpRequest) -> Mapping[Member, str]:
+def list_known_devices(request: HttpRequest) -> Mapping[Member, str]:
     """Whose device it is, each with a name of the device; who signed in last, first.
 
     What is forged, too old or of an earlier password counts for nothing.
     """
     found: dict[Member, str] | None = getattr(request, "_known_devices", None)
     if found is None:
-        found = _read(_tokens(request))
+        found = _find_members(_read_tokens(request))
         request._known_devices = found  # type: ignore[attr-defined]  # for this request
     return found
 
 
-def device_of(request: HttpRequest, email: str) -> str:
+def find_device_name(request: HttpRequest, email: str) -> str:
     """The device's name for the member with this address, empty where it is not theirs.
 
     The database is asked by what the cookie says, so that nobody without it learns
@@ -74,11 +76,16 @@ def device_of(request: HttpRequest, email: str) -> str:
     if isinstance(request.user, Member) and request.user.email == email:
         return f"session:{request.session.session_key}"
     return next(
-        (name for one, name in known_devices(request).items() if one.email == email), ""
+        (
+            name
+            for one, name in list_known_devices(request).items()
+            if one.email == email
+        ),
+        "",
     )
 
 
-def _read(tokens: list[str]) -> dict[Member, str]:
+def _find_members(tokens: list[str]) -> dict[Member, str]:
     ids = {}
     for token in tokens:
         try:
@@ -94,24 +101,24 @@ def _read(tokens: list[str]) -> dict[Member, str]:
         if member is None:
             continue
         try:
-            told = _signer(member).unsign(token, max_age=LIFE)
+            told = _build_signer(member).unsign(token, max_age=LIFE)
         except BadSignature:  # too old as well
             continue
         found[member] = told.partition(".")[2]
     return found
 
 
-def _tokens(request: HttpRequest) -> list[str]:
-    told = request.COOKIES.get(_cookie(), "")
+def _read_tokens(request: HttpRequest) -> list[str]:
+    told = request.COOKIES.get(_cookie_name(), "")
     return told.split(_BETWEEN)[:MEMBERS_MAX] if told else []
 
 
-def _signer(member: Member) -> TimestampSigner:
+def _build_signer(member: Member) -> TimestampSigner:
     # What ends it is part of the salt, which is hashed and never sent.
     return TimestampSigner(
         salt=f"accounts.known_device:{member.password}:{member.session_round}"
     )
 
 
-def _cookie() -> str:
+def _cookie_name() -> str:
     return cookie_name("known_device", path="/")

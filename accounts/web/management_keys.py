@@ -20,7 +20,12 @@ from accounts.operations.management_keys import (
 from accounts.queries import management_keys
 from accounts.states import Area, ManagementRole
 from accounts.web.api_keys import BACK_WORDS, render_keys
-from accounts.web.dialogs import ask, posted, put_in_page, render_form
+from accounts.web.dialogs import (
+    read_posted,
+    render_confirmation,
+    render_form,
+    replace_page,
+)
 from accounts.web.forms import KeyForm
 from accounts.web.rights import require_right
 from accounts.web.step_up import step_up
@@ -40,7 +45,7 @@ if TYPE_CHECKING:
 def create(request: TenantRequest) -> HttpResponse:
     """For this team alone: keys of a whole organisation are made by operators."""
     taken = management_keys(request.tenant.team).filter(revoked_at=None)
-    form = KeyForm(posted(request), taken=taken)
+    form = KeyForm(read_posted(request), taken=taken)
     back = page_url(request, "team:api_keys")
     if request.method == "POST" and form.is_valid():
         try:
@@ -51,7 +56,7 @@ def create(request: TenantRequest) -> HttpResponse:
             form.add_error("label", refusal.message)
         else:
             response = render_keys(request, made_management=key, text=text)
-            return put_in_page(request, response, url=back)
+            return replace_page(request, response, url=back)
     return render_form(
         request,
         "accounts/_create_management_key.html",
@@ -66,7 +71,7 @@ def create(request: TenantRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @require_right(Area.TEAM, write=True)
 def revoke(request: TenantRequest, management_key_id: str) -> HttpResponse:
-    key = _key(request, management_key_id)
+    key = _find_key(request, management_key_id)
     back = page_url(request, "team:api_keys")
     typed = request.POST.get("typed_name", "").strip()
     error = ""
@@ -88,7 +93,7 @@ def revoke(request: TenantRequest, management_key_id: str) -> HttpResponse:
                 )
             return go_to(request, back)
     whole = key.role == ManagementRole.ORG_ADMIN
-    return ask(
+    return render_confirmation(
         request,
         title=_("Revoke %(name)s?") % {"name": key.label},
         says=(
@@ -111,7 +116,7 @@ def revoke(request: TenantRequest, management_key_id: str) -> HttpResponse:
     )
 
 
-def _key(request: TenantRequest, management_key_id: str) -> ManagementKey:
+def _find_key(request: TenantRequest, management_key_id: str) -> ManagementKey:
     try:
         wanted = UUID(management_key_id)
     except ValueError:

@@ -20,10 +20,10 @@ from accounts.operations.granting import may_grant
 from accounts.operations.members import change_roles, remove_member
 from accounts.queries import find_membership, open_invitations, team_members
 from accounts.states import Area, Role
-from accounts.web.dialogs import ask, posted, render_form
+from accounts.web.dialogs import read_posted, render_confirmation, render_form
 from accounts.web.forms import PAGE_SIZES, PagePlace, RolesForm
 from accounts.web.rights import require_right
-from accounts.web.roles import matrix_rows, role_labels
+from accounts.web.roles import build_matrix_rows, list_role_labels
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import Pager, go_to, page_url, render_page
@@ -55,7 +55,7 @@ def render_members(request: TenantRequest, **news: Any) -> HttpResponse:
         members=[
             {
                 "membership": membership,
-                "roles": role_labels(membership.roles),
+                "roles": list_role_labels(membership.roles),
                 "is_self": membership.member_id == request.member.pk,
                 "may_change": may_grant(held, membership.roles),
             }
@@ -64,7 +64,7 @@ def render_members(request: TenantRequest, **news: Any) -> HttpResponse:
         invitations=[
             {
                 "invitation": invitation,
-                "roles": role_labels(invitation.roles),
+                "roles": list_role_labels(invitation.roles),
                 "is_expired": invitation.is_expired(now),
                 "may_change": may_grant(held, invitation.roles),
             }
@@ -74,7 +74,7 @@ def render_members(request: TenantRequest, **news: Any) -> HttpResponse:
         page_sizes=PAGE_SIZES,
         roles=[role.label for role in Role],
         all_roles=list(Role),
-        matrix=matrix_rows(),
+        matrix=build_matrix_rows(),
         section="members",
         sends_mail=bool(settings.EMAIL_URL),
         **news,
@@ -83,10 +83,10 @@ def render_members(request: TenantRequest, **news: Any) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.TEAM, write=True)
-def member_roles(request: TenantRequest, member_id: str) -> HttpResponse:
-    membership = _membership(request, member_id)
+def change_member_roles(request: TenantRequest, member_id: str) -> HttpResponse:
+    membership = _find_membership(request, member_id)
     back = page_url(request, "team:members")
-    form = RolesForm(posted(request), initial={"roles": membership.roles})
+    form = RolesForm(read_posted(request), initial={"roles": membership.roles})
     if request.method == "POST" and form.is_valid():
         try:
             change_roles(
@@ -101,13 +101,14 @@ def member_roles(request: TenantRequest, member_id: str) -> HttpResponse:
             )
         else:
             messages.success(
-                request, _("Roles of %(name)s updated.") % {"name": _name(membership)}
+                request,
+                _("Roles of %(name)s updated.") % {"name": _display_name(membership)},
             )
             return go_to(request, back)
     return render_form(
         request,
         "accounts/_roles.html",
-        title=_("Roles of %(name)s") % {"name": _name(membership)},
+        title=_("Roles of %(name)s") % {"name": _display_name(membership)},
         back=back,
         back_words=BACK_WORDS,
         status=422 if form.errors else 200,
@@ -118,8 +119,8 @@ def member_roles(request: TenantRequest, member_id: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.TEAM)
-def member_remove(request: TenantRequest, member_id: str) -> HttpResponse:
-    membership = _membership(request, member_id)
+def remove_member_page(request: TenantRequest, member_id: str) -> HttpResponse:
+    membership = _find_membership(request, member_id)
     back = page_url(request, "team:members")
     is_self = membership.member_id == request.member.pk
     refused = ""
@@ -132,7 +133,7 @@ def member_remove(request: TenantRequest, member_id: str) -> HttpResponse:
             if is_self:
                 return go_to(request, reverse("landing"))
             messages.success(
-                request, _("%(name)s is removed.") % {"name": _name(membership)}
+                request, _("%(name)s is removed.") % {"name": _display_name(membership)}
             )
             return go_to(request, back)
     if refused:
@@ -141,12 +142,12 @@ def member_remove(request: TenantRequest, member_id: str) -> HttpResponse:
         )
         return go_to(request, back)
     team = request.tenant.team.name
-    return ask(
+    return render_confirmation(
         request,
         title=_("Leave %(team)s?") % {"team": team}
         if is_self
         else _("Remove %(name)s from %(team)s?")
-        % {"name": _name(membership), "team": team},
+        % {"name": _display_name(membership), "team": team},
         says=(
             _(
                 "You lose access to both environments immediately. Your open "
@@ -167,7 +168,7 @@ def member_remove(request: TenantRequest, member_id: str) -> HttpResponse:
     )
 
 
-def _membership(request: TenantRequest, member_id: str) -> Membership:
+def _find_membership(request: TenantRequest, member_id: str) -> Membership:
     try:
         wanted = UUID(member_id)
     except ValueError:
@@ -178,5 +179,5 @@ def _membership(request: TenantRequest, member_id: str) -> Membership:
     return membership
 
 
-def _name(membership: Membership) -> str:
+def _display_name(membership: Membership) -> str:
     return membership.member.name or membership.member.email

@@ -18,10 +18,10 @@ from django.views.defaults import page_not_found, permission_denied
 
 from accounts.models import Member
 from accounts.web.places import find_place, list_places, remember_place
-from accounts.web.proofs import refuse_confined
-from accounts.web.sessions import mark_seen
-from accounts.web.sign_in_rules import is_shut, way_in
-from accounts.web.viewing import look_as, refuse_change
+from accounts.web.proofs import refuse_single_sign_on_session
+from accounts.web.sessions import record_session_seen
+from accounts.web.sign_in_rules import find_missing_step, is_closed_to_session
+from accounts.web.viewing import apply_viewed_role, refuse_change_while_viewing
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import NotAllowed, NotFound
 from portal.lib.periods import find_zone
@@ -48,8 +48,8 @@ class TenantMiddleware:
         """Serve a dashboard page as its tenant; pass everything else by."""
         place = _PLACE.match(request.path_info)
         if place is None:
-            if is_shut(request):
-                return refuse_confined(request)
+            if is_closed_to_session(request):
+                return refuse_single_sign_on_session(request)
             return self.get_response(request)
         if not isinstance(request.user, Member):
             return self._ask_to_sign_in(request)
@@ -60,7 +60,9 @@ class TenantMiddleware:
         request.member = member
         tenant, rights, rules = found
         try:
-            missing = way_in(request, member=member, team=tenant.team, rules=rules)
+            missing = find_missing_step(
+                request, member=member, team=tenant.team, rules=rules
+            )
         except Http404 as unknown:
             return page_not_found(request, unknown)
         if missing is not None:
@@ -76,8 +78,8 @@ class TenantMiddleware:
             lambda: list_places(member=member, session=request.session)
         )
         remember_place(request.session, request.tenant)
-        mark_seen(request)
-        look_as(request)
+        record_session_seen(request)
+        apply_viewed_role(request)
         zone = find_zone(member.time_zone or request.tenant.team.time_zone)
         with acting_for(request.tenant), timezone.override(zone):
             response = self.get_response(request)
@@ -99,7 +101,7 @@ class TenantMiddleware:
         if not hasattr(request, "tenant"):
             return None
         del kwargs["team_slug"], kwargs["environment"]
-        return refuse_change(request, view)
+        return refuse_change_while_viewing(request, view)
 
     def process_exception(
         self, request: HttpRequest, exception: Exception

@@ -15,9 +15,20 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
-from accounts.operations.notices import change_notices
-from accounts.queries.notices import Hearer, Wishes, hearers, preview
-from accounts.states import Area, NoticeKind, NoticeLevel, offered_levels, pierces_quiet
+from accounts.operations.notices import change_notice_preferences
+from accounts.queries.notices import (
+    NoticePreferences,
+    Recipient,
+    list_recipients,
+    preview_mails,
+)
+from accounts.states import (
+    Area,
+    NoticeKind,
+    NoticeLevel,
+    ignores_quiet_hours,
+    list_offered_levels,
+)
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
@@ -64,13 +75,15 @@ class NoticesForm(forms.Form):
         choices=[(hour, f"{hour:02}:00") for hour in range(24)],
     )
 
-    def __init__(self, *args: Any, hearer: Hearer, **options: Any) -> None:
+    def __init__(self, *args: Any, hearer: Recipient, **options: Any) -> None:
         super().__init__(*args, **options)
         self.kinds = list(hearer.wishes.levels)
         for kind in self.kinds:
             self.fields[kind.value] = forms.TypedChoiceField(
                 coerce=NoticeLevel,
-                choices=[(each.value, each.label) for each in offered_levels(kind)],
+                choices=[
+                    (each.value, each.label) for each in list_offered_levels(kind)
+                ],
                 widget=forms.RadioSelect,
                 label=kind.label,
                 help_text=_HINTS[kind],
@@ -88,11 +101,11 @@ class NoticesForm(forms.Form):
                 )
         return given
 
-    def wishes(self) -> Wishes:
+    def wishes(self) -> NoticePreferences:
         """What was chosen."""
         given = self.cleaned_data
         start, end = given["quiet_from"], given["quiet_until"]
-        return Wishes(
+        return NoticePreferences(
             {kind: given[kind.value] for kind in self.kinds},
             (start, end) if start is not None and end is not None else None,
             given["digest_hour"],
@@ -102,7 +115,7 @@ class NoticesForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 @require_right(Area.TEAM)
 def notifications(request: TenantRequest) -> HttpResponse:
-    everybody = hearers(request.tenant)
+    everybody = list_recipients(request.tenant)
     own = next(
         each for each in everybody if each.membership.member_id == request.member.pk
     )
@@ -110,7 +123,7 @@ def notifications(request: TenantRequest) -> HttpResponse:
         form = NoticesForm(request.POST, hearer=own)
         if form.is_valid():
             try:
-                change_notices(
+                change_notice_preferences(
                     tenant=request.tenant,
                     actor=request.actor,
                     membership=own.membership,
@@ -132,8 +145,8 @@ def notifications(request: TenantRequest) -> HttpResponse:
 
 def _render(
     request: TenantRequest,
-    everybody: list[Hearer],
-    hearer: Hearer,
+    everybody: list[Recipient],
+    hearer: Recipient,
     form: NoticesForm | None,
 ) -> HttpResponse:
     tenant = request.tenant
@@ -155,17 +168,19 @@ def _render(
         section="settings",
         form=shown,
         kinds=[shown[kind.value] for kind in shown.kinds],
-        pierces=pierces_quiet(kind=critical, environment=tenant.environment)
+        pierces=ignores_quiet_hours(kind=critical, environment=tenant.environment)
         and critical in shown.kinds,
         is_unsaved=form is not None,
-        mails=preview(
+        mails=preview_mails(
             tenant=tenant, hearer=hearer, everybody=everybody, now=timezone.now()
         ),
-        told=_told(everybody),
+        told=_list_recipients_by_kind(everybody),
     )
 
 
-def _told(everybody: list[Hearer]) -> list[tuple[str, list[tuple[str, str]]]]:
+def _list_recipients_by_kind(
+    everybody: list[Recipient],
+) -> list[tuple[str, list[tuple[str, str]]]]:
     """Of each kind, the members who are told with when, as (label, people)."""
     return [
         (

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from accounts.queries import live_api_keys
 from accounts.states import Area
-from accounts.web.api_keys import KeyRow, key_row
+from accounts.web.api_keys import KeyRow, build_key_row
 from portal.lib.registry import AttentionItem, OverviewPart, Urgency
 from portal.lib.web import page_url
 
@@ -26,10 +26,12 @@ def overview_part(request: TenantRequest) -> OverviewPart:
     if not request.rights.allow(Area.API_KEYS, write=True):
         return OverviewPart()
     now = timezone.now()
-    rows = [key_row(key, now) for key in live_api_keys(tenant=tenant, at=now)]
+    rows = [build_key_row(key, now) for key in live_api_keys(tenant=tenant, at=now)]
     if rows:
         return OverviewPart(
-            attention=tuple(_ends(request, row) for row in rows if row.expires_in)
+            attention=tuple(
+                _describe_expiring_key(request, row) for row in rows if row.expires_in
+            )
         )
     item = AttentionItem(
         urgency=Urgency.SETUP,
@@ -47,7 +49,7 @@ def overview_part(request: TenantRequest) -> OverviewPart:
     return OverviewPart(attention=(item,))
 
 
-def _ends(request: TenantRequest, row: KeyRow) -> AttentionItem:
+def _describe_expiring_key(request: TenantRequest, row: KeyRow) -> AttentionItem:
     key = row.key
     return AttentionItem(
         urgency=Urgency.SETUP,

@@ -28,7 +28,7 @@ from django.urls import reverse_lazy
 from django.utils.cache import add_never_cache_headers
 from django.utils.decorators import method_decorator
 
-from accounts.web.second_factor import count_as_given, keep_onward
+from accounts.web.second_factor import record_factor_given, remember_next_page
 from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class AddPasskey(AddWebAuthnView):
     form_class = PasskeyForm
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        keep_onward(request)
+        remember_next_page(request)
         response: HttpResponse = super().get(request, *args, **kwargs)
         add_never_cache_headers(response)
         return response
@@ -72,7 +72,7 @@ class AddPasskey(AddWebAuthnView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         response: HttpResponse = super().form_valid(form)
-        count_as_given(self.request, str(Authenticator.Type.WEBAUTHN))
+        record_factor_given(self.request, str(Authenticator.Type.WEBAUTHN))
         return response
 
 
@@ -108,7 +108,7 @@ class ConfirmWithPasskey(ReauthenticateWebAuthnView):
         return response
 
 
-class _OneOfOnesOwn:
+class _OwnPasskeyMixin:
     """Another's passkey is not found, before anybody is asked to confirm."""
 
     @method_decorator(login_required)
@@ -127,14 +127,14 @@ class _OneOfOnesOwn:
         return response
 
 
-class RenamePasskey(_OneOfOnesOwn, EditWebAuthnView):
+class RenamePasskey(_OwnPasskeyMixin, EditWebAuthnView):
     """Give a passkey another name."""
 
     form_class = PasskeyNameForm
     success_url = reverse_lazy("mfa_index")
 
 
-class RemovePasskey(_OneOfOnesOwn, RemoveWebAuthnView):
+class RemovePasskey(_OwnPasskeyMixin, RemoveWebAuthnView):
     """Take a passkey away; with the last second factor the recovery codes go too."""
 
     success_url = reverse_lazy("mfa_index")

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts.models import Membership, Tenant
 from accounts.models.sign_in import provider_mark
-from accounts.web.proofs import is_confined, vouched_teams
+from accounts.web.proofs import is_single_sign_on_session, list_proven_teams
 from accounts.web.rights import Rights
 from accounts.web.sign_in_rules import EntryRules
 
@@ -59,7 +59,7 @@ def find_place(
     )
     if tenant is None:
         return None
-    _note_visit(member=member, tenant=tenant, last=tenant.last_seen_at)
+    _record_visit(member=member, tenant=tenant, last=tenant.last_seen_at)
     rules = EntryRules(
         needs_second_factor=bool(tenant.needs_second_factor),
         needs_provider=bool(tenant.needs_provider),
@@ -78,8 +78,8 @@ def list_places(*, member: Member, session: SessionBase) -> list[Tenant]:
         .select_related("team")
         .order_by("team__name", "team_id", "-environment")
     )
-    if is_confined(session):
-        places = places.filter(team__in=vouched_teams(session))
+    if is_single_sign_on_session(session):
+        places = places.filter(team__in=list_proven_teams(session))
     return list(places[:SWITCHER_LENGTH])
 
 
@@ -90,7 +90,7 @@ def remember_place(session: SessionBase, tenant: Tenant) -> None:
         session[_LAST_VISITED] = place
 
 
-def _note_visit(*, member: Member, tenant: Tenant, last: datetime | None) -> None:
+def _record_visit(*, member: Member, tenant: Tenant, last: datetime | None) -> None:
     now = timezone.now()
     if last is None or now - last >= LAST_SEEN_STEP:
         Membership.objects.filter(member=member, team=tenant.team_id).update(

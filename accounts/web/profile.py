@@ -25,13 +25,13 @@ from accounts.queries import has_second_factor
 from accounts.web.forms import PasswordForm, ProfileForm
 from accounts.web.known_devices import remember_device
 from accounts.web.proofs import (
-    is_confined,
-    own_sign_in,
-    refuse_confined,
-    vouched_teams,
+    is_single_sign_on_session,
+    list_proven_teams,
+    refuse_single_sign_on_session,
+    require_own_sign_in,
 )
-from accounts.web.roles import role_labels
-from accounts.web.sessions import renew_session, session_rows
+from accounts.web.roles import list_role_labels
+from accounts.web.sessions import keep_current_session, list_session_rows
 from portal.lib.errors import DomainError
 from portal.lib.web import go_to, page_url, render_page
 
@@ -46,7 +46,7 @@ def profile(request: TenantRequest) -> HttpResponse:
     if request.method != "POST":
         return _render_profile(request)
     if not _may_change(request):
-        return refuse_confined(request)
+        return refuse_single_sign_on_session(request)
     form = ProfileForm(request.POST, team_zone=request.tenant.team.time_zone)
     if form.is_valid():
         try:
@@ -65,7 +65,7 @@ def profile(request: TenantRequest) -> HttpResponse:
 
 @sensitive_post_parameters("current", "new")
 @require_POST
-@own_sign_in
+@require_own_sign_in
 def password(request: TenantRequest) -> HttpResponse:
     limited: HttpResponse | None = ratelimit.consume_or_429(
         request, action="change_password", user=request.member
@@ -84,7 +84,7 @@ def password(request: TenantRequest) -> HttpResponse:
                 _("%(reason)s Nothing was changed.") % {"reason": refusal.message},
             )
         else:
-            renew_session(request, member)
+            keep_current_session(request, member)
             get_adapter(request).send_notification_mail(
                 "account/email/password_changed", member
             )
@@ -98,10 +98,10 @@ def password(request: TenantRequest) -> HttpResponse:
 
 
 @require_POST
-@own_sign_in
+@require_own_sign_in
 def sign_out_elsewhere(request: TenantRequest) -> HttpResponse:
     member = end_sessions(member=request.member, actor=request.actor)
-    renew_session(request, member)
+    keep_current_session(request, member)
     messages.success(request, _("All other devices are signed out."))
     response = go_to(request, page_url(request, "team:profile"))
     remember_device(request, response, member)
@@ -110,10 +110,10 @@ def sign_out_elsewhere(request: TenantRequest) -> HttpResponse:
 
 def _may_change(request: TenantRequest) -> bool:
     """Whether the look and name may be changed: other teams see them too."""
-    if not is_confined(request.session):
+    if not is_single_sign_on_session(request.session):
         return True
     elsewhere = Membership.objects.filter(member=request.member).exclude(
-        team__in=vouched_teams(request.session)
+        team__in=list_proven_teams(request.session)
     )
     return not elsewhere.exists()
 
@@ -136,19 +136,19 @@ def _render_profile(
         form=form
         or ProfileForm(initial=chosen, team_zone=request.tenant.team.time_zone),
         password_form=password_form or PasswordForm(),
-        roles=role_labels(request.rights.roles),
+        roles=list_role_labels(request.rights.roles),
         section="profile",
-        **_sign_in(request),
+        **_sign_in_context(request),
     )
 
 
-def _sign_in(request: TenantRequest) -> dict[str, Any]:
+def _sign_in_context(request: TenantRequest) -> dict[str, Any]:
     """What concerns the account itself, for a sign-in of its own."""
-    if is_confined(request.session):
+    if is_single_sign_on_session(request.session):
         return {"may_change": _may_change(request)}
     return {
         "may_change": True,
         "is_own_sign_in": True,
         "has_second_factor": has_second_factor(request.member),
-        "sessions": session_rows(request),
+        "sessions": list_session_rows(request),
     }

@@ -33,7 +33,7 @@ _CONFINED = "single_sign_on_alone"
 PROOF_TTL = timedelta(hours=12)
 
 
-def note_proof(
+def record_provider_proof(
     session: SessionBase, single_sign_on: SingleSignOn, *, is_sign_in: bool
 ) -> None:
     """Note that the team's provider vouched now; `is_sign_in`: the session began so."""
@@ -46,34 +46,34 @@ def note_proof(
         session[_CONFINED] = True
 
 
-def is_confined(session: SessionBase) -> bool:
+def is_single_sign_on_session(session: SessionBase) -> bool:
     """Whether this session began by single sign-on."""
     return session.get(_CONFINED, False) is True
 
 
-def mark_of(session: SessionBase, team_id: UUID) -> str:
+def find_provider_mark(session: SessionBase, team_id: UUID) -> str:
     """The mark of the provider that vouched in this team, empty if that is too old."""
     mark, at = session.get(_PROOFS, {}).get(str(team_id), ["", 0])
     return str(mark) if time.time() - at < PROOF_TTL.total_seconds() else ""
 
 
-def vouched_teams(session: SessionBase) -> list[UUID]:
+def list_proven_teams(session: SessionBase) -> list[UUID]:
     """The teams whose provider has vouched in this session, however long ago."""
     return [UUID(team_id) for team_id in session.get(_PROOFS, {})]
 
 
-def refuse_confined(request: HttpRequest) -> HttpResponse:
+def refuse_single_sign_on_session(request: HttpRequest) -> HttpResponse:
     """Say that this is not for a session that came by single sign-on."""
     return render(request, "accounts/confined.html", status=403)
 
 
-def own_sign_in(view: View) -> View:
+def require_own_sign_in(view: View) -> View:
     """Refuse a view of the account itself (403) to a confined session."""
 
     @wraps(view)
     def guarded(request: HttpRequest, /, *args: str, **kwargs: str) -> HttpResponseBase:
-        if is_confined(request.session):
-            return refuse_confined(request)
+        if is_single_sign_on_session(request.session):
+            return refuse_single_sign_on_session(request)
         return view(request, *args, **kwargs)
 
     return guarded

@@ -16,7 +16,11 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
 from accounts.operations.retention import change_retention
-from accounts.queries.retention import Kept, kept_data, retention_preview
+from accounts.queries.retention import (
+    RetentionSetting,
+    list_retention_settings,
+    preview_retention,
+)
 from accounts.states import Area
 from accounts.web.rights import require_right
 from accounts.web.step_up import step_up
@@ -34,7 +38,9 @@ if TYPE_CHECKING:
 class RetentionForm(forms.Form):
     """Days of each class of data that may be chosen; empty: as is usual."""
 
-    def __init__(self, *args: Any, classes: list[Kept], **options: Any) -> None:
+    def __init__(
+        self, *args: Any, classes: list[RetentionSetting], **options: Any
+    ) -> None:
         super().__init__(*args, **options)
         for kept in classes:
             if not kept.is_fixed:
@@ -43,21 +49,25 @@ class RetentionForm(forms.Form):
                     min_value=kept.least,
                     max_value=kept.data_class.most_days,
                     label=_("%(title)s (days)") % {"title": kept.data_class.title},
-                    help_text=_hint(kept),
+                    help_text=_describe_limits(kept),
                 )
 
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.TEAM)
 def retention(request: TenantRequest) -> HttpResponseBase:
-    return _save(request) if request.method == "POST" else _show(request)
+    return (
+        _save_retention(request)
+        if request.method == "POST"
+        else _show_retention(request)
+    )
 
 
 @require_right(Area.TEAM, write=True)
 @step_up
-def _save(request: TenantRequest) -> HttpResponse:
+def _save_retention(request: TenantRequest) -> HttpResponse:
     team = request.tenant.team
-    classes = kept_data(team)
+    classes = list_retention_settings(team)
     form = RetentionForm(request.POST, classes=classes)
     if form.is_valid():
         try:
@@ -72,8 +82,8 @@ def _save(request: TenantRequest) -> HttpResponse:
     return _render(request, classes, form)
 
 
-def _show(request: TenantRequest) -> HttpResponse:
-    classes = kept_data(request.tenant.team)
+def _show_retention(request: TenantRequest) -> HttpResponse:
+    classes = list_retention_settings(request.tenant.team)
     names = {each.name for each in classes}
     if not names & set(request.GET):
         return _render(request, classes, None)
@@ -82,7 +92,7 @@ def _show(request: TenantRequest) -> HttpResponse:
 
 
 def _render(
-    request: TenantRequest, classes: list[Kept], form: RetentionForm | None
+    request: TenantRequest, classes: list[RetentionSetting], form: RetentionForm | None
 ) -> HttpResponse:
     shown = form or RetentionForm(
         initial={each.name: each.days for each in classes}, classes=classes
@@ -98,7 +108,7 @@ def _render(
             each.name: shown.cleaned_data.get(each.name) or each.data_class.usual_days
             for each in classes
         }
-    going = retention_preview(tenant=request.tenant, days=days, at=timezone.now())
+    going = preview_retention(tenant=request.tenant, days=days, at=timezone.now())
     return render_page(
         request,
         "accounts/retention.html",
@@ -117,7 +127,7 @@ def _render(
     )
 
 
-def _hint(kept: Kept) -> str:
+def _describe_limits(kept: RetentionSetting) -> str:
     says, usual = kept.data_class.says, kept.data_class.usual_days
     most = kept.data_class.most_days
     least = f"{kept.least:,}"

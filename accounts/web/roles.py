@@ -24,7 +24,7 @@ _WORDS = {
     Access.WRITE_SANDBOX: gettext_lazy("Sandbox only"),
 }
 # What is done and not looked at: whoever may, may.
-_DEEDS = {Area.SIGN_REPORTS, Area.DELETE_USERS, Area.DELETE_TEAM}
+_ACTION_AREAS = {Area.SIGN_REPORTS, Area.DELETE_USERS, Area.DELETE_TEAM}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +43,15 @@ class RightsInWords:
     see: list[str]
 
 
-def matrix_rows() -> list[MatrixRow]:
+def build_matrix_rows() -> list[MatrixRow]:
     """The whole matrix; a cell is the role's name and the words."""
     return [
         MatrixRow(
             str(area.label),
-            [(str(role.label), _words(area, access)) for role, access in row.items()],
+            [
+                (str(role.label), _describe_access(area, access))
+                for role, access in row.items()
+            ],
         )
         for area, row in MATRIX.items()
     ]
@@ -69,11 +72,13 @@ def describe_roles(roles: Iterable[str]) -> RightsInWords:
     return RightsInWords(change, see)
 
 
-def role_labels(roles: Iterable[str]) -> list[str]:
+def list_role_labels(roles: Iterable[str]) -> list[str]:
     """The names of roles, in the order of the matrix."""
     held = set(roles)
     return [str(role.label) for role in Role if role in held]
 
 
-def _words(area: Area, access: Access) -> str:
-    return _("Yes") if area in _DEEDS and access == Access.WRITE else _WORDS[access]
+def _describe_access(area: Area, access: Access) -> str:
+    return (
+        _("Yes") if area in _ACTION_AREAS and access == Access.WRITE else _WORDS[access]
+    )

@@ -1,8 +1,7 @@
 """Saved views of lists: the row above a list, and the pages that keep and change them.
 
-A list adopts them with `keeps_views` in its destination, `views_row` in its view and
-components/saved_views.html in its page. Must not be here: what a list's filters mean
-(each app's web/forms.py).
+A list adopts them with `keeps_views` in its destination, `build_views_row` in the
+view and components/saved_views.html in its page.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ from django.views.decorators.http import require_http_methods
 from accounts.models import SavedView
 from accounts.models.saved_view import NAME_MAX_LENGTH
 from accounts.operations.saved_views import (
-    ViewWishes,
+    ViewSettings,
     change_view,
     delete_view,
     save_view,
 )
 from accounts.queries import saved_views
 from accounts.states import Area
-from accounts.web.dialogs import ask, render_form
+from accounts.web.dialogs import render_confirmation, render_form
 from portal.lib.errors import DomainError
 from portal.lib.registry import destinations
 from portal.lib.translation import gettext_lazy
@@ -61,9 +60,9 @@ class ViewForm(forms.Form):
         required=False, label=gettext_lazy("Use as default view")
     )
 
-    def wishes(self) -> ViewWishes:
+    def wishes(self) -> ViewSettings:
         """The valid form as an operation takes it."""
-        return ViewWishes(**self.cleaned_data)
+        return ViewSettings(**self.cleaned_data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +89,12 @@ class ViewsRow:
     opens_at: str
 
 
-def views_row(request: TenantRequest) -> ViewsRow:
+def build_views_row(request: TenantRequest) -> ViewsRow:
     """The row for the list that serves the request: one query."""
     match = request.resolver_match
     page = match.view_name if match else ""
     address = page_url(request, page)
-    here = normal_query(request.GET)
+    here = normalize_query(request.GET)
     links = tuple(
         ViewLink(
             view=view,
@@ -130,7 +129,7 @@ def views_row(request: TenantRequest) -> ViewsRow:
     )
 
 
-def normal_query(query: QueryDict) -> str:
+def normalize_query(query: QueryDict) -> str:
     """A query string as views keep it: sorted, without empty values and places."""
     kept = QueryDict(mutable=True)
     for name in sorted(query.keys() - set(_PLACES)):
@@ -145,8 +144,8 @@ def save(request: TenantRequest) -> HttpResponse:
     asked = request.GET
     if not asked and request.method == "GET":
         return HttpResponseRedirect(page_url(request, "home"))
-    target = _list_page(request, asked.get("page", ""))
-    query = normal_query(QueryDict(asked.get("query", "")))
+    target = _find_list_page(request, asked.get("page", ""))
+    query = normalize_query(QueryDict(asked.get("query", "")))
     back = f"{page_url(request, target.path_name)}?{query or ALL}"
     form = ViewForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -183,8 +182,8 @@ def save(request: TenantRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def change(request: TenantRequest, view_id: str) -> HttpResponse:
     """Rename a view, share it, make it the default."""
-    view = _view(request, view_id)
-    target = _list_page(request, view.page)
+    view = _find_view(request, view_id)
+    target = _find_list_page(request, view.page)
     back = f"{page_url(request, view.page)}?{view.query}"
     is_own = view.member_id == request.member.pk
     initial = {
@@ -196,7 +195,7 @@ def change(request: TenantRequest, view_id: str) -> HttpResponse:
     if not is_own:
         del form.fields["is_default"]
     if request.method == "POST" and form.is_valid():
-        wishes = ViewWishes(**{"is_default": view.is_default, **form.cleaned_data})
+        wishes = ViewSettings(**{"is_default": view.is_default, **form.cleaned_data})
         try:
             change_view(view=view, actor=request.actor, wishes=wishes)
         except DomainError as refusal:
@@ -224,14 +223,14 @@ def change(request: TenantRequest, view_id: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def delete(request: TenantRequest, view_id: str) -> HttpResponse:
     """Ask, then forget a view."""
-    view = _view(request, view_id)
-    target = _list_page(request, view.page)
+    view = _find_view(request, view_id)
+    target = _find_list_page(request, view.page)
     back = f"{page_url(request, view.page)}?{ALL}"
     if request.method == "POST":
         delete_view(view=view, actor=request.actor)
         messages.success(request, _("View %(name)s deleted.") % {"name": view.name})
         return go_to(request, back)
-    return ask(
+    return render_confirmation(
         request,
         title=_("Delete the view %(name)s?") % {"name": view.name},
         says=_(
@@ -246,7 +245,7 @@ def delete(request: TenantRequest, view_id: str) -> HttpResponse:
     )
 
 
-def _list_page(request: TenantRequest, path_name: str) -> Destination:
+def _find_list_page(request: TenantRequest, path_name: str) -> Destination:
     """The list of this name, if the member may read it."""
     for _name, destination in destinations:
         if (
@@ -258,7 +257,7 @@ def _list_page(request: TenantRequest, path_name: str) -> Destination:
     raise Http404
 
 
-def _view(request: TenantRequest, view_id: str) -> SavedView:
+def _find_view(request: TenantRequest, view_id: str) -> SavedView:
     """A view that the member may change; any other does not exist."""
     try:
         key = UUID(view_id)

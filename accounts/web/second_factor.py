@@ -21,11 +21,11 @@ from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from accounts.operations.profile import tell_teams
+from accounts.operations.profile import record_member_change
 from accounts.operations.sessions import record_refused_factor
-from accounts.operations.sign_in_tries import give_back
+from accounts.operations.sign_in_tries import release_attempt
 from accounts.queries import SECOND_FACTORS
-from accounts.web.sign_in_tries import begin_try
+from accounts.web.sign_in_tries import start_attempt
 from portal.lib.actor import Actor, ActorKind
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _KINDS = {
 }
 
 
-def missing_step(
+def find_second_factor_step(
     request: HttpRequest, *, set_up: str = "mfa_index", onward: str = ""
 ) -> str | None:
     """Where the second factor is given, or set up; None once this session gave it.
@@ -71,40 +71,40 @@ def missing_step(
     return f"{reverse(page)}?{urlencode({'next': onward or request.get_full_path()})}"
 
 
-def keep_onward(request: HttpRequest) -> None:
+def remember_next_page(request: HttpRequest) -> None:
     """Remember where the member was going, if it is a page of ours."""
     onward = request.GET.get("next", "")
     if url_has_allowed_host_and_scheme(onward, allowed_hosts=None):
         request.session[_ONWARD] = onward
 
 
-def count_as_given(request: HttpRequest, kind: str) -> None:
+def record_factor_given(request: HttpRequest, kind: str) -> None:
     """Who sets a second factor up has shown it: this session need not ask again."""
     record_authentication(request, cast("Member", request.user), "mfa", type=kind)
 
 
-def on_added(
+def on_factor_added(
     sender: object, request: HttpRequest, user: Member, authenticator: Any, **_: Any
 ) -> None:
     """Write down a new second factor; allauth's signal calls it."""
     _record(request, user, "add_second_factor", authenticator)
 
 
-def on_removed(
+def on_factor_removed(
     sender: object, request: HttpRequest, user: Member, authenticator: Any, **_: Any
 ) -> None:
     """Write down that a second factor is gone; allauth's signal calls it."""
     _record(request, user, "remove_second_factor", authenticator)
 
 
-def on_reset(
+def on_codes_renewed(
     sender: object, request: HttpRequest, user: Member, authenticator: Any, **_: Any
 ) -> None:
     """Write down that recovery codes were made anew; allauth's signal calls it."""
     _record(request, user, "renew_second_factor", authenticator)
 
 
-def on_refused(
+def on_code_refused(
     sender: object, request: HttpRequest, user: Member, authenticator: Any, **_: Any
 ) -> None:
     """Write down that a code was wrong; allauth's signal calls it."""
@@ -118,7 +118,7 @@ def on_refused(
 def _record(request: HttpRequest, member: Member, verb: str, one: Any) -> None:
     address = request.META.get("REMOTE_ADDR") or None
     kind = _KINDS[one.type]
-    tell_teams(
+    record_member_change(
         member=member,
         actor=Actor(ActorKind.MEMBER, str(member.pk), member.email, address),
         verb=verb,
@@ -126,27 +126,27 @@ def _record(request: HttpRequest, member: Member, verb: str, one: Any) -> None:
     )
 
 
-class _CountedCode:
+class _CountedCodeMixin:
     """A code is tried as a password is: no faster, and nobody else's tries shut out."""
 
     user: Member
 
     def clean_code(self) -> str:
-        taken = begin_try(
+        taken = start_attempt(
             context.request,
             subject=f"second factor:{self.user.pk}",
             email=self.user.email,
         )
         code: str = super().clean_code()  # type: ignore[misc]  # of the form beside it
-        give_back(taken)
+        release_attempt(taken)
         return code
 
 
-class CodeForm(_CountedCode, AuthenticateForm):
+class CodeForm(_CountedCodeMixin, AuthenticateForm):
     """A code after the password."""
 
 
-class ConfirmingCodeForm(_CountedCode, ReauthenticateForm):
+class ConfirmingCodeForm(_CountedCodeMixin, ReauthenticateForm):
     """A code to confirm who it is."""
 
 
@@ -154,7 +154,7 @@ class ListSecondFactors(IndexView):
     """What the member has set up, and the way to more of it."""
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        keep_onward(request)
+        remember_next_page(request)
         response: HttpResponse = super().get(request, *args, **kwargs)
         add_never_cache_headers(response)
         return response
@@ -187,14 +187,14 @@ class ActivateAuthenticatorApp(ActivateTOTPView):
     """Show the secret once, take a first code, and count it as given."""
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        keep_onward(request)
+        remember_next_page(request)
         response: HttpResponse = super().get(request, *args, **kwargs)
         add_never_cache_headers(response)
         return response
 
     def form_valid(self, form: Any) -> HttpResponse:
         response: HttpResponse = super().form_valid(form)
-        count_as_given(self.request, str(Authenticator.Type.TOTP))
+        record_factor_given(self.request, str(Authenticator.Type.TOTP))
         return response
 
 

@@ -17,10 +17,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from accounts.operations.sessions import end_session, forget_session, note_session
+from accounts.operations.sessions import delete_session, end_session, record_session
 from accounts.queries import open_sessions
 from accounts.web.places import LAST_SEEN_STEP
-from accounts.web.proofs import own_sign_in
+from accounts.web.proofs import require_own_sign_in
 from portal.lib.web import go_to, page_url
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _SYSTEMS = (
 )
 
 
-def device_words(user_agent: str) -> str:
+def describe_device(user_agent: str) -> str:
     """What a browser says of itself, in words; what it does not say is left out."""
     browser = next((words for mark, words in _BROWSERS if mark in user_agent), "")
     system = next((words for mark, words in _SYSTEMS if mark in user_agent), "")
@@ -61,42 +61,42 @@ def device_words(user_agent: str) -> str:
     return browser or system or _("Unknown device")
 
 
-def mark_seen(request: TenantRequest) -> None:
+def record_session_seen(request: TenantRequest) -> None:
     """Note the session of a signed-in member, seldom enough to cost nothing."""
     now = int(time.time())
     if now - request.session.get(_SEEN, 0) >= LAST_SEEN_STEP.total_seconds():
-        _note(request, request.member)
+        _record_session(request, request.member)
 
 
 def on_sign_in(sender: object, request: HttpRequest, user: Member, **_: Any) -> None:
     """Note a new session; Django's signal of a sign-in calls it."""
-    _note(request, user)
+    _record_session(request, user)
 
 
 def on_sign_out(sender: object, request: HttpRequest, **_: Any) -> None:
     """Forget a session; Django's signal of a sign-out calls it."""
     if request.session.session_key:
-        forget_session(session_key=request.session.session_key)
+        delete_session(session_key=request.session.session_key)
 
 
-def renew_session(request: HttpRequest, member: Member) -> None:
+def keep_current_session(request: HttpRequest, member: Member) -> None:
     """Keep this session when all the member's others end, and note its new key."""
     update_session_auth_hash(request, member)
-    _note(request, member)
+    _record_session(request, member)
 
 
-def session_rows(request: TenantRequest) -> list[tuple[MemberSession, str, bool]]:
+def list_session_rows(request: TenantRequest) -> list[tuple[MemberSession, str, bool]]:
     """Each open session, its device in words, and whether it is this one."""
     here = request.session.session_key
     found = open_sessions(member=request.member, at=timezone.now())
     return [
-        (session, device_words(session.user_agent), session.session_key == here)
+        (session, describe_device(session.user_agent), session.session_key == here)
         for session in found
     ]
 
 
 @require_POST
-@own_sign_in
+@require_own_sign_in
 def end(request: TenantRequest, sign_in_id: str) -> HttpResponse:
     try:
         wanted = UUID(sign_in_id)
@@ -107,12 +107,12 @@ def end(request: TenantRequest, sign_in_id: str) -> HttpResponse:
     return go_to(request, page_url(request, "team:profile"))
 
 
-def _note(request: HttpRequest, member: Member) -> None:
+def _record_session(request: HttpRequest, member: Member) -> None:
     key = request.session.session_key
     if key is None:
         return
     request.session[_SEEN] = int(time.time())
-    note_session(
+    record_session(
         member=member,
         session_key=key,
         address=request.META.get("REMOTE_ADDR") or None,

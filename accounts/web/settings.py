@@ -49,7 +49,7 @@ def save_team(request: TenantRequest) -> HttpResponse:
         except DomainError as refusal:
             form.add_error(refusal.field, refusal.message)
         else:
-            return _saved(request, _("Team saved."))
+            return _redirect_saved(request, _("Team saved."))
     return _render_settings(request, team_form=form)
 
 
@@ -61,7 +61,7 @@ def save_brand(request: TenantRequest) -> HttpResponse:
         change_settings(
             tenant=request.tenant, actor=request.actor, settings=form.settings()
         )
-        return _saved(request, _("Branding saved."))
+        return _redirect_saved(request, _("Branding saved."))
     return _render_settings(request, brand_form=form)
 
 
@@ -73,11 +73,11 @@ def save_behaviour(request: TenantRequest) -> HttpResponse:
         change_settings(
             tenant=request.tenant, actor=request.actor, settings=form.settings()
         )
-        return _saved(request, _("Settings saved."))
+        return _redirect_saved(request, _("Settings saved."))
     return _render_settings(request, behaviour_form=form)
 
 
-def _saved(request: TenantRequest, words: str) -> HttpResponse:
+def _redirect_saved(request: TenantRequest, words: str) -> HttpResponse:
     messages.success(request, words)
     return go_to(request, page_url(request, "team:settings"))
 
@@ -111,7 +111,7 @@ def _render_settings(
         "accounts/settings.html",
         status=422 if is_refused else 200,
         may_change=may_change,
-        changes=[(entry, _diff(entry)) for entry in changes],
+        changes=[(entry, _list_changes(entry)) for entry in changes],
         section="settings",
         team_form=team_form,
         brand_form=brand_form,
@@ -119,23 +119,27 @@ def _render_settings(
     )
 
 
-def _diff(entry: AuditEntry) -> list[tuple[str, str, str]]:
+def _list_changes(entry: AuditEntry) -> list[tuple[str, str, str]]:
     """Name, old and new of each change; a brand is told field by field."""
     lines = []
     for name, (old, new) in sorted(entry.changes.items()):
         if name == "brand_information":
             before, after = old or {}, new or {}
             lines += [
-                (part, _words(before.get(part)), _words(after.get(part)))
+                (
+                    part,
+                    _describe_value(before.get(part)),
+                    _describe_value(after.get(part)),
+                )
                 for part in sorted({*before, *after})
                 if before.get(part) != after.get(part)
             ]
         else:
-            lines.append((name, _words(old), _words(new)))
+            lines.append((name, _describe_value(old), _describe_value(new)))
     return lines
 
 
-def _words(value: object) -> str:
+def _describe_value(value: object) -> str:
     match value:
         case True:
             return _("on")

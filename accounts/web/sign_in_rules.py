@@ -15,8 +15,12 @@ from django.http import Http404
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from accounts.web.proofs import is_confined, mark_of, vouched_teams
-from accounts.web.second_factor import missing_step
+from accounts.web.proofs import (
+    find_provider_mark,
+    is_single_sign_on_session,
+    list_proven_teams,
+)
+from accounts.web.second_factor import find_second_factor_step
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -31,12 +35,12 @@ _OPEN = (
 _OF_THE_ACCOUNT = ("/accounts/", "/admin/", "/invitation/")
 
 
-def is_shut(request: HttpRequest) -> bool:
+def is_closed_to_session(request: HttpRequest) -> bool:
     """Whether a page outside any team is not for this session: it is confined."""
     path = request.path_info
     if not path.startswith(_OF_THE_ACCOUNT) or path.startswith(_OPEN):
         return False
-    return is_confined(request.session)
+    return is_single_sign_on_session(request.session)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,26 +52,28 @@ class EntryRules:
     mark: str = ""
 
 
-def way_in(
+def find_missing_step(
     request: HttpRequest, *, member: Member, team: Team, rules: EntryRules
 ) -> str | None:
     """Where the member shows what is missing to enter the team; None: nothing is.
 
     Raises: Http404, where this session must not even know that they belong to the team.
     """
-    confined = is_confined(request.session)
-    if confined and team.pk not in vouched_teams(request.session):
+    confined = is_single_sign_on_session(request.session)
+    if confined and team.pk not in list_proven_teams(request.session):
         raise Http404
     if not confined and member.email_confirmed_at is None:
         return reverse("confirm_address")
-    vouched = rules.mark != "" and mark_of(request.session, team.pk) == rules.mark
+    vouched = (
+        rules.mark != "" and find_provider_mark(request.session, team.pk) == rules.mark
+    )
     if (confined or rules.needs_provider) and not vouched:
         page = reverse("single_sign_on", kwargs={"team_slug": team.slug})
-        return f"{page}?{urlencode({'next': _onward(request)})}"
+        return f"{page}?{urlencode({'next': _next_page(request)})}"
     if not rules.needs_second_factor or vouched:
         # A provider asks for what its team thinks right.
         return None
-    step = missing_step(request, onward=_onward(request))
+    step = find_second_factor_step(request, onward=_next_page(request))
     if step is not None:
         messages.info(
             request, _("%(team)s requires a second factor.") % {"team": team.name}
@@ -75,7 +81,7 @@ def way_in(
     return step
 
 
-def _onward(request: HttpRequest) -> str:
+def _next_page(request: HttpRequest) -> str:
     """Where to go on; what was posted is not sent again."""
     if request.method in ("GET", "HEAD") and not getattr(request, "htmx", False):
         return request.get_full_path()

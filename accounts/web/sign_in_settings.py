@@ -24,9 +24,9 @@ from accounts.operations.single_sign_on import (
 )
 from accounts.queries import team_members
 from accounts.states import Area
-from accounts.web.dialogs import ask
+from accounts.web.dialogs import render_confirmation
 from accounts.web.forms import ProviderForm, SignInRulesForm
-from accounts.web.proofs import mark_of
+from accounts.web.proofs import find_provider_mark
 from accounts.web.rights import require_right
 from accounts.web.step_up import step_up
 from portal.lib.errors import DomainError
@@ -59,7 +59,7 @@ def save_rules(request: TenantRequest) -> HttpResponse:
         change_sign_in_rules(
             team=team,
             actor=request.actor,
-            mark=mark_of(request.session, team.pk),
+            mark=find_provider_mark(request.session, team.pk),
             **form.cleaned_data,
         )
     except DomainError as refusal:
@@ -68,7 +68,7 @@ def save_rules(request: TenantRequest) -> HttpResponse:
             _("%(reason)s Nothing was changed.") % {"reason": refusal.message},
         )
         return _render(request, rules_form=form)
-    return _saved(request, _("Sign-in requirements saved."))
+    return _redirect_saved(request, _("Sign-in requirements saved."))
 
 
 @sensitive_post_parameters("client_secret")
@@ -90,7 +90,7 @@ def save_provider(request: TenantRequest) -> HttpResponse:
                 _("%(reason)s Nothing was changed.") % {"reason": refusal.message},
             )
         else:
-            return _saved(request, _("Provider checked and saved."))
+            return _redirect_saved(request, _("Provider checked and saved."))
     return _render(request, provider_form=form)
 
 
@@ -105,8 +105,8 @@ def remove_provider(request: TenantRequest) -> HttpResponse:
         except DomainError as refusal:
             messages.error(request, refusal.message)
             return go_to(request, page_url(request, "team:sign_in"))
-        return _saved(request, _("Single sign-on removed."))
-    return ask(
+        return _redirect_saved(request, _("Single sign-on removed."))
+    return render_confirmation(
         request,
         title=_("Remove single sign-on?"),
         says=_(
@@ -120,7 +120,7 @@ def remove_provider(request: TenantRequest) -> HttpResponse:
     )
 
 
-def _saved(request: TenantRequest, words: str) -> HttpResponse:
+def _redirect_saved(request: TenantRequest, words: str) -> HttpResponse:
     messages.success(request, words)
     return go_to(request, page_url(request, "team:sign_in"))
 
@@ -173,5 +173,5 @@ def _render(
         door_url=absolute_url(reverse("single_sign_on", kwargs=here)),
         back_url=absolute_url(reverse("single_sign_on_back", kwargs=here)),
         is_proven=present is not None
-        and mark_of(request.session, team.pk) == present.mark,
+        and find_provider_mark(request.session, team.pk) == present.mark,
     )

@@ -30,13 +30,17 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_safe
 
 from accounts.gateways.base import NotVouched, ProviderFailed, ProviderUnavailable
-from accounts.gateways.openid import LEEWAY_S, find_provider, sign_in_url, trade_code
-from accounts.gateways.openid_http import exchange_ends
+from accounts.gateways.openid import LEEWAY_S, exchange_code, find_provider, sign_in_url
+from accounts.gateways.openid_http import exchange_deadline
 from accounts.models import Member, SingleSignOn
-from accounts.operations.single_sign_on import client_of
-from accounts.operations.single_sign_on_entry import enter_team
+from accounts.operations.single_sign_on import build_client
+from accounts.operations.single_sign_on_entry import sign_in_to_team
 from accounts.states import Environment
-from accounts.web.proofs import is_confined, note_proof, vouched_teams
+from accounts.web.proofs import (
+    is_single_sign_on_session,
+    list_proven_teams,
+    record_provider_proof,
+)
 from portal.lib.addresses import AddressRefused
 from portal.lib.errors import DomainError
 from portal.lib.links import absolute_url
@@ -56,19 +60,19 @@ _UNAVAILABLE = 503
 
 
 @require_safe
-def choose(request: HttpRequest) -> HttpResponse:
+def choose_team(request: HttpRequest) -> HttpResponse:
     """Ask for the team, unless it is known from where the member was going."""
-    onward = _onward(request)
+    onward = _next_page(request)
     place = _PLACE.match(onward)
     wanted = request.GET.get("team", "").strip().strip("/").lower()
     slug = wanted or (place["slug"] if place else "")
-    limited = _limit(request)
+    limited = _refuse_too_many(request)
     if limited:
         return limited
     if slug and SingleSignOn.objects.filter(team__slug=slug, **_LIVE).exists():
-        page = reverse("single_sign_on", kwargs={"team_slug": slug})
-        return HttpResponseRedirect(_with(page, next=onward))
-    return _private(
+        single_sign_on_page = reverse("single_sign_on", kwargs={"team_slug": slug})
+        return HttpResponseRedirect(_add_query(single_sign_on_page, next=onward))
+    return _set_no_cache(
         render(
             request,
             "accounts/single_sign_on_team.html",
@@ -79,20 +83,20 @@ def choose(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def page(request: HttpRequest, team_slug: str) -> HttpResponse:
+def single_sign_on_page(request: HttpRequest, team_slug: str) -> HttpResponse:
     """Say where it goes on to, and lead there."""
-    limited = _limit(request)
+    limited = _refuse_too_many(request)
     if limited:
         return limited
-    return _render_page(request, _single_sign_on(team_slug))
+    return _render_page(request, _find_single_sign_on(team_slug))
 
 
 @require_safe
 @login_required
-def confirm(request: HttpRequest) -> HttpResponse:
+def confirm_identity(request: HttpRequest) -> HttpResponse:
     """The same for who has to confirm that it is them; their provider is asked anew."""
-    known = vouched_teams(request.session)
-    place = _PLACE.match(_onward(request))
+    known = list_proven_teams(request.session)
+    place = _PLACE.match(_next_page(request))
     found = SingleSignOn.objects.filter(team__in=known, **_LIVE).select_related("team")
     ordered = sorted(
         found, key=lambda each: (not place or each.team.slug != place["slug"], each.pk)
@@ -103,23 +107,23 @@ def confirm(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def go(request: HttpRequest, team_slug: str) -> HttpResponse:
+def redirect_to_provider(request: HttpRequest, team_slug: str) -> HttpResponse:
     """On to the provider, with what only it and this session know.
 
     Who is signed in comes here from the page that says what follows, and no other way:
     a link elsewhere would join their account to a provider without their knowing.
     """
-    limited = _limit(request)
+    limited = _refuse_too_many(request)
     if limited:
         return limited
-    single_sign_on = _single_sign_on(team_slug)
+    single_sign_on = _find_single_sign_on(team_slug)
     given = request.GET.get("agreed", "")
-    if not constant_time_compare(given, _agreement(request, single_sign_on)):
+    if not constant_time_compare(given, _consent_token(request, single_sign_on)):
         return _render_page(request, single_sign_on)
     try:
         provider = find_provider(single_sign_on.issuer)
     except (ProviderFailed, AddressRefused):
-        return _fail(request, single_sign_on, "unavailable")
+        return _render_failure(request, single_sign_on, "unavailable")
     state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
     is_fresh = request.GET.get("fresh") == "1"
     flows = request.session.get(_FLOWS, {})
@@ -130,18 +134,18 @@ def go(request: HttpRequest, team_slug: str) -> HttpResponse:
             "mark": single_sign_on.mark,
             "nonce": nonce,
             "verifier": verifier,
-            "onward": _onward(request),
+            "onward": _next_page(request),
             "is_fresh": is_fresh,
             "at": int(time.time()),
         },
     }
     challenge = urlsafe_b64encode(sha256(verifier.encode()).digest())
-    return _private(
+    return _set_no_cache(
         HttpResponseRedirect(
             sign_in_url(
                 provider,
-                client_of(single_sign_on),
-                redirect_url=_back_url(single_sign_on),
+                build_client(single_sign_on),
+                redirect_url=_return_url(single_sign_on),
                 state=state,
                 nonce=nonce,
                 challenge=challenge.decode().rstrip("="),
@@ -152,38 +156,40 @@ def go(request: HttpRequest, team_slug: str) -> HttpResponse:
 
 
 @require_safe
-def back(request: HttpRequest, team_slug: str) -> HttpResponse:
+def return_from_provider(request: HttpRequest, team_slug: str) -> HttpResponse:
     """Where the provider sends people back to: let them in, or say why not."""
-    limited = _limit(request)
+    limited = _refuse_too_many(request)
     if limited:
         return limited
-    single_sign_on = _single_sign_on(team_slug)
+    single_sign_on = _find_single_sign_on(team_slug)
     flow = _take_flow(request, single_sign_on)
     if flow is None:
-        return _fail(request, single_sign_on, "expired")
+        return _render_failure(request, single_sign_on, "expired")
     if "code" not in request.GET:
-        return _fail(request, single_sign_on, "refused")
+        return _render_failure(request, single_sign_on, "refused")
     try:
-        claims = _ask(request, single_sign_on, flow)
+        claims = _fetch_claims(request, single_sign_on, flow)
     except (ProviderUnavailable, AddressRefused) as failed:
-        return _fail(request, single_sign_on, "unavailable", failed)
+        return _render_failure(request, single_sign_on, "unavailable", failed)
     except ProviderFailed as failed:
-        return _fail(request, single_sign_on, "not_vouched", failed)
-    return _enter(request, single_sign_on, claims, flow)
+        return _render_failure(request, single_sign_on, "not_vouched", failed)
+    return _sign_in(request, single_sign_on, claims, flow)
 
 
-def _ask(request: HttpRequest, single_sign_on: SingleSignOn, flow: Any) -> Claims:
+def _fetch_claims(
+    request: HttpRequest, single_sign_on: SingleSignOn, flow: Any
+) -> Claims:
     """Whom the provider vouches for. Raises: ProviderFailed, AddressRefused."""
-    ends = exchange_ends()
+    ends = exchange_deadline()
     provider = find_provider(single_sign_on.issuer, ends=ends)
     # RFC 9207: who answers may say so, and then it has to be who was asked.
     if request.GET.get("iss", provider.issuer) != provider.issuer:
         raise NotVouched("iss")
-    claims = trade_code(
+    claims = exchange_code(
         provider,
-        client_of(single_sign_on),
+        build_client(single_sign_on),
         code=request.GET["code"],
-        redirect_url=_back_url(single_sign_on),
+        redirect_url=_return_url(single_sign_on),
         verifier=flow["verifier"],
         nonce=flow["nonce"],
         ends=ends,
@@ -193,20 +199,20 @@ def _ask(request: HttpRequest, single_sign_on: SingleSignOn, flow: Any) -> Claim
     return claims
 
 
-def _enter(
+def _sign_in(
     request: HttpRequest, single_sign_on: SingleSignOn, claims: Claims, flow: Any
 ) -> HttpResponse:
     signed_in = request.user if isinstance(request.user, Member) else None
     try:
-        membership = enter_team(
+        membership = sign_in_to_team(
             single_sign_on=single_sign_on,
             claims=claims,
             address=request.META.get("REMOTE_ADDR") or None,
             signed_in=signed_in,
-            is_own_session=not is_confined(request.session),
+            is_own_session=not is_single_sign_on_session(request.session),
         )
     except DomainError as refusal:
-        return _fail(request, single_sign_on, refusal.code)
+        return _render_failure(request, single_sign_on, refusal.code)
     member = membership.member
     if signed_in is None:
         request.session.set_expiry(0)
@@ -214,7 +220,7 @@ def _enter(
         get_adapter(request).login(request, member)
     elif flow["is_fresh"]:
         record_authentication(request, member, "single_sign_on")
-    note_proof(request.session, single_sign_on, is_sign_in=signed_in is None)
+    record_provider_proof(request.session, single_sign_on, is_sign_in=signed_in is None)
     home = reverse(
         "home",
         kwargs={
@@ -222,13 +228,13 @@ def _enter(
             "environment": Environment.SANDBOX.value,
         },
     )
-    return _private(HttpResponseRedirect(flow["onward"] or home))
+    return _set_no_cache(HttpResponseRedirect(flow["onward"] or home))
 
 
 _LIVE = {"team__deleted_at": None}
 
 
-def _single_sign_on(team_slug: str) -> SingleSignOn:
+def _find_single_sign_on(team_slug: str) -> SingleSignOn:
     found = (
         SingleSignOn.objects.filter(team__slug=team_slug, **_LIVE)
         .select_related("team")
@@ -254,24 +260,24 @@ def _render_page(
     request: HttpRequest, single_sign_on: SingleSignOn, **more: str
 ) -> HttpResponse:
     slug = single_sign_on.team.slug
-    onward = _onward(request)
+    onward = _next_page(request)
     start = reverse("single_sign_on_go", kwargs={"team_slug": slug})
-    agreed = _agreement(request, single_sign_on)
-    return _private(
+    agreed = _consent_token(request, single_sign_on)
+    return _set_no_cache(
         render(
             request,
             "accounts/single_sign_on.html",
             {
                 "team": single_sign_on.team.name,
                 "provider": urlsplit(single_sign_on.issuer).netloc,
-                "go_url": _with(start, next=onward, agreed=agreed, **more),
+                "go_url": _add_query(start, next=onward, agreed=agreed, **more),
                 "is_confirming": bool(more),
             },
         )
     )
 
 
-def _agreement(request: HttpRequest, single_sign_on: SingleSignOn) -> str:
+def _consent_token(request: HttpRequest, single_sign_on: SingleSignOn) -> str:
     """What only a page of this session's knows; empty for who is not signed in."""
     if not request.user.is_authenticated:
         return ""
@@ -279,7 +285,7 @@ def _agreement(request: HttpRequest, single_sign_on: SingleSignOn) -> str:
     return salted_hmac("accounts.web.single_sign_on", held).hexdigest()
 
 
-def _fail(
+def _render_failure(
     request: HttpRequest,
     single_sign_on: SingleSignOn,
     reason: str,
@@ -291,7 +297,7 @@ def _fail(
         "single sign-on of team %s: %s %s", single_sign_on.team_id, reason, detail
     )
     here = reverse("single_sign_on", kwargs={"team_slug": single_sign_on.team.slug})
-    return _private(
+    return _set_no_cache(
         render(
             request,
             "accounts/single_sign_on_failed.html",
@@ -299,38 +305,38 @@ def _fail(
                 "team": single_sign_on.team.name,
                 "reason": reason,
                 "again_url": here,
-                "login_url": _with(reverse("account_login"), next=here),
+                "login_url": _add_query(reverse("account_login"), next=here),
             },
             status=_UNAVAILABLE if reason == "unavailable" else 403,
         )
     )
 
 
-def _onward(request: HttpRequest) -> str:
+def _next_page(request: HttpRequest) -> str:
     """Where the member was going, if it is a page of ours."""
     onward = request.GET.get("next", "")
     return onward if url_has_allowed_host_and_scheme(onward, None) else ""
 
 
-def _back_url(single_sign_on: SingleSignOn) -> str:
+def _return_url(single_sign_on: SingleSignOn) -> str:
     slug = single_sign_on.team.slug
     path = reverse("single_sign_on_back", kwargs={"team_slug": slug})
     return absolute_url(path)
 
 
-def _with(path: str, **query: str) -> str:
+def _add_query(path: str, **query: str) -> str:
     given = {name: value for name, value in query.items() if value}
     return f"{path}?{urlencode(given)}" if given else path
 
 
-def _limit(request: HttpRequest) -> HttpResponse | None:
+def _refuse_too_many(request: HttpRequest) -> HttpResponse | None:
     limited: HttpResponse | None = ratelimit.consume_or_429(
         request, action="single_sign_on"
     )
     return limited
 
 
-def _private(response: HttpResponse) -> HttpResponse:
+def _set_no_cache(response: HttpResponse) -> HttpResponse:
     add_never_cache_headers(response)
     # Neither state nor code goes on to another page.
     response["Referrer-Policy"] = "same-origin"

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     View = Callable[..., HttpResponseBase]
 
 
-def confirmed_at(request: HttpRequest) -> datetime | None:
+def find_confirmed_at(request: HttpRequest) -> datetime | None:
     """When this session last proved who it is, by sign-in or since; None: never."""
     user = request.user
     if not user.is_authenticated:
@@ -45,7 +45,7 @@ def confirmed_at(request: HttpRequest) -> datetime | None:
 
 def is_confirmed(request: HttpRequest) -> bool:
     """Whether that was within ACCOUNT_REAUTHENTICATION_TIMEOUT (15 minutes)."""
-    at = confirmed_at(request)
+    at = find_confirmed_at(request)
     limit = timedelta(seconds=settings.ACCOUNT_REAUTHENTICATION_TIMEOUT)
     return at is not None and timezone.now() - at < limit
 
@@ -65,17 +65,17 @@ def step_up(view: View) -> View:
     ) -> HttpResponseBase:
         if is_confirmed(request):
             return view(request, *args, **kwargs)
-        return ask_to_confirm(request)
+        return redirect_to_confirm(request)
 
     return guarded
 
 
-def ask_to_confirm(request: TenantRequest) -> HttpResponse:
+def redirect_to_confirm(request: TenantRequest) -> HttpResponse:
     """Lead to the page that asks, and from there back; for views that check halfway."""
     if request.method == "GET":
         onward = request.get_full_path()
     else:
-        onward = _sent_from(request)
+        onward = _find_form_page(request)
         messages.warning(
             request, _("Identity confirmed. Repeat your last action to finish.")
         )
@@ -87,7 +87,7 @@ def ask_to_confirm(request: TenantRequest) -> HttpResponse:
     return go_to(request, f"{way}?{urlencode({'next': onward})}")
 
 
-def _sent_from(request: TenantRequest) -> str:
+def _find_form_page(request: TenantRequest) -> str:
     """The path of the page whose form this is, if it is one of ours."""
     page = request.headers.get("HX-Current-URL") or request.headers.get("Referer", "")
     if not url_has_allowed_host_and_scheme(page, allowed_hosts={request.get_host()}):

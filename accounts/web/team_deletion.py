@@ -19,12 +19,12 @@ from django.views.decorators.http import require_http_methods
 from accounts.operations.team_deletion import (
     delete_team,
     mail_owners,
+    restore_deadline,
     undo_delete_team,
-    undo_ends_at,
 )
 from accounts.queries import deleted_teams
 from accounts.states import Area
-from accounts.web.dialogs import ask
+from accounts.web.dialogs import render_confirmation
 from accounts.web.rights import require_right
 from accounts.web.step_up import step_up
 from portal.lib.actor import Actor, ActorKind
@@ -41,16 +41,16 @@ if TYPE_CHECKING:
 @require_http_methods(["GET", "POST"])
 @require_right(Area.DELETE_TEAM, write=True)
 @step_up
-def delete(request: TenantRequest) -> HttpResponse:
+def delete_team_page(request: TenantRequest) -> HttpResponse:
     team = request.tenant.team
     error = ""
     if request.method == "POST":
         if request.POST.get("typed_name", "").strip() == team.name:
-            deleted = delete_team(team=team, actor=request.actor)
-            mail_owners(team=deleted, actor=request.actor)
+            deleted_teams_page = delete_team(team=team, actor=request.actor)
+            mail_owners(team=deleted_teams_page, actor=request.actor)
             return go_to(request, reverse("deleted_teams"))
         error = _("The name does not match. Nothing was deleted.")
-    return ask(
+    return render_confirmation(
         request,
         title=_("Delete %(team)s?") % {"team": team.name},
         says=(
@@ -73,14 +73,14 @@ def delete(request: TenantRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @login_required
-def deleted(request: HttpRequest) -> HttpResponse:
+def deleted_teams_page(request: HttpRequest) -> HttpResponse:
     """The teams that the member owned and can bring back; bring one back."""
     member = cast("Member", request.user)
     teams = deleted_teams(member)
     if request.method == "POST":
         try:
             team = undo_delete_team(
-                team=_asked_for(request, teams), actor=_actor(request, member)
+                team=_find_requested_team(request, teams), actor=_actor(request, member)
             )
         except DomainError as refusal:
             messages.error(request, refusal.message)
@@ -92,11 +92,11 @@ def deleted(request: HttpRequest) -> HttpResponse:
     return render(
         request,
         "accounts/deleted_teams.html",
-        {"teams": [(team, undo_ends_at(team)) for team in teams]},
+        {"teams": [(team, restore_deadline(team)) for team in teams]},
     )
 
 
-def _asked_for(request: HttpRequest, teams: list[Team]) -> Team:
+def _find_requested_team(request: HttpRequest, teams: list[Team]) -> Team:
     try:
         wanted = UUID(request.POST.get("team_id", ""))
     except ValueError:

@@ -26,8 +26,8 @@ app_name = "team"
 urlpatterns = [
     path("members/", members.member_list, name="members"),
     path("members/invite/", invitations.invite, name="invite"),
-    path("members/<str:member_id>/roles/", members.member_roles, name="roles"),
-    path("members/<str:member_id>/remove/", members.member_remove, name="remove"),
+    path("members/<str:member_id>/roles/", members.change_member_roles, name="roles"),
+    path("members/<str:member_id>/remove/", members.remove_member_page, name="remove"),
     path("invitations/<str:invitation_id>/resend/", invitations.resend, name="resend"),
     path(
         "invitations/<str:invitation_id>/withdraw/", invitations.revoke, name="withdraw"
@@ -46,8 +46,8 @@ urlpatterns = [
         management_keys.revoke,
         name="revoke_management_key",
     ),
-    path("members/view-as/", viewing.start, name="view_as"),
-    path("members/view-as/stop/", viewing.stop, name="stop_viewing"),
+    path("members/view-as/", viewing.start_viewing_as, name="view_as"),
+    path("members/view-as/stop/", viewing.stop_viewing_as, name="stop_viewing"),
     path("views/save/", saved_views.save, name="save_view"),
     path("views/<str:view_id>/", saved_views.change, name="view"),
     path("views/<str:view_id>/delete/", saved_views.delete, name="delete_view"),
@@ -66,13 +66,13 @@ urlpatterns = [
     ),
     path("settings/notifications/", notices.notifications, name="notifications"),
     path("settings/retention/", retention.retention, name="retention"),
-    path("settings/delete-team/", team_deletion.delete, name="delete_team"),
+    path("settings/delete-team/", team_deletion.delete_team_page, name="delete_team"),
     path("settings/team/", settings.save_team, name="save_team"),
     path("settings/brand/", settings.save_brand, name="save_brand"),
     path("settings/behaviour/", settings.save_behaviour, name="save_behaviour"),
     path("audit/", audit.audit, name="audit"),
     path("audit/file/", audit.audit_file, name="audit_file"),
-    path("audit/users/<str:user_id>/", audit.who_looked, name="who_looked"),
+    path("audit/users/<str:user_id>/", audit.access_log, name="access_log"),
     path("profile/", profile.profile, name="profile"),
     path("profile/password/", profile.password, name="password"),
     path(

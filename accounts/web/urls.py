@@ -28,7 +28,7 @@ from accounts.web.second_factor import (
     ListSecondFactors,
     ShowRecoveryCodes,
 )
-from accounts.web.team_deletion import deleted
+from accounts.web.team_deletion import deleted_teams_page
 
 urlpatterns = [
     path("invitation/", invitations.accept, name="invitation"),
@@ -43,7 +43,7 @@ urlpatterns = [
         name="mailed_invitation_link",
     ),
     path("accounts/login/", views.login, name="account_login"),
-    path("accounts/deleted-teams/", deleted, name="deleted_teams"),
+    path("accounts/deleted-teams/", deleted_teams_page, name="deleted_teams"),
     path("accounts/logout/", views.logout, name="account_logout"),
     path("accounts/signup/", views.signup, name="account_signup"),
     path("accounts/inactive/", views.account_inactive, name="account_inactive"),
@@ -70,34 +70,36 @@ urlpatterns = [
         views.password_reset_from_key_done,
         name="account_reset_password_from_key_done",
     ),
-    path("accounts/address/", addresses.wait, name="confirm_address"),
-    path("accounts/address/change/", addresses.change, name="change_address"),
+    path("accounts/address/", addresses.confirm_address_page, name="confirm_address"),
+    path("accounts/address/change/", addresses.change_address, name="change_address"),
     re_path(
         r"^accounts/address/(?P<token>[A-Za-z0-9_-]{40,2000})/$",
-        addresses.open_link,
+        addresses.confirm_address_link,
         name="address_link",
     ),
     path(
-        "accounts/single-sign-on/", single_sign_on.choose, name="single_sign_on_choose"
+        "accounts/single-sign-on/",
+        single_sign_on.choose_team,
+        name="single_sign_on_choose",
     ),
     path(
         "accounts/single-sign-on/<slug:team_slug>/",
-        single_sign_on.page,
+        single_sign_on.single_sign_on_page,
         name="single_sign_on",
     ),
     path(
         "accounts/single-sign-on/<slug:team_slug>/go/",
-        single_sign_on.go,
+        single_sign_on.redirect_to_provider,
         name="single_sign_on_go",
     ),
     path(
         "accounts/single-sign-on/<slug:team_slug>/back/",
-        single_sign_on.back,
+        single_sign_on.return_from_provider,
         name="single_sign_on_back",
     ),
     path(
         "accounts/confirm/single-sign-on/",
-        single_sign_on.confirm,
+        single_sign_on.confirm_identity,
         name="single_sign_on_confirm",
     ),
     path("accounts/second-factor/", ListSecondFactors.as_view(), name="mfa_index"),

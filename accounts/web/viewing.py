@@ -30,7 +30,7 @@ _KEY = "viewing_as"
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
 
-def viewed_role(request: TenantRequest) -> Role | None:
+def find_viewed_role(request: TenantRequest) -> Role | None:
     """The role that this session looks at the request's team as, if it still may."""
     kept = request.session.get(_KEY)
     if (
@@ -43,25 +43,27 @@ def viewed_role(request: TenantRequest) -> Role | None:
     return Role(kept["role"])
 
 
-def look_as(request: TenantRequest) -> None:
+def apply_viewed_role(request: TenantRequest) -> None:
     """Give the request the rights that it is looked with."""
-    request.viewing_as = viewed_role(request)
+    request.viewing_as = find_viewed_role(request)
     if request.viewing_as is not None:
         request.rights = Rights(
             frozenset({request.viewing_as.value}), request.tenant.environment
         )
 
 
-def refuse_change(request: TenantRequest, view: object) -> HttpResponse | None:
+def refuse_change_while_viewing(
+    request: TenantRequest, view: object
+) -> HttpResponse | None:
     """The refusal of anything but looking, while a role is looked as; else None."""
-    if request.viewing_as is None or request.method in _SAFE or view is stop:
+    if request.viewing_as is None or request.method in _SAFE or view is stop_viewing_as:
         return None
     return render(request, "accounts/only_looking.html", status=403)
 
 
 @require_POST
 @require_right(Area.TEAM, write=True)
-def start(request: TenantRequest) -> HttpResponse:
+def start_viewing_as(request: TenantRequest) -> HttpResponse:
     try:
         role = start_viewing(
             team=request.tenant.team,
@@ -80,7 +82,7 @@ def start(request: TenantRequest) -> HttpResponse:
 
 
 @require_POST
-def stop(request: TenantRequest) -> HttpResponse:
+def stop_viewing_as(request: TenantRequest) -> HttpResponse:
     if request.viewing_as is not None:
         stop_viewing(
             team=request.tenant.team, actor=request.actor, role=request.viewing_as

@@ -21,9 +21,9 @@ from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_change
 from accounts.operations.notices import (
-    Happening,
-    note_happening,
+    NoticeEvent,
     post_notice,
+    record_notice_mailed_by_caller,
     settings_link,
 )
 from accounts.states import NoticeKind
@@ -199,7 +199,9 @@ def mail_critical_alert(*, tenant: Tenant, alert_id: int, escalation: int) -> No
     if alert is None:
         return
     happening = _critical_happening(tenant, alert, escalation)
-    members = note_happening(tenant=tenant, happening=happening, at=timezone.now())
+    members = record_notice_mailed_by_caller(
+        tenant=tenant, happening=happening, at=timezone.now()
+    )
     first = tenant.critical_result_notification_email
     recipients = list(dict.fromkeys([*([first] if first else []), *members]))
     if not recipients:
@@ -252,9 +254,9 @@ def _find_unacknowledged_alert(tenant: Tenant, alert_id: int) -> CriticalAlert |
 
 def _critical_happening(
     tenant: Tenant, alert: CriticalAlert, escalation: int
-) -> Happening:
+) -> NoticeEvent:
     """One step of waiting, as members are told of it."""
-    return Happening(
+    return NoticeEvent(
         kind=NoticeKind.CRITICAL_RESULT,
         key=f"{alert.pk}-{escalation}",
         words=_("A critical result is past your team's acknowledgement limit.")

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.states import Area
-from accounts.web.dialogs import posted, render_form
+from accounts.web.dialogs import read_posted, render_form
 from accounts.web.rights import require_right
 from labs.models import Lab
 from labs.operations.accounts import (
@@ -83,7 +83,7 @@ def account_list(request: TenantRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @require_right(Area.CATALOGUE, write=True)
 def add_account(request: TenantRequest) -> HttpResponse:
-    form = NewAccountForm(posted(request), initial=INITIAL)
+    form = NewAccountForm(read_posted(request), initial=INITIAL)
     if request.method == "POST" and form.is_valid():
         try:
             account = create_lab_account(
@@ -110,7 +110,7 @@ def add_account(request: TenantRequest) -> HttpResponse:
 @require_right(Area.CATALOGUE, write=True)
 def edit_account(request: TenantRequest, account_id: str) -> HttpResponse:
     account = _get_account(request, account_id)
-    form = AccountForm(posted(request), initial=build_initial_values(account))
+    form = AccountForm(read_posted(request), initial=build_initial_values(account))
     if request.method == "POST" and form.is_valid():
         try:
             update_lab_account(
@@ -134,7 +134,7 @@ def edit_account(request: TenantRequest, account_id: str) -> HttpResponse:
 @require_right(Area.CATALOGUE, write=True)
 def edit_account_status(request: TenantRequest, account_id: str) -> HttpResponse:
     account = _get_account(request, account_id)
-    form = AccountStatusForm(account, posted(request))
+    form = AccountStatusForm(account, read_posted(request))
     if request.method == "POST" and form.is_valid():
         to = LabAccountStatus(form.cleaned_data["status"])
         try:
@@ -159,7 +159,7 @@ def edit_account_status(request: TenantRequest, account_id: str) -> HttpResponse
 def edit_account_teams(request: TenantRequest, account_id: str) -> HttpResponse:
     account = _get_account(request, account_id)
     linked = [link.team_id for link in account.team_links.all()]
-    form = AccountTeamsForm(account, posted(request), initial={"teams": linked})
+    form = AccountTeamsForm(account, read_posted(request), initial={"teams": linked})
     if request.method == "POST" and form.is_valid():
         set_lab_account_teams(
             tenant=request.tenant,

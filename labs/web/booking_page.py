@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.dateparse import parse_date
 from django.utils.translation import gettext as _
 
-from accounts.web.dialogs import posted
+from accounts.web.dialogs import read_posted
 from labs.operations.slots import SlotTaken, list_center_slots, list_home_slots
 from labs.operations.visit_papers import needs_fasting
 from labs.queries.areas import list_home_providers_at
@@ -105,7 +105,7 @@ class BookingPage:
         self.is_home = TYPE_OF_METHOD[order.method] == AppointmentType.PHLEBOTOMY
         address = order.patient_address or {}
         self.form = BookingForm(
-            posted(request),
+            read_posted(request),
             is_home=self.is_home,
             initial={"zip_code": str(address.get("zip", ""))[:5]},
         )

@@ -20,7 +20,7 @@ from django.views.decorators.http import (
 )
 
 from accounts.states import Area
-from accounts.web.dialogs import ask
+from accounts.web.dialogs import render_confirmation
 from accounts.web.rights import require_right
 from labs.models import Lab
 from labs.operations.catalogue import archive_lab_test, unarchive_lab_test
@@ -130,7 +130,7 @@ def archive(request: TenantRequest, lab_test_id: str) -> HttpResponse:
         else:
             messages.success(request, _("%(test)s archived.") % {"test": panel.name})
         return go_to(request, back)
-    return ask(
+    return render_confirmation(
         request,
         title=_("Archive %(test)s?") % {"test": panel.name},
         says=_("It can't be ordered any more. Existing orders continue."),

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.operations.audit import record_read
 from accounts.states import Area
-from accounts.web.dialogs import posted, render_form
+from accounts.web.dialogs import read_posted, render_form
 from accounts.web.rights import require_right
 from labs.models.critical import ACTION_MAX_LENGTH, TOLD_MAX_LENGTH
 from labs.operations.critical import Acknowledgement, acknowledge_critical_alert
@@ -150,7 +150,7 @@ def acknowledge(request: TenantRequest, alert_id: int) -> HttpResponse:
     # Only now: what another team has is not there, whatever the role.
     if not request.rights.allow(Area.SIGN_REPORTS, write=True):
         raise PermissionDenied
-    form = AcknowledgeForm(posted(request), initial={"told_at": timezone.now()})
+    form = AcknowledgeForm(read_posted(request), initial={"told_at": timezone.now()})
     if request.method == "POST" and form.is_valid():
         try:
             acknowledge_critical_alert(

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.states import Area
-from accounts.web.dialogs import posted
+from accounts.web.dialogs import read_posted
 from accounts.web.rights import require_right
 from labs.models.order import COMMENTS_MAX_LENGTH
 from labs.operations.order_sets import OrderSet
@@ -110,7 +110,7 @@ class ImportForm(PhysicianForm, PatientForm):
 def import_page(request: TenantRequest) -> HttpResponse:
     """The form; `?user=` names whose order it is."""
     form = ImportForm(
-        posted(request),
+        read_posted(request),
         panels=find_lab_tests(
             tenant=request.tenant,
             filters=LabTestFilters(status=LabTestStatus.ACTIVE, sort="name"),

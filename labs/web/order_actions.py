@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.operations.audit import record_read
 from accounts.states import Area
-from accounts.web.dialogs import posted, render_form
+from accounts.web.dialogs import read_posted, render_form
 from accounts.web.rights import require_right
 from labs.operations.appointment_changes import cancel_appointment
 from labs.operations.kits import KitRegistration, register_kit
@@ -84,7 +84,7 @@ class Change:
 @require_right(Area.ORDERS, write=True)
 def cancel(request: TenantRequest, order_id: UUID) -> HttpResponse:
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
-    form = CancelForm(posted(request))
+    form = CancelForm(read_posted(request))
     visit = find_active_appointment(order=order)
     may_end_visit = (
         visit is not None
@@ -125,7 +125,7 @@ def recreate(request: TenantRequest, order_id: UUID) -> HttpResponse:
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     form = RecreateForm(
         order,
-        posted(request),
+        read_posted(request),
         panels=_panels(request),
         accounts=list_linked_accounts(tenant=request.tenant),
         may_correct_patient=request.rights.allow(Area.PATIENT_DETAILS, write=True),
@@ -176,7 +176,7 @@ def advance(request: TenantRequest, order_id: UUID) -> HttpResponse:
     if not request.tenant.is_sandbox:
         messages.error(request, _("Orders can be advanced only in a sandbox."))
         return _to_order(request, order)
-    form = AdvanceForm(order, posted(request))
+    form = AdvanceForm(order, read_posted(request))
     refusal = ""
     if request.method == "POST" and form.is_valid():
         goal = form.cleaned_data["final_status"]
@@ -234,7 +234,7 @@ def register(request: TenantRequest, order_id: UUID) -> HttpResponse:
     if not order.is_registrable or order.registered_at:
         messages.error(request, "This order has no kit to register.")
         return _to_order(request, order)
-    form = PatientForm(posted(request), initial={"country": "US"})
+    form = PatientForm(read_posted(request), initial={"country": "US"})
     refusal = ""
     if request.method == "POST" and form.is_valid():
         try:
@@ -263,7 +263,7 @@ def reschedule(request: TenantRequest, order_id: UUID) -> HttpResponse:
     if order.activate_by is None:
         messages.error(request, _("This order has already started."))
         return _to_order(request, order)
-    form = ActivationForm(posted(request), initial={"day": order.activate_by})
+    form = ActivationForm(read_posted(request), initial={"day": order.activate_by})
     if request.method == "POST" and form.is_valid():
         try:
             change_start_date(

@@ -14,7 +14,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_read
-from accounts.web.dialogs import posted
+from accounts.web.dialogs import read_posted
 from labs.operations.accounts import require_billing_allowed
 from labs.operations.diagnoses import known_diagnoses
 from labs.operations.order_checks import (
@@ -263,7 +263,7 @@ def show_questions_step(
 
 
 def submit_questions_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
-    form = QuestionsForm(entry.question_markers, posted(request))
+    form = QuestionsForm(entry.question_markers, read_posted(request))
     if not is_back_pressed(request) and form.is_valid():
         answers = form.answers()
         for marker in entry.question_markers:
@@ -290,7 +290,7 @@ def show_patient_step(
 
 
 def submit_patient_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
-    form = build_patient_form(entry, posted(request))
+    form = build_patient_form(entry, read_posted(request))
     if not is_back_pressed(request) and form.is_valid():
         try:
             require_patient_allowed(request.tenant, form.details)
@@ -331,7 +331,7 @@ def show_billing_step(
 
 
 def submit_billing_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
-    form = build_billing_form(entry, posted(request))
+    form = build_billing_form(entry, read_posted(request))
     account = entry.account.account if entry.account else None
     if not is_back_pressed(request) and form.is_valid():
         state = str(entry.draft.step_values("patient").get("state", ""))
@@ -364,7 +364,7 @@ def show_comments_step(
 
 
 def submit_comments_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
-    form = CommentsForm(posted(request))
+    form = CommentsForm(read_posted(request))
     if request.POST.get("go") == "print":
         return show_comments_step(request, entry, form)
     if not is_back_pressed(request) and form.is_valid():

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
-from accounts.web.saved_views import views_row
+from accounts.web.saved_views import build_views_row
 from labs.models import Lab
 from labs.queries.accounts import list_linked_accounts
 from labs.queries.order_list import (
@@ -71,7 +71,7 @@ _COLUMNS = (
 @require_right(Area.ORDERS)
 def order_list(request: TenantRequest) -> HttpResponse:
     """The list; a POST is the wish to see its patients, which the audit keeps."""
-    views = views_row(request)
+    views = build_views_row(request)
     if views.opens_at and request.method == "GET":
         return HttpResponseRedirect(views.opens_at)
     asked = OrderListQuery.read(request.GET)

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.operations.audit import record_read
 from accounts.states import Area
-from accounts.web.dialogs import posted, render_form
+from accounts.web.dialogs import read_posted, render_form
 from accounts.web.rights import require_right
 from labs.models import InboundReport
 from labs.models.inbound import WHY_MAX_LENGTH
@@ -193,7 +193,7 @@ def match(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
     """Ask which order and why, and give the report to it."""
     row = _report(request, lab_report_id, write=True)
     given = {"order": request.GET.get("order", "")}
-    form = MatchForm(posted(request), initial=given)
+    form = MatchForm(read_posted(request), initial=given)
     if request.method == "POST" and form.is_valid():
         try:
             match_report_manually(
@@ -230,7 +230,7 @@ def match(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
 def reject(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
     """Ask why, and take the report out of the queue."""
     row = _report(request, lab_report_id, write=True)
-    form = ReasonForm(posted(request))
+    form = ReasonForm(read_posted(request))
     if request.method == "POST" and form.is_valid():
         try:
             reject_report(report=row, actor=request.actor, why=form.cleaned_data["why"])
@@ -300,7 +300,7 @@ def reread(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
 def dismiss(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
     """Ask why, and take the message out of the queue."""
     message = _message(request, lab_message_id, write=True)
-    form = ReasonForm(posted(request))
+    form = ReasonForm(read_posted(request))
     if request.method == "POST" and form.is_valid():
         try:
             dismiss_message(

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.states import Area
-from accounts.web.dialogs import posted, render_form
+from accounts.web.dialogs import read_posted, render_form
 from accounts.web.rights import require_right
 from labs.operations.appointment_changes import (
     complete_appointment,
@@ -72,7 +72,7 @@ def set_appointment_time(request: TenantRequest, order_id: UUID) -> HttpResponse
     if visit is None or not needs_time(visit):
         messages.error(request, _("No requested visit needs a time."))
         return _redirect_to_order(request, order)
-    form = AppointmentTimeForm(posted(request))
+    form = AppointmentTimeForm(read_posted(request))
     if request.method == "POST" and form.is_valid():
         given = form.cleaned_data
         local = datetime.combine(given["day"], given["time"])

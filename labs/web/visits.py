@@ -19,7 +19,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from accounts.operations.audit import record_read
 from accounts.states import Area
-from accounts.web.dialogs import posted, render_form
+from accounts.web.dialogs import read_posted, render_form
 from accounts.web.rights import require_right
 from labs.operations.appointment_changes import cancel_appointment
 from labs.operations.requisition_watches import subscribe_to_requisition
@@ -265,7 +265,7 @@ def cancel_appointment_page(request: TenantRequest, order_id: UUID) -> HttpRespo
     if visit is None:
         messages.error(request, _("This order has no visit to cancel."))
         return _redirect_to_order(request, order)
-    form = CancelAppointmentForm(posted(request), kind=visit.type)
+    form = CancelAppointmentForm(read_posted(request), kind=visit.type)
     refusal = ""
     if request.method == "POST" and form.is_valid():
         try:

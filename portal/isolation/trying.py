@@ -25,7 +25,7 @@ from django.utils import timezone
 from psycopg import sql
 
 from accounts.models import Member, Tenant
-from accounts.operations.api_keys import create_api_key, forget_keys
+from accounts.operations.api_keys import clear_key_cache, create_api_key
 from accounts.operations.management_keys import create_management_key
 from accounts.operations.teams import add_member, create_team
 from accounts.states import Environment, Role, allows
@@ -171,7 +171,7 @@ def try_isolation(*, tenant: Tenant, tell: Callable[[str], None]) -> Findings:
         tell("tables")
         _try_tables(findings, stranger)
         transaction.set_rollback(True)
-    forget_keys()
+    clear_key_cache()
     return findings
 
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.states import Area
-from accounts.web.dialogs import posted, render_form
+from accounts.web.dialogs import read_posted, render_form
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotAllowed, NotFound
 from portal.lib.translation import gettext_lazy
@@ -49,7 +49,7 @@ class WhyForm(forms.Form):
 def amend(request: TenantRequest, job_id: str) -> HttpResponse:
     """Ask why, and open the next version of a report's results on the desk."""
     job = parsing_job(tenant=request.tenant, job_id=read_id(job_id))
-    form = WhyForm(posted(request))
+    form = WhyForm(read_posted(request))
     status = 200
     if request.method == "POST":
         status = 422
@@ -113,7 +113,7 @@ def withdraw(request: TenantRequest, review_id: str) -> HttpResponse:
 def waive(request: TenantRequest, review_id: str) -> HttpResponse:
     """Let a report go as it was signed, without the second read."""
     review = _review(request, review_id)
-    form = WhyForm(posted(request))
+    form = WhyForm(read_posted(request))
     status = 200
     if request.method == "POST":
         status = 422

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.operations.audit import record_read
 from accounts.states import Area
-from accounts.web.dialogs import posted, render_form
+from accounts.web.dialogs import read_posted, render_form
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotAllowed, NotFound
 from portal.lib.web import go_to
@@ -50,7 +50,9 @@ def split(request: TenantRequest, review_id: str, position: int) -> HttpResponse
     """Make one row two."""
     review, row = find_row(request, review_id, position)
     forms = [
-        RowForm(posted(request), initial=row_form_initial(row.values), prefix=prefix)
+        RowForm(
+            read_posted(request), initial=row_form_initial(row.values), prefix=prefix
+        )
         for prefix in ("first", "second")
     ]
     sound = [form.is_valid() for form in forms]  # each says its own errors
@@ -96,7 +98,7 @@ def merge(request: TenantRequest, review_id: str, position: int) -> HttpResponse
         return go_to(request, row_url(request, review, position))
     text = suggest_merged_text([row, after])
     initial = {name: getattr(text, name) or "" for name in RowForm.base_fields}
-    form = RowForm(posted(request), initial=initial, prefix="first")
+    form = RowForm(read_posted(request), initial=initial, prefix="first")
     seen = seen_version(request, row)
     if request.method == "POST" and form.is_valid():
         beside = read_version(request.POST.get("after_version", ""))
@@ -154,7 +156,7 @@ def add(request: TenantRequest, review_id: str) -> HttpResponse:
                 name: getattr(reading, name) or ""
                 for name in ("test_name", "value", "units", "reference_range", "flag")
             }
-    form = RowForm(posted(request), initial=initial, prefix="first")
+    form = RowForm(read_posted(request), initial=initial, prefix="first")
     if request.method == "POST" and form.is_valid():
         try:
             saved = add_row(

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from accounts.operations.audit import record_read
 from accounts.states import Area
-from accounts.web.dialogs import posted, render_form
+from accounts.web.dialogs import read_posted, render_form
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotAllowed, NotFound
 from portal.lib.web import go_to, page_url, render_page, wants_fragment
@@ -92,7 +92,7 @@ def settle(
 def edit(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
     """Type what a row says; its box stays where it is."""
     review, row = find_row(request, review_id, position)
-    form = RowForm(posted(request), initial=row_form_initial(row.values))
+    form = RowForm(read_posted(request), initial=row_form_initial(row.values))
     _name_fields(form, position)
     stale = None
     if request.method == "POST" and form.is_valid():
@@ -204,7 +204,7 @@ def loinc(request: TenantRequest, review_id: str, position: int) -> HttpResponse
 def exclude(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
     """Keep a row out of the results, and say why."""
     review, row = find_row(request, review_id, position)
-    form = ReasonForm(posted(request))
+    form = ReasonForm(read_posted(request))
     seen = seen_version(request, row)
     if request.method == "POST" and form.is_valid():
         ref = build_row_ref(request, review_id, position)
@@ -240,7 +240,7 @@ def exclude(request: TenantRequest, review_id: str, position: int) -> HttpRespon
 def comment(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
     """Leave a remark on a row."""
     review, row = find_row(request, review_id, position)
-    form = ReasonForm(posted(request))
+    form = ReasonForm(read_posted(request))
     form.fields["reason"].label = _("Comment")
     if request.method == "POST" and form.is_valid():
         try:

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
-from accounts.web.step_up import ask_to_confirm, confirmed_at, is_confirmed
+from accounts.web.step_up import find_confirmed_at, is_confirmed, redirect_to_confirm
 from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, render_page
@@ -143,9 +143,9 @@ def approve(request: TenantRequest, review_id: str) -> HttpResponse:
     form = SignForm(request.POST)
     if not form.is_valid():
         return _summary(request, review, form, status=422)
-    at = confirmed_at(request)
+    at = find_confirmed_at(request)
     if at is None or not is_confirmed(request):
-        return ask_to_confirm(request)
+        return redirect_to_confirm(request)
     signature = Signature(SignatureMeaning(form.cleaned_data["meaning"]), at)
     try:
         approve_report(

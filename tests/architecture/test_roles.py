@@ -50,7 +50,7 @@ RIGHTS = {
     "api_keys": "team:api_keys team:api_key",
     "api_keys*": "team:create_key team:rotate_key team:revoke_key team:change_key",
     "audit": (
-        "team:audit team:audit_file team:who_looked users:erasures users:receipt"
+        "team:audit team:audit_file team:access_log users:erasures users:receipt"
     ),
     "delete_users*": (
         "users:exports users:export_file users:delete users:deleted users:undo_delete"

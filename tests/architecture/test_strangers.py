@@ -26,7 +26,7 @@ from accounts.models import (
 from accounts.operations.api_keys import create_api_key
 from accounts.operations.invitations import invite_member
 from accounts.operations.management_keys import create_management_key
-from accounts.operations.saved_views import ViewWishes, save_view
+from accounts.operations.saved_views import ViewSettings, save_view
 from accounts.states import Environment, Role
 from accounts.webhooks.operations.replay import start_replay
 from accounts.webhooks.queries.log import LogFilters
@@ -115,7 +115,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         member=member,
         page="users:list",
         query="q=a",
-        wishes=ViewWishes("Shared", is_shared=True),
+        wishes=ViewSettings("Shared", is_shared=True),
     )
     endpoint = make_endpoint(tenant=alice_tenant)
     delivery = make_delivery(endpoint=endpoint)

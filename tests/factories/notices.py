@@ -6,8 +6,12 @@ from datetime import time
 from typing import TYPE_CHECKING
 
 from accounts.models import Membership, Notice, NoticeChoices
-from accounts.operations.notices import Happening, change_notices, post_notice
-from accounts.queries.notices import Wishes, usual_levels
+from accounts.operations.notices import (
+    NoticeEvent,
+    change_notice_preferences,
+    post_notice,
+)
+from accounts.queries.notices import NoticePreferences, default_levels
 from accounts.states import NoticeKind, NoticeLevel
 from tests.factories.accounts import ACTOR
 
@@ -27,21 +31,21 @@ def choose(
 ) -> NoticeChoices:
     """Let a member choose these levels by kind; quiet hours are whole ones."""
     membership = Membership.objects.get(team=tenant.team, member=member)
-    usual = usual_levels(roles=membership.roles, environment=tenant.environment)
+    usual = default_levels(roles=membership.roles, environment=tenant.environment)
     chosen = {NoticeKind(kind): NoticeLevel(level) for kind, level in levels.items()}
     hours = (time(quiet[0]), time(quiet[1])) if quiet else None
-    return change_notices(
+    return change_notice_preferences(
         tenant=tenant,
         actor=ACTOR,
         membership=membership,
-        wishes=Wishes({**usual, **chosen}, hours, digest_hour),
+        wishes=NoticePreferences({**usual, **chosen}, hours, digest_hour),
     )
 
 
 def make_happening(
     kind: NoticeKind = NoticeKind.SILENT_SOURCE, key: str = "oura:1", **changes: bool
-) -> Happening:
-    return Happening(
+) -> NoticeEvent:
+    return NoticeEvent(
         kind=kind,
         key=key,
         words="Oura has gone silent for 3 users.",

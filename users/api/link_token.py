@@ -12,7 +12,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
-from accounts.api.throttling import count_stranger
+from accounts.api.throttling import count_unknown_caller
 from portal.lib.api.views import TenantAPIView
 from portal.lib.errors import DomainError
 from users.operations.link_sessions import find_link_session, link_actor
@@ -52,7 +52,7 @@ class LinkTokenAuthentication(BaseAuthentication):
         try:
             session = find_link_session(request.headers.get(HEADER, ""))
         except DomainError:
-            count_stranger(address)
+            count_unknown_caller(address)
             raise AuthenticationFailed from None
         return None, LinkGrant(session, link_actor(address))
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
-from accounts.operations.api_calls import forget_calls_of_user
-from accounts.operations.saved_views import forget_in_views
+from accounts.operations.api_calls import anonymize_calls_of_user
+from accounts.operations.saved_views import delete_views_naming
 from portal.lib import rows
 from portal.lib.idempotency import forget_answers_about
 from portal.lib.signatures import sign
@@ -58,13 +58,13 @@ def remove_mentions(*, tenant: Tenant, user: User) -> dict[str, int]:
     The log of calls, answers that idempotency keys repeat, and saved views of this user
     alone. Source: Ours: none has a foreign key to the user, and all hold the ids.
     """
-    forget_calls_of_user(tenant_pk=tenant.pk, user_uuid=user.uuid)
+    anonymize_calls_of_user(tenant_pk=tenant.pk, user_uuid=user.uuid)
     names = (user.client_user_id, str(user.uuid))
     found = {
         "portal.IdempotentAnswer": forget_answers_about(
             tenant_pk=tenant.pk, text=str(user.uuid)
         ),
-        "accounts.SavedView": forget_in_views(tenant_pk=tenant.pk, names=names),
+        "accounts.SavedView": delete_views_naming(tenant_pk=tenant.pk, names=names),
     }
     return {label: number for label, number in found.items() if number}
 

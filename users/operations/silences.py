@@ -10,7 +10,7 @@ from django.urls import reverse
 from django.utils.translation import ngettext
 
 from accounts.models import Tenant
-from accounts.operations.notices import Happening, post_notice
+from accounts.operations.notices import NoticeEvent, post_notice
 from accounts.queries.notices import notices_of
 from accounts.states import NoticeKind
 from users.models import Connection
@@ -68,10 +68,10 @@ def _last_notices(tenant: Tenant) -> dict[str, datetime]:
     return {notice.key.partition(":")[0]: notice.at for notice in told}
 
 
-def _happening(tenant: Tenant, silent: SilentSource, at: datetime) -> Happening:
+def _happening(tenant: Tenant, silent: SilentSource, at: datetime) -> NoticeEvent:
     place = reverse("users:list", args=[tenant.team.slug, tenant.environment])
     asked = urlencode({"source": silent.provider, "silence": Silence.WEEK.value})
-    return Happening(
+    return NoticeEvent(
         kind=NoticeKind.SILENT_SOURCE,
         key=f"{silent.provider}:{at:%Y-%m-%dT%H:%M}",
         words=ngettext(

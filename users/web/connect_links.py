@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.states import Area
-from accounts.web.dialogs import ask, posted, render_form
+from accounts.web.dialogs import read_posted, render_confirmation, render_form
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
@@ -76,7 +76,7 @@ def new_link(request: TenantRequest, user_id: str) -> HttpResponse:
     """Create a link for a user, `?provider` preselected; list open links."""
     user = _user(request, user_id)
     chosen = {"provider": request.GET.get("provider", "")}
-    form = LinkForm(user, posted(request), initial=chosen)
+    form = LinkForm(user, read_posted(request), initial=chosen)
     if request.method == "POST" and form.is_valid():
         session = create_link_session(
             user=user,
@@ -133,7 +133,7 @@ def revoke_link(request: TenantRequest, user_id: str, session_id: str) -> HttpRe
         else:
             messages.success(request, _("Link revoked."))
         return go_to(request, back)
-    return ask(
+    return render_confirmation(
         request,
         title=_("Revoke this link?"),
         says=_("It stops working at once. Connected sources stay connected."),

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from accounts.operations.audit import record_read
 from accounts.states import Area
-from accounts.web.dialogs import ask
+from accounts.web.dialogs import render_confirmation
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotFound, TooMany
 from portal.lib.web import go_to, page_url, render_page
@@ -107,7 +107,7 @@ def source_disconnect(
     overview = source_overview(user=user, provider=provider)
     if overview.connections[0][0].disconnected_at is not None:
         raise Http404
-    return ask(
+    return render_confirmation(
         request,
         title=_("Disconnect %(source)s?") % {"source": name},
         says=_(

@@ -15,9 +15,9 @@ from django.views.decorators.http import (
 
 from accounts.operations.audit import record_read
 from accounts.states import Area
-from accounts.web.dialogs import ask
+from accounts.web.dialogs import render_confirmation
 from accounts.web.rights import require_right
-from accounts.web.step_up import ask_to_confirm, is_confirmed
+from accounts.web.step_up import is_confirmed, redirect_to_confirm
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.web import Pager, asked_offset, go_to, page_url, render_page
 from users.models.user import UNDO_GRACE
@@ -39,7 +39,7 @@ def confirm_deletion(request: TenantRequest, user_id: str) -> HttpResponse:
     """Confirm by typing the ID, and delete the user."""
     user = live_user(tenant=request.tenant, user_id=_uuid(user_id))
     if not is_confirmed(request):  # only now: a stranger's user is a 404
-        return ask_to_confirm(request)
+        return redirect_to_confirm(request)
     error = ""
     if request.method == "POST":
         if request.POST.get("typed_name", "").strip() == user.client_user_id:
@@ -49,7 +49,7 @@ def confirm_deletion(request: TenantRequest, user_id: str) -> HttpResponse:
             )
             return go_to(request, page_url(request, "users:deleted"))
         error = _("The ID does not match. The user was not deleted.")
-    return ask(
+    return render_confirmation(
         request,
         title=_("Delete %(name)s?") % {"name": user.client_user_id},
         says=_(

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
-from accounts.web.step_up import ask_to_confirm, is_confirmed
+from accounts.web.step_up import is_confirmed, redirect_to_confirm
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.storage import open_file
 from portal.lib.web import go_to, page_url, render_page
@@ -38,7 +38,7 @@ def export_list(request: TenantRequest, user_id: str) -> HttpResponse:
     """List and request a user's archives; needs the right to delete users."""
     user = live_user(tenant=request.tenant, user_id=_uuid(user_id))
     if not is_confirmed(request):  # only now: a stranger's user is a 404
-        return ask_to_confirm(request)
+        return redirect_to_confirm(request)
     if request.method == "POST":
         try:
             request_export(user=user, actor=request.actor)
@@ -70,7 +70,7 @@ def export_file(
     user = live_user(tenant=request.tenant, user_id=_uuid(user_id))
     found = _export(user, _uuid(export_id))
     if not is_confirmed(request):
-        return ask_to_confirm(request)
+        return redirect_to_confirm(request)
     try:
         file = open_file(found.stored_as)
     except FileNotFoundError:

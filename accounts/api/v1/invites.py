@@ -66,7 +66,7 @@ class InvitesView(InvitesBase):
             heads = heads.filter(email__icontains=text)
         page, more = read_page(heads, query.get("next_cursor"))
         links = [head.link_id for head in page]
-        told = self.get_invitations().filter(_of_links(links))
+        told = self.get_invitations().filter(_filter_by_links(links))
         by_link: dict[UUID, list[Invitation]] = {}
         for each in told.select_related("invited_by").order_by("created_at", "pk"):
             by_link.setdefault(each.link_id, []).append(each)
@@ -138,7 +138,9 @@ class InviteView(InvitesBase):
         """Withdraw it from all teams that the key manages. Its link stops working."""
         wanted = read_uuid(invite_id, "invite_id")
         found = list(
-            self.get_invitations().filter(_of_links([wanted])).select_related("team")
+            self.get_invitations()
+            .filter(_filter_by_links([wanted]))
+            .select_related("team")
         )
         if not found:
             raise NotFound("not_found", "Invitation not found.")
@@ -146,6 +148,6 @@ class InviteView(InvitesBase):
         return json_response(None)
 
 
-def _of_links(links: list[UUID]) -> Q:
+def _filter_by_links(links: list[UUID]) -> Q:
     """Return a filter for the invitations of these links, single or batched."""
     return Q(batch=None, pk__in=links) | Q(batch__in=links)

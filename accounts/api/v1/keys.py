@@ -173,12 +173,12 @@ class ManagementKeysView(OrganisationView):
         """Return keys that are not revoked, oldest first. Needs an org_admin key."""
         self.grant.check_whole()
         query = read_query(request, ManagementKeyQuery)
-        keys = live_keys(self.organisation.pk)
+        keys = list_active_keys(self.organisation.pk)
         if team_id := query.get("team_id"):
             team = self.grant.find_team(team_id)
             whole = Q(role=ManagementRole.ORG_ADMIN)
-            bound = ManagementKey.teams.through.objects.filter(team=team)
-            keys = keys.filter(whole | Q(pk__in=bound.values("managementkey")))
+            read_team_ids = ManagementKey.teams.through.objects.filter(team=team)
+            keys = keys.filter(whole | Q(pk__in=read_team_ids.values("managementkey")))
         if role := query.get("role"):
             keys = keys.filter(role=role)
         page, more = read_page(keys, query.get("next_cursor"))
@@ -202,7 +202,7 @@ class ManagementKeysView(OrganisationView):
             actor=self.actor,
             label=wanted["label"],
             role=ManagementRole(wanted["role"]),
-            teams=self.grant.find_teams(bound(wanted)),
+            teams=self.grant.find_teams(read_team_ids(wanted)),
         )
         return Response({**management_key_answer(key), "key": text})
 
@@ -228,7 +228,7 @@ class ManagementKeyView(OrganisationView):
         wanted = read_patch(request, ManagementKeyPatch)
         teams = None
         if "team_role_bindings" in wanted:
-            teams = self.grant.find_teams(bound(wanted))
+            teams = self.grant.find_teams(read_team_ids(wanted))
         changed = change_management_key(
             key=key, actor=self.actor, label=wanted.get("label"), teams=teams
         )
@@ -255,20 +255,20 @@ class ManagementKeyView(OrganisationView):
         """Return the path's live key. Raises: 422 at the path; not_found (404)."""
         self.grant.check_whole()
         key: ManagementKey = get_or_404(
-            live_keys(self.organisation.pk),
+            list_active_keys(self.organisation.pk),
             what="Management key",
             pk=read_uuid(management_key_id, "management_key_id"),
         )
         return key
 
 
-def live_keys(organisation_id: UUID) -> QuerySet[ManagementKey]:
+def list_active_keys(organisation_id: UUID) -> QuerySet[ManagementKey]:
     """Return an organisation's management keys that are not revoked."""
     keys = ManagementKey.objects.filter(organisation=organisation_id, revoked_at=None)
     return keys.select_related("created_by").prefetch_related("teams")
 
 
-def bound(wanted: Mapping[str, Any]) -> Iterable[UUID]:
+def read_team_ids(wanted: Mapping[str, Any]) -> Iterable[UUID]:
     """Return the team ids in a request body."""
     return [each["team_id"] for each in wanted.get("team_role_bindings", ())]
 

@@ -321,7 +321,7 @@ def member_answer(
     managed_teams: Collection[UUID],
 ) -> MemberAnswer:
     """A member, as a key that manages `managed_teams` sees them."""
-    role, bindings = _role_over(administers, organisation_teams, managed_teams)
+    role, bindings = _administrator_role(administers, organisation_teams, managed_teams)
     return {
         "id": member.pk,
         "name": member.name,
@@ -340,7 +340,7 @@ def invite_answer(
 ) -> InviteAnswer:
     """Invitations of one link, as a key that manages `managed_teams` sees them."""
     first = invitations[0]
-    role, bindings = _role_over(
+    role, bindings = _administrator_role(
         [each.team_id for each in invitations if ADMINISTERS & set(each.roles)],
         organisation_teams,
         managed_teams,
@@ -356,7 +356,7 @@ def invite_answer(
     }
 
 
-def _role_over(
+def _administrator_role(
     administers: Collection[UUID],
     organisation_teams: Collection[UUID],
     managed_teams: Collection[UUID],

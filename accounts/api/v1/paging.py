@@ -28,7 +28,7 @@ def read_page(
     Rows have `created_at` and a uuid as their key. Raises: 422 at `next_cursor`.
     """
     if cursor is not None:
-        at, key = _position(cursor)
+        at, key = _read_cursor(cursor)
         rows = rows.filter(Q(created_at__gt=at) | Q(created_at=at, pk__gt=key))
     found = list(rows.order_by("created_at", "pk")[: size + 1])
     page = found[:size]
@@ -38,7 +38,7 @@ def read_page(
     return page, write_cursor([made.isoformat(), str(page[-1].pk)])
 
 
-def _position(cursor: str) -> tuple[datetime, UUID]:
+def _read_cursor(cursor: str) -> tuple[datetime, UUID]:
     at, key = read_cursor(cursor, length=2)
     try:
         moment, found = datetime.fromisoformat(at), UUID(key)

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_email
 from django.db import transaction
 
-from accounts.operations.passwords import password_link
+from accounts.operations.passwords import create_password_link
 from accounts.operations.teams import add_member, create_team
 from accounts.states import Region, Role
 from portal.lib.actor import Actor
@@ -53,4 +53,4 @@ class Command(BaseCommand):
         if owner.has_usable_password():
             self.stdout.write("The owner already has an account. Sign in with it.")
         else:
-            self.stdout.write(f"Set a password: {password_link(owner)}")
+            self.stdout.write(f"Set a password: {create_password_link(owner)}")

@@ -10,7 +10,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import Tenant
 from accounts.operations.audit_chain import Anchor, check_chain, read_anchors
-from accounts.operations.audit_watch import find_unguarded, tenant_missing
+from accounts.operations.audit_watch import (
+    describe_missing_tenant,
+    find_unprotected_tables,
+)
 from portal.lib.tenancy import acting_for
 
 if TYPE_CHECKING:
@@ -48,7 +51,7 @@ class Command(BaseCommand):
         for anchor in read_anchors(path):
             anchors[anchor.tenant].append(anchor)
         broken = 0
-        for phrase in find_unguarded():
+        for phrase in find_unprotected_tables():
             broken += 1
             self.stderr.write(f"BROKEN: {phrase}.")
         for tenant in tenants:
@@ -66,7 +69,7 @@ class Command(BaseCommand):
         if not options["team"]:
             for tenant_pk, written in sorted(anchors.items()):
                 broken += 1
-                says = tenant_missing(written[-1]).says
+                says = describe_missing_tenant(written[-1]).says
                 self.stderr.write(f"tenant {tenant_pk}: BROKEN: {says}.")
         if broken:
             raise CommandError(f"Audits that do not match: {broken}.")

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import Tenant
 from accounts.operations.audit import record_read
-from accounts.queries.audit import knows_user, looks_at
+from accounts.queries.audit import has_entries_of_user, list_accesses
 from accounts.states import Environment
 from portal.lib.actor import Actor
 from portal.lib.csv_files import csv_instant, inert
@@ -53,9 +53,11 @@ class Command(BaseCommand):
         since = datetime(day.year, day.month, day.day, tzinfo=zone) if day else None
         user_uuid: UUID = options["user"]
         with acting_for(tenant):
-            if not knows_user(tenant=tenant, user_uuid=user_uuid):
+            if not has_entries_of_user(tenant=tenant, user_uuid=user_uuid):
                 raise CommandError("No audit entry names this user.")
-            looks = looks_at(tenant=tenant, user_uuid=user_uuid, since=since, zone=zone)
+            looks = list_accesses(
+                tenant=tenant, user_uuid=user_uuid, since=since, zone=zone
+            )
             record_read(
                 tenant=tenant,
                 actor=Actor.system("who_looked"),

@@ -21,9 +21,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.operations.notices import (
-    Happening,
-    note_happening,
+    NoticeEvent,
     post_notice,
+    record_notice_mailed_by_caller,
     settings_link,
 )
 from accounts.states import NoticeKind
@@ -100,7 +100,7 @@ def mail_alert(*, tenant: Tenant, endpoint_id: str, percent: int) -> None:
     endpoint = _failing(tenant, endpoint_id, percent)
     if endpoint is None:
         return
-    recipients = note_happening(
+    recipients = record_notice_mailed_by_caller(
         tenant=tenant,
         happening=_happening(tenant, endpoint, percent),
         at=timezone.now(),
@@ -143,7 +143,7 @@ def _failing(tenant: Tenant, endpoint_id: str, percent: int) -> Endpoint | None:
     return found
 
 
-def _happening(tenant: Tenant, endpoint: Endpoint, percent: int) -> Happening:
+def _happening(tenant: Tenant, endpoint: Endpoint, percent: int) -> NoticeEvent:
     """A step of an endpoint's failing, as members are told of it."""
     host = urlsplit(endpoint.url).hostname
     since = endpoint.failing_since or endpoint.disabled_at
@@ -154,7 +154,7 @@ def _happening(tenant: Tenant, endpoint: Endpoint, percent: int) -> Happening:
             "%(host)s is failing: %(percent)d%% of the time until it is disabled has"
             " passed."
         ) % {"host": host, "percent": percent}
-    return Happening(
+    return NoticeEvent(
         kind=NoticeKind.FAILING_ENDPOINT,
         key=f"{endpoint.pk}-{percent}-{since and int(since.timestamp())}",
         words=words,

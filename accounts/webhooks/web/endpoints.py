@@ -16,7 +16,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.states import Area
-from accounts.web.dialogs import ask, posted, render_form
+from accounts.web.dialogs import read_posted, render_confirmation, render_form
 from accounts.web.rights import require_right
 from accounts.webhooks.operations.endpoints import (
     change_endpoint,
@@ -98,7 +98,7 @@ def endpoint_list(request: TenantRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @require_right(Area.WEBHOOKS, write=True)
 def create(request: TenantRequest) -> HttpResponse:
-    form = EndpointForm(posted(request))
+    form = EndpointForm(read_posted(request))
     if request.method == "POST" and form.is_valid():
         try:
             made = create_endpoint(
@@ -124,7 +124,7 @@ def create(request: TenantRequest) -> HttpResponse:
 def edit(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     endpoint = get_endpoint(request, endpoint_id)
     form = EndpointForm(
-        posted(request),
+        read_posted(request),
         chosen=endpoint.filter_types or (),
         initial={
             "url": endpoint.url,
@@ -160,7 +160,7 @@ def headers(request: TenantRequest, endpoint_id: str) -> HttpResponse:
         f"{name}: {WITHHELD if is_sensitive_header(name) else value}"
         for name, value in present.items()
     ]
-    form = HeadersForm(posted(request), initial={"headers": "\n".join(lines)})
+    form = HeadersForm(read_posted(request), initial={"headers": "\n".join(lines)})
     if request.method == "POST" and form.is_valid():
         try:
             set_headers(
@@ -201,7 +201,7 @@ def pause(request: TenantRequest, endpoint_id: str) -> HttpResponse:
         else:
             messages.success(request, _("%(name)s paused.") % {"name": name})
         return go_to(request, back)
-    return ask(
+    return render_confirmation(
         request,
         title=_("Pause %(name)s?") % {"name": name},
         says=_(
@@ -245,7 +245,7 @@ def delete(request: TenantRequest, endpoint_id: str) -> HttpResponse:
             messages.success(request, _("%(name)s deleted.") % {"name": name})
             return go_to(request, page_url(request, "webhooks:list"))
         error = _("Enter the exact endpoint name. Nothing was deleted.")
-    return ask(
+    return render_confirmation(
         request,
         title=_("Delete %(name)s?") % {"name": name},
         says=_(

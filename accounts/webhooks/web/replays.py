@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from accounts.states import Area
-from accounts.web.dialogs import posted
+from accounts.web.dialogs import read_posted
 from accounts.web.rights import require_right
 from accounts.webhooks.operations.replay import (
     cancel_replay,
@@ -50,7 +50,7 @@ def prepare(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     filters = (
         LogFilters(message_ids=asked.messages) if asked.messages else asked.filters
     )
-    form = ReplayForm(posted(request))
+    form = ReplayForm(read_posted(request))
     refusal = ""
     if request.method == "POST" and form.is_valid():
         try:

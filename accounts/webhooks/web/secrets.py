@@ -13,9 +13,9 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.states import Area
-from accounts.web.dialogs import ask
+from accounts.web.dialogs import render_confirmation
 from accounts.web.rights import require_right
-from accounts.web.step_up import ask_to_confirm, is_confirmed
+from accounts.web.step_up import is_confirmed, redirect_to_confirm
 from accounts.webhooks.operations.endpoints import OVERLAP, reveal_secret, rotate_secret
 from accounts.webhooks.web.finding import get_endpoint, name_of
 from portal.lib.web import go_to, page_url, render_page
@@ -32,7 +32,7 @@ def secret(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     # First, so that a stranger is not asked for a password before the 404.
     endpoint = get_endpoint(request, endpoint_id)
     if not is_confirmed(request):
-        return ask_to_confirm(request)
+        return redirect_to_confirm(request)
     ends_at = endpoint.previous_secret_ends_at
     return render_page(
         request,
@@ -50,7 +50,7 @@ def secret(request: TenantRequest, endpoint_id: str) -> HttpResponse:
 def rotate(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     endpoint = get_endpoint(request, endpoint_id)
     if not is_confirmed(request):
-        return ask_to_confirm(request)
+        return redirect_to_confirm(request)
     name = name_of(endpoint)
     if request.method == "POST":
         rotate_secret(endpoint=endpoint, actor=request.actor)
@@ -61,7 +61,7 @@ def rotate(request: TenantRequest, endpoint_id: str) -> HttpResponse:
             request, page_url(request, "webhooks:secret", endpoint_id=endpoint.uuid)
         )
     hours = int(OVERLAP.total_seconds() // 3600)
-    return ask(
+    return render_confirmation(
         request,
         title=_("Rotate the secret of %(name)s?") % {"name": name},
         says=_(

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.states import Area
-from accounts.web.dialogs import posted, render_form
+from accounts.web.dialogs import read_posted, render_form
 from accounts.web.rights import require_right
 from accounts.webhooks.operations.testing import first_type, send_test_event
 from accounts.webhooks.web.finding import get_endpoint, name_of
@@ -41,7 +41,7 @@ class TestForm(forms.Form):
 @require_right(Area.WEBHOOKS, write=True)
 def send_test(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     endpoint = get_endpoint(request, endpoint_id)
-    form = TestForm(posted(request), initial={"event_type": first_type(endpoint)})
+    form = TestForm(read_posted(request), initial={"event_type": first_type(endpoint)})
     if request.method == "POST" and form.is_valid():
         try:
             sent = send_test_event(

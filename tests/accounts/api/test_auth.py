@@ -9,8 +9,8 @@ from accounts.api import auth
 from accounts.models import ApiKey
 from accounts.operations.api_keys import (
     OVERLAPS,
+    clear_key_cache,
     create_api_key,
-    forget_keys,
     revoke_api_key,
     rotate_api_key,
 )
@@ -122,7 +122,7 @@ def test_a_key_revoked_elsewhere_ends_within_the_caches_life(alice_tenant, monke
 
 
 def test_an_unknown_key_is_not_remembered(alice_tenant):
-    forget_keys()
+    clear_key_cache()
     status("nonsense")
 
     with count_statements() as statements:
@@ -161,7 +161,7 @@ def test_the_last_use_is_noted_at_most_once_a_minute(alice_tenant, time_machine)
 
     def used_at(moment):
         time_machine.move_to(moment, tick=False)
-        forget_keys()
+        clear_key_cache()
         status(key)
         return ApiKey.objects.for_tenant(alice_tenant).get(pk=row.pk).last_used_at
 

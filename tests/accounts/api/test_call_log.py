@@ -9,7 +9,7 @@ import time_machine
 from django.test import Client
 
 from accounts.api import call_log
-from accounts.api.call_log import CallLog, keep_call_log, path_of
+from accounts.api.call_log import CallLog, fill_route_path, start_call_log
 from accounts.models import ApiCall, ApiKey
 from accounts.operations.api_keys import KeyRules, create_api_key
 from portal.lib.registry import call_observers
@@ -146,15 +146,15 @@ def test_a_path_names_our_ids_alone():
     one, other = str(uuid.uuid4()), str(uuid.uuid4())
     route = r"v3/^(?P<order_id>[^/\x00]+)/x/(?P<kind>[^/\x00]+)/(?P<id>[^\x00]+)/?$"
 
-    path = path_of(route, {"order_id": one, "kind": "hiv", "id": other.upper()})
+    path = fill_route_path(route, {"order_id": one, "kind": "hiv", "id": other.upper()})
 
     assert path == f"/v3/{one}/x/{{kind}}/{other}"
-    assert len(path_of("v3/" + "x" * 300, {})) == 200
+    assert len(fill_route_path("v3/" + "x" * 300, {})) == 200
 
 
 def test_with_no_days_no_log_is_kept(settings):
     settings.API_CALL_LOG_DAYS = 0
 
-    keep_call_log()
+    start_call_log()
 
     assert call_observers == []

@@ -6,7 +6,7 @@ import pytest
 
 from accounts.gateways import openid_http
 from accounts.gateways.base import ProviderUnavailable
-from accounts.gateways.openid_http import ask, exchange_ends
+from accounts.gateways.openid_http import exchange_deadline, request_json
 from tests.slow_server import HEAD, WAYS, serve_slowly
 
 
@@ -25,7 +25,9 @@ def test_a_provider_that_drips_is_cut_off(way, monkeypatch):
 
     with serve_slowly(*WAYS[way]) as server:
         with pytest.raises(ProviderUnavailable) as away:
-            ask("POST", server.url, ends=exchange_ends(), form={"code": "c-1"})
+            request_json(
+                "POST", server.url, ends=exchange_deadline(), form={"code": "c-1"}
+            )
 
         assert server.is_left()
     assert away.value.reason == "timeout"
@@ -46,6 +48,6 @@ def test_an_answer_takes_no_more_than_its_bound(head, body, reason):
         serve_slowly(HEAD + size.encode() + body) as server,
         pytest.raises(ProviderUnavailable) as away,
     ):
-        ask("GET", server.url, ends=exchange_ends())
+        request_json("GET", server.url, ends=exchange_deadline())
 
     assert away.value.reason == reason

@@ -13,7 +13,7 @@ from accounts.operations.access_tokens import (
     create_team_token,
     find_token_grant,
 )
-from accounts.operations.api_keys import forget_keys, revoke_api_key
+from accounts.operations.api_keys import clear_key_cache, revoke_api_key
 from accounts.operations.management_keys import revoke_management_key
 from accounts.operations.team_deletion import delete_team
 from portal.lib.errors import DomainError
@@ -66,7 +66,7 @@ def test_a_team_token_stands_for_a_key_until_it_ends_or_its_maker_does(
             actor=ACTOR,
         )
         assert find_token_grant(token) is None
-        forget_keys()
+        clear_key_cache()
         assert bearer(token).get("/v2/user").status_code == 401
 
 

@@ -11,10 +11,10 @@ from django.utils import timezone
 from accounts.models import AuditEntry, Member
 from accounts.operations.addresses import (
     ADDRESS_LINK_TTL,
-    ask_for_change,
-    ask_to_confirm,
     confirm_address,
-    note_password_by_mail,
+    record_password_set_by_mail,
+    request_address_change,
+    send_confirmation_mail,
 )
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
@@ -42,7 +42,7 @@ def written():
 
 
 def test_an_address_is_changed_by_the_link_mailed_to_the_new_one(alice, alice_tenant):
-    ask_for_change(member=alice, email=f" {NEW.upper()} ")
+    request_address_change(member=alice, email=f" {NEW.upper()} ")
     before = alice.email
     [letter] = mail.outbox
 
@@ -60,7 +60,7 @@ def test_an_address_is_changed_by_the_link_mailed_to_the_new_one(alice, alice_te
 
 
 def test_a_link_is_good_for_a_day_and_for_one_member(alice, bob):
-    ask_for_change(member=alice, email=NEW)
+    request_address_change(member=alice, email=NEW)
     token = link_of(mail.outbox[0])
     before = written()
 
@@ -77,8 +77,8 @@ def test_a_link_is_good_for_a_day_and_for_one_member(alice, bob):
 
 
 def test_nobody_learns_by_asking_who_has_an_account(alice, bob):
-    free = ask_for_change(member=alice, email=NEW)
-    taken = ask_for_change(member=alice, email=bob.email)
+    free = request_address_change(member=alice, email=NEW)
+    taken = request_address_change(member=alice, email=bob.email)
 
     assert (free, taken) == (NEW, bob.email)
     assert [letter.to for letter in mail.outbox] == [[NEW], [bob.email]]
@@ -86,7 +86,7 @@ def test_nobody_learns_by_asking_who_has_an_account(alice, bob):
 
 
 def test_an_address_that_was_taken_meanwhile_is_not_given_twice(alice, bob):
-    ask_for_change(member=alice, email=NEW)
+    request_address_change(member=alice, email=NEW)
     Member.objects.filter(pk=bob.pk).update(email=NEW)
     before = written()
 
@@ -109,7 +109,7 @@ def test_an_address_that_was_taken_meanwhile_is_not_given_twice(alice, bob):
 )
 def test_what_is_no_new_address_is_refused(alice, email, code):
     with pytest.raises(DomainError) as refused:
-        ask_for_change(member=alice, email=email)
+        request_address_change(member=alice, email=email)
 
     assert refused.value.code == code
     assert mail.outbox == []
@@ -117,7 +117,7 @@ def test_what_is_no_new_address_is_refused(alice, email, code):
 
 def test_confirming_the_present_address_changes_nothing_else(alice, alice_tenant):
     Member.objects.filter(pk=alice.pk).update(email_confirmed_at=None)
-    ask_to_confirm(alice)
+    send_confirmation_mail(alice)
     before = AuditEntry.unscoped.count()
 
     confirmed = confirm_address(
@@ -138,7 +138,7 @@ def test_who_waited_in_an_account_of_another_s_name_loses_what_they_set_up(alice
         )
 
     for member in (stranger, mine):
-        note_password_by_mail(member)
+        record_password_set_by_mail(member)
 
     stranger.refresh_from_db()
     assert stranger.email_confirmed_at is not None

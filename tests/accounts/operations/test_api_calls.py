@@ -10,11 +10,11 @@ from accounts.models import ApiCall, ApiCallTally
 from accounts.operations import api_calls
 from accounts.operations.api_calls import (
     Call,
-    forget_calls_of_user,
-    prune_calls,
+    anonymize_calls_of_user,
+    delete_old_calls,
     write_calls,
 )
-from accounts.queries.api_calls import calls_by_day
+from accounts.queries.api_calls import count_calls_by_day
 from tests.factories.accounts import make_tenant
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -73,9 +73,11 @@ def test_calls_are_counted_by_key_and_hour_for_a_week():
     write_calls([])
     keys = [key, quiet, foreign]
 
-    counts = calls_by_day(tenant=tenant, keys=keys, at=NOON + timedelta(minutes=59.5))
+    counts = count_calls_by_day(
+        tenant=tenant, keys=keys, at=NOON + timedelta(minutes=59.5)
+    )
     with time_machine.travel(NOON + timedelta(days=8), tick=False):
-        prune_calls()
+        delete_old_calls()
 
     assert dict(counts) == {key: [2, 0, 0, 0, 0, 6, 8]}
     left = ApiCallTally.objects.for_tenant(tenant).values_list("hour", "calls")
@@ -90,7 +92,7 @@ def test_old_calls_go_in_batches_and_young_ones_stay(settings, monkeypatch):
     write_calls([call(tenant, at=NOON - timedelta(days=age)) for age in ages])
 
     with time_machine.travel(NOON, tick=False):
-        pruned = prune_calls()
+        pruned = delete_old_calls()
 
     left = ApiCall.objects.for_tenant(tenant).values_list("at", flat=True)
     assert pruned == 3
@@ -102,7 +104,7 @@ def test_the_calls_that_name_an_erased_user_go():
     user = uuid.uuid4()
     write_calls([call(mine, user=user), call(mine), call(other, user=user)])
 
-    forgotten = forget_calls_of_user(tenant_pk=mine.pk, user_uuid=user)
+    forgotten = anonymize_calls_of_user(tenant_pk=mine.pk, user_uuid=user)
 
     assert forgotten == 1
     assert ApiCall.objects.for_tenant(mine).get().user_uuid is None

@@ -17,11 +17,11 @@ from accounts.operations.api_keys import (
     KeyRules,
     change_api_key,
     create_api_key,
-    digest_of,
     find_grant,
+    hash_key,
+    read_key_rules,
     revoke_api_key,
     rotate_api_key,
-    rules_of,
 )
 from accounts.states import Environment
 from portal.lib.actor import Actor, ActorKind
@@ -50,7 +50,7 @@ def test_only_a_digest_of_a_key_is_stored():
     key, text = create_api_key(tenant=tenant, actor=ACTOR, label="ci")
 
     stored = ApiKey.objects.for_tenant(tenant).values().get()
-    assert bytes(stored["digest"]) == digest_of(text)
+    assert bytes(stored["digest"]) == hash_key(text)
     assert text not in str(stored)
     assert text not in str(AuditEntry.objects.for_tenant(tenant).values())
     assert key.last_used_at is None
@@ -261,7 +261,7 @@ def test_a_key_is_made_with_rules_and_its_grant_holds_them():
     grant = find_grant(text, address="192.0.2.7")
     entry = AuditEntry.objects.for_tenant(tenant).get(verb="create_api_key")
     key.refresh_from_db()
-    assert rules_of(key) == TIGHT
+    assert read_key_rules(key) == TIGHT
     assert (grant.key_id, grant.scopes) == (key.id, TIGHT.scopes)
     assert (grant.calls_per_minute, grant.expires_at) == (60, TIGHT.expires_at)
     assert entry.changes["scopes"] == [None, ["users:read", "orders:write"]]
@@ -340,7 +340,7 @@ def test_a_key_is_changed_and_the_audit_says_what():
 
     key.refresh_from_db()
     entry = AuditEntry.objects.for_tenant(tenant).get(verb="change_api_key")
-    assert (key.label, rules_of(key)) == ("server", wider)
+    assert (key.label, read_key_rules(key)) == ("server", wider)
     assert entry.changes == {
         "label": ["ci", "server"],
         "scopes": [["users:read", "orders:write"], None],
@@ -382,6 +382,6 @@ def test_a_rotated_key_passes_on_its_rules_and_as_long_a_time():
     assert old.expires_at == TIGHT.expires_at
     assert after is None
     new.refresh_from_db()
-    assert rules_of(new) == dataclasses.replace(
+    assert read_key_rules(new) == dataclasses.replace(
         TIGHT, expires_at=NOON + datetime.timedelta(days=59)
     )

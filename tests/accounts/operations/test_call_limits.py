@@ -12,9 +12,9 @@ from accounts.models import CallWindow
 from accounts.operations import call_limits
 from accounts.operations.call_limits import (
     Window,
+    clear_window_cache,
     count_call,
-    forget_old_windows,
-    forget_windows,
+    delete_old_windows,
 )
 from tests.statements import count_statements
 
@@ -63,7 +63,7 @@ def test_windows_of_long_ago_are_forgotten():
         count_call(subject="address:192.0.2.8", limit=9)
         clock.shift(timedelta(minutes=31))
 
-        forgotten = forget_old_windows()
+        forgotten = delete_old_windows()
 
     assert forgotten == 1
     assert CallWindow.objects.get().subject == "address:192.0.2.8"
@@ -88,7 +88,7 @@ def test_of_calls_at_once_no_more_than_the_limit_are_served():
         try:
             served = []
             for _ in range(40):
-                forget_windows()  # as another process, which remembers nothing
+                clear_window_cache()  # as another process, which remembers nothing
                 served.append(not count_call(subject="key:1", limit=50).is_over)
             return served
         finally:

@@ -5,11 +5,11 @@ import pytest
 from accounts.models import Membership
 from accounts.operations.granting import (
     check_may_grant,
-    check_not_raised,
+    check_no_added_rights,
     check_owner_remains,
     check_roles,
+    find_roles_of_actor,
     may_grant,
-    roles_of,
 )
 from accounts.states import Role
 from portal.lib.actor import Actor, ActorKind
@@ -42,10 +42,10 @@ def test_owners_give_every_role_admins_all_but_owner_others_none(giver, given):
 def test_rights_count_for_a_raise_and_not_names_of_roles(before, after, raised):
     if raised:
         with pytest.raises(DomainError) as refused:
-            check_not_raised(before=before, after=after)
+            check_no_added_rights(before=before, after=after)
         assert refused.value.code == "own_rights"
     else:
-        check_not_raised(before=before, after=after)
+        check_no_added_rights(before=before, after=after)
 
 
 def test_roles_are_put_in_order_each_once():
@@ -68,10 +68,10 @@ def test_roles_in_one_team_are_none_in_another():
     member = make_member(team=team, roles=(Role.ADMIN,))
     key = Actor(ActorKind.API_KEY, "a", "ci")
 
-    assert roles_of(team=team, actor=actor_of(member)) == {"admin"}
-    assert roles_of(team=other, actor=actor_of(member)) == set()
-    assert roles_of(team=team, actor=key) == set()
-    assert roles_of(team=team, actor=ACTOR) == set(Role.values)
+    assert find_roles_of_actor(team=team, actor=actor_of(member)) == {"admin"}
+    assert find_roles_of_actor(team=other, actor=actor_of(member)) == set()
+    assert find_roles_of_actor(team=team, actor=key) == set()
+    assert find_roles_of_actor(team=team, actor=ACTOR) == set(Role.values)
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,11 @@ from accounts.operations.invitations import (
     INVITATION_TTL,
     accept_as_newcomer,
     accept_invitation,
+    delete_old_invitations,
     find_invitation,
-    forget_invitations,
     invite_member,
     mail_invitation,
-    mailed_link,
+    mailed_invitation_link,
     resend_invitation,
     revoke_invitation,
 )
@@ -313,7 +313,7 @@ def test_the_mail_says_who_invites_to_what_and_until_when(team):
     assert "owner@assay.example invited you to the team North Clinic" in message.body
     assert "Your roles: Clinician, Viewer." in message.body
     assert "expires on 11 May 2026, 10:00 UTC" in message.body
-    assert f"\n{mailed_link(token)}\n" in message.body
+    assert f"\n{mailed_invitation_link(token)}\n" in message.body
 
 
 def test_a_team_s_name_can_not_add_lines_to_the_mail_s_head(team):
@@ -347,7 +347,7 @@ def test_invitations_that_ended_long_ago_are_forgotten_and_their_audit_stays(tea
     Invitation.objects.filter(email=EMAIL).update(expires_at=ended)
     kept = verbs(team)
 
-    removed = forget_invitations(at=timezone.now())
+    removed = delete_old_invitations(at=timezone.now())
 
     assert removed == 1
     assert list(Invitation.objects.values_list("email", flat=True)) == [

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 
 from accounts.models import AuditEntry, ManagementKey
-from accounts.operations.api_keys import digest_of
+from accounts.operations.api_keys import hash_key
 from accounts.operations.management_keys import (
     create_management_key,
     find_management_grant,
@@ -44,7 +44,7 @@ def test_only_a_digest_of_a_management_key_is_stored(alice_team):
 
     stored = ManagementKey.objects.values().get()
     assert re.fullmatch(r"mg_us_[\w-]{43}", text)
-    assert bytes(stored["digest"]) == digest_of(text)
+    assert bytes(stored["digest"]) == hash_key(text)
     assert text not in str(stored)
     assert text not in str(AuditEntry.unscoped.values())
     assert key.masked == f"{text[:10]}...{text[-4:]}"

@@ -14,14 +14,14 @@ from accounts.operations.notices import (
     NOTICE_RETENTION,
     REST,
     MailRefused,
-    change_notices,
+    change_notice_preferences,
+    delete_old_notices,
     enqueue_due_mails,
-    forget_notices,
-    give_up_mail,
     mail_notices,
-    note_happening,
+    record_notice_mailed_by_caller,
+    requeue_refused_mail,
 )
-from accounts.queries.notices import Wishes, hearers, preview
+from accounts.queries.notices import NoticePreferences, list_recipients, preview_mails
 from accounts.states import Environment, NoticeKind, NoticeLevel, Role
 from portal.lib.errors import DomainError
 from portal.lib.tenancy import across_tenants
@@ -127,7 +127,7 @@ def test_a_mail_that_every_run_was_refused_waits_for_another(
         with pytest.raises(MailRefused):
             run(alice_tenant, MORNING)
     refused = NoticeMail.objects.for_tenant(alice_tenant).get()
-    give_up_mail(tenant=alice_tenant, mail_id=refused.pk, at=MORNING)
+    requeue_refused_mail(tenant=alice_tenant, mail_id=refused.pk, at=MORNING)
 
     soon = run(alice_tenant, MORNING + REST - MINUTE)
     later = run(alice_tenant, MORNING + REST)
@@ -168,7 +168,8 @@ def test_a_critical_result_of_a_patient_pierces_quiet_hours(
     critical = make_happening(NoticeKind.CRITICAL_RESULT, "1-0")
 
     told = [
-        note_happening(tenant=tenant, happening=critical, at=NIGHT) for _ in range(2)
+        record_notice_mailed_by_caller(tenant=tenant, happening=critical, at=NIGHT)
+        for _ in range(2)
     ]
 
     assert told == [now, now]
@@ -226,7 +227,9 @@ def test_a_role_that_goes_takes_its_kinds_along(alice_team, alice_tenant):
     membership = Membership.objects.get(team=alice_team, member=dev)
     change_roles(membership=membership, actor=ACTOR, roles=(Role.CLINICIAN,))
 
-    levels = {one.membership.pk: one.wishes.levels for one in hearers(alice_tenant)}
+    levels = {
+        one.membership.pk: one.wishes.levels for one in list_recipients(alice_tenant)
+    }
 
     assert levels[membership.pk] == {
         NoticeKind.CRITICAL_RESULT: NoticeLevel.LATE,
@@ -237,9 +240,12 @@ def test_a_role_that_goes_takes_its_kinds_along(alice_team, alice_tenant):
 @pytest.mark.parametrize(
     ("wishes", "code"),
     [
-        (Wishes({NoticeKind.SILENT_SOURCE: NoticeLevel.LATE}), "level_unknown"),
-        (Wishes({}, quiet=(time(7), time(7))), "quiet_empty"),
-        (Wishes({}, digest_hour=24), "hour_invalid"),
+        (
+            NoticePreferences({NoticeKind.SILENT_SOURCE: NoticeLevel.LATE}),
+            "level_unknown",
+        ),
+        (NoticePreferences({}, quiet=(time(7), time(7))), "quiet_empty"),
+        (NoticePreferences({}, digest_hour=24), "hour_invalid"),
     ],
     ids=["level", "quiet", "hour"],
 )
@@ -248,7 +254,7 @@ def test_what_can_not_be_meant_is_refused(alice_tenant, ada, wishes, code):
     membership = Membership.objects.get(member=ada)
 
     with pytest.raises(DomainError) as caught:
-        change_notices(
+        change_notice_preferences(
             tenant=alice_tenant, actor=ACTOR, membership=membership, wishes=wishes
         )
 
@@ -262,15 +268,15 @@ def test_a_preview_tells_the_mails_of_a_week_by_wishes_not_kept_yet(alice_tenant
         (week_ago - MINUTE, NIGHT - DAY, NIGHT, MORNING - 2 * MINUTE, MORNING)
     ):
         make_notice(alice_tenant, at, key=f"oura:{number}")
-    everybody = hearers(alice_tenant)
+    everybody = list_recipients(alice_tenant)
     (hearer,) = everybody
 
     def mails(**wished):
-        wishes = Wishes(**{"levels": hearer.wishes.levels, **wished})
+        wishes = NoticePreferences(**{"levels": hearer.wishes.levels, **wished})
         changed = type(hearer)(hearer.membership, wishes, hearer.zone)
         return [
             (each.at, each.is_digest, each.was_held, len(each.notices))
-            for each in preview(
+            for each in preview_mails(
                 tenant=alice_tenant, hearer=changed, everybody=everybody, now=MORNING
             )
         ]
@@ -292,8 +298,8 @@ def test_old_notices_go_with_their_mails_unless_they_wait(alice_tenant, ada):
     make_notice(alice_tenant, MORNING, key="waits")
 
     with across_tenants(why="a test"):
-        kept = forget_notices(at=NIGHT + NOTICE_RETENTION)
-        gone = forget_notices(at=MORNING + NOTICE_RETENTION + DAY)
+        kept = delete_old_notices(at=NIGHT + NOTICE_RETENTION)
+        gone = delete_old_notices(at=MORNING + NOTICE_RETENTION + DAY)
 
     assert (kept, gone) == (0, 1)
     assert Notice.objects.for_tenant(alice_tenant).get().key == "waits"

@@ -4,9 +4,9 @@ import pytest
 
 from accounts.models import AuditEntry
 from accounts.operations.operators import (
-    allow_sign_in,
-    make_operator,
     rename_organisation,
+    set_operator,
+    set_sign_in_allowed,
 )
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
@@ -48,8 +48,10 @@ def test_the_same_name_writes_nothing(alice_tenant):
 @pytest.mark.parametrize(
     "change",
     [
-        lambda member, actor: allow_sign_in(member=member, actor=actor, allowed=False),
-        lambda member, actor: make_operator(member=member, actor=actor, operator=False),
+        lambda member, actor: set_sign_in_allowed(
+            member=member, actor=actor, allowed=False
+        ),
+        lambda member, actor: set_operator(member=member, actor=actor, operator=False),
     ],
 )
 def test_nobody_locks_themselves_out(alice, alice_tenant, change):
@@ -70,7 +72,7 @@ def test_nobody_locks_themselves_out(alice, alice_tenant, change):
 def test_other_teams_hear_nothing_of_it(bob, alice_tenant, charlie_tenant):
     before = audited(charlie_tenant)
 
-    allow_sign_in(member=bob, actor=ACTOR, allowed=False)
+    set_sign_in_allowed(member=bob, actor=ACTOR, allowed=False)
 
     assert audited(alice_tenant)[-1] == "allow_sign_in"
     assert audited(charlie_tenant) == before

@@ -10,7 +10,7 @@ from accounts.models import ApiCall, AuditEntry, RetentionRule
 from accounts.operations import retention
 from accounts.operations.api_calls import Call, write_calls
 from accounts.operations.retention import apply_retention, change_retention
-from accounts.queries.retention import kept_data, retention_preview
+from accounts.queries.retention import list_retention_settings, preview_retention
 from portal.lib.errors import DomainError
 from portal.lib.registry import data_classes
 from portal.lib.tenancy import across_tenants
@@ -56,7 +56,7 @@ def call(tenant, *, days):
 
 
 def days_of(team):
-    return {each.name: each.days for each in kept_data(team)}
+    return {each.name: each.days for each in list_retention_settings(team)}
 
 
 def ages(tenant):
@@ -140,7 +140,7 @@ def test_what_is_older_goes_and_the_audit_says_how_much(
         call(alice_tenant, days=days)
         call(charlie_tenant, days=days)
     change_retention(team=alice_team, actor=ACTOR, days={"api_calls": 7})
-    shown = retention_preview(tenant=alice_tenant, days={"api_calls": 7}, at=NOW)
+    shown = preview_retention(tenant=alice_tenant, days={"api_calls": 7}, at=NOW)
 
     with across_tenants(why="a test"):
         removed = [apply_retention(at=NOW) for _ in range(2)]
@@ -158,7 +158,7 @@ def test_what_is_older_goes_and_the_audit_says_how_much(
 def test_every_class_is_counted_and_every_table_of_users_is_in_one(alice_tenant):
     every = dict.fromkeys((name for name, _ in data_classes), 4000)
 
-    shown = retention_preview(tenant=alice_tenant, days=every, at=NOW)
+    shown = preview_retention(tenant=alice_tenant, days=every, at=NOW)
 
     assert {name: each.aged.number for name, each in shown.items()} == (
         dict.fromkeys(every, 0)

@@ -5,7 +5,7 @@ import pytest
 from accounts.models import SavedView
 from accounts.operations import saved_views
 from accounts.operations.saved_views import (
-    ViewWishes,
+    ViewSettings,
     change_view,
     delete_view,
     save_view,
@@ -16,7 +16,7 @@ from tests.factories.accounts import ACTOR
 
 pytestmark = pytest.mark.django_db
 
-SILENT = ViewWishes("Silent ones")
+SILENT = ViewSettings("Silent ones")
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def names(tenant, **wanted):
 
 
 def test_a_view_keeps_a_query_under_a_name(save, alice, alice_tenant):
-    view = save(ViewWishes("  Silent \n ones ", is_shared=True))
+    view = save(ViewSettings("  Silent \n ones ", is_shared=True))
 
     stored = SavedView.objects.for_tenant(alice_tenant).get()
     assert stored == view
@@ -70,7 +70,7 @@ def test_a_view_that_says_nothing_or_too_much_is_refused(
     save, alice_tenant, name, query, code
 ):
     with pytest.raises(DomainError) as refusal:
-        save(ViewWishes(name), query=query)
+        save(ViewSettings(name), query=query)
 
     assert (refusal.value.code, refusal.value.field) == (code, "name")
     assert names(alice_tenant) == []
@@ -81,7 +81,7 @@ def test_a_name_is_taken_once_by_a_member_on_a_list(save, alice_tenant, bob):
     save()
 
     with pytest.raises(DomainError) as refusal:
-        save(ViewWishes("SILENT ONES"))
+        save(ViewSettings("SILENT ONES"))
     save(member=bob)
     save(page="reports:list")
 
@@ -92,32 +92,32 @@ def test_a_name_is_taken_once_by_a_member_on_a_list(save, alice_tenant, bob):
 
 def test_a_list_keeps_so_many_views_of_a_member(save, alice_tenant, monkeypatch):
     monkeypatch.setattr(saved_views, "MOST_VIEWS", 2)
-    save(ViewWishes("One"))
-    save(ViewWishes("Two"))
+    save(ViewSettings("One"))
+    save(ViewSettings("Two"))
 
     with pytest.raises(DomainError) as refusal:
-        save(ViewWishes("Three"))
+        save(ViewSettings("Three"))
 
     assert refusal.value.code == "too_many_views"
     assert names(alice_tenant) == ["One", "Two"]
 
 
 def test_a_new_default_takes_the_place_of_the_former(save, alice_tenant, bob):
-    save(ViewWishes("First", is_default=True))
-    save(ViewWishes("Bob's", is_default=True), member=bob)
-    other_list = ViewWishes("Reports", is_default=True)
+    save(ViewSettings("First", is_default=True))
+    save(ViewSettings("Bob's", is_default=True), member=bob)
+    other_list = ViewSettings("Reports", is_default=True)
     save(other_list, page="reports:list")
 
-    save(ViewWishes("Second", is_default=True))
+    save(ViewSettings("Second", is_default=True))
 
     assert names(alice_tenant, is_default=True) == ["Bob's", "Reports", "Second"]
 
 
 def test_a_view_is_renamed_shared_and_made_the_default(save, alice_tenant):
     view = save()
-    save(ViewWishes("Former", is_default=True))
+    save(ViewSettings("Former", is_default=True))
 
-    change_view(view=view, actor=ACTOR, wishes=ViewWishes("Silent", True, True))
+    change_view(view=view, actor=ACTOR, wishes=ViewSettings("Silent", True, True))
 
     view.refresh_from_db()
     assert (view.name, view.is_shared, view.is_default) == ("Silent", True, True)
@@ -138,11 +138,11 @@ def test_a_change_that_changes_nothing_is_not_audited(save, alice_tenant):
 
 
 def test_a_view_does_not_take_the_name_of_another(save, alice_tenant):
-    save(ViewWishes("One"))
-    two = save(ViewWishes("Two"))
+    save(ViewSettings("One"))
+    two = save(ViewSettings("Two"))
 
     with pytest.raises(DomainError) as refusal:
-        change_view(view=two, actor=ACTOR, wishes=ViewWishes("one", is_shared=True))
+        change_view(view=two, actor=ACTOR, wishes=ViewSettings("one", is_shared=True))
 
     assert refusal.value.code == "name_taken"
     assert names(alice_tenant, is_shared=False) == ["One", "Two"]

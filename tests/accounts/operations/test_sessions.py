@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from accounts.models import AuditEntry, MemberSession
 from accounts.operations.sessions import (
+    delete_expired_sessions,
     end_session,
-    forget_dead_sessions,
-    note_session,
+    record_session,
 )
 from accounts.queries import open_sessions
 from portal.lib.errors import NotFound
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 def open_session(member, **seen):
     store = SessionStore()
     store.create()
-    note_session(
+    record_session(
         member=member,
         session_key=store.session_key,
         **{"address": "192.0.2.7", "user_agent": "Firefox/140.0", **seen},
@@ -43,7 +43,7 @@ def test_a_session_that_is_seen_again_stays_one():
     with time_machine.travel(NOW, tick=False):
         session = open_session(member)
     with time_machine.travel(NOW + timedelta(hours=1), tick=False):
-        note_session(
+        record_session(
             member=member,
             session_key=session.session_key,
             address="192.0.2.8",
@@ -117,7 +117,7 @@ def test_what_has_expired_is_forgotten(alice):
             member=alice, session_key=key, proof="x", last_seen_at=now - age
         )
 
-    forget_dead_sessions()
+    delete_expired_sessions()
 
     assert [each.session_key for each in Session.objects.all()] == ["new"]
     assert [each.session_key for each in MemberSession.objects.all()] == ["new"]

@@ -5,7 +5,7 @@ import datetime
 import pytest
 import time_machine
 
-from accounts.jobs import erase
+from accounts.jobs import erase_team_data
 from accounts.models import ApiKey, AuditEntry, Membership, Team
 from accounts.operations.team_deletion import (
     UNDO_GRACE,
@@ -99,7 +99,7 @@ def test_what_a_team_kept_is_erased_once_the_undo_is_over(
     with time_machine.travel(NOW, tick=False):
         delete_team(team=alice_team, actor=ACTOR)
         early = enqueue_due_team_erasures()
-        erase(tenant_pk=alice_tenant.pk)
+        erase_team_data(tenant_pk=alice_tenant.pk)
     assert early == 0
     assert User.unscoped.filter(tenant=alice_tenant).count() == 1
 
@@ -107,7 +107,7 @@ def test_what_a_team_kept_is_erased_once_the_undo_is_over(
         due = enqueue_due_team_erasures()
         with pytest.raises(DomainError, match="undo_grace_over"):
             undo_delete_team(team=alice_team, actor=as_actor(alice))
-        erase(tenant_pk=alice_tenant.pk)
+        erase_team_data(tenant_pk=alice_tenant.pk)
         again = enqueue_due_team_erasures()
 
     assert (due, again) == (1, 0)

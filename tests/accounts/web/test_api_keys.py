@@ -15,13 +15,13 @@ from accounts.operations.api_keys import (
     KeyRules,
     create_api_key,
     find_grant,
+    read_key_rules,
     revoke_api_key,
     rotate_api_key,
-    rules_of,
 )
 from accounts.queries import api_keys
 from accounts.states import Role
-from accounts.web.api_keys import key_row
+from accounts.web.api_keys import build_key_row
 from tests.clients import confirm
 from tests.factories.accounts import ACTOR, make_member
 
@@ -251,11 +251,11 @@ def test_a_key_unused_for_ninety_days_is_flagged(
     if used_days_ago is not None:
         key.last_used_at = now - timedelta(days=used_days_ago)
 
-    assert key_row(key, now).is_unused is is_unused
+    assert build_key_row(key, now).is_unused is is_unused
 
 
 def test_a_new_key_that_nobody_has_used_is_not_flagged(key):
-    assert key_row(key[0], timezone.now()).is_unused is False
+    assert build_key_row(key[0], timezone.now()).is_unused is False
 
 
 def test_what_is_left_is_said_in_two_units_of_a_rotated_or_a_short_key(key):
@@ -270,17 +270,17 @@ def test_what_is_left_is_said_in_two_units_of_a_rotated_or_a_short_key(key):
         timedelta(seconds=59),
     ):
         own.expires_at = now + left
-        row = key_row(own, now)
+        row = build_key_row(own, now)
         assert (row.ends_in, row.is_live) == ("", True)
         said[left] = row.expires_in
     own.created_at = now
     own.expires_at = now + timedelta(days=7)
-    at_first = key_row(own, now).expires_in
-    halfway = key_row(own, now + timedelta(days=3, hours=12)).expires_in
+    at_first = build_key_row(own, now).expires_in
+    halfway = build_key_row(own, now + timedelta(days=3, hours=12)).expires_in
     rotated, _ = key
     rotate_api_key(key=rotated, actor=ACTOR, overlap=OVERLAPS[1])
     rotated = api_keys(rotated.tenant).get(pk=rotated.pk)
-    ending = key_row(rotated, now)
+    ending = build_key_row(rotated, now)
 
     assert list(said.values()) == ["", "6 d 23 h", "3 h 5 min", "0 min"]
     assert (at_first, halfway) == ("", "3 d 12 h")
@@ -311,7 +311,7 @@ def test_a_key_is_made_and_changed_with_rules(alice_web, alice_tenant):
     with time_machine.travel(made_at, tick=False):
         alice_web.post(f"{SANDBOX}create/", asked)
     key = ApiKey.unscoped.get()
-    rules = rules_of(key)
+    rules = read_key_rules(key)
 
     form = alice_web.get(f"{SANDBOX}{key.pk}/change/").context["form"]
     kept = {name: form[name].value() for name in form.fields}
@@ -327,7 +327,7 @@ def test_a_key_is_made_and_changed_with_rules(alice_web, alice_tenant):
         expires_at=made_at + timedelta(days=30),
     )
     key.refresh_from_db()
-    assert rules_of(key) == replace(rules, scopes=frozenset({"users:read"}))
+    assert read_key_rules(key) == replace(rules, scopes=frozenset({"users:read"}))
     assert changed["Location"] == f"{SANDBOX}{key.pk}/"
     assert page.context["scopes"] == [("Users and wearable data", "read")]
 
@@ -353,7 +353,7 @@ def test_rules_that_mean_nothing_stay_in_the_form(alice_web, key, wrong, field):
         assert reply.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
         assert list(reply.context["form"].errors) == [field]
     assert written() == before
-    assert rules_of(ApiKey.unscoped.get()) == KeyRules()
+    assert read_key_rules(ApiKey.unscoped.get()) == KeyRules()
 
 
 @pytest.mark.parametrize("page", ["create", "{key}/change", "{key}/rotate"])

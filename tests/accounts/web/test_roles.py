@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from accounts.states import Area, Role
-from accounts.web.roles import describe_roles, matrix_rows, role_labels
+from accounts.web.roles import build_matrix_rows, describe_roles, list_role_labels
 
 
 @pytest.mark.parametrize(
@@ -15,7 +15,7 @@ from accounts.web.roles import describe_roles, matrix_rows, role_labels
     ],
 )
 def test_the_matrix_is_told_in_words(area, words):
-    (row,) = [row for row in matrix_rows() if row.area == area.label]
+    (row,) = [row for row in build_matrix_rows() if row.area == area.label]
 
     assert row.cells == [
         (role.label, said) for role, said in zip(Role, words, strict=True)
@@ -32,4 +32,4 @@ def test_roles_add_up_to_what_may_be_changed_and_seen():
 
 
 def test_roles_are_named_in_the_order_of_the_matrix():
-    assert role_labels(["viewer", "owner"]) == ["Owner", "Viewer"]
+    assert list_role_labels(["viewer", "owner"]) == ["Owner", "Viewer"]
