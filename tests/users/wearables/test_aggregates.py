@@ -5,7 +5,7 @@ from random import Random
 from zoneinfo import ZoneInfo
 
 import pytest
-from users.wearables.intervals import Rule
+from users.wearables.ledger import Rule
 
 from portal.lib.errors import Invalid
 from tests.factories.samples import put_samples
