@@ -5,7 +5,6 @@ from random import Random
 from zoneinfo import ZoneInfo
 
 import pytest
-from users.wearables.ledger import Rule
 
 from portal.lib.errors import Invalid
 from tests.factories.samples import put_samples
@@ -13,6 +12,7 @@ from tests.factories.users import make_user
 from tests.statements import count_statements
 from users.wearables.aggregates import AggregateRequest, aggregate_samples
 from users.wearables.buckets import Period
+from users.wearables.ledger import Rule
 from users.wearables.timeseries import TIMESERIES
 
 pytestmark = pytest.mark.django_db
