@@ -110,22 +110,22 @@ class AccountsConfig(AppConfig):
         )
 
     def _register_retention_rules(self) -> None:
-        from portal.lib.registry import RowEnd, enter_ends
+        from portal.lib.registry import RetentionRule, register_retention_rules
 
-        told = RowEnd("35 days after it was told", "accounts.forget_notices")
+        told = RetentionRule("35 days after it was told", "accounts.forget_notices")
         stays = "for good: what was done stays provable"
         key = "for good: the audit names what was done by it"
         team = "for good: an erased team's name stays, as its audit does"
         member = "with the account of its member"
-        enter_ends(
+        register_retention_rules(
             "accounts",
             {
-                "ApiCallTally": RowEnd("8 days", "accounts.prune_calls"),
-                "CallWindow": RowEnd("an hour", "accounts.forget_call_windows"),
-                "Invitation": RowEnd(
+                "ApiCallTally": RetentionRule("8 days", "accounts.prune_calls"),
+                "CallWindow": RetentionRule("an hour", "accounts.forget_call_windows"),
+                "Invitation": RetentionRule(
                     "90 days after it ended", "accounts.forget_invitations"
                 ),
-                "MemberSession": RowEnd(
+                "MemberSession": RetentionRule(
                     "14 days after its last use", "accounts.forget_sessions"
                 ),
                 "Notice": told,
@@ -140,21 +140,23 @@ class AccountsConfig(AppConfig):
                 "SingleSignOnIdentity": "until the member leaves the team",
             },
         )
-        enter_ends("account", {"EmailConfirmation": "there are none: links are signed"})
-        enter_ends("mfa", {"Authenticator": member})
+        register_retention_rules(
+            "account", {"EmailConfirmation": "there are none: links are signed"}
+        )
+        register_retention_rules("mfa", {"Authenticator": member})
 
     def _register_erasure_rules(self) -> None:
-        from portal.lib.registry import TableFate, enter_fates
+        from portal.lib.registry import ErasureRule, register_erasure_rules
 
         team = "of teams and their members"
-        enter_fates(
+        register_erasure_rules(
             "accounts",
             {
-                "AuditEntry": TableFate(
+                "AuditEntry": ErasureRule(
                     ("user_uuid",), "who did and saw what stays provable, by uuid alone"
                 ),
                 "AuditSeal": "hashes over the audit",
-                "ApiCall": TableFate(("user_uuid",)),
+                "ApiCall": ErasureRule(("user_uuid",)),
                 "ApiCallTally": "counts calls of keys by the hour",
                 "CallWindow": "counts calls of keys and addresses",
                 **dict.fromkeys(
@@ -184,4 +186,4 @@ class AccountsConfig(AppConfig):
             ("auth", ("Group", "Group_permissions", "Permission")),
             ("mfa", ("Authenticator",)),
         ):
-            enter_fates(app, dict.fromkeys(names, team))
+            register_erasure_rules(app, dict.fromkeys(names, team))

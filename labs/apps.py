@@ -68,32 +68,32 @@ class LabsConfig(AppConfig):
         # After the messages, which are of an order without a visit.
         demo_loaders.add("labs:visits", load_demo_appointments)
         self._enter_pages()
-        self._enter_fates()
-        self._enter_ends()
+        self._register_erasure_rules()
+        self._register_retention_rules()
         self._enter_data_classes()
         post_migrate.connect(_install_reference_data, sender=self)
 
-    def _enter_ends(self) -> None:
-        from portal.lib.registry import RowEnd, enter_ends
+    def _register_retention_rules(self) -> None:
+        from portal.lib.registry import RetentionRule, register_retention_rules
 
         catalogue = "with the team"
-        enter_ends(
+        register_retention_rules(
             "labs",
             {
-                "SandboxVisit": RowEnd("90 days", "labs.forget_sandbox_visits"),
+                "SandboxVisit": RetentionRule("90 days", "labs.forget_sandbox_visits"),
                 **dict.fromkeys(("LabAccount", "LabTest", "Payor"), catalogue),
                 "UserInsurance": "with the user",
             },
         )
 
-    def _enter_fates(self) -> None:
-        from portal.lib.registry import TableFate, enter_fates
+    def _register_erasure_rules(self) -> None:
+        from portal.lib.registry import ErasureRule, register_erasure_rules
 
         reference = "reference data, shared by all teams"
-        enter_fates(
+        register_erasure_rules(
             "labs",
             {
-                "InboundMessage": TableFate(
+                "InboundMessage": ErasureRule(
                     ("order__user__uuid", "reports__order__user__uuid")
                 ),
                 "ExpectedResult": reference,

@@ -19,9 +19,13 @@ class PortalConfig(AppConfig):
         from accounts.states import Area
         from portal import checks  # noqa: F401 - importing registers them
         from portal.lib.outages import look_after_connections
-        from portal.lib.registry import Destination, destinations, enter_fates
+        from portal.lib.registry import (
+            Destination,
+            destinations,
+            register_erasure_rules,
+        )
 
-        enter_fates(
+        register_erasure_rules(
             "portal",
             {
                 "BackupNote": "when backups were made",
@@ -31,7 +35,7 @@ class PortalConfig(AppConfig):
             },
         )
         ids = "arguments are ids; gone 7 days after the job"
-        enter_fates(
+        register_erasure_rules(
             "procrastinate",
             {
                 "ProcrastinateJob": ids,
@@ -40,13 +44,15 @@ class PortalConfig(AppConfig):
                 "ProcrastinateWorker": "which workers live",
             },
         )
-        enter_fates("admin", {"LogEntry": "what operators changed, never of users"})
-        enter_fates("contenttypes", {"ContentType": "names of tables"})
-        enter_fates(
+        register_erasure_rules(
+            "admin", {"LogEntry": "what operators changed, never of users"}
+        )
+        register_erasure_rules("contenttypes", {"ContentType": "names of tables"})
+        register_erasure_rules(
             "sessions",
             {"Session": "order drafts, encrypted and at most 12 hours old"},
         )
-        self._enter_ends()
+        self._register_retention_rules()
         look_after_connections()
         if settings.SENTRY_DSN:
             from portal.fault_reports import report_faults
@@ -71,23 +77,25 @@ class PortalConfig(AppConfig):
             ),
         )
 
-    def _enter_ends(self) -> None:
-        from portal.lib.registry import RowEnd, enter_ends
+    def _register_retention_rules(self) -> None:
+        from portal.lib.registry import RetentionRule, register_retention_rules
 
-        finished = RowEnd("7 days after the job ended", "portal.remove_finished_jobs")
-        unused = RowEnd("14 days after its last use", "accounts.forget_sessions")
-        enter_ends(
+        finished = RetentionRule(
+            "7 days after the job ended", "portal.remove_finished_jobs"
+        )
+        unused = RetentionRule("14 days after its last use", "accounts.forget_sessions")
+        register_retention_rules(
             "portal",
             {
                 "BackupNote": "the last alone is kept",
                 "DemoData": "one for each environment",
                 "IsolationRun": "the last 100 are kept",
-                "IdempotentAnswer": RowEnd(
+                "IdempotentAnswer": RetentionRule(
                     "24 hours, for bookings 14 days", "portal.purge_answers"
                 ),
             },
         )
-        enter_ends(
+        register_retention_rules(
             "procrastinate",
             {
                 "ProcrastinateJob": finished,
@@ -95,8 +103,10 @@ class PortalConfig(AppConfig):
                 "ProcrastinateWorker": "each worker removes the dead ones",
             },
         )
-        enter_ends("admin", {"LogEntry": "for good: what operators changed"})
-        enter_ends("sessions", {"Session": unused})
+        register_retention_rules(
+            "admin", {"LogEntry": "for good: what operators changed"}
+        )
+        register_retention_rules("sessions", {"Session": unused})
 
 
 class OperatorsAdminConfig(admin.AdminConfig):

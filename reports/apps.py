@@ -14,12 +14,20 @@ class ReportsConfig(AppConfig):
 
     def ready(self) -> None:
         """Hand on what erases a user's reports, and what other pages show of them."""
-        from portal.lib.registry import enter_ends, enter_fates, user_erasers
+        from portal.lib.registry import (
+            register_erasure_rules,
+            register_retention_rules,
+            user_erasers,
+        )
         from reports.operations.storage import erase_reports
 
         user_erasers.add("reports", erase_reports)
-        enter_fates("reports", {"LoincAlias": "names that a lab gives to its tests"})
-        enter_ends("reports", {"LoincAlias": "with its team: how it reads its labs"})
+        register_erasure_rules(
+            "reports", {"LoincAlias": "names that a lab gives to its tests"}
+        )
+        register_retention_rules(
+            "reports", {"LoincAlias": "with its team: how it reads its labs"}
+        )
         self._enter_pages()
         self._enter_data_classes()
 

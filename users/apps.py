@@ -58,17 +58,17 @@ class UsersConfig(AppConfig):
         post_migrate.connect(_create_month_partitions, sender=self)
 
     def _register_erasure_rules(self) -> None:
-        from portal.lib.registry import TableFate, enter_fates
+        from portal.lib.registry import ErasureRule, register_erasure_rules
 
-        enter_fates(
+        register_erasure_rules(
             "users",
             {
-                "Sample": TableFate(("user_id",), by_key=True),
-                "SampleExtra": TableFate(("user_id",), by_key=True),
+                "Sample": ErasureRule(("user_id",), by_key=True),
+                "SampleExtra": ErasureRule(("user_id",), by_key=True),
                 "Feed": "dictionary of a tenant, used to encode samples",
                 "Series": "dictionary of a tenant, used to encode samples",
                 "UserCount": "a counter per tenant",
-                "ErasureReceipt": TableFate(
+                "ErasureReceipt": ErasureRule(
                     ("user_uuid",),
                     "proof of the erasure; contains only the UUID and counts",
                 ),
@@ -76,21 +76,21 @@ class UsersConfig(AppConfig):
         )
 
     def _register_retention_rules(self) -> None:
-        from portal.lib.registry import RowEnd, enter_ends
+        from portal.lib.registry import RetentionRule, register_retention_rules
 
         old = "users.remove_old_arrivals"
-        enter_ends(
+        register_retention_rules(
             "users",
             {
-                "User": RowEnd("7 days after it is deleted", "users.sweep"),
-                "DemoUser": RowEnd("7 days after it was created", "users.sweep"),
-                "Arrival": RowEnd("62 days", old),
-                "Pull": RowEnd("62 days after it ended, except the latest", old),
-                "Refresh": RowEnd("1 hour", old),
-                "LinkSession": RowEnd(
+                "User": RetentionRule("7 days after it is deleted", "users.sweep"),
+                "DemoUser": RetentionRule("7 days after it was created", "users.sweep"),
+                "Arrival": RetentionRule("62 days", old),
+                "Pull": RetentionRule("62 days after it ended, except the latest", old),
+                "Refresh": RetentionRule("1 hour", old),
+                "LinkSession": RetentionRule(
                     "30 days after it ended", "users.remove_old_links"
                 ),
-                "UserExport": RowEnd("7 days", "users.remove_old_exports"),
+                "UserExport": RetentionRule("7 days", "users.remove_old_exports"),
                 "ErasureReceipt": "permanent: proof of the erasure",
                 **dict.fromkeys(
                     (

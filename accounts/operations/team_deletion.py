@@ -37,7 +37,7 @@ from portal.lib import jobs
 from portal.lib.actor import ActorKind
 from portal.lib.errors import DomainError, NotAllowed
 from portal.lib.links import absolute_url
-from portal.lib.registry import table_fates, tenant_erasers
+from portal.lib.registry import erasure_rules, tenant_erasers
 from portal.lib.tenancy import TenantOwned, across_tenants
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def _remove_access(team: Team, actor: Actor) -> None:
 def _remove_rows(tenant: Tenant) -> None:
     """Remove the tenant's rows of every table, those first that others hang on."""
     # What outlives users, and the chain over the audit.
-    stays = {label for label, fate in table_fates if fate.lookups and fate.why}
+    stays = {label for label, fate in erasure_rules if fate.lookups and fate.why}
     stays.add(AuditSeal._meta.label)
     left: list[type[Model]] = [
         model

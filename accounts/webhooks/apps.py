@@ -25,38 +25,40 @@ class WebhooksConfig(AppConfig):
             DataClass,
             Destination,
             EncryptedTable,
-            RowEnd,
+            ErasureRule,
+            RetentionRule,
             Search,
-            TableFate,
             data_classes,
             destinations,
             encrypted_tables,
-            enter_ends,
-            enter_fates,
             nav_counts,
             overview_parts,
+            register_erasure_rules,
+            register_retention_rules,
             searches,
         )
         from portal.lib.translation import gettext_lazy
 
-        enter_fates(
+        register_erasure_rules(
             "webhooks",
             {
-                "Event": TableFate(("user_uuid",)),
-                "Delivery": TableFate(("user_uuid",)),
-                "Attempt": TableFate(("delivery__user_uuid",)),
-                "ReplayItem": TableFate(("delivery__user_uuid",)),
+                "Event": ErasureRule(("user_uuid",)),
+                "Delivery": ErasureRule(("user_uuid",)),
+                "Attempt": ErasureRule(("delivery__user_uuid",)),
+                "ReplayItem": ErasureRule(("delivery__user_uuid",)),
                 "Replay": "a filter by client user ID is rewritten to the UUID",
                 "Endpoint": "addresses of a team",
             },
         )
-        enter_ends(
+        register_retention_rules(
             "webhooks",
             {
-                "Endpoint": RowEnd(
+                "Endpoint": RetentionRule(
                     "when deleted and its log is empty", "webhooks.prune"
                 ),
-                "Replay": RowEnd("after it ended, with its events", "webhooks.prune"),
+                "Replay": RetentionRule(
+                    "after it ended, with its events", "webhooks.prune"
+                ),
             },
         )
         encrypted_tables.add(

@@ -131,7 +131,7 @@ WHERE id = ANY(%(deliveries)s) AND lease = ANY(%(leases)s)
 
 
 # Tuples, as a thousand are made a second.
-class Claim(NamedTuple):
+class Lease(NamedTuple):
     """A delivery that this worker may send until its lease ends.
 
     `step` is how many attempts of the present round were made before this one; secrets
@@ -139,7 +139,7 @@ class Claim(NamedTuple):
     """
 
     delivery: int
-    lease: int
+    token: int
     endpoint: int
     step: int
     message_id: str
@@ -150,13 +150,13 @@ class Claim(NamedTuple):
     headers: str
 
 
-async def claim_due(
+async def lease_due(
     connection: AsyncConnection[Any],
     *,
     limit: int,
     per_endpoint: int,
     busy: Mapping[int, int],
-) -> list[Claim]:
+) -> list[Lease]:
     """Lease at most `limit` due deliveries, no more of an endpoint than it has room.
 
     `busy` is how many of each endpoint this worker has in flight. Two workers never
@@ -176,34 +176,36 @@ async def claim_due(
             "replay_share": REPLAY_SHARE,
         },
     )
-    # In the order of Claim.
-    return [Claim._make(row) for row in await found.fetchall()]
+    # In the order of Lease.
+    return [Lease._make(row) for row in await found.fetchall()]
 
 
-async def release(connection: AsyncConnection[Any], claims: Sequence[Claim]) -> None:
-    """Give back claims that were not sent."""
+async def release_leases(
+    connection: AsyncConnection[Any], leases: Sequence[Lease]
+) -> None:
+    """Release leases of deliveries that were not sent."""
     await connection.execute(
         _RELEASE,
         {
-            "deliveries": [claim.delivery for claim in claims],
-            "leases": [claim.lease for claim in claims],
+            "deliveries": [lease.delivery for lease in leases],
+            "leases": [lease.token for lease in leases],
         },
     )
 
 
-async def hold_late(connection: AsyncConnection[Any]) -> None:
+async def hold_late_deliveries(connection: AsyncConnection[Any]) -> None:
     """Hold what is pending for endpoints that are disabled."""
     await connection.execute(_HOLD_LATE)
 
 
-async def read_clock(connection: AsyncConnection[Any]) -> float:
+async def read_database_clock(connection: AsyncConnection[Any]) -> float:
     """The database's time, in Unix seconds."""
     found = await connection.execute("SELECT extract(epoch FROM clock_timestamp())")
     row = await found.fetchone()
     return float(row[0]) if row else 0.0
 
 
-async def mend_clock(connection: AsyncConnection[Any]) -> None:
+async def clamp_due_times(connection: AsyncConnection[Any]) -> None:
     """Bring nearer what the database's clock, set back, has moved too far away.
 
     Safe at any time, and by several workers at once. Source: Contract 8.5; Ours: a

@@ -1,4 +1,4 @@
-"""The worker's loop: many POSTs in flight, one connection for claims and verdicts.
+"""Delivery worker: many POSTs in flight, one connection for leases and outcomes.
 
 Must not be here: SQL (claims, verdicts), sockets (sending), the ladder (schedule).
 """
@@ -17,11 +17,11 @@ import orjson
 import psycopg
 
 from accounts.webhooks import claims
-from accounts.webhooks.claims import Claim
+from accounts.webhooks.claims import Lease
 from accounts.webhooks.schedule import next_wait
 from accounts.webhooks.sending import TIMEOUT_S, Message, Target, read_target
 from accounts.webhooks.signing import read_secret
-from accounts.webhooks.verdicts import Told, tell
+from accounts.webhooks.verdicts import AttemptOutcome, record_outcomes
 from portal.lib.encryption import decrypt
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ logger = logging.getLogger(__name__)
 
 # Performance 5: at a hundred a claim the database is never the limit.
 BATCH = 100
-TOLD_AT_ONCE = 500
+RECORDED_AT_ONCE = 500
 FEW = 50
 FLUSH_S = 0.1
 POLL_S = 0.25
@@ -41,21 +41,21 @@ KEEP_UP_S = 60.0
 CLOCK_STEP_S = 1.0
 RECONNECT_S = 1.0
 # Ours: leased by this worker, at once.
-CLAIMED_MAX = 1000
+LEASED_MAX = 1000
 CLAIMED_PER_ENDPOINT = 100
 # Of an endpoint that failed or was slow last, so that many such leave room for others.
 CLAIMED_WHEN_SLOW = 4
 SLOW_S = 2.0
 IN_FLIGHT_PER_ENDPOINT = 32
 # A claim that waited longer may end while it is sent: it is given back.
-CLAIM_AGE_MAX_S = claims.LEASE_S - TIMEOUT_S - 15
+LEASE_AGE_MAX_S = claims.LEASE_S - TIMEOUT_S - 15
 
 
 class Deliverer:
-    """Delivers what is due until told to stop.
+    """Deliver what is due until stopped.
 
-    `connect` opens a connection in autocommit; `dice` gives the ladder's jitter, from 0
-    to 1. A lost database is waited for: verdicts are kept and told once it is back.
+    `connect` opens a connection in autocommit; `jitter` is a share, 0 to 1, of the
+    ladder's jitter. While the database is away, outcomes are kept and recorded later.
     """
 
     def __init__(
@@ -63,18 +63,18 @@ class Deliverer:
         *,
         connect: Callable[[], Awaitable[psycopg.AsyncConnection[Any]]],
         sender: Sender,
-        dice: Callable[[], float] = random.random,
+        jitter: Callable[[], float] = random.random,
     ) -> None:
         self._connect = connect
         self._sender = sender
-        self._dice = dice
-        self._claimed: dict[int, Claim] = {}
-        self._told: list[Told] = []
-        self._unsent: list[Claim] = []
+        self._jitter = jitter
+        self._leased: dict[int, Lease] = {}
+        self._unrecorded: list[AttemptOutcome] = []
+        self._unsent: list[Lease] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self._slow: set[int] = set()
         # By endpoint: claims with the moment of claiming, and how many are in flight.
-        self._queues: dict[int, deque[tuple[Claim, float]]] = defaultdict(deque)
+        self._queues: dict[int, deque[tuple[Lease, float]]] = defaultdict(deque)
         self._in_flight: Counter[int] = Counter()
         self._awake = asyncio.Event()
         self._many = asyncio.Event()
@@ -83,7 +83,7 @@ class Deliverer:
         self._ahead: float | None = None
 
     def stop(self) -> None:
-        """Claim nothing more; what is in flight is waited for and told."""
+        """Stop leasing; finish and record the deliveries in flight."""
         self._stopping = True
         self._awake.set()
         self._many.set()
@@ -108,10 +108,10 @@ class Deliverer:
         self, connection: psycopg.AsyncConnection[Any], *, until_idle: bool
     ) -> None:
         while True:
-            await self._tell(connection)
-            while not self._stopping and await self._claim(connection) == BATCH:
+            await self._record_outcomes(connection)
+            while not self._stopping and await self._lease_due(connection) == BATCH:
                 continue
-            busy = self._tasks or self._told or self._unsent
+            busy = self._tasks or self._unrecorded or self._unsent
             if not busy and (self._stopping or until_idle):
                 return
             await self._sleep()
@@ -124,97 +124,97 @@ class Deliverer:
         self._awake.clear()
         if await _within(POLL_S, self._awake) and self._tasks and not self._stopping:
             self._many.clear()
-            if len(self._told) < FEW:
+            if len(self._unrecorded) < FEW:
                 await _within(FLUSH_S, self._many)
 
-    async def _claim(self, connection: psycopg.AsyncConnection[Any]) -> int:
+    async def _lease_due(self, connection: psycopg.AsyncConnection[Any]) -> int:
         now = time.monotonic()
         if now - self._kept_up_at >= KEEP_UP_S:
-            await self._keep_up(connection)
+            await self._run_maintenance(connection)
             self._kept_up_at = now
-        room = min(BATCH, CLAIMED_MAX - len(self._claimed))
+        room = min(BATCH, LEASED_MAX - len(self._leased))
         if room <= 0:
             return 0
-        busy = Counter(claim.endpoint for claim in self._claimed.values())
+        busy = Counter(lease.endpoint for lease in self._leased.values())
         for endpoint in self._slow:
             busy[endpoint] += CLAIMED_PER_ENDPOINT - CLAIMED_WHEN_SLOW
-        found = await claims.claim_due(
+        found = await claims.lease_due(
             connection, limit=room, per_endpoint=CLAIMED_PER_ENDPOINT, busy=busy
         )
-        claimed_at = time.monotonic()
-        # One that is in flight here already was leased too long: its verdict counts.
-        new = [claim for claim in found if claim.delivery not in self._claimed]
-        for claim in new:
-            self._claimed[claim.delivery] = claim
-            self._queues[claim.endpoint].append((claim, claimed_at))
-            if self._in_flight[claim.endpoint] < IN_FLIGHT_PER_ENDPOINT:
-                self._in_flight[claim.endpoint] += 1
-                task = asyncio.create_task(self._deliver_all(claim.endpoint))
+        leased_at = time.monotonic()
+        # One that is in flight here already was leased too long: its outcome counts.
+        new = [lease for lease in found if lease.delivery not in self._leased]
+        for lease in new:
+            self._leased[lease.delivery] = lease
+            self._queues[lease.endpoint].append((lease, leased_at))
+            if self._in_flight[lease.endpoint] < IN_FLIGHT_PER_ENDPOINT:
+                self._in_flight[lease.endpoint] += 1
+                task = asyncio.create_task(self._deliver_all(lease.endpoint))
                 self._tasks.add(task)
                 task.add_done_callback(self._tasks.discard)
         return len(new)
 
-    async def _keep_up(self, connection: psycopg.AsyncConnection[Any]) -> None:
+    async def _run_maintenance(self, connection: psycopg.AsyncConnection[Any]) -> None:
         """What is rare: late deliveries of disabled endpoints, a clock set back."""
-        await claims.hold_late(connection)
+        await claims.hold_late_deliveries(connection)
         # Of two clocks this machine's steady one can't be set.
-        ahead = await claims.read_clock(connection) - time.monotonic()
+        ahead = await claims.read_database_clock(connection) - time.monotonic()
         if self._ahead is None or ahead < self._ahead - CLOCK_STEP_S:
-            await claims.mend_clock(connection)
+            await claims.clamp_due_times(connection)
         self._ahead = ahead
 
     async def _deliver_all(self, endpoint: int) -> None:
         """One after the other, beside others like it, until none is queued."""
         queue = self._queues[endpoint]
         while queue:
-            claim, claimed_at = queue.popleft()
-            waited = time.monotonic() - claimed_at
-            if self._stopping or waited > CLAIM_AGE_MAX_S:
-                self._unsent.append(claim)
+            lease, leased_at = queue.popleft()
+            waited = time.monotonic() - leased_at
+            if self._stopping or waited > LEASE_AGE_MAX_S:
+                self._unsent.append(lease)
                 self._awake.set()
                 continue
             try:
-                await self._deliver(claim)
+                await self._deliver(lease)
             except Exception as error:  # noqa: BLE001 - one message holds up no other
                 # Such as a secret that no key opens; its lease ends in its own time.
                 logger.warning("a message can't be sent: %s", type(error).__name__)
-                self._claimed.pop(claim.delivery, None)
+                self._leased.pop(lease.delivery, None)
         self._in_flight[endpoint] -= 1
         if not self._in_flight[endpoint]:
             del self._in_flight[endpoint], self._queues[endpoint]
 
-    async def _deliver(self, claim: Claim) -> None:
-        verdict = await self._sender.send(_message(claim))
+    async def _deliver(self, lease: Lease) -> None:
+        outcome = await self._sender.send(_message(lease))
         wait = None
-        if verdict.fault is not None and not verdict.is_gone:
+        if outcome.fault is not None and not outcome.is_gone:
             wait = next_wait(
-                claim.step + 1,
-                retry_after_s=verdict.retry_after_s,
-                chance=self._dice(),
+                lease.step + 1,
+                retry_after_s=outcome.retry_after_s,
+                chance=self._jitter(),
             )
-        if verdict.fault is None and verdict.total_ms < SLOW_S * 1000:
-            self._slow.discard(claim.endpoint)
+        if outcome.fault is None and outcome.total_ms < SLOW_S * 1000:
+            self._slow.discard(lease.endpoint)
         else:
-            self._slow.add(claim.endpoint)
-        self._told.append(Told(claim, verdict, wait))
+            self._slow.add(lease.endpoint)
+        self._unrecorded.append(AttemptOutcome(lease, outcome, wait))
         self._awake.set()
-        is_last = len(self._tasks) == 1 and not self._queues[claim.endpoint]
+        is_last = len(self._tasks) == 1 and not self._queues[lease.endpoint]
         # Half of what is claimed: the other half is in flight while these are told.
-        if len(self._told) >= max(FEW, len(self._claimed) // 2) or is_last:
+        if len(self._unrecorded) >= max(FEW, len(self._leased) // 2) or is_last:
             self._many.set()
 
-    async def _tell(self, connection: psycopg.AsyncConnection[Any]) -> None:
-        while batch := self._told[:TOLD_AT_ONCE]:
-            await tell(connection, batch)
+    async def _record_outcomes(self, connection: psycopg.AsyncConnection[Any]) -> None:
+        while batch := self._unrecorded[:RECORDED_AT_ONCE]:
+            await record_outcomes(connection, batch)
             # Only now: what could not be told is told again.
-            del self._told[: len(batch)]
+            del self._unrecorded[: len(batch)]
             for told in batch:
-                self._claimed.pop(told.claim.delivery, None)
+                self._leased.pop(told.lease.delivery, None)
         if unsent := list(self._unsent):
-            await claims.release(connection, unsent)
+            await claims.release_leases(connection, unsent)
             del self._unsent[: len(unsent)]
-            for claim in unsent:
-                self._claimed.pop(claim.delivery, None)
+            for lease in unsent:
+                self._leased.pop(lease.delivery, None)
 
 
 async def _within(seconds: float, event: asyncio.Event) -> bool:
@@ -227,12 +227,12 @@ async def _within(seconds: float, event: asyncio.Event) -> bool:
     return True
 
 
-def _message(claim: Claim) -> Message:
-    secrets = [claim.secret, claim.previous_secret]
+def _message(lease: Lease) -> Message:
+    secrets = [lease.secret, lease.previous_secret]
     return Message(
-        target=_target(claim.url, claim.headers),
-        message_id=claim.message_id,
-        body=claim.body.encode(),
+        target=_target(lease.url, lease.headers),
+        message_id=lease.message_id,
+        body=lease.body.encode(),
         keys=tuple(_key(secret) for secret in secrets if secret),
     )
 

@@ -84,7 +84,7 @@ class FeedPage(NamedTuple):
     position: int
 
 
-def feed_page(
+def list_feed(
     *, tenant: Tenant, after: int, limit: int, types: Sequence[str] | None = None
 ) -> FeedPage:
     """At most `limit` events after a position, oldest first, and whole.

@@ -11,9 +11,9 @@ from django.utils import timezone
 from accounts.models import Tenant
 from accounts.webhooks.operations.alerts import (
     MAIL_JOB,
-    hand_over_alert,
-    mail_alert,
+    queue_alert_notice,
     raise_alerts,
+    send_alert_mail,
 )
 from accounts.webhooks.operations.replay import REPLAY_JOB, advance_replay
 from accounts.webhooks.operations.retention import prune_events
@@ -33,7 +33,7 @@ def alert() -> None:
 
 
 def _hand_over(*, tenant_pk: int, endpoint_id: str, percent: int) -> None:
-    hand_over_alert(
+    queue_alert_notice(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         endpoint_id=endpoint_id,
         percent=percent,
@@ -43,7 +43,7 @@ def _hand_over(*, tenant_pk: int, endpoint_id: str, percent: int) -> None:
 @job(MAIL_JOB, on_give_up=_hand_over)
 def mail(*, tenant_pk: int, endpoint_id: str, percent: int) -> None:
     """Mail that an endpoint fails, or was disabled."""
-    mail_alert(
+    send_alert_mail(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         endpoint_id=endpoint_id,
         percent=percent,

@@ -1,7 +1,7 @@
-"""The POST of one message and its verdict.
+"""The POST of one message and its outcome.
 
 Must not be here: sockets (connections), which deliveries are due, or what follows from
-a verdict.
+a outcome.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Message(NamedTuple):
 
 
 @dataclass(slots=True)
-class Verdict:
+class SendOutcome:
     """What became of one POST; `fault` None is a 2xx answer in time.
 
     Times are milliseconds from the start; `started_at` and `sent_timestamp` are Unix
@@ -127,63 +127,63 @@ class Sender:
     async def __aexit__(self, *_: object) -> None:
         await self._connections.__aexit__()
 
-    async def send(self, message: Message) -> Verdict:
+    async def send(self, message: Message) -> SendOutcome:
         """Post once and judge the answer; raises nothing but cancellation."""
         now, began = time.time(), asyncio.get_running_loop().time()
         stamp = int(now)
         signature = sign(message.keys, message.message_id, stamp, message.body)
-        verdict = Verdict(now, stamp, signature)
+        outcome = SendOutcome(now, stamp, signature)
         try:
-            await self._post(message, verdict, began)
+            await self._post(message, outcome, began)
         except TimeoutError:
-            verdict.fault = DeliveryFault.TIMEOUT
+            outcome.fault = DeliveryFault.TIMEOUT
         except NotConnected as error:
-            verdict.fault = error.fault
+            outcome.fault = error.fault
         except AnswerInvalid:
-            verdict.fault = DeliveryFault.GARBAGE
+            outcome.fault = DeliveryFault.GARBAGE
         except Exception:  # noqa: BLE001 - a receiver may do anything
-            verdict.fault = DeliveryFault.RESET
-        verdict.total_ms = _since(began, asyncio.get_running_loop().time())
-        return verdict
+            outcome.fault = DeliveryFault.RESET
+        outcome.total_ms = _since(began, asyncio.get_running_loop().time())
+        return outcome
 
-    async def _post(self, message: Message, verdict: Verdict, began: float) -> None:
+    async def _post(self, message: Message, outcome: SendOutcome, began: float) -> None:
         target = message.target
         until = began + TIMEOUT_S
         connection = self._connections.take(target.origin)
         if connection is None:
             connection = await self._connections.open(target.origin, until=until)
-            verdict.dns_ms = connection.dns_ms
-            verdict.connect_ms = connection.connect_ms
-        verdict.address = connection.address
+            outcome.dns_ms = connection.dns_ms
+            outcome.connect_ms = connection.connect_ms
+        outcome.address = connection.address
         request = _REQUEST % (
             target.head,
             message.message_id.encode(),
-            verdict.sent_timestamp,
-            verdict.signature.encode(),
+            outcome.sent_timestamp,
+            outcome.signature.encode(),
             len(message.body),
             message.body,
         )
         answer = await connection.post(request, until=until)
-        verdict.first_byte_ms = _since(began, connection.answered_at)
+        outcome.first_byte_ms = _since(began, connection.answered_at)
         self._connections.keep(connection)
-        _judge(verdict, answer)
+        _judge(outcome, answer)
 
 
-def _judge(verdict: Verdict, answer: Answer) -> None:
+def _judge(outcome: SendOutcome, answer: Answer) -> None:
     """A status that came in time is an answer, however long its body drags on."""
-    verdict.code = answer.code
-    verdict.headers = [
+    outcome.code = answer.code
+    outcome.headers = [
         (name, value[:HEADER_MAX_LENGTH])
         for name, value in answer.headers[:HEADERS_MAX]
     ]
-    verdict.body = bytes(answer.body)
-    verdict.body_is_cut = answer.is_cut
+    outcome.body = bytes(answer.body)
+    outcome.body_is_cut = answer.is_cut
     if answer.code in _MAY_WAIT:
-        verdict.retry_after_s = _retry_after(answer)
+        outcome.retry_after_s = _retry_after(answer)
     if 300 <= answer.code < 400:
-        verdict.fault = DeliveryFault.REDIRECT
+        outcome.fault = DeliveryFault.REDIRECT
     elif not 200 <= answer.code < 300:
-        verdict.fault = DeliveryFault.STATUS
+        outcome.fault = DeliveryFault.STATUS
 
 
 def _retry_after(answer: Answer) -> float | None:

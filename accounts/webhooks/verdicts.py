@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from psycopg import AsyncConnection
 
-    from accounts.webhooks.claims import Claim
-    from accounts.webhooks.sending import Verdict
+    from accounts.webhooks.claims import Lease
+    from accounts.webhooks.sending import SendOutcome
 
 # Contract 8.5.
 _FAILED_APART = "12 hours"
@@ -52,7 +52,7 @@ SELECT id FROM webhooks_delivery WHERE id = ANY(%(deliveries)s) ORDER BY id FOR 
 # written by a commit whose confirmation was lost. Only the holder of the lease moves
 # the delivery, so that a late worker changes nothing. What is given up is told in turn,
 # but not of that event itself: an endpoint that is down would be told so for ever.
-_TELL = """
+_RECORD = """
 WITH told AS (
     SELECT * FROM jsonb_to_recordset(%(told)s::jsonb) AS t(
         delivery bigint, lease bigint, status text, wait_s float8, succeeded bool,
@@ -153,22 +153,24 @@ ORDER BY d.id
 """
 
 
-class Told(NamedTuple):
+class AttemptOutcome(NamedTuple):
     """What became of a claim; `wait_s` is the time to its next attempt, if any."""
 
-    claim: Claim
-    verdict: Verdict
+    lease: Lease
+    outcome: SendOutcome
     wait_s: float | None
 
     @property
     def status(self) -> DeliveryStatus:
         """What the delivery is now."""
-        if self.verdict.fault is None:
+        if self.outcome.fault is None:
             return DeliveryStatus.DELIVERED
         return DeliveryStatus.FAILED if self.wait_s is None else DeliveryStatus.PENDING
 
 
-async def tell(connection: AsyncConnection[Any], told: Sequence[Told]) -> None:
+async def record_outcomes(
+    connection: AsyncConnection[Any], told: Sequence[AttemptOutcome]
+) -> None:
     """Write what became of claims: attempts, states, health, and what follows.
 
     One transaction: a message that is given up and the event that says so exist
@@ -177,9 +179,9 @@ async def tell(connection: AsyncConnection[Any], told: Sequence[Told]) -> None:
     health = _health(told)
     async with connection.transaction(), connection.cursor(row_factory=dict_row) as do:
         await do.execute(_LOCK_ENDPOINTS, health)
-        await do.execute(_LOCK, {"deliveries": [t.claim.delivery for t in told]})
+        await do.execute(_LOCK, {"deliveries": [t.lease.delivery for t in told]})
         await do.execute(
-            _TELL,
+            _RECORD,
             {
                 "told": orjson.dumps([_as_json(t) for t in told]).decode(),
                 "failed": DeliveryStatus.FAILED,
@@ -197,28 +199,28 @@ async def tell(connection: AsyncConnection[Any], told: Sequence[Told]) -> None:
                 await do.execute(EMIT, _exhausted(row))
 
 
-def _as_json(told: Told) -> dict[str, Any]:
-    verdict = told.verdict
+def _as_json(told: AttemptOutcome) -> dict[str, Any]:
+    outcome = told.outcome
     return {
-        "delivery": told.claim.delivery,
-        "lease": told.claim.lease,
+        "delivery": told.lease.delivery,
+        "lease": told.lease.token,
         "status": told.status,
         "wait_s": told.wait_s,
-        "succeeded": verdict.fault is None,
-        "started_at": verdict.started_at,
-        "url": told.claim.url,
-        "sent_timestamp": verdict.sent_timestamp,
-        "signature": verdict.signature,
-        "code": verdict.code,
-        "fault": verdict.fault or "",
-        "address": verdict.address,
-        "headers": [[_storable(text) for text in h] for h in verdict.headers or []],
-        "body": base64.b64encode(verdict.body).decode(),
-        "body_is_cut": verdict.body_is_cut,
-        "dns_ms": verdict.dns_ms,
-        "connect_ms": verdict.connect_ms,
-        "first_byte_ms": verdict.first_byte_ms,
-        "total_ms": verdict.total_ms,
+        "succeeded": outcome.fault is None,
+        "started_at": outcome.started_at,
+        "url": told.lease.url,
+        "sent_timestamp": outcome.sent_timestamp,
+        "signature": outcome.signature,
+        "code": outcome.code,
+        "fault": outcome.fault or "",
+        "address": outcome.address,
+        "headers": [[_storable(text) for text in h] for h in outcome.headers or []],
+        "body": base64.b64encode(outcome.body).decode(),
+        "body_is_cut": outcome.body_is_cut,
+        "dns_ms": outcome.dns_ms,
+        "connect_ms": outcome.connect_ms,
+        "first_byte_ms": outcome.first_byte_ms,
+        "total_ms": outcome.total_ms,
     }
 
 
@@ -229,13 +231,13 @@ def _storable(text: str) -> str:
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
-def _health(told: Sequence[Told]) -> dict[str, Any]:
+def _health(told: Sequence[AttemptOutcome]) -> dict[str, Any]:
     well: dict[int, bool] = {}
     gone: dict[int, bool] = {}
     for each in told:
-        endpoint = each.claim.endpoint
-        well[endpoint] = well.get(endpoint, False) or each.verdict.fault is None
-        gone[endpoint] = gone.get(endpoint, False) or each.verdict.is_gone
+        endpoint = each.lease.endpoint
+        well[endpoint] = well.get(endpoint, False) or each.outcome.fault is None
+        gone[endpoint] = gone.get(endpoint, False) or each.outcome.is_gone
     return {
         "endpoints": list(well),
         "well": list(well.values()),

@@ -19,7 +19,7 @@ from django.views.decorators.http import require_GET, require_POST
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
-from accounts.webhooks.queries import events_about
+from accounts.webhooks.queries import list_user_events
 from labs.operations.papers import requisition_comment_of
 from labs.payloads import list_order_events
 from labs.queries.critical import list_alerts_of_order
@@ -176,7 +176,7 @@ def show_order(
         insurance=_insurance(order),
         patient=patient,
         notices=list_notices_of_order(order),
-        sent=events_about(
+        sent=list_user_events(
             tenant=request.tenant,
             user_uuid=order.user.uuid,
             event_types=ORDER_EVENTS,

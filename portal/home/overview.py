@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from django.template.loader import render_to_string
 
 from accounts.states import Area
-from accounts.webhooks.queries import recent_event_types
+from accounts.webhooks.queries import count_recent_event_types
 from portal.charts import sparkline
 from portal.lib.registry import OverviewCard, OverviewPart, overview_parts
 
@@ -85,7 +85,7 @@ def _events(request: TenantRequest) -> OverviewPart:
     """What was told lately, for those who read it."""
     if not request.rights.allow(Area.WEBHOOKS):
         return OverviewPart()
-    types = recent_event_types(tenant=request.tenant, among=EVENTS)
+    types = count_recent_event_types(tenant=request.tenant, among=EVENTS)
     shown = {
         "types": types[:TYPES_SHOWN],
         "more": len(types[TYPES_SHOWN:]),

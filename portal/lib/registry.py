@@ -189,7 +189,7 @@ class UserBook:
 
 
 @dataclass(frozen=True, slots=True)
-class TableFate:
+class ErasureRule:
     """What becomes of a table's rows when the user they are about is erased.
 
     Any of `lookups` finds them by the user's uuid ("delivery__user_uuid"), where
@@ -215,7 +215,7 @@ class EncryptedTable:
 
 
 @dataclass(frozen=True, slots=True)
-class RowEnd:
+class RetentionRule:
     """When rows of a table go though nobody erases what they belong to.
 
     `after` says when in words, `job` is the periodic job that sees to it.
@@ -225,17 +225,17 @@ class RowEnd:
     job: str
 
 
-def enter_ends(app: str, ends: Mapping[str, RowEnd | str]) -> None:
+def register_retention_rules(app: str, ends: Mapping[str, RetentionRule | str]) -> None:
     """Enter when rows of an app's tables go; a text alone says why none do."""
     for name, end in ends.items():
-        row_ends.add(f"{app}.{name}", end)
+        retention_rules.add(f"{app}.{name}", end)
 
 
-def enter_fates(app: str, fates: Mapping[str, TableFate | str]) -> None:
+def register_erasure_rules(app: str, fates: Mapping[str, ErasureRule | str]) -> None:
     """Enter the fates of an app's tables; a text alone says why none is anybody's."""
     for name, fate in fates.items():
-        told = TableFate(why=fate) if isinstance(fate, str) else fate
-        table_fates.add(f"{app}.{name}", told)
+        told = ErasureRule(why=fate) if isinstance(fate, str) else fate
+        erasure_rules.add(f"{app}.{name}", told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,11 +377,11 @@ searches: Register[Search] = Register()
 
 # By label of the model. A table whose foreign keys lead to a user needs no entry: it is
 # erased with the user. Every other table has one (tests.architecture.test_user_data).
-table_fates: Register[TableFate] = Register()
+erasure_rules: Register[ErasureRule] = Register()
 
 # By label of the model. Tables of a data class need no entry: its rule says it. Every
 # other table with a time has one (tests.architecture.test_user_data).
-row_ends: Register[RowEnd | str] = Register()
+retention_rules: Register[RetentionRule | str] = Register()
 
 # By label of the model: what a new key of the installation re-encrypts. Secrets that
 # live for hours are in no table here: they end before their key does.

@@ -15,7 +15,11 @@ from django.views.decorators.http import require_GET
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
-from accounts.webhooks.queries import SentTo, endpoints_told, events_about
+from accounts.webhooks.queries import (
+    EndpointDelivery,
+    list_endpoints_sent_to,
+    list_user_events,
+)
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import page_url, render_page
 from reports.operations.review_signing import is_signature_valid
@@ -102,7 +106,7 @@ class Sent:
 
     at: datetime
     status: str
-    to: list[SentTo]
+    to: list[EndpointDelivery]
 
 
 @require_GET
@@ -144,14 +148,14 @@ def history(request: TenantRequest, job_id: str) -> HttpResponse:
 
 def list_sent_events(request: TenantRequest, job: ParsingJob) -> list[Sent]:
     """The events that said the report's status, the latest first; three queries."""
-    events = events_about(
+    events = list_user_events(
         tenant=request.tenant,
         user_uuid=job.user.uuid,
         event_types=[UPDATED],
         data_id=job.id,
         says="status",
     )[:_SENT_AT_MOST]
-    told = endpoints_told(
+    told = list_endpoints_sent_to(
         tenant=request.tenant, message_ids=[event.message_id for event in events]
     )
     return [

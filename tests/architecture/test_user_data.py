@@ -15,7 +15,7 @@ from accounts.models import AuditEntry, SavedView
 from labs.gateways.hl7.drop import DropFolder
 from labs.models import Order
 from portal.lib.idempotency import take_turn
-from portal.lib.registry import RowEnd, row_ends, table_fates
+from portal.lib.registry import RetentionRule, erasure_rules, retention_rules
 from portal.lib.signatures import Signature, is_ours, is_signed
 from reports.models import ReportFile
 from reports.operations.storage import store_picture
@@ -39,26 +39,26 @@ KNOWN = {"accounts_auditentry", "users_erasurereceipt", "webhooks_replay"}
 
 def test_every_table_says_whether_it_holds_anything_of_a_user():
     labels = {table.label for table in data_map()}
-    entered = {label for label, _ in table_fates}
+    entered = {label for label, _ in erasure_rules}
 
     assert list_unclassified_tables() == []
     assert {"labs.Order", "users.Sample", "webhooks.Attempt"} <= labels
-    assert {label for label, fate in table_fates if not (fate.why or fate.lookups)} == (
-        set()
-    )
+    assert {
+        label for label, fate in erasure_rules if not (fate.why or fate.lookups)
+    } == (set())
     assert "accounts.AuditEntry" in entered
 
 
 def test_every_table_with_a_time_says_when_its_rows_go_and_which_job_sees_to_it():
     told = list_retention_rules()
     jobs = {each.task.name for each in app.periodic_registry.periodic_tasks.values()}
-    promised = {end.job for end in told.values() if isinstance(end, RowEnd)}
+    promised = {end.job for end in told.values() if isinstance(end, RetentionRule)}
 
     assert {label for label, end in told.items() if not end} == set()
     assert promised <= jobs
     # What nobody would look for: no such table, or no time in it any more.
-    assert {label for label, _ in row_ends} <= told.keys()
-    assert told["portal.IdempotentAnswer"] == RowEnd(
+    assert {label for label, _ in retention_rules} <= told.keys()
+    assert told["portal.IdempotentAnswer"] == RetentionRule(
         "24 hours, for bookings 14 days", "portal.purge_answers"
     )
 

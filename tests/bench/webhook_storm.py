@@ -67,7 +67,7 @@ def shorten_timers(tenant: Tenant) -> int:
 
 
 def run(*, events: int, kills: int) -> None:
-    dice = random.Random(10)  # noqa: S311 - no secret
+    jitter = random.Random(10)  # noqa: S311 - no secret
     with (
         private_database() as database,
         StormReceiver(SIGNING_SECRET, seed=10) as receiver,
@@ -92,7 +92,7 @@ def run(*, events: int, kills: int) -> None:
                 arrived = receiver.wait_for_receipts(enough, timeout_s=PATIENCE_S)
                 receiver.hold_answers()
                 time.sleep(0.1)
-                place = dice.randrange(WORKERS)
+                place = jitter.randrange(WORKERS)
                 workers[place].kill()
                 workers[place].wait()
                 receiver.answer_again()

@@ -1,7 +1,7 @@
 """The data map: tables with rows about users, their lookups and retention.
 
 Read from the models, so that a new table is on it by existing; what models can't tell
-is in portal.lib.registry (table_fates, row_ends, data_classes).
+is in portal.lib.registry (erasure_rules, retention_rules, data_classes).
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from django.apps import apps
 from django.db.models import DateField, Q
 
 from portal.lib.registry import (
-    RowEnd,
-    TableFate,
+    ErasureRule,
+    RetentionRule,
     data_classes,
-    row_ends,
-    table_fates,
+    erasure_rules,
+    retention_rules,
 )
 from users.models import User
 
@@ -53,7 +53,7 @@ class MappedTable:
 
 def data_map() -> list[MappedTable]:
     """Return every table with rows about users, by label."""
-    fates = dict(table_fates)
+    fates = dict(erasure_rules)
     found = []
     for model in apps.get_models():
         fate = fates.get(model._meta.label) or _erasure_rule_by_keys(model)
@@ -64,7 +64,7 @@ def data_map() -> list[MappedTable]:
 
 def list_unclassified_tables() -> list[str]:
     """List tables without an erasure rule: each may contain personal data."""
-    fates = dict(table_fates)
+    fates = dict(erasure_rules)
     return sorted(
         model._meta.label
         for model in apps.get_models(include_auto_created=True)
@@ -72,14 +72,14 @@ def list_unclassified_tables() -> list[str]:
     )
 
 
-def list_retention_rules() -> dict[str, RowEnd | str]:
+def list_retention_rules() -> dict[str, RetentionRule | str]:
     """Return the retention rule of each table with times, or why there is none.
 
     An empty text where nobody said it.
     """
-    said = dict(row_ends)
+    said = dict(retention_rules)
     for _, each in data_classes:
-        rule = RowEnd(
+        rule = RetentionRule(
             f"as the team's rule for {each.title} says",
             "accounts.apply_retention" if each.remove else each.removed_by,
         )
@@ -95,14 +95,14 @@ def list_retention_rules() -> dict[str, RowEnd | str]:
     }
 
 
-def _erasure_rule_by_keys(model: type[Model]) -> TableFate | None:
+def _erasure_rule_by_keys(model: type[Model]) -> ErasureRule | None:
     """Return the rule of the shortest foreign key path to a user; None without one."""
     seen: set[type[Model]] = {model}
     ahead: deque[tuple[type[Model], tuple[str, ...]]] = deque([(model, ())])
     while ahead:
         here, way = ahead.popleft()
         if here is User:
-            return TableFate(("__".join((*way, "uuid")),))
+            return ErasureRule(("__".join((*way, "uuid")),))
         for field in here._meta.concrete_fields:
             to: Any = field.related_model
             if isinstance(to, type) and to not in seen:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from accounts.models import Tenant
 
-MAIL_JOB = "webhooks.mail_alert"
+MAIL_JOB = "webhooks.send_alert_mail"
 # Per cent of DISABLE_AFTER that are over when a mail warns; the last is the end itself.
 WARN_PERCENTS = (50, 70, 90)
 DISABLED_PERCENT = 100
@@ -91,7 +91,7 @@ def raise_alerts(*, at: datetime) -> int:
     return number
 
 
-def mail_alert(*, tenant: Tenant, endpoint_id: str, percent: int) -> None:
+def send_alert_mail(*, tenant: Tenant, endpoint_id: str, percent: int) -> None:
     """Mail members who want that at once that an endpoint fails, or was disabled.
 
     Nothing once it has recovered, was enabled again or deleted. Raises: MailRefused.
@@ -121,10 +121,10 @@ def mail_alert(*, tenant: Tenant, endpoint_id: str, percent: int) -> None:
         raise MailRefused from None
 
 
-def hand_over_alert(*, tenant: Tenant, endpoint_id: str, percent: int) -> None:
+def queue_alert_notice(*, tenant: Tenant, endpoint_id: str, percent: int) -> None:
     """Let the queue of notices tell members what every run of a mail was refused for.
 
-    Nothing once it has recovered, as `mail_alert`.
+    Nothing once it has recovered, as `send_alert_mail`.
     """
     endpoint = _failing(tenant, endpoint_id, percent)
     if endpoint is not None:

@@ -143,7 +143,7 @@ def change_endpoint(*, endpoint: Endpoint, actor: Actor, **changes: Any) -> Endp
         endpoint.disabled_at = timezone.now() if disabled else None
         endpoint.disabled_by = DisabledBy.MEMBER if disabled else ""
         if disabled:
-            hold_waiting(endpoint=endpoint)
+            hold_pending_deliveries(endpoint=endpoint)
         else:
             endpoint.first_failed_at = endpoint.failing_since = None
             endpoint.warned_percent = 0
@@ -243,17 +243,17 @@ def reveal_secret(*, endpoint: Endpoint, actor: Actor) -> str:
     return decrypt(endpoint.secret)
 
 
-WHO_SIGNED = {
+SIGNING_SECRETS = {
     "present": gettext_lazy("the current secret"),
     "previous": gettext_lazy("the previous secret"),
     "": gettext_lazy("an earlier secret"),
 }
 
 
-def who_signed(
+def find_signing_secret(
     *, endpoint: Endpoint, message_id: str, timestamp: int, body: str, signature: str
 ) -> str:
-    """Which secret of an endpoint a signature is of; a key of WHO_SIGNED."""
+    """Which secret of an endpoint a signature is of; a key of SIGNING_SECRETS."""
     secrets = {"present": endpoint.secret, "previous": endpoint.previous_secret}
     entries = signature.split()
     for which, secret in secrets.items():
@@ -281,7 +281,7 @@ def is_sensitive_header(name: str) -> bool:
     return _SENSITIVE.search(name) is not None
 
 
-def hold_waiting(*, endpoint: Endpoint) -> int:
+def hold_pending_deliveries(*, endpoint: Endpoint) -> int:
     """Hold what waits for an endpoint that is being disabled; returns how much."""
     return move_all(
         Delivery.objects.for_tenant(endpoint.tenant).filter(endpoint=endpoint),

@@ -19,7 +19,7 @@ from accounts.operations.audit import record_change
 from accounts.webhooks.models import Attempt, Delivery, Endpoint, Replay, ReplayItem
 from accounts.webhooks.queries.log import (
     LogFilters,
-    matching_deliveries,
+    filter_deliveries,
     measure_matching,
 )
 from accounts.webhooks.states import (
@@ -99,7 +99,7 @@ def resend_delivery(*, delivery: Delivery, actor: Actor) -> None:
 
 
 @transaction.atomic
-def drop_delivery(*, delivery: Delivery, actor: Actor) -> None:
+def cancel_delivery(*, delivery: Delivery, actor: Actor) -> None:
     """Send a delivery no more, unless it is sent again by hand.
 
     Raises: transition_not_allowed, for what is not waiting. Source: Workflows D2.
@@ -241,7 +241,7 @@ def advance_replay(*, tenant: Tenant, replay_pk: int) -> None:
 def _queue_next(replay: Replay, *, limit: int) -> int:
     """Queue the next deliveries of a replay at its rate; returns how many it saw."""
     endpoint = replay.endpoint
-    wanted = matching_deliveries(
+    wanted = filter_deliveries(
         endpoint=endpoint, filters=LogFilters.from_json(replay.scope)
     ).filter(created_at__lte=replay.until)
     if replay.last_at:

@@ -2,22 +2,22 @@
 
 from accounts.webhooks.queries.events import (
     CarryingEvent,
+    EndpointDelivery,
     EventTally,
     SentEvent,
-    SentTo,
-    endpoints_told,
-    events_about,
-    events_carrying,
-    recent_event_types,
+    count_recent_event_types,
+    list_endpoints_sent_to,
+    list_events_with_text,
+    list_user_events,
 )
 
 __all__ = [
     "CarryingEvent",
+    "EndpointDelivery",
     "EventTally",
     "SentEvent",
-    "SentTo",
-    "endpoints_told",
-    "events_about",
-    "events_carrying",
-    "recent_event_types",
+    "count_recent_event_types",
+    "list_endpoints_sent_to",
+    "list_events_with_text",
+    "list_user_events",
 ]

@@ -58,7 +58,7 @@ class CarryingEvent(NamedTuple):
     deliveries: list[tuple[UUID, str]]
 
 
-class SentTo(NamedTuple):
+class EndpointDelivery(NamedTuple):
     """How the delivery of an event to one endpoint stands.
 
     `name` is the endpoint's description, or its host: a path may hold a secret.
@@ -69,9 +69,9 @@ class SentTo(NamedTuple):
     status: str
 
 
-def endpoints_told(
+def list_endpoints_sent_to(
     *, tenant: Tenant, message_ids: Sequence[str]
-) -> dict[str, list[SentTo]]:
+) -> dict[str, list[EndpointDelivery]]:
     """Of each of these messages the endpoints it went to, deleted ones left out.
 
     Two queries.
@@ -88,14 +88,14 @@ def endpoints_told(
         "endpoint__url",
         "status",
     )
-    told: dict[str, list[SentTo]] = {}
+    told: dict[str, list[EndpointDelivery]] = {}
     for key, endpoint, says, url, status in sent.order_by("pk").values_list(*columns):
         name = says or urlsplit(url).hostname or ""
-        told.setdefault(names[key], []).append(SentTo(endpoint, name, status))
+        told.setdefault(names[key], []).append(EndpointDelivery(endpoint, name, status))
     return told
 
 
-def events_about(
+def list_user_events(
     *,
     tenant: Tenant,
     user_uuid: UUID,
@@ -124,7 +124,7 @@ def events_about(
     ]
 
 
-def events_carrying(
+def list_events_with_text(
     *, tenant: Tenant, user_uuid: UUID, event_types: Sequence[str], limit: int
 ) -> list[CarryingEvent]:
     """A user's events of these types with their bodies, the latest first.
@@ -157,7 +157,7 @@ def events_carrying(
     ]
 
 
-def recent_event_types(*, tenant: Tenant, among: int) -> list[EventTally]:
+def count_recent_event_types(*, tenant: Tenant, among: int) -> list[EventTally]:
     """The types of the last `among` events of a tenant, the latest type first.
 
     It names no user: the type alone may say what somebody would rather not have read

@@ -150,7 +150,7 @@ ORDER BY a.started_at DESC
 _EMPTY_ANSWER = "d41d8cd98f00b204e9800998ecf8427e"  # the digest of nothing
 
 
-def live_endpoints(tenant: Tenant) -> list[Endpoint]:
+def list_endpoints(tenant: Tenant) -> list[Endpoint]:
     """The endpoints of a tenant, oldest first."""
     return list(Endpoint.objects.for_tenant(tenant).live().order_by("pk"))
 
@@ -164,7 +164,7 @@ def find_endpoint(*, tenant: Tenant, uuid: UUID) -> Endpoint | None:
     return found
 
 
-def health_of(endpoints: Sequence[Endpoint]) -> dict[int, Health]:
+def measure_health(endpoints: Sequence[Endpoint]) -> dict[int, Health]:
     """How each endpoint does, by its key: one query for all."""
     found = rows.fetch_rows(
         _HEALTH,
@@ -191,7 +191,9 @@ def health_of(endpoints: Sequence[Endpoint]) -> dict[int, Health]:
     }
 
 
-def hours_of(endpoints: Iterable[Endpoint], *, hours: int) -> dict[int, list[Hour]]:
+def count_outcomes_by_hour(
+    endpoints: Iterable[Endpoint], *, hours: int
+) -> dict[int, list[Hour]]:
     """What became of deliveries hour by hour, by endpoint, the oldest hour first.
 
     One query for all. What waits for its first attempt counts nowhere.
@@ -205,7 +207,7 @@ def hours_of(endpoints: Iterable[Endpoint], *, hours: int) -> dict[int, list[Hou
     return told
 
 
-def situation_of(endpoint: Endpoint, health: Health) -> Situation:
+def build_situation(endpoint: Endpoint, health: Health) -> Situation:
     """What diagnosis reads of an endpoint: one query over its last attempts."""
     found = rows.fetch_rows(_TRIES, {"endpoint": endpoint.pk, "limit": _DIAGNOSED})
     return Situation(
@@ -240,7 +242,7 @@ def situation_of(endpoint: Endpoint, health: Health) -> Situation:
     )
 
 
-def failing_endpoints(tenant: Tenant) -> list[Endpoint]:
+def list_failing_endpoints(tenant: Tenant) -> list[Endpoint]:
     """Endpoints that fail now, or were disabled for it, the longest first."""
     live = Endpoint.objects.for_tenant(tenant).live()
     ill = [

@@ -139,9 +139,7 @@ class Extent:
     last_at: datetime | None
 
 
-def matching_deliveries(
-    *, endpoint: Endpoint, filters: LogFilters
-) -> QuerySet[Delivery]:
+def filter_deliveries(*, endpoint: Endpoint, filters: LogFilters) -> QuerySet[Delivery]:
     """Deliveries of an endpoint that fit a filter, in no order."""
     rows: QuerySet[Delivery] = Delivery.objects.for_tenant(endpoint.tenant).filter(
         endpoint=endpoint
@@ -172,7 +170,7 @@ def matching_deliveries(
     return rows
 
 
-def log_page(
+def list_deliveries(
     *,
     endpoint: Endpoint,
     filters: LogFilters,
@@ -183,7 +181,7 @@ def log_page(
 
     Each delivery has `answered_ms`, the time of its last attempt, and its event.
     """
-    rows = matching_deliveries(endpoint=endpoint, filters=filters)
+    rows = filter_deliveries(endpoint=endpoint, filters=filters)
     if before:
         at, pk = before
         # The first condition is what an index can begin at.
@@ -204,13 +202,13 @@ def log_page(
 
 def count_matching(*, endpoint: Endpoint, filters: LogFilters) -> int:
     """How many deliveries fit; one more than COUNTED_UP_TO stands for all above."""
-    rows = matching_deliveries(endpoint=endpoint, filters=filters)
+    rows = filter_deliveries(endpoint=endpoint, filters=filters)
     return rows.order_by()[: COUNTED_UP_TO + 1].count()
 
 
 def measure_matching(*, endpoint: Endpoint, filters: LogFilters) -> Extent:
     """How much fits in all, however much it is."""
-    rows = matching_deliveries(endpoint=endpoint, filters=filters)
+    rows = filter_deliveries(endpoint=endpoint, filters=filters)
     found = rows.aggregate(
         number=Count("pk"),
         users=Count("user_uuid", distinct=True),
@@ -231,7 +229,7 @@ def find_delivery(*, endpoint: Endpoint, message_id: str) -> Delivery | None:
     return found
 
 
-def deliveries_of(*, tenant: Tenant, message_id: str) -> list[Delivery]:
+def list_event_deliveries(*, tenant: Tenant, message_id: str) -> list[Delivery]:
     """The deliveries of one message, to endpoints that are not deleted."""
     rows = Delivery.objects.for_tenant(tenant).select_related("endpoint")
     return list(

@@ -41,7 +41,7 @@ class Progress:
         return max(self.total - self.sent, 0)
 
 
-def last_replays(*, endpoint: Endpoint, limit: int) -> list[Replay]:
+def list_recent_replays(*, endpoint: Endpoint, limit: int) -> list[Replay]:
     """The replays of an endpoint, the newest first."""
     replays = Replay.objects.for_tenant(endpoint.tenant).filter(endpoint=endpoint)
     return list(replays.order_by("-created_at")[:limit])
@@ -56,7 +56,7 @@ def find_replay(*, endpoint: Endpoint, uuid: UUID) -> Replay | None:
     return found
 
 
-def progress_of(replay: Replay) -> Progress:
+def measure_replay_progress(replay: Replay) -> Progress:
     """How far a replay is: one query over its messages."""
     items = ReplayItem.objects.for_tenant(replay.tenant).filter(replay=replay)
     is_delivered = Q(delivery__status=DeliveryStatus.DELIVERED)
@@ -68,7 +68,7 @@ def progress_of(replay: Replay) -> Progress:
     return Progress(total=replay.total, **counted)
 
 
-def probe_of(replay: Replay) -> Attempt | None:
+def find_probe_attempt(replay: Replay) -> Attempt | None:
     """The attempt that a replay made first, once it was made."""
     items = ReplayItem.objects.for_tenant(replay.tenant).filter(replay=replay)
     first = items.order_by("pk").values("delivery")[:1]

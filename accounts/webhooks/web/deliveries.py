@@ -18,8 +18,12 @@ from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from accounts.webhooks.diagnosis import diagnose
-from accounts.webhooks.operations.replay import drop_delivery, resend_delivery
-from accounts.webhooks.queries.health import health_of, hours_of, situation_of
+from accounts.webhooks.operations.replay import cancel_delivery, resend_delivery
+from accounts.webhooks.queries.health import (
+    build_situation,
+    count_outcomes_by_hour,
+    measure_health,
+)
 from accounts.webhooks.queries.log import (
     COUNTED_UP_TO,
     Answer,
@@ -27,19 +31,19 @@ from accounts.webhooks.queries.log import (
     Tries,
     attempts_of,
     count_matching,
-    log_page,
+    list_deliveries,
 )
-from accounts.webhooks.queries.replays import last_replays
+from accounts.webhooks.queries.replays import list_recent_replays
 from accounts.webhooks.states import DeliveryFault, DeliveryStatus
-from accounts.webhooks.web.endpoints import events_words
-from accounts.webhooks.web.finding import get_delivery, get_endpoint, name_of
+from accounts.webhooks.web.endpoints import describe_events
+from accounts.webhooks.web.finding import endpoint_name, get_delivery, get_endpoint
 from accounts.webhooks.web.forms import PERIOD_LABELS, LogQuery, type_groups
 from accounts.webhooks.web.payloads import (
-    answer_text,
-    as_curl,
+    decode_response_body,
     masked,
     may_read,
     pretty,
+    render_curl,
     sent_headers,
     verify,
 )
@@ -84,7 +88,7 @@ class AttemptRow:
 def endpoint_page(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     endpoint = get_endpoint(request, endpoint_id)
     asked = LogQuery.read(request.GET)
-    page = log_page(
+    page = list_deliveries(
         endpoint=endpoint,
         filters=asked.filters,
         before=_read_cursor(request.GET.get("before", "")),
@@ -109,14 +113,14 @@ def endpoint_page(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     log["counted_up_to"] = COUNTED_UP_TO
     if wants_fragment(request):
         return render_page(request, "webhooks/_log.html", **log)
-    health = health_of([endpoint])[endpoint.pk]
-    hours = hours_of([endpoint], hours=HOURS)[endpoint.pk]
-    diagnosis = diagnose(situation_of(endpoint, health))
+    health = measure_health([endpoint])[endpoint.pk]
+    hours = count_outcomes_by_hour([endpoint], hours=HOURS)[endpoint.pk]
+    diagnosis = diagnose(build_situation(endpoint, health))
     return render_page(
         request,
         "webhooks/endpoint.html",
-        name=name_of(endpoint),
-        events=events_words(endpoint),
+        name=endpoint_name(endpoint),
+        events=describe_events(endpoint),
         health=health,
         diagnosis=diagnosis,
         diagnosis_icon="check" if diagnosis.family == "ok" else "",
@@ -129,7 +133,7 @@ def endpoint_page(request: TenantRequest, endpoint_id: str) -> HttpResponse:
             ),
         ),
         bars_from=timezone.now() - timedelta(hours=HOURS),
-        replays=last_replays(endpoint=endpoint, limit=REPLAYS_SHOWN),
+        replays=list_recent_replays(endpoint=endpoint, limit=REPLAYS_SHOWN),
         may_write=request.rights.allow(Area.WEBHOOKS, write=True),
         section="webhooks",
         **log,
@@ -148,7 +152,7 @@ def delivery_page(
     event = delivery.event
     is_readable = may_read(request.rights, event.event_type)
     is_shown = request.method == "POST" and is_readable
-    answer = answer_text(attempt) if attempt and is_readable else ""
+    answer = decode_response_body(attempt) if attempt and is_readable else ""
     for is_read, subject in ((is_shown, "delivery_payload"), (answer, "answer")):
         if is_read:
             record_read(
@@ -164,7 +168,7 @@ def delivery_page(
         "webhooks/delivery.html",
         fragment="webhooks/_delivery.html",
         endpoint=delivery.endpoint,
-        name=name_of(delivery.endpoint),
+        name=endpoint_name(delivery.endpoint),
         delivery=delivery,
         event=event,
         row=row,
@@ -178,7 +182,7 @@ def delivery_page(
         headers=sent_headers(delivery, attempt) if attempt else [],
         answer=answer,
         verification=verify(delivery, attempt) if attempt else None,
-        curl=as_curl(delivery, attempt) if attempt and is_shown else "",
+        curl=render_curl(delivery, attempt) if attempt and is_shown else "",
         poll_seconds=POLL_S if not is_shown and _is_about_to_change(delivery) else None,
         may_write=request.rights.allow(Area.WEBHOOKS, write=True),
         section="webhooks",
@@ -203,7 +207,7 @@ def resend(request: TenantRequest, endpoint_id: str, message_id: str) -> HttpRes
 def drop(request: TenantRequest, endpoint_id: str, message_id: str) -> HttpResponse:
     delivery = get_delivery(request, endpoint_id, message_id)
     try:
-        drop_delivery(delivery=delivery, actor=request.actor)
+        cancel_delivery(delivery=delivery, actor=request.actor)
     except DomainError as refusal:
         messages.error(request, refusal.message)
     return _back(request, endpoint_id, message_id)

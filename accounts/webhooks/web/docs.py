@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.webhooks.catalogue import EVENT_TYPES
-from accounts.webhooks.examples import example_of
+from accounts.webhooks.examples import build_example
 from accounts.webhooks.operations.endpoints import OVERLAP
 from accounts.webhooks.schedule import ATTEMPTS_MAX, LADDER_S
 from accounts.webhooks.sending import TIMEOUT_S
@@ -101,7 +101,7 @@ def event(request: HttpRequest, event_type: str) -> HttpResponse:
     kind = EVENT_TYPES.get(event_type)
     if kind is None:
         raise Http404
-    example = example_of(kind.name)
+    example = build_example(kind.name)
     return render(
         request,
         "webhooks/docs/event.html",

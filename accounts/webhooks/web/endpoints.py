@@ -26,8 +26,12 @@ from accounts.webhooks.operations.endpoints import (
     read_headers,
     set_headers,
 )
-from accounts.webhooks.queries.health import health_of, hours_of, live_endpoints
-from accounts.webhooks.web.finding import get_endpoint, host_of, name_of
+from accounts.webhooks.queries.health import (
+    count_outcomes_by_hour,
+    list_endpoints,
+    measure_health,
+)
+from accounts.webhooks.web.finding import endpoint_host, endpoint_name, get_endpoint
 from accounts.webhooks.web.forms import (
     ALL_EVENTS,
     SOME_EVENTS,
@@ -69,24 +73,24 @@ class EndpointRow:
 @require_GET
 @require_right(Area.WEBHOOKS)
 def endpoint_list(request: TenantRequest) -> HttpResponse:
-    endpoints = live_endpoints(request.tenant)
-    health = health_of(endpoints)
-    hours = hours_of(endpoints, hours=HOURS)
+    endpoints = list_endpoints(request.tenant)
+    health = measure_health(endpoints)
+    hours = count_outcomes_by_hour(endpoints, hours=HOURS)
     return render_page(
         request,
         "webhooks/list.html",
         rows=[
             EndpointRow(
                 endpoint=endpoint,
-                name=name_of(endpoint),
-                host=host_of(endpoint),
+                name=endpoint_name(endpoint),
+                host=endpoint_host(endpoint),
                 health=health[endpoint.pk],
                 bars=outcome_bars(
                     [(h.delivered, h.retried, h.failed) for h in hours[endpoint.pk]],
                     says=_("Events in each of the last %(hours)d hours")
                     % {"hours": HOURS},
                 ),
-                events=events_words(endpoint),
+                events=describe_events(endpoint),
             )
             for endpoint in endpoints
         ],
@@ -144,7 +148,7 @@ def edit(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     return _render_endpoint_form(
         request,
         form,
-        title=_("Edit %(name)s") % {"name": name_of(endpoint)},
+        title=_("Edit %(name)s") % {"name": endpoint_name(endpoint)},
         verb=_("Save endpoint"),
         endpoint=endpoint,
     )
@@ -180,7 +184,7 @@ def headers(request: TenantRequest, endpoint_id: str) -> HttpResponse:
         "webhooks/_headers.html",
         title=_("Headers sent with every event"),
         back=_page(request, endpoint),
-        back_words=name_of(endpoint),
+        back_words=endpoint_name(endpoint),
         status=422 if form.errors else 200,
         form=form,
         withheld=WITHHELD,
@@ -192,7 +196,7 @@ def headers(request: TenantRequest, endpoint_id: str) -> HttpResponse:
 @require_right(Area.WEBHOOKS, write=True)
 def pause(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     endpoint = get_endpoint(request, endpoint_id)
-    name, back = name_of(endpoint), _page(request, endpoint)
+    name, back = endpoint_name(endpoint), _page(request, endpoint)
     if request.method == "POST":
         try:
             change_endpoint(endpoint=endpoint, actor=request.actor, disabled=True)
@@ -227,7 +231,7 @@ def resume(request: TenantRequest, endpoint_id: str) -> HttpResponse:
         messages.success(
             request,
             _("%(name)s resumed. You can now replay the events it missed.")
-            % {"name": name_of(endpoint)},
+            % {"name": endpoint_name(endpoint)},
         )
     return go_to(request, _page(request, endpoint))
 
@@ -236,7 +240,7 @@ def resume(request: TenantRequest, endpoint_id: str) -> HttpResponse:
 @require_right(Area.WEBHOOKS, write=True)
 def delete(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     endpoint = get_endpoint(request, endpoint_id)
-    name = name_of(endpoint)
+    name = endpoint_name(endpoint)
     typed = request.POST.get("typed_name", "").strip()
     error = ""
     if request.method == "POST":
@@ -262,7 +266,7 @@ def delete(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     )
 
 
-def events_words(endpoint: Endpoint) -> str:
+def describe_events(endpoint: Endpoint) -> str:
     """How many event types an endpoint gets."""
     chosen = endpoint.filter_types
     if chosen is None:

@@ -47,13 +47,13 @@ def get_replay(request: TenantRequest, endpoint_id: str, replay_id: str) -> Repl
     return found
 
 
-def name_of(endpoint: Endpoint) -> str:
+def endpoint_name(endpoint: Endpoint) -> str:
     """What a team calls an endpoint: the first line said of it, else its host."""
     first, _, _ = endpoint.description.partition("\n")
-    return first[:60] or host_of(endpoint)
+    return first[:60] or endpoint_host(endpoint)
 
 
-def host_of(endpoint: Endpoint) -> str:
+def endpoint_host(endpoint: Endpoint) -> str:
     """The host that an endpoint is at."""
     return urlsplit(endpoint.url).netloc
 

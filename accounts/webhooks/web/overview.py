@@ -11,8 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.states import Area
-from accounts.webhooks.queries.health import failing_endpoints, health_of
-from accounts.webhooks.web.finding import host_of, name_of
+from accounts.webhooks.queries.health import list_failing_endpoints, measure_health
+from accounts.webhooks.web.finding import endpoint_host, endpoint_name
 from portal.lib.registry import (
     AttentionItem,
     NavCount,
@@ -29,8 +29,8 @@ def overview_part(request: TenantRequest) -> OverviewPart:
     """Endpoints that fail or were disabled for it."""
     if not request.rights.allow(Area.WEBHOOKS):
         return OverviewPart()
-    ill = failing_endpoints(request.tenant)
-    health = health_of(ill) if ill else {}
+    ill = list_failing_endpoints(request.tenant)
+    health = measure_health(ill) if ill else {}
     items = []
     for endpoint in ill:
         missed = health[endpoint.pk].missed + health[endpoint.pk].waiting
@@ -49,8 +49,8 @@ def overview_part(request: TenantRequest) -> OverviewPart:
                     missed,
                 )
                 % {
-                    "name": name_of(endpoint),
-                    "host": host_of(endpoint),
+                    "name": endpoint_name(endpoint),
+                    "host": endpoint_host(endpoint),
                     "number": f"{missed:,}",
                 },
                 url=page_url(request, "webhooks:endpoint", endpoint_id=endpoint.uuid),
@@ -64,6 +64,6 @@ def nav_count(request: TenantRequest) -> NavCount | None:
     """How many endpoints fail or were disabled for it."""
     if not request.rights.allow(Area.WEBHOOKS):
         return None
-    number = len(failing_endpoints(request.tenant))
+    number = len(list_failing_endpoints(request.tenant))
     says = ngettext("failing endpoint", "failing endpoints", number)
     return NavCount(number, says, "bad") if number else None

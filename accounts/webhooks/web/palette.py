@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
-from accounts.webhooks.queries.health import live_endpoints
-from accounts.webhooks.queries.log import deliveries_of
-from accounts.webhooks.web.finding import host_of, name_of
+from accounts.webhooks.queries.health import list_endpoints
+from accounts.webhooks.queries.log import list_event_deliveries
+from accounts.webhooks.web.finding import endpoint_host, endpoint_name
 from portal.lib.ids import is_whole_id
 from portal.lib.registry import Hit
 from portal.lib.web import page_url
@@ -27,20 +27,23 @@ def find_webhooks(request: TenantRequest, text: str) -> list[Hit]:
     wanted = text.lower()
     hits = [
         Hit(
-            words=name_of(endpoint),
+            words=endpoint_name(endpoint),
             url=page_url(request, "webhooks:endpoint", endpoint_id=endpoint.uuid),
-            detail=host_of(endpoint),
+            detail=endpoint_host(endpoint),
             is_exact=is_whole_id(text, endpoint.uuid),
         )
-        for endpoint in live_endpoints(request.tenant)
-        if wanted in name_of(endpoint).lower()
-        or wanted in host_of(endpoint).lower()
+        for endpoint in list_endpoints(request.tenant)
+        if wanted in endpoint_name(endpoint).lower()
+        or wanted in endpoint_host(endpoint).lower()
         or str(endpoint.uuid).startswith(wanted)
     ]
     hits += [
         Hit(
             words=_("%(type)s to %(endpoint)s")
-            % {"type": delivery.event_type, "endpoint": name_of(delivery.endpoint)},
+            % {
+                "type": delivery.event_type,
+                "endpoint": endpoint_name(delivery.endpoint),
+            },
             url=page_url(
                 request,
                 "webhooks:delivery",
@@ -49,6 +52,6 @@ def find_webhooks(request: TenantRequest, text: str) -> list[Hit]:
             ),
             is_exact=True,
         )
-        for delivery in deliveries_of(tenant=request.tenant, message_id=text)
+        for delivery in list_event_deliveries(tenant=request.tenant, message_id=text)
     ]
     return hits[:HITS]

@@ -15,7 +15,11 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from accounts.states import Area
-from accounts.webhooks.operations.endpoints import WHO_SIGNED, read_headers, who_signed
+from accounts.webhooks.operations.endpoints import (
+    SIGNING_SECRETS,
+    find_signing_secret,
+    read_headers,
+)
 from accounts.webhooks.sending import USER_AGENT
 from accounts.webhooks.signing import TOLERANCE_S
 
@@ -44,7 +48,7 @@ _OPEN_KEYS = {"id", "user_id", "team_id", "event_type", "endpoint_id", "msg_id"}
 class Verification:
     """What a receiver finds that checks an attempt.
 
-    `signed_by` is in the words of WHO_SIGNED. `skew_s` is how far ahead the receiver's
+    `signed_by` is a text of SIGNING_SECRETS. `skew_s` is how far ahead the receiver's
     clock is by its Date header, None where it sent none.
     """
 
@@ -88,7 +92,7 @@ def sent_headers(delivery: Delivery, attempt: Attempt) -> list[tuple[str, str]]:
     ]
 
 
-def as_curl(delivery: Delivery, attempt: Attempt) -> str:
+def render_curl(delivery: Delivery, attempt: Attempt) -> str:
     """The attempt as a command for a shell."""
     lines = [f"curl {shlex.quote(attempt.url or delivery.endpoint.url)}"]
     lines += [
@@ -101,17 +105,17 @@ def as_curl(delivery: Delivery, attempt: Attempt) -> str:
 
 def verify(delivery: Delivery, attempt: Attempt) -> Verification:
     """Check an attempt as its receiver does, by the secrets of now."""
-    found = who_signed(
+    found = find_signing_secret(
         endpoint=delivery.endpoint,
         message_id=delivery.event.message_id,
         timestamp=attempt.sent_timestamp,
         body=delivery.event.body,
         signature=attempt.signature,
     )
-    return Verification(WHO_SIGNED[found], found != "", _skew(attempt))
+    return Verification(SIGNING_SECRETS[found], found != "", _skew(attempt))
 
 
-def answer_text(attempt: Attempt) -> str:
+def decode_response_body(attempt: Attempt) -> str:
     """The body of an answer as text; what is no UTF-8 is replaced."""
     return bytes(attempt.body).decode("utf-8", "replace").replace("\0", "\ufffd")
 

@@ -22,9 +22,13 @@ from accounts.webhooks.operations.replay import (
     start_replay,
 )
 from accounts.webhooks.queries.log import LogFilters, Outcome, measure_matching
-from accounts.webhooks.queries.replays import is_open, probe_of, progress_of
+from accounts.webhooks.queries.replays import (
+    find_probe_attempt,
+    is_open,
+    measure_replay_progress,
+)
 from accounts.webhooks.states import ReplayStatus
-from accounts.webhooks.web.finding import get_endpoint, get_replay, name_of
+from accounts.webhooks.web.finding import endpoint_name, get_endpoint, get_replay
 from accounts.webhooks.web.forms import LogQuery, ReplayForm
 from portal.lib.errors import DomainError
 from portal.lib.web import go_to, page_url, render_page
@@ -69,7 +73,7 @@ def prepare(request: TenantRequest, endpoint_id: str) -> HttpResponse:
         "webhooks/replay.html",
         status=422 if refusal or form.errors else 200,
         endpoint=endpoint,
-        name=name_of(endpoint),
+        name=endpoint_name(endpoint),
         asked=asked,
         extent=measure_matching(endpoint=endpoint, filters=filters),
         form=form,
@@ -83,16 +87,16 @@ def prepare(request: TenantRequest, endpoint_id: str) -> HttpResponse:
 @require_right(Area.WEBHOOKS)
 def progress(request: TenantRequest, endpoint_id: str, replay_id: str) -> HttpResponse:
     replay = get_replay(request, endpoint_id, replay_id)
-    done = progress_of(replay)
+    done = measure_replay_progress(replay)
     is_probing = replay.status == ReplayStatus.PROBING
-    probe = probe_of(replay) if is_probing else None
+    probe = find_probe_attempt(replay) if is_probing else None
     goes_on = is_open(replay) and not (is_probing and probe)
     return render_page(
         request,
         "webhooks/progress.html",
         fragment="webhooks/_progress.html",
         endpoint=replay.endpoint,
-        name=name_of(replay.endpoint),
+        name=endpoint_name(replay.endpoint),
         replay=replay,
         done=done,
         probe=probe,

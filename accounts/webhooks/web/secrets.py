@@ -17,7 +17,7 @@ from accounts.web.dialogs import render_confirmation
 from accounts.web.rights import require_right
 from accounts.web.step_up import is_confirmed, redirect_to_confirm
 from accounts.webhooks.operations.endpoints import OVERLAP, reveal_secret, rotate_secret
-from accounts.webhooks.web.finding import get_endpoint, name_of
+from accounts.webhooks.web.finding import endpoint_name, get_endpoint
 from portal.lib.web import go_to, page_url, render_page
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def secret(request: TenantRequest, endpoint_id: str) -> HttpResponse:
         request,
         "webhooks/secret.html",
         endpoint=endpoint,
-        name=name_of(endpoint),
+        name=endpoint_name(endpoint),
         secret=reveal_secret(endpoint=endpoint, actor=request.actor),
         old_ends_at=ends_at if ends_at and ends_at > timezone.now() else None,
         section="webhooks",
@@ -51,7 +51,7 @@ def rotate(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     endpoint = get_endpoint(request, endpoint_id)
     if not is_confirmed(request):
         return redirect_to_confirm(request)
-    name = name_of(endpoint)
+    name = endpoint_name(endpoint)
     if request.method == "POST":
         rotate_secret(endpoint=endpoint, actor=request.actor)
         messages.success(

@@ -14,8 +14,8 @@ from django.views.decorators.http import require_http_methods
 from accounts.states import Area
 from accounts.web.dialogs import read_posted, render_form
 from accounts.web.rights import require_right
-from accounts.webhooks.operations.testing import first_type, send_test_event
-from accounts.webhooks.web.finding import get_endpoint, name_of
+from accounts.webhooks.operations.testing import find_first_event_type, send_test_event
+from accounts.webhooks.web.finding import endpoint_name, get_endpoint
 from accounts.webhooks.web.forms import type_groups
 from portal.lib.errors import DomainError
 from portal.lib.web import go_to, page_url
@@ -41,7 +41,9 @@ class TestForm(forms.Form):
 @require_right(Area.WEBHOOKS, write=True)
 def send_test(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     endpoint = get_endpoint(request, endpoint_id)
-    form = TestForm(read_posted(request), initial={"event_type": first_type(endpoint)})
+    form = TestForm(
+        read_posted(request), initial={"event_type": find_first_event_type(endpoint)}
+    )
     if request.method == "POST" and form.is_valid():
         try:
             sent = send_test_event(
@@ -62,7 +64,7 @@ def send_test(request: TenantRequest, endpoint_id: str) -> HttpResponse:
         "webhooks/_send_test.html",
         title=_("Send a test event"),
         back=page_url(request, "webhooks:endpoint", endpoint_id=endpoint.uuid),
-        back_words=name_of(endpoint),
+        back_words=endpoint_name(endpoint),
         status=422 if form.errors else 200,
         form=form,
     )

@@ -73,7 +73,7 @@ def deliver(
     async def one() -> None:
         async with Sender() as sender:
             deliverer = Deliverer(
-                connect=connect or connector(), sender=sender, dice=lambda: 0.0
+                connect=connect or connector(), sender=sender, jitter=lambda: 0.0
             )
             await deliverer.run(until_idle=True)
 

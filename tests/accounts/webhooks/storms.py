@@ -39,7 +39,7 @@ class StormReceiver:
         self.forged = 0
         self.port = 0
         self._webhook = Webhook(secret)
-        self._dice = random.Random(seed)  # noqa: S311 - no secret
+        self._jitter = random.Random(seed)  # noqa: S311 - no secret
         self._failures: Counter[str] = Counter()
         self._counted = threading.Condition()
         self._loop = asyncio.new_event_loop()
@@ -105,11 +105,11 @@ class StormReceiver:
             ] += 1
             self._counted.notify_all()
         await self._open.wait()
-        if self._failures[message_id] < FAILURES_MAX and self._dice.random() < 0.25:
+        if self._failures[message_id] < FAILURES_MAX and self._jitter.random() < 0.25:
             self._failures[message_id] += 1
             return await self._fail(request)
         self.accepted[message_id] += 1
-        if self._dice.random() < 0.003:
+        if self._jitter.random() < 0.003:
             return await _answer_much(request)
         return web.Response(status=204)
 
@@ -117,7 +117,7 @@ class StormReceiver:
         transport = request.transport
         if transport is None:  # its worker was killed
             return web.Response()
-        match self._dice.randrange(5):
+        match self._jitter.randrange(5):
             case 0:
                 return web.Response(status=500, text="broken")
             case 1:

@@ -345,7 +345,7 @@ def test_a_claim_writes_next_to_no_index(alice_tenant):
 
     async def claim():
         async with await connector()() as opened, opened.transaction():
-            await claims.claim_due(opened, limit=100, per_endpoint=100, busy={})
+            await claims.lease_due(opened, limit=100, per_endpoint=100, busy={})
             found = await opened.execute(
                 "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_xact_user_tables"
                 " WHERE relname = 'webhooks_delivery'"
@@ -367,7 +367,7 @@ def test_a_rate_limit_is_never_passed(alice_tenant, port):
     async def claim_twice():
         async with await connector()() as opened:
             for _ in range(3):
-                found = await claims.claim_due(
+                found = await claims.lease_due(
                     opened, limit=100, per_endpoint=100, busy={}
                 )
                 counts.append(len(found))
@@ -407,7 +407,7 @@ def test_an_outcome_whose_commit_was_not_confirmed_is_logged_once(
     monkeypatch.setattr(delivering, "RECONNECT_S", 0.01)
     endpoint_at(port, alice_tenant)
     make_event(tenant=alice_tenant)
-    write, lost = delivering.tell, []
+    write, lost = delivering.record_outcomes, []
 
     async def write_and_lose(opened, told):
         await write(opened, told)
@@ -415,7 +415,7 @@ def test_an_outcome_whose_commit_was_not_confirmed_is_logged_once(
             lost.append(told)
             raise psycopg.OperationalError
 
-    monkeypatch.setattr(delivering, "tell", write_and_lose)
+    monkeypatch.setattr(delivering, "record_outcomes", write_and_lose)
     receiver = Receiver(answering(code))
 
     deliver(port, **{"in": receiver})

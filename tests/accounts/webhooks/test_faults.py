@@ -131,7 +131,7 @@ def test_only_a_certificate_that_holds_is_spoken_to(port, tmp_path, certificate,
     server = None if certificate is None else authority.serving(**certificate)
     receiver = Receiver()
 
-    verdict = post(
+    outcome = post(
         port,
         receiver,
         message(port, scheme="https"),
@@ -139,7 +139,7 @@ def test_only_a_certificate_that_holds_is_spoken_to(port, tmp_path, certificate,
         client=authority.trusting(),
     )
 
-    assert verdict.fault == fault
+    assert outcome.fault == fault
     assert len(receiver.got) == (fault is None)
 
 
@@ -150,20 +150,20 @@ def test_an_old_protocol_is_no_tls(port, tmp_path):
     client = authority.trusting()
     client.maximum_version = ssl.TLSVersion.TLSv1_2
 
-    verdict = post(
+    outcome = post(
         port, Receiver(), message(port, scheme="https"), server=server, client=client
     )
 
-    assert verdict.fault == "tls"
+    assert outcome.fault == "tls"
 
 
 def test_a_body_of_ten_megabytes_arrives_whole(port):
     body = b'{"data":"' + b"x" * (10 * 2**20) + b'"}'
     receiver = Receiver()
 
-    verdict = post(port, receiver, message(port, body=body))
+    outcome = post(port, receiver, message(port, body=body))
 
-    assert (verdict.fault, verdict.code) == (None, 204)
+    assert (outcome.fault, outcome.code) == (None, 204)
     assert receiver.got[0][1] == body
 
 
@@ -176,9 +176,9 @@ def test_a_2xx_whose_body_drags_on_is_a_success(port, monkeypatch):
         await answer.write(b"began")
         await asyncio.Event().wait()
 
-    verdict = post(port, Receiver(drag), message(port))
+    outcome = post(port, Receiver(drag), message(port))
 
-    assert (verdict.fault, verdict.code, verdict.body) == (None, 200, b"began")
+    assert (outcome.fault, outcome.code, outcome.body) == (None, 200, b"began")
 
 
 async def execute(*statements):
@@ -257,17 +257,17 @@ def test_a_clock_that_was_set_back_holds_nothing_up(alice_tenant, port, monkeypa
     make_endpoint(tenant=alice_tenant, url=url, rate_limit=1)
     make_events(2, tenant=alice_tenant)
     behind = []
-    read_clock = claims.read_clock
+    read_database_clock = claims.read_database_clock
 
     async def read(opened):
-        return await read_clock(opened) - sum(behind)
+        return await read_database_clock(opened) - sum(behind)
 
     async def set_back(_request):
         await execute(*SET_BACK)
         behind.append(3600)
         return web.Response()
 
-    monkeypatch.setattr(claims, "read_clock", read)
+    monkeypatch.setattr(claims, "read_database_clock", read)
     receiver = Receiver(set_back, lambda _request: web.Response())
 
     deliver(port, **{"in": receiver})
@@ -292,7 +292,7 @@ def test_only_what_waits_too_long_is_brought_nearer(alice_tenant):
 
     async def mend():
         async with await connector()() as opened:
-            await claims.mend_clock(opened)
+            await claims.clamp_due_times(opened)
 
     asyncio.run(mend())
 

@@ -8,7 +8,10 @@ from aiohttp import web
 from accounts.webhooks.models import Attempt, Delivery
 from accounts.webhooks.operations.replay import continue_replay, start_replay
 from accounts.webhooks.queries.log import LogFilters
-from accounts.webhooks.queries.replays import probe_of, progress_of
+from accounts.webhooks.queries.replays import (
+    find_probe_attempt,
+    measure_replay_progress,
+)
 from tests.accounts.webhooks.receivers import Receiver, deliver
 from tests.accounts.webhooks.test_delivering import (  # noqa: F401 - port is a fixture
     endpoint_at,
@@ -41,7 +44,7 @@ def test_what_was_missed_arrives_under_the_same_ids(
     deliver(port, **{"in": well})
     probed = [headers["webhook-id"] for headers, _ in well.got]
     assert probed == [events[0].message_id]
-    assert probe_of(replay).succeeded
+    assert find_probe_attempt(replay).succeeded
     continue_replay(replay=replay, actor=ACTOR)
     run_jobs()
     Delivery.objects.for_tenant(alice_tenant).filter(lane=1).update(
@@ -56,6 +59,6 @@ def test_what_was_missed_arrives_under_the_same_ids(
     }
     assert well.got[0][1].decode() == events[0].body
     replay.refresh_from_db()
-    assert (replay.status, progress_of(replay).delivered) == ("done", 3)
+    assert (replay.status, measure_replay_progress(replay).delivered) == ("done", 3)
     tries = Attempt.objects.for_tenant(alice_tenant).order_by("id")
     assert [each.is_manual for each in tries] == [False] * 3 + [True] * 3

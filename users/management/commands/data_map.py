@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from portal.lib.registry import RowEnd, encrypted_tables, table_fates
+from portal.lib.registry import RetentionRule, encrypted_tables, erasure_rules
 from users.queries.data_map import (
     data_map,
     list_retention_rules,
@@ -39,13 +39,13 @@ class Command(BaseCommand):
         of_users = {table.label for table in mapped}
         self._table(
             ("Table", "No data about a user, because it is"),
-            [(name, fate.why) for name, fate in table_fates if name not in of_users],
+            [(name, fate.why) for name, fate in erasure_rules if name not in of_users],
         )
         self._table(
             ("Table with times", "Retention", "Job"),
             [
                 (label, end.after, end.job)
-                if isinstance(end, RowEnd)
+                if isinstance(end, RetentionRule)
                 else (label, end, "")
                 for label, end in list_retention_rules().items()
             ],

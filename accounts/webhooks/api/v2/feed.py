@@ -15,7 +15,7 @@ from rest_framework import serializers
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.webhooks.catalogue import covers_event_type
-from accounts.webhooks.feed import feed_page
+from accounts.webhooks.feed import list_feed
 from accounts.webhooks.models.endpoint import EVENT_TYPE_MAX_LENGTH
 from accounts.webhooks.operations.retention import kept_since
 from portal.lib.api.errors import FieldError, RequestInvalid
@@ -90,7 +90,7 @@ class EventsView(TenantAPIView):
                         )
                     ]
                 )
-        page = feed_page(
+        page = list_feed(
             tenant=self.tenant,
             after=read_position(query.get("after"), name="after"),
             limit=query["limit"],

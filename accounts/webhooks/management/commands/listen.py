@@ -82,7 +82,7 @@ class Command(BaseCommand):
         self.stdout.flush()
 
 
-def keys_of_port(port: int) -> list[bytes]:
+def find_secrets_by_port(port: int) -> list[bytes]:
     """The keys of all endpoints of this database that post to this port, here."""
     with across_tenants(why="a port may be the endpoint of several teams"):
         found = list(Endpoint.unscoped.filter(deleted_at=None).order_by("-pk"))
@@ -101,7 +101,7 @@ def keys_of_port(port: int) -> list[bytes]:
 
 def _ask(port: int) -> list[bytes]:
     try:
-        return keys_of_port(port)
+        return find_secrets_by_port(port)
     finally:
         connection.close()  # the next question may be hours away
 

@@ -5,7 +5,7 @@ import stat
 import pytest
 from django.core.management import CommandError, call_command
 
-from accounts.webhooks.management.commands.listen import keys_of_port
+from accounts.webhooks.management.commands.listen import find_secrets_by_port
 from accounts.webhooks.operations.endpoints import (
     delete_endpoint,
     reveal_secret,
@@ -35,7 +35,7 @@ def test_the_keys_are_those_of_live_endpoints_at_this_port(
     old = key_of(mine)
     mine = rotate_secret(endpoint=mine, actor=ACTOR)
 
-    assert keys_of_port(9000) == [key_of(hers), key_of(mine), old]
+    assert find_secrets_by_port(9000) == [key_of(hers), key_of(mine), old]
 
 
 def test_a_secret_that_is_none_is_refused():

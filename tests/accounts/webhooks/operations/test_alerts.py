@@ -15,9 +15,9 @@ from accounts.webhooks.operations import UserRef
 from accounts.webhooks.operations.alerts import (
     MAIL_JOB,
     MailRefused,
-    hand_over_alert,
-    mail_alert,
+    queue_alert_notice,
     raise_alerts,
+    send_alert_mail,
 )
 from accounts.webhooks.operations.endpoints import change_endpoint, delete_endpoint
 from tests.factories.accounts import ACTOR, make_member
@@ -123,7 +123,7 @@ def test_who_may_change_endpoints_is_told_unless_they_chose_otherwise(
     fail(endpoint, warned_percent=50)
 
     for _ in range(2):  # as a job may run again
-        mail_alert(tenant=alice_tenant, endpoint_id=str(endpoint.uuid), percent=50)
+        send_alert_mail(tenant=alice_tenant, endpoint_id=str(endpoint.uuid), percent=50)
 
     assert [sent.to for sent in mail.outbox] == [["developer@assay.example"]] * 2
     (notice,) = Notice.objects.for_tenant(alice_tenant)
@@ -168,7 +168,7 @@ def test_a_mail_says_what_is_missed_of_whom_and_where_to_look(
     ).save(force_insert=True)
     fail(endpoint, warned_percent=50)
 
-    mail_alert(tenant=alice_tenant, endpoint_id=str(endpoint.uuid), percent=50)
+    send_alert_mail(tenant=alice_tenant, endpoint_id=str(endpoint.uuid), percent=50)
 
     (sent,) = mail.outbox
     assert sent.to == ["alice@assay.example"]
@@ -204,7 +204,7 @@ def test_a_mail_of_the_end_says_that_events_are_kept(
     endpoint = make_endpoint(tenant=alice_tenant, url=URL)
     fail(endpoint, disabled_at=BEGAN, disabled_by=disabled_by, warned_percent=100)
 
-    mail_alert(tenant=alice_tenant, endpoint_id=str(endpoint.uuid), percent=100)
+    send_alert_mail(tenant=alice_tenant, endpoint_id=str(endpoint.uuid), percent=100)
 
     (sent,) = mail.outbox
     assert "Webhook endpoint disabled: hooks.north.example" in sent.subject
@@ -217,7 +217,7 @@ def test_an_endpoint_that_was_enabled_meanwhile_is_not_mailed(alice, alice_tenan
     fail(endpoint, disabled_at=BEGAN, disabled_by="failing", warned_percent=100)
     change_endpoint(endpoint=endpoint, actor=ACTOR, disabled=False)
 
-    mail_alert(tenant=alice_tenant, endpoint_id=str(endpoint.uuid), percent=100)
+    send_alert_mail(tenant=alice_tenant, endpoint_id=str(endpoint.uuid), percent=100)
 
     assert mail.outbox == []
 
@@ -226,7 +226,7 @@ def test_a_stranger_s_endpoint_is_not_mailed(alice, alice_tenant, charlie_tenant
     endpoint = make_endpoint(tenant=charlie_tenant)
     fail(endpoint, warned_percent=50)
 
-    mail_alert(tenant=alice_tenant, endpoint_id=str(endpoint.uuid), percent=50)
+    send_alert_mail(tenant=alice_tenant, endpoint_id=str(endpoint.uuid), percent=50)
 
     assert mail.outbox == []
 
@@ -242,7 +242,7 @@ def test_a_mail_that_is_not_taken_is_tried_again(alice, alice_tenant, monkeypatc
 
     asked = {"tenant": alice_tenant, "endpoint_id": str(endpoint.uuid), "percent": 50}
     with pytest.raises(MailRefused):
-        mail_alert(**asked)
-    hand_over_alert(**asked)
+        send_alert_mail(**asked)
+    queue_alert_notice(**asked)
     (copy,) = NoticeCopy.objects.for_tenant(alice_tenant)
     assert (copy.membership.member, copy.by_digest) == (alice, False)

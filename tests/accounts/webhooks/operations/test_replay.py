@@ -11,14 +11,17 @@ from accounts.webhooks.operations.endpoints import change_endpoint, delete_endpo
 from accounts.webhooks.operations.replay import (
     REPLAY_JOB,
     advance_replay,
+    cancel_delivery,
     cancel_replay,
     continue_replay,
-    drop_delivery,
     resend_delivery,
     start_replay,
 )
 from accounts.webhooks.queries.log import LogFilters
-from accounts.webhooks.queries.replays import probe_of, progress_of
+from accounts.webhooks.queries.replays import (
+    find_probe_attempt,
+    measure_replay_progress,
+)
 from accounts.webhooks.states import DeliveryLane
 from portal.lib.errors import DomainError
 from tests.factories.accounts import ACTOR
@@ -129,10 +132,10 @@ def test_nothing_is_sent_again_to_an_endpoint_that_is_off(endpoint, failed):
 def test_what_waits_can_be_dropped_and_nothing_else(endpoint, failed):
     waiting = make_delivery(endpoint=endpoint)
 
-    drop_delivery(delivery=waiting, actor=ACTOR)
+    cancel_delivery(delivery=waiting, actor=ACTOR)
 
     assert states(endpoint)[-1] == ("dropped", DeliveryLane.LIVE, 0)
-    assert refusal(drop_delivery, delivery=failed[0]) == "transition_not_allowed"
+    assert refusal(cancel_delivery, delivery=failed[0]) == "transition_not_allowed"
 
 
 def test_a_probe_goes_alone_and_the_others_wait(endpoint, failed):
@@ -141,11 +144,11 @@ def test_a_probe_goes_alone_and_the_others_wait(endpoint, failed):
     assert (replay.status, replay.total) == ("probing", 3)
     assert states(endpoint) == [IS_QUEUED, WAS_FAILED, WAS_FAILED]
     assert ticks() == []
-    assert probe_of(replay) is None
+    assert find_probe_attempt(replay) is None
     failed[0].refresh_from_db()
     attempt = make_attempted_delivery(failed[0], code=200)
-    assert probe_of(replay) == attempt
-    progress = progress_of(replay)
+    assert find_probe_attempt(replay) == attempt
+    progress = measure_replay_progress(replay)
     assert (progress.delivered, progress.failed, progress.left) == (1, 0, 2)
 
 
@@ -189,7 +192,7 @@ def test_it_is_done_once_all_was_sent(endpoint, failed):
     advance(replay)
 
     assert replay.status == "done"
-    progress = progress_of(replay)
+    progress = measure_replay_progress(replay)
     assert (progress.delivered, progress.failed, progress.left) == (2, 1, 0)
     assert len(ticks()) == 2
 
@@ -228,7 +231,10 @@ def test_a_cancelled_replay_leaves_what_it_has_not_sent_as_it_was(endpoint, fail
     assert retrying.due_at == later
     failed[1].refresh_from_db()
     assert failed[1].finished_at is not None
-    assert (progress_of(replay).sent, progress_of(replay).left) == (1, 3)
+    assert (
+        measure_replay_progress(replay).sent,
+        measure_replay_progress(replay).left,
+    ) == (1, 3)
     advance(replay)
     assert replay.status == "cancelled"
     assert refusal(cancel_replay, replay=replay) == "transition_not_allowed"

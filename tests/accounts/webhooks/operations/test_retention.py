@@ -14,7 +14,7 @@ from accounts.webhooks.models import Attempt, Delivery, Endpoint, Event, Replay
 from accounts.webhooks.operations import UserRef, purge_user_events, retention
 from accounts.webhooks.operations.endpoints import delete_endpoint
 from accounts.webhooks.operations.retention import prune_events
-from accounts.webhooks.sending import Verdict
+from accounts.webhooks.sending import SendOutcome
 from accounts.webhooks.states import DeliveryFault
 from tests.factories.accounts import ACTOR
 from tests.factories.webhooks import make_endpoint, make_event
@@ -198,12 +198,14 @@ def test_the_verdict_of_an_erased_message_leaves_nothing(alice_tenant):
     make_endpoint(tenant=alice_tenant)
     make_event(tenant=alice_tenant, user=USER)
 
-    async def claim_and_tell(between):
+    async def lease_and_record(between):
         async with await connector()() as opened:
-            [claim] = await claims.claim_due(opened, limit=1, per_endpoint=1, busy={})
+            [lease] = await claims.lease_due(opened, limit=1, per_endpoint=1, busy={})
             await asyncio.to_thread(between)
-            verdict = Verdict(1.0, 1, "v1,", fault=DeliveryFault.RESET)
-            await verdicts.tell(opened, [verdicts.Told(claim, verdict, None)])
+            outcome = SendOutcome(1.0, 1, "v1,", fault=DeliveryFault.RESET)
+            await verdicts.record_outcomes(
+                opened, [verdicts.AttemptOutcome(lease, outcome, None)]
+            )
 
     def erase():
         from django.db import connection
@@ -211,6 +213,6 @@ def test_the_verdict_of_an_erased_message_leaves_nothing(alice_tenant):
         purge_user_events(tenant_pk=alice_tenant.pk, user_uuid=USER.user_uuid)
         connection.close()
 
-    asyncio.run(claim_and_tell(erase))
+    asyncio.run(lease_and_record(erase))
 
     assert kept(alice_tenant) == ([], 0, 0)

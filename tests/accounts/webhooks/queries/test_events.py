@@ -8,10 +8,10 @@ import pytest
 from accounts.webhooks.models import Event
 from accounts.webhooks.operations import emit_event
 from accounts.webhooks.queries import (
-    endpoints_told,
-    events_about,
-    events_carrying,
-    recent_event_types,
+    count_recent_event_types,
+    list_endpoints_sent_to,
+    list_events_with_text,
+    list_user_events,
 )
 from tests.factories.users import make_user
 from tests.factories.webhooks import KIND, make_delivery, make_endpoint, make_event
@@ -39,7 +39,7 @@ def test_types_come_with_their_number_and_last_time_the_latest_first(
         emit(alice_tenant, event_type, minutes)
     emit(charlie_tenant, "c", 9)
 
-    found = recent_event_types(tenant=alice_tenant, among=4)
+    found = count_recent_event_types(tenant=alice_tenant, among=4)
 
     assert found == [
         ("b", 2, NOON + timedelta(minutes=4)),
@@ -58,16 +58,16 @@ def test_the_endpoints_told_of_a_message_are_named_without_their_paths(
     message_id = delivery.event.message_id
 
     with django_assert_num_queries(2):
-        told = endpoints_told(tenant=alice_tenant, message_ids=[message_id])
+        told = list_endpoints_sent_to(tenant=alice_tenant, message_ids=[message_id])
 
     assert told == {
         message_id: [(delivery.endpoint.uuid, "hooks.example", delivery.status)]
     }
-    assert endpoints_told(tenant=charlie_tenant, message_ids=[message_id]) == {}
+    assert list_endpoints_sent_to(tenant=charlie_tenant, message_ids=[message_id]) == {}
 
 
 def test_no_events_give_no_types(alice_tenant):
-    assert recent_event_types(tenant=alice_tenant, among=4) == []
+    assert count_recent_event_types(tenant=alice_tenant, among=4) == []
 
 
 def test_events_about_one_thing_come_the_latest_first_with_what_they_say(
@@ -89,7 +89,7 @@ def test_events_about_one_thing_come_the_latest_first_with_what_they_say(
             data={"id": data_id, "last_event": {"status": low}},
         )
 
-    found = events_about(
+    found = list_user_events(
         tenant=alice_tenant,
         user_uuid=mine.uuid,
         event_types=("labtest.order.created", "labtest.order.updated"),
@@ -113,10 +113,10 @@ def test_carrying_events_come_with_their_bodies_and_deliveries(alice_tenant):
     wanted = make_event(tenant=alice_tenant, user=user.ref, event_type=KIND)
     make_event(tenant=alice_tenant, event_type=KIND)  # of somebody else
 
-    (found,) = events_carrying(
+    (found,) = list_events_with_text(
         tenant=alice_tenant, user_uuid=user.uuid, event_types=[KIND], limit=5
     )
-    none = events_carrying(
+    none = list_events_with_text(
         tenant=alice_tenant, user_uuid=user.uuid, event_types=["a"], limit=5
     )
 

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from accounts.webhooks.catalogue import EVENT_TYPES
-from accounts.webhooks.examples import example_of
+from accounts.webhooks.examples import build_example
 from accounts.webhooks.signing import make_secret, read_secret, sign
 from accounts.webhooks.web.docs import LANGUAGES, read_snippet
 from portal.highlighting import colour_json, write_json
@@ -57,7 +57,7 @@ def test_a_type_has_its_example_and_schema(client):
 
     shown = page.content.decode()
     assert kind.when in shown
-    assert colour_json(write_json(example_of(kind.name))) in shown
+    assert colour_json(write_json(build_example(kind.name))) in shown
     assert colour_json(write_json(kind.schema)) in shown
 
 
