@@ -1,1 +1,1 @@
-"""End users, their sources and, later, their wearable data."""
+"""End users, their sources and their wearable data."""

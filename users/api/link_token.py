@@ -1,4 +1,4 @@
-"""`x-link-token` to the link session it opens (contract 3.6).
+"""Authentication with `x-link-token`, the token of a link (contract 3.6).
 
 Tokens are looked up at each call: these calls are few, and an ended link ends at once.
 """

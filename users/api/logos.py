@@ -1,4 +1,4 @@
-"""Logos of sources: monograms that we draw, so that no mark of another is copied.
+"""Logos of sources: drawn monograms, so that no trademark is copied.
 
 Public, no tenant: nothing here tells who uses a source.
 """
@@ -67,5 +67,5 @@ def find_initials(name: str) -> str:
 
 
 def pick_background(slug: str) -> str:
-    """Return the background colour of a slug; always the same one."""
+    """Return the background color of a slug; always the same one."""
     return _GROUNDS[hashlib.sha256(slug.encode()).digest()[0] % len(_GROUNDS)]

@@ -1,1 +1,1 @@
-"""Cloud sources as the outside world: what we ask of one, behind a Protocol."""
+"""Gateways to cloud sources, behind a Protocol."""

@@ -1,4 +1,4 @@
-"""What a cloud source is asked for, whoever answers, and who can be asked.
+"""The gateway Protocol of cloud sources, and the registry of gateways.
 
 Calls may take seconds and fail: never inside a transaction.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class SourceUnavailable(Exception):
-    """The source did not answer, or not in its own terms; the call may be repeated.
+    """The source did not answer or answered invalidly; the call can be retried.
 
     `retry_after` is how long it asks to be left alone. `reason` is a short code of ours
     (`timeout`, `http_503`, `rate_limited`, `not_json`), never text of the source.
@@ -32,11 +32,11 @@ class SourceUnavailable(Exception):
 
 
 class AccessExpired(Exception):
-    """The access token is not taken any more: new ones may be."""
+    """The access token expired; renew it."""
 
 
 class ResourceRefused(Exception):
-    """The source does not give this one resource; it may give others.
+    """The source refuses this resource; it may provide others.
 
     `reason` is a short code of ours, as of SourceUnavailable.
     """
@@ -47,7 +47,7 @@ class ResourceRefused(Exception):
 
 
 class SourceRefused(Exception):
-    """The source says no for good: the connection is broken until somebody acts."""
+    """The source refuses all access; the connection fails until the user acts."""
 
     def __init__(self, fault: ConnectionFault) -> None:
         super().__init__(fault)
@@ -56,7 +56,7 @@ class SourceRefused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What lets us read a user's data at a source; kept encrypted, never logged.
+    """Tokens to read a user's data at a source; stored encrypted, never logged.
 
     `expires_at` is when the access token ends, None where the source does not say.
     `refresh_token` is empty where there is none. `scopes` are those that were granted,
@@ -72,7 +72,7 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class PulledDevice:
-    """A device as the source names it; what it does not tell is None.
+    """A device as the source describes it; absent details are None.
 
     `device_id` is the source's own id of it.
     """
@@ -96,7 +96,7 @@ class PulledBatch:
 
 @dataclass(frozen=True, slots=True)
 class PulledPage:
-    """One answer of the source, and where to go on once it is stored.
+    """One page of a source's data, and the position of the next.
 
     `position` is the gateway's own word, empty on the last page; it holds no token.
     """
@@ -106,57 +106,57 @@ class PulledPage:
 
 
 class SourceGateway(Protocol):
-    """One source that we fetch from, such as Oura's cloud."""
+    """A gateway to one cloud source, such as Oura's."""
 
     @property
     def name(self) -> str:
-        """The slug of the provider."""
+        """Return the slug of the provider."""
         ...
 
     @property
     def auth_type(self) -> str:
-        """As of contract 3.1, such as oauth."""
+        """Return the auth type of contract 3.1, such as oauth."""
         ...
 
     @property
     def resources(self) -> tuple[str, ...]:
-        """What can be pulled: names of contract 3.4."""
+        """Return the resources that can be pulled, by names of contract 3.4."""
         ...
 
     @property
     def history(self) -> timedelta:
-        """How far back a first pull asks."""
+        """Return how far back the first pull reads."""
         ...
 
     @property
     def is_configured(self) -> bool:
-        """Whether this installation may ask the source; it is not offered else."""
+        """Return whether this installation is configured for the source."""
         ...
 
     def authorise_url(self, *, state: str, redirect_url: str, challenge: str) -> str:
-        """Where to send the user to allow it; `challenge` is of PKCE (S256)."""
+        """Return the URL of the source's sign-in; `challenge` is of PKCE (S256)."""
         ...
 
     def connect(self, *, code: str, redirect_url: str, verifier: str) -> Grant:
-        """Trade the code that the user came back with.
+        """Exchange the code of a completed sign-in for tokens.
 
         Raises: SourceUnavailable, SourceRefused.
         """
         ...
 
     def refresh_tokens(self, grant: Grant) -> Grant:
-        """Trade the refresh token for new ones; the old ones may be dead then.
+        """Exchange the refresh token for new tokens; the old ones may become invalid.
 
         Raises: SourceUnavailable, SourceRefused.
         """
         ...
 
     def revoke(self, grant: Grant) -> None:
-        """Give the permission back; twice does no harm. Raises: SourceUnavailable."""
+        """Revoke the grant; repeatable. Raises: SourceUnavailable."""
         ...
 
     def granted_resources(self, grant: Grant) -> frozenset[str]:
-        """Which of `resources` the scopes allow."""
+        """Return the resources that the grant's scopes allow."""
         ...
 
     def pull(
@@ -169,7 +169,7 @@ class SourceGateway(Protocol):
         grant: Grant,
         position: str = "",
     ) -> Iterator[PulledPage]:
-        """What is dated from `since` to `until`, page by page, from `position` on.
+        """Yield pages of data from `since` to `until`, starting at `position`.
 
         Asks for the next page only when it is wanted, so that each can be stored first.
         Raises: SourceUnavailable, AccessExpired, ResourceRefused, SourceRefused.
@@ -182,7 +182,7 @@ source_gateways: Register[SourceGateway] = Register()
 
 
 def find_gateway(provider: str) -> SourceGateway | None:
-    """The gateway of a source that this installation may ask, if there is one."""
+    """Return the configured gateway of a source, or None."""
     for name, gateway in source_gateways:
         if name == provider and gateway.is_configured:
             return gateway

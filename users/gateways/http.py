@@ -1,4 +1,4 @@
-"""One bounded HTTPS call to a source's server, and what its failure means.
+"""Bounded HTTPS calls to a source's server, with their failures classified.
 
 Addresses come from code and settings, never from users. No text of a failure holds an
 address, a token or a byte of the answer.
@@ -37,7 +37,7 @@ _USER_AGENT = "Assay"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a server said: `body` is the JSON it sent, None where it sent none.
+    """A server's answer: status, and `body` as JSON data or None.
 
     `retry_after` is what it asks us to wait before the next call.
     """
@@ -52,7 +52,7 @@ class Answer:
 
 
 class SourceHttp:
-    """Calls one source; close it after use, or use it as a context.
+    """An HTTP client for one source; close it, or use it as a context.
 
     Redirects are not followed: they would carry tokens elsewhere. Every method raises
     SourceUnavailable for what may be repeated: no answer, a cut or endless one, 429 and
@@ -84,14 +84,14 @@ class SourceHttp:
         self._client.close()
 
     def get(self, url: str, *, params: Mapping[str, str], access_token: str) -> Answer:
-        """Ask with a bearer token."""
+        """Send a GET with a bearer token."""
         headers = {"Authorization": f"Bearer {access_token}"}
         return self._call(
             self._client.build_request("GET", url, params=params, headers=headers)
         )
 
     def post_form(self, url: str, form: Mapping[str, str]) -> Answer:
-        """Post a form; secrets go here, never into the address."""
+        """Send a form by POST; secrets belong here, never in the URL."""
         return self._call(self._client.build_request("POST", url, data=dict(form)))
 
     def _call(self, request: httpx.Request) -> Answer:
@@ -115,7 +115,7 @@ class SourceHttp:
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """Reading the roots takes longer than a call; a context serves any number."""
+    """Return the shared TLS context; reading the roots is slow."""
     return httpx.create_ssl_context()
 
 
@@ -124,7 +124,7 @@ def _reason(error: httpx.HTTPError) -> str:
 
 
 def _read(response: httpx.Response) -> bytes:
-    """The whole answer. Raises: SourceUnavailable: too much of it."""
+    """Read the whole answer. Raises: SourceUnavailable if too large."""
     parts: list[bytes] = []
     size = 0
     for part in response.iter_bytes():
@@ -136,7 +136,7 @@ def _read(response: httpx.Response) -> bytes:
 
 
 def _json(response: httpx.Response, content: bytes) -> Any:
-    """The JSON of an answer. Raises: SourceUnavailable: a success that has none."""
+    """Parse the JSON of an answer. Raises: SourceUnavailable on success without it."""
     if not content:
         return None
     try:
@@ -148,7 +148,7 @@ def _json(response: httpx.Response, content: bytes) -> Any:
 
 
 def _retry_after(headers: httpx.Headers) -> timedelta | None:
-    """Seconds or an HTTP date (RFC 9110, 10.2.3); None where it says nothing usable."""
+    """Parse Retry-After: seconds or an HTTP date (RFC 9110, 10.2.3); else None."""
     text = headers.get("retry-after", "").strip()
     try:
         if text.isascii() and text.isdigit():

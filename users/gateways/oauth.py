@@ -1,4 +1,4 @@
-"""OAuth 2.0 with a source: the address to allow us at, and trading codes for tokens.
+"""OAuth 2.0 with a source: sign-in URL, token exchange and revocation.
 
 The authorisation code grant with PKCE (RFC 6749, 4.1; RFC 7636).
 """
@@ -30,7 +30,7 @@ _LONGEST_LIFE = timedelta(days=3650)
 
 @dataclass(frozen=True, slots=True)
 class OAuthServer:
-    """Where a source's tokens come from, and who we are there."""
+    """A source's OAuth endpoints, and the client's credentials."""
 
     authorise_url: str
     token_url: str
@@ -47,7 +47,7 @@ class OAuthServer:
 def authorise_url(
     server: OAuthServer, *, state: str, redirect_url: str, challenge: str
 ) -> str:
-    """Where to send the user (RFC 6749, 4.1.1).
+    """Return the URL of the sign-in (RFC 6749, 4.1.1).
 
     A server that knows no PKCE has to ignore the challenge (RFC 6749, 3.1).
     """
@@ -66,7 +66,7 @@ def authorise_url(
 def exchange_code(
     server: OAuthServer, *, code: str, redirect_url: str, verifier: str
 ) -> Grant:
-    """Tokens for the code that the user came back with (RFC 6749, 4.1.3).
+    """Exchange a code for tokens (RFC 6749, 4.1.3).
 
     Raises: SourceUnavailable; SourceRefused (the code is spent, or not ours).
     """
@@ -83,7 +83,7 @@ def exchange_code(
 
 
 def exchange_refresh_token(server: OAuthServer, grant: Grant) -> Grant:
-    """New tokens for the refresh token, which may be dead after (RFC 6749, 6).
+    """Exchange a refresh token for new tokens (RFC 6749, 6); it may become invalid.
 
     What the answer leaves out stays as it was. Raises: SourceUnavailable;
     SourceRefused (token_refresh_failed).
@@ -103,7 +103,7 @@ def exchange_refresh_token(server: OAuthServer, grant: Grant) -> Grant:
 
 
 def revoke(server: OAuthServer, grant: Grant) -> None:
-    """Give the permission back (RFC 7009); a token that is dead already is no fault.
+    """Revoke a grant (RFC 7009); invalid tokens are accepted.
 
     Raises: SourceUnavailable.
     """
@@ -144,7 +144,7 @@ def _exchange(
 
 
 def _read_grant(said: Mapping[str, Any]) -> Grant:
-    """Tokens of an answer (RFC 6749, 5.1). Raises: SourceUnavailable: it has none."""
+    """Parse the tokens of an answer (RFC 6749, 5.1). Raises: SourceUnavailable."""
     access_token = _token(said.get("access_token"))
     if not access_token:
         raise SourceUnavailable("not_tokens")
@@ -157,7 +157,7 @@ def _read_grant(said: Mapping[str, Any]) -> Grant:
 
 
 def read_scopes(told: object) -> tuple[str, ...]:
-    """Scopes as servers write them, apart by blanks; () where they tell none."""
+    """Parse scopes separated by spaces; () if absent."""
     return tuple(told.split()) if isinstance(told, str) else ()
 
 

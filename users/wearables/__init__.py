@@ -1,1 +1,1 @@
-"""Sources and resources of wearable data; no tables and no verbs."""
+"""Sources, resources, formats and aggregates of wearable data."""

@@ -1,4 +1,4 @@
-"""Aggregates: what a user's samples come to by hour, day or week, and whose word it is.
+"""Aggregates of a user's samples by hour, day or week, with source priority.
 
 The one query function behind the API and the charts, so that they can't disagree.
 """
@@ -62,7 +62,7 @@ _DIGITS = 6  # shares of whole numbers add up to whole ones again
 
 @dataclass(frozen=True, slots=True)
 class AggregateRequest:
-    """What to add up: days `start` to `end`, both included, by the clocks of `zone`.
+    """Samples to aggregate: days `start` to `end`, inclusive, in `zone`.
 
     `provider` None: all. `ranking` are slugs, those to believe first; sources it does
     not name come after, worn ones before phones before what was typed in. `type` None:
@@ -83,7 +83,7 @@ class AggregateRequest:
 
 @dataclass(frozen=True, slots=True)
 class SourceShare:
-    """A source in a bucket: what it says itself, and what of it counted.
+    """A source in a bucket: what it reported, and how much of it counted.
 
     `reported` and `counted` are sums, None where samples don't add up; `samples` is how
     many of its samples counted.
@@ -97,7 +97,7 @@ class SourceShare:
 
 @dataclass(frozen=True, slots=True)
 class SourceInterval:
-    """A time that one source won: what counted, and what the others say of it."""
+    """An interval for which one source counted, and what others reported."""
 
     start: datetime
     end: datetime
@@ -108,7 +108,7 @@ class SourceInterval:
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """Samples from `start` to `end`, UTC, `end` left out.
+    """Samples from `start` to `end` (exclusive), UTC.
 
     `count` is of samples that counted, by their start; `low`, `high` and `mean` are of
     their values. `total` is their sum, None where samples don't add up; one that
@@ -128,7 +128,7 @@ class Bucket:
 
     @property
     def provider(self) -> str | None:
-        """The one whose samples counted; None for none, and for several."""
+        """Return the source that counted; None for none or several."""
         slugs = {
             share.source.provider
             for share in self.sources
@@ -138,7 +138,7 @@ class Bucket:
 
 
 def aggregate_samples(*, user: User, wanted: AggregateRequest) -> list[Bucket]:
-    """Add up a user's samples; at most five queries.
+    """Aggregate a user's samples; at most five queries.
 
     Buckets come by start, those without a sample too; of a resource with types, each
     type that has any has its own. Of resources that add up, an overlap of sources
@@ -192,7 +192,7 @@ def _check(wanted: AggregateRequest) -> None:
 
 
 def _series(user: User, wanted: AggregateRequest) -> dict[int, str | None]:
-    """The types asked for, by the number of their series."""
+    """Return the requested types by the number of their series."""
     return {
         number: name
         for number, name in series_types(user=user, resource=wanted.resource).items()
@@ -211,7 +211,7 @@ class _Scope:
     ranking: tuple[str, ...]
 
     def rank(self, feeds: Iterable[int]) -> dict[int, FeedKey]:
-        """The feeds with their words, those to believe first in front."""
+        """Return the feeds with their keys, highest rank first."""
         words = read_feeds(tenant=self.user.tenant, numbers=sorted(set(feeds)))
 
         def place(feed: int) -> tuple[int, int, int, int]:
@@ -227,7 +227,7 @@ class _Scope:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What counted, by series and number of the bucket; `said` also by feed.
+    """What counted, by series and bucket number; `said` also by feed.
 
     `words` holds the feeds by rank.
     """
@@ -238,7 +238,7 @@ class _Found:
 
 
 def _pooled(scope: _Scope) -> _Found:
-    """All samples of all sources."""
+    """Count all samples of all sources."""
     found = sum_points(
         user_id=scope.user.pk,
         series=scope.series,
@@ -255,7 +255,7 @@ def _pooled(scope: _Scope) -> _Found:
 
 
 def _chosen(scope: _Scope, wanted: AggregateRequest) -> _Found:
-    """One source for each hour, by `max` or `priority`."""
+    """Count one source per hour, by `max` or `priority`."""
     hours: list[datetime] = []
     firsts = []  # of each bucket, the number of its first hour
     for start, end in pairwise(scope.edges):
@@ -272,7 +272,7 @@ def _chosen(scope: _Scope, wanted: AggregateRequest) -> _Found:
 
 
 def _merged(scope: _Scope) -> _Found:
-    """Each source where none of a higher rank was measuring.
+    """Count each source where no higher-ranked one was measuring.
 
     Time is cut wherever any source begins or ends to measure: in between, the first
     that does counts.
@@ -302,7 +302,7 @@ def _decided(
     cuts: Collection[int],
     by_most: bool,
 ) -> _Found:
-    """Whose sums count, cell by cell; `cuts` are cells that nothing joins."""
+    """Decide which source counts in each cell; `cuts` are cells never joined."""
     words = scope.rank({each.feed for each in sums})
     rank = {feed: place for place, feed in enumerate(words)}
     moments = [edge.timestamp() for edge in cell_edges]

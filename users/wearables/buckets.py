@@ -1,4 +1,4 @@
-"""Hours, days and weeks of a time zone as moments: the buckets of aggregates."""
+"""Buckets of aggregates: hours, days and weeks of a time zone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _HOUR = timedelta(hours=1)
 
 
 class Period(OpenChoices):
-    """How long a bucket is, by the clocks of its zone."""
+    """The length of a bucket, in the time of its zone."""
 
     HOUR = "hour", gettext_lazy("Hour")
     DAY = "day", gettext_lazy("Day")
@@ -27,7 +27,7 @@ DAYS_MAX = {Period.HOUR: 31, Period.DAY: 366, Period.WEEK: 731}
 def bucket_edges(
     start: date, end: date, period: Period, zone: tzinfo
 ) -> list[datetime]:
-    """Moments, UTC, where the buckets of the days `start` to `end` meet, both included.
+    """Return the UTC edges of the buckets from day `start` to `end`, inclusive.
 
     One more than there are buckets. A first and a last week are cut to the range. An
     hour that comes twice is two, a skipped one is none.
@@ -43,7 +43,7 @@ def bucket_edges(
 
 
 def hour_edges(start: datetime, end: datetime, zone: tzinfo) -> list[datetime]:
-    """Moments, UTC, where clocks of the zone show a full hour, from start to end."""
+    """Return the UTC times of full hours in the zone, from start to end."""
     edges = [start]
     while edges[-1] < end:
         local = edges[-1].astimezone(zone)

@@ -1,4 +1,4 @@
-"""The words that numbers in samples stand for: feeds, open types, and origins.
+"""Dictionaries of the codes in samples: feeds, open types and origins.
 
 Numbers belong to their tenant or user, so no team can use up another's. They are given
 in the caller's transaction, after the user's row is locked, and never change: what is
@@ -30,14 +30,14 @@ _KEPT_MAX = 10_000
 
 
 class FeedKey(NamedTuple):
-    """What a feed's number stands for: slug of the provider, source type."""
+    """The key of a feed: slug of the provider, source type."""
 
     provider: str
     source_type: str
 
 
 class OriginKey(NamedTuple):
-    """What an origin's number stands for, beyond the feed."""
+    """The key of an origin, beyond the feed."""
 
     app_id: str | None = None
     device_id: UUID | None = None
@@ -49,7 +49,7 @@ NO_ORIGIN = OriginKey()
 
 
 class _Kept:
-    """Committed words of this process, forgotten all at once when they are many."""
+    """A cache of committed entries in this process, cleared when full."""
 
     def __init__(self) -> None:
         self._values: dict[Hashable, Any] = {}
@@ -58,7 +58,7 @@ class _Kept:
         return self._values.get(key)
 
     def add(self, values: dict[Any, Any]) -> None:
-        """Keep `values` if and when the transaction in hand commits."""
+        """Cache `values` when the current transaction commits."""
         transaction.on_commit(lambda: self._add(values))
 
     def _add(self, values: dict[Any, Any]) -> None:
@@ -71,7 +71,7 @@ _feed_numbers, _feed_words = _Kept(), _Kept()
 
 
 def get_or_create_feed(*, tenant: Tenant, provider: str, source_type: str) -> int:
-    """The number of a feed of the tenant, given now if it is new.
+    """Return the number of a feed of the tenant, creating it if new.
 
     Needs a transaction. Raises: too_many_source_types.
     """
@@ -87,7 +87,7 @@ def get_or_create_feed(*, tenant: Tenant, provider: str, source_type: str) -> in
 def get_or_create_series(
     *, tenant: Tenant, resource: str, types: Collection[str]
 ) -> dict[str, int]:
-    """The number of each type of a resource whose types are open, given now if new.
+    """Return the number of each type of an open resource, creating new ones.
 
     Needs a transaction. Raises: too_many_types.
     """
@@ -119,7 +119,7 @@ def get_or_create_series(
 def get_or_create_origins(
     *, user: User, wanted: Iterable[OriginKey]
 ) -> dict[OriginKey, int]:
-    """The number of each origin of the user, given now if new; NO_ORIGIN is 0.
+    """Return the number of each origin of the user, creating new ones; NO_ORIGIN is 0.
 
     Needs a transaction; locks the user's row. An app, device or sport has no bound but
     its user's: whoever sends many fills nothing but the own account.
@@ -145,7 +145,7 @@ def get_or_create_origins(
 
 
 def read_feeds(*, tenant: Tenant, numbers: Collection[int]) -> dict[int, FeedKey]:
-    """What feeds of the tenant stand for, by number."""
+    """Return the keys of feeds by number."""
     known: dict[int, FeedKey] = {}
     for number in numbers:
         words = _feed_words.get((tenant.pk, number))
@@ -165,7 +165,7 @@ def read_feeds(*, tenant: Tenant, numbers: Collection[int]) -> dict[int, FeedKey
 
 
 def find_feeds(*, tenant: Tenant, provider: str) -> list[int]:
-    """The numbers of all feeds of one provider, in order."""
+    """Return the numbers of all feeds of one provider, in order."""
     found = rows.fetch_rows(
         "SELECT number FROM users_feed WHERE tenant_id = %s AND provider = %s"
         " ORDER BY number",
@@ -175,7 +175,7 @@ def find_feeds(*, tenant: Tenant, provider: str) -> list[int]:
 
 
 def find_series(*, tenant: Tenant, resource: str) -> dict[int, str]:
-    """The types of a resource whose types are open, by the series' number."""
+    """Return the types of an open resource by the series' number."""
     found = rows.fetch_rows(
         "SELECT number, type FROM users_series WHERE tenant_id = %s AND resource = %s"
         " ORDER BY number",
@@ -187,7 +187,7 @@ def find_series(*, tenant: Tenant, resource: str) -> dict[int, str]:
 def read_series(
     *, tenant: Tenant, numbers: Collection[int]
 ) -> dict[int, tuple[str, str]]:
-    """What open series of the tenant stand for: resource and type, by number."""
+    """Return resource and type of open series by number."""
     if not numbers:
         return {}
     found = rows.fetch_rows(
@@ -199,7 +199,7 @@ def read_series(
 
 
 def read_origins(*, user_id: int, numbers: Collection[int]) -> dict[int, OriginKey]:
-    """What origins of the user stand for, by number; 0 is NO_ORIGIN."""
+    """Return the keys of origins by number; 0 is NO_ORIGIN."""
     known = {0: NO_ORIGIN}
     asked = [number for number in numbers if number]
     if asked:
@@ -268,7 +268,7 @@ def _find_origins(user: User, asked: Collection[OriginKey]) -> dict[OriginKey, i
 
 
 def _lock_tenant(tenant: Tenant) -> None:
-    """One at a time gives numbers in a tenant; foreign keys to it are not held up."""
+    """Lock a tenant for creating numbers, without blocking foreign keys to it."""
     Tenant.objects.select_for_update(no_key=True).get(pk=tenant.pk)
 
 

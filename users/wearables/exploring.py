@@ -1,4 +1,4 @@
-"""A user's samples as somebody looks at them: as stored, thinned, or added up.
+"""Reads of the explorer: samples as stored, thinned or aggregated.
 
 One answer serves chart, table and file, so that they can't disagree. Long ranges keep
 the least and the most of each stretch, so that no peak is lost. Every reader of what
@@ -47,7 +47,7 @@ _PAGE = 10_000
 
 
 class Resolution(OpenChoices):
-    """How fine samples are shown."""
+    """The resolution of shown samples."""
 
     AUTO = "auto", gettext_lazy("Automatic")
     RAW = "raw", gettext_lazy("All samples")
@@ -58,7 +58,7 @@ class Resolution(OpenChoices):
 
 
 class Form(OpenChoices):
-    """What the points of an answer are."""
+    """The kind of an answer's points."""
 
     SAMPLES = "samples", gettext_lazy("All samples")
     STRETCHES = "stretches", gettext_lazy("Minimum and maximum per interval")
@@ -67,7 +67,7 @@ class Form(OpenChoices):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which samples to look at: those in [start, end).
+    """The samples to read: those in [start, end).
 
     `type` None: every type; `provider` is a slug, None for all. `zone` is whose hours
     and days count.
@@ -84,7 +84,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A sample, or what the samples from `start` to `end` come to, `end` left out.
+    """A sample, or an aggregate of samples from `start` to `end` (exclusive).
 
     Of a sample the three values are one, and of one with a moment `end` is its start.
     Of samples that add up, `value` is their sum, else their mean.
@@ -101,7 +101,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Points of one type and source, ascending; `provider` None: all of them."""
+    """Points of one type and source, ascending; `provider` None: all sources."""
 
     type: str | None
     provider: str | None
@@ -110,7 +110,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What there is to look at.
+    """The answer to a read: lines of points.
 
     `samples` is how many samples the points stand for. `resolution` is the one shown,
     coarser than asked for where that would be too much; `is_thinned` says so.
@@ -125,7 +125,7 @@ class View:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing in the range."""
+        """Return whether the range has no samples."""
         return not self.samples
 
 
@@ -139,12 +139,12 @@ class Sample:
 
     @property
     def next_moment(self) -> datetime:
-        """The first moment after its own."""
+        """Return the first time after its own."""
         return self.key[0] + _TICK
 
 
 def read_view(*, user: User, wanted: Wanted) -> View:
-    """What a chart of these samples shows; at most five queries.
+    """Read the points of a chart; at most five queries.
 
     Samples as stored up to RAW_POINTS_MAX, else the lowest, highest and mean of
     STRETCHES equal stretches, by source. What adds up comes by hour, day or week, each
@@ -178,7 +178,7 @@ def read_view(*, user: User, wanted: Wanted) -> View:
 
 
 def samples_of(*, user: User, wanted: Wanted, after: Key | None = None) -> list[Sample]:
-    """Samples as stored, by time, at most _PAGE from behind `after`; four queries."""
+    """Return stored samples by time, at most _PAGE after `after`; four queries."""
     types = _types(user, wanted)
     rows = _rows(user, wanted, types, after=after, limit=_PAGE)
     return _shaped(user, wanted, rows, types)
@@ -187,7 +187,7 @@ def samples_of(*, user: User, wanted: Wanted, after: Key | None = None) -> list[
 def sample_table(
     *, user: User, wanted: Wanted, after: Key | None, limit: int
 ) -> tuple[list[Sample], Key | None]:
-    """A page of samples, and the key to go on behind, None after the last."""
+    """Return a page of samples and the key of its last, None on the last page."""
     types = _types(user, wanted)
     rows = _rows(user, wanted, types, after=after, limit=limit + 1)
     shown = _shaped(user, wanted, rows[:limit], types)
@@ -195,7 +195,7 @@ def sample_table(
 
 
 def iterate_samples(*, user: User, wanted: Wanted) -> Iterator[Sample]:
-    """All samples of the range by time, read in parts: bounded memory."""
+    """Yield all samples of the range by time, in bounded memory."""
     after: Key | None = None
     while page := samples_of(user=user, wanted=wanted, after=after):
         yield from page
@@ -207,13 +207,13 @@ def iterate_samples(*, user: User, wanted: Wanted) -> Iterator[Sample]:
 def find_samples(
     *, user: User, resource: TimeseriesResource, at: datetime
 ) -> list[Sample]:
-    """The samples of one moment, of every type and source; five queries."""
+    """Return the samples of one time, of every type and source; five queries."""
     wanted = Wanted(resource=resource, start=at, end=at + _TICK, zone=UTC)
     return samples_of(user=user, wanted=wanted)
 
 
 def _types(user: User, wanted: Wanted) -> dict[int, str | None]:
-    """The types asked for, by the number of their series."""
+    """Return the requested types by the number of their series."""
     found = series_types(user=user, resource=wanted.resource)
     return {
         number: name for number, name in found.items() if wanted.type in (None, name)
@@ -269,7 +269,7 @@ def _shaped(
 
 
 def _as_stored(user: User, wanted: Wanted) -> View | None:
-    """The samples themselves; None for too many."""
+    """Return the samples themselves; None for too many."""
     types = _types(user, wanted)
     rows = _rows(user, wanted, types, limit=RAW_POINTS_MAX + 1)
     if len(rows) > RAW_POINTS_MAX:
@@ -293,14 +293,14 @@ def _too_many(user: User, wanted: Wanted, adds_up: bool) -> View:
 
 
 def _equal(wanted: Wanted) -> list[datetime]:
-    """Edges of STRETCHES stretches of one length."""
+    """Return the edges of STRETCHES equal intervals."""
     length = (wanted.end - wanted.start) / STRETCHES
     inner = [wanted.start + number * length for number in range(STRETCHES)]
     return sorted({*inner, wanted.end})
 
 
 def _steps(wanted: Wanted, length: timedelta) -> list[datetime]:
-    """Edges at whole steps of UTC, the first and the last cut to the range."""
+    """Return edges at whole steps of UTC, cut to the range."""
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
     first = epoch + (wanted.start - epoch) // length * length
     number = -((first - wanted.end) // length)
@@ -359,7 +359,7 @@ def _point(parts: Sequence[CellSum], start: datetime, end: datetime) -> Point:
 
 
 def _period(span: timedelta, resolution: Resolution) -> Period:
-    """The period asked for, or the next that the range is not too long for."""
+    """Return the requested period, or the next longer one that fits the range."""
     order = [Period.HOUR, Period.DAY, Period.WEEK]
     # A day more: the range is looked at in whole days.
     days = span / _DAY + 1
@@ -372,7 +372,7 @@ def _period(span: timedelta, resolution: Resolution) -> Period:
 
 
 def _added_up(user: User, wanted: Wanted, period: Period) -> View:
-    """The buckets that reach into the range, by whole hours, days or weeks."""
+    """Return the buckets that overlap the range, by hours, days or weeks."""
     first = wanted.start.astimezone(wanted.zone).date()
     last = max(first, (wanted.end - _TICK).astimezone(wanted.zone).date())
     buckets = aggregate_samples(
@@ -411,7 +411,7 @@ def _added_up(user: User, wanted: Wanted, period: Period) -> View:
 
 
 def _lines(found: dict[tuple[str | None, str], list[Point]]) -> list[Line]:
-    """The one with most points first: it is the one people look for."""
+    """Return the lines, the one with most points first."""
     lines = [
         Line(type_, provider, points) for (type_, provider), points in found.items()
     ]

@@ -1,4 +1,4 @@
-"""Heart rates of a workout against the most that an age allows."""
+"""Heart rate zones of a workout by the maximum heart rate of an age."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _TENTHS_BELOW_THE_FIRST = 5
 
 
 def age_on(day: date, birth_date: date) -> int:
-    """Whole years on a day; who was born on 29 February ages on 1 March."""
+    """Return the age in whole years on a day; born 29 February counts on 1 March."""
     had_birthday = (day.month, day.day) >= (birth_date.month, birth_date.day)
     return day.year - birth_date.year - (not had_birthday)
 
 
 def max_heart_rate(day: date, birth_date: date) -> int | None:
-    """The age-based maximum heart rate (bpm): 220 minus the age on the day.
+    """Return the maximum heart rate (bpm) by age: 220 minus the age on the day.
 
     None for an age that nobody has. Source: Contract 2.1.
     """
@@ -31,7 +31,7 @@ def max_heart_rate(day: date, birth_date: date) -> int | None:
 def zone_seconds(
     heart_rate_seconds: Mapping[int, int], max_heart_rate: int
 ) -> list[int]:
-    """Seconds in each of five zones: from 50, 60, 70, 80 and 90 % of the maximum.
+    """Return seconds in five zones: from 50, 60, 70, 80 and 90% of the maximum.
 
     What lies below the first is in none; what lies above the maximum is in the last.
     Source: Edwards, The Heart Rate Monitor Book (1993); Ours: contract 4.7 names five

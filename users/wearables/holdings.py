@@ -1,4 +1,4 @@
-"""What a user's timeseries are: by resource, type and source, with their extents."""
+"""A user's stored series: by resource, type and source, with their extents."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class StoredSeries:
 
 
 def list_stored_series(*, user: User) -> list[StoredSeries]:
-    """All that a user has samples of, in the order of the resources; three queries."""
+    """List the series that a user has samples of, by resource; three queries."""
     extents = sample_extents(user_id=user.pk)
     feeds = read_feeds(tenant=user.tenant, numbers={each.feed for each in extents})
     open_numbers = {each.series for each in extents if each.series >= OPEN_SERIES_FIRST}

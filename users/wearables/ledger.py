@@ -1,4 +1,4 @@
-"""Whose word counts where several sources measured the same: the rules of a total.
+"""Source priority: which source counts where several measured the same.
 
 Each rule splits time into stretches and says which source won each, so that a total can
 be explained. All of it is arithmetic on numbers: moments are seconds since 1970, feeds
@@ -37,7 +37,7 @@ class Rule(OpenChoices):
 
 @dataclass(slots=True)
 class Tally:
-    """What samples come to: `total` by their share of the time, the rest by sample."""
+    """Aggregates of samples: `total` by share of time, the rest by sample."""
 
     count: int = 0
     total: float = 0.0
@@ -47,7 +47,7 @@ class Tally:
     values: float = 0.0
 
     def add(self, other: Tally) -> None:
-        """Take in another's samples."""
+        """Add another tally."""
         self.count += other.count
         self.total += other.total
         self.values += other.values
@@ -57,13 +57,13 @@ class Tally:
             self.high = other.high
 
     def add_sample(self, value: float) -> None:
-        """Count one more sample; its share of the total is added apart."""
+        """Count one sample; its share of the total is added separately."""
         self.add(Tally(1, 0.0, value, value, value))
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A sample from `start` to `end`, `end` left out."""
+    """A sample from `start` to `end` (exclusive)."""
 
     start: float
     end: float
@@ -72,7 +72,7 @@ class Span:
 
 @dataclass(slots=True)
 class Stretch:
-    """A time that one feed won: what it counted, and what the others said of it."""
+    """An interval for which one feed counted, and what the others reported."""
 
     start: float
     end: float
@@ -82,7 +82,7 @@ class Stretch:
 
 
 class Cells:
-    """Tallies of feeds by cell: the times between `edges`, one after the other.
+    """Tallies of feeds by cell, the intervals between `edges`.
 
     `edges` ascend. A cell is named by the index of its first edge. A long sample makes
     one of the cells it touches, but joins none of `cuts` with the one before.
@@ -95,11 +95,11 @@ class Cells:
         self._joined: set[int] = set()  # cells that are one with the one before
 
     def add(self, cell: int, feed: int, tally: Tally) -> None:
-        """Take in samples that lie in one cell whole."""
+        """Add samples that lie in a single cell."""
         self._tally(cell, feed).add(tally)
 
     def add_span(self, feed: int, span: Span) -> None:
-        """Take in a sample that may reach over edges: each cell gets its share.
+        """Add a sample that may span edges; each cell gets its share.
 
         It is counted where it starts, if that is inside.
         """
@@ -123,7 +123,7 @@ class Cells:
     def choose_sources(
         self, *, rank: Mapping[int, int], by_most: bool
     ) -> Iterator[Stretch]:
-        """Who wins each stretch of cells, in order: the most, else the lowest rank."""
+        """Yield which feed counts in each interval: the highest total or rank."""
         for first, last in self._stretches():
             tallies: dict[int, Tally] = defaultdict(Tally)
             for cell in range(first, last + 1):
@@ -167,7 +167,7 @@ _JOINING_SECONDS = 3 * _HOUR_SECONDS
 
 
 def join_stretches(stretches: Iterable[Stretch]) -> list[Stretch]:
-    """Stretches by start; of one feed without a pause of an hour they are one."""
+    """Join intervals of one feed without a pause of an hour; by start."""
     joined: list[Stretch] = []
     for each in sorted(stretches, key=lambda each: (each.start, each.end)):
         last = joined[-1] if joined else None

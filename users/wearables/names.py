@@ -1,4 +1,4 @@
-"""What resources are called, by the names that events and introspection use."""
+"""Display names of resources, by their names in events and introspection."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ _NAMES = {
 
 
 def resource_name(resource: str) -> str:
-    """A resource of contract 3.4 as people call it; one we do not know in its words."""
+    """Return the display name of a resource (contract 3.4), also of an unknown one."""
     name = _NAMES.get(resource)
     return str(name) if name else resource.replace("_", " ").capitalize()

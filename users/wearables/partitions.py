@@ -1,4 +1,4 @@
-"""Partitions of the table of samples: one before 2025, then one for each month of UTC.
+"""Month partitions of the sample table: one before 2025, then one per UTC month.
 
 There is no default partition: rows in it would block making the month they belong to.
 """
@@ -35,7 +35,7 @@ _known: set[date] = set()
 
 
 def ensure_months(first: date, last: date) -> list[str]:
-    """Make the partitions of the months of `first` to `last`, both included.
+    """Create the partitions of the months `first` to `last`, inclusive.
 
     Those that exist are left alone; returns the names of the new ones. May run anywhere
     and at once: attaching blocks neither readers nor writers, and others who make
@@ -60,7 +60,7 @@ def ensure_months(first: date, last: date) -> list[str]:
 
 
 def ensure_months_of(first: datetime, last: datetime) -> None:
-    """As `ensure_months`, for each batch that is written: usually asks nobody.
+    """Create the partitions of a batch's months; usually without a query.
 
     What arrives must not be lost because no worker ran for months.
     """
@@ -71,7 +71,7 @@ def ensure_months_of(first: datetime, last: datetime) -> None:
 
 
 def ensure_months_ahead() -> list[str]:
-    """Make all months up to MONTHS_AHEAD from now, by the database's clock."""
+    """Create the partitions up to MONTHS_AHEAD from now, by the database's clock."""
     ((today,),) = rows.fetch_rows("SELECT (now() AT TIME ZONE 'UTC')::date")
     last = today
     for _ in range(MONTHS_AHEAD):
@@ -80,7 +80,7 @@ def ensure_months_ahead() -> list[str]:
 
 
 def month_bounds(start: datetime, end: datetime) -> tuple[datetime, datetime]:
-    """The bounds of the partitions that hold [start, end)."""
+    """Return the bounds of the partitions that contain [start, end)."""
     last = (end - timedelta(microseconds=1)).astimezone(UTC).date()
     return _start(start.astimezone(UTC).date()), _start(_next(last))
 
@@ -103,7 +103,7 @@ def _months(first: date, last: date) -> Iterator[date]:
 
 
 def _next(day: date) -> date:
-    """The first day of the month after."""
+    """Return the first day of the next month."""
     return (day.replace(day=1) + timedelta(days=32)).replace(day=1)
 
 

@@ -1,4 +1,4 @@
-"""Wire shapes of sources that both answers and events carry."""
+"""Wire shapes of sources in answers and events."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ DEVICE = closed_schema(
 
 
 class SourceBadge(TypedDict):
-    """A source as people see it (contract 2.1); `logo` is an absolute URL of ours."""
+    """A source with name and logo (contract 2.1); `logo` is an absolute URL."""
 
     name: str
     slug: str
@@ -89,21 +89,21 @@ class DeviceAnswer(TypedDict):
 
 
 class Scopes(TypedDict):
-    """Scopes a resource needs and may have."""
+    """Required and optional scopes of a resource."""
 
     required: list[str]
     optional: list[str]
 
 
 class ScopeRequirementsGrants(TypedDict):
-    """Which scopes the user granted and denied."""
+    """Scopes that the user granted and denied."""
 
     user_granted: Scopes
     user_denied: Scopes
 
 
 class ResourceAvailability(TypedDict):
-    """Whether a source gives a resource for this user (contract 2.4)."""
+    """Whether a source provides a resource for this user (contract 2.4)."""
 
     status: str
     scope_requirements: ScopeRequirementsGrants | None
@@ -120,12 +120,12 @@ class ConnectionCreated(TypedDict):
 
 
 def logo_url(slug: str) -> str:
-    """Where we serve a source's logo."""
+    """Return the URL of a source's logo."""
     return absolute_url(f"/logos/{slug}.svg")
 
 
 def source_badge(slug: str) -> SourceBadge:
-    """The badge of a source, also of one we do not know."""
+    """Return the badge of a source, also of an unknown one."""
     provider = find_provider(slug)
     return {"name": provider.name, "slug": slug, "logo": logo_url(slug)}
 
@@ -133,7 +133,7 @@ def source_badge(slug: str) -> SourceBadge:
 def event_source(
     provider: str, source_type: str, app_id: str | None, device_id: UUID | None
 ) -> EventSource:
-    """The source of data in an event; `provider` is a slug."""
+    """Return the source of data in an event; `provider` is a slug."""
     return {
         **source_badge(provider),
         "provider": provider,
@@ -144,7 +144,7 @@ def event_source(
 
 
 def device_answer(user_uuid: UUID, device: Device) -> DeviceAnswer:
-    """A device as it is answered and told."""
+    """Return a device as answers and events have it."""
     return {
         "id": device.uuid,
         "user_id": user_uuid,
@@ -161,7 +161,7 @@ def device_answer(user_uuid: UUID, device: Device) -> DeviceAnswer:
 def availability_answer(
     stored: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, ResourceAvailability]:
-    """A connection's stored availability with every key of the contract."""
+    """Return a connection's availability with every key of the contract."""
     return {
         resource: {
             "status": str(kept["status"]),

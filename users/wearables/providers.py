@@ -1,4 +1,4 @@
-"""Sources of wearable data: what each is called, how it connects, what it gives.
+"""Registry of sources: names, ways to connect and resources.
 
 Reference data in code, not a table.
 """
@@ -373,5 +373,5 @@ KNOWN = PROVIDERS | {
 
 
 def find_provider(slug: str) -> Provider:
-    """The source of a stored slug; one we do not know is named by its slug, id 0."""
+    """Return the source of a stored slug; unknown ones are named by it, ID 0."""
     return KNOWN.get(slug) or Provider(0, slug, slug, "", slug)

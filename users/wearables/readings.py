@@ -1,4 +1,4 @@
-"""Reading what a source sends: records of named fields, lists and maps of values.
+"""Parsing of pushed data: records, lists and maps of values.
 
 What can't be read is told field by field, with the contract's type of error.
 """
@@ -30,7 +30,7 @@ _DEEPEST = 32
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that can't be read: where, a sentence, and the contract's type."""
+    """A fault in pushed data: location, message and the contract's type."""
 
     loc: Loc
     msg: str
@@ -38,14 +38,14 @@ class Fault:
 
 
 class Refused(Exception):
-    """A value can't be read."""
+    """The value is invalid."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         super().__init__([fault.type for fault in faults])
         self.faults = faults
 
     def below(self, step: str | int) -> list[Fault]:
-        """The same faults as seen from one level up."""
+        """Return the faults located one level up."""
         return [Fault((step, *each.loc), each.msg, each.type) for each in self.faults]
 
 
@@ -62,7 +62,7 @@ def show_bound(bound: float | date) -> str:
 
 
 class ElementsInvalid(DomainError):
-    """Elements of a batch can't be read; none of it is stored.
+    """Elements of a batch are invalid; nothing is stored.
 
     `faults` are located below the list of elements: index first.
     """
@@ -74,7 +74,7 @@ class ElementsInvalid(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What reading needs besides the value: whose it is, when, and the fallbacks.
+    """Context of parsing: the user, the time of arrival, and the fallbacks.
 
     `time_zone` is the user's fallback; `now` is the moment of arrival, UTC.
     """
@@ -87,7 +87,7 @@ class Context:
 
 
 def context_of(*, user: User, provider: str, now: datetime) -> Context:
-    """What reading a batch of a user's source needs; `now` is UTC."""
+    """Return the context to parse a batch of a user's source; `now` is UTC."""
     zone = user.fallback_time_zone or "UTC"  # Contract D4
     return Context(
         user_uuid=user.uuid,
@@ -102,12 +102,12 @@ class Kind(Protocol):
     """A kind of value."""
 
     def read(self, value: Any, context: Context, /) -> Any:
-        """The value as the wire has it. Raises: Refused."""
+        """Return the value in wire form. Raises: Refused."""
         ...
 
     @property
     def schema(self) -> Schema:
-        """The JSON Schema of what `read` gives."""
+        """Return the JSON Schema of what `read` returns."""
         ...
 
 
@@ -146,7 +146,7 @@ class ListOf:
 
 @dataclass(frozen=True, slots=True)
 class MapOf:
-    """Values of one kind by name; a null one stays null, or is refused."""
+    """Values of one kind by name; nulls stay null or are refused."""
 
     of: Kind
     max_length: int = 200
@@ -192,7 +192,7 @@ class Field:
 
     @property
     def always(self) -> bool:
-        """Whether the wire never has null here."""
+        """Return whether the wire never has null here."""
         given = self.required or self.filled or self.ours
         return given or self.default is not None
 
@@ -241,7 +241,7 @@ class Record:
 
     @property
     def input_schema(self) -> Schema:
-        """What a source may send."""
+        """Return the JSON Schema of what a source may send."""
         sent = [each for each in self.fields if not each.ours]
         return {
             "type": "object",
@@ -256,12 +256,12 @@ class Record:
 
 
 def nullable_schema(schema: Schema) -> Schema:
-    """The same schema, null let in."""
+    """Return the schema with null allowed."""
     return {**schema, "type": [schema["type"], "null"]}
 
 
 def closed_schema(properties: Mapping[str, Any]) -> Schema:
-    """The schema of an object that always has exactly these keys."""
+    """Return the schema of an object with exactly these keys."""
     return {
         "type": "object",
         "properties": dict(properties),
@@ -270,7 +270,7 @@ def closed_schema(properties: Mapping[str, Any]) -> Schema:
 
 
 def refuse_unstorable_text(value: Any) -> None:
-    """Refuse what PostgreSQL can't keep: a NUL in any text, or too deep a nesting.
+    """Refuse values that PostgreSQL cannot store: NUL characters, deep nesting.
 
     Raises: Refused.
     """

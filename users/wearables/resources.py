@@ -1,4 +1,4 @@
-"""What a summary resource is: how its elements are read, named, found and answered.
+"""Definition of a summary resource: input, identity, answers and events.
 
 One value of SummaryResource drives input, answers, events and the OpenAPI document.
 """
@@ -37,7 +37,7 @@ _EXTERNAL_ID = Text()
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a summary stands in time, and what tells it from the others of its kind.
+    """The time and identity of a summary.
 
     It is found by the days from `calendar_date` to `last_date`, both included. `key` is
     its date or start, as the wire has it.
@@ -52,7 +52,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class SummaryReading:
-    """An element that was read: its id, its place, its fields, and as it came."""
+    """A parsed element: its ID, place, fields and source data."""
 
     id: UUID
     place: Place
@@ -81,13 +81,13 @@ class SummaryResource:
     twins: tuple[tuple[str, str], ...] = ()
 
     def event_type(self, *, is_new: bool) -> str:
-        """The name of the event of a first or of a later version."""
+        """Return the event type of a first or later version."""
         return f"daily.data.{self.slug}.{'created' if is_new else 'updated'}"
 
     def read(
         self, elements: Sequence[object], context: Context
     ) -> list[SummaryReading]:
-        """Read a batch: all of it, or nothing.
+        """Parse a batch completely or not at all.
 
         Raises: ElementsInvalid, with the first FAULTS_MAX faults.
         """
@@ -126,7 +126,7 @@ class SummaryResource:
         )
 
     def answer(self, user_uuid: UUID, row: SummaryRow) -> dict[str, Any]:
-        """The element as it is answered: every key of the contract, always."""
+        """Return the element as answered, with every key of the contract."""
         source = _source(row)
         return {
             "id": row.id,
@@ -142,7 +142,7 @@ class SummaryResource:
         }
 
     def event(self, user_uuid: UUID, row: SummaryRow) -> dict[str, Any]:
-        """Data of the summary's event: the answer with the source of events (D5)."""
+        """Return the data of the summary's event, with the source of events (D5)."""
         return {
             **self.answer(user_uuid, row),
             "source": event_source(
@@ -152,18 +152,18 @@ class SummaryResource:
 
     @property
     def schema(self) -> Schema:
-        """The JSON Schema of `answer`."""
+        """Return the JSON Schema of `answer`."""
         own = SOURCE["properties"]
         return self._schema({key: own[key] for key in self.source_keys})
 
     @property
     def event_schema(self) -> Schema:
-        """The JSON Schema of `event`."""
+        """Return the JSON Schema of `event`."""
         return self._schema(EVENT_SOURCE["properties"])
 
     @property
     def input_schema(self) -> Schema:
-        """The JSON Schema of an element as it is sent."""
+        """Return the JSON Schema of an element as sent."""
         schema = self.record.input_schema
         external_id = {
             **nullable_schema(_EXTERNAL_ID.schema),
@@ -191,7 +191,7 @@ class SummaryResource:
 
 
 def summary_id(user_uuid: UUID, provider: str, slug: str, key: str) -> UUID:
-    """The id of a summary: the same for every delivery of it (performance 9)."""
+    """Return the ID of a summary, the same for every push of it (performance 9)."""
     return uuid5(_NAMESPACE, f"{user_uuid}/{provider}/{slug}/{key}")
 
 

@@ -1,4 +1,4 @@
-"""Old samples of the store: counted for a tenant, deleted for a user, by whole months.
+"""Old samples: count a tenant's, delete a user's, by whole months.
 
 Beside the store (samples) in the same table: a month that is old as a whole is found in
 its partition without a look at a younger sample.
@@ -46,7 +46,7 @@ _DELETE = """
 
 
 def count_old_samples(*, tenant_pk: int, before: datetime) -> Aged:
-    """A tenant's samples of months that end before a moment, up to COUNTED_UP_TO."""
+    """Count a tenant's samples of months before a time, up to COUNTED_UP_TO."""
     ((number, oldest),) = rows.fetch_rows(
         _COUNT,
         {"tenant": tenant_pk, "before": month_of(before), "most": COUNTED_UP_TO},
@@ -55,7 +55,7 @@ def count_old_samples(*, tenant_pk: int, before: datetime) -> Aged:
 
 
 def remove_old_samples(*, user_id: int, before: datetime, limit: int) -> int:
-    """Delete at most `limit` samples of a user of such months; returns how many.
+    """Delete at most `limit` of a user's samples of such months; return how many.
 
     In the caller's transaction, with the user's row locked.
     """
@@ -66,5 +66,5 @@ def remove_old_samples(*, user_id: int, before: datetime, limit: int) -> int:
 
 
 def month_of(at: datetime) -> datetime:
-    """When the month of a moment (UTC) began."""
+    """Return the start of a time's month (UTC)."""
     return at.replace(day=1, hour=0, minute=0, second=0, microsecond=0)

@@ -1,4 +1,4 @@
-"""A batch of samples on its way into PostgreSQL, and what of it was new or changed.
+"""Writing a batch of samples to PostgreSQL: inserts, updates and extras.
 
 New samples go in by one statement, differing ones are changed by a second that a wholly
 new batch does without. Columns are packed on this side, which keeps `unnest` level with
@@ -92,7 +92,7 @@ _DROP_EXTRAS = f"""
 def write_batch(
     *, user_id: int, feed: int, columns: SampleColumns
 ) -> tuple[list[int], list[int]]:
-    """Store samples of a user whose row is locked; the indices created and updated."""
+    """Store samples of a locked user; return the indices created and updated."""
     if not columns.ts:
         return [], []
     moments = rows.to_microseconds(columns.ts)
@@ -132,7 +132,7 @@ class _Batch:
         return created, self._update(created)
 
     def _insert(self) -> list[int]:
-        """Store what is new, with its extras; returns the indices."""
+        """Insert new samples with their extras; return the indices."""
         count = len(self.all)
         ((number, series, moments),) = rows.run_packed(
             _INSERT, self.packed | {"count": count}
@@ -148,7 +148,7 @@ class _Batch:
         return created
 
     def _update(self, created: list[int]) -> list[int]:
-        """Change what differs of the samples besides `created`; returns the indices."""
+        """Update changed samples besides `created`; return the indices."""
         rest: Sequence[int] = self.all
         packed = self.packed
         if created:
@@ -187,7 +187,7 @@ class _Batch:
             rows.run_packed(_PUT_EXTRAS, self._pack(indices) | texts)
 
     def _pack(self, indices: Sequence[int]) -> dict[str, Any]:
-        """The samples of these indices, with their user, feed and bounds."""
+        """Return the samples of these indices with user, feed and bounds."""
         given = self.columns
         packed: dict[str, Any] = {
             "ts": rows.pack_moments(_pick(self.moments, indices)),
@@ -207,7 +207,7 @@ class _Batch:
 
 
 def _order(series: list[int], moments: list[int]) -> list[int] | None:
-    """The indices in the order of the key; None for as they are."""
+    """Return the indices in key order; None if already ordered."""
     keys: list[Any] = moments
     if len(set(series)) > 1:
         keys = list(zip(series, moments, strict=True))

@@ -1,4 +1,4 @@
-"""What samples a user has, without reading them: since when, on which days, how many.
+"""Extents of a user's samples: first, last, days and numbers.
 
 Beside the store (samples) in the same table; each answer takes a few steps of its index
 for each series and feed, however many samples there are.
@@ -91,7 +91,7 @@ class Extent(NamedTuple):
 
 
 def sample_extents(*, user_id: int) -> list[Extent]:
-    """All that a user has samples of, by series and feed; one query."""
+    """Return the extents of a user's samples by series and feed; one query."""
     found = rows.fetch_rows(_EXTENTS, {"user_id": user_id})
     return [Extent(*row) for row in found]
 
@@ -99,7 +99,7 @@ def sample_extents(*, user_id: int) -> list[Extent]:
 def days_with_samples(
     *, user_id: int, extents: Sequence[Extent], edges: Sequence[datetime]
 ) -> dict[tuple[int, int], list[int]]:
-    """On which of the days between ascending `edges` there are samples; one query.
+    """Return the days between ascending `edges` with samples; one query.
 
     Days count from 0, ascending, by series and feed.
     """
@@ -129,7 +129,7 @@ def count_samples(
     end: datetime,
     most: int,
 ) -> dict[tuple[int, int], int]:
-    """How many samples lie in [start, end), by series and feed; one query.
+    """Count the samples in [start, end) by series and feed; one query.
 
     Each is counted up to `most`, which then stands for all above.
     """

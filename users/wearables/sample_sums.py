@@ -1,4 +1,4 @@
-"""What samples sum up to, added up where they lie: the store's reads for aggregates.
+"""Sums of samples in the database: the store's reads for aggregates.
 
 Beside the store (samples) in the same table, as adding up a year here would mean to
 fetch it.
@@ -89,7 +89,7 @@ class CellSum(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """A time in which a feed measured without a break."""
+    """An interval in which a feed measured without a break."""
 
     series: int
     feed: int
@@ -104,7 +104,7 @@ def sum_points(
     edges: Sequence[datetime],
     feeds: Sequence[int] | None,
 ) -> list[CellSum]:
-    """Sums of samples by where they start, between ascending `edges`; one query."""
+    """Sum samples by their start between ascending `edges`; one query."""
     found = rows.fetch_rows(_POINTS, _inputs(user_id, series, edges, feeds))
     return [
         CellSum(series, feed, cell - 1, *rest) for series, feed, cell, *rest in found
@@ -118,7 +118,7 @@ def sum_spans(
     edges: Sequence[datetime],
     feeds: Sequence[int] | None,
 ) -> list[CellSum]:
-    """The same of samples that last, those apart that reach over an edge; one query."""
+    """Sum samples with a duration; those over an edge separately; one query."""
     found = rows.fetch_rows(_SPANS, _inputs(user_id, series, edges, feeds))
     return [
         CellSum(series, feed, cell - 1, *rest, reaching, seconds)  # type: ignore[call-arg]  # all nine
@@ -134,7 +134,7 @@ def measured_times(
     end: datetime,
     feeds: Sequence[int] | None,
 ) -> list[Measured]:
-    """When feeds measured, as far as it touches the time; by series, feed and start.
+    """Return when feeds measured in a range, by series, feed and start.
 
     Of samples that last; one query.
     """

@@ -1,4 +1,4 @@
-"""The store of samples: all that reads or writes them goes through SampleStore.
+"""The store of samples: the only access to the sample tables.
 
 Lives here: the interface, and the store in PostgreSQL. Another engine for old months or
 many machines is another SampleStore (docs/explanation/scale.md).
@@ -103,12 +103,12 @@ class Written:
 
 
 class SampleStore(Protocol):
-    """Where samples are. All of it happens in the caller's transaction."""
+    """The interface of the sample store; it uses the caller's transaction."""
 
     def write_batch(
         self, *, user_id: int, feed: int, columns: SampleColumns
     ) -> Written:
-        """Store samples: of one key the latest counts, an equal one writes nothing.
+        """Store samples; the latest of a key counts, equal ones are not written.
 
         Locks the user's row, so that batches of one user come one after the other; lock
         it before anything else where a transaction locks more. Moments far ahead are
@@ -127,19 +127,19 @@ class SampleStore(Protocol):
         after: tuple[datetime, int, int] | None,
         limit: int,
     ) -> list[SampleRow]:
-        """At most `limit` samples of [start, end), by (ts, series, feed).
+        """Return at most `limit` samples of [start, end), by (ts, series, feed).
 
         `feeds` None: all. `after` is the key (ts, series, feed) to go on behind.
         """
         ...
 
     def delete_user(self, *, user_id: int) -> int:
-        """Remove all samples of a user; returns how many."""
+        """Delete all samples of a user; return how many."""
         ...
 
 
 def find_store() -> SampleStore:
-    """The store of this installation."""
+    """Return the store of this installation."""
     return _STORE
 
 
@@ -206,7 +206,7 @@ def _lock_user(user_id: int) -> None:
 
 
 def _with_extras(found: list[Any], inputs: dict[str, Any]) -> list[SampleRow]:
-    """The same rows, ascending, with their extras in the last place."""
+    """Return the rows, ascending, with their extras last."""
     if not found:
         return found
     extras = rows.fetch_rows(_EXTRAS_OF_RANGE, inputs | {"last": found[-1][0]})
@@ -223,7 +223,7 @@ def _find_branches(
     end: datetime,
     feeds: Sequence[int] | None,
 ) -> list[tuple[int, int]]:
-    """The pairs of series and feed that the user has near this time, in order."""
+    """Return the pairs of series and feed of the user near a range, in order."""
     first, after = month_bounds(start, end)
     found = rows.fetch_rows(
         _BRANCHES,

@@ -1,4 +1,4 @@
-"""The streams of a sleep: its provider's samples of the night, by resource.
+"""Streams of a sleep: its provider's samples of the night, by resource.
 
 Nothing of their own is stored, so they and the timeseries can't disagree. Must not be
 here: HTTP, or the shape of a sample (timeseries.shapes).
@@ -34,7 +34,7 @@ SLEEP_STREAM_SCHEMA: Schema = {
 
 
 def sleep_stream(sleep: Summary) -> dict[str, list[dict[str, Any]] | None]:
-    """Samples from `bedtime_start` to `bedtime_stop`, which is not included.
+    """Return samples from `bedtime_start` to `bedtime_stop` (exclusive).
 
     Each list ascends by time; it is None where the provider has no sample. Source:
     Contract 4.5; Ours: of all source types of the sleep's provider.

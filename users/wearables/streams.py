@@ -1,4 +1,4 @@
-"""Workout streams: their channels, how one is read, and what its heart rates sum up to.
+"""Workout streams: channels, parsing, and seconds by heart rate.
 
 A stream is an object of index-aligned arrays (contract 5.3).
 """
@@ -54,7 +54,7 @@ class Channel:
     has_nulls: bool = True
 
     def faults(self, values: Sequence[Any]) -> Iterator[Fault]:
-        """What can't be read, with its index."""
+        """Yield the faults with their index."""
         taken: set[type] = {int} if self.is_whole else {int, float}
         if self.has_nulls:
             taken.add(_NONE)
@@ -92,7 +92,7 @@ class Channel:
 
     @property
     def schema(self) -> Schema:
-        """The JSON Schema of the array, null where the channel is absent."""
+        """Return the JSON Schema of the array, null if the channel is absent."""
         item: Schema = {"type": "integer" if self.is_whole else "number"}
         items = nullable_schema(item) if self.has_nulls else item
         array: Schema = {"type": "array", "items": items, "description": self.unit}
@@ -151,7 +151,7 @@ _OTHER_SPORT = {"id": 0, "name": "Other", "slug": "other"}
 
 
 class StreamInvalid(DomainError):
-    """A stream can't be read; `faults` are located below the body."""
+    """The stream is invalid; `faults` are located below the body."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
         super().__init__("stream_invalid", "The stream is not valid.", "body")
@@ -160,7 +160,7 @@ class StreamInvalid(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """A stream that was read.
+    """A parsed stream.
 
     `content` is the answer of contract 5.3, gzipped: every channel, in their order.
     `digest` tells it from another one. `heart_rate_seconds` is how long each heart rate
@@ -174,7 +174,7 @@ class Stream:
 
 
 def read_stream(body: Any, *, now: datetime) -> Stream:
-    """Read a stream whole.
+    """Parse a stream.
 
     Channels given are of one length, times never go back, and none lies more than AHEAD
     after `now`. Raises: StreamInvalid, with the first FAULTS_MAX faults.
@@ -201,17 +201,17 @@ def read_stream(body: Any, *, now: datetime) -> Stream:
 
 
 def empty_stream() -> bytes:
-    """The answer for a workout without a stream, gzipped: every channel is null."""
+    """Return the gzipped answer of a workout without a stream: all channels null."""
     return _EMPTY
 
 
 def stream_event_type(*, is_new: bool) -> str:
-    """The name of the event of a first or of a later stream."""
+    """Return the event type of a first or later stream."""
     return f"daily.data.{STREAM_RESOURCE}.{'created' if is_new else 'updated'}"
 
 
 def stream_event(user_uuid: UUID, workout: SummaryRow) -> dict[str, Any]:
-    """Data of the event: shallow, as a stream is too large for it (contract 8.2)."""
+    """Return the data of the event, without the large stream (contract 8.2)."""
     return {
         "message": "The stream of this workout is available at"
         f" /v2/timeseries/workouts/{workout.id}/stream.",
@@ -226,7 +226,7 @@ def stream_event(user_uuid: UUID, workout: SummaryRow) -> dict[str, Any]:
 
 
 def _channels(body: Any) -> dict[str, list[Any] | None]:
-    """The body's channels by name, of one length. Raises: StreamInvalid."""
+    """Return the body's channels by name, of one length. Raises: StreamInvalid."""
     if not isinstance(body, dict):
         raise StreamInvalid([Fault((), "Send an object.", "value_error")])
     channels: dict[str, list[Any] | None] = {}
@@ -273,7 +273,7 @@ def _first(faults: Iterator[Fault]) -> list[Fault]:
 def _heart_rate_seconds(
     times: Sequence[int] | None, rates: Sequence[int | None] | None
 ) -> dict[int, int] | None:
-    """How long each heart rate lasted: until the next point, a pause left out."""
+    """Return the seconds of each heart rate, until the next point, without pauses."""
     if times is None or rates is None:
         return None
     lasted: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""Kinds of single values: text, numbers, dates, each with its bounds and its schema.
+"""Kinds of single values: text, numbers, dates, with bounds and schema.
 
 A value is of exactly the JSON type asked for (contract 1.9).
 """
@@ -33,7 +33,7 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Text of at most `max_length` characters, kept exactly."""
+    """Text of at most `max_length` characters, stored exactly."""
 
     max_length: int = _TEXT_MAX_LENGTH
 
@@ -149,7 +149,7 @@ class Day:
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """An ISO 8601 date-time, given back in UTC.
+    """An ISO 8601 date-time, returned in UTC.
 
     Without an offset it is wall-clock time in the fallback time zone. A `bare` one is
     UTC then, and written without offset (contract D16).
@@ -217,7 +217,7 @@ class FreeObject:
 
 @dataclass(frozen=True, slots=True)
 class AlwaysNull:
-    """A key that is there for clients and never has a value."""
+    """A key that clients expect and that is always null."""
 
     def read(self, _value: Any, _context: Context, /) -> None:
         return None

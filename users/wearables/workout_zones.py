@@ -1,4 +1,4 @@
-"""Zones of workouts whose source gives none, from their stream and the user's age.
+"""Heart rate zones of workouts, derived from stream and age if not sent.
 
 They are worked out as they are read, so that a birth date that is given later, or
 mended, acts at once.
@@ -49,7 +49,7 @@ PROVENANCE_SCHEMA: Schema = {
 
 @dataclass(frozen=True, slots=True)
 class WorkoutZones:
-    """Seconds in five zones, and what they rest on.
+    """Seconds in five zones, and their basis.
 
     `birth_date_source` is the slug of what gave the birth date that `max_heart_rate`
     (bpm) comes from: the workout's own source, or whatever set the user's fallback.
@@ -61,7 +61,7 @@ class WorkoutZones:
 
     @property
     def provenance(self) -> dict[str, int | str]:
-        """What they rest on, as the wire has it."""
+        """Return the basis of the zones in wire form."""
         return {
             "max_heart_rate": self.max_heart_rate,
             "birth_date_source": self.birth_date_source,
@@ -71,7 +71,7 @@ class WorkoutZones:
 def derive_zones(
     *, user: User, workouts: Sequence[SummaryRow]
 ) -> dict[UUID, WorkoutZones]:
-    """The zones of those workouts that have none and whose stream tells them.
+    """Derive the zones of workouts without any from their streams.
 
     A source's own birth date goes before the user's fallback. No query where all have
     zones, else at most two. Source: Contract 2.1 (fallback_birth_date), 4.7; Ours: the
@@ -94,7 +94,7 @@ def derive_zones(
 def complete_summaries(
     *, user: User, resource: SummaryResource, rows: list[SummaryRow]
 ) -> list[SummaryRow]:
-    """Rows as they are answered: workouts without zones get those derived."""
+    """Return rows as answered; workouts without zones get derived ones."""
     if resource is not WORKOUTS:
         return rows
     derived = derive_zones(user=user, workouts=rows)

@@ -99,7 +99,7 @@ class ShownSeries:
 
     @property
     def samples(self) -> int:
-        """Return the number of records behind it."""
+        """Return the number of its records."""
         return self.view.samples if self.view else len(self.rows)
 
     @property

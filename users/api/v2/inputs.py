@@ -1,4 +1,4 @@
-"""Request bodies and queries about users, to the frozen values operations take."""
+"""Inputs of the users API: request bodies and query strings."""
 
 from __future__ import annotations
 
@@ -297,7 +297,7 @@ class UserInfoInputs(Inputs):
 
 
 def read_user_info(body: Mapping[str, Any]) -> UserInfoRequest:
-    """Return the request of a validated body; known genders are normalised (D2)."""
+    """Return the request of a validated body; known genders are normalized (D2)."""
     proxy = body.get("medical_proxy")
     gender = body["gender"]
     return UserInfoRequest(

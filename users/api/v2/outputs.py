@@ -1,4 +1,4 @@
-"""Shapes of answers about users and sources, and the functions that build them.
+"""Answers of the users API, and the functions that build them.
 
 The OpenAPI components are generated from the shapes. Contract 2 and 3.
 """

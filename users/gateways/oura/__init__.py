@@ -1,1 +1,1 @@
-"""Oura's cloud: its public interface, version 2 (cloud.ouraring.com/v2/docs)."""
+"""Gateway to Oura's public API, version 2 (cloud.ouraring.com/v2/docs)."""

@@ -1,4 +1,4 @@
-"""Reading Oura's collections: addresses, dates, pages, and what a refusal means."""
+"""Client of Oura's collections: URLs, dates, pages and refusals."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NOT_GIVEN = frozenset({403, 404, 426})
 
 
 class OuraClient:
-    """Reads one user's collections.
+    """A client for one user's collections.
 
     Every method raises SourceUnavailable, AccessExpired (also for a collection that was
     not granted: Oura answers 401 to both) and ResourceRefused.
@@ -37,14 +37,14 @@ class OuraClient:
         self._access_token = access_token
 
     def fetch_document(self, name: str) -> Document:
-        """The one document of a collection that has no more."""
+        """Return the document of a collection with a single one."""
         said = self._request(name, {})
         if not isinstance(said, dict):
             raise SourceUnavailable("not_documents")
         return said
 
     def fetch_days(self, name: str, first: date, last: date) -> list[Document]:
-        """Documents of a collection from one day to another, both included.
+        """Return documents of a collection between two days, inclusive.
 
         A last day that is told is taken for its midnight, and Oura's days are stamped
         at four in the morning: so the next one is told.
@@ -56,7 +56,7 @@ class OuraClient:
         return list(self._pages(name, asked))
 
     def fetch_moments(self, name: str, first: date, last: date) -> list[Document]:
-        """Rows of a timeseries from the start of one day, UTC, to the end of another.
+        """Return rows of a timeseries between two days in UTC, inclusive.
 
         Not of more than 30 days: Oura answers 400 then.
         """
@@ -67,7 +67,7 @@ class OuraClient:
         return list(self._pages(name, asked))
 
     def fetch_all(self, name: str) -> list[Document]:
-        """All documents of a collection that knows no dates."""
+        """Return all documents of a collection without dates."""
         return list(self._pages(name, {}))
 
     def _pages(self, name: str, asked: Mapping[str, str]) -> Iterator[Document]:

@@ -1,4 +1,4 @@
-"""What Oura tells of days, workouts, sessions and tags, as our resources have it.
+"""Convert Oura's days, workouts, sessions and tags to resources.
 
 Pure, as nights.
 """
@@ -32,7 +32,7 @@ _NOTE_MAX_LENGTH = 2000
 
 
 def read_profile(info: Document) -> list[dict[str, Any]]:
-    """Who the user is; Oura tells an age but no birth date, and meters."""
+    """Convert the profile; Oura sends an age but no birth date, and meters."""
     height = info.get("height")
     sex = _SEXES.get(info.get("biological_sex") or "")
     profile = {
@@ -43,7 +43,7 @@ def read_profile(info: Document) -> list[dict[str, Any]]:
 
 
 def read_activity(days: Iterable[Document]) -> list[dict[str, Any]]:
-    """Days of activity, each from four in the morning; times are told in seconds."""
+    """Convert days of activity, which start at 04:00; durations are in seconds."""
     return [
         {
             "external_id": each.get("id"),
@@ -66,7 +66,7 @@ def read_activity(days: Iterable[Document]) -> list[dict[str, Any]]:
 def read_workouts(
     workouts: Iterable[Document], *, by_hand: bool
 ) -> list[dict[str, Any]]:
-    """Workouts that the user typed in, or those that the ring noticed."""
+    """Convert workouts, entered by the user or detected by the ring."""
     return [
         {
             "external_id": each.get("id"),
@@ -87,7 +87,7 @@ def read_workouts(
 
 
 def _sport(activity: object) -> dict[str, Any] | None:
-    """Oura's own word for it: sports have no numbers there."""
+    """Return Oura's name of a sport, which has no number."""
     if not isinstance(activity, str) or not activity:
         return None
     slug = activity.strip().lower().replace(" ", "_").replace("-", "_")
@@ -95,7 +95,7 @@ def _sport(activity: object) -> dict[str, Any] | None:
 
 
 def read_heart_rates(rows: Iterable[Document]) -> list[dict[str, Any]]:
-    """Heart rates. They are told in UTC, which says nothing of where the user was."""
+    """Convert heart rates; they are in UTC, without the user's offset."""
     return [
         {
             # With a Z, which tells no offset (RFC 9557, 2).
@@ -112,7 +112,7 @@ def read_heart_rates(rows: Iterable[Document]) -> list[dict[str, Any]]:
 
 
 def read_mindfulness(sessions: Iterable[Document]) -> list[dict[str, Any]]:
-    """Minutes of breathing, meditation and rest."""
+    """Convert minutes of breathing, meditation and rest."""
     return [
         {
             "start": each["start_datetime"],
@@ -127,7 +127,7 @@ def read_mindfulness(sessions: Iterable[Document]) -> list[dict[str, Any]]:
 
 
 def read_session_hrv(sessions: Iterable[Document]) -> list[dict[str, Any]]:
-    """Heart rate variability in sessions."""
+    """Convert heart rate variability in sessions."""
     return [
         sample
         for each in sessions
@@ -136,7 +136,7 @@ def read_session_hrv(sessions: Iterable[Document]) -> list[dict[str, Any]]:
 
 
 def read_vo2_max(estimates: Iterable[Document]) -> list[dict[str, Any]]:
-    """Estimates of the most oxygen the body can use; one lasts its second."""
+    """Convert estimates of VO2 max, each one second long."""
     return [
         {
             "start": each["timestamp"],
@@ -151,7 +151,7 @@ def read_vo2_max(estimates: Iterable[Document]) -> list[dict[str, Any]]:
 
 
 def read_notes(tags: Iterable[Document]) -> list[dict[str, Any]]:
-    """What the user tagged: the comment, else the tag's name in words."""
+    """Convert the user's tags: the comment, or the tag's name."""
     notes = []
     for each in tags:
         text = _note(each)

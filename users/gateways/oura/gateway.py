@@ -1,4 +1,4 @@
-"""Oura as a source: who we are there, tokens, and pulling window by window."""
+"""Gateway to Oura: credentials, tokens, and pulls by windows of days."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _OLD_SPO2 = "spo2Daily"
 
 @dataclass(frozen=True, slots=True)
 class Portal:
-    """Where an application was registered at Oura, and so where its users sign in."""
+    """The Oura portal where the client is registered and users sign in."""
 
     authorise_url: str
     token_url: str
@@ -82,7 +82,7 @@ _MODELS = {
 
 
 class OuraGateway:
-    """Oura as SourceGateway has it; of one application, named by our settings."""
+    """The SourceGateway of Oura, for the client in the settings."""
 
     name = "oura"
     auth_type = "oauth"
@@ -94,12 +94,12 @@ class OuraGateway:
 
     @property
     def portal(self) -> Portal:
-        """Where our application is registered."""
+        """Return the portal where the client is registered."""
         return self._portal or PORTALS[settings.OURA_PORTAL]
 
     @property
     def is_configured(self) -> bool:
-        """Whether we have an application at Oura."""
+        """Return whether a client is configured."""
         return bool(settings.OURA_CLIENT_ID and settings.OURA_CLIENT_SECRET)
 
     def authorise_url(self, *, state: str, redirect_url: str, challenge: str) -> str:
@@ -202,7 +202,7 @@ class OuraGateway:
 
 
 def _granted_scopes(grant: Grant) -> frozenset[str]:
-    """Names of the scopes as both portals mean them; all where none were told."""
+    """Return the granted scopes by common names; all if Oura sent none."""
     if not grant.scopes:
         return ALL_SCOPES
     names = {each.removeprefix(_SCOPE_PREFIX) for each in grant.scopes}
@@ -210,7 +210,7 @@ def _granted_scopes(grant: Grant) -> frozenset[str]:
 
 
 def _device(client: OuraClient) -> PulledDevice | None:
-    """The user's ring, where there has been one alone: data names no other.
+    """Return the user's ring if there is exactly one; data names no device.
 
     Not worth a pull: some applications may not read it.
     """

@@ -1,4 +1,4 @@
-"""What Oura tells of nights, as our resources have it.
+"""Convert Oura's nights to resources.
 
 Pure: documents of its collections in, elements of contract 4 and 5.2 out. A document
 that lacks what an element needs makes none.
@@ -47,7 +47,7 @@ def read_sleeps(
     daily_sleep: Iterable[Document] = (),
     daily_readiness: Iterable[Document] = (),
 ) -> list[dict[str, Any]]:
-    """Sleeps; the scores of a day go to its longest night."""
+    """Convert sleeps; a day's scores go to its longest night."""
     kept = _real(sleeps)
     scores = {each.get("day"): each for each in daily_sleep}
     readiness = {each.get("day"): each for each in daily_readiness}
@@ -98,7 +98,7 @@ def _sleep(sleep: Document, day: Document, day_readiness: Document) -> dict[str,
 def read_sleep_cycles(
     sleeps: Iterable[Document], *, fallback: tzinfo
 ) -> list[dict[str, Any]]:
-    """The stages of each sleep that tells them, at the finest step it has.
+    """Convert the stages of each sleep that has them, at the finest resolution.
 
     Its external_id is its sleep's. `fallback` is the zone that the user's data is of
     where a session names none: a session elsewhere names its offset's own zone.
@@ -127,7 +127,7 @@ def read_sleep_cycles(
 
 
 def _stages(sleep: Document, length: int) -> list[tuple[int, int, int]]:
-    """Code, start and end of each stage; ends lie in the session."""
+    """Return code, start and end of each stage, cut to the session."""
     step, phases = next(
         ((step, sleep[name]) for name, step in _PHASES if sleep.get(name)), (0, "")
     )
@@ -143,7 +143,7 @@ def _stages(sleep: Document, length: int) -> list[tuple[int, int, int]]:
 
 
 def _zone_elsewhere(start: datetime, fallback: tzinfo) -> str | None:
-    """The zone of an offset that is not the fallback's; None where it need not be told.
+    """Return the zone of an offset that differs from the fallback's, or None.
 
     Oura tells no IANA zone. Offsets that are no whole hours have no zone of their own.
     """
@@ -156,12 +156,12 @@ def _zone_elsewhere(start: datetime, fallback: tzinfo) -> str | None:
 
 
 def read_night_hrv(sleeps: Iterable[Document]) -> list[dict[str, Any]]:
-    """Heart rate variability in sleep, every five minutes."""
+    """Convert heart rate variability in sleep, every five minutes."""
     return [each for sleep in _real(sleeps) for each in build_samples(sleep.get("hrv"))]
 
 
 def read_night_heart_rates(sleeps: Iterable[Document]) -> list[dict[str, Any]]:
-    """Heart rates in sleep, every five minutes."""
+    """Convert heart rates in sleep, every five minutes."""
     return [
         each
         for sleep in _real(sleeps)
@@ -170,7 +170,7 @@ def read_night_heart_rates(sleeps: Iterable[Document]) -> list[dict[str, Any]]:
 
 
 def read_temperatures(sleeps: Iterable[Document]) -> list[dict[str, Any]]:
-    """How far the finger's temperature of each night was from the user's usual one."""
+    """Convert each night's deviation of the finger temperature."""
     return [
         {
             **_interval(sleep),
@@ -185,7 +185,7 @@ def read_temperatures(sleeps: Iterable[Document]) -> list[dict[str, Any]]:
 def read_blood_oxygen(
     sleeps: Iterable[Document], daily_spo2: Iterable[Document]
 ) -> list[dict[str, Any]]:
-    """A night's mean saturation, at its end: Oura tells the day alone.
+    """Convert a night's mean saturation, dated its end; Oura sends only the day.
 
     Source: Ours: Oura measures it in sleep. A night that is not there yet brings its
     value once it is: pulls overlap.
@@ -207,7 +207,7 @@ def read_blood_oxygen(
 def read_breathing(
     sleeps: Iterable[Document], daily_spo2: Iterable[Document]
 ) -> list[dict[str, Any]]:
-    """A night's breathing disturbance index, over the night it is of."""
+    """Convert a night's breathing disturbance index, over its night."""
     nights = main_sleeps(_real(sleeps))
     return [
         {**_interval(nights[each["day"]]), "value": index}
@@ -218,7 +218,7 @@ def read_breathing(
 
 
 def main_sleeps(sleeps: Sequence[Document]) -> dict[Any, Document]:
-    """The longest of the long sleeps of each day."""
+    """Return the longest of the long sleeps of each day."""
     nights: dict[Any, Document] = {}
     for sleep in sleeps:
         if sleep.get("type") == "long_sleep":
@@ -229,7 +229,7 @@ def main_sleeps(sleeps: Sequence[Document]) -> dict[Any, Document]:
 
 
 def _real(sleeps: Iterable[Document]) -> list[Document]:
-    """Sleeps that were slept and say when."""
+    """Return the sleeps that were real and have a start and an end."""
     return [
         each
         for each in sleeps

@@ -1,4 +1,4 @@
-"""Which of our resources Oura gives, by which scopes, and from which collections.
+"""Resources that Oura provides, their scopes and collections.
 
 What Oura has and we have no resource for: contributors of scores, MET by the minute and
 five-minute classes of `daily_activity`; `daily_stress` (seconds in high stress, no
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Whose days to read: from `first` to `last`, both included.
+    """A window of days to read, `first` and `last` inclusive.
 
     `scopes` are the names of what was granted, all where Oura did not say. `zone` is
     the user's fallback.
@@ -39,7 +39,7 @@ class Window:
     zone: tzinfo
 
     def fetch_days(self, name: str) -> list[Document]:
-        """Documents of a dated collection."""
+        """Return the documents of a dated collection in the window."""
         return self.client.fetch_days(name, self.first, self.last)
 
 
@@ -49,7 +49,7 @@ Elements = dict[SourceType, list[dict[str, Any]]]
 
 @dataclass(frozen=True, slots=True)
 class OuraResource:
-    """How one of our resources is read.
+    """How a resource is read from Oura.
 
     Any one of the sets of scopes in `scopes` suffices. One that is not `is_dated` is
     read whole.
@@ -109,7 +109,7 @@ def _read_workouts(window: Window) -> Elements:
 
 
 def _read_heart_rate(window: Window) -> Elements:
-    """All of the day where that was granted, else of the nights, which are in it."""
+    """Read heart rates of whole days if granted, else of the nights."""
     if "heartrate" in window.scopes:
         rows = window.client.fetch_moments("heartrate", window.first, window.last)
         return _worn(days.read_heart_rates(rows))
@@ -117,7 +117,7 @@ def _read_heart_rate(window: Window) -> Elements:
 
 
 def _read_hrv(window: Window) -> Elements:
-    """Of nights, and of sessions where they were granted."""
+    """Read variability of nights, and of sessions if granted."""
     found = nights.read_night_hrv(window.fetch_days("sleep"))
     if "session" in window.scopes:
         found += days.read_session_hrv(window.fetch_days("session"))

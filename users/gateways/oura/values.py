@@ -1,4 +1,4 @@
-"""Single values of Oura's documents: moments, offsets, numbers, recorded samples."""
+"""Parse values of Oura's documents: times, offsets, numbers and samples."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ Document = dict[str, Any]
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether it is a JSON number."""
+    """Return whether a value is a JSON number."""
     return type(value) in (int, float)
 
 
 def round_number(value: object) -> int | None:
-    """A number rounded; None of what is none."""
+    """Round a number; None for other values."""
     return round(value) if isinstance(value, int | float) else None
 
 
 def parse_moment(text: str) -> datetime:
-    """A moment with its offset, of a text that `parse_offset` takes."""
+    """Parse a time with offset, of a text that `parse_offset` accepts."""
     return datetime.fromisoformat(text)
 
 
 def parse_offset(text: object) -> int | None:
-    """Seconds east of UTC that a moment tells; None of what is no such moment."""
+    """Parse the UTC offset of a time in seconds; None if invalid."""
     if not isinstance(text, str):
         return None
     try:
@@ -36,7 +36,7 @@ def parse_offset(text: object) -> int | None:
 
 
 def build_samples(recorded: object) -> list[dict[str, Any]]:
-    """Samples of a PublicSample: values `interval` seconds apart; gaps are null."""
+    """Build samples of a PublicSample: values every `interval` seconds, gaps null."""
     if not isinstance(recorded, dict):
         return []
     offset = parse_offset(recorded.get("timestamp"))

@@ -1,4 +1,4 @@
-"""Made-up data of sources, the same for a person and day whenever it is made.
+"""Demo data of sources, reproducible by person and day.
 
 A person has one body: what two of their sources tell of a night or a workout differs no
 more than two devices do, and what one source tells agrees with itself. Pure functions

@@ -1,4 +1,4 @@
-"""Made-up menstrual cycles: flow, temperature, tests, and one that is predicted."""
+"""Demo menstrual cycles: flow, temperature, tests, and a predicted one."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Cycle:
 
 
 def make_cycles(*, person: str, today: date, cycles: int) -> list[Element]:
-    """Menstrual cycles of a person up to today, and one predicted; oldest first.
+    """Return a person's cycles up to today and a predicted one, oldest first.
 
     What is logged ends today. The running cycle ends as its length is expected, and
     the one after is predicted; its external id lets the next prediction replace it.
@@ -139,6 +139,6 @@ def _logged(person: str, cycle: _Cycle, today: date) -> Element:
 
 
 def _temperature(random: Random, day: date, cycle: _Cycle) -> float:
-    """Degrees Celsius on waking: up by a third of a degree after ovulation."""
+    """Return the temperature on waking (°C), a third of a degree up after ovulation."""
     shift = 0.34 if day > cycle.ovulation else 0
     return round(36.4 + shift + random.gauss(0, 0.05), 2)

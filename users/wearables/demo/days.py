@@ -1,4 +1,4 @@
-"""Made-up days of a person: when they are awake, how they move, how the heart beats.
+"""Demo days of a person: waking hours, movement and heart rate.
 
 This is what truly happened; what a source has of it is made elsewhere (sources).
 """
@@ -64,7 +64,7 @@ class Day:
     steps: dict[datetime, int]
 
     def workout_at(self, moment: datetime) -> Workout | None:
-        """The workout that goes on at a moment, its end included."""
+        """Return the workout at a time, its end inclusive."""
         for workout in self.workouts:
             if workout.start <= moment <= workout.end:
                 return workout
@@ -72,7 +72,7 @@ class Day:
 
 
 def simulate_day(*, person: Person, day: date) -> Day:
-    """The person's day; the same whenever it is asked for."""
+    """Simulate a person's day; always the same."""
     start, end = (day_start(each, person.zone) for each in (day, day + _DAY))
     night = simulate_night(person=person, waking=day)
     next_night = simulate_night(person=person, waking=day + _DAY)
@@ -93,7 +93,7 @@ def simulate_day(*, person: Person, day: date) -> Day:
 
 
 def beats_of(day: Day) -> Iterator[tuple[datetime, int]]:
-    """Heart rates of a day (moment UTC, bpm): every BEAT, in workouts every minute."""
+    """Yield heart rates of a day (UTC, bpm): every BEAT, in workouts every minute."""
     random = seeded_random(day.person.name, "beats", day.date)
     moments = {day.start + at * BEAT for at in range((day.end - day.start) // BEAT)}
     for workout in day.workouts:
@@ -125,7 +125,7 @@ def _calm_rate(day: Day, moment: datetime, random: Random) -> float:
 
 
 def _sleeping_rate(person: Person, night: Night, moment: datetime) -> float:
-    """It sinks through most of the night and turns before waking."""
+    """Return the heart rate in sleep: it falls and rises before waking."""
     slept = (moment - night.start) / (night.end - night.start)
     dip = 7.5 * ((slept - 0.72) / 0.72) ** 2
     stage = night.stage_at(moment)
@@ -144,7 +144,7 @@ def _steps_of_slot(random: Random, hour: float, person: Person) -> int:
 
 
 def _share(workout: Workout, slot: datetime) -> int:
-    """Steps of a workout that fall into a slot; all slots together have all."""
+    """Return the steps of a workout in a slot; all slots add up to all steps."""
     total = workout.steps
     if not total:
         return 0

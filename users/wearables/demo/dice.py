@@ -1,4 +1,4 @@
-"""What all of the made-up data is made with: chance that always falls the same."""
+"""Reproducible random numbers for demo data."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Element = dict[str, Any]
 
 
 def seeded_random(*seed: object) -> Random:
-    """A generator of its own for what `seed` names."""
+    """Return a random generator for a seed."""
     return Random("/".join(map(str, seed)))  # noqa: S311 - made-up data, no secret
 
 
 def wire_moment(moment: datetime) -> str:
-    """UTC without a place, so that its offset is that of where the person lives."""
+    """Write a time in UTC with `Z`, so that the user's own offset applies."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""Made-up glucose: what a sensor under the skin has after each meal."""
+"""Demo glucose: sensor readings after meals."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _FASTING_MAX_DROP = 0.9  # by a workout
 
 @dataclass(frozen=True, slots=True)
 class Meal:
-    """What was eaten when; carbohydrates in grams."""
+    """A meal and its time; carbohydrates in grams."""
 
     at: datetime
     carbohydrates: float
 
 
 def meals_of(*, person: Person, day: date) -> list[Meal]:
-    """A person's meals of a day, where they live, by time."""
+    """Return a person's meals of a local day, by time."""
     random = seeded_random(person.name, "meals", day)
     planned = [
         (random.gauss(8.3, 0.3), random.uniform(25, 65)),
@@ -52,7 +52,7 @@ def meals_of(*, person: Person, day: date) -> list[Meal]:
 
 
 def readings_of(day: Day) -> Iterator[tuple[datetime, float]]:
-    """Glucose of a day every READING: moment UTC, mmol/L to one decimal."""
+    """Yield glucose of a day every READING: time in UTC, mmol/L to one decimal."""
     person = day.person
     base = seeded_random(person.name, "glucose").uniform(4.7, 5.5)
     random = seeded_random(person.name, "glucose", day.date)

@@ -1,4 +1,4 @@
-"""Made-up nights, built as people sleep.
+"""Demo nights: stages of sleep.
 
 Cycles of some 90 minutes, deep sleep early, REM late.
 """
@@ -46,7 +46,7 @@ class Night:
     stages: tuple[tuple[int, int, int], ...]
 
     def stage_at(self, moment: datetime) -> int | None:
-        """The stage at a moment; None: out of bed, or the sensor was off."""
+        """Return the stage at a time; None out of bed or with the sensor off."""
         second = int((moment - self.start).total_seconds())
         at = bisect_right(self.stages, second, key=itemgetter(1)) - 1
         if at < 0 or second >= self.stages[at][2]:
@@ -54,12 +54,12 @@ class Night:
         return self.stages[at][0]
 
     def seconds_of(self, *codes: SleepStage) -> int:
-        """How long these stages took."""
+        """Return the seconds in these stages."""
         return sum(end - begin for code, begin, end in self.stages if code in codes)
 
 
 def simulate_night(*, person: Person, waking: date) -> Night:
-    """How the person in truth slept into the morning of `waking`, where they live."""
+    """Simulate a person's night before the morning of `waking`, in local time."""
     random = seeded_random(person.name, "night", waking)
     evening = waking - _DAY
     late = random.gauss(0.7, 0.4) if evening.weekday() in (_FRIDAY, _FRIDAY + 1) else 0
@@ -74,7 +74,7 @@ def simulate_night(*, person: Person, waking: date) -> Night:
 
 
 def record_night(*, person: Person, provider: str, waking: date) -> Night | None:
-    """That night as a source has it; None: it was not worn."""
+    """Return that night as a source recorded it; None if not worn."""
     random = seeded_random(person.name, provider, waking)
     if random.random() < _UNWORN:
         return None
@@ -88,7 +88,7 @@ def record_night(*, person: Person, provider: str, waking: date) -> Night | None
 
 
 def sleep_cycle_of(night: Night, time_zone: str | None) -> Element:
-    """The night's stages as a source sends them (contract 4.3)."""
+    """Return the night's stages as a source sends them (contract 4.3)."""
     element: Element = {
         "session_start": _bare(night.start),
         "session_end": _bare(night.end),
@@ -104,7 +104,7 @@ def sleep_cycle_of(night: Night, time_zone: str | None) -> Element:
 def make_nights(
     *, person: str, provider: str, time_zone: str | None, now: datetime, nights: int
 ) -> list[Element]:
-    """Sleep cycles of a person, as a source sends them; oldest first.
+    """Return sleep cycles of a person as a source sends them, oldest first.
 
     The last is the night that ended last. `time_zone` is IANA, None for UTC.
     """
@@ -120,12 +120,12 @@ def make_nights(
 
 
 def _bare(moment: datetime) -> str:
-    """Without offset, which the wire means as UTC (contract D16)."""
+    """Write a time without offset, which means UTC on the wire (contract D16)."""
     return moment.replace(tzinfo=None).isoformat()
 
 
 def _stages(random: Random, hours: float) -> Iterator[tuple[int, int, int]]:
-    """Stages of a night as (code, begin, end), seconds from the session's start."""
+    """Return stages of a night as (code, begin, end), seconds from its start."""
     at = 0
 
     def stage(code: SleepStage, minutes: float) -> Iterator[tuple[int, int, int]]:

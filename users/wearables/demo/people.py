@@ -1,4 +1,4 @@
-"""A made-up person: the body and habits that all of their data follows from."""
+"""Demo people: body and habits that determine their data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who data is made of. `name` seeds all chance; `zone` is where they live.
+    """A demo person; `name` seeds the random numbers, `zone` is their time zone.
 
     `bedtime` is an hour of the evening, `sleep_need` hours. Heart rates are in bpm,
     `hrv` is a usual night's (ms, rmssd), `stride` metres, `energy_at_rest` kcal a day.
@@ -38,12 +38,12 @@ class Person:
 
     @property
     def energy_at_rest(self) -> float:
-        """By weight alone, which is near enough for the made-up."""
+        """Return the resting energy by weight; precise enough for demo data."""
         return 22.0 * self.weight_kg
 
 
 def make_person(*, name: str, time_zone: str | None) -> Person:
-    """The person of this name; `time_zone` is IANA, None for UTC."""
+    """Return the person of this name; `time_zone` is IANA, None for UTC."""
     habit = seeded_random(name)
     bedtime = habit.uniform(22.2, 23.6)
     sleep_need = habit.uniform(6.2, 7.3)

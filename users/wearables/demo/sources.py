@@ -1,4 +1,4 @@
-"""What a source has of a made-up person: its summaries, samples and streams.
+"""Demo data by source: summaries, samples and streams of a person.
 
 Summed up from the same days, so that resources agree with one another. Must not be
 here: the days themselves (days), or storing anything.
@@ -56,7 +56,7 @@ _HRV_BY_STAGE = {
 
 @dataclass(frozen=True, slots=True)
 class DemoData:
-    """What a source sends: elements and samples by resource (contract 3.4), by time.
+    """Data of a source: elements and samples by resource (contract 3.4), by time.
 
     `streams` are those of workouts, by the `time_start` of the workout's element.
     """
@@ -74,7 +74,7 @@ def make_source(
     since: date,
     now: datetime,
 ) -> DemoData:
-    """What a source has from the day `since` up to `now`, of these resources.
+    """Return a source's data of these resources from the day `since` up to `now`.
 
     Days are those where the person lives. The same again at any later time, but for
     what `now` cut off: today's sums, and the menstrual cycle that runs.
@@ -101,7 +101,7 @@ def make_source(
 
 
 class _Worn:
-    """What one device took of the days: beats, nights and workouts."""
+    """What one device recorded of the days: heartbeats, nights and workouts."""
 
     def __init__(
         self, person: Person, provider: str, days: list[Day], now: datetime
@@ -135,12 +135,12 @@ class _Worn:
             yield moment, rate
 
     def night(self, day: Day) -> Night | None:
-        """The night that ended on a day, if the source has it already."""
+        """Return the night that ended on a day, if the source has it."""
         night = self.nights[day.date]
         return night if night and night.end <= self.now else None
 
     def rates(self, start: datetime, end: datetime) -> list[int]:
-        """Heart rates from `start` to `end`, which is not included."""
+        """Return heart rates from `start` to `end` (exclusive)."""
         first, last = (bisect_left(self.moments, each) for each in (start, end))
         return [rate for _, rate in self.beats[first:last]]
 
@@ -151,7 +151,7 @@ class _Worn:
                     yield workout
 
     def steps(self, day: Day) -> list[tuple[datetime, int]]:
-        """Slots that are over and in which the person walked."""
+        """Return the past slots with steps."""
         return [
             (slot, steps)
             for slot, steps in day.steps.items()
@@ -159,7 +159,7 @@ class _Worn:
         ]
 
     def variability(self, night: Night) -> Iterator[tuple[datetime, float]]:
-        """Heart rate variability through a night, ms (rmssd)."""
+        """Return heart rate variability through a night, ms (RMSSD)."""
         random = seeded_random(self.person.name, self.provider, night.start, "hrv")
         usual = self.person.hrv * random.gauss(1, 0.08)
         length = night.end - night.start

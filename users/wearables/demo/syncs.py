@@ -1,4 +1,4 @@
-"""Made-up moments at which a source sends what it has."""
+"""Demo sync times of a source."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DAY = timedelta(days=1)
 def make_syncs(
     *, person: str, provider: str, time_zone: str | None, since: datetime, now: datetime
 ) -> list[tuple[datetime, int]]:
-    """When a source sent what it had, every hour or two of the person's day.
+    """Return a source's sync times, every hour or two of the person's day.
 
     Pairs of a moment after `since` and not after `now`, in UTC, and how many elements
     it sent that were there already; oldest first. `time_zone` as in make_nights.

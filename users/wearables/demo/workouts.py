@@ -1,4 +1,4 @@
-"""Made-up workouts: when a person trains, and each second step of it.
+"""Demo workouts: times, steps, heart rates and streams.
 
 The stream is made first and the workout summed up from it, so that they agree.
 """
@@ -90,13 +90,13 @@ class Workout:
         return self.seconds / 60
 
     def heart_rate_at(self, moment: datetime) -> int:
-        """The heart rate at a moment within it, of the point at or before it."""
+        """Return the heart rate at a time, of the latest point."""
         at = int((moment - self.start).total_seconds()) // STEP_SECONDS
         return self.heart_rates[at]
 
     @cached_property
     def distances(self) -> tuple[float, ...]:
-        """Metres from the start, by point."""
+        """Return the meters from the start, by point."""
         steps = accumulate(speed * STEP_SECONDS for speed in self.speeds[1:])
         return tuple(round(each, 1) for each in (0.0, *steps))
 
@@ -106,11 +106,11 @@ class Workout:
 
     @property
     def calories(self) -> float:
-        """Energy in kcal, by effort, weight and time."""
+        """Return the energy in kcal, by effort, weight and time."""
         return (2 + 10 * self.sport.effort) * self.person.weight_kg * self.minutes / 60
 
     def element(self) -> Element:
-        """The workout as a source sends it (contract 4.7)."""
+        """Return the workout as a source sends it (contract 4.7)."""
         element: Element = {
             "time_start": wire_moment(self.start),
             "time_end": wire_moment(self.end),
@@ -141,7 +141,7 @@ class Workout:
         return element
 
     def stream(self) -> Element:
-        """Its stream as a source sends it (contract 5.3)."""
+        """Return its stream as a source sends it (contract 5.3)."""
         first = int(self.start.timestamp())
         stream: Element = {
             "time": [
@@ -177,7 +177,7 @@ class Workout:
 
 
 def workouts_of(*, person: Person, day: date) -> list[Workout]:
-    """What the person trained on a day, where they live; mostly nothing or one."""
+    """Return the workouts of a person's local day; usually none or one."""
     habit = seeded_random(person.name, "plan")
     planned = dict(
         zip(
@@ -225,7 +225,7 @@ def _train(
 
 
 def _effort(second: int, seconds: int, has_intervals: bool) -> float:
-    """The share of the sport's usual effort: easing in, drifting up, easing out."""
+    """Return the share of the sport's usual effort over the workout."""
     warm = min(1.0, 0.55 + 0.45 * second / _WARM_UP_SECONDS)
     left = seconds - second
     cool = min(1.0, 0.6 + 0.4 * left / _COOL_DOWN_SECONDS)

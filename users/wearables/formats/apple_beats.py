@@ -22,7 +22,7 @@ _INTERVALS_MIN = 10
 
 
 def rmssd_of(record: _Element) -> float | None:
-    """The root mean square of successive differences, ms; None of too few beats.
+    """Return the RMSSD in ms; None for too few beats.
 
     Times have a hundredth of a second, the first of each stretch has no interval.
     Source: Ours: SDNN under the name of RMSSD would be wrong by half.

@@ -73,14 +73,14 @@ LOGS = frozenset({*_WORDS, *_DEVIATIONS, _BLEEDING, _SEX})
 
 
 class Cycles:
-    """What was logged until the file has ended; a year has some hundred lines."""
+    """Entries until the end of the file; some hundred a year."""
 
     def __init__(self) -> None:
         self._logs: list[tuple[date, str, dict[str, Any]]] = []
         self._starts: set[date] = set()
 
     def add(self, name: str, at: str, value: str, metadata: Mapping[str, str]) -> bool:
-        """Take a line of LOGS in, at its ISO time; whether its value is known."""
+        """Add an entry of LOGS at its ISO time; return whether its value is known."""
         try:
             day = date.fromisoformat(at[:10])
         except ValueError:
@@ -95,7 +95,7 @@ class Cycles:
         return True
 
     def add_temperature(self, at: str, celsius: float) -> None:
-        """A basal temperature; it has a sample of its own besides."""
+        """Add a basal temperature, which is also a sample."""
         try:
             day = date.fromisoformat(at[:10])
         except ValueError:
@@ -103,7 +103,7 @@ class Cycles:
         self._logs.append((day, "basal_body_temperature", {"value": celsius}))
 
     def rows(self) -> Iterator[SummaryRow | SkippedRows]:
-        """The cycles, each with what was logged in it."""
+        """Yield the cycles with their entries."""
         bleeding = sorted(
             {
                 day
@@ -136,7 +136,7 @@ class Cycles:
 def _read(
     name: str, value: str, metadata: Mapping[str, str]
 ) -> tuple[str, dict[str, Any]] | None:
-    """The list that a line is of, and its keys; None where it says too little."""
+    """Return the list and keys of an entry; None if incomplete."""
     if name in _DEVIATIONS:
         return "detected_deviations", {"deviation": _DEVIATIONS[name]}
     if name == _BLEEDING:
@@ -155,7 +155,7 @@ def _read(
 
 
 def _starts(bleeding: list[date], told: set[date]) -> list[date]:
-    """The first days of cycles: those told, and those long after any other day."""
+    """Return the first days of cycles: those marked, and those after long gaps."""
     starts: list[date] = []
     before: date | None = None
     for day in bleeding:

@@ -1,4 +1,4 @@
-"""What an Apple Health export tells of the person and of whole days."""
+"""The profile and daily values of an Apple Health export."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SEXES = {"Female": "female", "Male": "male", "Other": "other"}
 
 
 class Days:
-    """Values of days until the file has ended; later values of a day replace others."""
+    """Daily values until the end of the file; later values replace earlier ones."""
 
     def __init__(self) -> None:
         self._body: dict[str, dict[str, tuple[str, float]]] = defaultdict(dict)
@@ -36,7 +36,7 @@ class Days:
         self._height_at = ""
 
     def add_person(self, told: Mapping[str, str]) -> None:
-        """What the export's owner entered of themselves."""
+        """Add the profile entered by the owner."""
         born = told.get("HKCharacteristicTypeIdentifierDateOfBirth")
         if born:
             self._profile["birth_date"] = born
@@ -45,13 +45,13 @@ class Days:
             self._profile["sex"] = _SEXES[sex.removeprefix("HKBiologicalSex")]
 
     def add_height(self, at: str, centimeters: float) -> None:
-        """A height; the latest counts."""
+        """Add a height; the latest counts."""
         if at >= self._height_at:
             self._height_at = at
             self._profile["height"] = round(centimeters)
 
     def add_body(self, name: str, at: str, value: float) -> None:
-        """A measure of the body, in its resource's unit; others are no matter."""
+        """Add a body measure in its resource's unit; ignore others."""
         key = _BODY.get(name)
         if key is not None:
             day = self._body[at[:10]]
@@ -59,19 +59,19 @@ class Days:
                 day[key] = (at, value)
 
     def add_heart(self, name: str, at: str, rate: float) -> bool:
-        """A heart rate of a whole day; whether it is one."""
+        """Add a daily heart rate; return whether it is one."""
         key = _HEART.get(name)
         if key is not None:
             self._activity[at[:10]].setdefault("heart_rate", {})[key] = rate
         return key is not None
 
     def add_rings(self, day: str, calories: float | None) -> None:
-        """What the rings of a day say."""
+        """Add the activity rings of a day."""
         if calories:
             self._activity[day]["calories_active"] = calories
 
     def rows(self) -> Iterator[SummaryRow]:
-        """The profile, then bodies and activities by day; their rows are counted."""
+        """Yield the profile, then body and activity by day, with their row counts."""
         if self._profile:
             yield SummaryRow("profile", _MERGED, self._profile, 0)
         for day, measures in sorted(self._body.items()):

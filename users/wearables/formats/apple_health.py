@@ -84,7 +84,7 @@ _CREATED_BY_HAND = "HKWasUserEntered"
 
 
 class AppleHealthReader:
-    """See the module; samples come as they stand, what is put together at the end."""
+    """A reader of Apple Health exports; samples first, combined records at the end."""
 
     provider = PROVIDER
 
@@ -95,11 +95,11 @@ class AppleHealthReader:
 
     @property
     def bytes_read(self) -> int:
-        """How far it is, in bytes of the unpacked export."""
+        """Return the progress in bytes of the unpacked export."""
         return 0 if self._source is None else self._source.bytes_read
 
     def rows(self) -> Iterator[Row]:
-        """All of the export. Raises: FileRefused."""
+        """Yield all rows of the export. Raises: FileRefused."""
         with open_export(self._path) as (source, length):
             self._source, self.bytes_total = source, length
             try:
@@ -109,7 +109,7 @@ class AppleHealthReader:
 
 
 class _Export:
-    """What has been read of an export so far."""
+    """The state of reading an export."""
 
     def __init__(self) -> None:
         self.cycles = Cycles()
@@ -171,7 +171,7 @@ class _Export:
             yield SkippedRows(DropReason.UNKNOWN_KIND, str(tag))
 
     def _record(self, element: _Element) -> Row | None:
-        """The row of a record; None where it is told with others at the end."""
+        """Return the row of a record; None if it is combined at the end."""
         kind = element.get("type") or ""
         start = iso_time(element.get("startDate"))
         end = iso_time(element.get("endDate"))
@@ -228,7 +228,7 @@ class _Export:
     def _of_days(
         self, element: _Element, name: str, start: str, value: float
     ) -> Row | None:
-        """A quantity that no series has but a day or the person."""
+        """Add a quantity of a day or the person, without a series."""
         unit = element.get("unit") or ""
         if name == "Height":
             conversion = find_conversion(unit, "cm")
@@ -342,7 +342,7 @@ class _Export:
         return self._conversions[key]
 
     def _origin(self, element: _Element, metadata: dict[str, str]) -> Origin:
-        """Where a record comes from, by its device and its source's name."""
+        """Return the origin of a record, by its device and source name."""
         if metadata.get(_CREATED_BY_HAND) == "1":
             return Origin(str(SourceType.APP), element.get("sourceName") or None)
         key = (element.get("device"), element.get("sourceName"))
@@ -373,7 +373,7 @@ class _Export:
 
 
 def _check_root(element: _Element) -> None:
-    """Refuse what is no export, and what the scan of the bytes could not see."""
+    """Refuse files that are not exports, beyond the checks of their bytes."""
     tree = element.getroottree()
     if tree.getroot().tag != _ROOT:
         raise FileRefused(ImportRefusal.UNSUPPORTED)
@@ -384,7 +384,7 @@ def _check_root(element: _Element) -> None:
 
 
 def _device(told: dict[str, str]) -> ReportedDevice | None:
-    """The device by its hardware: its software changes, its name is its owner's."""
+    """Return the device by its hardware; software and name can change."""
     manufacturer, model = told.get("manufacturer"), told.get("model")
     hardware = told.get("hardware") or model
     if not hardware:

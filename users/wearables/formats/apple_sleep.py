@@ -1,4 +1,4 @@
-"""Nights of an Apple Health export: stretches of sleep put together to sessions."""
+"""Nights of an Apple Health export: sleep intervals combined into sessions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Stretch(NamedTuple):
 
 
 class Nights:
-    """Stretches of all sources until the file has ended; a year has some 10,000."""
+    """Sleep intervals until the end of the file; some 10,000 a year."""
 
     def __init__(self) -> None:
         self._of: dict[Origin, list[_Stretch]] = defaultdict(list)
@@ -50,7 +50,7 @@ class Nights:
         value: str,
         zone: str | None,
     ) -> bool:
-        """Take a stretch in; whether its value is known and it has a length."""
+        """Add an interval; return whether its value is known and it has a length."""
         word = value.removeprefix(_VALUE)
         if word not in _STAGES or end <= start:
             return False
@@ -58,7 +58,7 @@ class Nights:
         return True
 
     def rows(self) -> Iterator[SummaryRow | SkippedRows]:
-        """A sleep and its cycle of each session, source by source, by time."""
+        """Yield a sleep and its cycle for each session, by source and time."""
         for origin, stretches in sorted(self._of.items(), key=str):
             for session in _sessions(sorted(set(stretches), key=_by_time)):
                 yield from _night(origin, session)
@@ -136,12 +136,12 @@ def _cycle(
 
 
 def _bare(moment: datetime) -> str:
-    """UTC without an offset (contract D16)."""
+    """Write a time in UTC without an offset (contract D16)."""
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat()
 
 
 def _without_overlaps(stretches: list[_Stretch]) -> list[_Stretch]:
-    """The same, each from where the one before ends; what is covered goes."""
+    """Return the intervals without overlaps, each after the end of the previous one."""
     clear: list[_Stretch] = []
     for each in stretches:
         start = max(each.start, clear[-1].end) if clear else each.start

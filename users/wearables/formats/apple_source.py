@@ -26,7 +26,7 @@ _ELEMENT_MAX = 8 * 1024**2
 
 
 class WatchedSource:
-    """A file to read from that counts, and refuses what no export has.
+    """A file that counts its bytes and refuses unexpected content.
 
     No export declares an entity; none is in another encoding, in which a declaration
     could hide; and none has an element that does not end, which is told by `mark` not
@@ -41,11 +41,11 @@ class WatchedSource:
         self._tail = b""
 
     def mark(self) -> None:
-        """Say that an element has been read and let go."""
+        """Mark an element as read and released."""
         self._marked = self.bytes_read
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes. Raises: FileRefused."""
+        """Read the next bytes. Raises: FileRefused."""
         try:
             chunk = self._raw.read(size)
         except (zipfile.BadZipFile, zlib.error, EOFError, OSError):
@@ -77,7 +77,7 @@ class WatchedSource:
 
 @contextmanager
 def open_export(path: Path) -> Iterator[tuple[WatchedSource, int]]:
-    """The export's XML and its length in bytes. Raises: FileRefused."""
+    """Open the export's XML and return its length in bytes. Raises: FileRefused."""
     if not zipfile.is_zipfile(path):
         with path.open("rb") as raw:
             yield WatchedSource(raw, packed=None), path.stat().st_size

@@ -1,4 +1,4 @@
-"""Times as Apple Health exports write them: 2026-03-01 07:30:00 +0100."""
+"""Parse times of Apple Health exports: 2026-03-01 07:30:00 +0100."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LENGTH = len("2026-03-01 07:30:00 +0100")
 
 
 def iso_time(text: str | None) -> str | None:
-    """The time in ISO 8601 with its offset; None where it has another form.
+    """Return the time in ISO 8601 with offset; None if malformed.
 
     What is no moment at all is left to who reads the sample.
     """
@@ -26,7 +26,7 @@ def iso_time(text: str | None) -> str | None:
 
 
 def read_time(text: str | None) -> datetime | None:
-    """The moment, with its offset; None where there is none."""
+    """Parse a time with offset; None if absent."""
     if text is None or not _FORM.fullmatch(text):
         return None
     try:
@@ -36,7 +36,7 @@ def read_time(text: str | None) -> datetime | None:
 
 
 def offset_of(moment: datetime, zone: str | None) -> int:
-    """Seconds east of UTC in a zone; without one as the moment was written.
+    """Return the UTC offset in a zone; without one, the offset as written.
 
     The phone writes every time in the zone it is in at the export, and in a record's
     metadata the one that it was in.
@@ -46,13 +46,13 @@ def offset_of(moment: datetime, zone: str | None) -> int:
 
 
 def find_time_zone(metadata: Mapping[str, str]) -> str | None:
-    """The zone that a record was made in, where it is one we know."""
+    """Return the time zone of a record, if it is known."""
     zone = metadata.get("HKTimeZone")
     return zone if zone in time_zones() else None
 
 
 def add_one_second(iso: str) -> str:
-    """The end of an interval that the file has without length."""
+    """Return the end of an interval without length: a second later."""
     try:
         return (datetime.fromisoformat(iso) + timedelta(seconds=1)).isoformat()
     except (ValueError, OverflowError):

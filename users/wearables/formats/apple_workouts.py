@@ -41,7 +41,7 @@ class HeartRates:
         self._ascends = True
 
     def add(self, second: int, rate: float) -> None:
-        """Keep one, by its second since 1970; what no heart beats is left out."""
+        """Add a heart rate by its Unix second; skip impossible values."""
         rounded = round(rate)
         if not 0 < rounded <= _RATE_MAX:
             return
@@ -51,7 +51,7 @@ class HeartRates:
         self._all.append(packed)
 
     def between(self, start: int, end: int) -> tuple[list[int], list[int]]:
-        """Seconds and rates from `start` to `end`, both included, one a second."""
+        """Return seconds and rates from `start` to `end`, inclusive, one a second."""
         if not self._ascends:
             self._all = array("q", sorted(self._all))
             self._ascends = True
@@ -68,7 +68,7 @@ class HeartRates:
 
 
 class Workouts:
-    """Workouts until the file has ended; a person has some hundreds a year."""
+    """Workouts until the end of the file; some hundreds a year."""
 
     def __init__(self) -> None:
         self._all: list[tuple[Origin, dict[str, Any], datetime, datetime]] = []
@@ -82,12 +82,12 @@ class Workouts:
         statistics: Mapping[str, _Statistic],
         metadata: Mapping[str, str],
     ) -> None:
-        """Take a workout in: its attributes, statistics by type, and metadata."""
+        """Add a workout: attributes, statistics by type, and metadata."""
         element = _element(start, end, told, statistics, metadata)
         self._all.append((origin, element, start, end))
 
     def rows(self, heart: HeartRates) -> Iterator[SummaryRow | StreamRow]:
-        """All workouts, then the streams of those whose heart rate is known."""
+        """Yield all workouts, then the streams of those with heart rates."""
         streams = []
         for origin, element, start, end in self._all:
             seconds, rates = heart.between(int(start.timestamp()), int(end.timestamp()))
@@ -104,7 +104,7 @@ class Workouts:
 
 
 def read_statistic(told: Mapping[str, str]) -> _Statistic:
-    """What a workout says of one type of record."""
+    """Parse a workout's statistic of one record type."""
     return _Statistic(
         sum=_number(told.get("sum")),
         average=_number(told.get("average")),
@@ -114,7 +114,7 @@ def read_statistic(told: Mapping[str, str]) -> _Statistic:
 
 
 def sport_of(activity: str) -> dict[str, Any]:
-    """The sport of HealthKit's type of activity; one without a number is 0."""
+    """Return the sport of a HealthKit activity type; 0 without a number."""
     word = activity.removeprefix(_ACTIVITY) or "Other"
     words = _WORDS.sub(" ", word)
     return {
@@ -187,7 +187,7 @@ def _energy(
 
 
 def _read_quantity(text: str | None) -> float | None:
-    """Metadata such as "1234 cm", in metres."""
+    """Parse metadata such as "1234 cm", in meters."""
     found = _QUANTITY.fullmatch(text or "")
     return _in(found[1], found[2], "m") if found else None
 

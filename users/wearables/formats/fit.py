@@ -96,7 +96,7 @@ _SPORTS = {
 
 
 class FitReader:
-    """An activity, several where one file has a run after a ride."""
+    """A reader of FIT files: one activity or several."""
 
     def __init__(self, path: Path, context: Context) -> None:
         self.provider = context.provider
@@ -109,7 +109,7 @@ class FitReader:
         self._offset: int | None = None
 
     def rows(self) -> Iterator[Row]:
-        """All of the file; its checksum is checked first. Raises: FileRefused."""
+        """Yield all rows after checking the checksum. Raises: FileRefused."""
         if self.bytes_total > BYTES_MAX:
             raise FileRefused(ImportRefusal.TOO_LARGE)
         try:
@@ -123,7 +123,7 @@ class FitReader:
             yield MergedRows(points)
 
     def _read(self) -> int:
-        """Take in all messages; the number of points."""
+        """Read all messages; return the number of points."""
         points = 0
         with fitdecode.FitReader(
             self._path,
@@ -226,7 +226,7 @@ def _first_number(frame: Any, fields: tuple[str, ...]) -> float | None:
 
 
 def _sport(session: Any) -> dict[str, Any]:
-    """FIT's sport; where the decoder has no word for it, its number."""
+    """Return FIT's sport by name, or by number if unknown."""
     told = _value(session, "sport")
     if isinstance(told, int):
         return {"id": told, "name": f"Sport {told}", "slug": f"sport_{told}"}
@@ -236,7 +236,7 @@ def _sport(session: Any) -> dict[str, Any]:
 
 
 def _clock_offset(activity: Any) -> int | None:
-    """Seconds east of UTC of the device's own clock, where it tells it."""
+    """Return the UTC offset of the device's clock, if the file has it."""
     at, local = _value(activity, "timestamp"), _value(activity, "local_timestamp")
     if not isinstance(at, datetime) or not isinstance(local, datetime):
         return None

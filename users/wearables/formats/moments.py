@@ -1,4 +1,4 @@
-"""Which moments of a series a file has told already, at eight bytes each."""
+"""The set of a file's times by series, at eight bytes each."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Moments:
         self._aside: set[int] = set()
 
     def add(self, moments: list[int]) -> list[int]:
-        """Take these in; the places of those that were not there, each once."""
+        """Add numbers; return the positions of new ones, each once."""
         known = self._sorted
         last = known[-1] if known else -(2**63)
         if moments and moments[0] > last and _ascends(moments) and not self._aside:

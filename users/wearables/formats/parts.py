@@ -1,4 +1,4 @@
-"""The parts of a file that was read: one line each, to be stored one by one."""
+"""Parts of a parsed file, one line each, stored one by one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LEVEL = 1
 
 
 class PartKind(StrEnum):
-    """What a part's elements are."""
+    """The kind of a part's elements."""
 
     SAMPLES = "samples"
     SUMMARIES = "summaries"
@@ -32,7 +32,7 @@ class PartKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Elements that are stored in one transaction; each was found to be right.
+    """Validated elements that are stored in one transaction.
 
     `resource` is a slug. `first` and `last` are the moments they reach from and to, in
     ISO 8601. A stream is one element, of the workout `workout_id`.
@@ -48,7 +48,7 @@ class Part:
 
 
 class PartsWriter:
-    """Writes parts to a new file that nobody else can read."""
+    """A writer of parts to a new private file."""
 
     def __init__(self, path: Path) -> None:
         self._raw = os.fdopen(
@@ -60,7 +60,7 @@ class PartsWriter:
         self.count = 0
 
     def write(self, part: Part) -> None:
-        """Add a part behind the others."""
+        """Append a part."""
         line = {
             "kind": part.kind,
             "resource": part.resource,
@@ -91,7 +91,7 @@ class PartsWriter:
 
 
 def read_parts(path: Path) -> Iterator[Part]:
-    """The parts of a file, in their order."""
+    """Yield the parts of a file in order."""
     with gzip.open(path, "rb") as opened:
         for line in opened:
             read = orjson.loads(line)

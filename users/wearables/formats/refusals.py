@@ -1,4 +1,4 @@
-"""The one error of a file that is not taken."""
+"""The error of a refused file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class FileRefused(DomainError):
-    """A file is not taken, as a whole; its `code` is an ImportRefusal."""
+    """The file is refused as a whole; its `code` is an ImportRefusal."""
 
     def __init__(self, reason: ImportRefusal) -> None:
         super().__init__(reason.value, str(reason.label), "file")

@@ -1,4 +1,4 @@
-"""What a reader of a file yields: samples, summaries, streams, and what is left out."""
+"""Rows that file readers yield: samples, summaries, streams and skipped rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ReportedDevice(NamedTuple):
-    """A device as a file tells of it; `id` is the file's own, the same in each file."""
+    """A device as a file describes it; `id` is the file's, stable across files."""
 
     id: str
     manufacturer: str | None = None
@@ -21,7 +21,7 @@ class ReportedDevice(NamedTuple):
 
 
 class Origin(NamedTuple):
-    """Which thing or app of the source a row comes from (contract 3.3).
+    """The device or app of a row's source (contract 3.3).
 
     A file names a device by the id that we gave it, or tells what it is.
     """
@@ -57,13 +57,13 @@ class StreamRow(NamedTuple):
 
 
 class MergedRows(NamedTuple):
-    """Rows that become part of a summary, which counts none of its own."""
+    """Rows merged into a summary, which counts none itself."""
 
     rows: int = 1
 
 
 class SkippedRows(NamedTuple):
-    """Rows that are left out, why, and what they are, by the file's own word."""
+    """Skipped rows: the reason, and their kind as the file names it."""
 
     reason: DropReason
     what: str
@@ -81,9 +81,9 @@ class Reader(Protocol):
 
     @property
     def bytes_read(self) -> int:
-        """How far it is, in bytes of `bytes_total`."""
+        """Return the progress in bytes of `bytes_total`."""
         ...
 
     def rows(self) -> Iterator[Row]:
-        """All of the file, in its order. Raises: FileRefused, at any point."""
+        """Yield all rows in file order. Raises: FileRefused, at any point."""
         ...

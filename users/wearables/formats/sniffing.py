@@ -1,4 +1,4 @@
-"""What kind of file something is, told by its bytes and never by its name."""
+"""Detection of a file's format by its bytes, never by its name."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _ROOT = re.compile(rb"<HealthData[\s>/]")
 
 
 def sniff_format(path: Path) -> ImportFormat:
-    """The format of a file, by its first bytes and an archive's directory.
+    """Detect the format of a file by its first bytes or archive directory.
 
     It takes no longer for a hostile file: of an archive with a long directory the first
     bytes count, and `find_export` refuses it when it is read. Raises: FileRefused
@@ -67,7 +67,7 @@ def sniff_format(path: Path) -> ImportFormat:
 
 
 def find_export(path: Path) -> zipfile.ZipInfo:
-    """The export inside an archive, by what its directory says.
+    """Find the export in an archive by its directory.
 
     Raises: FileRefused, as sniff_format. What it says of sizes is checked again while
     it is unpacked.
@@ -79,11 +79,11 @@ def find_export(path: Path) -> zipfile.ZipInfo:
 
 
 class _DirectoryTooLong(Exception):
-    """An archive's directory is longer than is read."""
+    """The archive's directory exceeds the limit."""
 
 
 class _Archive(io.BufferedReader):
-    """An archive of which no part over `part_max` bytes is read at once.
+    """An archive reader with parts of at most `part_max` bytes.
 
     The library reads a directory as one part, of the length that the archive states.
     """
@@ -91,7 +91,7 @@ class _Archive(io.BufferedReader):
     part_max = 0
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """As a file does. Raises: _DirectoryTooLong."""
+        """Read bytes like a file. Raises: _DirectoryTooLong."""
         if size is not None and size > self.part_max:
             raise _DirectoryTooLong
         return super().read(size)
@@ -118,6 +118,6 @@ def _find_export(path: Path, *, directory_max: int) -> zipfile.ZipInfo:
 
 
 def check_unpacked(*, packed: int, unpacked: int) -> None:
-    """Refuse what unpacks to too much. Raises: FileRefused (archive_too_large)."""
+    """Refuse archives that unpack to too much. Raises: FileRefused."""
     if unpacked > UNPACKED_MAX or unpacked > max(_RATIO_FROM, packed * RATIO_MAX):
         raise FileRefused(ImportRefusal.UNPACKS_TOO_LARGE)

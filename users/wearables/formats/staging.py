@@ -1,4 +1,4 @@
-"""Staging: read all of a file, check each row, lay out what can be stored in parts.
+"""Staging: parse a file, check each row, and write valid ones in parts.
 
 Nothing is stored before the whole file was read, so that a refusal leaves nothing
 behind.
@@ -54,7 +54,7 @@ _MICROSECOND = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the reading of a file is."""
+    """The progress of parsing a file."""
 
     bytes_read: int
     bytes_total: int
@@ -64,7 +64,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """What was found in a file: `parts` to be stored, and rows by why they are not.
+    """The result of parsing: `parts` to store, and skipped rows by reason.
 
     `drops` is {reason: {what: rows}}.
     """
@@ -85,7 +85,7 @@ def stage_file(
     context: Context,
     on_progress: Callable[[Progress], None],
 ) -> Staged:
-    """Read a file whole and write its parts to `parts_path`.
+    """Parse a whole file and write its parts to `parts_path`.
 
     `context` names the source of formats that tell none. Of samples of one identity the
     first counts, so that the same file gives the same rows again. What `on_progress`
@@ -122,7 +122,7 @@ def _open(path: Path, format_: ImportFormat, context: Context) -> Reader:
 
 
 class _Staging:
-    """Elements that wait for their part to be full."""
+    """Elements of parts that are not full yet."""
 
     def __init__(self, writer: PartsWriter, context: Context) -> None:
         self.writer = writer
@@ -137,7 +137,7 @@ class _Staging:
         self._ids: set[object] = set()
 
     def take(self, row: Row) -> None:
-        """Put a row to its part, and write the part where that makes it full."""
+        """Add a row to its part, and write the part when full."""
         if isinstance(row, SampleRow):
             self.rows_read += 1
             self._add_sample(row)
@@ -157,14 +157,14 @@ class _Staging:
             self._write_stream(row)
 
     def finish(self) -> None:
-        """Write the parts that are not full."""
+        """Write the remaining parts."""
         for key in sorted(self._samples, key=str):
             self._write_samples(*key, self._samples[key])
         self._samples = {}
         self._write_all_summaries()
 
     def progress(self, reader: Reader) -> Progress:
-        """How far it is."""
+        """Return the progress."""
         return Progress(
             min(reader.bytes_read, reader.bytes_total),
             reader.bytes_total,
@@ -225,7 +225,7 @@ class _Staging:
     def _find_new_samples(
         self, slug: str, origin: Origin, read: SampleReadings
     ) -> list[int]:
-        """The places of samples whose identity is new, in order."""
+        """Return the positions of samples with a new identity, in order."""
         moments = [round(ts.timestamp() * _MICROSECOND) for ts in read.ts]
         types = set(read.types)
         if len(types) == 1:
@@ -277,7 +277,7 @@ class _Staging:
             )
 
     def _write_stream(self, row: StreamRow) -> None:
-        """Write a stream behind its workout; a bad one is a row that is left out."""
+        """Write a stream after its workout; skip an invalid one."""
         self._write_all_summaries()
         try:
             (workout,) = WORKOUTS.read([row.workout], self.context)

@@ -1,4 +1,4 @@
-"""CSV and NDJSON of samples: one row is one sample, its resource in its own column.
+"""Readers of CSV and NDJSON: one sample per row, with a resource column.
 
 Both have the names of a push (contract 5.4): `resource`, `timestamp` or `start` and
 `end`, `value`, and where they tell something `unit`, `type`, `timezone_offset`,
@@ -55,7 +55,7 @@ _BY_NAME: dict[str, TimeseriesResource] = {
 
 
 class _TableReader:
-    """A text of one row a line, read in bounded memory."""
+    """Base of line-based readers with bounded memory."""
 
     def __init__(self, path: Path, context: Context) -> None:
         self.provider = context.provider
@@ -64,7 +64,7 @@ class _TableReader:
         self._path = path
 
     def lines(self) -> Iterator[str]:
-        """Lines without a byte order mark. Raises: FileRefused."""
+        """Yield lines without byte order mark. Raises: FileRefused."""
         with self._path.open("rb") as opened:
             for number, line in enumerate(
                 iter(lambda: opened.readline(_LINE_MAX), b"")
@@ -83,7 +83,7 @@ class _TableReader:
 
 
 class NdjsonReader(_TableReader):
-    """A JSON object a line."""
+    """A reader of one JSON object per line."""
 
     def rows(self) -> Iterator[Row]:
         for line in self.lines():
@@ -103,7 +103,7 @@ class NdjsonReader(_TableReader):
 
 
 class CsvReader(_TableReader):
-    """A header, then a row a line; cells between commas, semicolons or tabs."""
+    """A reader of CSV with a header; separated by comma, semicolon or tab."""
 
     def rows(self) -> Iterator[Row]:
         lines = self.lines()
@@ -135,7 +135,7 @@ class CsvReader(_TableReader):
 
 
 def read_row(given: dict[str, Any]) -> Row:
-    """A row of any such file, with its value in the resource's unit."""
+    """Parse a row, with its value in the resource's unit."""
     named = given.get("resource", given.get("series"))
     resource = _BY_NAME.get(named) if isinstance(named, str) else None
     if resource is None:
@@ -169,7 +169,7 @@ def read_row(given: dict[str, Any]) -> Row:
 
 
 def _extra(told: Any) -> dict[str, Any]:
-    """What the explorer puts into one column, an object or its JSON."""
+    """Return the extra fields of a row, an object or its JSON."""
     if isinstance(told, str):
         try:
             told = orjson.loads(told)
@@ -179,12 +179,12 @@ def _extra(told: Any) -> dict[str, Any]:
 
 
 def _same_unit(resource: TimeseriesResource) -> tuple[str, ...]:
-    """Keys besides the value that are in its unit."""
+    """Return the keys besides the value that are in its unit."""
     return ("diastolic", "value") if resource.slug == "blood_pressure" else ()
 
 
 def _origin(given: dict[str, Any]) -> Origin | None:
-    """Where a row comes from; None where it says so in a way that can't be kept."""
+    """Return the origin of a row; None if invalid."""
     source_type = given.get("source_type") or SourceType.UNKNOWN.value
     known = SourceType.read(source_type) if isinstance(source_type, str) else None
     app_id = given.get("app_id")
@@ -201,7 +201,7 @@ def _origin(given: dict[str, Any]) -> Origin | None:
 
 
 def _cell(name: str, cell: str) -> Any:
-    """A cell as the value it means: numbers but in columns of texts."""
+    """Convert a cell: numbers, except in text columns."""
     cell = cell.strip()
     if name in _TEXTS:
         return cell

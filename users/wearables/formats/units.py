@@ -1,4 +1,4 @@
-"""Units in which phones, watches and people write measures, and how they convert.
+"""Units of measures in files, and their conversion.
 
 Laboratory units are in portal.lib.units; these are the everyday ones of files.
 """
@@ -25,7 +25,7 @@ class Conversion(NamedTuple):
     offset: float = 0.0
 
     def apply(self, value: float) -> float:
-        """The value in the other unit; noise of the arithmetic is rounded off."""
+        """Convert a value; arithmetic noise is rounded off."""
         if self == _SAME:
             return value
         return float(f"{value * self.factor + self.offset:.12g}")
@@ -107,7 +107,7 @@ _AMOUNTS = {
 
 @lru_cache(maxsize=1024)
 def find_conversion(unit: str, to: str) -> Conversion | None:
-    """How a value in one unit becomes one in another; None where it can't."""
+    """Return the conversion between two units, or None."""
     if unit == to:
         return _SAME
     if to in _TEMPERATURES:
@@ -121,7 +121,7 @@ def find_conversion(unit: str, to: str) -> Conversion | None:
 def conversion_of(
     resource: TimeseriesResource, unit: str, *, type_: str | None = None
 ) -> Conversion | None:
-    """How a value in `unit` becomes one of the resource; None where it can't.
+    """Return the conversion from `unit` to the resource's unit, or None.
 
     Mass and moles of glucose and lipids convert. Source: Ours: a push converts nothing,
     files have the unit their owner reads.

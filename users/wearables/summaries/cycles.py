@@ -30,7 +30,7 @@ _CYCLE_DAY = Day(ahead=_PREDICTED_AHEAD)
 
 
 def _days(name: str, **kinds: Kind) -> Field:
-    """A list of what was logged, each entry with its date; [] without any."""
+    """Return the field of a list of dated entries; [] by default."""
     entry = Record(
         (
             Field("date", _CYCLE_DAY, required=True),
@@ -41,7 +41,7 @@ def _days(name: str, **kinds: Kind) -> Field:
 
 
 def _place_menstrual_cycle(body: dict[str, Any], _context: Context) -> Place:
-    """Found by the days from the period's start to the cycle's end (contract 1.5)."""
+    """Place a cycle by the days from period start to cycle end (contract 1.5)."""
     period_start, period_end, cycle_end = (
         date.fromisoformat(body[name])
         for name in ("period_start", "period_end", "cycle_end")

@@ -1,4 +1,4 @@
-"""What a day sums up to, and who a source says the user is (contract 4.4, 4.6, 4.8)."""
+"""Daily activity and body summaries, and the profile (contract 4.4, 4.6, 4.8)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _KILOGRAMS = Number(0, 1000, "kg")
 
 
 def _place_day(body: dict[str, Any], context: Context) -> Place:
-    """One of a day: its calendar_date tells it from the others."""
+    """Place a daily summary, identified by its calendar_date."""
     day = date_body(body)
     if "timezone_offset" in body:
         fill_offset(body, midnight(day), context)
@@ -100,7 +100,7 @@ BODY = SummaryResource(
 
 
 def _place_profile(_body: dict[str, Any], context: Context) -> Place:
-    """One of a source, dated the day it arrives."""
+    """Place a profile, one per source, dated the day of its arrival."""
     today = context.now.date()
     return Place("", today, today, midnight(today))
 

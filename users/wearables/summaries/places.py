@@ -1,4 +1,4 @@
-"""What several summaries share: days, offsets, sessions, and usual kinds of values."""
+"""Shared parts of summaries: days, offsets, sessions and common values."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ DATED = Field("date", Moment(), ours=True)
 
 
 def midnight(day: date) -> datetime:
-    """The day's first moment, UTC."""
+    """Return the day's midnight, UTC."""
     return datetime.combine(day, datetime.min.time(), UTC)
 
 
 def date_body(body: dict[str, Any]) -> date:
-    """The calendar_date of a read body, whose `date` is filled from it."""
+    """Return the calendar_date of a parsed body, and fill its `date`."""
     day = date.fromisoformat(body["calendar_date"])
     body["date"] = midnight(day).isoformat()
     return day
 
 
 def local_date(moment: datetime, offset_seconds: int) -> date:
-    """The date of a moment, UTC, where clocks are `offset_seconds` ahead."""
+    """Return the local date of a UTC time at an offset of `offset_seconds`."""
     return (moment + timedelta(seconds=offset_seconds)).date()
 
 
@@ -64,7 +64,7 @@ def fill_offset(body: dict[str, Any], moment: datetime, context: Context) -> Non
 def check_session(
     body: dict[str, Any], first: str, last: str
 ) -> tuple[datetime, datetime]:
-    """Start and end of a read session, UTC. Raises: Refused at `last`."""
+    """Return start and end of a session, UTC. Raises: Refused at `last`."""
     start, end = (
         datetime.fromisoformat(body[name]).replace(tzinfo=UTC) for name in (first, last)
     )

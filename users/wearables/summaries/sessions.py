@@ -45,7 +45,7 @@ _HEART_RATE_ZONES = 5
 
 
 def _place_workout(body: dict[str, Any], context: Context) -> Place:
-    """Found by the date of its start; a source's id defaults to the start."""
+    """Place a workout by the date of its start; its ID defaults to the start."""
     start, end = check_session(body, "time_start", "time_end")
     fill_offset(body, start, context)
     day = local_date(start, body["timezone_offset"])
@@ -160,7 +160,7 @@ _NUTRIENTS = (
 
 @dataclass(frozen=True, slots=True)
 class _Food:
-    """What a meal was made of: nutrients as the meal's, and the source's own keys."""
+    """The foods of a meal: nutrients, and the source's own keys."""
 
     def read(self, value: Any, context: Context, /) -> dict[str, Any]:
         return {
@@ -174,7 +174,7 @@ class _Food:
 
 
 def _place_meal(body: dict[str, Any], context: Context) -> Place:
-    """Found by the date it was eaten.
+    """Place a meal by its date.
 
     Its moment and name tell it from others: apps log a whole table at one moment.
     """
@@ -211,7 +211,7 @@ MEAL = SummaryResource(
 
 
 def _place_electrocardiogram(body: dict[str, Any], context: Context) -> Place:
-    """Found by the date of its end in its own zone (contract 1.5)."""
+    """Place an electrocardiogram by the date of its end in its zone (contract 1.5)."""
     start, end = check_session(body, "session_start", "session_end")
     body["time_zone"] = body["time_zone"] or context.time_zone
     day = end.astimezone(find_zone(body["time_zone"])).date()

@@ -41,7 +41,7 @@ _ASLEEP = ("light", "rem", "deep")
 
 
 def _place_sleep(body: dict[str, Any], context: Context) -> Place:
-    """Found by the date of waking, where the person slept.
+    """Place a sleep by the local date of waking.
 
     What the source leaves out follows from the rest: the duration, and time asleep.
     """
@@ -98,7 +98,7 @@ SLEEP = SummaryResource(
 
 
 def _place_sleep_cycle(body: dict[str, Any], context: Context) -> Place:
-    """Found by the date of waking where the person slept (contract 1.5)."""
+    """Place a sleep cycle by the local date of waking (contract 1.5)."""
     start, end = check_session(body, "session_start", "session_end")
     _check_stages(body, (end - start).total_seconds())
     body["time_zone"] = body["time_zone"] or context.time_zone

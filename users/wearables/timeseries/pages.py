@@ -1,4 +1,4 @@
-"""Reading stored samples of a user: a page of them, grouped by what they came from.
+"""Pages of a user's stored samples, grouped by source.
 
 Every reader of what these give audits the read (accounts.operations.audit.record_read).
 """
@@ -52,7 +52,7 @@ def sample_page(
     after: Key | None = None,
     limit: int,
 ) -> SamplePage:
-    """A user's samples of a resource in [start, end), at most `limit`, by time.
+    """Return a page of samples in [start, end), at most `limit`, by time.
 
     `provider` is a slug, None for all. One group per provider, source type, app,
     device, workout and sport. A constant number of queries. Source: Contract 5.1; Ours:
@@ -83,7 +83,7 @@ def sample_page(
 def series_types(
     *, user: User, resource: TimeseriesResource
 ) -> Mapping[int, str | None]:
-    """The series of a resource that the user may have, each with its type."""
+    """Return the possible series of a resource with their types."""
     if resource.has_open_type:
         return find_series(tenant=user.tenant, resource=resource.slug)
     return resource.series
@@ -113,7 +113,7 @@ def _group(
 
 
 def _source(feed: FeedKey, origin: OriginKey) -> dict[str, Any]:
-    """The source object of contract 3.4."""
+    """Return the source object of contract 3.4."""
     return {
         "provider": feed.provider,
         "type": feed.source_type,

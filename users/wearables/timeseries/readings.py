@@ -1,4 +1,4 @@
-"""Reading a batch of samples, column by column: no object for each of ten thousand.
+"""Parsing of a batch of samples, column by column for speed.
 
 A batch that can't be read is read again sample by sample, to name what is wrong.
 """
@@ -56,7 +56,7 @@ _NONE = type(None)
 
 
 class Workout(NamedTuple):
-    """What a sample's source tells beyond the batch's own (contract 3.4)."""
+    """Workout and sport of a sample, beyond the batch's source (contract 3.4)."""
 
     workout_id: UUID | None = None
     sport: str | None = None
@@ -67,7 +67,7 @@ NO_WORKOUT = Workout()
 
 @dataclass(frozen=True, slots=True)
 class SampleReadings:
-    """Samples that were read, as lists of equal length, in the order they came.
+    """Parsed samples as lists of equal length, in the order sent.
 
     `ts` is UTC; `tz_offset` and `duration` are seconds, the latter 0 for a point.
     `types` are texts where the resource has a type, else None. `extra` has by index the
@@ -89,7 +89,7 @@ def read_samples(
     context: Context,
     stated: Workout = NO_WORKOUT,
 ) -> SampleReadings:
-    """Read a batch: all of it, or nothing.
+    """Parse a batch completely or not at all.
 
     `stated` holds for samples that name no workout or sport of their own. A time
     without offset is wall-clock time at the sample's `timezone_offset`, or else in the
@@ -111,14 +111,14 @@ def read_samples(
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """How the samples of one call are read."""
+    """The parser of one batch."""
 
     resource: TimeseriesResource
     context: Context
     stated: Workout
 
     def read(self, elements: Sequence[Any]) -> SampleReadings:
-        """Raises: Refused, with any one fault, not located."""
+        """Parse the batch. Raises: Refused, with a single unlocated fault."""
         if set(map(type, elements)) != {dict}:
             refuse("Send an object.")
         ts, tz_offset, duration = self._moments(elements)
@@ -134,7 +134,7 @@ class _Batch:
         )
 
     def faults(self, elements: Sequence[object]) -> Iterator[Fault]:
-        """What can't be read, by index."""
+        """Yield the faults by index."""
         columns = (
             self._moments,
             self._check_units,
@@ -156,7 +156,7 @@ class _Batch:
     def _moments(
         self, elements: Sequence[dict[str, Any]]
     ) -> tuple[list[datetime], list[int], list[int]]:
-        """Start, offset and duration."""
+        """Return start, offset and duration of the samples."""
         given = _column(elements, "timezone_offset")
         _check_kinds(given, {int, _NONE}, "timezone_offset", "int_parsing")
         known = [each for each in given if each is not None]
@@ -181,7 +181,7 @@ class _Batch:
         ts: list[datetime],
         given: list[int | None],
     ) -> None:
-        """The timestamp of an interval is its start."""
+        """Check that the timestamp of an interval is its start."""
         if stamps.count(None) == len(stamps):
             return
         for stamp, start, moment, offset in zip(stamps, starts, ts, given, strict=True):
@@ -193,7 +193,7 @@ class _Batch:
     def _parse(
         self, texts: list[Any], given: list[int | None], name: str
     ) -> tuple[list[datetime], list[int | None] | None]:
-        """Moments in UTC, and the offsets their texts tell; None: no text does."""
+        """Parse times to UTC, with the offsets in their texts, or None without any."""
         _check_kinds(texts, {str}, name, "datetime_parsing")
         try:
             drawn = "\n".join(texts).encode("ascii").translate(_DIGITS)
@@ -242,7 +242,7 @@ class _Batch:
         told: list[int | None] | None,
         ts: list[datetime],
     ) -> list[int]:
-        """Of each sample the first offset that is known: given, told, the zone's."""
+        """Return each sample's offset: the sent one, the text's, or the zone's."""
         if told is not None:
             given = [
                 own if each is None else each
@@ -365,7 +365,7 @@ def _check_texts(texts: Collection[str], max_length: int, name: str) -> None:
 
 
 def _stated_offsets(moments: list[datetime], texts: list[str]) -> list[int | None]:
-    """Seconds east of UTC as each text has them; None where it tells no place."""
+    """Return the UTC offset in each text; None for `Z` or none."""
     # The last six characters have the offset whole, and a batch has few of them.
     ends = [text[-6:] for text in texts]
     told: dict[str, int | None] = {}
@@ -392,7 +392,7 @@ def _durations(starts: list[datetime], ends: list[datetime]) -> list[int]:
 
 
 def _offsets(moments: list[datetime], zone: tzinfo) -> list[int]:
-    """Seconds east of UTC in a zone; asked twice for a day on which none changes."""
+    """Return UTC offsets in a zone; days without a change need two look-ups."""
     by_day: dict[int, int | None] = {}
     offsets = []
     for moment in moments:

@@ -1,4 +1,4 @@
-"""What a timeseries resource is: how its samples are named, typed, valued and answered.
+"""Definition of a timeseries resource: names, types, units and bounds.
 
 One value of TimeseriesResource drives input, answers, events, aggregates and the
 OpenAPI document.
@@ -22,7 +22,7 @@ _SERIES_PER_RESOURCE = 100
 
 
 class Group(OpenChoices):
-    """Where people look for a resource."""
+    """The group of a resource in lists."""
 
     ACTIVITY = "activity", gettext_lazy("Activity")
     WORKOUTS = "workouts", gettext_lazy("Workouts")
@@ -34,7 +34,7 @@ class Group(OpenChoices):
 
 
 class Aggregation(OpenChoices):
-    """What the samples of a time come to: a sum, a mean, or nothing meaningful."""
+    """The aggregate of samples: a sum, a mean, or none."""
 
     SUM = "sum", gettext_lazy("Sum")
     MEAN = "mean", gettext_lazy("Mean")
@@ -84,22 +84,22 @@ class TimeseriesResource:
 
     @property
     def event_resource(self) -> str:
-        """The name in events, arrivals and introspection (contract 3.4)."""
+        """Return the name in events, arrivals and introspection (contract 3.4)."""
         return self.event_name or self.slug
 
     def event_type(self, *, is_new: bool) -> str:
-        """The name of the event of samples that are new, or that changed."""
+        """Return the event type of new or changed samples."""
         verb = "created" if is_new else "updated"
         return f"daily.data.{self.event_resource}.{verb}"
 
     @property
     def historical_event_type(self) -> str:
-        """The name of the event that tells that a backfill is done."""
+        """Return the event type of a completed backfill."""
         return f"historical.data.{self.event_resource}.created"
 
     @property
     def series(self) -> dict[int, str | None]:
-        """The closed type of each of this resource's series; None: without type.
+        """Return the fixed type of each series of this resource; None without type.
 
         Empty where the type is open: the store numbers those.
         """

@@ -1,4 +1,4 @@
-"""The wire shapes of samples: as answered, as sent in events, and as pushed.
+"""Wire shapes of samples in answers, events and pushes.
 
 Contract 5.1, 5.2, 8.2.
 """
@@ -34,7 +34,7 @@ def shape_samples(
     rows: Sequence[SampleRow],
     types: Mapping[int, str | None],
 ) -> list[dict[str, Any]]:
-    """Samples as answers and events have them: every key of the contract, always.
+    """Return samples as answers and events have them, with every key.
 
     `types` has the words of the rows' series. Source: Contract 5.2, D6, D22.
     """
@@ -82,7 +82,7 @@ def shape_samples(
 def shape_event(
     user_uuid: UUID, source: EventSource, samples: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    """Data of an event of samples (contract 8.2)."""
+    """Return the data of an event of samples (contract 8.2)."""
     return {
         "data": samples,
         "source_id": find_provider(source["slug"]).id,
@@ -92,7 +92,7 @@ def shape_event(
 
 
 def event_schema(resource: TimeseriesResource) -> Schema:
-    """The JSON Schema of `shape_event`."""
+    """Return the JSON Schema of `shape_event`."""
     return closed_schema(
         {
             "data": {"type": "array", "items": sample_schema(resource)},
@@ -104,7 +104,7 @@ def event_schema(resource: TimeseriesResource) -> Schema:
 
 
 def historical_schema() -> Schema:
-    """The JSON Schema of the event that tells that a backfill is done."""
+    """Return the JSON Schema of the event of a completed backfill."""
     return closed_schema(
         {
             "user_id": Id().schema,
@@ -116,7 +116,7 @@ def historical_schema() -> Schema:
 
 
 def sample_schema(resource: TimeseriesResource) -> Schema:
-    """The JSON Schema of a sample as answered."""
+    """Return the JSON Schema of a sample as answered."""
     value: Schema = {"type": "integer"} if resource.is_whole else _NUMBER
     properties: dict[str, Schema] = {
         "timestamp": _MOMENT,
@@ -135,7 +135,7 @@ def sample_schema(resource: TimeseriesResource) -> Schema:
 
 
 def any_sample_schema() -> Schema:
-    """The JSON Schema of a sample of any resource, each key saying whose it is."""
+    """Return the JSON Schema of a sample of any resource."""
     keys: dict[str, Schema] = {
         "timestamp": _MOMENT,
         "timezone_offset": _OFFSET,
@@ -153,7 +153,7 @@ def any_sample_schema() -> Schema:
 
 
 def any_input_schema() -> Schema:
-    """The JSON Schema of a sample of any resource as it is pushed."""
+    """Return the JSON Schema of a pushed sample of any resource."""
     return {
         "type": "object",
         "properties": {
@@ -205,7 +205,7 @@ def _type_schema(resource: TimeseriesResource) -> Schema:
 
 
 def _extra_schemas() -> dict[str, Schema]:
-    """The keys that only some resources have."""
+    """Return the schemas of keys that only some resources have."""
     found: dict[str, tuple[Schema, list[str]]] = {}
     for resource in TIMESERIES.values():
         own = {each.name: each.schema for each in resource.extras}

@@ -1,1 +1,1 @@
-"""One small class for each endpoint, by noun."""
+"""Views of the users API, one class per endpoint, by noun."""

@@ -1,4 +1,4 @@
-"""What the user endpoints share: the user of the path, a batch's elements, refusals."""
+"""Shared parts of the user endpoints: the path's user, batches and their faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Made-up sources of sandbox users (contract 3.5)."""
+"""Demo sources of sandbox users (contract 3.5)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Introspection: what sources have given, how backfills went. Contract 5.5."""
+"""Introspection: data received from sources and backfills. Contract 5.5."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sources: what can be connected, and what a user has connected. Contract 2.4, 3.1."""
+"""Sources: available ones, and those of a user. Contract 2.4, 3.1."""
 
 from __future__ import annotations
 

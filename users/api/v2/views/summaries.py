@@ -1,4 +1,4 @@
-"""Summaries: take in a batch, read a range of days. Contract 4.1, 5.4.
+"""Summaries: store a batch, read a range of days. Contract 4.1, 5.4.
 
 Each resource of the registry has one path and one view class, made here.
 """

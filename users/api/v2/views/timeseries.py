@@ -1,4 +1,4 @@
-"""Timeseries: take in a batch of samples, read them grouped. Contract 5.1, 5.4.
+"""Timeseries: store a batch of samples, read them grouped. Contract 5.1, 5.4.
 
 One pair of paths serves every resource of the registry.
 """
