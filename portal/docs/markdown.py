@@ -75,7 +75,7 @@ def render_markdown(text: str, *, resolve: Callable[[str], str | None]) -> Rende
     tokens = parser.parse(_COMMENT.sub("", text))
     title, tokens = _take_title(tokens)
     headings = _mark_headings(tokens)
-    _mark_tables(tokens, title)
+    _mark_blocks(tokens, title)
     for token in tokens:
         if token.type == "inline":
             _resolve_links(token, resolve)
@@ -132,14 +132,18 @@ def _mark_headings(tokens: Sequence[Token]) -> list[Heading]:
     return found
 
 
-def _mark_tables(tokens: Sequence[Token], title: str) -> None:
-    """Give tables a caption, and each cell the label of its column."""
+def _mark_blocks(tokens: Sequence[Token], title: str) -> None:
+    """Give tables a caption, cells the label of their column, samples a unique one."""
     heading = title
+    samples: dict[str, int] = {}
     labels: list[str] = []
     column = 0
     for index, token in enumerate(tokens):
         if token.type == "heading_open":
             heading = _plain(tokens[index + 1])
+        elif token.type in ("fence", "code_block"):
+            samples[heading] = samples.get(heading, 0) + 1
+            token.meta["label"] = f"{heading}, {samples[heading]}"
         elif token.type == "table_open":
             labels = []
             token.meta["caption"] = heading
@@ -183,7 +187,7 @@ class _Renderer(RendererHTML):
             with contextlib.suppress(ValueError):
                 return json_box("JSON", json.loads(code))
         name = LANGUAGES.get(language, language)
-        return codebox(SafeString(escape(code)), name, name)
+        return codebox(SafeString(escape(code)), name, token.meta["label"])
 
     def code_block(self, tokens: Sequence[Token], index: int, *rest: Any) -> str:
         return self.fence(tokens, index, *rest)

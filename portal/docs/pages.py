@@ -66,6 +66,7 @@ def list_kinds() -> tuple[Kind, ...]:
             kinds.append((match[1], []))
         elif match := _ENTRY.fullmatch(line):
             title, source, summary = match.groups(default="")
+            summary = summary[:1].upper() + summary[1:].replace("`", "")
             kinds[-1][1].append(Page(_make_slug(source), title, summary, source))
     return tuple(Kind(title, tuple(pages)) for title, pages in kinds)
 

@@ -22,7 +22,7 @@ RESULTS_MAX = 30
 EXCERPT_LENGTH = 200
 # The binding texts name everything, so other pages come first.
 LAST_PAGES = {"contract", "specification"}
-_HEADING_SCORE, _TITLE_SCORE, _START_SCORE, _COUNT_MAX = 10, 5, 2, 5
+_HEADING_SCORE, _TITLE_SCORE, _START_SCORE, _COUNT_MAX = 10, 5, 2, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,8 @@ def _index(pages: tuple[tuple[Page, int], ...]) -> tuple[_Entry, ...]:
         _Entry(
             page,
             section,
-            page.title.lower(),
-            section.heading.lower(),
+            _compact(page.title),
+            _compact(section.heading),
             section.text.lower(),
         )
         for page, _ in pages
@@ -78,20 +78,26 @@ def _index(pages: tuple[tuple[Page, int], ...]) -> tuple[_Entry, ...]:
     )
 
 
+def _compact(title: str) -> str:
+    """Return a title in small letters without spaces: "backup" finds "Back up"."""
+    return title.lower().replace(" ", "")
+
+
 def _score_entry(entry: _Entry, words: list[str]) -> float:
     """Return how well a section fits; 0 where it lacks a word."""
     score = 0.0
     for word in words:
         in_heading = word in entry.heading
-        # A page's title counts for its first section, which introduces it.
-        in_title = word in entry.title and not entry.section.anchor
+        in_title = word in entry.title
         count = entry.text.count(word)
         if not (in_heading or in_title or count):
             return 0.0
         score += _HEADING_SCORE * in_heading + _TITLE_SCORE * in_title
         score += min(count, _COUNT_MAX)
         whole = re.compile(rf"(?<!\w){re.escape(word)}")
-        score += _START_SCORE * bool(whole.search(f"{entry.heading} {entry.text}"))
+        score += _START_SCORE * bool(
+            whole.search(f"{entry.section.heading.lower()} {entry.text}")
+        )
     return score / 10 if entry.page.slug in LAST_PAGES else score
 
 
