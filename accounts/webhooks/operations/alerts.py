@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from accounts.models import Tenant
 
-MAIL_JOB = "webhooks.send_alert_mail"
+MAIL_JOB = "webhooks.mail_alert"
 # Per cent of DISABLE_AFTER that are over when a mail warns; the last is the end itself.
 WARN_PERCENTS = (50, 70, 90)
 DISABLED_PERCENT = 100
