@@ -148,7 +148,9 @@ def _view(
             return {"calls": [build_call(user, question, each) for each in shown]}
         case ViewAs.EVENTS:
             return {
-                "record_events": _find_events_by_series(request, user, question, shown)
+                "events_by_series": _find_events_by_series(
+                    request, user, question, shown
+                )
             }
         case _:
             return {

@@ -243,9 +243,9 @@ def test_events_that_carried_the_samples_are_found(alice_web, user):
 
     reply = open_page(alice_web, user, "?series=heartrate&view=events")
 
-    ((_, ((carrier, _),)),) = reply.context["carriers"]
-    assert carrier.event.event_type == "daily.data.heartrate.created"
-    assert carrier.records == 1
+    ((_, ((record_event, _),)),) = reply.context["events_by_series"]
+    assert record_event.event.event_type == "daily.data.heartrate.created"
+    assert record_event.records == 1
 
 
 @pytest.mark.parametrize(

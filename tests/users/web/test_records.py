@@ -33,8 +33,8 @@ def test_a_sample_is_shown_with_the_events_that_carried_it(
     shown = reply.context["record"]
     assert shown.body["source"]["provider"] == "oura"
     assert shown.body["timestamp"] == "2026-02-28T10:00:00+00:00"
-    ((carrier, _),) = reply.context["carriers"]
-    assert (carrier.provider, carrier.records) == ("oura", 1)
+    ((record_event, _),) = reply.context["record_events"]
+    assert (record_event.provider, record_event.records) == ("oura", 1)
     assert audited(alice_tenant)[-1] == ("read", "heartrate", str(user.uuid))
 
 
@@ -47,8 +47,8 @@ def test_a_summary_is_shown_as_it_came_and_as_it_is_answered(alice_web, user):
     assert shown.body["id"] == str(summary_id)
     assert shown.raw["bedtime_start"] == "2026-02-28T22:00:00+00:00"
     assert dict(shown.facts)["Version"] == 1
-    ((carrier, _),) = reply.context["carriers"]
-    assert carrier.event.event_type == "daily.data.sleep.created"
+    ((record_event, _),) = reply.context["record_events"]
+    assert record_event.event.event_type == "daily.data.sleep.created"
 
 
 def test_htmx_gets_the_drawer_alone(alice_web, user):
