@@ -159,9 +159,13 @@ class LabsConfig(AppConfig):
         from accounts.states import Area
         from labs.queries.person_tests import list_person_tests
         from labs.web import inbound_overview
-        from labs.web.overview import critical_nav_count, nav_count, overview_part
+        from labs.web.overview import (
+            build_critical_nav_count,
+            build_nav_count,
+            build_overview_part,
+        )
         from labs.web.palette import find_orders
-        from labs.web.user_column import user_column
+        from labs.web.user_column import build_orders_column
         from portal.lib.registry import (
             Destination,
             Search,
@@ -174,13 +178,13 @@ class LabsConfig(AppConfig):
         )
 
         area = Area.ORDERS
-        overview_parts.add("labs", overview_part)
-        overview_parts.add("labs:inbound", inbound_overview.overview_part)
-        nav_counts.add("orders", nav_count)
-        nav_counts.add("unmatched", inbound_overview.nav_count)
-        nav_counts.add("critical", critical_nav_count)
-        user_columns.add("labs", user_column)
-        person_tests.add("labs", list_person_tests)
+        overview_parts.add("labs", build_overview_part)
+        overview_parts.add("labs:inbound", inbound_overview.build_overview_part)
+        nav_counts.add("orders", build_nav_count)
+        nav_counts.add("unmatched", inbound_overview.build_nav_count)
+        nav_counts.add("critical", build_critical_nav_count)
+        user_columns.add("labs", build_orders_column)
+        person_tests.add("labs", person_tests_of)
         searches.add(
             "orders", Search(20, gettext_lazy("Orders"), "flask", area, find_orders)
         )

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 POLL_SECONDS = 20
 ACKNOWLEDGED_SHOWN = 50
 # A clock with less than this left is about to run out.
-_SOON = timedelta(minutes=15)
+_NEARLY_DUE = timedelta(minutes=15)
 
 
 class AcknowledgeForm(forms.Form):
@@ -81,13 +81,13 @@ class AcknowledgeForm(forms.Form):
         required=False, label=gettext_lazy("They read the result back correctly")
     )
 
-    def given(self) -> Acknowledgement:
+    def acknowledgement(self) -> Acknowledgement:
         """What a valid form says."""
         return Acknowledgement(**self.cleaned_data)
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class Countdown:
     """How long a critical result has waited, against the team's limit."""
 
     family: str
@@ -104,7 +104,7 @@ class AlertRow:
 
     alert: CriticalAlert
     results: Sequence[Result]
-    clock: Clock
+    countdown: Countdown
     told_by: str = ""
     took: str = ""
     was_late: bool = False
@@ -133,8 +133,10 @@ def critical_queue(request: TenantRequest) -> HttpResponse:
         "labs/critical.html",
         fragment="labs/_critical.html",
         section="critical",
-        waiting=[alert_row(one, results.get(one.order_id, ())) for one in waiting],
-        done=[alert_row(one, results.get(one.order_id, ())) for one in done],
+        waiting=[
+            build_alert_row(one, results.get(one.order_id, ())) for one in waiting
+        ],
+        done=[build_alert_row(one, results.get(one.order_id, ())) for one in done],
         seen=seen,
         poll_seconds=POLL_SECONDS,
         limit=request.tenant.critical_result_limit_minutes,
@@ -157,18 +159,18 @@ def acknowledge(request: TenantRequest, alert_id: int) -> HttpResponse:
                 tenant=request.tenant,
                 actor=request.actor,
                 alert_id=alert_id,
-                given=form.given(),
+                given=form.acknowledgement(),
                 name=request.member.name or request.member.email,
             )
         except Conflict as settled:
             messages.error(request, settled.message)
-            return _to_order(request, alert)
+            return _redirect_to_results(request, alert)
         except DomainError as refused:
             known = refused.field if refused.field in form.fields else None
             form.add_error(known, refused.message)
         else:
             messages.success(request, _("Critical result acknowledged."))
-            return _to_order(request, alert)
+            return _redirect_to_results(request, alert)
     record_read(
         tenant=request.tenant,
         actor=request.actor,
@@ -185,36 +187,38 @@ def acknowledge(request: TenantRequest, alert_id: int) -> HttpResponse:
         back_words=_("Critical results"),
         status=422 if form.errors else 200,
         form=form,
-        row=alert_row(alert, results.get(alert.order_id, ())),
+        row=build_alert_row(alert, results.get(alert.order_id, ())),
     )
 
 
-def alert_row(alert: CriticalAlert, results: Sequence[Result]) -> AlertRow:
+def build_alert_row(alert: CriticalAlert, results: Sequence[Result]) -> AlertRow:
     """A critical result as pages show it."""
     until = alert.acknowledged_at
     told_by = ToldBy.known(alert.told_by)
     return AlertRow(
         alert=alert,
         results=results,
-        clock=clock_of(alert),
+        countdown=build_countdown(alert),
         told_by=str(told_by.label) if told_by else words(alert.told_by),
-        took=time_words(until - alert.opened_at) if until else "",
+        took=format_duration(until - alert.opened_at) if until else "",
         was_late=bool(until and until > alert.due_at),
     )
 
 
-def clock_of(alert: CriticalAlert) -> Clock:
+def build_countdown(alert: CriticalAlert) -> Countdown:
     """The clock of one that waits, as it stands now."""
     left = alert.due_at - timezone.now()
     if left <= timedelta():
-        return Clock("bad", _("%(time)s overdue") % {"time": time_words(-left)})
-    return Clock(
-        "warn" if left <= _SOON else "rev",
-        _("%(time)s left") % {"time": time_words(left)},
+        return Countdown(
+            "bad", _("%(time)s overdue") % {"time": format_duration(-left)}
+        )
+    return Countdown(
+        "warn" if left <= _NEARLY_DUE else "rev",
+        _("%(time)s left") % {"time": format_duration(left)},
     )
 
 
-def time_words(span: timedelta) -> str:
+def format_duration(span: timedelta) -> str:
     """42 min, 3 h 5 min, 2 days."""
     minutes = int(span.total_seconds() // 60)
     if minutes < 60:
@@ -227,5 +231,5 @@ def time_words(span: timedelta) -> str:
     return _("%(days)d days") % {"days": hours // 24}
 
 
-def _to_order(request: TenantRequest, alert: CriticalAlert) -> HttpResponse:
+def _redirect_to_results(request: TenantRequest, alert: CriticalAlert) -> HttpResponse:
     return go_to(request, page_url(request, "labs:results", order_id=alert.order_id))

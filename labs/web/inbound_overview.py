@@ -21,56 +21,56 @@ if TYPE_CHECKING:
     from portal.lib.web import TenantRequest
 
 # By request: a page's tabs and its navigation tell the same numbers.
-_counted: WeakKeyDictionary[TenantRequest, ReviewQueueCounts] = WeakKeyDictionary()
+_counts: WeakKeyDictionary[TenantRequest, Waiting] = WeakKeyDictionary()
 
 
-def waiting_of(request: TenantRequest) -> ReviewQueueCounts:
+def count_inbound_waiting(request: TenantRequest) -> Waiting:
     """How much waits, counted once a request."""
-    if request not in _counted:
-        _counted[request] = count_items_to_review(tenant=request.tenant)
-    return _counted[request]
+    if request not in _counts:
+        _counts[request] = waiting(tenant=request.tenant)
+    return _counts[request]
 
 
-def nav_count(request: TenantRequest) -> NavCount | None:
+def build_nav_count(request: TenantRequest) -> NavCount | None:
     """How much waits for a match or a look."""
     if not request.rights.allow(Area.ORDERS):
         return None
-    number = waiting_of(request).total
+    number = count_inbound_waiting(request).total
     return NavCount(number, _("need review"), "warn") if number else None
 
 
-def overview_part(request: TenantRequest) -> OverviewPart:
+def build_overview_part(request: TenantRequest) -> OverviewPart:
     """One item, as long as something waits."""
     if not request.rights.allow(Area.ORDERS):
         return OverviewPart()
-    told = waiting_of(request)
-    if told.since is None:
+    counts = count_inbound_waiting(request)
+    if counts.since is None:
         return OverviewPart()
     url = page_url(request, "labs:unmatched")
-    only_messages = not told.reports
+    only_messages = not counts.reports
     if only_messages:
         title = ngettext(
             "%(count)d lab message to review",
             "%(count)d lab messages to review",
-            told.messages,
-        ) % {"count": told.messages}
+            counts.messages,
+        ) % {"count": counts.messages}
     else:
         title = ngettext(
             "%(count)d lab report matches no order",
             "%(count)d lab reports match no order",
-            told.reports,
-        ) % {"count": told.reports}
+            counts.reports,
+        ) % {"count": counts.reports}
     return OverviewPart(
         attention=(
             AttentionItem(
                 urgency=Urgency.ORDER,
-                since=told.since,
+                since=counts.since,
                 family="warn",
                 icon="vial",
                 title=title,
                 url=f"{url}?tab=problems" if only_messages else url,
                 detail=_("Held until matched to an order")
-                if told.reports
+                if counts.reports
                 else _("A lab message can't be read, or a lab refused an order"),
                 status="unmatched",
             ),

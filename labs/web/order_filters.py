@@ -88,7 +88,7 @@ class OrderListQuery:
     limit: int = DEFAULT_PAGE_SIZE
 
     @classmethod
-    def read(cls, query: QueryDict) -> OrderListQuery:
+    def from_query(cls, query: QueryDict) -> OrderListQuery:
         """Read a query string."""
         form = OrderFilterForm(query)
         form.is_valid()
@@ -98,7 +98,7 @@ class OrderListQuery:
             **{
                 **given,
                 "tab": WorkState(given.get("tab", WorkState.ALL)),
-                "account": _uuid(account),
+                "account": _parse_uuid(account),
                 "on_platform": account == PLATFORM,
             }
         )
@@ -115,32 +115,32 @@ class OrderListQuery:
             account_id=self.account,
             on_platform=self.on_platform,
             result=self.result,
-            created_from=_start(self._first_day),
-            created_until=_start(self.until, days=1),
+            created_from=_start_of_day(self._first_day),
+            created_until=_start_of_day(self.until, days=1),
             user_uuid=self.user,
             text=self.q.strip(),
             oldest_first=self.sort == "created_at",
         )
 
     @property
-    def created_words(self) -> str:
+    def created_label(self) -> str:
         """The days of the list in words, or empty."""
         if self.since and self.until:
             return _("%(since)s to %(until)s") % {
-                "since": _day(self.since),
-                "until": _day(self.until),
+                "since": _format_day(self.since),
+                "until": _format_day(self.until),
             }
         if self.since:
-            return _("since %(day)s") % {"day": _day(self.since)}
+            return _("since %(day)s") % {"day": _format_day(self.since)}
         if self.until:
-            return _("until %(day)s") % {"day": _day(self.until)}
+            return _("until %(day)s") % {"day": _format_day(self.until)}
         return PERIOD_WORDS.get(self.created, "")
 
     @property
-    def kept(self) -> list[tuple[str, object]]:
+    def search_parameters(self) -> list[tuple[str, object]]:
         """What a new search keeps of the query string: all but its text and offset."""
         account = PLATFORM if self.on_platform else self.account
-        kept: list[tuple[str, object]] = [
+        search_parameters: list[tuple[str, object]] = [
             ("tab", self.tab if self.tab != WorkState.ALL else None),
             ("stage", self.stage),
             ("status", self.status),
@@ -155,21 +155,23 @@ class OrderListQuery:
             ("sort", self.sort if self.sort != SORTS[0] else None),
             ("limit", self.limit if self.limit != DEFAULT_PAGE_SIZE else None),
         ]
-        return [(name, value) for name, value in kept if value]
+        return [(name, value) for name, value in search_parameters if value]
 
     @property
-    def kept_but_days(self) -> list[tuple[str, object]]:
+    def parameters_without_days(self) -> list[tuple[str, object]]:
         """What choosing other days keeps of the query string."""
-        kept = [
-            (name, value) for name, value in self.kept if name not in DAY_PARAMETERS
+        search_parameters = [
+            (name, value)
+            for name, value in self.search_parameters
+            if name not in DAY_PARAMETERS
         ]
-        return [*kept, ("q", self.q)] if self.q else kept
+        return [*search_parameters, ("q", self.q)] if self.q else search_parameters
 
     @property
-    def are_set(self) -> bool:
+    def is_filtered(self) -> bool:
         """Whether anything beside the tab narrows the list."""
         beside = {"tab", "sort", "limit"}
-        return bool(self.q or {name for name, value in self.kept} - beside)
+        return bool(self.q or {name for name, value in self.search_parameters} - beside)
 
     @property
     def _first_day(self) -> date | None:
@@ -178,7 +180,7 @@ class OrderListQuery:
         return timezone.localdate() - timedelta(days=PERIODS[self.created] - 1)
 
 
-def _start(day: date | None, *, days: int = 0) -> datetime | None:
+def _start_of_day(day: date | None, *, days: int = 0) -> datetime | None:
     """When the day that lies `days` after `day` begins, where the reader is."""
     if day is None:
         return None
@@ -188,12 +190,12 @@ def _start(day: date | None, *, days: int = 0) -> datetime | None:
         return None
 
 
-def _day(day: date) -> str:
+def _format_day(day: date) -> str:
     this_year = day.year == timezone.localdate().year
     return f"{day.day} {day:%b}" + ("" if this_year else f" {day.year}")
 
 
-def _uuid(text: str) -> UUID | None:
+def _parse_uuid(text: str) -> UUID | None:
     try:
         return UUID(text)
     except ValueError:

@@ -41,7 +41,7 @@ from labs.states.orders import (
     allowed_moves,
     split_status,
 )
-from labs.web.critical import alert_row
+from labs.web.critical import build_alert_row
 from labs.web.lifecycle import (
     history_of,
     is_known,
@@ -50,7 +50,7 @@ from labs.web.lifecycle import (
     turnaround_of,
 )
 from labs.web.order_rows import format_account_name
-from labs.web.papers import shelf_of
+from labs.web.papers import list_order_documents
 from labs.web.visits import build_appointment_card
 from portal.lib.web import render_page, wants_fragment
 from portal.pills import find_pill, words
@@ -153,7 +153,7 @@ def show_order(
         last_event=events[-1],
         poll_seconds=_poll_seconds(events[-1]),
         stages=stages_of(order, events, is_unsettled=is_unsettled),
-        alerts=[alert_row(alert, ()) for alert in alerts],
+        alerts=[build_alert_row(alert, ()) for alert in alerts],
         may_acknowledge=request.rights.allow(Area.SIGN_REPORTS, write=True),
         history=history_of(events),
         next_step=next_step(order, is_unsettled=is_unsettled),
@@ -170,7 +170,7 @@ def show_order(
         answers=list_order_answers(order),
         comment=requisition_comment_of(order),
         prints_comments=order.lab.slug in COMMENT_LABS,
-        papers=shelf_of(request, order),
+        documents=list_order_documents(request, order),
         visit=build_appointment_card(request, order),
         relatives=_relatives(order),
         insurance=_insurance(order),

@@ -55,7 +55,7 @@ class OrderRow:
     is_to_book: bool
 
 
-def order_row(order: Order) -> OrderRow:
+def build_order_row(order: Order) -> OrderRow:
     """An order as a row."""
     method = CollectionMethod.known(order.method)
     origin = OrderOrigin.known(order.origin)

@@ -34,8 +34,8 @@ from labs.web.order_filters import (
     RESULTS,
     OrderListQuery,
 )
-from labs.web.order_rows import PLATFORM_WORDS, format_account_name, order_row
-from labs.web.overview import attention_number
+from labs.web.order_rows import PLATFORM_WORDS, build_order_row, format_account_name
+from labs.web.overview import count_orders_needing_attention
 from portal.lib.csv_files import csv_file, csv_instant
 from portal.lib.web import Pager, render_page
 from portal.pills import find_pill
@@ -74,7 +74,7 @@ def order_list(request: TenantRequest) -> HttpResponse:
     views = build_views_row(request)
     if views.opens_at and request.method == "GET":
         return HttpResponseRedirect(views.opens_at)
-    asked = OrderListQuery.read(request.GET)
+    asked = OrderListQuery.from_query(request.GET)
     may_see_patients = request.rights.allow(Area.PATIENT_DETAILS)
     show_patients = request.method == "POST" and may_see_patients
     per_status = count_orders_per_status(tenant=request.tenant)
@@ -97,24 +97,24 @@ def order_list(request: TenantRequest) -> HttpResponse:
         fragment="labs/_orders.html",
         asked=asked,
         views=views,
-        rows=[order_row(order) for order in page.orders],
+        rows=[build_order_row(order) for order in page.orders],
         pager=Pager(total=page.total, offset=asked.offset, limit=asked.limit),
         is_total_exact=page.is_exact,
         page_sizes=PAGE_SIZES,
-        tabs=_tabs(per_status, attention_number(request)),
+        tabs=_build_tabs(per_status, count_orders_needing_attention(request)),
         has_any=any(per_status.values()),
         may_see_patients=may_see_patients,
         show_patients=show_patients,
         section="orders",
-        **_choices(asked, per_status, accounts),
+        **_build_filter_choices(asked, per_status, accounts),
     )
 
 
 @require_GET
 @require_right(Area.ORDERS)
-def order_file(request: TenantRequest) -> HttpResponse:
+def export_orders(request: TenantRequest) -> HttpResponse:
     """The list as CSV, all that match up to COUNTED_UP_TO, without patient details."""
-    asked = OrderListQuery.read(request.GET)
+    asked = OrderListQuery.from_query(request.GET)
     wanted: dict[str, Any] = {
         "tenant": request.tenant,
         "filters": asked.filters,
@@ -131,7 +131,9 @@ def order_file(request: TenantRequest) -> HttpResponse:
     orders = list_orders(**wanted, limit=COUNTED_UP_TO).orders
     _record_list(request, "order_file", f"orders={len(orders)}")
     return csv_file(
-        name="orders", columns=_COLUMNS, rows=(_cells(order) for order in orders)
+        name="orders",
+        columns=_COLUMNS,
+        rows=(_list_csv_cells(order) for order in orders),
     )
 
 
@@ -139,8 +141,8 @@ def order_file(request: TenantRequest) -> HttpResponse:
 @require_right(Area.USERS)
 @require_right(Area.ORDERS)
 def user_orders(request: TenantRequest, user_id: str) -> HttpResponse:
-    overview = user_overview(tenant=request.tenant, user_id=_uuid(user_id))
-    page = list_orders(
+    overview = user_overview(tenant=request.tenant, user_id=_parse_uuid(user_id))
+    page = listed_orders(
         tenant=request.tenant,
         filters=ListFilters(user_uuid=overview.user.uuid),
         statuses=(),
@@ -159,7 +161,7 @@ def user_orders(request: TenantRequest, user_id: str) -> HttpResponse:
         overview=overview,
         section="users",
         tab="orders",
-        rows=[order_row(order) for order in page.orders],
+        rows=[build_order_row(order) for order in page.orders],
         total=page.total,
     )
 
@@ -173,7 +175,7 @@ def _record_list(request: TenantRequest, subject: str, subject_id: str) -> None:
     )
 
 
-def _tabs(
+def _build_tabs(
     per_status: Mapping[str, int], attention: int
 ) -> list[tuple[WorkState, str, str]]:
     """Each tab, how many orders it holds, and the family of that number."""
@@ -186,17 +188,17 @@ def _tabs(
             else sum(n for s, n in per_status.items() if fits is None or fits(s))
         )
         family = "bad" if state == WorkState.ATTENTION and number else ""
-        tabs.append((state, _counted(number), family))
+        tabs.append((state, _format_count(number), family))
     return tabs
 
 
-def _counted(number: int) -> str:
+def _format_count(number: int) -> str:
     if number > COUNTED_UP_TO:
         return f"{COUNTED_UP_TO:,}+"
     return f"{number:,}"
 
 
-def _choices(
+def _build_filter_choices(
     asked: OrderListQuery,
     per_status: Iterable[str],
     accounts: list[LabAccount],
@@ -237,8 +239,8 @@ def _choices(
     }
 
 
-def _cells(order: Order) -> tuple[str, ...]:
-    row = order_row(order)
+def _list_csv_cells(order: Order) -> tuple[str, ...]:
+    row = build_order_row(order)
     return (
         str(order.pk),
         csv_instant(order.created_at),
@@ -255,7 +257,7 @@ def _cells(order: Order) -> tuple[str, ...]:
     )
 
 
-def _uuid(text: str) -> UUID:
+def _parse_uuid(text: str) -> UUID:
     try:
         return UUID(text)
     except ValueError:

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 TREND_DAYS = 26
 # The attention list names this many orders and leaves the rest to their own list.
 LISTED = 3
-_TITLES = {
+_PROBLEM_TITLES = {
     "problem_in_transit_customer": gettext_lazy(
         "A test kit is delayed on its way to the user"
     ),
@@ -65,8 +65,8 @@ _TITLES = {
     "lost": gettext_lazy("A test kit or sample is lost"),
     "do_not_process": gettext_lazy("An order will not be processed"),
 }
-_STUCK = gettext_lazy("An order has no requisition yet")
-_CRITICAL = gettext_lazy("A critical result is not acknowledged")
+_NO_REQUISITION = gettext_lazy("An order has no requisition yet")
+_UNACKNOWLEDGED = gettext_lazy("A critical result is not acknowledged")
 _OVERDUE = gettext_lazy("Results are overdue")
 
 
@@ -80,53 +80,49 @@ class StageCount:
 
 
 # By request: a page's tab or tile and its navigation tell the same number.
-_attention: WeakKeyDictionary[TenantRequest, int] = WeakKeyDictionary()
+_attention_counts: WeakKeyDictionary[TenantRequest, int] = WeakKeyDictionary()
 
 
-def attention_number(request: TenantRequest) -> int:
+def count_orders_needing_attention(request: TenantRequest) -> int:
     """How many orders need attention, counted once a request."""
-    if request not in _attention:
-        _attention[request] = count_orders_needing_attention(tenant=request.tenant)
-    return _attention[request]
+    if request not in _attention_counts:
+        _attention_counts[request] = count_attention(tenant=request.tenant)
+    return _attention_counts[request]
 
 
-def overview_part(request: TenantRequest) -> OverviewPart:
+def build_overview_part(request: TenantRequest) -> OverviewPart:
     """Orders in progress, by stage, and those that somebody has to look at."""
     if not request.rights.allow(Area.ORDERS):
         return OverviewPart()
-    per_status = count_orders_per_status(tenant=request.tenant)
-    stages = _stages(request, per_status)
-    attention = attention_number(request)
-    shown = (
-        list_orders_needing_attention(tenant=request.tenant, limit=LISTED)
-        if attention
-        else []
-    )
-    items = [_item(request, order) for order in shown]
+    per_status = orders_per_status(tenant=request.tenant)
+    stages = _count_per_stage(request, per_status)
+    attention = count_orders_needing_attention(request)
+    shown = attention_orders(tenant=request.tenant, limit=LISTED) if attention else []
+    items = [_build_attention_item(request, order) for order in shown]
     if attention > LISTED:
-        items.append(_more(request, shown[-1], attention - LISTED))
+        items.append(_build_more_item(request, shown[-1], attention - LISTED))
     return OverviewPart(
-        tiles=(_tile(request, per_status, attention),),
+        tiles=(_build_orders_tile(request, per_status, attention),),
         attention=tuple(items),
         cards=(
             OverviewCard(
                 10,
                 "labs/_orders_by_stage.html",
-                {"stages": stages, "bar": _bar(stages)},
+                {"stages": stages, "bar": _draw_stage_bar(stages)},
             ),
         ),
     )
 
 
-def nav_count(request: TenantRequest) -> NavCount | None:
+def build_nav_count(request: TenantRequest) -> NavCount | None:
     """How many orders need attention."""
     if not request.rights.allow(Area.ORDERS):
         return None
-    number = attention_number(request)
+    number = count_orders_needing_attention(request)
     return NavCount(number, _("need attention")) if number else None
 
 
-def critical_nav_count(request: TenantRequest) -> NavCount | None:
+def build_critical_nav_count(request: TenantRequest) -> NavCount | None:
     """How many critical results nobody has acknowledged."""
     if not request.rights.allow(Area.ORDERS):
         return None
@@ -134,7 +130,7 @@ def critical_nav_count(request: TenantRequest) -> NavCount | None:
     return NavCount(number, _("to acknowledge"), "bad") if number else None
 
 
-def _tile(
+def _build_orders_tile(
     request: TenantRequest, per_status: Mapping[str, int], attention: int
 ) -> Tile:
     number = sum(n for status, n in per_status.items() if is_in_progress(status))
@@ -148,11 +144,11 @@ def _tile(
         label=_("Orders in progress"),
         number=min(number, COUNTED_UP_TO),
         unit=_("or more") if number > COUNTED_UP_TO else "",
-        url=_list(request, WorkState.IN_PROGRESS),
+        url=_orders_url(request, WorkState.IN_PROGRESS),
         detail=ngettext(
             "%(count)s needs attention", "%(count)s need attention", attention
         )
-        % {"count": _counted(attention)}
+        % {"count": _format_count(attention)}
         if attention
         else _("None needs attention"),
         trend=tuple(placed.get(day, 0) for day in days),
@@ -161,7 +157,9 @@ def _tile(
     )
 
 
-def _stages(request: TenantRequest, per_status: Mapping[str, int]) -> list[StageCount]:
+def _count_per_stage(
+    request: TenantRequest, per_status: Mapping[str, int]
+) -> list[StageCount]:
     numbers = dict.fromkeys(Stage, 0)
     for status, number in per_status.items():
         if stage := stage_of(status):
@@ -173,32 +171,32 @@ def _stages(request: TenantRequest, per_status: Mapping[str, int]) -> list[Stage
     ]
 
 
-def _bar(stages: list[StageCount]) -> SafeString:
+def _draw_stage_bar(stages: list[StageCount]) -> SafeString:
     return segment_bar(
         [(str(one.stage.label), one.number) for one in stages],
         says=_("Orders in progress, by stage"),
     )
 
 
-def _item(request: TenantRequest, order: Order) -> AttentionItem:
+def _build_attention_item(request: TenantRequest, order: Order) -> AttentionItem:
     is_critical = order.has_open_alert
     is_held_up = order.status in HELD_UP
     low = split_status(order.status).low
-    other = _OVERDUE if is_at_lab(order.status) else _STUCK
+    other = _OVERDUE if is_at_lab(order.status) else _NO_REQUISITION
     page = "labs:results" if is_critical else "labs:order"
     return AttentionItem(
         urgency=Urgency.CRITICAL_RESULT if is_critical else Urgency.ORDER,
         since=order.updated_at,
         family="bad" if is_critical or not is_held_up else "warn",
         icon="flask",
-        title=_CRITICAL if is_critical else _TITLES.get(low, other),
+        title=_UNACKNOWLEDGED if is_critical else _PROBLEM_TITLES.get(low, other),
         detail=f"{order.user.client_user_id}, {order.lab_test.name}",
         url=page_url(request, page, order_id=order.pk),
         status="not_acknowledged" if is_critical else order.status,
     )
 
 
-def _more(request: TenantRequest, last: Order, number: int) -> AttentionItem:
+def _build_more_item(request: TenantRequest, last: Order, number: int) -> AttentionItem:
     return AttentionItem(
         urgency=Urgency.ORDER,
         since=last.updated_at,
@@ -209,16 +207,16 @@ def _more(request: TenantRequest, last: Order, number: int) -> AttentionItem:
             "%(count)s more orders need attention",
             number,
         )
-        % {"count": _counted(number)},
-        url=_list(request, WorkState.ATTENTION),
+        % {"count": _format_count(number)},
+        url=_orders_url(request, WorkState.ATTENTION),
     )
 
 
-def _list(request: TenantRequest, tab: WorkState) -> str:
+def _orders_url(request: TenantRequest, tab: WorkState) -> str:
     return f"{page_url(request, 'labs:orders')}?tab={tab}"
 
 
-def _counted(number: int) -> str:
+def _format_count(number: int) -> str:
     over = number > COUNTED_UP_TO
     if over:
         return _("%(count)s or more") % {"count": f"{COUNTED_UP_TO:,}"}

@@ -54,7 +54,7 @@ _DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class OrderDocuments:
     """Which papers of an order there are for this member, and the link that is out.
 
     `requisition` and `labels` come with the requisition; `link` is empty without one,
@@ -81,22 +81,22 @@ class LabelsForm(forms.Form):
     stock = forms.ChoiceField(choices=LabelStock.offered, required=False)
 
 
-def answer_paper(paper: Document) -> HttpResponse:
+def pdf_response(document: Paper) -> HttpResponse:
     """The PDF, to be shown in the browser, with the name that it is saved by."""
     return HttpResponse(
-        paper.body,
+        document.body,
         content_type="application/pdf",
-        headers={"Content-Disposition": f'inline; filename="{paper.name}"'},
+        headers={"Content-Disposition": f'inline; filename="{document.name}"'},
     )
 
 
-def shelf_of(request: TenantRequest, order: Order) -> Shelf:
+def list_order_documents(request: TenantRequest, order: Order) -> OrderDocuments:
     """The papers of an order for this member."""
     may_see = request.rights.allow(Area.PATIENT_DETAILS)
     is_made = had_requisition_created(order)
     ends_at = requisition_link_expires_at(order)
     shows_link = may_see and ends_at is not None
-    return Shelf(
+    return OrderDocuments(
         may_see=may_see,
         requisition=is_made,
         instructions=order.lab_test.has_collection_instructions,
@@ -108,34 +108,34 @@ def shelf_of(request: TenantRequest, order: Order) -> Shelf:
         ),
         link=(requisition_url(order) or "") if shows_link else "",
         link_ends_at=ends_at if shows_link else None,
-        link_left=_left(ends_at) if shows_link and ends_at else "",
+        link_left=_format_time_left(ends_at) if shows_link and ends_at else "",
     )
 
 
 @require_GET
 @require_right(Area.ORDERS)
 @require_right(Area.PATIENT_DETAILS)
-def requisition(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+def download_requisition(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    order = full_order(tenant=request.tenant, order_id=order_id)
     try:
-        paper = render_requisition_of(order)
+        document = requisition_of(order)
     except NotFound as refusal:
-        return _back(request, order, refusal)
-    _record(request, order, "requisition")
-    return answer_paper(paper)
+        return _redirect_with_error(request, order, refusal)
+    _record_read(request, order, "requisition")
+    return pdf_response(document)
 
 
 @require_GET
 @require_right(Area.ORDERS)
 @require_right(Area.PATIENT_DETAILS)
-def labels(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def print_labels(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """The labels as they are asked for; what to print is asked first."""
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     if not had_requisition_created(order):
         refusal = NotFound(
             "requisition_not_found", _("The requisition is not ready yet.")
         )
-        return _back(request, order, refusal)
+        return _redirect_with_error(request, order, refusal)
     if "collection_date" not in request.GET:
         form = LabelsForm(
             initial={
@@ -144,56 +144,58 @@ def labels(request: TenantRequest, order_id: UUID) -> HttpResponse:
                 "stock": LabelStock.SHEET,
             }
         )
-        return _ask_labels(request, order, form)
+        return _render_label_dialog(request, order, form)
     form = LabelsForm(request.GET)
     if not form.is_valid():
-        return _ask_labels(request, order, form, status=422)
+        return _render_label_dialog(request, order, form, status=422)
     day: date = form.cleaned_data["collection_date"]
-    paper = render_labels(
+    document = labels_of(
         order,
         collected_on=day,
         number=form.cleaned_data["number_of_labels"],
         stock=LabelStock.known(form.cleaned_data["stock"]) or LabelStock.SHEET,
     )
-    _record(request, order, "labels")
-    return answer_paper(paper)
+    _record_read(request, order, "labels")
+    return pdf_response(document)
 
 
 @require_GET
 @require_right(Area.ORDERS)
-def instructions(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+def download_instructions(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    order = full_order(tenant=request.tenant, order_id=order_id)
     try:
-        paper = render_order_instructions(order)
+        document = instructions_of(order)
     except NotFound as refusal:
-        return _back(request, order, refusal)
-    _record(request, order, "collection_instructions")
-    return answer_paper(paper)
+        return _redirect_with_error(request, order, refusal)
+    _record_read(request, order, "collection_instructions")
+    return pdf_response(document)
 
 
 @require_GET
 @require_right(Area.ORDERS)
 @require_right(Area.PATIENT_DETAILS)
-def results(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+def download_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    order = full_order(tenant=request.tenant, order_id=order_id)
     try:
         found = get_results_of_order(order=order)
     except NotFound as refusal:
-        return _back(request, order, refusal)
-    _record(request, order, "result")
-    return answer_paper(render_results_report(found=found, tenant=request.tenant))
+        return _redirect_with_error(request, order, refusal)
+    _record_read(request, order, "result")
+    return pdf_response(results_paper(found=found, tenant=request.tenant))
 
 
 @require_GET
 @require_right(Area.CATALOGUE)
-def panel_instructions(request: TenantRequest, lab_test_id: str) -> HttpResponse:
+def download_panel_instructions(
+    request: TenantRequest, lab_test_id: str
+) -> HttpResponse:
     try:
         wanted = UUID(lab_test_id)
     except ValueError:
         raise Http404 from None
     panel = full_lab_test(tenant=request.tenant, lab_test_id=wanted)
     try:
-        return answer_paper(render_panel_instructions(panel))
+        return pdf_response(instructions_of_panel(panel))
     except NotFound as refusal:
         messages.error(request, refusal.message)
         return HttpResponseRedirect(page_url(request, "labs:tests"))
@@ -207,7 +209,7 @@ def reissue_link(request: TenantRequest, order_id: UUID) -> HttpResponse:
     try:
         reissue_requisition_link(order=order, actor=request.actor)
     except NotFound as refusal:
-        return _back(request, order, refusal)
+        return _redirect_with_error(request, order, refusal)
     messages.success(
         request,
         _(
@@ -219,7 +221,7 @@ def reissue_link(request: TenantRequest, order_id: UUID) -> HttpResponse:
     return HttpResponseRedirect(page_url(request, "labs:order", order_id=order.pk))
 
 
-def _ask_labels(
+def _render_label_dialog(
     request: TenantRequest, order: Order, form: LabelsForm, status: int = 200
 ) -> HttpResponse:
     return render_form(
@@ -234,13 +236,15 @@ def _ask_labels(
     )
 
 
-def _back(request: TenantRequest, order: Order, refusal: NotFound) -> HttpResponse:
+def _redirect_with_error(
+    request: TenantRequest, order: Order, refusal: NotFound
+) -> HttpResponse:
     """To the order's page, which says there why."""
     messages.error(request, refusal.message)
     return HttpResponseRedirect(page_url(request, "labs:order", order_id=order.pk))
 
 
-def _record(request: TenantRequest, order: Order, subject: str) -> None:
+def _record_read(request: TenantRequest, order: Order, subject: str) -> None:
     record_read(
         tenant=request.tenant,
         actor=request.actor,
@@ -250,7 +254,7 @@ def _record(request: TenantRequest, order: Order, subject: str) -> None:
     )
 
 
-def _left(ends_at: datetime) -> str:
+def _format_time_left(ends_at: datetime) -> str:
     """How long until then, in days and hours; empty for a moment that has passed."""
     left = ends_at - timezone.now()
     if left <= timedelta():

@@ -13,7 +13,7 @@ from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_GET
 
 from labs.operations.papers import open_requisition_link
-from labs.web.papers import answer_paper
+from labs.web.papers import pdf_response
 from portal.lib.errors import DomainError, NotFound
 
 if TYPE_CHECKING:
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 @require_GET
-def open_link(request: HttpRequest) -> HttpResponse:
+def download_by_link(request: HttpRequest) -> HttpResponse:
     """The paper itself; 404 for a link that is none, 410 for one that has ended."""
     try:
-        paper = open_requisition_link(
+        document = open_requisition_link(
             token=request.GET.get("token", ""),
             address=request.META.get("REMOTE_ADDR") or None,
         )
@@ -33,7 +33,7 @@ def open_link(request: HttpRequest) -> HttpResponse:
     except DomainError:
         response = render(request, "labs/requisition_link_ended.html", status=410)
     else:
-        response = answer_paper(paper)
+        response = pdf_response(document)
     # Who holds the address holds the paper: it goes to no cache, index or next site.
     add_never_cache_headers(response)
     response["Referrer-Policy"] = "no-referrer"

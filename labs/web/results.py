@@ -26,7 +26,7 @@ from labs.queries.results import (
 from labs.queries.trends import list_user_trends, measure_key
 from labs.states.orders import Interpretation
 from labs.states.results import FailureType
-from labs.web.critical import alert_row
+from labs.web.critical import build_alert_row
 from labs.web.lifecycle import turnaround_of
 from labs.web.order_rows import format_account_name
 from labs.web.result_rows import (
@@ -109,7 +109,7 @@ def order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
         samples=sorted(shown.samples.all(), key=lambda one: one.sample_id),
         versions=versions_of(versions, shown=shown),
         figures=_figures(order, shown, trends),
-        alerts=[alert_row(one, critical.get(order.pk, ())) for one in alerts],
+        alerts=[build_alert_row(one, critical.get(order.pk, ())) for one in alerts],
         may_see_user=request.rights.allow(Area.USERS),
         may_acknowledge=request.rights.allow(Area.SIGN_REPORTS, write=True),
         turnaround=turnaround_of(order, list_order_events(order)),

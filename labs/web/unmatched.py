@@ -43,7 +43,7 @@ from labs.states.inbound import (
     MessageStatus,
     UnmatchedReason,
 )
-from labs.web.inbound_overview import waiting_of
+from labs.web.inbound_overview import count_inbound_waiting
 from labs.web.order_rows import PLATFORM_WORDS, format_account_name
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
@@ -106,11 +106,11 @@ class MatchForm(ReasonForm):
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class MatchPoint:
     """One thing that speaks for an order or against it."""
 
     words: str
-    says: str
+    agreement: str
     family: str
     glyph: str
 
@@ -120,13 +120,13 @@ class CandidateRow:
     """An order that a report may be of, as the page shows it."""
 
     candidate: Candidate
-    points: Sequence[Point]
+    points: Sequence[MatchPoint]
     account: str
 
 
 @require_GET
 @require_right(Area.ORDERS)
-def queue(request: TenantRequest) -> HttpResponse:
+def unmatched_list(request: TenantRequest) -> HttpResponse:
     """The reports and messages of a tab, newest first; no names, so no read of any."""
     tab = request.GET.get("tab", "")
     tab = tab if tab in _TABS else str(MatchStatus.UNMATCHED)
@@ -140,7 +140,7 @@ def queue(request: TenantRequest) -> HttpResponse:
         rows, total = list_reports_in_status(
             tenant=request.tenant, status=tab, offset=offset, limit=PAGE_SIZE
         )
-    waiting = waiting_of(request)
+    waiting = count_inbound_waiting(request)
     counts = {MatchStatus.UNMATCHED: waiting.reports, PROBLEMS: waiting.messages}
     return render_page(
         request,
@@ -148,7 +148,7 @@ def queue(request: TenantRequest) -> HttpResponse:
         section="unmatched",
         tab=tab,
         tabs=[(str(name), words, counts.get(name)) for name, words in _TABS.items()],
-        rows=[(row, _account(row), _reason(row)) for row in rows],
+        rows=[(row, _account_label(row), _reason_label(row)) for row in rows],
         is_problems=tab == PROBLEMS,
         pager=Pager(total=total, offset=offset, limit=PAGE_SIZE),
         may_open=request.rights.allow(Area.PATIENT_DETAILS),
@@ -159,9 +159,9 @@ def queue(request: TenantRequest) -> HttpResponse:
 @require_right(Area.ORDERS)
 def report_page(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
     """One report with the orders that it may be of."""
-    row = _report(request, lab_report_id)
-    report = parse_stored_report(row)
-    _record(request, "lab_report", row.pk, row)
+    row = _get_report(request, lab_report_id)
+    report = read_report(row)
+    _record_read(request, "lab_report", row.pk, row)
     is_open = row.status == MatchStatus.UNMATCHED
     found = list_match_candidates(
         tenant=request.tenant,
@@ -176,10 +176,10 @@ def report_page(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
         row=row,
         report=report,
         sex=_SEX.get(report.patient.sex, ""),
-        account=_account(row),
-        reason=_reason(row),
+        account=_account_label(row),
+        reason=_reason_label(row),
         text=row.text.replace("\r", "\n")[:SHOWN_CHARACTERS],
-        candidates=[_candidate(one) for one in found] if is_open else [],
+        candidates=[_build_candidate_row(one) for one in found] if is_open else [],
         documents=sum(test.documents for test in report.tests),
         is_open=is_open,
         is_rejected=row.status == MatchStatus.REJECTED,
@@ -189,9 +189,9 @@ def report_page(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS)
-def match(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
+def match_report_dialog(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
     """Ask which order and why, and give the report to it."""
-    row = _report(request, lab_report_id, write=True)
+    row = _get_report(request, lab_report_id, write=True)
     given = {"order": request.GET.get("order", "")}
     form = MatchForm(read_posted(request), initial=given)
     if request.method == "POST" and form.is_valid():
@@ -203,7 +203,7 @@ def match(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
                 why=form.cleaned_data["why"],
             )
         except DomainError as refused:
-            _refuse(form, refused, "order")
+            _add_refusal(form, refused, "order")
         else:
             messages.success(
                 request, _("Report matched. Its results are added to the order.")
@@ -212,9 +212,9 @@ def match(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
             return go_to(request, page_url(request, "labs:order", order_id=order_id))
     report = parse_stored_report(row)
     if request.method == "GET":
-        _record(request, "lab_report", row.pk, row)
-    chosen = _chosen(request, row, report, form)
-    return _ask(
+        _record_read(request, "lab_report", row.pk, row)
+    chosen = _find_chosen_candidate(request, row, report, form)
+    return _render_dialog(
         request,
         row,
         "match",
@@ -227,26 +227,26 @@ def match(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS)
-def reject(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
+def reject_report_dialog(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
     """Ask why, and take the report out of the queue."""
-    row = _report(request, lab_report_id, write=True)
-    form = ReasonForm(read_posted(request))
+    row = _get_report(request, lab_report_id, write=True)
+    form = ReasonForm(posted(request))
     if request.method == "POST" and form.is_valid():
         try:
             reject_report(report=row, actor=request.actor, why=form.cleaned_data["why"])
         except DomainError as refused:
-            _refuse(form, refused, "why")
+            _add_refusal(form, refused, "why")
         else:
             messages.success(request, _("Report rejected."))
             return go_to(request, page_url(request, "labs:unmatched"))
-    return _ask(request, row, "reject", _("Reject this report?"), form)
+    return _render_dialog(request, row, "reject", _("Reject this report?"), form)
 
 
 @require_http_methods(["POST"])
 @require_right(Area.ORDERS)
-def put_back(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
+def restore_report(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
     """Let a rejected report wait again."""
-    row = _report(request, lab_report_id, write=True)
+    row = _get_report(request, lab_report_id, write=True)
     try:
         unreject_report(report=row, actor=request.actor)
     except DomainError as refused:
@@ -262,8 +262,8 @@ def put_back(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
 @require_right(Area.ORDERS)
 def message_page(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
     """A malformed message or a lab's refusal, as it came."""
-    message = _message(request, lab_message_id)
-    _record(request, "lab_message", message.pk)
+    message = _get_message(request, lab_message_id)
+    _record_read(request, "lab_message", message.pk)
     text = bytes(message.content)[:SHOWN_CHARACTERS].decode("utf-8", "replace")
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     return render_page(
@@ -271,7 +271,7 @@ def message_page(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
         "labs/unmatched_message.html",
         section="unmatched",
         message=message,
-        account=_account(message),
+        account=_account_label(message),
         text="".join(c if c == "\n" or c.isprintable() else "\ufffd" for c in lines),
         is_cut=len(message.content) > SHOWN_CHARACTERS,
         is_malformed=message.status == MessageStatus.MALFORMED,
@@ -282,9 +282,9 @@ def message_page(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
 
 @require_http_methods(["POST"])
 @require_right(Area.ORDERS)
-def reread(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
+def reprocess_message(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
     """Try a malformed message again."""
-    message = _message(request, lab_message_id, write=True)
+    message = _get_message(request, lab_message_id, write=True)
     try:
         reprocess_malformed_message(message=message, actor=request.actor)
     except DomainError as refused:
@@ -297,17 +297,19 @@ def reread(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS)
-def dismiss(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
+def dismiss_message_dialog(
+    request: TenantRequest, lab_message_id: UUID
+) -> HttpResponse:
     """Ask why, and take the message out of the queue."""
-    message = _message(request, lab_message_id, write=True)
-    form = ReasonForm(read_posted(request))
+    message = _get_message(request, lab_message_id, write=True)
+    form = ReasonForm(posted(request))
     if request.method == "POST" and form.is_valid():
         try:
             dismiss_message(
                 message=message, actor=request.actor, why=form.cleaned_data["why"]
             )
         except DomainError as refused:
-            _refuse(form, refused, "why")
+            _add_refusal(form, refused, "why")
         else:
             messages.success(request, _("Message dismissed."))
             address = page_url(request, "labs:unmatched")
@@ -323,7 +325,7 @@ def dismiss(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
     )
 
 
-def _ask(
+def _render_dialog(
     request: TenantRequest,
     row: InboundReport,
     body: str,
@@ -343,12 +345,12 @@ def _ask(
     )
 
 
-def _refuse(form: forms.Form, refused: DomainError, otherwise: str) -> None:
+def _add_refusal(form: forms.Form, refused: DomainError, otherwise: str) -> None:
     known = refused.field is not None and refused.field in form.fields
     form.add_error(refused.field if known else otherwise, refused.message)
 
 
-def _report(
+def _get_report(
     request: TenantRequest, report_id: UUID, *, write: bool = False
 ) -> InboundReport:
     row = get_inbound_report(tenant=request.tenant, report_id=report_id)
@@ -357,7 +359,7 @@ def _report(
     return row
 
 
-def _message(
+def _get_message(
     request: TenantRequest, message_id: UUID, *, write: bool = False
 ) -> InboundMessage:
     message = get_inbound_message(tenant=request.tenant, message_id=message_id)
@@ -374,7 +376,7 @@ def _require_patients(request: TenantRequest, *, write: bool) -> None:
         raise PermissionDenied
 
 
-def _record(
+def _record_read(
     request: TenantRequest,
     subject: str,
     subject_id: UUID,
@@ -389,7 +391,7 @@ def _record(
     )
 
 
-def _chosen(
+def _find_chosen_candidate(
     request: TenantRequest, row: InboundReport, report: Report, form: forms.Form
 ) -> CandidateRow | None:
     """The candidate that the form names, with its evidence."""
@@ -402,32 +404,32 @@ def _chosen(
     )
     named = (one for one in found if str(one.order.pk) == wanted)
     one = next(named, None)
-    return _candidate(one) if one else None
+    return _build_candidate_row(one) if one else None
 
 
-def _candidate(candidate: Candidate) -> CandidateRow:
+def _build_candidate_row(candidate: Candidate) -> CandidateRow:
     return CandidateRow(
         candidate,
-        _points(candidate.evidence),
+        _build_match_points(candidate.evidence),
         format_account_name(candidate.order.lab_account),
     )
 
 
-def _points(evidence: Evidence) -> list[Point]:
-    told = [(words, getattr(evidence, name)) for name, words in _POINTS]
+def _build_match_points(evidence: Evidence) -> list[MatchPoint]:
+    agreements = [(words, getattr(evidence, name)) for name, words in _POINTS]
     return [
-        Point(words, str(agreement.label), *_GLYPHS[agreement])
-        for words, agreement in told
+        MatchPoint(words, str(agreement.label), *_GLYPHS[agreement])
+        for words, agreement in agreements
     ]
 
 
-def _account(row: InboundReport | InboundMessage) -> str:
+def _account_label(row: InboundReport | InboundMessage) -> str:
     message = row.message if isinstance(row, InboundReport) else row
     account = message.lab_account
     return format_account_name(account) if account else PLATFORM_WORDS
 
 
-def _reason(row: InboundReport | InboundMessage) -> str:
-    told = getattr(row, "reason", "")
-    known = UnmatchedReason.known(told)
-    return str(known.label) if known else told
+def _reason_label(row: InboundReport | InboundMessage) -> str:
+    agreements = getattr(row, "reason", "")
+    known = UnmatchedReason.known(agreements)
+    return str(known.label) if known else agreements

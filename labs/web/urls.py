@@ -27,7 +27,7 @@ app_name = "labs"
 urlpatterns = [
     path("orders/place/", place_order.place_order_page, name="place_order"),
     path("orders/", orders.order_list, name="orders"),
-    path("orders/file/", orders.order_file, name="order_file"),
+    path("orders/file/", orders.export_orders, name="order_file"),
     path("users/<str:user_id>/orders/", orders.user_orders, name="of_user"),
     path("orders/import/", imports.import_page, name="import_order"),
     path("orders/<uuid:order_id>/", order_page.order_page, name="order"),
@@ -66,12 +66,22 @@ urlpatterns = [
     path(
         "critical/<int:alert_id>/acknowledge/", critical.acknowledge, name="acknowledge"
     ),
-    path("orders/<uuid:order_id>/requisition/", papers.requisition, name="requisition"),
-    path("orders/<uuid:order_id>/labels/", papers.labels, name="labels"),
     path(
-        "orders/<uuid:order_id>/instructions/", papers.instructions, name="instructions"
+        "orders/<uuid:order_id>/requisition/",
+        papers.download_requisition,
+        name="requisition",
     ),
-    path("orders/<uuid:order_id>/results/file/", papers.results, name="results_file"),
+    path("orders/<uuid:order_id>/labels/", papers.print_labels, name="labels"),
+    path(
+        "orders/<uuid:order_id>/instructions/",
+        papers.download_instructions,
+        name="instructions",
+    ),
+    path(
+        "orders/<uuid:order_id>/results/file/",
+        papers.download_results,
+        name="results_file",
+    ),
     path("orders/<uuid:order_id>/link/", papers.reissue_link, name="reissue_link"),
     path("visits/", visit_days.appointment_list, name="visits"),
     path(
@@ -109,23 +119,25 @@ urlpatterns = [
         visits.notify_when_requisition_ready,
         name="watch_requisition",
     ),
-    path("unmatched/", unmatched.queue, name="unmatched"),
+    path("unmatched/", unmatched.unmatched_list, name="unmatched"),
     path(
         "unmatched/<uuid:lab_report_id>/",
         unmatched.report_page,
         name="unmatched_report",
     ),
     path(
-        "unmatched/<uuid:lab_report_id>/match/", unmatched.match, name="unmatched_match"
+        "unmatched/<uuid:lab_report_id>/match/",
+        unmatched.match_report_dialog,
+        name="unmatched_match",
     ),
     path(
         "unmatched/<uuid:lab_report_id>/reject/",
-        unmatched.reject,
+        unmatched.reject_report_dialog,
         name="unmatched_reject",
     ),
     path(
         "unmatched/<uuid:lab_report_id>/put-back/",
-        unmatched.put_back,
+        unmatched.restore_report,
         name="unmatched_put_back",
     ),
     path(
@@ -135,12 +147,12 @@ urlpatterns = [
     ),
     path(
         "unmatched/messages/<uuid:lab_message_id>/read/",
-        unmatched.reread,
+        unmatched.reprocess_message,
         name="unmatched_reread",
     ),
     path(
         "unmatched/messages/<uuid:lab_message_id>/dismiss/",
-        unmatched.dismiss,
+        unmatched.dismiss_message_dialog,
         name="unmatched_dismiss",
     ),
     path("lab-tests/", catalogue.lab_test_list, name="tests"),
@@ -148,7 +160,7 @@ urlpatterns = [
     path("lab-tests/new/", panels.new_panel, name="new_panel"),
     path(
         "lab-tests/<str:lab_test_id>/instructions/",
-        papers.panel_instructions,
+        papers.download_panel_instructions,
         name="panel_instructions",
     ),
     path("lab-tests/<str:lab_test_id>/archive/", catalogue.archive, name="archive"),

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from portal.lib.web import TenantRequest
 
 
-def user_column(request: TenantRequest, user_keys: Sequence[int]) -> UserColumn | None:
+def build_orders_column(
+    request: TenantRequest, user_keys: Sequence[int]
+) -> UserColumn | None:
     if not request.rights.allow(Area.ORDERS):
         return None
     return UserColumn(

@@ -48,7 +48,7 @@ from labs.states.appointments import (
 from labs.states.order_work import AWAITS_REQUISITION, is_in_progress
 from labs.states.orders import split_status
 from labs.web.booking import explain_not_bookable
-from labs.web.papers import answer_paper
+from labs.web.papers import pdf_response
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.periods import find_zone
 from portal.lib.translation import gettext_lazy
@@ -303,14 +303,12 @@ def download_patient_sheet(request: TenantRequest, order_id: UUID) -> HttpRespon
     """The patient's sheet, with the requisition behind it."""
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     try:
-        paper = render_appointment_sheet(
-            order=order, appointment=get_current_appointment(order=order)
-        )
+        document = sheet_of(order=order, appointment=appointment_of(order=order))
     except NotFound as refusal:
         messages.error(request, refusal.message)
         return _redirect_to_order(request, order)
     _record_read(request, order, "visit_sheet")
-    return answer_paper(paper)
+    return pdf_response(document)
 
 
 @require_GET

@@ -62,7 +62,7 @@ def shown(reply):
 
 
 def asked(query):
-    return OrderListQuery.read(QueryDict(query))
+    return OrderListQuery.from_query(QueryDict(query))
 
 
 def test_a_row_says_whose_order_it_is_what_was_ordered_and_how_it_stands(
