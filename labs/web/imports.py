@@ -23,10 +23,10 @@ from labs.queries.catalogue import LabTestFilters, find_lab_tests
 from labs.states.accounts import AccountReason, Billing
 from labs.states.catalogue import CollectionMethod, LabTestStatus
 from labs.web.order_action_forms import (
-    RESOLVE,
+    ASSAY_CHOOSES,
     PhysicianForm,
-    accounts_by_lab,
-    panels_by_lab,
+    group_accounts_by_lab,
+    group_panels_by_lab,
 )
 from labs.web.order_forms import PatientForm
 from labs.web.order_rows import format_account_name
@@ -78,14 +78,15 @@ class ImportForm(PhysicianForm, PatientForm):
         self._panels = {str(panel.pk): panel for panel in panels}
         self._accounts = {str(account.pk): account for account in accounts}
         self.fields["lab_test"] = forms.ChoiceField(
-            choices=[("", _("Choose a test")), *panels_by_lab(panels)],
+            choices=[("", _("Choose a test")), *group_panels_by_lab(panels)],
             error_messages={"required": _("Choose the test that was ordered.")},
         )
         self.fields["account"] = forms.ChoiceField(
-            required=False, choices=[("", RESOLVE), *accounts_by_lab(accounts)]
+            required=False,
+            choices=[("", ASSAY_CHOOSES), *group_accounts_by_lab(accounts)],
         )
 
-    def wanted(self, user_id: Any) -> OrderRequest:
+    def build_order_request(self, user_id: Any) -> OrderRequest:
         """The import of a valid form; the kit or letter goes to the patient."""
         given = self.cleaned_data
         panel = self._panels[given["lab_test"]]
@@ -107,7 +108,7 @@ class ImportForm(PhysicianForm, PatientForm):
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS, write=True)
 @require_right(Area.PATIENT_DETAILS, write=True)
-def import_page(request: TenantRequest) -> HttpResponse:
+def import_order_page(request: TenantRequest) -> HttpResponse:
     """The form; `?user=` names whose order it is."""
     form = ImportForm(
         read_posted(request),
@@ -120,7 +121,7 @@ def import_page(request: TenantRequest) -> HttpResponse:
         initial={"user": request.GET.get("user", ""), "country": "US"},
     )
     if request.method == "POST" and form.is_valid():
-        done = _import(request, form)
+        done = _import_order(request, form)
         if done is not None:
             return done
     return render_page(
@@ -132,7 +133,7 @@ def import_page(request: TenantRequest) -> HttpResponse:
     )
 
 
-def _import(request: TenantRequest, form: ImportForm) -> HttpResponse | None:
+def _import_order(request: TenantRequest, form: ImportForm) -> HttpResponse | None:
     """Import what a valid form holds; None where it was refused, with the reason."""
     owner = resolve_user(
         tenant=request.tenant, client_user_id=form.cleaned_data["user"]
@@ -144,11 +145,11 @@ def _import(request: TenantRequest, form: ImportForm) -> HttpResponse | None:
         order = import_order(
             tenant=request.tenant,
             actor=request.actor,
-            wanted=form.wanted(owner.user.uuid),
+            wanted=form.build_order_request(owner.user.uuid),
             sample_id=form.cleaned_data["sample_id"],
         )
     except DomainError as refusal:
-        form.add_error(_field_of(refusal, form), refusal.message)
+        form.add_error(_field_of_refusal(refusal, form), refusal.message)
         return None
     reason = AccountReason(order.account_reason)
     messages.success(
@@ -159,7 +160,7 @@ def _import(request: TenantRequest, form: ImportForm) -> HttpResponse | None:
     return go_to(request, page_url(request, "labs:order", order_id=order.pk))
 
 
-def _field_of(refusal: DomainError, form: ImportForm) -> str:
+def _field_of_refusal(refusal: DomainError, form: ImportForm) -> str:
     named = {
         "lab_account_id": "account",
         "physician": "physician_npi",

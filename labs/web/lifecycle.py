@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # Which stage is under way while an order stands at a status; past the last it is over.
 READY, COLLECTING, WITH_LAB, RESULTS, OVER = range(1, 6)
-_UNDER_WAY = {
+_STAGE_BY_STATUS = {
     "ordered": READY,
     "awaiting_registration": READY,
     "requisition_created": COLLECTING,
@@ -61,17 +61,17 @@ _UNDER_WAY = {
     "corrected": OVER,
 }
 # Where a status of a lab is unknown, its first part may still say how far it is.
-_UNDER_WAY_BY_TOP = {
+_STAGE_BY_TOP_STATUS = {
     OrderTopLevelStatus.COLLECTING_SAMPLE: COLLECTING,
     OrderTopLevelStatus.SAMPLE_WITH_LAB: WITH_LAB,
     OrderTopLevelStatus.COMPLETED: OVER,
 }
 # These end a stage; of the next one nothing has happened yet.
-_BEFORE = {"ordered", "requisition_created", "requisition_bypassed"}
+_ENDING_A_STAGE = {"ordered", "requisition_created", "requisition_bypassed"}
 _PROBLEMS = {"warn", "bad", "mute"}
 
 _VISIT = gettext_lazy("Next: book a visit for the patient.")
-_NEXT: dict[str, str] = {
+_NEXT_STEPS: dict[str, str] = {
     "ordered": gettext_lazy(
         "Next: the order is sent to the lab and the requisition is created."
     ),
@@ -128,8 +128,8 @@ _NEXT: dict[str, str] = {
     ),
     "lost": gettext_lazy("The kit is lost. Place a new order to send another."),
 }
-_NEXT["requisition_bypassed"] = _NEXT["requisition_created"]
-_NEXT_BY_METHOD = {
+_NEXT_STEPS["requisition_bypassed"] = _NEXT_STEPS["requisition_created"]
+_NEXT_STEPS_BY_METHOD = {
     (CollectionMethod.WALK_IN_TEST, "requisition_created"): gettext_lazy(
         "Next: the patient goes to a service center with the requisition."
     ),
@@ -190,7 +190,7 @@ class Turnaround:
     late_by: int
 
 
-def turnaround_of(order: Order, events: Sequence[OrderEvent]) -> Turnaround | None:
+def build_turnaround(order: Order, events: Sequence[OrderEvent]) -> Turnaround | None:
     """Expected against actual, from the steps; None where no day was expected.
 
     An order that ended without its results has none either.
@@ -219,7 +219,7 @@ def turnaround_of(order: Order, events: Sequence[OrderEvent]) -> Turnaround | No
     )
 
 
-def stages_of(
+def build_stages(
     order: Order, events: Sequence[OrderEvent], *, is_unsettled: bool = False
 ) -> list[StageRow]:
     """The five stages of an order, from its steps, oldest first.
@@ -230,53 +230,58 @@ def stages_of(
     here = 0
     over_at: dict[int, datetime] = {}
     for event in events:
-        reached = max(here, _under_way(order, event.status))
+        reached = max(here, _current_stage(order, event.status))
         over_at |= dict.fromkeys(range(here, reached), event.created_at)
         here = reached
     if is_unsettled and here >= RESULTS:
         return [
             *(
-                _stage(order, number, label, RESULTS, over_at.get(number), "")
-                for number, label in enumerate(_labels(order)[:RESULTS])
+                _build_stage(order, number, label, RESULTS, over_at.get(number), "")
+                for number, label in enumerate(_stage_labels(order)[:RESULTS])
             ),
-            StageRow(_labels(order)[RESULTS], "now", note=_UNSETTLED, has_problem=True),
+            StageRow(
+                _stage_labels(order)[RESULTS], "now", note=_UNSETTLED, has_problem=True
+            ),
         ]
     family = find_pill(order.status).family
     return [
-        _stage(order, number, label, here, over_at.get(number), family)
-        for number, label in enumerate(_labels(order))
+        _build_stage(order, number, label, here, over_at.get(number), family)
+        for number, label in enumerate(_stage_labels(order))
     ]
 
 
-def history_of(events: Sequence[OrderEvent]) -> list[HistoryRow]:
+def build_history(events: Sequence[OrderEvent]) -> list[HistoryRow]:
     """The steps of an order, newest first."""
     last = events[-1].pk
-    return [_history_row(event, is_last=event.pk == last) for event in reversed(events)]
+    return [
+        _build_history_row(event, is_last=event.pk == last)
+        for event in reversed(events)
+    ]
 
 
-def next_step(order: Order, *, is_unsettled: bool = False) -> str:
+def describe_next_step(order: Order, *, is_unsettled: bool = False) -> str:
     """What happens next, in a sentence; `is_unsettled` as stages_of has it."""
     if is_unsettled:
         return _ACKNOWLEDGE
     low = split_status(order.status).low
     if order.activate_by and low == "ordered" and not _has_started(order):
         return _("Scheduled: the requisition is created on %(day)s.") % {
-            "day": _day(order.activate_by)
+            "day": _format_day(order.activate_by)
         }
     if order.is_registrable and low == "requisition_created":
         return _KIT_IS_BACK
     if order.is_registrable and low == "with_customer" and not order.registered_at:
         return _("The kit has arrived. Next: register the patient.")
     method = CollectionMethod.known(order.method)
-    if method and (method, low) in _NEXT_BY_METHOD:
-        return _NEXT_BY_METHOD[method, low]
-    return _NEXT.get(low) or _(
+    if method and (method, low) in _NEXT_STEPS_BY_METHOD:
+        return _NEXT_STEPS_BY_METHOD[method, low]
+    return _NEXT_STEPS.get(low) or _(
         "The lab reported a status that is new to Assay. It is stored unchanged, and"
         " the order continues from its previous step."
     )
 
 
-def is_known(status: str) -> bool:
+def is_known_status(status: str) -> bool:
     """Whether a status is one of ours, not one that a lab has added since."""
     return split_status(status).low in LOW_LEVEL_STATUSES
 
@@ -285,19 +290,19 @@ def _has_started(order: Order) -> bool:
     return order.activate_by is None or order.activate_by <= timezone.now().date()
 
 
-def _under_way(order: Order, status: str) -> int:
+def _current_stage(order: Order, status: str) -> int:
     status_parts = split_status(status)
     low = status_parts.low
     if low in {"requisition_created", "requisition_bypassed"}:
         sent_later = order.method == CollectionMethod.TESTKIT
         return READY if sent_later and not order.is_registrable else COLLECTING
-    if low in _UNDER_WAY:
-        return _UNDER_WAY[low]
+    if low in _STAGE_BY_STATUS:
+        return _STAGE_BY_STATUS[low]
     known = OrderTopLevelStatus.known(status_parts.top)
-    return _UNDER_WAY_BY_TOP.get(known, READY) if known else READY
+    return _STAGE_BY_TOP_STATUS.get(known, READY) if known else READY
 
 
-def _labels(order: Order) -> tuple[str, ...]:
+def _stage_labels(order: Order) -> tuple[str, ...]:
     is_kit = order.method == CollectionMethod.TESTKIT
     ready = _("Kit sent") if is_kit else _("Requisition ready")
     return (
@@ -309,7 +314,7 @@ def _labels(order: Order) -> tuple[str, ...]:
     )
 
 
-def _stage(
+def _build_stage(
     order: Order,
     number: int,
     label: str,
@@ -324,38 +329,42 @@ def _stage(
         return StageRow(
             label,
             "now",
-            note=_("Next") if low in _BEFORE else find_pill(order.status).words,
+            note=_("Next") if low in _ENDING_A_STAGE else find_pill(order.status).words,
             has_problem=family in _PROBLEMS,
         )
     note = ""
     if number == RESULTS and is_in_progress(order.status) and order.due_by:
-        note = _("Expected %(day)s") % {"day": _day(order.due_by)}
+        note = _("Expected %(day)s") % {"day": _format_day(order.due_by)}
     return StageRow(label, "", note=note)
 
 
-def _day(value: date) -> str:
+def _format_day(value: date) -> str:
     return f"{value.day} {value:%b %Y}"
 
 
-def _history_row(event: OrderEvent, *, is_last: bool) -> HistoryRow:
+def _build_history_row(event: OrderEvent, *, is_last: bool) -> HistoryRow:
     family, icon, label = find_pill(event.status)
     kind = family if family in {"ok", "warn", "bad"} else ""
     return HistoryRow(
         label=label,
         icon=icon,
         kind=kind or ("now" if is_last else ""),
-        detail=". ".join(filter(None, (_detail(event), event.why, _actor(event)))),
+        detail=". ".join(
+            filter(
+                None, (_status_detail_label(event), event.why, _describe_actor(event))
+            )
+        ),
         raw=event.status,
         at=event.created_at,
     )
 
 
-def _detail(event: OrderEvent) -> str:
+def _status_detail_label(event: OrderEvent) -> str:
     known = OrderStatusDetail.known(event.status_detail)
     return str(known.label) if known else event.status_detail
 
 
-def _actor(event: OrderEvent) -> str:
+def _describe_actor(event: OrderEvent) -> str:
     match event.actor_kind:
         case ActorKind.SYSTEM:
             return _("By Assay")

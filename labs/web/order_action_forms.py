@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from labs.models import LabAccount, LabTest, Order
 
 WHY_MAX_LENGTH = 200
-SAME = gettext_lazy("Keep ordered test")
-RESOLVE = gettext_lazy("Let Assay choose")
+SAME_TEST = gettext_lazy("Keep ordered test")
+ASSAY_CHOOSES = gettext_lazy("Let Assay choose")
 DETAILS = ("first_name", "last_name", "dob", "gender", "phone_number", "email")
 ADDRESS = ("first_line", "second_line", "city", "state", "zip", "country")
 _PHYSICIAN = ("physician_first_name", "physician_last_name", "physician_npi")
@@ -84,14 +84,14 @@ class AdvanceForm(forms.Form):
     seen = forms.IntegerField()
 
     def __init__(self, order: Order, sent: QueryDict | None = None) -> None:
-        walks = list_reachable_goals(order)
-        super().__init__(sent, initial={"final_status": next_step_to_completion(walks)})
-        usual = [walk for walk in walks if not _is_detour(walk[-1])]
-        detours = [walk for walk in walks if _is_detour(walk[-1])]
+        walks = goals_of(order)
+        super().__init__(sent, initial={"final_status": usual_goal(walks)})
+        usual = [walk for walk in walks if not _is_problem_status(walk[-1])]
+        detours = [walk for walk in walks if _is_problem_status(walk[-1])]
         self.fields["final_status"] = forms.ChoiceField(
             label=_("Advance to"),
             choices=[
-                (words, [(walk[-1], _goal_words(walk)) for walk in group])
+                (words, [(walk[-1], _describe_goal(walk)) for walk in group])
                 for words, group in (
                     (_("Usual steps"), usual),
                     (_("Problems"), detours),
@@ -106,12 +106,12 @@ class AdvanceForm(forms.Form):
         )
 
     @property
-    def wanted_delay(self) -> timedelta:
+    def simulation_delay(self) -> timedelta:
         """How long to wait, of a valid form."""
         return timedelta(seconds=self.cleaned_data["delay"] or 0)
 
     @property
-    def wanted_flags(self) -> SimulationFlags:
+    def simulation_flags(self) -> SimulationFlags:
         """How the sandbox lab's results are to be, of a valid form."""
         return SimulationFlags(
             interpretation=Interpretation(
@@ -121,7 +121,7 @@ class AdvanceForm(forms.Form):
         )
 
 
-class FutureForm(forms.Form):
+class UnknownStatusForm(forms.Form):
     """A status and a detail that nobody knows yet."""
 
     status = forms.CharField(max_length=STATUS_MAX_LENGTH, label=gettext_lazy("Status"))
@@ -132,7 +132,7 @@ class FutureForm(forms.Form):
     )
 
     @classmethod
-    def of(cls, order: Order) -> FutureForm:
+    def for_order(cls, order: Order) -> UnknownStatusForm:
         """With a status of the future beside where the order is."""
         top, method = split_status(find_last_known_status(order))[:2]
         return cls(initial={"status": f"{top}.{method}.value_of_the_future"})
@@ -193,16 +193,18 @@ class CorrectionForm(PatientForm):
         return [self[name] for name in (*DETAILS, *ADDRESS)]
 
     @property
-    def corrected(self) -> list[str]:
+    def corrected_fields(self) -> list[str]:
         """What was typed, by name alone."""
         return [n for n in (*DETAILS, *ADDRESS) if self.cleaned_data.get(n)]
 
-    def merged(
+    def merge_typed_values(
         self, names: Sequence[str], kept: Mapping[str, Any] | None
     ) -> dict[str, Any] | None:
         """What stands with what was typed instead, None where nothing was."""
         typed = {
-            name: self.cleaned_data[name] for name in names if name in self.corrected
+            name: self.cleaned_data[name]
+            for name in names
+            if name in self.corrected_fields
         }
         if "dob" in typed:
             typed["dob"] = typed["dob"].isoformat()
@@ -241,22 +243,22 @@ class RecreateForm(PhysicianForm, CorrectionForm):
         self.fields["lab_test"] = forms.ChoiceField(
             required=False,
             label=_("Test"),
-            choices=[("", SAME), *panels_by_lab(panels)],
+            choices=[("", SAME_TEST), *group_panels_by_lab(panels)],
         )
         self.fields["account"] = forms.ChoiceField(
             required=False,
             label=_("Lab account"),
-            choices=[("", RESOLVE), *accounts_by_lab(accounts)],
+            choices=[("", ASSAY_CHOOSES), *group_accounts_by_lab(accounts)],
         )
         self.may_correct_patient = may_correct_patient
 
     @property
-    def corrects_patient(self) -> bool:
+    def has_patient_correction(self) -> bool:
         """Whether anything of the patient was typed, or typed wrongly."""
         return any(bound.errors or bound.data for bound in self.patient_fields)
 
     @property
-    def names_physician(self) -> bool:
+    def has_physician(self) -> bool:
         """Whether anything of a physician was typed."""
         return any(self[name].errors or self[name].data for name in _PHYSICIAN)
 
@@ -266,7 +268,7 @@ class RecreateForm(PhysicianForm, CorrectionForm):
         return self._panels.get(self.cleaned_data["lab_test"])
 
     @property
-    def wanted(self) -> RecreationRequest:
+    def recreation(self) -> Recreation:
         """The recreation of a valid form."""
         panel = self.panel
         account = self._accounts.get(self.cleaned_data["account"])
@@ -278,16 +280,18 @@ class RecreateForm(PhysicianForm, CorrectionForm):
             lab_account_id=account.pk if account else None,
             physician=self.physician,
             comments=comments if comments != self.order.comments else None,
-            patient_details=self.merged(DETAILS, self.order.patient_details)
+            patient_details=self.merge_typed_values(DETAILS, self.order.patient_details)
             if can
             else None,
-            patient_address=self.merged(ADDRESS, self.order.patient_address)
+            patient_address=self.merge_typed_values(ADDRESS, self.order.patient_address)
             if can
             else None,
         )
 
 
-def panels_by_lab(panels: Sequence[LabTest]) -> list[tuple[str, list[tuple[str, str]]]]:
+def group_panels_by_lab(
+    panels: Sequence[LabTest],
+) -> list[tuple[str, list[tuple[str, str]]]]:
     """Choices of panels, below their lab."""
     labs: dict[str, list[tuple[str, str]]] = {}
     for panel in panels:
@@ -295,7 +299,7 @@ def panels_by_lab(panels: Sequence[LabTest]) -> list[tuple[str, list[tuple[str, 
     return sorted(labs.items())
 
 
-def accounts_by_lab(
+def group_accounts_by_lab(
     accounts: Sequence[LabAccount],
 ) -> list[tuple[str, list[tuple[str, str]]]]:
     """Choices of lab accounts with their status, below their lab."""
@@ -308,11 +312,11 @@ def accounts_by_lab(
     return sorted(labs.items())
 
 
-def _is_detour(status: str) -> bool:
+def _is_problem_status(status: str) -> bool:
     return find_pill(status).family in _DETOURS
 
 
-def _goal_words(walk: Sequence[str]) -> str:
+def _describe_goal(walk: Sequence[str]) -> str:
     return ngettext(
         "%(status)s (%(count)d step)", "%(status)s (%(count)d steps)", len(walk)
     ) % {"status": find_pill(walk[-1]).words, "count": len(walk)}

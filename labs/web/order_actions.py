@@ -42,8 +42,8 @@ from labs.web.order_action_forms import (
     ActivationForm,
     AdvanceForm,
     CancelForm,
-    FutureForm,
     RecreateForm,
+    UnknownStatusForm,
 )
 from labs.web.order_forms import PatientForm
 from labs.web.order_rows import format_account_name
@@ -75,17 +75,17 @@ class Change:
     why: str = ""
 
     @property
-    def stays(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether nothing changes."""
         return self.before == self.after
 
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS, write=True)
-def cancel(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
-    form = CancelForm(read_posted(request))
-    visit = find_active_appointment(order=order)
+def cancel_order_dialog(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    form = CancelForm(posted(request))
+    visit = active_of(order=order)
     may_end_visit = (
         visit is not None
         and visit.type == AppointmentType.SERVICE_CENTER
@@ -105,8 +105,8 @@ def cancel(request: TenantRequest, order_id: UUID) -> HttpResponse:
             refusal = refused.message
         else:
             messages.success(request, _("Order cancelled."))
-            return _to_order(request, order)
-    return _ask(
+            return _redirect_to_order(request, order)
+    return _render_dialog(
         request,
         order,
         "cancel",
@@ -120,33 +120,33 @@ def cancel(request: TenantRequest, order_id: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS, write=True)
-def recreate(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def recreate_order_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Say what was wrong, see what follows, and only then recreate."""
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     form = RecreateForm(
         order,
-        read_posted(request),
-        panels=_panels(request),
-        accounts=list_linked_accounts(tenant=request.tenant),
+        posted(request),
+        panels=_list_panels(request),
+        accounts=linked_accounts(tenant=request.tenant),
         may_correct_patient=request.rights.allow(Area.PATIENT_DETAILS, write=True),
     )
-    closed = _why_not(order)
+    closed = _explain_not_cancellable(order)
     refusal, changes = closed, []
     if request.method == "POST" and form.is_valid() and not closed:
         try:
             if "recreate" in request.POST:
                 new = recreate_order(
-                    order=order, actor=request.actor, wanted=form.wanted
+                    order=order, actor=request.actor, wanted=form.recreation
                 )
                 messages.success(
                     request, _("Order recreated. This order replaces the old one.")
                 )
-                return _to_order(request, new)
-            plan = preview_recreation(order=order, wanted=form.wanted)
+                return _redirect_to_order(request, new)
+            plan = preview_recreation(order=order, wanted=form.recreation)
         except DomainError as refused:
             refusal = refused.message
         else:
-            changes = _changes(order, plan, form)
+            changes = _list_changes(order, plan, form)
     record_read(
         tenant=request.tenant,
         actor=request.actor,
@@ -170,13 +170,13 @@ def recreate(request: TenantRequest, order_id: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS, write=True)
-def advance(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def advance_order_dialog(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Walk a sandbox order; without `final_status` this shows where it can go."""
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     if not request.tenant.is_sandbox:
         messages.error(request, _("Orders can be advanced only in a sandbox."))
-        return _to_order(request, order)
-    form = AdvanceForm(order, read_posted(request))
+        return _redirect_to_order(request, order)
+    form = AdvanceForm(order, posted(request))
     refusal = ""
     if request.method == "POST" and form.is_valid():
         goal = form.cleaned_data["final_status"]
@@ -185,9 +185,9 @@ def advance(request: TenantRequest, order_id: UUID) -> HttpResponse:
                 order=order,
                 actor=request.actor,
                 final_status=goal,
-                delay=form.wanted_delay,
+                delay=form.simulation_delay,
                 seen=form.cleaned_data["seen"],
-                flags=form.wanted_flags,
+                flags=form.simulation_flags,
             )
         except DomainError as refused:
             refusal = refused.message
@@ -197,18 +197,20 @@ def advance(request: TenantRequest, order_id: UUID) -> HttpResponse:
                 f"The order advances to {words} after {form.cleaned_data['delay']} s."
             )
             messages.success(
-                request, soon if form.wanted_delay else f"Advanced to {words}."
+                request, soon if form.simulation_delay else f"Advanced to {words}."
             )
-            return _to_order(request, order)
-    return _ask_sandbox(request, order, form, FutureForm.of(order), refusal)
+            return _redirect_to_order(request, order)
+    return _render_advance_dialog(
+        request, order, form, UnknownStatusForm.for_order(order), refusal
+    )
 
 
 @require_POST
 @require_right(Area.ORDERS, write=True)
-def report_future(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def send_unknown_status(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Let the sandbox lab report a status that nobody knows yet."""
-    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
-    form = FutureForm(request.POST)
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    form = UnknownStatusForm(request.POST)
     if form.is_valid():
         try:
             report_unknown_status(
@@ -221,20 +223,20 @@ def report_future(request: TenantRequest, order_id: UUID) -> HttpResponse:
             form.add_error("status", refused.message)
         else:
             messages.success(request, "The status is kept as it came.")
-            return _to_order(request, order)
-    return _ask_sandbox(request, order, AdvanceForm(order), form)
+            return _redirect_to_order(request, order)
+    return _render_advance_dialog(request, order, AdvanceForm(order), form)
 
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS, write=True)
 @require_right(Area.PATIENT_DETAILS, write=True)
-def register(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def register_kit_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Bind a kit to its person."""
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     if not order.is_registrable or order.registered_at:
         messages.error(request, "This order has no kit to register.")
-        return _to_order(request, order)
-    form = PatientForm(read_posted(request), initial={"country": "US"})
+        return _redirect_to_order(request, order)
+    form = PatientForm(posted(request), initial={"country": "US"})
     refusal = ""
     if request.method == "POST" and form.is_valid():
         try:
@@ -251,19 +253,19 @@ def register(request: TenantRequest, order_id: UUID) -> HttpResponse:
             refusal = refused.message
         else:
             messages.success(request, "The kit is registered.")
-            return _to_order(request, order)
-    return _ask(request, order, "register", _("Register kit"), form, refusal)
+            return _redirect_to_order(request, order)
+    return _render_dialog(request, order, "register", _("Register kit"), form, refusal)
 
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS, write=True)
-def reschedule(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def change_start_dialog(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Move the day a scheduled order starts."""
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     if order.activate_by is None:
         messages.error(request, _("This order has already started."))
-        return _to_order(request, order)
-    form = ActivationForm(read_posted(request), initial={"day": order.activate_by})
+        return _redirect_to_order(request, order)
+    form = ActivationForm(posted(request), initial={"day": order.activate_by})
     if request.method == "POST" and form.is_valid():
         try:
             change_start_date(
@@ -273,13 +275,13 @@ def reschedule(request: TenantRequest, order_id: UUID) -> HttpResponse:
             form.add_error("day", refused.message)
         else:
             messages.success(request, _("Start date changed."))
-            return _to_order(request, order)
-    return _ask(request, order, "reschedule", _("Change start date"), form)
+            return _redirect_to_order(request, order)
+    return _render_dialog(request, order, "reschedule", _("Change start date"), form)
 
 
 @require_POST
 @require_right(Area.ORDERS, write=True)
-def note_draw(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def mark_sample_collected(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Note that an on-site sample was taken."""
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     try:
@@ -288,12 +290,12 @@ def note_draw(request: TenantRequest, order_id: UUID) -> HttpResponse:
         messages.error(request, refused.message)
     else:
         messages.success(request, _("Sample marked as collected."))
-    return _to_order(request, order)
+    return _redirect_to_order(request, order)
 
 
 @require_POST
 @require_right(Area.ORDERS, write=True)
-def resend(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def resend_last_event(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Tell of an order's last step once more."""
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     resend_order_events(
@@ -304,10 +306,10 @@ def resend(request: TenantRequest, order_id: UUID) -> HttpResponse:
         end_at=timezone.now(),
     )
     messages.success(request, _("Last event resent as a new message."))
-    return _to_order(request, order)
+    return _redirect_to_order(request, order)
 
 
-def _why_not(order: Order) -> str:
+def _explain_not_cancellable(order: Order) -> str:
     """Why an order can't be called off any more, empty where it can."""
     try:
         require_cancellable(order)
@@ -316,7 +318,7 @@ def _why_not(order: Order) -> str:
     return ""
 
 
-def _panels(request: TenantRequest) -> list[Any]:
+def _list_panels(request: TenantRequest) -> list[Any]:
     return find_lab_tests(
         tenant=request.tenant,
         filters=LabTestFilters(status=LabTestStatus.ACTIVE, sort="name"),
@@ -324,12 +326,12 @@ def _panels(request: TenantRequest) -> list[Any]:
     )
 
 
-def _changes(order: Order, plan: OrderPlan, form: RecreateForm) -> list[Change]:
+def _list_changes(order: Order, plan: OrderPlan, form: RecreateForm) -> list[Change]:
     """What stays and what changes, without anything of the patient but field names."""
     panel, wanted = plan.resolved.panels[0], plan.wanted
-    corrected = [words(name).lower() for name in form.corrected]
+    corrected_fields = [words(name).lower() for name in form.corrected_fields]
     if not form.may_correct_patient:
-        corrected = []
+        corrected_fields = []
     return [
         Change(_("Lab"), order.lab.name, plan.resolved.lab.name),
         Change(
@@ -343,22 +345,24 @@ def _changes(order: Order, plan: OrderPlan, form: RecreateForm) -> list[Change]:
         Change(
             _("Patient"),
             _("As ordered"),
-            _("Changed: %(fields)s") % {"fields": ", ".join(corrected)}
-            if corrected
+            _("Changed: %(fields)s") % {"fields": ", ".join(corrected_fields)}
+            if corrected_fields
             else _("As ordered"),
         ),
         Change(
-            _("Physician"), _physician(order.physician), _physician(wanted.physician)
+            _("Physician"),
+            _physician_name(order.physician),
+            _physician_name(wanted.physician),
         ),
         Change(_("Billing and codes"), _("As ordered"), _("As ordered")),
     ]
 
 
-def _physician(kept: Mapping[str, Any] | None) -> str:
+def _physician_name(kept: Mapping[str, Any] | None) -> str:
     return f"{kept['first_name']} {kept['last_name']}" if kept else _("None")
 
 
-def _ask(
+def _render_dialog(
     request: TenantRequest,
     order: Order,
     what: str,
@@ -382,11 +386,11 @@ def _ask(
     )
 
 
-def _ask_sandbox(
+def _render_advance_dialog(
     request: TenantRequest,
     order: Order,
     form: AdvanceForm,
-    future: FutureForm,
+    future: UnknownStatusForm,
     refusal: str = "",
 ) -> HttpResponse:
     return render_form(
@@ -406,5 +410,5 @@ def _ask_sandbox(
     )
 
 
-def _to_order(request: TenantRequest, order: Order) -> HttpResponse:
+def _redirect_to_order(request: TenantRequest, order: Order) -> HttpResponse:
     return go_to(request, page_url(request, "labs:order", order_id=order.pk))

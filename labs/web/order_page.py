@@ -43,11 +43,11 @@ from labs.states.orders import (
 )
 from labs.web.critical import build_alert_row
 from labs.web.lifecycle import (
-    history_of,
-    is_known,
-    next_step,
-    stages_of,
-    turnaround_of,
+    build_history,
+    build_stages,
+    build_turnaround,
+    describe_next_step,
+    is_known_status,
 )
 from labs.web.order_rows import format_account_name
 from labs.web.papers import list_order_documents
@@ -70,7 +70,7 @@ _REGISTRABLE = {"awaiting_registration", "with_customer"}
 
 
 @dataclass(frozen=True, slots=True)
-class Actions:
+class OrderActions:
     """What may be done to an order as it stands; `next_goal` is the usual next step."""
 
     cancel: bool
@@ -83,13 +83,13 @@ class Actions:
     next_goal: str = ""
 
     @property
-    def next_words(self) -> str:
+    def next_goal_label(self) -> str:
         """The usual next step, in words."""
         return find_pill(self.next_goal).words
 
 
 @dataclass(frozen=True, slots=True)
-class Relative:
+class TransactionOrder:
     """An order of the same transaction."""
 
     order: Order
@@ -107,36 +107,36 @@ def order_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
         known = (str(step.pk), str(_poll_seconds(step) or ""))
         if (request.GET["seen"], request.GET.get("every", "")) == known:
             return HttpResponse(status=204)
-    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
-    return show_order(request, order)
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    return render_order(request, order)
 
 
 @require_POST
 @require_right(Area.ORDERS)
 @require_right(Area.PATIENT_DETAILS)
-def show_patient(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def show_patient_details(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Show who the order is for; that it was asked for is kept in the audit."""
-    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
-    _record(request, order, "order_patient")
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    _record_read(request, order, "order_patient")
     if wants_fragment(request):
         return render_page(
             request,
             "labs/_order_patient.html",
             order=order,
-            patient=patient_of(order),
+            patient=list_patient_rows(order),
         )
-    return show_order(request, order, patient=patient_of(order))
+    return render_order(request, order, patient=list_patient_rows(order))
 
 
-def show_order(
+def render_order(
     request: TenantRequest,
     order: Order,
     *,
     patient: Mapping[str, str] | None = None,
 ) -> HttpResponse:
     """Render an order, recording that it was read; `patient` where it is shown."""
-    _record(request, order, "order")
-    events = list_order_events(order)
+    _record_read(request, order, "order")
+    events = order_events(order)
     reason = AccountReason.known(order.account_reason)
     update_reason = UpdateReason.known(order.update_reason)
     billing = Billing.known(order.billing_type)
@@ -149,19 +149,19 @@ def show_order(
         fragment="labs/_order.html",
         order=order,
         section="orders",
-        is_status_known=is_known(order.status),
+        is_status_known=is_known_status(order.status),
         last_event=events[-1],
         poll_seconds=_poll_seconds(events[-1]),
-        stages=stages_of(order, events, is_unsettled=is_unsettled),
+        stages=build_stages(order, events, is_unsettled=is_unsettled),
         alerts=[build_alert_row(alert, ()) for alert in alerts],
         may_acknowledge=request.rights.allow(Area.SIGN_REPORTS, write=True),
-        history=history_of(events),
-        next_step=next_step(order, is_unsettled=is_unsettled),
-        turnaround=turnaround_of(order, events),
-        actions=actions_of(request, order),
+        history=build_history(events),
+        next_step=describe_next_step(order, is_unsettled=is_unsettled),
+        turnaround=build_turnaround(order, events),
+        actions=list_order_actions(request, order),
         method=method.label if method else words(order.method),
         account=format_account_name(order.lab_account),
-        account_before=_account_before(order),
+        account_before=_previous_account_name(order),
         account_reason=reason.label if reason else words(order.account_reason),
         update_reason=update_reason.label if update_reason else order.update_reason,
         billing=billing.label if billing else words(order.billing_type),
@@ -172,8 +172,8 @@ def show_order(
         prints_comments=order.lab.slug in COMMENT_LABS,
         documents=list_order_documents(request, order),
         visit=build_appointment_card(request, order),
-        relatives=_relatives(order),
-        insurance=_insurance(order),
+        relatives=_list_transaction_orders(order),
+        insurance=_list_insurance_rows(order),
         patient=patient,
         notices=list_notices_of_order(order),
         sent=list_user_events(
@@ -186,7 +186,7 @@ def show_order(
     )
 
 
-def actions_of(request: TenantRequest, order: Order) -> Actions:
+def list_order_actions(request: TenantRequest, order: Order) -> OrderActions:
     """What the member may do to an order as it stands."""
     may_write = request.rights.allow(Area.ORDERS, write=True)
     may_patients = request.rights.allow(Area.PATIENT_DETAILS, write=True)
@@ -196,11 +196,9 @@ def actions_of(request: TenantRequest, order: Order) -> Actions:
         for one in order.transaction.orders.all()
     )
     can_cancel = may_write and order.status in CANCELLABLE and not is_redrawn
-    moves = allowed_moves(order.method, registrable=order.is_registrable)
-    goals = (
-        list_reachable_goals(order) if may_write and request.tenant.is_sandbox else []
-    )
-    return Actions(
+    moves = moves_of(order.method, registrable=order.is_registrable)
+    goals = goals_of(order) if may_write and request.tenant.is_sandbox else []
+    return OrderActions(
         cancel=can_cancel,
         recreate=can_cancel and order.patient_details is not None,
         register=may_write
@@ -220,7 +218,7 @@ def actions_of(request: TenantRequest, order: Order) -> Actions:
     )
 
 
-def patient_of(order: Order) -> dict[str, str]:
+def list_patient_rows(order: Order) -> dict[str, str]:
     """Who an order is for, by label; what is not known is left out."""
     details = order.patient_details or {}
     gender = Gender.known(str(details.get("gender", "")))
@@ -233,17 +231,19 @@ def patient_of(order: Order) -> dict[str, str]:
         else "",
         _("Gender"): str(gender.label) if gender else str(details.get("gender", "")),
         _("Phone"): details.get("phone_number") or "",
-        _("Email"): details.get("email") or "",
-        _("Address"): _address(order.patient_address),
-        _("Shipping address"): _address(order.shipping_address),
-        _("Represented by"): _names(proxy),
+        _("E-mail"): details.get("email") or "",
+        _("Address"): _format_address(order.patient_address),
+        _("Shipping address"): _format_address(order.shipping_address),
+        _("Represented by"): _format_full_name(proxy),
         _("Member ID"): insurance.get("insurance_id") or "",
-        _("Insured person"): _names(insurance.get("responsible_details") or {}),
+        _("Insured person"): _format_full_name(
+            insurance.get("responsible_details") or {}
+        ),
     }
     return {label: value for label, value in shown.items() if value}
 
 
-def _record(request: TenantRequest, order: Order, subject: str) -> None:
+def _record_read(request: TenantRequest, order: Order, subject: str) -> None:
     record_read(
         tenant=request.tenant,
         actor=request.actor,
@@ -260,7 +260,7 @@ def _poll_seconds(last: OrderEvent) -> int | None:
     return _OFTEN if timezone.now() - last.created_at < _LIVELY else _SELDOM
 
 
-def _relatives(order: Order) -> list[Relative]:
+def _list_transaction_orders(order: Order) -> list[TransactionOrder]:
     """The orders of the transaction, first to last; none where it is the only one."""
     orders = sorted(
         order.transaction.orders.all(), key=lambda one: (one.created_at, one.pk)
@@ -269,7 +269,7 @@ def _relatives(order: Order) -> list[Relative]:
         return []
     origins = {one.pk: OrderOrigin.known(one.origin) for one in orders}
     return [
-        Relative(
+        TransactionOrder(
             order=one,
             origin=str(origin.label) if (origin := origins[one.pk]) else one.origin,
             is_this=one.pk == order.pk,
@@ -278,7 +278,7 @@ def _relatives(order: Order) -> list[Relative]:
     ]
 
 
-def _account_before(order: Order) -> str:
+def _previous_account_name(order: Order) -> str:
     """The account of the order that this one takes the place of, where it differs."""
     if order.origin != OrderOrigin.RECREATION or order.parent is None:
         return ""
@@ -286,7 +286,7 @@ def _account_before(order: Order) -> str:
     return "" if before == order.lab_account else format_account_name(before)
 
 
-def _insurance(order: Order) -> dict[str, str]:
+def _list_insurance_rows(order: Order) -> dict[str, str]:
     """Of the insurance what names nobody."""
     kept = order.health_insurance or {}
     shown = {
@@ -297,11 +297,11 @@ def _insurance(order: Order) -> dict[str, str]:
     return {label: value for label, value in shown.items() if value}
 
 
-def _names(person: Mapping[str, Any]) -> str:
+def _format_full_name(person: Mapping[str, Any]) -> str:
     return f"{person.get('first_name', '')} {person.get('last_name', '')}".strip()
 
 
-def _address(kept: Mapping[str, Any] | None) -> str:
+def _format_address(kept: Mapping[str, Any] | None) -> str:
     if not kept:
         return ""
     lines = (

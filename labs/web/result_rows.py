@@ -48,7 +48,7 @@ _SIDES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
+class InterpretationPill:
     """How a result is marked: a status for its pill, and words that say more."""
 
     status: str
@@ -56,7 +56,7 @@ class Sign:
 
 
 @dataclass(frozen=True, slots=True)
-class Previous:
+class PreviousResult:
     """The result of the same measure before; `text` in the unit of the new one.
 
     `converted_from` is its own unit where that is another, `change` the difference with
@@ -76,9 +76,9 @@ class ResultRow:
 
     result: Result
     measure: str
-    sign: Sign | None
+    pill: InterpretationPill | None
     bar: SafeString | str
-    previous: Previous | None
+    previous: PreviousResult | None
     has_trend: bool
     was: str = ""
 
@@ -120,13 +120,13 @@ class TrendFigure:
 
     trend: Trend
     chart: SafeString
-    sign: Sign | None
+    pill: InterpretationPill | None
     ranges: str
 
 
-def sign_of(
+def build_interpretation_pill(
     interpretation: str, *, is_above: bool | None, is_below: bool | None
-) -> Sign | None:
+) -> InterpretationPill | None:
     """How a result is marked; None where nothing tells how it is.
 
     Never more than the lab's or our own reading against the range (design guide 10).
@@ -138,15 +138,15 @@ def sign_of(
             False: _("Critical low"),
             None: "",
         }
-        return Sign(interpretation, side_words[side])
+        return InterpretationPill(interpretation, side_words[side])
     if interpretation == Interpretation.ABNORMAL and side is not None:
-        return Sign(_SIDES[Interpretation.ABNORMAL, side])
+        return InterpretationPill(_SIDES[Interpretation.ABNORMAL, side])
     if interpretation in {"", Interpretation.UNKNOWN}:
         return None
-    return Sign(interpretation)
+    return InterpretationPill(interpretation)
 
 
-def groups_of(
+def build_result_groups(
     order: Order,
     version: ResultVersion,
     *,
@@ -172,22 +172,22 @@ def groups_of(
         names.setdefault(key, source.get("name", "") or _("Other results"))
         rows.setdefault(key, [])
         if shown is None or result.interpretation in shown:
-            rows[key].append(_row(order, result, was, trends))
+            rows[key].append(_build_result_row(order, result, was, trends))
     groups = [
-        _group(order, version, names[key], markers.get(key), tuple(found))
+        _build_result_group(order, version, names[key], markers.get(key), tuple(found))
         for key, found in rows.items()
         if found
     ]
     if shown is None and version.status == ResultStatus.PARTIAL:
         groups += [
-            _group(order, version, marker.name, marker, ())
+            _build_result_group(order, version, marker.name, marker, ())
             for key, marker in markers.items()
             if key not in rows
         ]
     return groups
 
 
-def versions_of(
+def build_version_rows(
     versions: Sequence[ResultVersion], *, shown: ResultVersion
 ) -> list[VersionRow]:
     """Versions, newest first, each with what it changed."""
@@ -195,10 +195,8 @@ def versions_of(
     return [
         VersionRow(
             version=version,
-            words=version_words(version),
-            changes=compare_result_versions(before=before, after=version)
-            if before
-            else (),
+            words=describe_version(version),
+            changes=result_changes(before=before, after=version) if before else (),
             is_first=before is None,
             is_shown=version.pk == shown.pk,
         )
@@ -206,7 +204,7 @@ def versions_of(
     ]
 
 
-def version_words(version: ResultVersion) -> str:
+def describe_version(version: ResultVersion) -> str:
     """What kind of version it is."""
     if version.is_correction:
         return _("Corrected")
@@ -214,11 +212,11 @@ def version_words(version: ResultVersion) -> str:
     return str(known.label) if known else words(version.status)
 
 
-def figure_of(trend: Trend) -> TrendFigure:
+def build_trend_figure(trend: Trend) -> TrendFigure:
     """A trend with its chart; the chart is empty below two numbers."""
     drawn = trend.drawn
     newest = trend.latest
-    sign = sign_of(
+    pill = build_interpretation_pill(
         newest.interpretation, is_above=newest.is_above, is_below=newest.is_below
     )
     chart = trend_chart(
@@ -234,12 +232,12 @@ def figure_of(trend: Trend) -> TrendFigure:
             if point.value is not None
         ],
         unit=show_units(trend.unit),
-        says=_finding(trend),
+        says=_describe_trend(trend),
     )
-    return TrendFigure(trend=trend, chart=chart, sign=sign, ranges=range_words(newest))
+    return TrendFigure(trend=trend, chart=chart, pill=pill, ranges=format_range(newest))
 
 
-def range_words(result: MarkerResult) -> str:
+def format_range(result: MarkerResult) -> str:
     """A range in words: 30 to 200, under 90, over 40; else as the lab wrote it."""
     low, high = result.low, result.high
     if low is not None and high is not None:
@@ -251,7 +249,7 @@ def range_words(result: MarkerResult) -> str:
     return result.reference_range
 
 
-def bar_of(
+def draw_range_bar(
     *, type_: str, value: float | None, low: float | None, high: float | None, unit: str
 ) -> SafeString | str:
     """The range bar of a number with a bound; of anything else nothing."""
@@ -260,7 +258,7 @@ def bar_of(
     return range_bar(value, low=low, high=high, unit=unit)
 
 
-def _row(
+def _build_result_row(
     order: Order,
     result: Result,
     was: Mapping[tuple[str, str], str],
@@ -277,25 +275,27 @@ def _row(
     return ResultRow(
         result=result,
         measure=measure,
-        sign=sign_of(
+        pill=build_interpretation_pill(
             result.interpretation,
             is_above=result.is_above_max_range,
             is_below=result.is_below_min_range,
         ),
-        bar=bar_of(
+        bar=draw_range_bar(
             type_=result.type,
             value=result.value,
             low=result.min_range_value,
             high=result.max_range_value,
             unit=show_units(result.unit),
         ),
-        previous=_previous(order, result, trend) if trend else None,
+        previous=_find_previous_result(order, result, trend) if trend else None,
         has_trend=trend is not None and len(trend.points) > 1,
         was=before if before != result.result else "",
     )
 
 
-def _previous(order: Order, result: Result, trend: Trend) -> Previous | None:
+def _find_previous_result(
+    order: Order, result: Result, trend: Trend
+) -> PreviousResult | None:
     mine = [p.result.at for p in trend.points if p.result.order_id == order.pk]
     if not mine:
         return None
@@ -308,7 +308,7 @@ def _previous(order: Order, result: Result, trend: Trend) -> Previous | None:
         return None
     last = earlier[-1]
     if last.value is None or result.value is None:
-        return Previous(
+        return PreviousResult(
             f"{last.text} {show_units(last.unit)}".strip(), last.at, last.order_id
         )
     value: float | None = last.value
@@ -319,10 +319,10 @@ def _previous(order: Order, result: Result, trend: Trend) -> Previous | None:
         )
         converted_from = show_units(last.unit)
     if value is None:
-        return Previous(
+        return PreviousResult(
             f"{last.text} {show_units(last.unit)}".strip(), last.at, last.order_id
         )
-    return Previous(
+    return PreviousResult(
         text=f"{value:.4g}" if converted_from else last.text,
         at=last.at,
         order_id=last.order_id,
@@ -331,14 +331,14 @@ def _previous(order: Order, result: Result, trend: Trend) -> Previous | None:
     )
 
 
-def _group(
+def _build_result_group(
     order: Order,
     version: ResultVersion,
     name: str,
     marker: Marker | None,
     rows: tuple[ResultRow, ...],
 ) -> ResultGroup:
-    start = _started_on(order, version)
+    start = _turnaround_start(order, version)
     if marker is None or marker.common_tat_days is None or start is None:
         return ResultGroup(name, rows)
     due_by = start + timedelta(days=marker.common_tat_days)
@@ -357,18 +357,18 @@ def _group(
     )
 
 
-def _started_on(order: Order, version: ResultVersion) -> date | None:
+def _turnaround_start(order: Order, version: ResultVersion) -> date | None:
     """The day from which the lab's days count: received, collected, or known to be."""
-    told = version.received_at or version.collected_at
-    if told is not None:
-        return told.date()
+    known_at = version.received_at or version.collected_at
+    if known_at is not None:
+        return known_at.date()
     events: Sequence[OrderEvent] = sorted(order.events.all(), key=lambda one: one.pk)
     return next(
         (event.created_at.date() for event in events if is_at_lab(event.status)), None
     )
 
 
-def _finding(trend: Trend) -> str:
+def _describe_trend(trend: Trend) -> str:
     drawn = trend.drawn
     if not drawn or drawn[-1].value is None or drawn[0].value is None:
         return trend.name

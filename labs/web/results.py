@@ -27,17 +27,17 @@ from labs.queries.trends import list_user_trends, measure_key
 from labs.states.orders import Interpretation
 from labs.states.results import FailureType
 from labs.web.critical import build_alert_row
-from labs.web.lifecycle import turnaround_of
+from labs.web.lifecycle import build_turnaround
 from labs.web.order_rows import format_account_name
 from labs.web.result_rows import (
     ABNORMAL,
     CHARTS_AT_MOST,
-    bar_of,
-    figure_of,
-    groups_of,
-    sign_of,
-    version_words,
-    versions_of,
+    build_interpretation_pill,
+    build_result_groups,
+    build_trend_figure,
+    build_version_rows,
+    describe_version,
+    draw_range_bar,
 )
 from portal.lib.units import show_units
 from portal.lib.web import render_page
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from labs.web.result_rows import TrendFigure
     from portal.lib.web import TenantRequest
 
-_SHOWN: dict[str, tuple[str, ...] | None] = {
+_FILTERS: dict[str, tuple[str, ...] | None] = {
     "": None,
     "abnormal": ABNORMAL,
     "critical": (Interpretation.CRITICAL,),
@@ -65,22 +65,22 @@ _SHOWN: dict[str, tuple[str, ...] | None] = {
 @require_right(Area.ORDERS)
 def order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """An order's results; `show` narrows them, `version` looks at an earlier one."""
-    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
-    versions = list_result_versions(order=order)
-    shown = _chosen(versions, request.GET.get("version", ""))
-    _record(request, "results", order.pk, order.user.uuid)
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    versions = result_versions(order=order)
+    shown = _find_version(versions, request.GET.get("version", ""))
+    _record_read(request, "results", order.pk, order.user.uuid)
     if shown is None:
         return render_page(
             request,
             "labs/no_results.html",
             order=order,
             section="orders",
-            turnaround=turnaround_of(order, list_order_events(order)),
+            turnaround=build_turnaround(order, order_events(order)),
         )
     trends = list_user_trends(
         tenant=request.tenant,
         user_uuid=order.user.uuid,
-        measures=[_measure(order, row) for row in shown.results.all()],
+        measures=[_measure_key_of(order, row) for row in shown.results.all()],
         reads=request.rights.reads,
     )
     show = request.GET.get("show", "")
@@ -95,24 +95,24 @@ def order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
         section="orders",
         account=format_account_name(order.lab_account),
         shown=shown,
-        shown_words=version_words(shown),
-        groups=groups_of(
+        shown_words=describe_version(shown),
+        groups=build_result_groups(
             order,
             shown,
-            before=_before(versions, shown),
+            before=_previous_version(versions, shown),
             trends=trends,
-            shown=_SHOWN.get(show),
+            shown=_FILTERS.get(show),
         ),
-        show=show if show in _SHOWN else "",
-        counts=_counts(shown),
-        gaps=[(gap, _why(gap)) for gap in list_missing_results_of_version(shown)],
+        show=show if show in _FILTERS else "",
+        counts=_count_per_filter(shown),
+        gaps=[(gap, _failure_label(gap)) for gap in gaps_of(shown)],
         samples=sorted(shown.samples.all(), key=lambda one: one.sample_id),
-        versions=versions_of(versions, shown=shown),
-        figures=_figures(order, shown, trends),
+        versions=build_version_rows(versions, shown=shown),
+        figures=_build_abnormal_figures(order, shown, trends),
         alerts=[build_alert_row(one, critical.get(order.pk, ())) for one in alerts],
         may_see_user=request.rights.allow(Area.USERS),
         may_acknowledge=request.rights.allow(Area.SIGN_REPORTS, write=True),
-        turnaround=turnaround_of(order, list_order_events(order)),
+        turnaround=build_turnaround(order, order_events(order)),
     )
 
 
@@ -124,7 +124,7 @@ def user_results(request: TenantRequest, user_id: str) -> HttpResponse:
 
     `of` names the measure that is shown over time.
     """
-    overview = user_overview(tenant=request.tenant, user_id=_uuid(user_id))
+    overview = user_overview(tenant=request.tenant, user_id=_parse_uuid(user_id))
     user_uuid = overview.user.uuid
     wanted = request.GET.get("of", "")
     trends = list_user_trends(
@@ -132,7 +132,7 @@ def user_results(request: TenantRequest, user_id: str) -> HttpResponse:
     )
     if wanted and wanted not in trends:
         raise Http404
-    _record(request, "result_trends", user_uuid, user_uuid)
+    _record_read(request, "result_trends", user_uuid, user_uuid)
     listed = sorted(trends.values(), key=lambda one: one.name.lower())
     return render_page(
         request,
@@ -140,21 +140,21 @@ def user_results(request: TenantRequest, user_id: str) -> HttpResponse:
         overview=overview,
         section="users",
         tab="results",
-        figure=figure_of(trends[wanted]) if wanted else None,
-        rows=[_latest_row(trend) for trend in listed],
+        figure=build_trend_figure(trends[wanted]) if wanted else None,
+        rows=[_build_latest_row(trend) for trend in listed],
     )
 
 
-def _latest_row(trend: Trend) -> dict[str, object]:
+def _build_latest_row(trend: Trend) -> dict[str, object]:
     """A measure with its newest result, as a row."""
     newest = trend.latest
     return {
         "trend": trend,
         "newest": newest,
-        "sign": sign_of(
+        "pill": build_interpretation_pill(
             newest.interpretation, is_above=newest.is_above, is_below=newest.is_below
         ),
-        "bar": bar_of(
+        "bar": draw_range_bar(
             type_=newest.type,
             value=newest.value,
             low=newest.low,
@@ -164,7 +164,9 @@ def _latest_row(trend: Trend) -> dict[str, object]:
     }
 
 
-def _chosen(versions: Sequence[ResultVersion], number: str) -> ResultVersion | None:
+def _find_version(
+    versions: Sequence[ResultVersion], number: str
+) -> ResultVersion | None:
     """The version asked for, else the newest; None before any."""
     if not number:
         return versions[0] if versions else None
@@ -174,13 +176,13 @@ def _chosen(versions: Sequence[ResultVersion], number: str) -> ResultVersion | N
     return found[0]
 
 
-def _before(
+def _previous_version(
     versions: Sequence[ResultVersion], shown: ResultVersion
 ) -> ResultVersion | None:
     return next((one for one in versions if one.number == shown.number - 1), None)
 
 
-def _measure(order: Order, result: Result) -> str:
+def _measure_key_of(order: Order, result: Result) -> str:
     return measure_key(
         loinc=result.loinc,
         lab_slug=order.lab.slug,
@@ -189,21 +191,21 @@ def _measure(order: Order, result: Result) -> str:
     )
 
 
-def _counts(version: ResultVersion) -> list[tuple[str, str, int]]:
+def _count_per_filter(version: ResultVersion) -> list[tuple[str, str, int]]:
     """Each filter: its value, its words, how many results it shows."""
-    told = [result.interpretation for result in version.results.all()]
+    interpretations = [result.interpretation for result in version.results.all()]
     return [
-        ("", _("All"), len(told)),
-        ("abnormal", _("Abnormal"), sum(one in ABNORMAL for one in told)),
+        ("", _("All"), len(interpretations)),
+        ("abnormal", _("Abnormal"), sum(one in ABNORMAL for one in interpretations)),
         (
             "critical",
             _("Critical"),
-            sum(one == Interpretation.CRITICAL for one in told),
+            sum(one == Interpretation.CRITICAL for one in interpretations),
         ),
     ]
 
 
-def _figures(
+def _build_abnormal_figures(
     order: Order, version: ResultVersion, trends: Mapping[str, Trend]
 ) -> list[TrendFigure]:
     """Charts of what is out of range and was measured before, the worst first."""
@@ -213,21 +215,21 @@ def _figures(
         key=lambda row: row.interpretation != Interpretation.CRITICAL,
     )
     for row in rows:
-        measure = _measure(order, row)
+        measure = _measure_key_of(order, row)
         trend = trends.get(measure)
         if row.interpretation in ABNORMAL and trend and len(trend.drawn) > 1:
-            figures.setdefault(measure, figure_of(trend))
+            figures.setdefault(measure, build_trend_figure(trend))
         if len(figures) == CHARTS_AT_MOST:
             break
     return list(figures.values())
 
 
-def _why(gap: MissingResult) -> str:
+def _failure_label(gap: MissingResult) -> str:
     known = FailureType.known(gap.failure_type)
     return str(known.label) if known else words(gap.failure_type)
 
 
-def _record(
+def _record_read(
     request: TenantRequest, subject: str, subject_id: object, user_uuid: UUID
 ) -> None:
     record_read(
@@ -239,7 +241,7 @@ def _record(
     )
 
 
-def _uuid(text: str) -> UUID:
+def _parse_uuid(text: str) -> UUID:
     try:
         return UUID(text)
     except ValueError:

@@ -29,37 +29,53 @@ urlpatterns = [
     path("orders/", orders.order_list, name="orders"),
     path("orders/file/", orders.export_orders, name="order_file"),
     path("users/<str:user_id>/orders/", orders.user_orders, name="of_user"),
-    path("orders/import/", imports.import_page, name="import_order"),
+    path("orders/import/", imports.import_order_page, name="import_order"),
     path("orders/<uuid:order_id>/", order_page.order_page, name="order"),
     path(
-        "orders/<uuid:order_id>/patient/", order_page.show_patient, name="order_patient"
+        "orders/<uuid:order_id>/patient/",
+        order_page.show_patient_details,
+        name="order_patient",
     ),
-    path("orders/<uuid:order_id>/cancel/", order_actions.cancel, name="cancel_order"),
+    path(
+        "orders/<uuid:order_id>/cancel/",
+        order_actions.cancel_order_dialog,
+        name="cancel_order",
+    ),
     path(
         "orders/<uuid:order_id>/recreate/",
-        order_actions.recreate,
+        order_actions.recreate_order_page,
         name="recreate_order",
     ),
     path(
-        "orders/<uuid:order_id>/advance/", order_actions.advance, name="advance_order"
+        "orders/<uuid:order_id>/advance/",
+        order_actions.advance_order_dialog,
+        name="advance_order",
     ),
     path(
         "orders/<uuid:order_id>/future/",
-        order_actions.report_future,
+        order_actions.send_unknown_status,
         name="report_future",
     ),
     path(
         "orders/<uuid:order_id>/register/",
-        order_actions.register,
+        order_actions.register_kit_page,
         name="register_kit",
     ),
     path(
         "orders/<uuid:order_id>/start/",
-        order_actions.reschedule,
+        order_actions.change_start_dialog,
         name="reschedule_order",
     ),
-    path("orders/<uuid:order_id>/draw/", order_actions.note_draw, name="note_draw"),
-    path("orders/<uuid:order_id>/resend/", order_actions.resend, name="resend_order"),
+    path(
+        "orders/<uuid:order_id>/draw/",
+        order_actions.mark_sample_collected,
+        name="note_draw",
+    ),
+    path(
+        "orders/<uuid:order_id>/resend/",
+        order_actions.resend_last_event,
+        name="resend_order",
+    ),
     path("orders/<uuid:order_id>/results/", results.order_results, name="results"),
     path("users/<str:user_id>/results/", results.user_results, name="user_results"),
     path("critical/", critical.critical_queue, name="critical"),

@@ -6,8 +6,13 @@ import pytest
 import time_machine
 
 from labs.models import Order, OrderEvent
-from labs.states.orders import ORDER_STATUSES, build_status, find_status_path
-from labs.web.lifecycle import history_of, is_known, next_step, stages_of
+from labs.states.orders import ORDER_STATUSES, find_walk, full_status
+from labs.web.lifecycle import (
+    build_history,
+    build_stages,
+    describe_next_step,
+    is_known_status,
+)
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
 UNKNOWN = "new to Assay"
@@ -37,13 +42,13 @@ def test_every_status_has_its_stage_and_says_what_is_next(status):
     lows = [start, *(find_status_path(start, to=status, registrable=False) or [status])]
     order, events = walked(method, *dict.fromkeys(lows))
 
-    states = [stage.state for stage in stages_of(order, events)]
+    states = [stage.state for stage in build_stages(order, events)]
 
     assert states[0] == "done"
     assert states == sorted(states, key=["done", "now", ""].index)
     assert states.count("now") == (status.split(".")[0] != "completed")
-    assert UNKNOWN not in next_step(order)
-    assert is_known(status)
+    assert UNKNOWN not in describe_next_step(order)
+    assert is_known_status(status)
 
 
 def test_a_stage_is_over_when_the_next_one_began():
@@ -51,7 +56,7 @@ def test_a_stage_is_over_when_the_next_one_began():
         "walk_in_test", "ordered", "requisition_created", "partial_results"
     )
 
-    stages = stages_of(order, events)
+    stages = build_stages(order, events)
 
     assert [stage.at for stage in stages[:4]] == [
         events[0].created_at,
@@ -65,9 +70,9 @@ def test_a_stage_is_over_when_the_next_one_began():
 def test_a_kit_is_sent_when_it_is_on_its_way():
     order, events = walked("testkit", "ordered", "requisition_created")
 
-    assert [s.label for s in stages_of(order, events)][1] == "Kit sent"
-    assert [s.state for s in stages_of(order, events)][:2] == ["done", "now"]
-    assert next_step(order) == "Next: the kit is sent."
+    assert [s.label for s in build_stages(order, events)][1] == "Kit sent"
+    assert [s.state for s in build_stages(order, events)][:2] == ["done", "now"]
+    assert describe_next_step(order) == "Next: the kit is sent."
 
 
 def test_a_kit_that_comes_back_from_registration_is_not_sent_again():
@@ -83,8 +88,8 @@ def test_a_kit_that_comes_back_from_registration_is_not_sent_again():
         registered_at=START,
     )
 
-    assert [s.state for s in stages_of(order, events)][:3] == ["done", "done", "now"]
-    assert next_step(order) == "Next: the patient sends the sample to the lab."
+    assert [s.state for s in build_stages(order, events)][:3] == ["done", "done", "now"]
+    assert describe_next_step(order) == "Next: the patient sends the sample to the lab."
 
 
 @pytest.mark.parametrize(
@@ -99,7 +104,7 @@ def test_a_kit_that_comes_back_from_registration_is_not_sent_again():
 def test_a_problem_marks_the_stage_it_is_in(lows, problem):
     order, events = walked("walk_in_test", *lows)
 
-    (now,) = [stage for stage in stages_of(order, events) if stage.state == "now"]
+    (now,) = [stage for stage in build_stages(order, events) if stage.state == "now"]
 
     assert now.has_problem is problem
 
@@ -107,11 +112,11 @@ def test_a_problem_marks_the_stage_it_is_in(lows, problem):
 def test_a_status_we_do_not_know_is_placed_by_what_is_known_of_it():
     order, events = walked("walk_in_test", "ordered", "sample_with_lab.x.pooled")
 
-    states = [stage.state for stage in stages_of(order, events)]
+    states = [stage.state for stage in build_stages(order, events)]
 
     assert states == ["done", "done", "done", "now", ""]
-    assert UNKNOWN in next_step(order)
-    assert not is_known(order.status)
+    assert UNKNOWN in describe_next_step(order)
+    assert not is_known_status(order.status)
 
 
 @time_machine.travel("2026-03-02T12:00:00Z", tick=False)
@@ -125,7 +130,7 @@ def test_a_status_we_do_not_know_is_placed_by_what_is_known_of_it():
 def test_a_scheduled_order_says_its_day(day, says):
     order, _ = walked("walk_in_test", "ordered", activate_by=day)
 
-    assert says in next_step(order)
+    assert says in describe_next_step(order)
 
 
 def test_history_is_newest_first_and_says_by_whom_and_why():
@@ -134,7 +139,7 @@ def test_history_is_newest_first_and_says_by_whom_and_why():
     events[1].why = "Moved away"
     events[1].status_detail = "rejected_on_request"
 
-    rows = history_of(events)
+    rows = build_history(events)
 
     assert [(row.label, row.detail) for row in rows] == [
         (
