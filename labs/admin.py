@@ -1,7 +1,4 @@
-"""Operators' pages of labs, markers and panels; here panels are approved.
-
-Must not be here: lab accounts and orders, which are shown by the site's own rule.
-"""
+"""Admin pages of labs, markers and panels, where panels are approved."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ if TYPE_CHECKING:
 
 @admin.register(Lab)
 class LabAdmin(ReadOnlyAdmin):
-    """A laboratory of the reference set."""
+    """Admin page of labs."""
 
     list_display = ("name", "slug", "city", "collection_methods", "sample_types")
     search_fields = ("name", "slug")
@@ -42,7 +39,7 @@ class LabAdmin(ReadOnlyAdmin):
 
 @admin.register(Marker)
 class MarkerAdmin(ReadOnlyAdmin):
-    """What a lab lets one order."""
+    """Admin page of markers."""
 
     list_display = (
         "name",
@@ -79,7 +76,7 @@ class MarkerAdmin(ReadOnlyAdmin):
 
 @admin.register(LabTest)
 class LabTestAdmin(ReadOnlyAdmin):
-    """A team's panel; one that waits is approved here."""
+    """Admin page of lab tests, with their approval."""
 
     list_display = ("name", "tenant", "lab", "method", "status", "price", "created_at")
     list_filter = ("status", "method", "generation", "lab", "tenant__environment")
@@ -107,7 +104,7 @@ class LabTestAdmin(ReadOnlyAdmin):
 
     @admin.action(description=gettext_lazy("Approve selected panels"))
     def approve(self, request: HttpRequest, queryset: QuerySet[LabTest]) -> None:
-        """Approve each chosen panel; say of each refusal whose it was."""
+        """Approve the selected panels, and show each refusal."""
         done = 0
         for panel in queryset.select_related("tenant__team"):
             try:

@@ -1,7 +1,4 @@
-"""What the pages of lab accounts are asked.
-
-Must not be here: rules that operations hold; these forms only read text.
-"""
+"""Forms of the lab account pages."""
 
 from __future__ import annotations
 
@@ -38,7 +35,7 @@ INITIAL = {_BILLING + Billing.CLIENT_BILL: ALL_STATES}
 
 
 class AccountFilterForm(forms.Form):
-    """What the list is narrowed by; a value that means nothing counts as not given."""
+    """Read the list's filters; an invalid value counts as not given."""
 
     q = forms.CharField(required=False, max_length=NAME_MAX_LENGTH)
     status = forms.ChoiceField(required=False, choices=LabAccountStatus.offered)
@@ -49,7 +46,7 @@ class AccountFilterForm(forms.Form):
 
     @property
     def filters(self) -> AccountFilters:
-        """The same, as the query takes it."""
+        """Return the filters for the query."""
         self.is_valid()
         given = self.cleaned_data
         return AccountFilters(
@@ -61,7 +58,7 @@ class AccountFilterForm(forms.Form):
 
 
 class AccountForm(forms.Form):
-    """What staff enter of an account; a field of states for each way to bill."""
+    """A lab account's details, with a field of states for each billing type."""
 
     provider_account_id = forms.CharField(
         max_length=NUMBER_MAX_LENGTH,
@@ -87,7 +84,7 @@ class AccountForm(forms.Form):
 
     @property
     def billing_fields(self) -> list[forms.BoundField]:
-        """The fields of states, in the order of Billing."""
+        """Return the fields of states, one for each billing type."""
         return [self[_BILLING + kind] for kind in Billing]
 
     def clean(self) -> dict[str, Any]:
@@ -108,7 +105,7 @@ class AccountForm(forms.Form):
 
     @property
     def account_request(self) -> LabAccountRequest:
-        """The request of a valid form."""
+        """Return the account request of a valid form."""
         given = self.cleaned_data
         units = (unit.strip() for unit in given["business_units"].split(","))
         return LabAccountRequest(
@@ -122,7 +119,7 @@ class AccountForm(forms.Form):
 
 
 class NewAccountForm(AccountForm):
-    """The same, and the lab."""
+    """A new lab account's details, with its lab."""
 
     lab = forms.ModelChoiceField(
         queryset=Lab.objects.order_by("name"), empty_label=gettext_lazy("Choose a lab")
@@ -130,7 +127,7 @@ class NewAccountForm(AccountForm):
 
 
 class AccountStatusForm(forms.Form):
-    """A status that may follow."""
+    """The statuses that an account can change to."""
 
     def __init__(self, account: LabAccount, *given: Any) -> None:
         super().__init__(*given)
@@ -145,7 +142,7 @@ class AccountStatusForm(forms.Form):
 
 
 class AccountTeamsForm(forms.Form):
-    """The teams of the organisation that may use an account."""
+    """The teams of the organisation that can use an account."""
 
     def __init__(self, account: LabAccount, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
@@ -159,7 +156,7 @@ class AccountTeamsForm(forms.Form):
 
 
 def build_initial_values(account: LabAccount) -> dict[str, Any]:
-    """What the form of an account starts with."""
+    """Return the initial form values of an account."""
     return {
         "provider_account_id": account.provider_account_id,
         "account_name": account.account_name,
@@ -174,7 +171,7 @@ def build_initial_values(account: LabAccount) -> dict[str, Any]:
 
 
 def format_states(states: list[str]) -> str:
-    """States as they are entered: `all`, or their codes."""
+    """Return states as staff enter them: `all`, or their codes."""
     return ALL_STATES if set(states) == US_STATES else ", ".join(states)
 
 

@@ -1,7 +1,4 @@
-"""The page of lab accounts: add, edit, move, link to teams.
-
-Must not be here: which account an order gets (labs.operations.accounts).
-"""
+"""Pages of lab accounts: list, add, edit, change status, choose teams."""
 
 from __future__ import annotations
 
@@ -52,7 +49,7 @@ BACK_WORDS = gettext_lazy("Lab accounts")
 
 @dataclass(frozen=True, slots=True)
 class AccountRow:
-    """An account as the page shows it; `billing` pairs who pays with the states."""
+    """A lab account as a table row; `billing` pairs billing types with states."""
 
     account: LabAccount
     name: str

@@ -1,8 +1,7 @@
-"""Booking a visit from its order: a place, a time, and it is had; moving one alike.
+"""Page that books or reschedules an order's visit.
 
-One form carries all that was chosen, so that every answer can be drawn anew and nothing
-of the patient stands in an address. Must not be here: how the page is drawn
-(labs.web.booking_page), or a rule of booking.
+One form carries every choice, so that each response can be rendered from it and no
+patient data is in an address.
 """
 
 from __future__ import annotations
@@ -56,9 +55,9 @@ _FORM_KEY_MAX = 64
 @require_right(Area.ORDERS)
 @require_right(Area.BOOKINGS, write=True)
 def book_appointment_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    """Choose and book, or move the visit that there is; `go` says what was pressed."""
-    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
-    visit = find_active_appointment(order=order)
+    """Book or reschedule the order's visit; `go` names the button pressed."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    visit = active_of(order=order)
     if visit is not None and _was_booked_by_this_form(request, order, visit):
         # Pressed twice, or sent again by a reload.
         return _redirect_to_booked_order(request, order, visit)
@@ -83,7 +82,7 @@ def book_appointment_page(request: TenantRequest, order_id: UUID) -> HttpRespons
 
 
 def explain_not_bookable(order: Order, visit: Appointment | None) -> str:
-    """Why no visit can be booked or moved, empty where one can."""
+    """Return why no visit can be booked or rescheduled, or an empty text."""
     if visit is not None:
         can = visit.can_reschedule(timezone.now())
         return (
@@ -97,7 +96,7 @@ def explain_not_bookable(order: Order, visit: Appointment | None) -> str:
 
 
 def _handle_post(page: BookingPage) -> HttpResponse | None:
-    """Do what was pressed; None where the page is to be shown again."""
+    """Do what the pressed button asks; None shows the page again."""
     request, order = page.request, page.order
     is_valid = page.form.is_valid()
     try:
@@ -131,7 +130,7 @@ def _handle_post(page: BookingPage) -> HttpResponse | None:
 
 
 def _is_slot_at_chosen_site(page: BookingPage) -> bool:
-    """Whether the chosen time is one of the chosen place.
+    """Return whether the chosen time is at the chosen site.
 
     It is not where a place was chosen and its times were not there yet.
     """
@@ -194,7 +193,7 @@ def _redirect_to_booked_order(
 def _was_booked_by_this_form(
     request: TenantRequest, order: Order, visit: Appointment
 ) -> bool:
-    """Whether this very form has booked the visit before."""
+    """Return whether this form has already booked the visit."""
     is_first = request.method == "POST" and not request.POST.get("moves")
     return is_first and visit.reference == _read_booking_reference(request, order)
 
@@ -205,7 +204,7 @@ def _read_booking_reference(request: TenantRequest, order: Order) -> UUID:
 
 
 def _explain_outdated_form(request: TenantRequest, visit: Appointment | None) -> str:
-    """Why a form no longer fits: somebody has booked or called off meanwhile."""
+    """Return why the form is outdated, or an empty text."""
     seen = request.POST.get("moves", "")
     if seen == (str(visit.pk) if visit else ""):
         return ""

@@ -1,7 +1,4 @@
-"""What the booking page offers to choose from: places, days, times.
-
-Made of free slots as operations tell them. Must not be here: a request, or a query.
-"""
+"""Choices of the booking page: sites, days and times, built from free slots."""
 
 from __future__ import annotations
 
@@ -43,7 +40,7 @@ WINDOW = timedelta(days=WINDOW_DAYS)
 
 
 class TimeOfDay(OpenChoices):
-    """Which times are shown."""
+    """The times of day to show."""
 
     ANY = "any", gettext_lazy("Any time")
     MORNING = "morning", gettext_lazy("Mornings")
@@ -51,7 +48,7 @@ class TimeOfDay(OpenChoices):
     WEEKEND = "weekend", gettext_lazy("Weekends")
 
     def includes(self, local: datetime) -> bool:
-        """Whether a time on a place's clock is one of these."""
+        """Return whether a local time falls in this part of the day or week."""
         match self:
             case TimeOfDay.MORNING:
                 return local.hour < _NOON
@@ -65,7 +62,7 @@ class TimeOfDay(OpenChoices):
 
 @dataclass(frozen=True, slots=True)
 class GridSelection:
-    """What has been chosen so far; what is no longer offered is passed over.
+    """The site, day and time selected so far; outdated ones are ignored.
 
     `slot` is a site's code and a start (UTC).
     """
@@ -78,7 +75,7 @@ class GridSelection:
 
 @dataclass(frozen=True, slots=True)
 class TimeGroup:
-    """Times of a day under one heading."""
+    """Free times under one heading."""
 
     legend: str
     slots: Sequence[Slot]
@@ -86,7 +83,7 @@ class TimeGroup:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """All that the page shows to choose from, and what is chosen.
+    """All choices that the booking page shows, and the selected ones.
 
     `site` is None where there is no place in reach, `slot` until a time is chosen.
     """
@@ -104,32 +101,32 @@ class Grid:
 
     @property
     def place_key(self) -> str:
-        """What is sent for the chosen place."""
+        """Return the form value of the selected site."""
         return site_key(self.site) if self.site else ""
 
     @property
     def previous_start(self) -> date | None:
-        """Where the fourteen days before begin; None where these begin today."""
+        """Return the first day of the previous 14 days, or None from today."""
         return max(self.today, self.first_day - WINDOW) if self.can_go_back else None
 
     @property
     def can_go_back(self) -> bool:
-        """Whether there are earlier days to look at."""
+        """Return whether earlier days can be shown."""
         return self.first_day > self.today
 
     @property
     def next_start(self) -> date:
-        """Where the fourteen days after begin."""
+        """Return the first day of the next 14 days."""
         return self.first_day + WINDOW
 
     @property
     def has_times(self) -> bool:
-        """Whether anything is free at the chosen place."""
+        """Return whether the selected site has a free time."""
         return any(day.free for day in self.days)
 
     @property
     def chosen_key(self) -> str:
-        """The booking key of the chosen time, empty without one."""
+        """Return the booking key of the selected time, or an empty text."""
         return self.slot.booking_key if self.slot else ""
 
 
@@ -140,7 +137,7 @@ def build_grid(
     here: str,
     struck: Iterable[tuple[str, datetime]] = (),
 ) -> Grid:
-    """Lay out what is free.
+    """Build the booking page's choices from free slots.
 
     `here` is the address that distances are from, empty where there are none; `struck`
     are times, as in Wishes, that are shown but can't be taken, free or not: one just
@@ -209,17 +206,17 @@ def build_grid(
 
 
 def site_key(site: Site) -> str:
-    """What is sent for a place."""
+    """Return the form value that names a site."""
     return f"{site.provider}-{site.code}"
 
 
 def local_start_of(slot: FreeSlot) -> datetime:
-    """When a slot starts on its place's clock."""
+    """Return when a slot starts, in its site's time zone."""
     return slot.start.astimezone(find_zone(slot.site.time_zone))
 
 
 def describe_fasting(slot: FreeSlot | None) -> str:
-    """What a fast means for the choice of a time."""
+    """Return what fasting means for the choice of a time."""
     if slot is None:
         return _(
             "The patient fasts for 12 hours before the visit. Choose a morning time."
@@ -238,12 +235,12 @@ def describe_fasting(slot: FreeSlot | None) -> str:
 
 
 def format_opening_hours(spans: Iterable[tuple[time, time]]) -> str:
-    """06:30 to 12:00 and 12:30 to 15:30."""
+    """Format opening hours: 06:30–12:00, 12:30–15:30."""
     return ", ".join(f"{opens:%H:%M}–{closes:%H:%M}" for opens, closes in spans)
 
 
 def format_local_time(local: datetime) -> str:
-    """Thu 19 Nov, 08:40 MST, by the zone that the moment is in.
+    """Format a moment in its own time zone: Thu 19 Nov, 08:40 MST.
 
     Templates would turn it into the reader's zone.
     """
@@ -251,7 +248,7 @@ def format_local_time(local: datetime) -> str:
 
 
 def format_day(day: date) -> str:
-    """Thu 19 Nov."""
+    """Format a day: Thu 19 Nov."""
     return f"{day:%a} {day.day} {day:%b}"
 
 
@@ -260,7 +257,7 @@ def _select_site(
     by_site: Mapping[str, Sequence[FreeSlot]],
     selection: GridSelection,
 ) -> str | None:
-    """The place that was chosen, else the nearest with something free."""
+    """Return the chosen site, else the nearest one with a free time."""
     if selection.site in sites:
         return selection.site
     if selection.slot is not None:
@@ -302,7 +299,7 @@ def _weekday(slot: FreeSlot) -> int:
 
 
 def _format_first_free(local: datetime, now: datetime) -> str:
-    """Today 14:20, Tomorrow 07:10, Wed 18 Nov."""
+    """Format a site's first free time: Today 14:20, Wed 18 Nov."""
     days = (local.date() - now.astimezone(local.tzinfo).date()).days
     if days > 1:
         return format_day(local.date())
@@ -335,7 +332,7 @@ def _build_time_groups(
     site: Site,
     struck: Iterable[tuple[str, datetime]],
 ) -> list[TimeGroup]:
-    """The chosen day's times, by part of the day."""
+    """Group the selected day's times by part of the day."""
     if day is None:
         return []
     zone = find_zone(site.time_zone)

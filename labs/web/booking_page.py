@@ -1,8 +1,4 @@
-"""The booking page drawn: what was sent, what is free, what came of it.
-
-Must not be here: booking (labs.web.booking), or how slots are laid out
-(labs.web.booking_grid).
-"""
+"""Booking page: read the form, load free slots, render the result."""
 
 from __future__ import annotations
 
@@ -60,7 +56,7 @@ _OTHERS_SHOWN = 5
 
 
 class BookingForm(forms.Form):
-    """Where to look, and what the place is told; what is chosen is read beside it."""
+    """Where to search, and a note for the site."""
 
     zip_code = forms.RegexField(
         r"^\s*\d{5}(-?\d{4})?\s*$",
@@ -96,7 +92,7 @@ class BookingForm(forms.Form):
 
 
 class BookingPage:
-    """One answer: what was sent, what came of it, and how it is drawn."""
+    """One request to the booking page: its input, result and rendering."""
 
     def __init__(
         self, request: TenantRequest, order: Order, visit: Appointment | None
@@ -126,13 +122,13 @@ class BookingPage:
         self.lost: SlotTaken | None = None
 
     def select_slot(self, slot: OfferedSlot) -> None:
-        """Show a slot as the chosen one, or as the one that was lost."""
+        """Show a slot as the selected one, or as the one that was taken."""
         local = slot.start.astimezone(find_zone(slot.site.time_zone))
         self.site, self.day = site_key(slot.site), local.date()
         self.slot = (slot.site.code, slot.start)
 
     def render(self) -> HttpResponse:
-        """The page, or its form alone."""
+        """Render the page, or its form alone."""
         grid = self._build_grid()
         faulty = bool(self.refusal or self.lost or self.form.errors)
         reader = timezone.localtime(self.hold.expires_at) if self.hold else None
@@ -166,7 +162,7 @@ class BookingPage:
         )
 
     def _build_grid(self) -> Grid | None:
-        """What is free; None where the zip code is no good."""
+        """Build the choices; None for an invalid ZIP code."""
         found = self._load_availability()
         if found is None:
             return None
@@ -221,7 +217,7 @@ class BookingPage:
         return None if self.is_home else "zip_code"
 
     def _field_value(self, name: str) -> Any:
-        """What a field holds: as sent where that is good, else as it was at first."""
+        """Return a field's valid value, else its initial value."""
         if self.form.is_bound:
             self.form.is_valid()
             if name in self.form.cleaned_data:
@@ -240,7 +236,7 @@ class BookingPage:
         ]
 
     def _list_other_centers(self) -> list[NearCenter]:
-        """Centers in reach that are not booked here, nearest first."""
+        """List centers in range that are not bookable here, nearest first."""
         try:
             near = find_centers_near(
                 place=get_zip_place(str(self._field_value("zip_code"))),
@@ -257,7 +253,7 @@ class BookingPage:
         return others[:_OTHERS_SHOWN]
 
     def _list_providers_on_request(self) -> list[tuple[str, str]]:
-        """Who comes to the patient's home at a time of their own, by name."""
+        """List providers that set the time of a home visit, by name."""
         zip_code = str(build_home_address(self.order)["zip_code"])[:5]
         return [
             (name, str(known.label) if known else name)
@@ -268,7 +264,7 @@ class BookingPage:
 
 
 def build_home_address(order: Order) -> dict[str, Any]:
-    """The patient's address in the shape that appointments have (contract 6.18)."""
+    """Build the patient's address as appointments have it (contract 6.18)."""
     kept = order.patient_address or {}
     return {
         "first_line": kept.get("first_line", ""),
@@ -281,7 +277,7 @@ def build_home_address(order: Order) -> dict[str, Any]:
 
 
 def format_appointment_time(visit: Appointment) -> str:
-    """When a visit is on its place's clock; empty while it has no time."""
+    """Format a visit's local time; empty before it has one."""
     if visit.start_at is None:
         return ""
     return format_local_time(visit.start_at.astimezone(find_zone(visit.time_zone)))

@@ -1,8 +1,4 @@
-"""The pages of tests and markers: what can be ordered, archive and bring back.
-
-Must not be here: lab accounts (labs.web.accounts), or the making of panels
-(labs.web.panels).
-"""
+"""Pages of lab tests and markers: list, archive, restore."""
 
 from __future__ import annotations
 
@@ -48,7 +44,7 @@ _PAGE_MAX = 10_000
 
 
 class CatalogueFilterForm(forms.Form):
-    """What a list is narrowed by; a value that means nothing counts as not given."""
+    """Read a list's filters; an invalid value counts as not given."""
 
     q = forms.CharField(required=False, max_length=100)
     lab = forms.SlugField(required=False, max_length=50)

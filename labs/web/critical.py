@@ -1,7 +1,4 @@
-"""The queue of critical results, each with its clock, and their acknowledgement.
-
-Must not be here: an order's results (labs.web.results), or who is mailed.
-"""
+"""Queue of critical results and the dialog that acknowledges one."""
 
 from __future__ import annotations
 
@@ -49,7 +46,7 @@ _NEARLY_DUE = timedelta(minutes=15)
 
 
 class AcknowledgeForm(forms.Form):
-    """What was done, and who was told; times are the reader's own."""
+    """The action taken and who was informed; times in the reader's zone."""
 
     action = forms.CharField(
         max_length=ACTION_MAX_LENGTH,
@@ -82,13 +79,13 @@ class AcknowledgeForm(forms.Form):
     )
 
     def acknowledgement(self) -> Acknowledgement:
-        """What a valid form says."""
+        """Return the acknowledgement of a valid form."""
         return Acknowledgement(**self.cleaned_data)
 
 
 @dataclass(frozen=True, slots=True)
 class Countdown:
-    """How long a critical result has waited, against the team's limit."""
+    """The time left to acknowledge a critical result."""
 
     family: str
     words: str
@@ -96,7 +93,7 @@ class Countdown:
 
 @dataclass(frozen=True, slots=True)
 class AlertRow:
-    """A critical result as the queue shows it.
+    """A critical result as a table row.
 
     `results` are those that the order has now, none where they were corrected away.
     `took` is how long its acknowledgement took, in words.
@@ -113,8 +110,8 @@ class AlertRow:
 @require_GET
 @require_right(Area.ORDERS)
 def critical_queue(request: TenantRequest) -> HttpResponse:
-    """The page; a poll that finds the results it has `seen` is no new read."""
-    waiting = list_unacknowledged_alerts(tenant=request.tenant)
+    """Show the queue; a poll with the results it has `seen` is not audited."""
+    waiting = waiting_alerts(tenant=request.tenant)
     seen = ",".join(str(alert.pk) for alert in waiting)
     is_poll = wants_fragment(request) and "seen" in request.GET
     done = list_acknowledged_alerts(tenant=request.tenant, limit=ACKNOWLEDGED_SHOWN)
@@ -147,7 +144,7 @@ def critical_queue(request: TenantRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS)
 def acknowledge(request: TenantRequest, alert_id: int) -> HttpResponse:
-    """Ask what was done, and stop the clock; for clinicians."""
+    """Acknowledge a critical result; for clinicians."""
     alert = find_alert(tenant=request.tenant, alert_id=alert_id)
     # Only now: what another team has is not there, whatever the role.
     if not request.rights.allow(Area.SIGN_REPORTS, write=True):
@@ -192,7 +189,7 @@ def acknowledge(request: TenantRequest, alert_id: int) -> HttpResponse:
 
 
 def build_alert_row(alert: CriticalAlert, results: Sequence[Result]) -> AlertRow:
-    """A critical result as pages show it."""
+    """Build the table row of a critical result."""
     until = alert.acknowledged_at
     told_by = ToldBy.known(alert.told_by)
     return AlertRow(
@@ -206,7 +203,7 @@ def build_alert_row(alert: CriticalAlert, results: Sequence[Result]) -> AlertRow
 
 
 def build_countdown(alert: CriticalAlert) -> Countdown:
-    """The clock of one that waits, as it stands now."""
+    """Build the countdown of a result that is not acknowledged."""
     left = alert.due_at - timezone.now()
     if left <= timedelta():
         return Countdown(
@@ -219,7 +216,7 @@ def build_countdown(alert: CriticalAlert) -> Countdown:
 
 
 def format_duration(span: timedelta) -> str:
-    """42 min, 3 h 5 min, 2 days."""
+    """Format a duration: 42 min, 3 h 5 min, 2 days."""
     minutes = int(span.total_seconds() // 60)
     if minutes < 60:
         return _("%(minutes)d min") % {"minutes": minutes}

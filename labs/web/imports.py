@@ -1,7 +1,4 @@
-"""The page that takes over an order placed elsewhere.
-
-Must not be here: placing an order (labs.web.place_order).
-"""
+"""Page that imports an order placed elsewhere."""
 
 from __future__ import annotations
 
@@ -48,7 +45,7 @@ _SAMPLE_MAX = 50
 
 
 class ImportForm(PhysicianForm, PatientForm):
-    """An order as the lab has it, and whose it is."""
+    """An order as the lab has it, with its user and patient."""
 
     user = forms.CharField(
         max_length=255,
@@ -87,7 +84,7 @@ class ImportForm(PhysicianForm, PatientForm):
         )
 
     def build_order_request(self, user_id: Any) -> OrderRequest:
-        """The import of a valid form; the kit or letter goes to the patient."""
+        """Build the import request; a kit or letter goes to the patient."""
         given = self.cleaned_data
         panel = self._panels[given["lab_test"]]
         account = self._accounts.get(given["account"])
@@ -109,7 +106,7 @@ class ImportForm(PhysicianForm, PatientForm):
 @require_right(Area.ORDERS, write=True)
 @require_right(Area.PATIENT_DETAILS, write=True)
 def import_order_page(request: TenantRequest) -> HttpResponse:
-    """The form; `?user=` names whose order it is."""
+    """Show or submit the form; `?user=` fills in the user."""
     form = ImportForm(
         read_posted(request),
         panels=find_lab_tests(
@@ -134,7 +131,7 @@ def import_order_page(request: TenantRequest) -> HttpResponse:
 
 
 def _import_order(request: TenantRequest, form: ImportForm) -> HttpResponse | None:
-    """Import what a valid form holds; None where it was refused, with the reason."""
+    """Import the order of a valid form; None with form errors if refused."""
     owner = resolve_user(
         tenant=request.tenant, client_user_id=form.cleaned_data["user"]
     )

@@ -1,4 +1,4 @@
-"""What the overview and the navigation say of what labs sent and nobody matched.
+"""Overview item and navigation count of unmatched lab results.
 
 Must not be here: anything of a patient.
 """
@@ -25,14 +25,14 @@ _counts: WeakKeyDictionary[TenantRequest, Waiting] = WeakKeyDictionary()
 
 
 def count_inbound_waiting(request: TenantRequest) -> Waiting:
-    """How much waits, counted once a request."""
+    """Count unmatched reports and messages, once per request."""
     if request not in _counts:
         _counts[request] = waiting(tenant=request.tenant)
     return _counts[request]
 
 
 def build_nav_count(request: TenantRequest) -> NavCount | None:
-    """How much waits for a match or a look."""
+    """Build the navigation count of unmatched reports and messages."""
     if not request.rights.allow(Area.ORDERS):
         return None
     number = count_inbound_waiting(request).total
@@ -40,7 +40,7 @@ def build_nav_count(request: TenantRequest) -> NavCount | None:
 
 
 def build_overview_part(request: TenantRequest) -> OverviewPart:
-    """One item, as long as something waits."""
+    """Build the overview item of unmatched reports and messages."""
     if not request.rights.allow(Area.ORDERS):
         return OverviewPart()
     counts = count_inbound_waiting(request)

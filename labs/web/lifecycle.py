@@ -1,8 +1,4 @@
-"""An order's way as its page shows it: its stages, its history, what comes next.
-
-Must not be here: which moves exist (labs.states.orders), or how a status looks
-(portal.pills).
-"""
+"""An order's progress on its page: stages, history, next step."""
 
 from __future__ import annotations
 
@@ -154,7 +150,7 @@ _KIT_IS_BACK = gettext_lazy("Next: the patient sends the sample to the lab.")
 
 @dataclass(frozen=True, slots=True)
 class StageRow:
-    """A stage: `state` is done, now or empty; `at` when it was over."""
+    """A stage: `state` is done, now or empty; `at` is when it ended."""
 
     label: str
     state: str
@@ -165,7 +161,7 @@ class StageRow:
 
 @dataclass(frozen=True, slots=True)
 class HistoryRow:
-    """A step taken; `kind` colours its mark, `raw` is the status as it came."""
+    """A status change; `kind` colours its mark, `raw` is the stored status."""
 
     label: str
     icon: str
@@ -177,7 +173,7 @@ class HistoryRow:
 
 @dataclass(frozen=True, slots=True)
 class Turnaround:
-    """How an order's results stand to the days they were expected by.
+    """An order's results compared with their expected days.
 
     `came_on` is the day all of them were there, None while some are to come; `late_by`
     the days past `due_by`, 0 in time.
@@ -191,7 +187,7 @@ class Turnaround:
 
 
 def build_turnaround(order: Order, events: Sequence[OrderEvent]) -> Turnaround | None:
-    """Expected against actual, from the steps; None where no day was expected.
+    """Compare actual with expected results; None without an expected day.
 
     An order that ended without its results has none either.
     """
@@ -222,7 +218,7 @@ def build_turnaround(order: Order, events: Sequence[OrderEvent]) -> Turnaround |
 def build_stages(
     order: Order, events: Sequence[OrderEvent], *, is_unsettled: bool = False
 ) -> list[StageRow]:
-    """The five stages of an order, from its steps, oldest first.
+    """Build the five stages of an order from its events, oldest first.
 
     With a critical result that nobody has acknowledged it `is_unsettled`: its results
     are not over.
@@ -251,7 +247,7 @@ def build_stages(
 
 
 def build_history(events: Sequence[OrderEvent]) -> list[HistoryRow]:
-    """The steps of an order, newest first."""
+    """List the status changes of an order, newest first."""
     last = events[-1].pk
     return [
         _build_history_row(event, is_last=event.pk == last)
@@ -260,7 +256,7 @@ def build_history(events: Sequence[OrderEvent]) -> list[HistoryRow]:
 
 
 def describe_next_step(order: Order, *, is_unsettled: bool = False) -> str:
-    """What happens next, in a sentence; `is_unsettled` as stages_of has it."""
+    """Describe in a sentence what happens next."""
     if is_unsettled:
         return _ACKNOWLEDGE
     low = split_status(order.status).low
@@ -282,7 +278,7 @@ def describe_next_step(order: Order, *, is_unsettled: bool = False) -> str:
 
 
 def is_known_status(status: str) -> bool:
-    """Whether a status is one of ours, not one that a lab has added since."""
+    """Return whether Assay knows a status."""
     return split_status(status).low in LOW_LEVEL_STATUSES
 
 

@@ -1,7 +1,4 @@
-"""What is asked before something is done to an order.
-
-Must not be here: rules that operations hold; these forms only read text.
-"""
+"""Forms of the dialogs that change an order."""
 
 from __future__ import annotations
 
@@ -47,7 +44,7 @@ _DETOURS = {"warn", "bad", "mute"}
 
 
 class CancelForm(forms.Form):
-    """Why an order is called off, for its history, and its visit with it if it has one.
+    """Why an order is cancelled, and whether its visit is cancelled too.
 
     A visit to a home goes with its order in any case (contract 6.12).
     """
@@ -61,7 +58,7 @@ class CancelForm(forms.Form):
 
 
 class AdvanceForm(forms.Form):
-    """Where a sandbox order is taken, and what results it brings there.
+    """The status to advance a sandbox order to, and its simulated results.
 
     `seen` is the last step that the page showed.
     """
@@ -107,12 +104,12 @@ class AdvanceForm(forms.Form):
 
     @property
     def simulation_delay(self) -> timedelta:
-        """How long to wait, of a valid form."""
+        """Return the delay of a valid form."""
         return timedelta(seconds=self.cleaned_data["delay"] or 0)
 
     @property
     def simulation_flags(self) -> SimulationFlags:
-        """How the sandbox lab's results are to be, of a valid form."""
+        """Return how the simulated results are to be."""
         return SimulationFlags(
             interpretation=Interpretation(
                 self.cleaned_data["interpretation"] or Interpretation.NORMAL
@@ -122,7 +119,7 @@ class AdvanceForm(forms.Form):
 
 
 class UnknownStatusForm(forms.Form):
-    """A status and a detail that nobody knows yet."""
+    """A status and a status detail that Assay does not know."""
 
     status = forms.CharField(max_length=STATUS_MAX_LENGTH, label=gettext_lazy("Status"))
     detail = forms.CharField(
@@ -133,13 +130,13 @@ class UnknownStatusForm(forms.Form):
 
     @classmethod
     def for_order(cls, order: Order) -> UnknownStatusForm:
-        """With a status of the future beside where the order is."""
-        top, method = split_status(find_last_known_status(order))[:2]
+        """Return a form with an unknown status near the order's own."""
+        top, method = split_status(last_known_status(order))[:2]
         return cls(initial={"status": f"{top}.{method}.value_of_the_future"})
 
 
 class ActivationForm(forms.Form):
-    """The day a scheduled order starts; none for today."""
+    """The start date of a scheduled order; empty for today."""
 
     day = forms.DateField(
         required=False,
@@ -150,7 +147,7 @@ class ActivationForm(forms.Form):
 
 
 class PhysicianForm(forms.Form):
-    """Who orders: all three fields, or none."""
+    """The ordering physician: all three fields, or none."""
 
     physician_first_name = forms.CharField(required=False, max_length=50)
     physician_last_name = forms.CharField(required=False, max_length=50)
@@ -171,7 +168,7 @@ class PhysicianForm(forms.Form):
 
     @property
     def physician(self) -> dict[str, str] | None:
-        """The physician of a valid form as the wire has one."""
+        """Return the physician in the shape of the API, or None."""
         given = {
             name.removeprefix("physician_"): self.cleaned_data[name]
             for name in _PHYSICIAN
@@ -180,7 +177,7 @@ class PhysicianForm(forms.Form):
 
 
 class CorrectionForm(PatientForm):
-    """A patient with nothing required: what is left empty stays as it is."""
+    """Corrections of a patient; an empty field stays unchanged."""
 
     def __init__(self, *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
@@ -189,18 +186,18 @@ class CorrectionForm(PatientForm):
 
     @property
     def patient_fields(self) -> list[forms.BoundField]:
-        """What can be corrected."""
+        """Return the fields that can be corrected."""
         return [self[name] for name in (*DETAILS, *ADDRESS)]
 
     @property
     def corrected_fields(self) -> list[str]:
-        """What was typed, by name alone."""
+        """Return the names of the fields with a correction."""
         return [n for n in (*DETAILS, *ADDRESS) if self.cleaned_data.get(n)]
 
     def merge_typed_values(
         self, names: Sequence[str], kept: Mapping[str, Any] | None
     ) -> dict[str, Any] | None:
-        """What stands with what was typed instead, None where nothing was."""
+        """Merge corrections into stored values; None without corrections."""
         typed = {
             name: self.cleaned_data[name]
             for name in names
@@ -212,7 +209,7 @@ class CorrectionForm(PatientForm):
 
 
 class RecreateForm(PhysicianForm, CorrectionForm):
-    """What of an order was wrong; what is left as it is gets copied."""
+    """What was wrong with an order; empty fields are copied from it."""
 
     reason = forms.ChoiceField(
         choices=UpdateReason.offered,
@@ -254,22 +251,22 @@ class RecreateForm(PhysicianForm, CorrectionForm):
 
     @property
     def has_patient_correction(self) -> bool:
-        """Whether anything of the patient was typed, or typed wrongly."""
+        """Return whether a patient field has a value or an error."""
         return any(bound.errors or bound.data for bound in self.patient_fields)
 
     @property
     def has_physician(self) -> bool:
-        """Whether anything of a physician was typed."""
+        """Return whether a physician field has a value or an error."""
         return any(self[name].errors or self[name].data for name in _PHYSICIAN)
 
     @property
     def panel(self) -> LabTest | None:
-        """The test that is ordered instead, of a valid form."""
+        """Return the test that replaces the ordered one, or None."""
         return self._panels.get(self.cleaned_data["lab_test"])
 
     @property
     def recreation(self) -> Recreation:
-        """The recreation of a valid form."""
+        """Return the recreation of a valid form."""
         panel = self.panel
         account = self._accounts.get(self.cleaned_data["account"])
         comments = self.cleaned_data["comments"]
@@ -292,7 +289,7 @@ class RecreateForm(PhysicianForm, CorrectionForm):
 def group_panels_by_lab(
     panels: Sequence[LabTest],
 ) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Choices of panels, below their lab."""
+    """Group panels by lab, as choices."""
     labs: dict[str, list[tuple[str, str]]] = {}
     for panel in panels:
         labs.setdefault(panel.lab.name, []).append((str(panel.pk), panel.name))
@@ -302,7 +299,7 @@ def group_panels_by_lab(
 def group_accounts_by_lab(
     accounts: Sequence[LabAccount],
 ) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Choices of lab accounts with their status, below their lab."""
+    """Group lab accounts by lab, as choices with their status."""
     labs: dict[str, list[tuple[str, str]]] = {}
     for account in accounts:
         words = (

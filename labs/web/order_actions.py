@@ -1,7 +1,6 @@
-"""What staff do to an order: cancel, recreate, register, start, note, resend, simulate.
+"""Views that change an order: cancel, recreate, register, advance, resend.
 
-Each asks in a dialog, or on a page of its own, and says there why it was refused. Must
-not be here: the order's page (labs.web.order_page).
+Each asks in a dialog or on its own page, which also shows a refusal.
 """
 
 from __future__ import annotations
@@ -67,7 +66,7 @@ _PANELS_OFFERED = 500
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A line of what a recreation keeps and what it changes."""
+    """One line of a recreation's preview: a value before and after."""
 
     what: str
     before: str
@@ -76,7 +75,7 @@ class Change:
 
     @property
     def is_unchanged(self) -> bool:
-        """Whether nothing changes."""
+        """Return whether the value stays the same."""
         return self.before == self.after
 
 
@@ -121,8 +120,8 @@ def cancel_order_dialog(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS, write=True)
 def recreate_order_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    """Say what was wrong, see what follows, and only then recreate."""
-    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    """Preview a recreation, and recreate the order when confirmed."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
     form = RecreateForm(
         order,
         posted(request),
@@ -171,8 +170,8 @@ def recreate_order_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS, write=True)
 def advance_order_dialog(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    """Walk a sandbox order; without `final_status` this shows where it can go."""
-    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    """Advance a sandbox order; without `final_status` show its options."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
     if not request.tenant.is_sandbox:
         messages.error(request, _("Orders can be advanced only in a sandbox."))
         return _redirect_to_order(request, order)
@@ -208,7 +207,7 @@ def advance_order_dialog(request: TenantRequest, order_id: UUID) -> HttpResponse
 @require_POST
 @require_right(Area.ORDERS, write=True)
 def send_unknown_status(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    """Let the sandbox lab report a status that nobody knows yet."""
+    """Report a status from the sandbox lab that Assay does not know."""
     order = full_order(tenant=request.tenant, order_id=order_id)
     form = UnknownStatusForm(request.POST)
     if form.is_valid():
@@ -231,8 +230,8 @@ def send_unknown_status(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_right(Area.ORDERS, write=True)
 @require_right(Area.PATIENT_DETAILS, write=True)
 def register_kit_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    """Bind a kit to its person."""
-    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    """Register a patient to a test kit."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
     if not order.is_registrable or order.registered_at:
         messages.error(request, "This order has no kit to register.")
         return _redirect_to_order(request, order)
@@ -260,8 +259,8 @@ def register_kit_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS, write=True)
 def change_start_dialog(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    """Move the day a scheduled order starts."""
-    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    """Change the start date of a scheduled order."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
     if order.activate_by is None:
         messages.error(request, _("This order has already started."))
         return _redirect_to_order(request, order)
@@ -282,8 +281,8 @@ def change_start_dialog(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_POST
 @require_right(Area.ORDERS, write=True)
 def mark_sample_collected(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    """Note that an on-site sample was taken."""
-    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    """Record that an on-site sample was collected."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
     try:
         record_sample_drawn(order=order, actor=request.actor)
     except DomainError as refused:
@@ -296,8 +295,8 @@ def mark_sample_collected(request: TenantRequest, order_id: UUID) -> HttpRespons
 @require_POST
 @require_right(Area.ORDERS, write=True)
 def resend_last_event(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    """Tell of an order's last step once more."""
-    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    """Send the event of an order's last status again."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
     resend_order_events(
         tenant=request.tenant,
         actor=request.actor,
@@ -310,7 +309,7 @@ def resend_last_event(request: TenantRequest, order_id: UUID) -> HttpResponse:
 
 
 def _explain_not_cancellable(order: Order) -> str:
-    """Why an order can't be called off any more, empty where it can."""
+    """Return why an order can't be cancelled, or an empty text."""
     try:
         require_cancellable(order)
     except DomainError as refused:
@@ -327,7 +326,7 @@ def _list_panels(request: TenantRequest) -> list[Any]:
 
 
 def _list_changes(order: Order, plan: OrderPlan, form: RecreateForm) -> list[Change]:
-    """What stays and what changes, without anything of the patient but field names."""
+    """List what a recreation changes, with patient fields by name only."""
     panel, wanted = plan.resolved.panels[0], plan.wanted
     corrected_fields = [words(name).lower() for name in form.corrected_fields]
     if not form.may_correct_patient:

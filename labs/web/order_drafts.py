@@ -1,9 +1,7 @@
-"""What has been entered of orders that are not placed yet, between two pages.
+"""Drafts of orders in the member's session, encrypted, between two pages.
 
-Drafts lie encrypted in the member's session, so signing out ends them and no other
-member can open one. Source: Ours: what is entered is health data, which may stand in no
-URL, and browser tabs are independent. Must not be here: what the entries mean
-(labs.web.order_entry).
+Signing out ends the drafts, and no other member can open one. Source: Ours: what is
+entered is health data, which must not be in a URL, and browser tabs are independent.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ _SESSION_KEY = "order_drafts"
 
 @dataclass(frozen=True, slots=True)
 class OrderDraft:
-    """An order on its way to being placed; `token` names it in the address.
+    """A draft of an order; `token` names it in the address.
 
     `key` is the idempotency key that it is placed with. `entries` holds the raw values
     of each step's form, `done` the steps whose values were found good. `placed` is the
@@ -42,13 +40,13 @@ class OrderDraft:
     placed: str = ""
 
     def step_values(self, step: str) -> dict[str, Any]:
-        """What was entered in a step."""
+        """Return the values entered in a step."""
         return self.entries.get(step, {})
 
     def with_step_values(
         self, step: str, values: dict[str, Any], *, is_done: bool
     ) -> OrderDraft:
-        """The draft with the values of a step."""
+        """Return the draft with a step's values."""
         others = tuple(one for one in self.done if one != step)
         return replace(
             self,
@@ -57,7 +55,7 @@ class OrderDraft:
         )
 
     def without_steps(self, *steps: str) -> OrderDraft:
-        """The draft without what was entered in these steps."""
+        """Return the draft without the values of some steps."""
         return replace(
             self,
             entries={k: v for k, v in self.entries.items() if k not in steps},
@@ -66,12 +64,12 @@ class OrderDraft:
 
 
 def create_draft() -> OrderDraft:
-    """An empty draft, not kept yet."""
+    """Return an empty draft that is not stored yet."""
     return OrderDraft(token=secrets.token_urlsafe(12), key=secrets.token_urlsafe(24))
 
 
 def find_draft(request: TenantRequest, token: str) -> OrderDraft | None:
-    """The member's draft of this tenant; None where it ended or was never there."""
+    """Return the member's draft of this tenant, or None once expired."""
     stored = request.session.get(_SESSION_KEY, {}).get(token)
     if (
         stored is None
@@ -87,7 +85,7 @@ def find_draft(request: TenantRequest, token: str) -> OrderDraft | None:
 
 
 def save_draft(request: TenantRequest, draft: OrderDraft) -> None:
-    """Keep a draft for 12 hours from now; the newest five stay."""
+    """Store a draft for 12 hours; only the newest five are kept."""
     content = {
         "key": draft.key,
         "entries": draft.entries,
@@ -111,7 +109,7 @@ def save_draft(request: TenantRequest, draft: OrderDraft) -> None:
 def mark_draft_placed(
     request: TenantRequest, draft: OrderDraft, order_id: object
 ) -> None:
-    """Note the order that a draft became, and forget all that was entered."""
+    """Record the order of a placed draft, and delete what was entered."""
     save_draft(request, replace(draft, entries={}, done=(), placed=str(order_id)))
 
 

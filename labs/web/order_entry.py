@@ -1,7 +1,4 @@
-"""What a draft of an order means: its steps, and the order that they ask for.
-
-Must not be here: requests and answers (labs.web.place_order), or a rule of ordering.
-"""
+"""A draft with the records it names: its steps and its order request."""
 
 from __future__ import annotations
 
@@ -87,7 +84,7 @@ _CLOSED_REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class LabAccountOption:
-    """A lab or an account that may be chosen, or the reason why it may not.
+    """A lab or lab account to choose, or the reason why it is closed.
 
     `name` is the account's, empty for the platform's own.
     """
@@ -102,7 +99,7 @@ class LabAccountOption:
 
 @dataclass(frozen=True, slots=True)
 class OrderEntry:
-    """A draft with what it names, as it stands now; what is gone is None or left out.
+    """A draft with the records it names, as they are now.
 
     `labs` are all choices there are. `account` is None until one is chosen, and its own
     account None for the platform's.
@@ -119,7 +116,7 @@ class OrderEntry:
 
     @property
     def markers(self) -> tuple[Marker, ...]:
-        """All that is ordered, each once."""
+        """Return all markers ordered, each once."""
         held = [marker for panel in self.panels for marker in panel.markers.all()]
         return tuple(
             {marker.pk: marker for marker in (*held, *self.single_markers)}.values()
@@ -127,19 +124,19 @@ class OrderEntry:
 
     @property
     def question_markers(self) -> tuple[Marker, ...]:
-        """The markers that ask something at order entry."""
+        """Return the markers with order questions."""
         return tuple(marker for marker in self.markers if marker.aoe_questions)
 
     @property
     def steps(self) -> tuple[str, ...]:
-        """The steps of this order: without questions where nothing asks."""
+        """Return the steps of this order, without questions if there are none."""
         return tuple(
             step for step in STEPS if step != "questions" or self.question_markers
         )
 
     @property
     def method(self) -> str:
-        """How the sample is taken: as chosen, else walk-in, else the lab's first."""
+        """Return the collection method: as chosen, else walk-in, else any."""
         ways = self.lab.collection_methods if self.lab else []
         chosen = self.draft.step_values("tests").get("method")
         wanted = (chosen, CollectionMethod.WALK_IN_TEST, *ways)
@@ -147,12 +144,12 @@ class OrderEntry:
 
     @property
     def lab_prints_comments(self) -> bool:
-        """Whether the lab takes comments on its requisitions."""
+        """Return whether the lab prints comments on requisitions."""
         return self.lab is not None and self.lab.slug in COMMENT_LABS
 
     @property
     def order_set(self) -> OrderSet:
-        """What is ordered, as the operations take it."""
+        """Return the tests and markers ordered, for the operations."""
         return OrderSet(
             lab_test_ids=tuple(panel.pk for panel in self.panels),
             marker_ids=tuple(marker.pk for marker in self.single_markers),
@@ -160,7 +157,7 @@ class OrderEntry:
         )
 
     def is_step_done(self, step: str) -> bool:
-        """Whether what a step asks has been given, and is still there."""
+        """Return whether a step is complete and still valid."""
         held = {
             "user": self.user is not None,
             "lab": self.account is not None,
@@ -169,25 +166,25 @@ class OrderEntry:
         return step in self.draft.done and held.get(step, True)
 
     def reachable_step(self, step: str) -> str:
-        """The step asked for, or the first one before it that is not done."""
+        """Return the step asked for, or the first incomplete one before it."""
         for earlier in self.steps:
             if earlier == step or not self.is_step_done(earlier):
                 return earlier
         return self.steps[0]
 
     def step_before(self, step: str) -> str:
-        """The step before this one; the first has none but itself."""
+        """Return the previous step; the first step returns itself."""
         return self.steps[max(0, self.steps.index(step) - 1)]
 
     def next_open_step(self, step: str) -> str:
-        """The next step that is not done, past those that a correction leaves good."""
+        """Return the next incomplete step."""
         later = self.steps[self.steps.index(step) + 1 :]
         return next(one for one in later if not self.is_step_done(one))
 
 
 def load_entry(*, tenant: Tenant, draft: OrderDraft) -> OrderEntry:
-    """Load what a draft names, by a constant number of queries."""
-    labs = tuple(list_account_options_by_lab(tenant=tenant))
+    """Load the records a draft names, in a constant number of queries."""
+    labs = tuple(choices_of_labs(tenant=tenant))
     lab, account = _find_chosen_account(
         labs, str(draft.step_values("lab").get("place", ""))
     )
@@ -216,7 +213,7 @@ def load_entry(*, tenant: Tenant, draft: OrderDraft) -> OrderEntry:
 
 
 def list_account_options(entry: OrderEntry) -> list[LabAccountOption]:
-    """Every lab and account with why it would be taken, or why it can't be.
+    """List each lab and account with the reason it is open or closed.
 
     A lab's own option leaves the choice to the rules of contract 6.4; its accounts are
     options of their own where the rules do not choose them.
@@ -241,7 +238,7 @@ def list_account_options(entry: OrderEntry) -> list[LabAccountOption]:
 
 
 def describe_account_choice(entry: OrderEntry) -> str:
-    """The account of the order and why it is this one, in a sentence."""
+    """Describe the order's lab account and why it was chosen."""
     if entry.account is None:
         return ""
     own = entry.account.account
@@ -250,14 +247,14 @@ def describe_account_choice(entry: OrderEntry) -> str:
 
 
 def build_patient_form(entry: OrderEntry, data: Any = None) -> PatientForm:
-    """The form of the patient: what was sent, else entered, else kept of the user."""
+    """Build the patient form from the request, the draft or stored details."""
     entered = entry.draft.step_values("patient")
     return PatientForm(data, initial=entered or load_stored_patient(entry))
 
 
 def load_stored_patient(entry: OrderEntry) -> dict[str, Any]:
-    """What is kept of the user that the patient's form asks; patient details."""
-    info = latest_user_info(user=entry.user) if entry.user else None
+    """Load the user's stored patient details for the form."""
+    info = latest_info(user=entry.user) if entry.user else None
     if info is None:
         return {"country": "US"}
     names = ("first_name", "last_name", "phone_number", "email", "dob", "race")
@@ -273,10 +270,8 @@ def load_stored_patient(entry: OrderEntry) -> dict[str, Any]:
 
 
 def load_stored_insurance(entry: OrderEntry) -> dict[str, Any]:
-    """What is kept of the user's insurance that the form of billing asks."""
-    found = (
-        find_latest_insurance(user=entry.user, is_primary=True) if entry.user else None
-    )
+    """Load the user's stored insurance for the form."""
+    found = latest_insurance(user=entry.user, is_primary=True) if entry.user else None
     if found is None:
         return {}
     stored = {
@@ -291,14 +286,14 @@ def load_stored_insurance(entry: OrderEntry) -> dict[str, Any]:
 
 
 def shows_stored_details(form: forms.Form) -> bool:
-    """Whether a form that nobody filled in shows what is kept of the user."""
+    """Return whether a form shows stored details of the user."""
     return bool(form.initial.get("first_name") or form.initial.get("payor_code"))
 
 
 def list_billing_options(
     entry: OrderEntry, state: str
 ) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-    """The ways to pay that the account allows in a state, and the others with why."""
+    """List the billing types a state allows, and the others with why."""
     account = entry.account.account if entry.account else None
     offered, refused = [], []
     for kind in Billing:
@@ -312,7 +307,7 @@ def list_billing_options(
 
 
 def build_billing_form(entry: OrderEntry, data: Any = None) -> BillingForm:
-    """The form of physician and billing, with what the account allows."""
+    """Build the physician and billing form for the chosen account."""
     state = str(entry.draft.step_values("patient").get("state", ""))
     offered = list_billing_options(entry, state)[0]
     first = offered[0][0] if offered else ""
@@ -330,7 +325,7 @@ def build_billing_form(entry: OrderEntry, data: Any = None) -> BillingForm:
 
 
 def build_order_request(entry: OrderEntry, *, member_id: UUID) -> OrderRequest:
-    """The order that a draft asks for; its steps must be done.
+    """Build the order request of a draft whose steps are complete.
 
     A step that is no longer good is an `entry_incomplete` DomainError that names a
     field of that step.

@@ -1,7 +1,4 @@
-"""What the orders list is asked: its query string, read and put in words.
-
-Must not be here: which orders that means (labs.queries.order_list).
-"""
+"""Filters of the orders list: read from the query string, and described."""
 
 from __future__ import annotations
 
@@ -42,7 +39,7 @@ _MAX_OFFSET = 2**63 - 1
 
 
 class OrderFilterForm(forms.Form):
-    """The list's query string; a value that means nothing counts as not given."""
+    """The list's query string; an invalid value counts as not given."""
 
     tab = forms.ChoiceField(required=False, choices=WorkState.offered)
     stage = forms.ChoiceField(required=False, choices=Stage.offered)
@@ -65,7 +62,7 @@ class OrderFilterForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class OrderListQuery:
-    """What the list is asked for, every part known to be good.
+    """The validated filters, sort and page of the orders list.
 
     `since` and `until` are days, both included, in the reader's time zone.
     """
@@ -105,7 +102,7 @@ class OrderListQuery:
 
     @property
     def filters(self) -> ListFilters:
-        """The same, as the query takes it."""
+        """Return the filters for the query."""
         return ListFilters(
             work=self.tab,
             stage=self.stage,
@@ -124,7 +121,7 @@ class OrderListQuery:
 
     @property
     def created_label(self) -> str:
-        """The days of the list in words, or empty."""
+        """Return the creation days as text, or an empty text."""
         if self.since and self.until:
             return _("%(since)s to %(until)s") % {
                 "since": _format_day(self.since),
@@ -138,7 +135,7 @@ class OrderListQuery:
 
     @property
     def search_parameters(self) -> list[tuple[str, object]]:
-        """What a new search keeps of the query string: all but its text and offset."""
+        """List the parameters that a new search keeps."""
         account = PLATFORM if self.on_platform else self.account
         search_parameters: list[tuple[str, object]] = [
             ("tab", self.tab if self.tab != WorkState.ALL else None),
@@ -159,7 +156,7 @@ class OrderListQuery:
 
     @property
     def parameters_without_days(self) -> list[tuple[str, object]]:
-        """What choosing other days keeps of the query string."""
+        """List the parameters that a new choice of days keeps."""
         search_parameters = [
             (name, value)
             for name, value in self.search_parameters
@@ -169,7 +166,7 @@ class OrderListQuery:
 
     @property
     def is_filtered(self) -> bool:
-        """Whether anything beside the tab narrows the list."""
+        """Return whether a filter besides the tab is set."""
         beside = {"tab", "sort", "limit"}
         return bool(self.q or {name for name, value in self.search_parameters} - beside)
 
@@ -181,7 +178,7 @@ class OrderListQuery:
 
 
 def _start_of_day(day: date | None, *, days: int = 0) -> datetime | None:
-    """When the day that lies `days` after `day` begins, where the reader is."""
+    """Return when the day `days` after `day` starts, in the reader's zone."""
     if day is None:
         return None
     try:

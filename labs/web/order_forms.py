@@ -1,8 +1,4 @@
-"""What each step of placing an order asks.
-
-Must not be here: what the answers amount to (labs.web.order_entry), or rules that
-operations hold; these forms only read text.
-"""
+"""Forms of the order wizard, one for each step."""
 
 from __future__ import annotations
 
@@ -37,7 +33,7 @@ _ADDRESS = (*_LINES, "access_notes")
 
 
 def _text_field(says: str = "", *, limit: int = 200, **options: Any) -> forms.CharField:
-    """A line of text; required, with what is said where it is missing."""
+    """Build a text field; required if an error text is given."""
     return forms.CharField(
         max_length=limit,
         required=bool(says),
@@ -70,7 +66,7 @@ _STATES = [
 
 
 class QuestionsForm(forms.Form):
-    """The questions that tests ask at order entry, a field for each."""
+    """The order questions of all markers, a field for each."""
 
     def __init__(self, markers: Sequence[Marker], *given: Any, **options: Any) -> None:
         super().__init__(*given, **options)
@@ -83,7 +79,7 @@ class QuestionsForm(forms.Form):
                     self.required_of.setdefault(marker.pk, []).append(name)
 
     def answers(self) -> tuple[dict[str, Any], ...]:
-        """What was answered, as the operation takes it."""
+        """Return the answers for the operation."""
         found = []
         for name, value in self.cleaned_data.items():
             marker_id, question_id = name.removeprefix("q_").split("_")
@@ -99,7 +95,7 @@ class QuestionsForm(forms.Form):
         return tuple(found)
 
     def first_unanswered_field(self, marker: Marker) -> str:
-        """The first question of a marker that needs an answer and has none."""
+        """Return a marker's first required field without an answer."""
         names = self.required_of[marker.pk]
         return next(name for name in names if not self.cleaned_data.get(name))
 
@@ -138,7 +134,7 @@ def _check_birth_date(day: date) -> None:
 
 
 class PatientForm(forms.Form):
-    """Who is tested, where they live, and who stands for a minor."""
+    """The patient, their address, and a minor's representative."""
 
     first_name = _text_field(
         gettext_lazy("Enter the first name."), limit=_NAME_MAX, validators=[_is_name]
@@ -187,13 +183,13 @@ class PatientForm(forms.Form):
 
     @property
     def optional_fields(self) -> list[forms.BoundField]:
-        """What labs may ask for and nobody has to say."""
+        """Return the optional demographic fields."""
         names = ("race", "ethnicity", "sexual_orientation", "gender_identity")
         return [self[name] for name in names]
 
     @property
     def has_proxy(self) -> bool:
-        """Whether something stands in the fields of a minor's representative."""
+        """Return whether a representative's field has a value or an error."""
         names = [name for name in self.fields if name.startswith("proxy_")]
         return any(self[name].value() or self[name].errors for name in names)
 
@@ -208,7 +204,7 @@ class PatientForm(forms.Form):
 
     @property
     def details(self) -> dict[str, Any]:
-        """The patient as the wire has one (contract 6.9)."""
+        """Return the patient in the shape of the API (contract 6.9)."""
         given = self.cleaned_data
         names = ("first_name", "last_name", "gender", "phone_number", "email")
         more = ("race", "ethnicity", "sexual_orientation", "gender_identity")
@@ -227,13 +223,13 @@ class PatientForm(forms.Form):
 
     @property
     def address(self) -> dict[str, str]:
-        """The patient's address as the wire has one (contract 6.9)."""
+        """Return the address in the shape of the API (contract 6.9)."""
         given = self.cleaned_data
         return {name: given[name] for name in _ADDRESS if given[name]}
 
 
 class BillingForm(forms.Form):
-    """Who orders, why, and who pays.
+    """The ordering physician, diagnoses and billing.
 
     `billing` are the ways to pay that the account allows, `physicians` those named
     before, by NPI, `payors` insurers by their code.
@@ -281,13 +277,13 @@ class BillingForm(forms.Form):
 
     @property
     def takes_insurance(self) -> bool:
-        """Whether insurance is among the ways to pay."""
+        """Return whether insurance is among the billing types."""
         offered = self.fields["billing_type"].choices  # type: ignore[attr-defined]  # a choice field
         return Billing.COMMERCIAL_INSURANCE in dict(offered)
 
     @property
     def diagnosis_fields(self) -> list[forms.BoundField]:
-        """The fields of diagnosis codes."""
+        """Return the fields of diagnosis codes."""
         return [self[f"icd_{number}"] for number in range(1, DIAGNOSES_ASKED + 1)]
 
     def clean(self) -> dict[str, Any]:
@@ -338,7 +334,7 @@ class BillingForm(forms.Form):
 
     @property
     def icd_codes(self) -> tuple[str, ...]:
-        """The diagnoses, with their point."""
+        """Return the diagnosis codes, with their dot."""
         given = [
             parse_diagnosis_code(self.cleaned_data[bound.name])
             for bound in self.diagnosis_fields
@@ -348,7 +344,7 @@ class BillingForm(forms.Form):
 
     @property
     def named_physician(self) -> dict[str, str] | None:
-        """Who orders, as the wire has one."""
+        """Return the physician in the shape of the API, or None."""
         given = self.cleaned_data
         if given["physician"]:
             return dict(self.physicians[given["physician"]])
@@ -361,7 +357,7 @@ class BillingForm(forms.Form):
         }
 
     def build_insurance(self, address: Mapping[str, str]) -> dict[str, Any] | None:
-        """The insurance that pays, as the wire has one; None where it does not.
+        """Build the insurance in the shape of the API, or None.
 
         Whoever is responsible is taken to live at the patient's `address`.
         """
@@ -385,7 +381,7 @@ class BillingForm(forms.Form):
 
 
 class CommentsForm(forms.Form):
-    """What the lab should read, and when the order starts."""
+    """The comment for the lab, the start date and the priority."""
 
     comments = forms.CharField(
         max_length=COMMENTS_MAX_LENGTH,
@@ -402,12 +398,12 @@ class CommentsForm(forms.Form):
 
 
 def parse_diagnosis_code(text: str) -> str:
-    """The code that a chosen or typed diagnosis begins with."""
+    """Return the code at the start of a chosen or typed diagnosis."""
     return text.split(maxsplit=1)[0].strip(" ,;").upper() if text.strip() else ""
 
 
 def raw_form_values(form: forms.Form, data: Any) -> dict[str, Any]:
-    """What was entered in a form's fields, good or not, as JSON can hold it."""
+    """Return a form's entered values, valid or not, as JSON values."""
     return {
         name: field.widget.value_from_datadict(data, {}, name) or ""
         for name, field in form.fields.items()

@@ -1,7 +1,6 @@
-"""The page of one order: where it stands, what it holds, what can be done.
+"""Page of one order: status, details, actions.
 
-It polls while the order goes on; a poll that finds no new step is no read. Must not be
-here: doing anything to an order (labs.web.order_actions).
+It polls while the order is in progress; a poll without a new event is not audited.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ _REGISTRABLE = {"awaiting_registration", "with_customer"}
 
 @dataclass(frozen=True, slots=True)
 class OrderActions:
-    """What may be done to an order as it stands; `next_goal` is the usual next step."""
+    """The actions allowed on an order; `next_goal` is its usual next status."""
 
     cancel: bool
     recreate: bool
@@ -84,7 +83,7 @@ class OrderActions:
 
     @property
     def next_goal_label(self) -> str:
-        """The usual next step, in words."""
+        """Return the usual next status as text."""
         return find_pill(self.next_goal).words
 
 
@@ -100,7 +99,7 @@ class TransactionOrder:
 @require_GET
 @require_right(Area.ORDERS)
 def order_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    """The page; a poll names the step it has `seen` and how often it asks."""
+    """Show an order; a poll sends the last event `seen` and its interval."""
     is_poll = wants_fragment(request) and "seen" in request.GET
     if is_poll:
         step = find_last_event(tenant=request.tenant, order_id=order_id)
@@ -115,7 +114,7 @@ def order_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_right(Area.ORDERS)
 @require_right(Area.PATIENT_DETAILS)
 def show_patient_details(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    """Show who the order is for; that it was asked for is kept in the audit."""
+    """Show the order's patient, and record the read in the audit log."""
     order = full_order(tenant=request.tenant, order_id=order_id)
     _record_read(request, order, "order_patient")
     if wants_fragment(request):
@@ -134,7 +133,7 @@ def render_order(
     *,
     patient: Mapping[str, str] | None = None,
 ) -> HttpResponse:
-    """Render an order, recording that it was read; `patient` where it is shown."""
+    """Render an order and record the read; `patient` where it is shown."""
     _record_read(request, order, "order")
     events = order_events(order)
     reason = AccountReason.known(order.account_reason)
@@ -187,7 +186,7 @@ def render_order(
 
 
 def list_order_actions(request: TenantRequest, order: Order) -> OrderActions:
-    """What the member may do to an order as it stands."""
+    """Return the actions the member can take on an order now."""
     may_write = request.rights.allow(Area.ORDERS, write=True)
     may_patients = request.rights.allow(Area.PATIENT_DETAILS, write=True)
     low = split_status(order.status).low
@@ -219,7 +218,7 @@ def list_order_actions(request: TenantRequest, order: Order) -> OrderActions:
 
 
 def list_patient_rows(order: Order) -> dict[str, str]:
-    """Who an order is for, by label; what is not known is left out."""
+    """List the patient's known details by label."""
     details = order.patient_details or {}
     gender = Gender.known(str(details.get("gender", "")))
     proxy = details.get("medical_proxy") or {}
@@ -254,14 +253,14 @@ def _record_read(request: TenantRequest, order: Order, subject: str) -> None:
 
 
 def _poll_seconds(last: OrderEvent) -> int | None:
-    """How often the page asks again, None for an order that has come to its end."""
+    """Return the poll interval in seconds, or None for an ended order."""
     if not is_in_progress(last.status):
         return None
     return _OFTEN if timezone.now() - last.created_at < _LIVELY else _SELDOM
 
 
 def _list_transaction_orders(order: Order) -> list[TransactionOrder]:
-    """The orders of the transaction, first to last; none where it is the only one."""
+    """List the transaction's orders, oldest first; empty for a single one."""
     orders = sorted(
         order.transaction.orders.all(), key=lambda one: (one.created_at, one.pk)
     )
@@ -279,7 +278,7 @@ def _list_transaction_orders(order: Order) -> list[TransactionOrder]:
 
 
 def _previous_account_name(order: Order) -> str:
-    """The account of the order that this one takes the place of, where it differs."""
+    """Return the lab account of the order this one replaces, if different."""
     if order.origin != OrderOrigin.RECREATION or order.parent is None:
         return ""
     before = order.parent.lab_account
@@ -287,7 +286,7 @@ def _previous_account_name(order: Order) -> str:
 
 
 def _list_insurance_rows(order: Order) -> dict[str, str]:
-    """Of the insurance what names nobody."""
+    """List the insurance details that name nobody."""
     kept = order.health_insurance or {}
     shown = {
         _("Insurer"): kept.get("payor_code") or "",

@@ -1,7 +1,4 @@
-"""How a step of placing an order is shown, kept and left.
-
-Must not be here: what any one step asks (labs.web.order_steps).
-"""
+"""Show, store and leave a step of the order wizard."""
 
 from __future__ import annotations
 
@@ -73,7 +70,7 @@ def save_step_form(
     form: forms.Form,
     show: Callable[..., HttpResponse],
 ) -> HttpResponse:
-    """Keep what was entered; go on where it is good, and back wherever it stands."""
+    """Store a step's values, and go on if they are valid or Back is pressed."""
     back = is_back_pressed(request)
     is_good = not back and form.is_valid()
     draft = entry.draft.with_step_values(
@@ -93,13 +90,13 @@ def save_step_form(
 def redirect_to_step(
     request: TenantRequest, draft: OrderDraft, step: str
 ) -> HttpResponse:
-    """Keep a draft and lead to a step of it."""
+    """Store a draft and redirect to one of its steps."""
     save_draft(request, draft)
     return go_to(request, step_url(request, draft, step))
 
 
 def step_url(request: TenantRequest, draft: OrderDraft, step: str) -> str:
-    """Where a step of a draft is; the bare page while nothing is kept."""
+    """Return the address of a draft's step."""
     path = page_url(request, "labs:place_order")
     if not draft.entries:
         return path
@@ -107,5 +104,5 @@ def step_url(request: TenantRequest, draft: OrderDraft, step: str) -> str:
 
 
 def is_back_pressed(request: TenantRequest) -> bool:
-    """Whether Back was pressed: what was typed is kept, good or not."""
+    """Return whether Back was pressed."""
     return request.POST.get("go") == "back"

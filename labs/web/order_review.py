@@ -1,7 +1,4 @@
-"""The review of an order before it is placed: what it will say, step by step.
-
-Must not be here: whether it may be placed (labs.operations.orders).
-"""
+"""Review step of the order wizard: the order's content, step by step."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReviewSection:
-    """A step on the review: what was given, as pairs of words and value."""
+    """A step on the review, as pairs of label and value."""
 
     step: str
     words: str
@@ -37,7 +34,7 @@ class ReviewSection:
 def build_review_sections(
     entry: OrderEntry, wanted: OrderRequest | None
 ) -> list[ReviewSection]:
-    """What the order will say, step by step; empty parts are left out."""
+    """List the order's content, step by step; empty values are left out."""
     rows: dict[str, list[tuple[str, str]]] = {
         "user": [
             (_("Client user ID"), entry.user.client_user_id if entry.user else "")

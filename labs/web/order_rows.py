@@ -1,7 +1,4 @@
-"""Orders as lists show them.
-
-Must not be here: a query, or an order's own page.
-"""
+"""Orders as table rows."""
 
 from __future__ import annotations
 
@@ -34,7 +31,7 @@ _METHOD_ICONS = {
 
 @dataclass(frozen=True, slots=True)
 class OrderRow:
-    """An order as a row; `origin` is empty for one that was simply placed.
+    """An order as a table row; `origin` is empty for a new order.
 
     `status` is the last part, so that one we do not know is shown in its own words.
     `starts_on` is the day that a scheduled order waits for, `late` says that results
@@ -56,7 +53,7 @@ class OrderRow:
 
 
 def build_order_row(order: Order) -> OrderRow:
-    """An order as a row."""
+    """Build the table row of an order."""
     method = CollectionMethod.known(order.method)
     origin = OrderOrigin.known(order.origin)
     day = order.activate_by
@@ -83,7 +80,7 @@ def build_order_row(order: Order) -> OrderRow:
 
 
 def format_account_name(account: LabAccount | None) -> str:
-    """What a team calls a lab account; orders without one are on the platform's own."""
+    """Return a lab account's name, or that of the platform account."""
     if account is None:
         return PLATFORM_WORDS
     return account.account_name or account.provider_account_id

@@ -1,7 +1,4 @@
-"""The steps of placing an order: what each shows, and what it does with an answer.
-
-Must not be here: the review, or the placing (labs.web.place_order).
-"""
+"""Steps of the order wizard: show each one and submit its answer."""
 
 from __future__ import annotations
 
@@ -215,7 +212,7 @@ def submit_tests_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse
 def _apply_test_changes(
     request: TenantRequest, entry: OrderEntry, text: str
 ) -> OrderDraft:
-    """The draft with what a press added, removed, or the way the sample is taken."""
+    """Return the draft with tests added or removed, or another method."""
     panels = [str(panel.pk) for panel in entry.panels]
     markers = [marker.pk for marker in entry.single_markers]
     for verb in ("add", "remove"):
@@ -395,12 +392,12 @@ def _is_uuid(text: str) -> bool:
 
 
 def _search_text(request: TenantRequest) -> str:
-    """What is searched for; PostgreSQL takes no text with a null character."""
+    """Return the search text without null characters, which PostgreSQL refuses."""
     return request.POST.get("q", "").replace("\0", "").strip()[:SEARCH_MAX]
 
 
 def _record_read(request: TenantRequest, entry: OrderEntry, subject: str) -> None:
-    """Audit that what is kept of the user was shown in a form."""
+    """Record in the audit log that stored user details were shown."""
     if entry.user is not None:
         record_read(
             tenant=request.tenant,

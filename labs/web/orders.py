@@ -1,7 +1,4 @@
-"""The orders list, the same as a file, and the orders of one user.
-
-Must not be here: one order, or placing one.
-"""
+"""Orders list, its CSV export, and the orders of one user."""
 
 from __future__ import annotations
 
@@ -70,8 +67,8 @@ _COLUMNS = (
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS)
 def order_list(request: TenantRequest) -> HttpResponse:
-    """The list; a POST is the wish to see its patients, which the audit keeps."""
-    views = build_views_row(request)
+    """Show the orders list; a POST shows patients, which is audited."""
+    views = views_row(request)
     if views.opens_at and request.method == "GET":
         return HttpResponseRedirect(views.opens_at)
     asked = OrderListQuery.from_query(request.GET)
@@ -113,7 +110,7 @@ def order_list(request: TenantRequest) -> HttpResponse:
 @require_GET
 @require_right(Area.ORDERS)
 def export_orders(request: TenantRequest) -> HttpResponse:
-    """The list as CSV, all that match up to COUNTED_UP_TO, without patient details."""
+    """Export the list as CSV, up to COUNTED_UP_TO, without patient details."""
     asked = OrderListQuery.from_query(request.GET)
     wanted: dict[str, Any] = {
         "tenant": request.tenant,
@@ -178,7 +175,7 @@ def _record_list(request: TenantRequest, subject: str, subject_id: str) -> None:
 def _build_tabs(
     per_status: Mapping[str, int], attention: int
 ) -> list[tuple[WorkState, str, str]]:
-    """Each tab, how many orders it holds, and the family of that number."""
+    """List each tab with its number of orders and the number's colour."""
     tabs = []
     for state in WorkState:
         fits = IN_STATE.get(state)
@@ -203,7 +200,7 @@ def _build_filter_choices(
     per_status: Iterable[str],
     accounts: list[LabAccount],
 ) -> dict[str, Any]:
-    """What the filters offer, and the words of what is chosen."""
+    """Return the filters' choices and the labels of the chosen ones."""
     labs = list(Lab.objects.order_by("name"))
     by_id = {account.pk: account for account in accounts}
     lows = dict.fromkeys(split_status(status).low for status in per_status)

@@ -1,4 +1,4 @@
-"""What the overview and the navigation say of orders.
+"""Overview items and navigation counts of orders.
 
 Must not be here: a result, or whose order it is by name.
 """
@@ -72,7 +72,7 @@ _OVERDUE = gettext_lazy("Results are overdue")
 
 @dataclass(frozen=True, slots=True)
 class StageCount:
-    """How many orders are in a stage, and where they are listed."""
+    """The number of orders in a stage, and the address of their list."""
 
     stage: Stage
     number: int
@@ -84,14 +84,14 @@ _attention_counts: WeakKeyDictionary[TenantRequest, int] = WeakKeyDictionary()
 
 
 def count_orders_needing_attention(request: TenantRequest) -> int:
-    """How many orders need attention, counted once a request."""
+    """Count the orders that need attention, once per request."""
     if request not in _attention_counts:
         _attention_counts[request] = count_attention(tenant=request.tenant)
     return _attention_counts[request]
 
 
 def build_overview_part(request: TenantRequest) -> OverviewPart:
-    """Orders in progress, by stage, and those that somebody has to look at."""
+    """Build the overview's tile, chart and attention items of orders."""
     if not request.rights.allow(Area.ORDERS):
         return OverviewPart()
     per_status = orders_per_status(tenant=request.tenant)
@@ -115,7 +115,7 @@ def build_overview_part(request: TenantRequest) -> OverviewPart:
 
 
 def build_nav_count(request: TenantRequest) -> NavCount | None:
-    """How many orders need attention."""
+    """Build the navigation count of orders that need attention."""
     if not request.rights.allow(Area.ORDERS):
         return None
     number = count_orders_needing_attention(request)
@@ -123,7 +123,7 @@ def build_nav_count(request: TenantRequest) -> NavCount | None:
 
 
 def build_critical_nav_count(request: TenantRequest) -> NavCount | None:
-    """How many critical results nobody has acknowledged."""
+    """Build the navigation count of unacknowledged critical results."""
     if not request.rights.allow(Area.ORDERS):
         return None
     number = count_unacknowledged_alerts(tenant=request.tenant)

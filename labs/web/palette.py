@@ -1,4 +1,4 @@
-"""How the command palette finds orders: by their id, or by that of their sample.
+"""Command palette search: orders by order ID or sample ID.
 
 Must not be here: names or other patient details.
 """
@@ -23,7 +23,7 @@ HITS = 6
 
 
 def find_orders(request: TenantRequest, text: str) -> list[Hit]:
-    """Orders whose id is or begins with `text`, or whose whole sample id it is."""
+    """Find orders by the start of their ID or by their whole sample ID."""
     return [
         Hit(
             words=_("%(order)s of %(user)s")

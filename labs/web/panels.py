@@ -1,8 +1,7 @@
-"""The page on which a team makes a panel: what is entered, found, added and sent.
+"""Page that creates a panel from the markers of one lab.
 
-It holds nothing between two presses: the form carries what was chosen, so it works the
-same without script. Must not be here: the list of panels (labs.web.catalogue), or a
-rule of what a panel may hold (labs.operations.catalogue).
+The form carries what was chosen, so nothing is stored between requests and it works
+without scripts.
 """
 
 from __future__ import annotations
@@ -47,14 +46,14 @@ _NO_METHOD = ("", gettext_lazy("Choose a collection method"))
 
 
 class MarkerSearchForm(forms.Form):
-    """In which lab to look, and for what; a value that means nothing is not given."""
+    """The lab and text to search; an invalid value counts as not given."""
 
     lab = forms.SlugField(required=False, max_length=50)
     q = forms.CharField(required=False, max_length=100)
 
 
 class PanelForm(forms.Form):
-    """A panel as it is entered; its markers come as the ids that were added."""
+    """A panel's details; its markers come as the added IDs."""
 
     name = forms.CharField(
         max_length=PANEL_NAME_MAX_LENGTH,
@@ -91,13 +90,13 @@ class PanelForm(forms.Form):
         return found
 
     def limit_methods(self, methods: Sequence[str]) -> None:
-        """Show only the ways that a lab collects samples."""
+        """Show only the lab's collection methods."""
         offered = [pair for pair in CollectionMethod.offered() if pair[0] in methods]
         self.fields["method"].widget.choices = [_NO_METHOD, *offered]
 
     @property
     def panel_request(self) -> LabTestRequest:
-        """The request of a valid form."""
+        """Return the panel request of a valid form."""
         given = self.cleaned_data
         return LabTestRequest(
             name=given["name"],
@@ -111,7 +110,7 @@ class PanelForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 @require_right(Area.CATALOGUE, write=True)
 def new_panel(request: TenantRequest) -> HttpResponse:
-    """The form; each press but "Make panel" shows it again with what was changed."""
+    """Show the form with each change, and create the panel on submit."""
     marker_ids = _read_marker_ids(request)
     if request.POST.get("go") == "make":
         form = PanelForm(request.POST, marker_ids=marker_ids)
@@ -122,7 +121,7 @@ def new_panel(request: TenantRequest) -> HttpResponse:
 
 
 def _create_panel(request: TenantRequest, form: PanelForm) -> HttpResponse | None:
-    """Make the panel of a valid form; None where it was refused, with the reason."""
+    """Create the panel of a valid form; None with form errors if refused."""
     try:
         panel = create_lab_test(
             tenant=request.tenant, actor=request.actor, wanted=form.panel_request
@@ -179,7 +178,7 @@ def _render_form(
 
 
 def _read_marker_ids(request: TenantRequest) -> list[int]:
-    """What was chosen before this press, and what the press adds or takes off."""
+    """Read the chosen marker IDs, with one added or removed."""
     names = [*request.POST.getlist("marker_ids"), request.POST.get("add", "")]
     ids = [int(name) for name in names if _MARKER_ID.fullmatch(name)]
     gone = request.POST.get("remove", "")
@@ -187,6 +186,6 @@ def _read_marker_ids(request: TenantRequest) -> list[int]:
 
 
 def _load_markers(marker_ids: Sequence[int]) -> list[Marker]:
-    """The markers in the order they were added; ids of none are left out."""
+    """Load the markers in the order added; unknown IDs are left out."""
     held = Marker.objects.select_related("lab").in_bulk(list(marker_ids))
     return [held[one] for one in marker_ids if one in held]

@@ -1,7 +1,7 @@
-"""The papers of an order on the dashboard: download them, print labels, renew the link.
+"""Documents of an order: downloads, labels, and the requisition link.
 
-They name the patient, so they ask for the right to patient details, but for collection
-instructions, which do not. Must not be here: drawing (labs.papers).
+They name the patient and require the right to patient details; collection instructions
+do not.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class OrderDocuments:
-    """Which papers of an order there are for this member, and the link that is out.
+    """The documents of an order for this member, and the requisition link.
 
     `requisition` and `labels` come with the requisition; `link` is empty without one,
     and `link_left` says how long it works, empty where it has ended.
@@ -72,7 +72,7 @@ class OrderDocuments:
 
 
 class LabelsForm(forms.Form):
-    """What is printed on labels, how many, and on what."""
+    """The collection date, number and stock of labels."""
 
     collection_date = forms.DateField(
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d")
@@ -82,7 +82,7 @@ class LabelsForm(forms.Form):
 
 
 def pdf_response(document: Paper) -> HttpResponse:
-    """The PDF, to be shown in the browser, with the name that it is saved by."""
+    """Return a PDF to show in the browser, with its file name."""
     return HttpResponse(
         document.body,
         content_type="application/pdf",
@@ -91,7 +91,7 @@ def pdf_response(document: Paper) -> HttpResponse:
 
 
 def list_order_documents(request: TenantRequest, order: Order) -> OrderDocuments:
-    """The papers of an order for this member."""
+    """Return the documents of an order for this member."""
     may_see = request.rights.allow(Area.PATIENT_DETAILS)
     is_made = had_requisition_created(order)
     ends_at = requisition_link_expires_at(order)
@@ -129,9 +129,9 @@ def download_requisition(request: TenantRequest, order_id: UUID) -> HttpResponse
 @require_right(Area.ORDERS)
 @require_right(Area.PATIENT_DETAILS)
 def print_labels(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    """The labels as they are asked for; what to print is asked first."""
-    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
-    if not had_requisition_created(order):
+    """Return the labels as a PDF, or ask for their details first."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    if not has_requisition(order):
         refusal = NotFound(
             "requisition_not_found", _("The requisition is not ready yet.")
         )
@@ -239,7 +239,7 @@ def _render_label_dialog(
 def _redirect_with_error(
     request: TenantRequest, order: Order, refusal: NotFound
 ) -> HttpResponse:
-    """To the order's page, which says there why."""
+    """Redirect to the order's page with the error."""
     messages.error(request, refusal.message)
     return HttpResponseRedirect(page_url(request, "labs:order", order_id=order.pk))
 
@@ -255,7 +255,7 @@ def _record_read(request: TenantRequest, order: Order, subject: str) -> None:
 
 
 def _format_time_left(ends_at: datetime) -> str:
-    """How long until then, in days and hours; empty for a moment that has passed."""
+    """Format the time until a moment in days and hours; empty if passed."""
     left = ends_at - timezone.now()
     if left <= timedelta():
         return ""

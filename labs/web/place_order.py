@@ -1,8 +1,7 @@
-"""Placing an order, step by step; each step is a page of its own that works by itself.
+"""Order wizard: a page for each step, with the draft kept between them.
 
-A POST keeps what was entered and leads on by a redirect, so Back, reload and a second
-tab lose nothing. Must not be here: what a step asks (labs.web.order_steps), what a
-draft means (labs.web.order_entry), or a rule of ordering.
+A POST stores what was entered and redirects to the next step, so Back, reload and a
+second tab lose nothing.
 """
 
 from __future__ import annotations
@@ -137,7 +136,7 @@ def _submit_review_step(request: TenantRequest, entry: OrderEntry) -> HttpRespon
 
 
 def _place_order_once(request: TenantRequest, entry: OrderEntry) -> str:
-    """The id of the order that this draft became, now or by an earlier press.
+    """Place the draft's order once, and return its ID.
 
     Raises: order_repeated; idempotency_key_in_use, idempotency_key_mismatch; those of
     place_order.

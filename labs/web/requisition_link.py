@@ -1,7 +1,4 @@
-"""Where a requisition's link leads, outside of every team: no sign-in, no session.
-
-Must not be here: which links are good (labs.operations.papers).
-"""
+"""Public requisition link: no sign-in, no session."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ if TYPE_CHECKING:
 
 @require_GET
 def download_by_link(request: HttpRequest) -> HttpResponse:
-    """The paper itself; 404 for a link that is none, 410 for one that has ended."""
+    """Return the requisition; 404 for an unknown link, 410 for an expired one."""
     try:
         document = open_requisition_link(
             token=request.GET.get("token", ""),

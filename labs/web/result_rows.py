@@ -1,7 +1,4 @@
-"""Results as pages show them: rows, grouped by what was ordered, and their versions.
-
-Must not be here: a query, or a view.
-"""
+"""Results as table rows, by test ordered, with versions and trends."""
 
 from __future__ import annotations
 
@@ -49,7 +46,7 @@ _SIDES = {
 
 @dataclass(frozen=True, slots=True)
 class InterpretationPill:
-    """How a result is marked: a status for its pill, and words that say more."""
+    """The pill of a result: its status, and a more precise label."""
 
     status: str
     says: str = ""
@@ -57,7 +54,7 @@ class InterpretationPill:
 
 @dataclass(frozen=True, slots=True)
 class PreviousResult:
-    """The result of the same measure before; `text` in the unit of the new one.
+    """The previous result of a measure, in the unit of the new one.
 
     `converted_from` is its own unit where that is another, `change` the difference with
     its sign, empty where the two can't be compared.
@@ -72,7 +69,7 @@ class PreviousResult:
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """A result as a row; `was` is what the version before said, where it differs."""
+    """A result as a table row; `was` is a corrected value."""
 
     result: Result
     measure: str
@@ -85,7 +82,7 @@ class ResultRow:
 
 @dataclass(frozen=True, slots=True)
 class ResultGroup:
-    """What one orderable gave, and how it stands to the days it takes.
+    """The results of one test ordered, with their expected days.
 
     `due_by` and `state` are None where nothing was expected; `came_on` is None while
     nothing has come.
@@ -99,13 +96,13 @@ class ResultGroup:
 
     @property
     def is_late(self) -> bool:
-        """Whether it came, or still comes, after its usual day."""
+        """Return whether the results are later than expected."""
         return self.state in {Lateness.LATE, Lateness.OVERDUE}
 
 
 @dataclass(frozen=True, slots=True)
 class VersionRow:
-    """A version in the list of them, with what it changed of the one before."""
+    """A version of the results, with its changes."""
 
     version: ResultVersion
     words: str
@@ -116,7 +113,7 @@ class VersionRow:
 
 @dataclass(frozen=True, slots=True)
 class TrendFigure:
-    """A trend with its chart and how its newest result is marked."""
+    """A trend with its chart and the pill of its latest result."""
 
     trend: Trend
     chart: SafeString
@@ -127,7 +124,7 @@ class TrendFigure:
 def build_interpretation_pill(
     interpretation: str, *, is_above: bool | None, is_below: bool | None
 ) -> InterpretationPill | None:
-    """How a result is marked; None where nothing tells how it is.
+    """Return the pill of a result; None without an interpretation.
 
     Never more than the lab's or our own reading against the range (design guide 10).
     """
@@ -154,7 +151,7 @@ def build_result_groups(
     trends: Mapping[str, Trend],
     shown: Sequence[str] | None,
 ) -> list[ResultGroup]:
-    """The results by what was ordered, in the lab's order; `shown` narrows them.
+    """Group the results by test ordered; `shown` filters them.
 
     What was ordered and has nothing yet comes last, unless narrowed.
     """
@@ -190,7 +187,7 @@ def build_result_groups(
 def build_version_rows(
     versions: Sequence[ResultVersion], *, shown: ResultVersion
 ) -> list[VersionRow]:
-    """Versions, newest first, each with what it changed."""
+    """List the versions, newest first, each with its changes."""
     befores = [*versions[1:], None]
     return [
         VersionRow(
@@ -205,7 +202,7 @@ def build_version_rows(
 
 
 def describe_version(version: ResultVersion) -> str:
-    """What kind of version it is."""
+    """Return what kind of version it is."""
     if version.is_correction:
         return _("Corrected")
     known = ResultStatus.known(version.status)
@@ -213,7 +210,7 @@ def describe_version(version: ResultVersion) -> str:
 
 
 def build_trend_figure(trend: Trend) -> TrendFigure:
-    """A trend with its chart; the chart is empty below two numbers."""
+    """Build a trend's chart; empty with fewer than two numbers."""
     drawn = trend.drawn
     newest = trend.latest
     pill = build_interpretation_pill(
@@ -238,7 +235,7 @@ def build_trend_figure(trend: Trend) -> TrendFigure:
 
 
 def format_range(result: MarkerResult) -> str:
-    """A range in words: 30 to 200, under 90, over 40; else as the lab wrote it."""
+    """Format a range: 30 to 200, under 90, over 40."""
     low, high = result.low, result.high
     if low is not None and high is not None:
         return _("%(low)g to %(high)g") % {"low": low, "high": high}
@@ -252,7 +249,7 @@ def format_range(result: MarkerResult) -> str:
 def draw_range_bar(
     *, type_: str, value: float | None, low: float | None, high: float | None, unit: str
 ) -> SafeString | str:
-    """The range bar of a number with a bound; of anything else nothing."""
+    """Draw the range bar of a number; empty for other results."""
     if type_ != ResultType.NUMERIC or value is None:
         return ""
     return range_bar(value, low=low, high=high, unit=unit)
@@ -358,7 +355,7 @@ def _build_result_group(
 
 
 def _turnaround_start(order: Order, version: ResultVersion) -> date | None:
-    """The day from which the lab's days count: received, collected, or known to be."""
+    """Return the day from which the turnaround counts."""
     known_at = version.received_at or version.collected_at
     if known_at is not None:
         return known_at.date()

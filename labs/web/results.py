@@ -1,7 +1,4 @@
-"""The results of an order, and of a person over all orders.
-
-Must not be here: the queue of critical results (labs.web.critical), or a PDF.
-"""
+"""Results of an order, and of a user across all orders."""
 
 from __future__ import annotations
 
@@ -64,7 +61,7 @@ _FILTERS: dict[str, tuple[str, ...] | None] = {
 @require_GET
 @require_right(Area.ORDERS)
 def order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    """An order's results; `show` narrows them, `version` looks at an earlier one."""
+    """Show an order's results; `show` filters, `version` chooses one."""
     order = full_order(tenant=request.tenant, order_id=order_id)
     versions = result_versions(order=order)
     shown = _find_version(versions, request.GET.get("version", ""))
@@ -120,7 +117,7 @@ def order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_right(Area.USERS)
 @require_right(Area.ORDERS)
 def user_results(request: TenantRequest, user_id: str) -> HttpResponse:
-    """A user's tab: every measure with its newest result, and one over time.
+    """Show the latest result of each measure of a user, and one trend.
 
     `of` names the measure that is shown over time.
     """
@@ -146,7 +143,7 @@ def user_results(request: TenantRequest, user_id: str) -> HttpResponse:
 
 
 def _build_latest_row(trend: Trend) -> dict[str, object]:
-    """A measure with its newest result, as a row."""
+    """Build the table row of a measure's latest result."""
     newest = trend.latest
     return {
         "trend": trend,
@@ -167,7 +164,7 @@ def _build_latest_row(trend: Trend) -> dict[str, object]:
 def _find_version(
     versions: Sequence[ResultVersion], number: str
 ) -> ResultVersion | None:
-    """The version asked for, else the newest; None before any."""
+    """Return the requested version, else the newest; None without any."""
     if not number:
         return versions[0] if versions else None
     found = [one for one in versions if str(one.number) == number]
@@ -192,7 +189,7 @@ def _measure_key_of(order: Order, result: Result) -> str:
 
 
 def _count_per_filter(version: ResultVersion) -> list[tuple[str, str, int]]:
-    """Each filter: its value, its words, how many results it shows."""
+    """List each filter's value, label and number of results."""
     interpretations = [result.interpretation for result in version.results.all()]
     return [
         ("", _("All"), len(interpretations)),
@@ -208,7 +205,7 @@ def _count_per_filter(version: ResultVersion) -> list[tuple[str, str, int]]:
 def _build_abnormal_figures(
     order: Order, version: ResultVersion, trends: Mapping[str, Trend]
 ) -> list[TrendFigure]:
-    """Charts of what is out of range and was measured before, the worst first."""
+    """Build trend charts of abnormal results, critical ones first."""
     figures: dict[str, TrendFigure] = {}
     rows = sorted(
         list_results_of_version(version),

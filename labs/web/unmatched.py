@@ -1,7 +1,7 @@
-"""What labs sent that waits for a person: the queue, one report, one message.
+"""Unmatched lab results: the queue, one report, one message.
 
-Names stand on the pages of reports alone, for who may see patients; the audit keeps who
-looked. Must not be here: how a report compares with an order (operations.matching).
+Only report pages show names, to members with the right to patient details; each read is
+recorded.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ _GLYPHS = {
 
 
 class ReasonForm(forms.Form):
-    """Why a person decides so."""
+    """The reason for a decision."""
 
     why = forms.CharField(
         max_length=WHY_MAX_LENGTH,
@@ -96,7 +96,7 @@ class ReasonForm(forms.Form):
 
 
 class MatchForm(ReasonForm):
-    """Which order, and why."""
+    """The order to match, and the reason."""
 
     order = forms.UUIDField(
         label=gettext_lazy("Order ID"),
@@ -107,7 +107,7 @@ class MatchForm(ReasonForm):
 
 @dataclass(frozen=True, slots=True)
 class MatchPoint:
-    """One thing that speaks for an order or against it."""
+    """One thing that agrees or differs between a report and an order."""
 
     words: str
     agreement: str
@@ -117,7 +117,7 @@ class MatchPoint:
 
 @dataclass(frozen=True, slots=True)
 class CandidateRow:
-    """An order that a report may be of, as the page shows it."""
+    """A possible order of a report, as a table row."""
 
     candidate: Candidate
     points: Sequence[MatchPoint]
@@ -127,7 +127,7 @@ class CandidateRow:
 @require_GET
 @require_right(Area.ORDERS)
 def unmatched_list(request: TenantRequest) -> HttpResponse:
-    """The reports and messages of a tab, newest first; no names, so no read of any."""
+    """Show a tab's reports or messages, newest first, without names."""
     tab = request.GET.get("tab", "")
     tab = tab if tab in _TABS else str(MatchStatus.UNMATCHED)
     offset = asked_offset(request)
@@ -158,7 +158,7 @@ def unmatched_list(request: TenantRequest) -> HttpResponse:
 @require_GET
 @require_right(Area.ORDERS)
 def report_page(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
-    """One report with the orders that it may be of."""
+    """Show a report with its possible orders."""
     row = _get_report(request, lab_report_id)
     report = read_report(row)
     _record_read(request, "lab_report", row.pk, row)
@@ -190,7 +190,7 @@ def report_page(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS)
 def match_report_dialog(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
-    """Ask which order and why, and give the report to it."""
+    """Match a report to an order, with a reason."""
     row = _get_report(request, lab_report_id, write=True)
     given = {"order": request.GET.get("order", "")}
     form = MatchForm(read_posted(request), initial=given)
@@ -228,7 +228,7 @@ def match_report_dialog(request: TenantRequest, lab_report_id: UUID) -> HttpResp
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS)
 def reject_report_dialog(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
-    """Ask why, and take the report out of the queue."""
+    """Reject a report, with a reason."""
     row = _get_report(request, lab_report_id, write=True)
     form = ReasonForm(posted(request))
     if request.method == "POST" and form.is_valid():
@@ -245,7 +245,7 @@ def reject_report_dialog(request: TenantRequest, lab_report_id: UUID) -> HttpRes
 @require_http_methods(["POST"])
 @require_right(Area.ORDERS)
 def restore_report(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
-    """Let a rejected report wait again."""
+    """Return a rejected report to the queue."""
     row = _get_report(request, lab_report_id, write=True)
     try:
         unreject_report(report=row, actor=request.actor)
@@ -261,7 +261,7 @@ def restore_report(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
 @require_GET
 @require_right(Area.ORDERS)
 def message_page(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
-    """A malformed message or a lab's refusal, as it came."""
+    """Show a malformed message or a lab's refusal as received."""
     message = _get_message(request, lab_message_id)
     _record_read(request, "lab_message", message.pk)
     text = bytes(message.content)[:SHOWN_CHARACTERS].decode("utf-8", "replace")
@@ -283,7 +283,7 @@ def message_page(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
 @require_http_methods(["POST"])
 @require_right(Area.ORDERS)
 def reprocess_message(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
-    """Try a malformed message again."""
+    """Process a malformed message again."""
     message = _get_message(request, lab_message_id, write=True)
     try:
         reprocess_malformed_message(message=message, actor=request.actor)
@@ -300,7 +300,7 @@ def reprocess_message(request: TenantRequest, lab_message_id: UUID) -> HttpRespo
 def dismiss_message_dialog(
     request: TenantRequest, lab_message_id: UUID
 ) -> HttpResponse:
-    """Ask why, and take the message out of the queue."""
+    """Dismiss a message, with a reason."""
     message = _get_message(request, lab_message_id, write=True)
     form = ReasonForm(posted(request))
     if request.method == "POST" and form.is_valid():
@@ -369,7 +369,7 @@ def _get_message(
 
 
 def _require_patients(request: TenantRequest, *, write: bool) -> None:
-    """Only now: what another team has is not there, whatever the role."""
+    """Require the right to patient details, after the tenant is checked."""
     if not request.rights.allow(Area.PATIENT_DETAILS) or (
         write and not request.rights.allow(Area.ORDERS, write=True)
     ):
@@ -394,7 +394,7 @@ def _record_read(
 def _find_chosen_candidate(
     request: TenantRequest, row: InboundReport, report: Report, form: forms.Form
 ) -> CandidateRow | None:
-    """The candidate that the form names, with its evidence."""
+    """Return the order the form names, with its evidence."""
     wanted = str(form["order"].value() or "")
     found = list_match_candidates(
         tenant=request.tenant,

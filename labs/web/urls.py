@@ -1,4 +1,4 @@
-"""The pages of lab testing; portal.urls says where they are mounted."""
+"""Addresses of the lab pages; portal.urls mounts them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""How many orders each user of the users list has.
-
-Must not be here: which orders, or how they do.
-"""
+"""Column of the users list: the number of orders of each user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of visits: today and tomorrow where each takes place, and loose ends.
+"""List of visits: today, tomorrow, later, and those that need attention.
 
 Must not be here: one order's visit (labs.web.visits), or a name.
 """
@@ -66,8 +66,8 @@ _EMPTY = {
 @require_right(Area.ORDERS)
 @require_right(Area.BOOKINGS)
 def appointment_list(request: TenantRequest) -> HttpResponse:
-    """A tab of the list; no names, but when somebody goes to a lab is a read."""
-    tab = AppointmentTab.known(request.GET.get("tab", "")) or AppointmentTab.TODAY
+    """Show a tab of visits without names, and record the read."""
+    tab = VisitTab.known(request.GET.get("tab", "")) or VisitTab.TODAY
     offset = asked_offset(request)
     at = timezone.now()
     counts = count_appointments_by_tab(tenant=request.tenant, at=at)

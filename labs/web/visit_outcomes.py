@@ -1,7 +1,4 @@
-"""What staff learn of a visit from its provider: its time, that it took place.
-
-Must not be here: booking, moving or calling one off.
-"""
+"""Dialogs that record a visit's time, and that it took place."""
 
 from __future__ import annotations
 
@@ -41,7 +38,7 @@ _LONGEST_MINUTES = 480
 
 
 class AppointmentTimeForm(forms.Form):
-    """When a provider comes, on the clock of the place, and what it calls the visit."""
+    """The visit's local time and the provider's number for it."""
 
     day = forms.DateField(
         label=gettext_lazy("Day"),
@@ -66,9 +63,9 @@ class AppointmentTimeForm(forms.Form):
 @require_right(Area.ORDERS)
 @require_right(Area.BOOKINGS, write=True)
 def set_appointment_time(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    """Enter the time that the provider of a requested visit has set."""
-    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
-    visit = find_active_appointment(order=order)
+    """Enter the time of a requested visit."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    visit = active_of(order=order)
     if visit is None or not needs_time(visit):
         messages.error(request, _("No requested visit needs a time."))
         return _redirect_to_order(request, order)
@@ -114,9 +111,9 @@ def set_appointment_time(request: TenantRequest, order_id: UUID) -> HttpResponse
 @require_right(Area.ORDERS)
 @require_right(Area.BOOKINGS, write=True)
 def mark_appointment_completed(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    """Note that a home visit took place."""
-    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
-    visit = find_active_appointment(order=order)
+    """Record that a home visit took place."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    visit = active_of(order=order)
     if visit is None or not has_home_visit_started(visit):
         messages.error(request, _("No home visit has started."))
         return _redirect_to_order(request, order)

@@ -1,8 +1,4 @@
-"""An order's visit on the dashboard: what its page shows, calling it off, its papers.
-
-Must not be here: booking and moving it (labs.web.booking), the list of all visits
-(labs.web.visit_days).
-"""
+"""An order's visit: its card, cancellation and documents."""
 
 from __future__ import annotations
 
@@ -75,7 +71,7 @@ _ICONS = {
 
 @dataclass(frozen=True, slots=True)
 class AppointmentRow:
-    """A visit as pages show it, in words: times are on the clock of its place.
+    """A visit as text, with times in the site's time zone.
 
     They are empty while it has none. `fasting` is empty where the order asks for none;
     `is_elsewhere` where that clock differs from the reader's.
@@ -93,7 +89,7 @@ class AppointmentRow:
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether the patient may be told of it."""
+        """Return whether the patient can be informed of the visit."""
         return self.visit.status not in {
             AppointmentStatus.PENDING,
             AppointmentStatus.RESERVED,
@@ -101,13 +97,13 @@ class AppointmentRow:
 
     @property
     def status_label(self) -> str:
-        """Its status in words."""
+        """Return the visit's status as text."""
         known = AppointmentStatus.known(self.visit.status)
         return str(known.label) if known else ""
 
     @property
     def patient_message(self) -> str:
-        """What the patient may be sent; empty before it is sure."""
+        """Return a message for the patient; empty before it is confirmed."""
         if not (self.is_confirmed and self.day):
             return ""
         number = self.visit.external_id
@@ -138,7 +134,7 @@ class AppointmentRow:
 
 @dataclass(frozen=True, slots=True)
 class AppointmentCard:
-    """An order's visit, and what may be done.
+    """An order's visit, and the actions allowed on it.
 
     `closed` says why none can be booked, empty where one can. `may_watch` offers to be
     told of the requisition, `is_watched` says that the member will be.
@@ -158,12 +154,12 @@ class AppointmentCard:
 
     @property
     def can_book(self) -> bool:
-        """Whether the booking page opens for the member."""
+        """Return whether the member can open the booking page."""
         return self.may_move or (self.may_book and not self.closed)
 
 
 class CancelAppointmentForm(forms.Form):
-    """Why a visit is called off."""
+    """Why a visit is cancelled."""
 
     reason = forms.ChoiceField(
         label=gettext_lazy("Reason"),
@@ -186,7 +182,7 @@ class CancelAppointmentForm(forms.Form):
 def build_appointment_card(
     request: TenantRequest, order: Order
 ) -> AppointmentCard | None:
-    """What an order's page shows of its visit; None where it never has one."""
+    """Build the visit card of an order; None for methods without visits."""
     if order.method not in TYPE_OF_METHOD:
         return None
     visits = list_appointments_of_order(order=order)
@@ -223,7 +219,7 @@ def build_appointment_card(
 def build_appointment_row(
     visit: Appointment, *, fasting: bool = False
 ) -> AppointmentRow:
-    """A visit as pages show it."""
+    """Build the texts of a visit."""
     zone = find_zone(visit.time_zone)
     start = visit.start_at.astimezone(zone) if visit.start_at else None
     end = visit.end_at.astimezone(zone) if visit.end_at else None
@@ -257,11 +253,9 @@ def build_appointment_row(
 @require_right(Area.ORDERS)
 @require_right(Area.BOOKINGS, write=True)
 def cancel_appointment_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    """Ask why, and call the visit off."""
-    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
-    visit = next(
-        (one for one in list_appointments_of_order(order=order) if one.is_active), None
-    )
+    """Cancel the order's visit, with a reason."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
+    visit = next((one for one in appointments_of(order=order) if one.is_active), None)
     if visit is None:
         messages.error(request, _("This order has no visit to cancel."))
         return _redirect_to_order(request, order)
@@ -300,8 +294,8 @@ def cancel_appointment_page(request: TenantRequest, order_id: UUID) -> HttpRespo
 @require_right(Area.BOOKINGS)
 @require_right(Area.PATIENT_DETAILS)
 def download_patient_sheet(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    """The patient's sheet, with the requisition behind it."""
-    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    """Return the patient's sheet with the requisition, as a PDF."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
     try:
         document = sheet_of(order=order, appointment=appointment_of(order=order))
     except NotFound as refusal:
@@ -315,8 +309,8 @@ def download_patient_sheet(request: TenantRequest, order_id: UUID) -> HttpRespon
 @require_right(Area.ORDERS)
 @require_right(Area.BOOKINGS)
 def download_calendar_entry(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    """The entry for a calendar."""
-    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    """Return the visit as a calendar file."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
     try:
         entry = render_calendar_entry(
             order=order, appointment=get_current_appointment(order=order)
@@ -338,8 +332,8 @@ def download_calendar_entry(request: TenantRequest, order_id: UUID) -> HttpRespo
 def notify_when_requisition_ready(
     request: TenantRequest, order_id: UUID
 ) -> HttpResponse:
-    """Have the member mailed once the requisition is made."""
-    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    """E-mail the member when the requisition is ready."""
+    order = full_order(tenant=request.tenant, order_id=order_id)
     try:
         subscribe_to_requisition(
             order=order, actor=request.actor, member=request.member
@@ -356,7 +350,7 @@ def notify_when_requisition_ready(
 
 
 def _build_history(visits: Sequence[Appointment]) -> list[Happening]:
-    """Every step of every visit of an order, newest first."""
+    """List all status changes of an order's visits, newest first."""
     steps = [(event, visit) for visit in visits for event in visit.events.all()]
     steps.sort(key=lambda step: step[0].pk, reverse=True)
     return [_build_history_entry(event, visit) for event, visit in steps]
@@ -383,12 +377,12 @@ def _build_history_entry(event: AppointmentEvent, visit: Appointment) -> Happeni
 
 
 def needs_time(visit: Appointment) -> bool:
-    """Whether a visit was asked for, and its provider sets the time."""
+    """Return whether the provider of a requested visit sets the time."""
     return visit.status == AppointmentStatus.PENDING and visit.start_at is None
 
 
 def has_home_visit_started(visit: Appointment) -> bool:
-    """Whether a home visit may have taken place: of others results tell."""
+    """Return whether a home visit has started."""
     return (
         visit.type == AppointmentType.PHLEBOTOMY
         and visit.status in {AppointmentStatus.CONFIRMED, AppointmentStatus.IN_PROGRESS}
@@ -398,7 +392,7 @@ def has_home_visit_started(visit: Appointment) -> bool:
 
 
 def _is_too_late_to_refund(visit: Appointment) -> bool:
-    """Whether a home visit is called off too late to be refunded."""
+    """Return whether it is too late to refund a home visit."""
     return (
         visit.type == AppointmentType.PHLEBOTOMY
         and visit.start_at is not None
