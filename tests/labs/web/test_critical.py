@@ -60,10 +60,13 @@ def test_the_queue_shows_what_waits_how_long_and_whose_it_is(alice_tenant, nora,
 
     (row,) = fresh
     assert [result.name for result in row.results] == ["Potassium"]
-    assert row.clock.family == "rev"
-    assert (soon[0].clock.family, soon[0].clock.words[-8:]) == ("warn", "min left")
-    assert over[0].clock.family == "bad"
-    assert over[0].clock.words.startswith("1 h ")
+    assert row.countdown.family == "rev"
+    assert (soon[0].countdown.family, soon[0].countdown.words[-8:]) == (
+        "warn",
+        "min left",
+    )
+    assert over[0].countdown.family == "bad"
+    assert over[0].countdown.words.startswith("1 h ")
     assert audited(alice_tenant)[-1] == (
         "read",
         "critical_results",

@@ -168,14 +168,14 @@ def test_days_are_the_readers_own_and_both_included():
     ],
 )
 def test_days_are_put_in_words(query, words):
-    assert asked(query).created_words == words
+    assert asked(query).created_label == words
     assert asked(query).filters.created_until != date.max
 
 
 def test_a_new_search_keeps_the_filters_but_not_the_page():
     query = "tab=results&account=platform&created=7d&q=mbr&limit=25&offset=50&lab=&x=1"
 
-    kept = asked(query).kept
+    kept = asked(query).search_parameters
 
     assert kept == [
         ("tab", "results"),
@@ -183,7 +183,7 @@ def test_a_new_search_keeps_the_filters_but_not_the_page():
         ("created", "7d"),
         ("limit", 25),
     ]
-    assert asked(query).kept_but_days == [
+    assert asked(query).parameters_without_days == [
         ("tab", "results"),
         ("account", "platform"),
         ("limit", 25),

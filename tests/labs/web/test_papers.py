@@ -70,14 +70,14 @@ def test_a_paper_opens_in_the_browser_and_reading_it_is_audited(
 
 def test_results_open_as_a_paper_once_there_are_any(alice_web, alice_tenant):
     order = make_order_awaiting_results(tenant=alice_tenant)
-    before = alice_web.get(url(order, "order")).context["papers"]
+    before = alice_web.get(url(order, "order")).context["documents"]
     make_results(order=order)
 
     reply = alice_web.get(url(order, "results_file"))
 
     assert reply["Content-Type"] == "application/pdf"
     assert audited(alice_tenant)[-1] == ("read", "result", str(order.pk))
-    after = alice_web.get(url(order, "order")).context["papers"]
+    after = alice_web.get(url(order, "order")).context["documents"]
     assert (before.results, after.results) == (False, True)
 
 
@@ -123,7 +123,7 @@ def test_papers_that_name_the_patient_need_the_right_to(alice_tenant, order):
         assert viewer.get(url(order, name)).status_code == 403
     assert viewer.post(url(order, "reissue_link")).status_code == 403
     assert holdings(alice_tenant) == before
-    shelf = viewer.get(url(order, "order")).context["papers"]
+    shelf = viewer.get(url(order, "order")).context["documents"]
     assert (shelf.may_see, shelf.link, shelf.link_left) == (False, "", "")
     reply = viewer.get(url(order, "instructions"))
     assert reply["Content-Type"] == "application/pdf"
@@ -146,18 +146,18 @@ def test_the_order_says_how_long_its_link_works(alice_web, alice_tenant, age, le
         create_requisition(tenant=alice_tenant, actor=ACTOR, order_id=order.pk)
         clock.move_to(NOW + age)
 
-        shelf = alice_web.get(url(order, "order")).context["papers"]
+        shelf = alice_web.get(url(order, "order")).context["documents"]
 
     assert shelf.link_left == left
     assert shelf.link_ends_at == NOW + timedelta(days=7)
 
 
 def test_a_new_link_takes_the_place_of_the_old(alice_web, order):
-    old = alice_web.get(url(order, "order")).context["papers"].link
+    old = alice_web.get(url(order, "order")).context["documents"].link
 
     reply = alice_web.post(url(order, "reissue_link"))
 
-    new = alice_web.get(url(order, "order")).context["papers"].link
+    new = alice_web.get(url(order, "order")).context["documents"].link
     assert reply["Location"] == url(order, "order")
     assert new not in {"", old}
 
@@ -174,7 +174,7 @@ def test_an_import_says_why_it_has_no_requisition(alice_web, alice_tenant):
     )
     order = get_order_with_details(tenant=alice_tenant, order_id=order.pk)
 
-    shelf = alice_web.get(url(order, "order")).context["papers"]
+    shelf = alice_web.get(url(order, "order")).context["documents"]
 
     assert (shelf.requisition, shelf.is_import) == (False, True)
 

@@ -76,7 +76,7 @@ def test_results_stand_under_what_they_were_ordered_by(alice_web, ordered):
 
     assert rows(page) == [("Sugar", ["Glucose"]), ("Lipids", ["LDL", "HDL"])]
     (sugar, lipids) = page.context["groups"]
-    assert sugar.rows[0].sign.status == "high"
+    assert sugar.rows[0].pill.status == "high"
     assert "<svg" in lipids.rows[0].bar
     assert page.context["counts"] == [
         ("", "All", 3),

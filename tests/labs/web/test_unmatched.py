@@ -87,7 +87,7 @@ def test_a_report_is_shown_with_the_orders_it_may_be_of_and_the_read_is_kept(
     reply = alice_web.get(page(report))
 
     (row,) = reply.context["candidates"]
-    told = {point.words: point.says for point in row.points}
+    told = {point.words: point.agreement for point in row.points}
     assert row.candidate.order.pk == order.pk
     assert (told["Name"], told["Birth date"]) == ("Differs", "Matches")
     assert (told["Number"], told["Tests"]) == ("Matches", "Matches")
