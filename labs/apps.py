@@ -184,7 +184,7 @@ class LabsConfig(AppConfig):
         nav_counts.add("unmatched", inbound_overview.build_nav_count)
         nav_counts.add("critical", build_critical_nav_count)
         user_columns.add("labs", build_orders_column)
-        person_tests.add("labs", person_tests_of)
+        person_tests.add("labs", list_person_tests)
         searches.add(
             "orders", Search(20, gettext_lazy("Orders"), "flask", area, find_orders)
         )

@@ -56,8 +56,8 @@ _FORM_KEY_MAX = 64
 @require_right(Area.BOOKINGS, write=True)
 def book_appointment_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Book or reschedule the order's visit; `go` names the button pressed."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
-    visit = active_of(order=order)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    visit = find_active_appointment(order=order)
     if visit is not None and _was_booked_by_this_form(request, order, visit):
         # Pressed twice, or sent again by a reload.
         return _redirect_to_booked_order(request, order, visit)

@@ -111,7 +111,7 @@ class AlertRow:
 @require_right(Area.ORDERS)
 def critical_queue(request: TenantRequest) -> HttpResponse:
     """Show the queue; a poll with the results it has `seen` is not audited."""
-    waiting = waiting_alerts(tenant=request.tenant)
+    waiting = list_unacknowledged_alerts(tenant=request.tenant)
     seen = ",".join(str(alert.pk) for alert in waiting)
     is_poll = wants_fragment(request) and "seen" in request.GET
     done = list_acknowledged_alerts(tenant=request.tenant, limit=ACKNOWLEDGED_SHOWN)

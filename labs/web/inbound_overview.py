@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from portal.lib.web import TenantRequest
 
 # By request: a page's tabs and its navigation tell the same numbers.
-_counts: WeakKeyDictionary[TenantRequest, Waiting] = WeakKeyDictionary()
+_counts: WeakKeyDictionary[TenantRequest, ReviewQueueCounts] = WeakKeyDictionary()
 
 
-def count_inbound_waiting(request: TenantRequest) -> Waiting:
+def count_inbound_waiting(request: TenantRequest) -> ReviewQueueCounts:
     """Count unmatched reports and messages, once per request."""
     if request not in _counts:
-        _counts[request] = waiting(tenant=request.tenant)
+        _counts[request] = count_items_to_review(tenant=request.tenant)
     return _counts[request]
 
 

@@ -81,8 +81,8 @@ class AdvanceForm(forms.Form):
     seen = forms.IntegerField()
 
     def __init__(self, order: Order, sent: QueryDict | None = None) -> None:
-        walks = goals_of(order)
-        super().__init__(sent, initial={"final_status": usual_goal(walks)})
+        walks = list_reachable_goals(order)
+        super().__init__(sent, initial={"final_status": next_step_to_completion(walks)})
         usual = [walk for walk in walks if not _is_problem_status(walk[-1])]
         detours = [walk for walk in walks if _is_problem_status(walk[-1])]
         self.fields["final_status"] = forms.ChoiceField(
@@ -131,7 +131,7 @@ class UnknownStatusForm(forms.Form):
     @classmethod
     def for_order(cls, order: Order) -> UnknownStatusForm:
         """Return a form with an unknown status near the order's own."""
-        top, method = split_status(last_known_status(order))[:2]
+        top, method = split_status(find_last_known_status(order))[:2]
         return cls(initial={"status": f"{top}.{method}.value_of_the_future"})
 
 
@@ -265,7 +265,7 @@ class RecreateForm(PhysicianForm, CorrectionForm):
         return self._panels.get(self.cleaned_data["lab_test"])
 
     @property
-    def recreation(self) -> Recreation:
+    def recreation(self) -> RecreationRequest:
         """Return the recreation of a valid form."""
         panel = self.panel
         account = self._accounts.get(self.cleaned_data["account"])

@@ -82,9 +82,9 @@ class Change:
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS, write=True)
 def cancel_order_dialog(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    order = full_order(tenant=request.tenant, order_id=order_id)
-    form = CancelForm(posted(request))
-    visit = active_of(order=order)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    form = CancelForm(read_posted(request))
+    visit = find_active_appointment(order=order)
     may_end_visit = (
         visit is not None
         and visit.type == AppointmentType.SERVICE_CENTER
@@ -121,12 +121,12 @@ def cancel_order_dialog(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_right(Area.ORDERS, write=True)
 def recreate_order_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Preview a recreation, and recreate the order when confirmed."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     form = RecreateForm(
         order,
-        posted(request),
+        read_posted(request),
         panels=_list_panels(request),
-        accounts=linked_accounts(tenant=request.tenant),
+        accounts=list_linked_accounts(tenant=request.tenant),
         may_correct_patient=request.rights.allow(Area.PATIENT_DETAILS, write=True),
     )
     closed = _explain_not_cancellable(order)
@@ -171,11 +171,11 @@ def recreate_order_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_right(Area.ORDERS, write=True)
 def advance_order_dialog(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Advance a sandbox order; without `final_status` show its options."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     if not request.tenant.is_sandbox:
         messages.error(request, _("Orders can be advanced only in a sandbox."))
         return _redirect_to_order(request, order)
-    form = AdvanceForm(order, posted(request))
+    form = AdvanceForm(order, read_posted(request))
     refusal = ""
     if request.method == "POST" and form.is_valid():
         goal = form.cleaned_data["final_status"]
@@ -208,7 +208,7 @@ def advance_order_dialog(request: TenantRequest, order_id: UUID) -> HttpResponse
 @require_right(Area.ORDERS, write=True)
 def send_unknown_status(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Report a status from the sandbox lab that Assay does not know."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     form = UnknownStatusForm(request.POST)
     if form.is_valid():
         try:
@@ -231,11 +231,11 @@ def send_unknown_status(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_right(Area.PATIENT_DETAILS, write=True)
 def register_kit_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Register a patient to a test kit."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     if not order.is_registrable or order.registered_at:
         messages.error(request, "This order has no kit to register.")
         return _redirect_to_order(request, order)
-    form = PatientForm(posted(request), initial={"country": "US"})
+    form = PatientForm(read_posted(request), initial={"country": "US"})
     refusal = ""
     if request.method == "POST" and form.is_valid():
         try:
@@ -260,11 +260,11 @@ def register_kit_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_right(Area.ORDERS, write=True)
 def change_start_dialog(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Change the start date of a scheduled order."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     if order.activate_by is None:
         messages.error(request, _("This order has already started."))
         return _redirect_to_order(request, order)
-    form = ActivationForm(posted(request), initial={"day": order.activate_by})
+    form = ActivationForm(read_posted(request), initial={"day": order.activate_by})
     if request.method == "POST" and form.is_valid():
         try:
             change_start_date(
@@ -282,7 +282,7 @@ def change_start_dialog(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_right(Area.ORDERS, write=True)
 def mark_sample_collected(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Record that an on-site sample was collected."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     try:
         record_sample_drawn(order=order, actor=request.actor)
     except DomainError as refused:
@@ -296,7 +296,7 @@ def mark_sample_collected(request: TenantRequest, order_id: UUID) -> HttpRespons
 @require_right(Area.ORDERS, write=True)
 def resend_last_event(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Send the event of an order's last status again."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     resend_order_events(
         tenant=request.tenant,
         actor=request.actor,

@@ -184,7 +184,7 @@ class OrderEntry:
 
 def load_entry(*, tenant: Tenant, draft: OrderDraft) -> OrderEntry:
     """Load the records a draft names, in a constant number of queries."""
-    labs = tuple(choices_of_labs(tenant=tenant))
+    labs = tuple(list_account_options_by_lab(tenant=tenant))
     lab, account = _find_chosen_account(
         labs, str(draft.step_values("lab").get("place", ""))
     )
@@ -254,7 +254,7 @@ def build_patient_form(entry: OrderEntry, data: Any = None) -> PatientForm:
 
 def load_stored_patient(entry: OrderEntry) -> dict[str, Any]:
     """Load the user's stored patient details for the form."""
-    info = latest_info(user=entry.user) if entry.user else None
+    info = latest_user_info(user=entry.user) if entry.user else None
     if info is None:
         return {"country": "US"}
     names = ("first_name", "last_name", "phone_number", "email", "dob", "race")
@@ -271,7 +271,9 @@ def load_stored_patient(entry: OrderEntry) -> dict[str, Any]:
 
 def load_stored_insurance(entry: OrderEntry) -> dict[str, Any]:
     """Load the user's stored insurance for the form."""
-    found = latest_insurance(user=entry.user, is_primary=True) if entry.user else None
+    found = (
+        find_latest_insurance(user=entry.user, is_primary=True) if entry.user else None
+    )
     if found is None:
         return {}
     stored = {

@@ -106,7 +106,7 @@ def order_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
         known = (str(step.pk), str(_poll_seconds(step) or ""))
         if (request.GET["seen"], request.GET.get("every", "")) == known:
             return HttpResponse(status=204)
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     return render_order(request, order)
 
 
@@ -115,7 +115,7 @@ def order_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_right(Area.PATIENT_DETAILS)
 def show_patient_details(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Show the order's patient, and record the read in the audit log."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     _record_read(request, order, "order_patient")
     if wants_fragment(request):
         return render_page(
@@ -135,7 +135,7 @@ def render_order(
 ) -> HttpResponse:
     """Render an order and record the read; `patient` where it is shown."""
     _record_read(request, order, "order")
-    events = order_events(order)
+    events = list_order_events(order)
     reason = AccountReason.known(order.account_reason)
     update_reason = UpdateReason.known(order.update_reason)
     billing = Billing.known(order.billing_type)
@@ -195,8 +195,10 @@ def list_order_actions(request: TenantRequest, order: Order) -> OrderActions:
         for one in order.transaction.orders.all()
     )
     can_cancel = may_write and order.status in CANCELLABLE and not is_redrawn
-    moves = moves_of(order.method, registrable=order.is_registrable)
-    goals = goals_of(order) if may_write and request.tenant.is_sandbox else []
+    moves = allowed_moves(order.method, registrable=order.is_registrable)
+    goals = (
+        list_reachable_goals(order) if may_write and request.tenant.is_sandbox else []
+    )
     return OrderActions(
         cancel=can_cancel,
         recreate=can_cancel and order.patient_details is not None,
@@ -230,7 +232,7 @@ def list_patient_rows(order: Order) -> dict[str, str]:
         else "",
         _("Gender"): str(gender.label) if gender else str(details.get("gender", "")),
         _("Phone"): details.get("phone_number") or "",
-        _("E-mail"): details.get("email") or "",
+        _("Email"): details.get("email") or "",
         _("Address"): _format_address(order.patient_address),
         _("Shipping address"): _format_address(order.shipping_address),
         _("Represented by"): _format_full_name(proxy),

@@ -32,7 +32,7 @@ from labs.web.order_filters import (
     OrderListQuery,
 )
 from labs.web.order_rows import PLATFORM_WORDS, build_order_row, format_account_name
-from labs.web.overview import count_orders_needing_attention
+from labs.web.overview import attention_count
 from portal.lib.csv_files import csv_file, csv_instant
 from portal.lib.web import Pager, render_page
 from portal.pills import find_pill
@@ -68,7 +68,7 @@ _COLUMNS = (
 @require_right(Area.ORDERS)
 def order_list(request: TenantRequest) -> HttpResponse:
     """Show the orders list; a POST shows patients, which is audited."""
-    views = views_row(request)
+    views = build_views_row(request)
     if views.opens_at and request.method == "GET":
         return HttpResponseRedirect(views.opens_at)
     asked = OrderListQuery.from_query(request.GET)
@@ -98,7 +98,7 @@ def order_list(request: TenantRequest) -> HttpResponse:
         pager=Pager(total=page.total, offset=asked.offset, limit=asked.limit),
         is_total_exact=page.is_exact,
         page_sizes=PAGE_SIZES,
-        tabs=_build_tabs(per_status, count_orders_needing_attention(request)),
+        tabs=_build_tabs(per_status, attention_count(request)),
         has_any=any(per_status.values()),
         may_see_patients=may_see_patients,
         show_patients=show_patients,
@@ -139,7 +139,7 @@ def export_orders(request: TenantRequest) -> HttpResponse:
 @require_right(Area.ORDERS)
 def user_orders(request: TenantRequest, user_id: str) -> HttpResponse:
     overview = user_overview(tenant=request.tenant, user_id=_parse_uuid(user_id))
-    page = listed_orders(
+    page = list_orders(
         tenant=request.tenant,
         filters=ListFilters(user_uuid=overview.user.uuid),
         statuses=(),

@@ -83,10 +83,12 @@ class StageCount:
 _attention_counts: WeakKeyDictionary[TenantRequest, int] = WeakKeyDictionary()
 
 
-def count_orders_needing_attention(request: TenantRequest) -> int:
+def attention_count(request: TenantRequest) -> int:
     """Count the orders that need attention, once per request."""
     if request not in _attention_counts:
-        _attention_counts[request] = count_attention(tenant=request.tenant)
+        _attention_counts[request] = count_orders_needing_attention(
+            tenant=request.tenant
+        )
     return _attention_counts[request]
 
 
@@ -94,10 +96,14 @@ def build_overview_part(request: TenantRequest) -> OverviewPart:
     """Build the overview's tile, chart and attention items of orders."""
     if not request.rights.allow(Area.ORDERS):
         return OverviewPart()
-    per_status = orders_per_status(tenant=request.tenant)
+    per_status = count_orders_per_status(tenant=request.tenant)
     stages = _count_per_stage(request, per_status)
-    attention = count_orders_needing_attention(request)
-    shown = attention_orders(tenant=request.tenant, limit=LISTED) if attention else []
+    attention = attention_count(request)
+    shown = (
+        list_orders_needing_attention(tenant=request.tenant, limit=LISTED)
+        if attention
+        else []
+    )
     items = [_build_attention_item(request, order) for order in shown]
     if attention > LISTED:
         items.append(_build_more_item(request, shown[-1], attention - LISTED))
@@ -118,7 +124,7 @@ def build_nav_count(request: TenantRequest) -> NavCount | None:
     """Build the navigation count of orders that need attention."""
     if not request.rights.allow(Area.ORDERS):
         return None
-    number = count_orders_needing_attention(request)
+    number = attention_count(request)
     return NavCount(number, _("need attention")) if number else None
 
 

@@ -81,7 +81,7 @@ class LabelsForm(forms.Form):
     stock = forms.ChoiceField(choices=LabelStock.offered, required=False)
 
 
-def pdf_response(document: Paper) -> HttpResponse:
+def pdf_response(document: Document) -> HttpResponse:
     """Return a PDF to show in the browser, with its file name."""
     return HttpResponse(
         document.body,
@@ -116,9 +116,9 @@ def list_order_documents(request: TenantRequest, order: Order) -> OrderDocuments
 @require_right(Area.ORDERS)
 @require_right(Area.PATIENT_DETAILS)
 def download_requisition(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     try:
-        document = requisition_of(order)
+        document = render_requisition_of(order)
     except NotFound as refusal:
         return _redirect_with_error(request, order, refusal)
     _record_read(request, order, "requisition")
@@ -130,8 +130,8 @@ def download_requisition(request: TenantRequest, order_id: UUID) -> HttpResponse
 @require_right(Area.PATIENT_DETAILS)
 def print_labels(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Return the labels as a PDF, or ask for their details first."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
-    if not has_requisition(order):
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    if not had_requisition_created(order):
         refusal = NotFound(
             "requisition_not_found", _("The requisition is not ready yet.")
         )
@@ -149,7 +149,7 @@ def print_labels(request: TenantRequest, order_id: UUID) -> HttpResponse:
     if not form.is_valid():
         return _render_label_dialog(request, order, form, status=422)
     day: date = form.cleaned_data["collection_date"]
-    document = labels_of(
+    document = render_labels(
         order,
         collected_on=day,
         number=form.cleaned_data["number_of_labels"],
@@ -162,9 +162,9 @@ def print_labels(request: TenantRequest, order_id: UUID) -> HttpResponse:
 @require_GET
 @require_right(Area.ORDERS)
 def download_instructions(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     try:
-        document = instructions_of(order)
+        document = render_order_instructions(order)
     except NotFound as refusal:
         return _redirect_with_error(request, order, refusal)
     _record_read(request, order, "collection_instructions")
@@ -175,13 +175,13 @@ def download_instructions(request: TenantRequest, order_id: UUID) -> HttpRespons
 @require_right(Area.ORDERS)
 @require_right(Area.PATIENT_DETAILS)
 def download_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     try:
         found = get_results_of_order(order=order)
     except NotFound as refusal:
         return _redirect_with_error(request, order, refusal)
     _record_read(request, order, "result")
-    return pdf_response(results_paper(found=found, tenant=request.tenant))
+    return pdf_response(render_results_report(found=found, tenant=request.tenant))
 
 
 @require_GET
@@ -195,7 +195,7 @@ def download_panel_instructions(
         raise Http404 from None
     panel = full_lab_test(tenant=request.tenant, lab_test_id=wanted)
     try:
-        return pdf_response(instructions_of_panel(panel))
+        return pdf_response(render_panel_instructions(panel))
     except NotFound as refusal:
         messages.error(request, refusal.message)
         return HttpResponseRedirect(page_url(request, "labs:tests"))

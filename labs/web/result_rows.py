@@ -193,7 +193,9 @@ def build_version_rows(
         VersionRow(
             version=version,
             words=describe_version(version),
-            changes=result_changes(before=before, after=version) if before else (),
+            changes=compare_result_versions(before=before, after=version)
+            if before
+            else (),
             is_first=before is None,
             is_shown=version.pk == shown.pk,
         )

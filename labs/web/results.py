@@ -62,8 +62,8 @@ _FILTERS: dict[str, tuple[str, ...] | None] = {
 @require_right(Area.ORDERS)
 def order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Show an order's results; `show` filters, `version` chooses one."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
-    versions = result_versions(order=order)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    versions = list_result_versions(order=order)
     shown = _find_version(versions, request.GET.get("version", ""))
     _record_read(request, "results", order.pk, order.user.uuid)
     if shown is None:
@@ -72,7 +72,7 @@ def order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
             "labs/no_results.html",
             order=order,
             section="orders",
-            turnaround=build_turnaround(order, order_events(order)),
+            turnaround=build_turnaround(order, list_order_events(order)),
         )
     trends = list_user_trends(
         tenant=request.tenant,
@@ -102,14 +102,16 @@ def order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
         ),
         show=show if show in _FILTERS else "",
         counts=_count_per_filter(shown),
-        gaps=[(gap, _failure_label(gap)) for gap in gaps_of(shown)],
+        gaps=[
+            (gap, _failure_label(gap)) for gap in list_missing_results_of_version(shown)
+        ],
         samples=sorted(shown.samples.all(), key=lambda one: one.sample_id),
         versions=build_version_rows(versions, shown=shown),
         figures=_build_abnormal_figures(order, shown, trends),
         alerts=[build_alert_row(one, critical.get(order.pk, ())) for one in alerts],
         may_see_user=request.rights.allow(Area.USERS),
         may_acknowledge=request.rights.allow(Area.SIGN_REPORTS, write=True),
-        turnaround=build_turnaround(order, order_events(order)),
+        turnaround=build_turnaround(order, list_order_events(order)),
     )
 
 

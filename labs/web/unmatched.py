@@ -160,7 +160,7 @@ def unmatched_list(request: TenantRequest) -> HttpResponse:
 def report_page(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
     """Show a report with its possible orders."""
     row = _get_report(request, lab_report_id)
-    report = read_report(row)
+    report = parse_stored_report(row)
     _record_read(request, "lab_report", row.pk, row)
     is_open = row.status == MatchStatus.UNMATCHED
     found = list_match_candidates(
@@ -230,7 +230,7 @@ def match_report_dialog(request: TenantRequest, lab_report_id: UUID) -> HttpResp
 def reject_report_dialog(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
     """Reject a report, with a reason."""
     row = _get_report(request, lab_report_id, write=True)
-    form = ReasonForm(posted(request))
+    form = ReasonForm(read_posted(request))
     if request.method == "POST" and form.is_valid():
         try:
             reject_report(report=row, actor=request.actor, why=form.cleaned_data["why"])
@@ -302,7 +302,7 @@ def dismiss_message_dialog(
 ) -> HttpResponse:
     """Dismiss a message, with a reason."""
     message = _get_message(request, lab_message_id, write=True)
-    form = ReasonForm(posted(request))
+    form = ReasonForm(read_posted(request))
     if request.method == "POST" and form.is_valid():
         try:
             dismiss_message(

@@ -67,7 +67,7 @@ _EMPTY = {
 @require_right(Area.BOOKINGS)
 def appointment_list(request: TenantRequest) -> HttpResponse:
     """Show a tab of visits without names, and record the read."""
-    tab = VisitTab.known(request.GET.get("tab", "")) or VisitTab.TODAY
+    tab = AppointmentTab.known(request.GET.get("tab", "")) or AppointmentTab.TODAY
     offset = asked_offset(request)
     at = timezone.now()
     counts = count_appointments_by_tab(tenant=request.tenant, at=at)

@@ -64,8 +64,8 @@ class AppointmentTimeForm(forms.Form):
 @require_right(Area.BOOKINGS, write=True)
 def set_appointment_time(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Enter the time of a requested visit."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
-    visit = active_of(order=order)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    visit = find_active_appointment(order=order)
     if visit is None or not needs_time(visit):
         messages.error(request, _("No requested visit needs a time."))
         return _redirect_to_order(request, order)
@@ -112,8 +112,8 @@ def set_appointment_time(request: TenantRequest, order_id: UUID) -> HttpResponse
 @require_right(Area.BOOKINGS, write=True)
 def mark_appointment_completed(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Record that a home visit took place."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
-    visit = active_of(order=order)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    visit = find_active_appointment(order=order)
     if visit is None or not has_home_visit_started(visit):
         messages.error(request, _("No home visit has started."))
         return _redirect_to_order(request, order)

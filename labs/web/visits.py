@@ -254,8 +254,10 @@ def build_appointment_row(
 @require_right(Area.BOOKINGS, write=True)
 def cancel_appointment_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Cancel the order's visit, with a reason."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
-    visit = next((one for one in appointments_of(order=order) if one.is_active), None)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    visit = next(
+        (one for one in list_appointments_of_order(order=order) if one.is_active), None
+    )
     if visit is None:
         messages.error(request, _("This order has no visit to cancel."))
         return _redirect_to_order(request, order)
@@ -295,9 +297,11 @@ def cancel_appointment_page(request: TenantRequest, order_id: UUID) -> HttpRespo
 @require_right(Area.PATIENT_DETAILS)
 def download_patient_sheet(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Return the patient's sheet with the requisition, as a PDF."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     try:
-        document = sheet_of(order=order, appointment=appointment_of(order=order))
+        document = render_appointment_sheet(
+            order=order, appointment=get_current_appointment(order=order)
+        )
     except NotFound as refusal:
         messages.error(request, refusal.message)
         return _redirect_to_order(request, order)
@@ -310,7 +314,7 @@ def download_patient_sheet(request: TenantRequest, order_id: UUID) -> HttpRespon
 @require_right(Area.BOOKINGS)
 def download_calendar_entry(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Return the visit as a calendar file."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     try:
         entry = render_calendar_entry(
             order=order, appointment=get_current_appointment(order=order)
@@ -332,8 +336,8 @@ def download_calendar_entry(request: TenantRequest, order_id: UUID) -> HttpRespo
 def notify_when_requisition_ready(
     request: TenantRequest, order_id: UUID
 ) -> HttpResponse:
-    """E-mail the member when the requisition is ready."""
-    order = full_order(tenant=request.tenant, order_id=order_id)
+    """Email the member when the requisition is ready."""
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     try:
         subscribe_to_requisition(
             order=order, actor=request.actor, member=request.member

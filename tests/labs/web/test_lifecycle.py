@@ -6,7 +6,7 @@ import pytest
 import time_machine
 
 from labs.models import Order, OrderEvent
-from labs.states.orders import ORDER_STATUSES, find_walk, full_status
+from labs.states.orders import ORDER_STATUSES, build_status, find_status_path
 from labs.web.lifecycle import (
     build_history,
     build_stages,
