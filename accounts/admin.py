@@ -1,4 +1,4 @@
-"""Operators' pages of organisations, teams and members."""
+"""Show organizations, teams and members in the operators' admin."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 @admin.register(Organisation)
 class OrganisationAdmin(ReadOnlyAdmin):
-    """A customer; its name may be changed."""
+    """Show organizations; operators can change the name."""
 
     list_display = ("name", "teams", "created_at")
     search_fields = ("name",)
@@ -60,7 +60,7 @@ class OrganisationAdmin(ReadOnlyAdmin):
 
 @admin.register(Team)
 class TeamAdmin(ReadOnlyAdmin):
-    """A team: its owners change it, and `create_team` makes one."""
+    """Show teams; owners change them, `create_team` creates them."""
 
     list_display = (
         *("name", "slug", "organisation", "region", "members", "sign_in"),
@@ -97,7 +97,7 @@ class TeamAdmin(ReadOnlyAdmin):
 
 @admin.register(Member)
 class MemberAdmin(ReadOnlyAdmin):
-    """A person who signs in; teams invite, operators let in and out."""
+    """Show members; operators disable sign-in and grant operator access."""
 
     list_display = (
         *("email", "name", "teams", "is_active", "is_staff", "second_factor"),
@@ -166,7 +166,7 @@ def _update_members(
     members: QuerySet[Member],
     change: Callable[[Member, Actor], object],
 ) -> None:
-    """Do one thing to each chosen member; say of each refusal whose it was."""
+    """Apply a change to each chosen member and report each refusal."""
     done = 0
     for member in members:
         try:

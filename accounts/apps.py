@@ -1,4 +1,4 @@
-"""The accounts app: teams, members, keys, audit."""
+"""Configure the accounts app: teams, members, keys and audit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class AccountsConfig(AppConfig):
     name = "accounts"
 
     def ready(self) -> None:
-        """Enter the team's pages, its overview, and who hears of sign-ins."""
+        """Register the pages, the overview part and the sign-in signals of the app."""
         from allauth.account.signals import password_reset
         from allauth.mfa import signals as second_factors
         from django.contrib.auth.signals import user_logged_in, user_logged_out

@@ -1,6 +1,6 @@
-"""Jobs of the accounts app: erasing deleted teams, the audit's chain, mail to members.
+"""Run the accounts jobs: team erasure, audit chain, notices and cleanups.
 
-A job calls one operation. Must not be here: what the operations do.
+A job calls one operation.
 """
 
 from __future__ import annotations
@@ -43,31 +43,31 @@ def erase_team_data(*, tenant_pk: int, **_inputs: Any) -> None:
 
 @periodic("47 * * * *", "accounts.sweep")
 def enqueue_team_erasures() -> None:
-    """Once an hour, find teams that are due."""
+    """Once an hour, enqueue the erasure of teams that are due."""
     enqueue_due_team_erasures()
 
 
 @periodic("53 3 * * *", "accounts.prune_calls")
 def delete_old_api_calls() -> None:
-    """Once a day, delete calls that were kept long enough."""
+    """Once a day, delete calls past the retention of the call log."""
     delete_old_calls()
 
 
 @periodic("23 * * * *", "accounts.forget_call_windows")
 def delete_old_call_windows() -> None:
-    """Once an hour, forget who made calls long ago."""
+    """Once an hour, delete rate limit windows that ended long ago."""
     delete_old_windows()
 
 
 @periodic("* * * * *", "accounts.seal_audit")
 def seal_audit_entries() -> None:
-    """Every minute, chain what was added to the audit."""
+    """Every minute, add new audit entries to the hash chain."""
     seal_audit()
 
 
 @periodic("7 * * * *", "accounts.anchor_audit")
 def anchor_audit_chains() -> None:
-    """Once an hour, write down where the chains of the audit end."""
+    """Once an hour, record the ends of the audit chains outside the database."""
     seal_audit()
     anchor_audit()
 
@@ -85,7 +85,7 @@ def delete_ended_invitations() -> None:
 
 
 def _requeue_refused_mail(*, tenant_pk: int, mail_id: str) -> None:
-    """Let notices of a mail that was refused in every run wait for another."""
+    """Queue the notices of a mail that failed in every run again."""
     requeue_refused_mail(
         tenant=Tenant.objects.get(pk=tenant_pk),
         mail_id=UUID(mail_id),
@@ -95,7 +95,7 @@ def _requeue_refused_mail(*, tenant_pk: int, mail_id: str) -> None:
 
 @job(MAIL_JOB, on_give_up=_requeue_refused_mail)
 def mail_member_notices(*, tenant_pk: int, mail_id: str) -> None:
-    """Mail a member what waits for them."""
+    """Send one mail of notices to a member."""
     mail_notices(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         mail_id=UUID(mail_id),
@@ -104,17 +104,17 @@ def mail_member_notices(*, tenant_pk: int, mail_id: str) -> None:
 
 @periodic("*/5 * * * *", "accounts.enqueue_due_mails")
 def enqueue_notice_mails() -> None:
-    """Every five minutes, put what is due into mails."""
+    """Every five minutes, put due notices into mails."""
     enqueue_due_mails(at=timezone.now())
 
 
 @periodic("27 3 * * *", "accounts.forget_notices")
 def delete_notices_past_retention() -> None:
-    """Once a day, delete what was told long ago."""
+    """Once a day, delete notices past their retention."""
     delete_old_notices(at=timezone.now())
 
 
 @periodic("13 2 * * *", "accounts.apply_retention")
 def remove_old_data() -> None:
-    """Once a day, remove what teams have kept for as long as they said."""
+    """Once a day, delete data past its team's retention."""
     apply_retention(at=timezone.now())

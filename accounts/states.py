@@ -1,7 +1,6 @@
-"""Roles, areas and the permission matrix, and the environments of a team.
+"""Roles, areas, the permission matrix and the environments of a team.
 
-Lives here: closed sets and the one table that says who may do what. Must not be here:
-how a request is checked against it.
+Lives here: closed sets and the one table that says who may do what.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ class Region(TextChoices):
 
 
 class Role(TextChoices):
-    """What a member is in a team; a member may hold several (closed)."""
+    """A member's role in a team; a member can have several (closed)."""
 
     OWNER = "owner", gettext_lazy("Owner")
     ADMIN = "admin", gettext_lazy("Admin")
@@ -47,14 +46,14 @@ ADMINISTERS = frozenset({Role.OWNER.value, Role.ADMIN.value})
 
 
 class ManagementRole(TextChoices):
-    """How far a management key goes (contract 9.1)."""
+    """The scope of a management key (contract 9.1)."""
 
     ORG_ADMIN = "org_admin", gettext_lazy("All teams of the organization")
     TEAM_ADMIN = "team_admin", gettext_lazy("This team")
 
 
 class InviteStatus(TextChoices):
-    """What became of inviting an address into an organisation (contract 9.1)."""
+    """The result of inviting an address to an organization (contract 9.1)."""
 
     CREATED = "invite_created", gettext_lazy("Invited")
     RESENT = "invite_resent", gettext_lazy("Invited again")
@@ -62,14 +61,14 @@ class InviteStatus(TextChoices):
 
 
 class Theme(TextChoices):
-    """How a member's pages look; without a choice they follow the device."""
+    """The theme of a member's pages; without a choice they follow the device."""
 
     LIGHT = "light", gettext_lazy("Light")
     DARK = "dark", gettext_lazy("Dark")
 
 
 class NoticeKind(TextChoices):
-    """What members are told of by mail (closed)."""
+    """The kinds of notices that members receive by email (closed)."""
 
     CRITICAL_RESULT = "critical_result", gettext_lazy("Critical results")
     FAILING_ENDPOINT = "failing_endpoint", gettext_lazy("Failing endpoints")
@@ -77,7 +76,7 @@ class NoticeKind(TextChoices):
 
 
 class NoticeLevel(TextChoices):
-    """When a member is told of one kind (closed)."""
+    """When a member receives one kind of notices (closed)."""
 
     AT_ONCE = "at_once", gettext_lazy("Immediately")
     LATE = "late", gettext_lazy("When one is overdue")  # critical results alone
@@ -86,7 +85,7 @@ class NoticeLevel(TextChoices):
 
 
 class Area(TextChoices):
-    """What a right is about; each page and operation belongs to one."""
+    """The area of a permission; each page and operation belongs to one."""
 
     USERS = "users", gettext_lazy("Users and wearable data")
     PATIENT_DETAILS = "patient_details", gettext_lazy("Patient details")
@@ -107,7 +106,7 @@ class Area(TextChoices):
 
 
 class Access(StrEnum):
-    """How far a right goes; writing includes reading."""
+    """The level of a permission; write includes read."""
 
     NONE = "none"
     READ = "read"
@@ -144,7 +143,7 @@ MATRIX: dict[Area, dict[Role, Access]] = {
 
 
 def allows(*, roles: Iterable[str], area: Area, write: bool, environment: str) -> bool:
-    """Whether any of `roles` may read, or `write`, in `area` in `environment`."""
+    """Return whether any of `roles` may read, or `write`, in `area`."""
     enough = {Access.WRITE} if write else {Access.WRITE, Access.READ}
     if environment == Environment.SANDBOX:
         enough.add(Access.WRITE_SANDBOX)
@@ -152,7 +151,7 @@ def allows(*, roles: Iterable[str], area: Area, write: bool, environment: str) -
 
 
 def list_rights(roles: Iterable[str]) -> frozenset[tuple[Area, str, bool]]:
-    """All that `roles` allow together, as (area, environment, is it writing)."""
+    """Return all rights of `roles`, as (area, environment, is it writing)."""
     held = list(roles)
     return frozenset(
         (area, environment.value, write)
@@ -184,7 +183,7 @@ SCOPES: dict[str, tuple[Area, Access]] = {
 
 
 def scopes_allow(scopes: frozenset[str] | None, *, area: Area, write: bool) -> bool:
-    """Whether a key of these scopes may read, or `write`, in `area`; None: anything.
+    """Return whether a key's scopes allow to read, or `write`, in `area`.
 
     Writing includes reading.
     """
@@ -203,7 +202,7 @@ _NOTICE_AREAS = {
 
 
 def list_offered_levels(kind: NoticeKind) -> list[NoticeLevel]:
-    """The levels that may be chosen of a kind."""
+    """Return the levels that can be chosen for a kind."""
     has_clock = kind == NoticeKind.CRITICAL_RESULT
     return [each for each in NoticeLevel if has_clock or each != NoticeLevel.LATE]
 
@@ -211,7 +210,7 @@ def list_offered_levels(kind: NoticeKind) -> list[NoticeLevel]:
 def may_receive_notice(
     *, roles: Iterable[str], kind: NoticeKind, environment: str
 ) -> bool:
-    """Whether a member of these roles may be told of this kind."""
+    """Return whether a member with these roles may receive this kind."""
     return allows(
         roles=roles, area=_NOTICE_AREAS[kind][0], write=False, environment=environment
     )
@@ -220,7 +219,7 @@ def may_receive_notice(
 def default_notice_level(
     *, roles: Iterable[str], kind: NoticeKind, environment: str
 ) -> NoticeLevel:
-    """When a member of these roles is told of this kind who has not chosen.
+    """Return the level of a kind for members who have not chosen.
 
     Source: Ours: who has to act on it is told.
     """
@@ -230,7 +229,7 @@ def default_notice_level(
 
 
 def ignores_quiet_hours(*, kind: NoticeKind, environment: str) -> bool:
-    """Whether a mail of this kind comes in quiet hours too.
+    """Return whether mails of this kind are sent in quiet hours too.
 
     Source: Ours: a critical result of a patient can't wait for the morning; the
     sandbox's patients are made up.

@@ -1,4 +1,4 @@
-"""`x-service-api-key` to a tenant (contract 1.2), and what the key may be used for.
+"""Authenticate API calls by key or token, and check their scopes (contract 1.2).
 
 In its place a short-lived token may stand, as a bearer too (contract 2.2, 9.1).
 
@@ -38,7 +38,7 @@ clock = time.monotonic
 
 
 class ApiKeyAuthentication(BaseAuthentication):
-    """Sets `request.auth` to a KeyGrant; no header leaves the request anonymous.
+    """Set `request.auth` to a KeyGrant; without a header stay anonymous.
 
     Raises: 401 for a key that is malformed, unknown, revoked or past its end; 429 for
     one of too many such calls from one address.
@@ -68,20 +68,20 @@ class ApiKeyAuthentication(BaseAuthentication):
 
 
 def _read_bearer_token(request: Request) -> str:
-    """The access token of an Authorization header; what is none counts for nothing."""
+    """Return the Authorization header's access token, empty if there is none."""
     scheme, _, text = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
     return text if scheme.lower() == "bearer" and text.startswith(PREFIX) else ""
 
 
 def _cache_seconds(grant: KeyGrant) -> timedelta:
-    """How long a grant may be remembered: never past the end of its key."""
+    """Return how long a grant may be cached: never past the key's expiry."""
     if grant.expires_at is None:
         return KEY_CACHE_TTL
     return min(KEY_CACHE_TTL, grant.expires_at - timezone.now())
 
 
 class KeyPermission(BasePermission):
-    """Lets an API key do what its scopes name, from where it may be used.
+    """Allow an API key only its scopes, from its allowed IP addresses.
 
     A view says in `area` what it is about, in `also_reads` what else it answers with,
     and in `reading` which of its methods change nothing although they are no GET. A
@@ -112,7 +112,7 @@ class KeyPermission(BasePermission):
 
 
 def _check_user(user_uuid: UUID, view: Any, method: str) -> None:
-    """Keep a user's token to what is that user's. Raises: not_for_users; not_found."""
+    """Restrict a user's token to that user. Raises: not_for_users; not_found."""
     if method not in view.user_methods:
         raise NotAllowed("not_for_users", "This call does not accept user tokens.")
     if view.kwargs.get("user_id", "").lower() != str(user_uuid):
@@ -120,14 +120,14 @@ def _check_user(user_uuid: UUID, view: Any, method: str) -> None:
 
 
 def list_needed_areas(view: Any, method: str) -> list[tuple[Any, bool]]:
-    """What a key must be allowed for a call: areas, and whether it writes there."""
+    """Return the areas a call needs, each with whether it writes there."""
     write = method not in SAFE_METHODS and method not in view.reading
     area = view.area_by_method.get(method, view.area)
     return [(area, write), *((also, False) for also in view.also_reads)]
 
 
 class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # untyped registry
-    """How the OpenAPI document names the header."""
+    """Describe the API key header in the OpenAPI document."""
 
     target_class = "accounts.api.auth.ApiKeyAuthentication"
     name = "ApiKey"

@@ -1,10 +1,9 @@
-"""What of an API call goes into its key's log, and the thread that writes it there.
+"""Collect API calls in memory and write them to the call log from a thread.
 
 A call is noted in memory when it is answered and written within FLUSH_INTERVAL, over a
 connection of the process's own: it neither waits for the log nor fails with it. A
 process that is killed takes at most that long of calls with it. Kept are the route, ids
 of ours that it names, and figures; bodies, queries and a customer's own ids are not.
-Must not be here: the statement (accounts.operations.api_calls).
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 class NotedCall(NamedTuple):
-    """A call as it is noted; the rest is worked out when it is written."""
+    """A call as noted; other fields are computed when it is written."""
 
     grant: KeyGrant
     route: str
@@ -68,7 +67,7 @@ class CallLog:
         self._missed = 0
 
     def note(self, request: Request, status: int, started_at: float) -> None:
-        """Note an answered call; calls without an API key are nobody's."""
+        """Note an answered call; ignore calls without an API key."""
         grant, match = request.auth, request.resolver_match
         if not isinstance(grant, KeyGrant) or match is None:
             return
@@ -91,7 +90,7 @@ class CallLog:
             self._is_full.set()
 
     def write(self) -> int:
-        """Write what is noted; returns how many calls. What fails is kept for later."""
+        """Write noted calls and return how many; keep failed ones for later."""
         written = 0
         with self._writing:
             while self._noted:
@@ -116,7 +115,7 @@ class CallLog:
         return written
 
     def run(self) -> None:
-        """Write from time to time, as long as the process lives."""
+        """Write noted calls periodically while the process lives."""
         while True:
             self._is_full.wait(FLUSH_INTERVAL.total_seconds())
             self._is_full.clear()
@@ -124,7 +123,7 @@ class CallLog:
 
 
 def start_call_log() -> None:
-    """Begin to keep the log in this process, once, where it serves calls."""
+    """Start the call log of this process, once, if it serves API calls."""
     if call_observers or not settings.API_CALL_LOG_DAYS:
         return
     log = CallLog()
@@ -134,7 +133,7 @@ def start_call_log() -> None:
 
 
 def flush_call_log() -> None:
-    """Write what is left, where the process is about to end."""
+    """Write the remaining calls before the process ends."""
     for log in _kept:
         log.write()
 
@@ -156,7 +155,7 @@ def _build_call(noted: NotedCall) -> Call:
 
 
 def fill_route_path(route: str, parameters: Mapping[str, str]) -> str:
-    """The path of a route, with its UUIDs filled in and all else named in braces."""
+    """Return a route's path with its UUIDs filled in, other parts in braces."""
     path = _route_template(route)
     for name, value in parameters.items():
         if _UUID.fullmatch(value):
@@ -166,6 +165,6 @@ def fill_route_path(route: str, parameters: Mapping[str, str]) -> str:
 
 @lru_cache(maxsize=1024)
 def _route_template(route: str) -> str:
-    """Such as /v2/user/{user_id}, of a pattern of portal.lib.api.views.endpoint."""
+    """Return a template such as /v2/user/{user_id} of an endpoint's pattern."""
     named = _PARAMETER.sub(r"{\1}", route)
     return "/" + named.replace("^", "").removesuffix("$").removesuffix("/?")

@@ -1,4 +1,4 @@
-"""`x-management-key` to a tenant of the path (contract 1.2, 9).
+"""Authenticate management keys and resolve the team in the path (contract 1.2, 9).
 
 Keys are looked up at each call: these calls are few, and a revoked key ends at once.
 """
@@ -33,7 +33,7 @@ HEADER = "x-management-key"
 
 
 class ManagementKeyAuthentication(BaseAuthentication):
-    """Sets `request.auth` to a ManagementGrant.
+    """Set `request.auth` to a ManagementGrant.
 
     Raises: 401 for a key that is missing, malformed, unknown or revoked; 429 for one of
     too many such calls from one address.
@@ -52,7 +52,7 @@ class ManagementKeyAuthentication(BaseAuthentication):
 
 
 class ManagementKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]  # untyped registry
-    """How the OpenAPI document names the header."""
+    """Describe the management key header in the OpenAPI document."""
 
     target_class = "accounts.api.management.ManagementKeyAuthentication"
     name = "ManagementKey"
@@ -62,7 +62,7 @@ class ManagementKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-un
 
 
 class TeamManagementView(TenantAPIView):
-    """A view below /v1/org/{org_id}/team/{team_id}/{environment}.
+    """Serve a view below /v1/org/{org_id}/team/{team_id}/{environment}.
 
     Raises: 404 for a team that the key does not manage; 422 for what is no id.
     """
@@ -80,7 +80,7 @@ class TeamManagementView(TenantAPIView):
 
 
 class OrganisationView(KeyedAPIView):
-    """A view below /v1/org/{org_id}, about what several teams share.
+    """Serve a view below /v1/org/{org_id} that concerns several teams.
 
     `grant` says which teams the key manages. Raises: 404 for another's organisation;
     422 for what is no id, environment or region.

@@ -1,9 +1,8 @@
-"""Limits on API calls, by key and by address, and the headers that tell of them.
+"""Limit API calls by key and by IP address, and send the rate limit headers.
 
 `RateLimit-Policy` and `RateLimit` are those of the IETF draft "RateLimit header fields
 for HTTP" (draft-ietf-httpapi-ratelimit-headers-10). Where no limit is set nothing is
-counted and no header is sent (contract 1.7). Must not be here: how calls are counted
-(accounts.operations.call_limits).
+counted and no header is sent (contract 1.7).
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class CallThrottle(BaseThrottle):
-    """Counts a call against its address, then against its key, and says what is left.
+    """Count a call for its address and key, and return what is left.
 
     A refused call counts as any other. Those from where the key may not be used count
     by themselves, so that whoever stole it takes no call from its owner. Raises: 429
@@ -50,7 +49,7 @@ class CallThrottle(BaseThrottle):
 
 
 def count_unknown_caller(address: str | None) -> None:
-    """Count a call without a valid key against its address.
+    """Count a call without a valid key against its IP address.
 
     Raises: 429 where there have been too many, valid ones included.
     """

@@ -1,1 +1,1 @@
-"""What accounts ask of servers that are not ours: providers of single sign-on."""
+"""Calls to servers outside Assay: single sign-on providers."""

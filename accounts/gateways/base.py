@@ -1,7 +1,7 @@
-"""What an OpenID provider may answer, and how asking one fails.
+"""Types and errors of calls to an OpenID provider.
 
 Calls may take seconds and fail: never inside a transaction. No text of a failure holds
-an address, a token or a byte of an answer. Must not be here: a call (openid_http).
+an address, a token or a byte of an answer.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 
 class ProviderFailed(Exception):
-    """Nothing came of asking; `reason` is a short code of ours."""
+    """A call to the provider failed; `reason` is a short code set by Assay."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -18,20 +18,20 @@ class ProviderFailed(Exception):
 
 
 class ProviderUnavailable(ProviderFailed):
-    """It did not answer, or not in its own terms; it may be asked again."""
+    """The provider did not answer properly; the call can be repeated."""
 
 
 class ProviderRefused(ProviderFailed):
-    """It gave nothing for this code."""
+    """The provider refused the code."""
 
 
 class NotVouched(ProviderFailed):
-    """What came back is not to be trusted."""
+    """The provider's response failed verification."""
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Who we are at a provider."""
+    """Assay's registration at a provider."""
 
     client_id: str
     client_secret: str = field(repr=False)
@@ -39,7 +39,7 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """What a provider says of itself (OpenID Connect Discovery 1.0, 3).
+    """A provider's metadata (OpenID Connect Discovery 1.0, 3).
 
     `takes_basic`: the secret goes into a header, else into the form.
     """
@@ -55,7 +55,7 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """Whom a provider vouches for.
+    """The person that a provider has authenticated.
 
     `email_verified` None: it does not say. `auth_time` is when they last signed in
     there, in Unix seconds, None where it does not say.

@@ -1,4 +1,4 @@
-"""An OpenID provider: where people sign in, and what it vouches for.
+"""Discover OpenID providers, build sign-in URLs and verify ID tokens.
 
 The authorisation code flow with PKCE (OpenID Connect Core 1.0, 3.1; RFC 7636). Must not
 be here: whom a team lets in (accounts.operations.single_sign_on_entry).
@@ -50,7 +50,7 @@ def check_address(url: str) -> None:
 
 
 def find_provider(issuer: str, *, ends: float | None = None) -> Provider:
-    """What the provider of this issuer says of itself, known for an hour.
+    """Return the metadata of this issuer's provider, cached for an hour.
 
     A slash at the end does not count. `ends` is when the exchange is over that this is
     a part of, None for one of its own (openid_http.exchange_ends). Raises:
@@ -81,7 +81,7 @@ def sign_in_url(
     challenge: str,
     is_fresh: bool = False,
 ) -> str:
-    """Where to send somebody; `is_fresh` asks for a sign-in there and then."""
+    """Build the provider's sign-in URL; `is_fresh` requires a new sign-in."""
     asked = {
         "response_type": "code",
         "client_id": client.client_id,
@@ -109,7 +109,7 @@ def exchange_code(
     nonce: str,
     ends: float,
 ) -> Claims:
-    """Whom the code stands for, from an ID token whose signature is checked.
+    """Exchange a code for the claims of a verified ID token.
 
     An address that the token leaves out is asked for at the userinfo endpoint. Raises:
     ProviderUnavailable, ProviderRefused, NotVouched.
@@ -145,7 +145,7 @@ def exchange_code(
 def verify_id_token(
     provider: Provider, client: Client, *, token: str, nonce: str, ends: float
 ) -> dict[str, Any]:
-    """The claims of an ID token (OpenID Connect Core 1.0, 3.1.3.7).
+    """Verify an ID token and return its claims (OIDC Core 1.0, 3.1.3.7).
 
     Raises: NotVouched; ProviderUnavailable, ProviderRefused (its keys).
     """
@@ -213,7 +213,7 @@ def _parse_claims(told: Mapping[str, Any]) -> Claims:
 
 
 def _find_key(provider: Provider, header: Mapping[str, Any], ends: float) -> jwt.PyJWK:
-    """The key that signed; asked for anew if it is not among those known."""
+    """Return the signing key; fetch the key set again if it is unknown."""
     place = f"openid:keys:{_hash_text(provider.keys_url)}"
     told = cache.get(place)
     found = _pick_key(told, header) if told else None

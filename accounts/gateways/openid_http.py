@@ -1,10 +1,10 @@
-"""One bounded call to an OpenID provider, at public addresses alone.
+"""Make one bounded HTTP call to an OpenID provider at public addresses.
 
 All calls of a sign-in share one end: a provider that is slow in each of them, or sends
 byte by byte, holds no process for longer than EXCHANGE_S.
 
 The address that is checked is the one that is connected to, so that no name can lead
-elsewhere in between. Must not be here: what is asked, or what an answer means (openid).
+elsewhere in between.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ANSWER_MAX_BYTES = 1024 * 1024
 
 
 def exchange_deadline() -> float:
-    """When calls that begin now are over, in seconds of `time.monotonic`."""
+    """Return the deadline of calls that start now, in `time.monotonic` seconds."""
     return time.monotonic() + EXCHANGE_S
 
 
@@ -46,7 +46,7 @@ def request_json(
     basic: tuple[str, str] | None = None,
     bearer: str = "",
 ) -> dict[str, Any]:
-    """Call once and give the JSON object that came back; redirects are not followed.
+    """Make one call and return the JSON object; do not follow redirects.
 
     `ends` is that of exchange_ends. Secrets go into `form`, `basic` or `bearer`, never
     into the address. Raises: ProviderUnavailable; ProviderRefused (400 and such).
@@ -93,7 +93,7 @@ def request_json(
 
 
 def _choose_address(host: str, addresses: Sequence[str]) -> Sequence[str]:
-    """Of a host's addresses the public ones; all of a host that a setting names.
+    """Return a host's public addresses; all of a host named in a setting.
 
     Raises: ProviderUnavailable: there is none.
     """
@@ -111,12 +111,12 @@ def _choose_address(host: str, addresses: Sequence[str]) -> Sequence[str]:
 
 @cache
 def _tls_context() -> ssl.SSLContext:
-    """Reading the roots takes longer than a call; a context serves any number."""
+    """Return the TLS context, created once: loading root certificates is slow."""
     return httpx.create_ssl_context()
 
 
 def _read_body(answer: httpx.Response) -> bytes:
-    """The whole answer, as it came. Raises: ProviderUnavailable: too much of it."""
+    """Return the whole body. Raises: ProviderUnavailable if it is too large."""
     content = bytearray()
     for part in answer.iter_raw():
         content += part

@@ -1,7 +1,4 @@
-"""Tables of teams, the people who log in, keys and the audit.
-
-Must not be here: anything about end users, orders or reports.
-"""
+"""Tables of teams, members, keys and the audit."""
 
 from accounts.models.api_call import ApiCall, ApiCallTally
 from accounts.models.api_key import ApiKey

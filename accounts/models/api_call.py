@@ -1,4 +1,4 @@
-"""ApiCall: what was called with an API key, how it was answered and how long it took.
+"""ApiCall: path, status and duration of each API call; ApiCallTally: counts by hour.
 
 Beside it ApiCallTally, how many calls there were. Must not be here: anything of a
 call's body, of its query, or of its answer's body.
@@ -17,7 +17,7 @@ REQUEST_ID_LENGTH = 32
 
 
 class ApiCall(TenantOwned):
-    """One call with a valid key, from its arrival to its answer.
+    """One call with a valid key.
 
     `path` is the route, its parameters filled in where they are ids and named where
     they are not: the customer's own ids and words stay out. `user_uuid` is the end user
@@ -66,7 +66,7 @@ class ApiCall(TenantOwned):
 
 
 class ApiCallTally(TenantOwned):
-    """How many calls of a key ended in the log in an hour of UTC, from `hour` on.
+    """The number of a key's calls in one hour of UTC, starting at `hour`.
 
     Counting a week of the log itself would read millions of rows of a busy key.
     """

@@ -1,4 +1,4 @@
-"""ApiKey: how a customer's server authenticates. Only a digest of the key is kept."""
+"""ApiKey: how a customer's server authenticates. Only a hash of the key is stored."""
 
 from __future__ import annotations
 
@@ -65,9 +65,9 @@ class ApiKey(TenantOwned):
 
     @property
     def masked(self) -> str:
-        """The key as it may be shown: prefix, dots, last four (contract 9.1)."""
+        """Return the key as shown: prefix, dots, last four (contract 9.1)."""
         return f"{self.prefix}...{self.last_four}"
 
     def has_expired(self, at: datetime) -> bool:
-        """Whether its time is over at this moment."""
+        """Return whether the key has expired at this moment."""
         return self.expires_at is not None and self.expires_at <= at

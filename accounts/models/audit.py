@@ -1,8 +1,7 @@
-"""AuditEntry: every change, and every read of health data; AuditSeal: their chain.
+"""AuditEntry: every change and every read of health data; AuditSeal: their hash chain.
 
 Both are append-only: triggers refuse UPDATE, DELETE and TRUNCATE (migrations 0002, 0014
-and 0020). Must not be here: how an entry becomes bytes, or who seals
-(accounts.operations.audit_chain).
+and 0020).
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from portal.lib.translation import gettext_lazy
 
 
 class AuditEntry(TenantOwned):
-    """Who did what, to what, about whom, when and from where.
+    """One change or read: actor, action, object, user, time and IP address.
 
     `verb` is the operation's name (`create_user`) or `read`. `subject` is the kind of
     thing, `subject_id` its wire id. `user_uuid` is the end user concerned. `changes`
@@ -60,7 +59,7 @@ class AuditEntry(TenantOwned):
 
 
 class AuditSeal(TenantOwned):
-    """Some entries of a tenant's audit, chained to all that were sealed before them.
+    """Some audit entries of a tenant, chained to all entries sealed before.
 
     `number` counts the seals of a tenant from 1. `entry_ids` are in the order of the
     chain, `hashes` the hash of each, 32 bytes apiece: every one covers its entry and

@@ -1,7 +1,4 @@
-"""CallWindow: how many calls somebody has made since a window of time began.
-
-Must not be here: limits, or who is counted (accounts.operations.call_limits).
-"""
+"""CallWindow: the calls of a key or address in the current rate limit window."""
 
 from __future__ import annotations
 

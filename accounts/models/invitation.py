@@ -1,4 +1,4 @@
-"""Invitation: a way into a team for one address. Only a digest of its link is kept."""
+"""Invitation: lets one address join a team. Only a hash of its link is stored."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Invitation(models.Model):
-    """One address invited into one team, in both environments, with these roles.
+    """An address invited to a team, in both environments, with these roles.
 
     `digest` is the SHA-256 of the link's token. It is open until it is accepted or
     revoked; an open one that has expired lets nobody in, but can be sent again. Those
@@ -59,14 +59,14 @@ class Invitation(models.Model):
 
     @property
     def is_open(self) -> bool:
-        """Whether it has been neither accepted nor revoked."""
+        """Return whether it was neither accepted nor revoked."""
         return self.accepted_at is None and self.revoked_at is None
 
     @property
     def link_id(self) -> uuid.UUID:
-        """What names its link: the same of all that one link opens."""
+        """Return the ID of its link, shared by all invitations of that link."""
         return self.batch or self.pk
 
     def is_expired(self, at: datetime) -> bool:
-        """Whether its time is over at this moment."""
+        """Return whether it has expired at this moment."""
         return self.expires_at <= at

@@ -1,4 +1,4 @@
-"""ManagementKey: how a customer manages its teams by program. Only a digest is kept."""
+"""ManagementKey: how a customer automates its teams. Only a hash is stored."""
 
 from __future__ import annotations
 
@@ -47,5 +47,5 @@ class ManagementKey(models.Model):
 
     @property
     def masked(self) -> str:
-        """The key as it may be shown: prefix, dots, last four (contract 9.1)."""
+        """Return the key as shown: prefix, dots, last four (contract 9.1)."""
         return f"{self.prefix}...{self.last_four}"

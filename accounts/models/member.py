@@ -1,4 +1,4 @@
-"""Member: a person who logs in. End users of customers are users.User."""
+"""Member: a person who signs in. End users of customers are users.User."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ NAME_MAX_LENGTH = 150
 
 
 class MemberManager(BaseUserManager["Member"]):
-    """Makes members with a usable or an unset password."""
+    """Create members with or without a password."""
 
     def create_user(
         self, email: str, password: str | None = None, **fields: Any
     ) -> Member:
-        """Add a member; without a password nobody can sign in until one is set."""
+        """Create a member; without a password nobody can sign in until one is set."""
         member = self.model(email=email.strip().lower(), **fields)
         member.set_password(password)
         member.save(using=self._db)
         return member
 
     def create_superuser(self, email: str, password: str, **fields: Any) -> Member:
-        """Add an operator; `manage.py createsuperuser` makes the first."""
+        """Create an operator; `manage.py createsuperuser` creates the first."""
         return self.create_user(
             email,
             password,
@@ -44,7 +44,7 @@ class MemberManager(BaseUserManager["Member"]):
 
 
 class Member(AbstractBaseUser, PermissionsMixin):
-    """A person who logs in by email address; operators have `is_staff`.
+    """A person who signs in by email address; operators have `is_staff`.
 
     `time_zone` empty: that of the team they look at. `theme` empty: that of their
     device. A session is good for one `session_round`: the next ends them all.

@@ -1,4 +1,4 @@
-"""MemberSession: where a member is signed in, beside Django's own session."""
+"""MemberSession: where a member is signed in, next to Django's own session."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ USER_AGENT_MAX_LENGTH = 300
 
 
 class MemberSession(models.Model):
-    """A sign-in on one device, for its member's own eyes.
+    """A sign-in on one device, shown only to its member.
 
     `session_key` is that of Django's session; this row says nothing once that one has
     ended. `proof` is the member's session hash that the session was opened with: a new

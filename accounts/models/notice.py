@@ -1,7 +1,6 @@
-"""Notices: what happened that members are told of, to whom it goes, and in which mail.
+"""Notices about events, the members who receive them and the mails that carry them.
 
-None names a user or holds health data. Must not be here: who is told when
-(accounts.queries.notices).
+None names a user or holds health data.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ WORDS_MAX_LENGTH = 200
 
 
 class NoticeChoices(TenantOwned):
-    """What a member chose to be told of in one environment; no row: what is usual.
+    """A member's notification settings in one environment; no row: the defaults.
 
     `levels` maps a NoticeKind to a NoticeLevel, without those left as usual. Hours are
     of the member's zone: nothing that can wait is mailed from `quiet_from` until
@@ -56,7 +55,7 @@ class NoticeChoices(TenantOwned):
 
 
 class Notice(TenantOwned):
-    """Something that happened, once by its `key` among those of its kind.
+    """An event, unique by `key` within its kind.
 
     `words` is a sentence that names no user; `path` is the page that tells more. One
     that `is_late` says that something has waited too long.
@@ -84,7 +83,7 @@ class Notice(TenantOwned):
 
 
 class NoticeMail(TenantOwned):
-    """A mail with notices to one member; `day` of a digest is the member's own date.
+    """A mail with notices to one member; `day` of a digest is the local date.
 
     `sent_at` None: it waits for its job.
     """
@@ -113,7 +112,7 @@ class NoticeMail(TenantOwned):
 
 
 class NoticeCopy(TenantOwned):
-    """A notice that waits for one member's mail, or went with it.
+    """A notice waiting for one member's mail, or sent with it.
 
     It is due at `due_at`, with the digest if `by_digest`.
     """

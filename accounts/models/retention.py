@@ -11,7 +11,7 @@ CLASS_MAX_LENGTH = 50
 
 
 class RetentionRule(models.Model):
-    """A team keeps what `data_class` names for `days`, in both environments.
+    """How many `days` a team keeps a `data_class`, in both environments.
 
     The names are those of portal.lib.registry.data_classes. Without a row it is kept as
     is usual.

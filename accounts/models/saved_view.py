@@ -1,4 +1,4 @@
-"""SavedView: the filters of a list under a name, a member's own or the team's."""
+"""SavedView: a named set of list filters, of one member or the whole team."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ QUERY_MAX_LENGTH = 1000
 
 
 class SavedView(TenantOwned):
-    """A list in one environment as somebody wants to see it again.
+    """The saved filters of a list in one environment.
 
     `page` names the list's URL ("users:list"). `query` is its query string, sorted and
     without the place in the list, so that equal views have equal queries. A default is

@@ -1,7 +1,4 @@
-"""How members of a team sign in: what the team requires, and its single sign-on.
-
-Must not be here: what one member has set up to sign in with (allauth's tables).
-"""
+"""A team's sign-in requirements and its single sign-on provider."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ SUBJECT_MAX_LENGTH = 255  # OpenID Connect Core 1.0, 2
 
 
 class SignInRules(models.Model):
-    """What a team requires of its members; a team without a row requires nothing.
+    """A team's sign-in requirements; no row: no requirements.
 
     `requires_single_sign_on` holds only beside a SingleSignOn of the team.
     """
@@ -41,7 +38,7 @@ class SignInRules(models.Model):
 
 
 class SingleSignOn(models.Model):
-    """A team's own OpenID provider, and whom it lets in.
+    """A team's OpenID provider, and who can join with it.
 
     `client_secret` is encrypted. Who has an address of `domains` joins with `roles`;
     without roles only the invited join. A proof of one `round` is worth nothing in the
@@ -84,17 +81,17 @@ class SingleSignOn(models.Model):
 
     @property
     def mark(self) -> str:
-        """What a session keeps to show that this very provider vouched for it."""
+        """Return what a session stores to show that this provider authenticated it."""
         return provider_mark(self.pk, self.round)
 
 
 def provider_mark(pk: uuid.UUID | None, of_round: int | None) -> str:
-    """The mark of a team's provider from its columns; empty where it has none."""
+    """Return the mark of a team's provider from its columns; empty if none."""
     return "" if pk is None else f"{pk}:{of_round}"
 
 
 class SingleSignOnIdentity(models.Model):
-    """Who a member of the team is at its provider: the provider's `sub`."""
+    """A member's identity at the team's provider: the provider's `sub`."""
 
     single_sign_on = models.ForeignKey(
         SingleSignOn, on_delete=models.CASCADE, related_name="identities"

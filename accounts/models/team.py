@@ -1,4 +1,4 @@
-"""Organisation, Team, Tenant and Membership: who the customers are.
+"""Organisation, Team, Tenant and Membership: the customers.
 
 An Organisation has Teams; a Team has a Tenant for each environment; every row of
 customers' data belongs to a Tenant.
@@ -45,15 +45,15 @@ class Organisation(models.Model):
 
 
 class TeamQuerySet(models.QuerySet["Team"]):
-    """Conditions on sets of teams."""
+    """Query sets of teams."""
 
     def live(self) -> TeamQuerySet:
-        """Teams that are not deleted."""
+        """Return teams that are not deleted."""
         return self.filter(deleted_at=None)
 
 
 class Team(models.Model):
-    """What the wire calls a team: `id` is its `team_id`.
+    """A team; its `id` is the `team_id` on the wire.
 
     `integration_team_id` is what its customer's own system calls it, once in an
     organisation. `time_zone` is what its members see times in unless they chose
@@ -146,7 +146,7 @@ class Tenant(models.Model):
 
     @property
     def is_sandbox(self) -> bool:
-        """Whether demo connections, simulation and the user cap apply."""
+        """Return whether demo connections, simulation and the user cap apply."""
         return self.environment == Environment.SANDBOX
 
 

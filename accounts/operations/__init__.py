@@ -1,1 +1,1 @@
-"""The verbs of teams, members, keys and the audit."""
+"""Operations on teams, members, keys and the audit."""

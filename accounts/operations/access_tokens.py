@@ -1,8 +1,7 @@
-"""Short-lived tokens that stand for a key: of a team, or of one user of it.
+"""Create and check short-lived tokens that act for a team's key or for one user.
 
 Nothing is stored: a token is signed, names the key that it was made by, and is worth
-what that key is worth when it is used. Must not be here: which calls a user's token may
-make (each view says so).
+what that key is worth when it is used.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ _SALT = "accounts.access-token"
 
 
 def create_team_token(*, tenant: Tenant, actor: Actor) -> str:
-    """Make a token that reads and writes what an API key of this tenant does.
+    """Create a token with the access of an API key of this tenant.
 
     It ends after TEAM_TOKEN_TTL, or with the management key that made it. Raises:
     not_allowed, of any other actor. Source: Contract 9.1.
@@ -52,7 +51,7 @@ def create_team_token(*, tenant: Tenant, actor: Actor) -> str:
 
 
 def create_sign_in_token(*, tenant: Tenant, actor: Actor, user_uuid: UUID) -> str:
-    """Make a token for one live user's own app: it reaches that user's data alone.
+    """Create a token for one user's own app, limited to that user's data.
 
     It ends after SIGN_IN_TOKEN_TTL, or with the API key that made it. Raises:
     not_allowed, of any other actor. Source: Contract 2.2; Ours: what it may do.
@@ -71,7 +70,7 @@ def create_sign_in_token(*, tenant: Tenant, actor: Actor, user_uuid: UUID) -> st
 
 
 def find_token_grant(text: str) -> KeyGrant | None:
-    """The grant of a token that works; None for any other text."""
+    """Return the grant of a valid token; None for any other text."""
     try:
         told = signing.loads(text.removeprefix(PREFIX), salt=_SALT)
     except signing.BadSignature:

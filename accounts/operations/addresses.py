@@ -1,7 +1,7 @@
-"""The email address of a member: shown to be theirs, and changed for another.
+"""Confirm and change the email address of a member.
 
 A link is good for one day, for the member it was made for, while their address is what
-it was. Must not be here: addresses of the invited (accounts.operations.invitations).
+it was.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ADDRESS_LINK_TTL = timedelta(hours=24)
 
 
 def send_confirmation_mail(member: Member) -> bool:
-    """Mail a member the link that shows their address to be theirs; False: not taken.
+    """Email a member a link that confirms their address; False if refused.
 
     Source: Ours: whoever holds an account must read its mail, as a link there sets its
     password.
@@ -48,7 +48,7 @@ def send_confirmation_mail(member: Member) -> bool:
 
 
 def request_address_change(*, member: Member, email: str) -> str:
-    """Mail the new address the link that makes it the member's; give it as it is kept.
+    """Email a link that confirms a new address; return the normalized address.
 
     An address of another account gets a mail that says so, and whoever asked is told
     the same: nobody learns who has an account. Raises: email_invalid, email_same.
@@ -72,7 +72,7 @@ def request_address_change(*, member: Member, email: str) -> str:
 
 
 def confirm_address(*, member: Member, actor: Actor, token: str) -> Member:
-    """Count an address as the member's, by the link that was mailed to it.
+    """Confirm a member's address with the token of a mailed link.
 
     A new one takes the place of the old, which is told. Raises: link_dead (used, late,
     of another member, or the address has an account by now). Source: Ours.
@@ -101,7 +101,7 @@ def confirm_address(*, member: Member, actor: Actor, token: str) -> Member:
 
 @transaction.atomic
 def record_password_set_by_mail(member: Member) -> None:
-    """Count the address as the member's: a link mailed there has set their password.
+    """Confirm the address: its owner set a password by a mailed link.
 
     If it had not been shown before, whatever second factor was set up meanwhile may be
     a stranger's, and goes. Source: Ours: who makes an account in another's name must
@@ -129,7 +129,7 @@ def _mail_link(member: Member, email: str) -> bool:
 
 
 def _read_token(member: Member, token: str) -> tuple[str, str]:
-    """The address of a link and the one it follows. Raises: link_dead."""
+    """Return a token's new and previous address. Raises: link_dead."""
     try:
         sealed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
         told = json.loads(decrypt(sealed.decode()))

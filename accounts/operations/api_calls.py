@@ -1,8 +1,4 @@
-"""The log of API calls: written in bulk after the answers, deleted when it is old.
-
-Must not be here: what of a call is kept (accounts.api.call_log makes the rows), or
-reading the log (accounts.queries).
-"""
+"""Write the log of API calls in bulk, and delete old calls."""
 
 from __future__ import annotations
 
@@ -51,7 +47,7 @@ DELETE FROM accounts_apicall WHERE ctid = ANY (ARRAY(
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call as the log keeps it; the fields are those of ApiCall."""
+    """A call to write; the fields are those of ApiCall."""
 
     tenant_pk: int
     key_id: UUID
@@ -67,7 +63,7 @@ class Call:
 
 @transaction.atomic
 def write_calls(calls: Iterable[Call]) -> None:
-    """Add calls to the log and to the counts by key and hour, in two statements.
+    """Write calls to the log and to the hourly counts, in two statements.
 
     Source: Ours (spec silent): whoever runs a server wants to see what it called.
     """
@@ -117,7 +113,7 @@ def _count_by_hour(calls: Iterable[Call]) -> None:
 
 
 def delete_old_calls() -> int:
-    """Delete what is older than API_CALL_LOG_DAYS; returns how many calls."""
+    """Delete calls older than API_CALL_LOG_DAYS; return how many."""
     with rows.cursor() as opened:
         opened.execute(_FORGET_TALLIES, {"before": timezone.now() - _TALLIES_KEPT})
     before = timezone.now() - timedelta(days=settings.API_CALL_LOG_DAYS)
@@ -131,19 +127,19 @@ def delete_old_calls() -> int:
 
 
 def count_calls(tenant: Tenant, before: datetime) -> Aged:
-    """Calls of a tenant from before a moment, up to a bound."""
+    """Count a tenant's calls before a moment, up to a bound."""
     return count_aged(ApiCall.objects.for_tenant(tenant).filter(at__lt=before), "at")
 
 
 def remove_calls(tenant: Tenant, before: datetime) -> Iterator[int]:
-    """Delete calls of a tenant from before a moment, where its team says so."""
+    """Delete a tenant's calls before a moment, by its retention rule."""
     return remove_in_steps(
         ApiCall.objects.for_tenant(tenant).filter(at__lt=before), step=_BATCH
     )
 
 
-def anonymize_calls_of_user(*, tenant_pk: int, user_uuid: UUID) -> int:
-    """Delete the calls that named a user, on erasure; returns how many."""
+def delete_calls_of_user(*, tenant_pk: int, user_uuid: UUID) -> int:
+    """Delete the calls that named an erased user; return how many."""
     with rows.cursor() as opened:
         opened.execute(
             b"DELETE FROM accounts_apicall"

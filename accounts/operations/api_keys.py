@@ -1,4 +1,4 @@
-"""API keys: make, find, rotate, revoke. The text is shown once and never stored."""
+"""Create, find, rotate and revoke API keys. Their text is shown once, never stored."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _LETTERS = {Environment.SANDBOX: "sk", Environment.PRODUCTION: "pk"}
 
 @dataclass(frozen=True, slots=True)
 class KeyRules:
-    """How far a key goes; the default is as far as there is.
+    """The limits of a key; by default there are none.
 
     `scopes` are of accounts.states.SCOPES, None: all of them. `networks` are addresses
     or networks in CIDR form it may be used from, empty: any. `calls_per_minute` None:
@@ -59,7 +59,7 @@ class KeyRules:
 
 @dataclass(frozen=True, slots=True)
 class KeyGrant:
-    """What a valid key gives: a tenant, and the actor its calls are made by.
+    """The access of a valid key: its tenant, and the actor of its calls.
 
     `expires_at` is when the key ends, None for a key with no end; `user_uuid` is the
     one user whom a sign-in token is of; the rest is as in KeyRules.
@@ -75,15 +75,15 @@ class KeyGrant:
     user_uuid: UUID | None = None
 
     def at(self, address: str | None) -> KeyGrant:
-        """The same grant for a call from this IP address."""
+        """Return the same grant for a call from this IP address."""
         return replace(self, actor=replace(self.actor, address=address))
 
     def allows(self, area: Area, *, write: bool) -> bool:
-        """Whether a call with it may read, or `write`, in this area."""
+        """Return whether the key may read, or `write`, in this area."""
         return scopes_allow(self.scopes, area=area, write=write)
 
     def admits(self, address: str | None) -> bool:
-        """Whether it may be used from this IP address."""
+        """Return whether the key may be used from this IP address."""
         return not self.networks or is_in_networks(address, self.networks)
 
 
@@ -92,18 +92,18 @@ known_grants: dict[str, tuple[float, KeyGrant]] = {}
 
 
 def clear_key_cache() -> None:
-    """Drop what this process remembers of keys, after a change to keys or settings."""
+    """Clear this process's key cache, after a change to keys or settings."""
     known_grants.clear()
     clear_window_cache()
 
 
 def hash_key(key: str) -> bytes:
-    """SHA-256 of a key text. Keys hold 256 random bits: no salt or stretching helps."""
+    """Return a key's SHA-256. Keys hold 256 random bits: no salt is needed."""
     return hashlib.sha256(key.encode()).digest()
 
 
 def is_in_networks(address: str | None, networks: Iterable[Network]) -> bool:
-    """Whether an IP address lies in one of the networks; False for what is none.
+    """Return whether an IP address is in a network; False for invalid ones.
 
     An IPv4 address that came over an IPv6 socket counts as what it is.
     """
@@ -119,7 +119,7 @@ def is_in_networks(address: str | None, networks: Iterable[Network]) -> bool:
 def create_api_key(
     *, tenant: Tenant, actor: Actor, label: str, rules: KeyRules = KeyRules()
 ) -> tuple[ApiKey, str]:
-    """Make a key of this tenant and return it with its text, the only time it is known.
+    """Create a key of this tenant; return it with its text, known only now.
 
     Raises: label_missing, label_too_long, scopes_missing, scope_unknown,
     network_malformed, too_many_networks, calls_per_minute_out_of_range, expiry_past.
@@ -147,7 +147,7 @@ def create_api_key(
 
 @transaction.atomic
 def change_api_key(*, key: ApiKey, actor: Actor, label: str, rules: KeyRules) -> ApiKey:
-    """Give a key another label or other rules, from the next call on.
+    """Change a key's name or rules, from the next call on.
 
     Other processes may take it by the old rules for up to the cache's 5 seconds more.
     Raises: as create_api_key; api_key_ended for one that was revoked, rotated or has
@@ -186,7 +186,7 @@ def change_api_key(*, key: ApiKey, actor: Actor, label: str, rules: KeyRules) ->
 def rotate_api_key(
     *, key: ApiKey, actor: Actor, overlap: timedelta
 ) -> tuple[ApiKey, str]:
-    """Make the key that takes this one's place; this one ends after the overlap.
+    """Create a key that replaces this one, which ends after the overlap.
 
     Gives the new key, of the same label and rules, with its text, the only time it is
     known; a key that was made for some time gives one for as long a time. A key is
@@ -222,7 +222,7 @@ def rotate_api_key(
 
 
 def successor_expiry(key: ApiKey, now: datetime) -> datetime | None:
-    """When the key ends that would take this one's place now, None for never."""
+    """Return when a replacement created now would expire, None for never."""
     if key.expires_at is None:
         return None
     return now + (key.expires_at - key.created_at)
@@ -230,7 +230,7 @@ def successor_expiry(key: ApiKey, now: datetime) -> datetime | None:
 
 @transaction.atomic
 def revoke_api_key(*, key: ApiKey, actor: Actor) -> ApiKey:
-    """End a key; other processes may take it for up to the cache's 5 seconds more.
+    """Revoke a key; other processes may accept it for up to 5 seconds more.
 
     Raises: api_key_revoked.
     """
@@ -251,7 +251,7 @@ def revoke_api_key(*, key: ApiKey, actor: Actor) -> ApiKey:
 
 
 def read_key_rules(key: ApiKey) -> KeyRules:
-    """The rules a key has now."""
+    """Return the current rules of a key."""
     return KeyRules(
         scopes=None if key.scopes is None else frozenset(key.scopes),
         networks=tuple(key.networks),
@@ -261,7 +261,7 @@ def read_key_rules(key: ApiKey) -> KeyRules:
 
 
 def build_grant(key: ApiKey) -> KeyGrant:
-    """What a key gives, its tenant loaded, whether or not it is live."""
+    """Build a key's grant, its tenant loaded, even if the key has ended."""
     return KeyGrant(
         tenant=key.tenant,
         actor=Actor(ActorKind.API_KEY, str(key.id), key.label),
@@ -274,7 +274,7 @@ def build_grant(key: ApiKey) -> KeyGrant:
 
 
 def find_grant(text: str, *, address: str | None = None) -> KeyGrant | None:
-    """The grant of a live key, noting its use from `address`; None for any other text.
+    """Return a live key's grant and record its use; None for any other text.
 
     Use is not noted where the key may not be used from. The look-up is by digest: its
     time tells nothing of a key's text.
@@ -300,7 +300,7 @@ def find_grant(text: str, *, address: str | None = None) -> KeyGrant | None:
 
 
 def _lock_active_key(key: ApiKey) -> ApiKey:
-    """The key, locked, if it neither ended nor was rotated."""
+    """Return the key, locked, if it neither ended nor was rotated."""
     keys = ApiKey.objects.for_tenant(key.tenant)
     found: ApiKey = (
         keys.select_for_update(of=("self",))
@@ -316,7 +316,7 @@ def _lock_active_key(key: ApiKey) -> ApiKey:
 def _validate_rules(
     label: str, rules: KeyRules, *, kept_end: datetime | None = None
 ) -> tuple[str, KeyRules]:
-    """The label and rules as they are stored, if they make sense."""
+    """Return the label and rules as stored, or refuse invalid ones."""
     label = label.strip()
     if not label:
         raise DomainError("label_missing", _("Enter a name for the key."), "label")
@@ -352,7 +352,7 @@ def _validate_rules(
 
 
 def _parse_network(text: str) -> str:
-    """A network in CIDR form; an address is a network of one."""
+    """Return a network in CIDR form; an address is a network of one."""
     # A zone means something on one machine only.
     text = "" if "%" in text else text.strip()
     try:

@@ -1,8 +1,4 @@
-"""The audit writer: every change and every read of health data passes through here.
-
-Must not be here: reading the audit (accounts.queries.audit), or chaining it
-(audit_chain).
-"""
+"""Write the audit: every change and every read of health data goes through here."""
 
 from __future__ import annotations
 
@@ -40,7 +36,7 @@ def record_change(
     user_uuid: UUID | None = None,
     changes: Mapping[str, object] | None = None,
 ) -> None:
-    """Write an audit line for a change, in the caller's transaction.
+    """Write an audit entry for a change, in the caller's transaction.
 
     `verb` is the operation's name. `changes` maps a field to `[old, new]`; of patient
     details give the names alone, as `{"fields": [...]}`. Source: Ours (architecture
@@ -75,7 +71,7 @@ def record_team_change(
     subject_id: object,
     changes: Mapping[str, object] | None = None,
 ) -> None:
-    """Write an audit line for a change to a team, in each of its environments.
+    """Write an audit entry for a team change, in each of its environments.
 
     Source: Ours: whoever reads the audit of one environment sees who had access to it.
     """
@@ -98,7 +94,7 @@ def record_read(
     subject_id: object,
     user_uuid: UUID | None = None,
 ) -> None:
-    """Write an audit line for a read of health data.
+    """Write an audit entry for a read of health data.
 
     `subject_id` is the wire id of what was read, or of whose it is. Source: as above.
     """

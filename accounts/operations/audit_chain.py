@@ -1,4 +1,4 @@
-"""The chain over the audit: sealing entries, anchoring the chain's end, checking both.
+"""Seal audit entries into a hash chain, anchor its end and verify both.
 
 A seal covers what was committed since the last one, so recording an entry waits for
 nobody. Whoever changes an entry, or takes one away, breaks the chain; whoever makes the
@@ -74,7 +74,7 @@ ORDER BY id LIMIT 1
 
 
 class Fault(StrEnum):
-    """What does not fit."""
+    """The kind of a fault in the chain."""
 
     ENTRY_CHANGED = "entry_changed"
     ENTRY_MISSING = "entry_missing"
@@ -88,7 +88,7 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChainBreak:
-    """The first thing that does not fit in a tenant's chain.
+    """The first fault in a tenant's chain.
 
     `entry_id` is None where a seal or an anchor is at fault; `seal` is the number of
     the seal. `says` is for people and holds nothing of the entry.
@@ -102,7 +102,7 @@ class ChainBreak:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What checking a tenant's chain found; `broken` None: everything fits."""
+    """The result of verifying a chain; `broken` is None if all matches."""
 
     entries: int
     seals: int
@@ -112,7 +112,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """The end of a tenant's chain at a time, as it was written down elsewhere."""
+    """The end of a tenant's chain at a time, as recorded elsewhere."""
 
     at: str
     tenant: int
@@ -123,7 +123,7 @@ class Anchor:
 
 @dataclass(slots=True)
 class _Chain:
-    """Where a tenant's chain ends while it grows."""
+    """The growing end of a tenant's chain."""
 
     number: int
     total: int
@@ -131,7 +131,7 @@ class _Chain:
 
 
 def seal_audit(*, now: datetime | None = None) -> int:
-    """Chain the entries that are committed and in no seal yet; returns how many.
+    """Seal committed entries that no seal contains yet; return how many.
 
     Over all tenants, in batches of BATCH, each a transaction. Runs of it wait for one
     another. Source: Ours: a chain that each entry joined by itself would let the
@@ -177,7 +177,7 @@ def _seal_batch(now: datetime) -> int:
 
 
 def _floor(before: datetime) -> int:
-    """The id up to which nothing is committed any more."""
+    """Return the ID up to which no transaction can still commit."""
     found = rows.fetch_rows(_FLOOR, {"before": before})
     return int(found[0][0]) if found else 0
 
@@ -201,7 +201,7 @@ def _hash_entries(head: bytes, entries: Iterable[Sequence[Any]]) -> Iterator[byt
 
 
 def hash_entry(before: bytes, row: Sequence[Any]) -> bytes:
-    """SHA-256 over the hash before and the entry as JSON.
+    """Return the SHA-256 of the previous hash and the entry as JSON.
 
     The JSON is a list in the order of the columns, without spaces, keys sorted, letters
     as UTF-8; moments in UTC to the microsecond, `changes` as an object. Source: Ours:
@@ -223,7 +223,7 @@ def hash_entry(before: bytes, row: Sequence[Any]) -> bytes:
 
 
 def anchor_audit(*, now: datetime | None = None) -> int:
-    """Write down where each tenant's chain ends, outside the database.
+    """Record where each tenant's chain ends, outside the database.
 
     A line for each tenant whose chain grew since its last anchor, in AUDIT_ANCHORS and
     in the log; returns how many. Raises: OSError. Source: Ours: the last entries can be
@@ -258,7 +258,7 @@ def anchor_audit(*, now: datetime | None = None) -> int:
 
 
 def read_anchors(path: Path | None = None) -> list[Anchor]:
-    """The anchors of a file, oldest first; AUDIT_ANCHORS without one.
+    """Return the anchors of a file, oldest first; of AUDIT_ANCHORS by default.
 
     A line that is no anchor is passed over: a log's lines may stand between.
     """
@@ -266,7 +266,7 @@ def read_anchors(path: Path | None = None) -> list[Anchor]:
 
 
 def find_last_anchors() -> dict[int, Anchor]:
-    """The last anchor of each tenant in AUDIT_ANCHORS, which is read line by line.
+    """Return each tenant's last anchor, reading AUDIT_ANCHORS line by line.
 
     Source: Ours: a year of hours and many teams are millions of lines.
     """
@@ -288,7 +288,7 @@ def _iterate_anchors(path: Path) -> Iterator[Anchor]:
 
 
 def check_chain(*, tenant: Tenant, anchors: Iterable[Anchor]) -> Checked:
-    """Reckon a tenant's chain again and compare it with its anchors.
+    """Recompute a tenant's chain and compare it with its anchors.
 
     Reads seal by seal, so that memory stays bounded. Source: Ours.
     """
@@ -357,7 +357,7 @@ def _check_seal(
 
 
 def check_first_entry(verb: str) -> ChainBreak | None:
-    """Whether a chain begins where each begins: with the creation of its team."""
+    """Check that the chain starts with the creation of its team."""
     if verb == OPENING_VERB:
         return None
     return ChainBreak(
@@ -370,7 +370,7 @@ def check_first_entry(verb: str) -> ChainBreak | None:
 
 
 def describe_empty_chain(created_at: datetime, *, has_entries: bool) -> ChainBreak:
-    """A tenant without a seal, although its team has existed for SEALED_WITHIN."""
+    """Describe a tenant without a seal after SEALED_WITHIN."""
     return ChainBreak(
         Fault.CHAIN_EMPTY,
         0,
@@ -384,7 +384,7 @@ def describe_empty_chain(created_at: datetime, *, has_entries: bool) -> ChainBre
 
 
 def _find_emptied(tenant: Tenant) -> ChainBreak | None:
-    """A chain without a seal, where the tenant itself shows that there were entries."""
+    """Find a chain without seals whose tenant must have entries."""
     if timezone.now() - tenant.created_at < SEALED_WITHIN:
         return None
     has_entries = AuditEntry.objects.for_tenant(tenant).exists()
@@ -398,7 +398,7 @@ def _check_anchor(seal: AuditSeal, anchor: Anchor) -> ChainBreak | None:
 
 
 def describe_changed_anchor(anchor: Anchor) -> ChainBreak:
-    """A seal that is not what was anchored."""
+    """Describe a seal that differs from its anchor."""
     return ChainBreak(
         Fault.ANCHOR_DIFFERS,
         anchor.seal,
@@ -409,7 +409,7 @@ def describe_changed_anchor(anchor: Anchor) -> ChainBreak:
 
 
 def describe_short_chain(number: int, entries: int, anchor: Anchor) -> ChainBreak:
-    """A chain whose last seal, of this number, is before an anchored one."""
+    """Describe a chain that ends before an anchored seal."""
     return ChainBreak(
         Fault.SEAL_MISSING,
         anchor.seal,
@@ -420,7 +420,7 @@ def describe_short_chain(number: int, entries: int, anchor: Anchor) -> ChainBrea
 
 
 def _find_unsealed(tenant: Tenant) -> ChainBreak | None:
-    """An entry that came in below what is sealed, so that nothing seals it."""
+    """Find an entry among sealed ones that no seal contains."""
     floor = _floor(timezone.now() - LATE)
     found = rows.fetch_rows(_NEVER_SEALED, {"tenant": tenant.pk, "floor": floor})
     if not found:

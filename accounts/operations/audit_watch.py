@@ -1,7 +1,7 @@
-"""What shows that the audit was tampered with, without reckoning its chains again.
+"""Find signs of tampering with the audit without recomputing its chains.
 
 A few statements however many entries there are, for `doctor` and the first lines of
-`verify_audit`. Must not be here: the chains themselves (audit_chain).
+`verify_audit`.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ WHERE id > (
 
 
 class _Ends(NamedTuple):
-    """The first and the last seal of a tenant; None and False where it has none."""
+    """The first and last seal of a tenant; None and False if it has none."""
 
     tenant: int
     slug: str
@@ -114,7 +114,7 @@ class _Ends(NamedTuple):
 
 
 def find_unprotected_tables() -> list[str]:
-    """How the audit's tables can be changed, a phrase each; empty: they can't.
+    """Describe each way the audit tables can be changed; empty if none.
 
     A trigger that is missing, disabled or conditional, or whose function was replaced;
     a trigger on INSERT or a rule, which could drop entries. Source: Ours: the role that
@@ -126,7 +126,7 @@ def find_unprotected_tables() -> list[str]:
 def find_broken_chains(
     *, anchors: Mapping[int, Anchor]
 ) -> list[tuple[str, ChainBreak]]:
-    """What does not fit at the ends of the chains: (team and environment, fault).
+    """Return the faults at the ends of the chains: (environment, fault).
 
     `anchors` has the last one of each tenant; empty without a file. Source: Ours: a
     table that was truncated, or a chain begun anew, shows in one run of `doctor`.
@@ -158,7 +158,7 @@ def find_broken_chains(
 
 
 def describe_missing_tenant(anchor: Anchor) -> ChainBreak:
-    """An anchor of a tenant that the database does not have: none is ever removed."""
+    """Describe an anchored tenant that is missing from the database."""
     return ChainBreak(
         Fault.SEAL_MISSING,
         anchor.seal,
@@ -195,7 +195,7 @@ def _describe_missing_entry(seal: int, entry: int | None) -> ChainBreak:
 
 
 def find_oldest_unsealed() -> datetime | None:
-    """When the oldest entry that waits to be sealed was written, if over SEALED_WITHIN.
+    """Return when the oldest unsealed entry was written, if over SEALED_WITHIN.
 
     Source: Ours: an entry that no seal holds can be removed unseen.
     """

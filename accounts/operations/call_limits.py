@@ -1,7 +1,6 @@
-"""Limits on calls: how many somebody may make in a window, counted for all processes.
+"""Count calls per rate limit window, exactly over all processes.
 
-Each counted call is one statement on an unlogged table. Must not be here: who is
-limited, or how a refusal looks (accounts.api.throttling).
+Each counted call is one statement on an unlogged table.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ RETURNING started_at, calls
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """Where somebody stands after a call: `calls` of `limit`, until `ends_at`."""
+    """The state after a call: `calls` of `limit`, until `ends_at`."""
 
     limit: int
     calls: int
@@ -42,17 +41,17 @@ class Window:
 
     @property
     def is_over(self) -> bool:
-        """Whether this call was one too many."""
+        """Return whether this call exceeded the limit."""
         return self.calls > self.limit
 
     @property
     def left(self) -> int:
-        """How many more calls it takes."""
+        """Return how many more calls are allowed."""
         return max(0, self.limit - self.calls)
 
     @property
     def seconds(self) -> int:
-        """Whole seconds until it ends, at least one."""
+        """Return the whole seconds until the window ends, at least one."""
         return max(1, math.ceil((self.ends_at - self.at).total_seconds()))
 
 
@@ -62,12 +61,12 @@ _spent: dict[tuple[str, int], Window] = {}
 
 
 def clear_window_cache() -> None:
-    """Drop what this process remembers of who is over a limit."""
+    """Clear this process's cache of exceeded limits."""
     _spent.clear()
 
 
 def count_call(*, subject: str, limit: int) -> Window:
-    """Count a call of `subject`, before it is served.
+    """Count a call of `subject` before it is served.
 
     The count is exact over processes: of all that count at once, `limit` in a window
     are not over. Source: Ours (contract 1.7: a team may set a limit on a key).
@@ -92,7 +91,7 @@ def _cache_window(subject: str, window: Window) -> None:
 
 
 def delete_old_windows() -> int:
-    """Delete windows that ended long ago; returns how many. Addresses do not stay."""
+    """Delete windows that ended long ago; return how many."""
     ended = timezone.now() - _FORGET_AFTER
     deleted, _ = CallWindow.objects.filter(started_at__lt=ended).delete()
     return deleted

@@ -1,8 +1,7 @@
-"""Who may give which roles in a team: the rules that every change of members obeys.
+"""Rules for granting roles, which every change of members obeys.
 
 Source: Ours (specification silent): a team always has an owner, owners alone make and
-unmake owners, and nobody raises their own rights. Must not be here: the changes
-themselves (accounts.operations.members and .invitations).
+unmake owners, and nobody raises their own rights.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def lock_members(team: Team) -> None:
-    """Let no other transaction change who is in this team until this one ends.
+    """Lock a team's membership until this transaction ends.
 
     Every change of members and invitations takes this lock first and reads after it,
     so that two of them cannot both rest on what the other takes away.
@@ -40,7 +39,7 @@ def lock_members(team: Team) -> None:
 
 
 def may_grant(held: Iterable[str], roles: Iterable[str]) -> bool:
-    """Whether a member who holds `held` may give these roles to another, or take them.
+    """Return whether a member with `held` roles may grant or take these roles.
 
     Source: Ours, as above.
     """
@@ -53,7 +52,7 @@ def may_grant(held: Iterable[str], roles: Iterable[str]) -> bool:
 
 
 def check_may_grant(*, team: Team, actor: Actor, roles: Iterable[str]) -> None:
-    """Refuse an actor who may neither give nor take these roles in this team.
+    """Refuse an actor who may not grant or take these roles in this team.
 
     Raises: not_allowed, owners_only.
     """
@@ -67,7 +66,7 @@ def check_may_grant(*, team: Team, actor: Actor, roles: Iterable[str]) -> None:
 
 
 def check_no_added_rights(*, before: Iterable[str], after: Iterable[str]) -> None:
-    """Refuse roles that would allow their holder more than now. Raises: own_rights."""
+    """Refuse roles that add rights for their holder. Raises: own_rights."""
     if not list_rights(after) <= list_rights(before):
         raise NotAllowed(
             "own_rights",
@@ -76,7 +75,7 @@ def check_no_added_rights(*, before: Iterable[str], after: Iterable[str]) -> Non
 
 
 def check_owner_remains(*, team: Team, without: Membership) -> None:
-    """Refuse to leave a team with no owner who can sign in. Raises: last_owner."""
+    """Refuse to leave a team without an owner. Raises: last_owner."""
     others = Membership.objects.filter(
         team=team, roles__contains=[Role.OWNER], member__is_active=True
     ).exclude(pk=without.pk)
@@ -87,7 +86,7 @@ def check_owner_remains(*, team: Team, without: Membership) -> None:
 
 
 def check_roles(roles: Iterable[str]) -> list[str]:
-    """Put roles in order, each once. Raises: roles_missing, role_unknown."""
+    """Return roles in order, each once. Raises: roles_missing, role_unknown."""
     wanted = set(roles)
     if not wanted:
         raise DomainError("roles_missing", _("Select at least one role."), "roles")
@@ -102,7 +101,7 @@ def check_roles(roles: Iterable[str]) -> list[str]:
 
 
 def find_roles_of_actor(*, team: Team, actor: Actor) -> frozenset[str]:
-    """The roles of an actor in a team: a member's own, for the system all.
+    """Return an actor's roles in a team; the system has all.
 
     A live management key that manages the team is an admin there, no owner: admins make
     such keys. Source: Ours.

@@ -1,8 +1,7 @@
-"""Invitations: a link and a mail that let one address into one team.
+"""Invite addresses to a team by a mailed link, and accept the invitations.
 
 The link's token is known twice, when it is made and when it is used; between the two
-only its digest is kept. Must not be here: members who are in (accounts.operations.
-members).
+only its digest is kept.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ _log = logging.getLogger(__name__)
 def invite_member(
     *, team: Team, actor: Actor, email: str, roles: Iterable[str]
 ) -> tuple[Invitation, str]:
-    """Invite an address into a team; give the invitation and its token, known now only.
+    """Invite an address to a team; return the invitation and its token.
 
     An address that is invited already gets these roles and a new link; the old link
     ends. Raises: email_invalid, roles_missing, role_unknown, already_member,
@@ -84,7 +83,7 @@ def create_or_renew_invitation(
     token: str,
     batch: UUID | None = None,
 ) -> tuple[Invitation, bool]:
-    """Let a checked address into a team by this token; whether it was invited already.
+    """Invite a checked address with this token; return if it already was.
 
     In the caller's transaction. Invitations of one `batch` are those of one link.
     Raises: as invite_member.
@@ -127,7 +126,7 @@ def create_or_renew_invitation(
 
 
 def check_address(email: str) -> str:
-    """An address as it is kept. Raises: email_invalid."""
+    """Return a normalized email address. Raises: email_invalid."""
     email = email.strip().lower()
     try:
         validate_email(email)
@@ -142,7 +141,7 @@ def check_address(email: str) -> str:
 def resend_invitation(
     *, invitation: Invitation, actor: Actor
 ) -> tuple[Invitation, str]:
-    """Give an open invitation a new token and 7 more days; its old link ends.
+    """Renew an open invitation's token for 7 days; the old link ends.
 
     Raises: invitation_dead, not_allowed, owners_only.
     """
@@ -155,7 +154,7 @@ def resend_invitation(
 
 @transaction.atomic
 def revoke_invitation(*, invitation: Invitation, actor: Actor) -> Invitation:
-    """Withdraw an open invitation: its link lets nobody in.
+    """Withdraw an open invitation, so that its link stops working.
 
     Raises: invitation_dead, not_allowed, owners_only.
     """
@@ -168,7 +167,7 @@ def revoke_invitation(*, invitation: Invitation, actor: Actor) -> Invitation:
 def revoke_invitations_by(
     *, member: Member, team: Team, actor: Actor, still_held: Iterable[str]
 ) -> None:
-    """Withdraw what a member invited and, holding `still_held`, could not invite now.
+    """Withdraw a member's invitations that `still_held` roles do not allow.
 
     In the caller's transaction and lock. Source: Ours: a link that somebody kept must
     not bring them back.
@@ -180,7 +179,7 @@ def revoke_invitations_by(
 
 
 def find_invitation(token: str) -> Invitation | None:
-    """The invitation that this token opens now; None for any other text.
+    """Return the open invitation of a token; None for any other text.
 
     That of a member who may sign in no more opens nothing. The look-up is by digest:
     its time tells nothing of a token's text.
@@ -196,7 +195,7 @@ def find_invitation(token: str) -> Invitation | None:
 
 @transaction.atomic
 def accept_invitation(*, token: str, member: Member, actor: Actor) -> Membership:
-    """Join the team or the teams of the link, as the member whose address was invited.
+    """Join the link's teams as the invited member.
 
     Raises: invitation_dead, other_address, already_member.
     """
@@ -210,7 +209,7 @@ def accept_invitation(*, token: str, member: Member, actor: Actor) -> Membership
 def accept_as_newcomer(
     *, token: str, name: str, password: str, address: str | None, proof: str = ""
 ) -> Membership:
-    """Make an account for the invited address, with this password, and join the team.
+    """Create an account for the invited address and join the team.
 
     `address` is the client's IP address; `proof` is what the mailed link has more than
     the shown one: with it the address is confirmed as well. Raises: invitation_dead,
@@ -238,7 +237,7 @@ def accept_as_newcomer(
 
 
 def invitation_link(token: str) -> str:
-    """The absolute address at which an invitation is accepted, for whoever invites.
+    """Return the absolute URL for accepting, shown to the inviter.
 
     Where no mail is sent it is the mailed one: then nobody but the inviter can vouch
     for an address. Source: Ours.
@@ -249,7 +248,7 @@ def invitation_link(token: str) -> str:
 
 
 def mailed_invitation_link(token: str) -> str:
-    """The same, for the invited alone: who has it reads the mail of that address.
+    """Return the URL sent by mail, which also proves the address.
 
     Source: Ours: whoever invites sees the other link, and must not make an account in
     another's name.
@@ -259,14 +258,14 @@ def mailed_invitation_link(token: str) -> str:
 
 
 def describe_invited_place(invitation: Invitation) -> str:
-    """What the invited join: the team, or the organisation of which several teams."""
+    """Return the team's name, or the organization's if there are several."""
     if invitation.batch is None:
         return invitation.team.name
     return invitation.team.organisation.name
 
 
 def mail_invitation(*, invitation: Invitation, token: str) -> bool:
-    """Mail the link, after the transaction; False where the mail server refused.
+    """Email the link, after the transaction; False if the server refused.
 
     Source: Ours: no job, as its inputs would keep the token.
     """
@@ -304,7 +303,7 @@ def _lock_open(invitation: Invitation) -> Invitation:
 
 
 def _find_by_token(token: str) -> QuerySet[Invitation]:
-    """What is open of this token's link, into teams that are not deleted."""
+    """Return a token's open invitations to teams that are not deleted."""
     found = Invitation.objects.select_related("team", "invited_by").filter(
         digest=_hash_token(token),
         accepted_at=None,
@@ -315,7 +314,7 @@ def _find_by_token(token: str) -> QuerySet[Invitation]:
 
 
 def _lock_by_token(token: str) -> list[Invitation]:
-    """The invitations that this token opens, under the locks of their teams."""
+    """Return a token's invitations, with their teams locked."""
     if find_invitation(token) is None:
         raise _expired_invitation_error()
     for invitation in sorted(_find_by_token(token), key=lambda each: each.team_id):
@@ -329,7 +328,7 @@ def _lock_by_token(token: str) -> list[Invitation]:
 def _join_teams(
     invitations: list[Invitation], member: Member, actor: Actor
 ) -> Membership:
-    """Join each team that the member is not in; the first membership of these."""
+    """Join each team the member is not in; return the first membership."""
     teams = [each.team_id for each in invitations]
     held = Membership.objects.filter(team__in=teams, member=member)
     known = set(held.values_list("team_id", flat=True))
@@ -396,7 +395,7 @@ def _revoke(invitation: Invitation, actor: Actor) -> Invitation:
 
 
 def delete_old_invitations(*, at: datetime) -> int:
-    """Delete those that ended INVITATION_RETENTION ago; returns how many.
+    """Delete invitations that ended INVITATION_RETENTION ago; return how many.
 
     Over all teams. What became of them stays in the audit. Source: Ours: the address of
     somebody who never came is nobody's to keep.

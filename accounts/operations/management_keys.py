@@ -1,7 +1,4 @@
-"""Management keys: make, find, revoke. The text is shown once and never stored.
-
-Must not be here: keys that read or write health data (accounts.operations.api_keys).
-"""
+"""Create, find and revoke management keys. Their text is shown once, never stored."""
 
 from __future__ import annotations
 
@@ -32,7 +29,7 @@ PREFIX = "mg"  # Contract 1.2
 
 @dataclass(frozen=True, slots=True)
 class ManagementGrant:
-    """What a valid management key gives: an organisation's teams, and an actor.
+    """The access of a valid management key: an organization's teams, an actor.
 
     `team_ids` None: every team of the organisation.
     """
@@ -42,41 +39,41 @@ class ManagementGrant:
     actor: Actor
 
     def at(self, address: str | None) -> ManagementGrant:
-        """The same grant for a call from this IP address."""
+        """Return the same grant for a call from this IP address."""
         return replace(self, actor=replace(self.actor, address=address))
 
     @property
     def is_whole(self) -> bool:
-        """Whether it manages the organisation itself, not some of its teams alone."""
+        """Return whether the key manages the whole organization."""
         return self.team_ids is None
 
     def check_whole(self) -> None:
-        """Refuse a team_admin what is about all teams. Raises: not_allowed."""
+        """Refuse a team_admin key. Raises: not_allowed."""
         if not self.is_whole:
             raise NotAllowed("not_allowed", _("This call requires an org_admin key."))
 
     def find_organisation(self, organisation_id: UUID) -> Organisation:
-        """The organisation of this key. Raises: not_found for any other."""
+        """Return the key's organization. Raises: not_found for any other."""
         if organisation_id != self.organisation_id:
             raise NotFound("not_found", _("Organization not found."))
         return Organisation.objects.get(pk=organisation_id)
 
     def teams(self) -> QuerySet[Team]:
-        """The teams it manages, in the order they were made."""
+        """Return the teams it manages, in order of creation."""
         found = Team.objects.live().filter(organisation=self.organisation_id)
         if self.team_ids is not None:
             found = found.filter(pk__in=self.team_ids)
         return found.order_by("created_at", "pk")
 
     def find_team(self, team_id: UUID) -> Team:
-        """A team it manages. Raises: not_found, also for what is another's."""
+        """Return a team it manages. Raises: not_found for any other."""
         found = self.teams().filter(pk=team_id).first()
         if found is None:
             raise NotFound("not_found", _("Team not found."))
         return found
 
     def find_teams(self, team_ids: Iterable[UUID]) -> list[Team]:
-        """Teams it manages, each once. Raises: team_unknown."""
+        """Return teams it manages, each once. Raises: team_unknown."""
         wanted = set(team_ids)
         found = list(self.teams().filter(pk__in=wanted))
         if len(found) < len(wanted):
@@ -90,7 +87,7 @@ class ManagementGrant:
     def find_tenant(
         self, *, organisation_id: UUID, team_id: UUID, environment: str
     ) -> Tenant:
-        """The team's environment, if this key manages it.
+        """Return the team's environment, if this key manages it.
 
         Raises: not_found, also for what exists and is another's.
         """
@@ -118,7 +115,7 @@ def create_management_key(
     label: str,
     role: ManagementRole = ManagementRole.TEAM_ADMIN,
 ) -> tuple[ManagementKey, str]:
-    """Make a key and return it with its text, the only time it is known.
+    """Create a key of a team; return it with its text, known only now.
 
     A team_admin manages this team alone, an org_admin every team of its organisation.
     Raises: label_missing, label_too_long. Source: Contract 1.2 (key shape), 9.1.
@@ -143,7 +140,7 @@ def create_organisation_key(
     role: ManagementRole,
     teams: Sequence[Team] = (),
 ) -> tuple[ManagementKey, str]:
-    """Make a key of an organisation, for these teams if it is a team_admin's.
+    """Create a key of an organization, for these teams if team_admin.
 
     The audits of all teams it manages say so. Raises: label_missing, label_too_long,
     teams_missing, teams_unwanted (an org_admin manages all). Source: Contract 9.1.
@@ -167,7 +164,7 @@ def change_management_key(
     label: str | None = None,
     teams: Sequence[Team] | None = None,
 ) -> ManagementKey:
-    """Give a live key another label, or a team_admin's other teams; its text stays.
+    """Change a live key's name or a team_admin's teams.
 
     The audits of the teams it manages, and of those it did, say so. Raises:
     management_key_revoked, label_missing, label_too_long, teams_missing,
@@ -198,7 +195,7 @@ def change_management_key(
 def revoke_management_key(
     *, key: ManagementKey, actor: Actor, team: Team | None = None
 ) -> ManagementKey:
-    """End a key at once, everywhere.
+    """Revoke a key immediately, in all processes.
 
     `team` is the one whose audit says so, None: all that it manages. Raises:
     management_key_revoked.
@@ -214,7 +211,7 @@ def revoke_management_key(
 
 
 def find_management_grant(text: str) -> ManagementGrant | None:
-    """The grant of a live key, noting its use; None for any other text.
+    """Return a live key's grant and record its use; None for other text.
 
     The look-up is by digest: its time tells nothing of a key's text.
     """

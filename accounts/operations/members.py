@@ -1,8 +1,4 @@
-"""Members of a team: change their roles, and take them out.
-
-Must not be here: how people come in (accounts.operations.invitations), or what the
-rules are (accounts.operations.granting).
-"""
+"""Change the roles of a team's members, and remove members."""
 
 from __future__ import annotations
 
@@ -34,7 +30,7 @@ if TYPE_CHECKING:
 def change_roles(
     *, membership: Membership, actor: Actor, roles: Iterable[str]
 ) -> Membership:
-    """Give a member exactly these roles; they hold from their next request on.
+    """Set exactly these roles for a member, from the next request on.
 
     Invitations of theirs that they could not make now are withdrawn. Raises:
     roles_missing, role_unknown, not_allowed, owners_only, own_rights, last_owner,
@@ -64,7 +60,7 @@ def change_roles(
 
 @transaction.atomic
 def remove_member(*, membership: Membership, actor: Actor) -> None:
-    """Take a member out of a team, or let them leave; their account stays.
+    """Remove a member from a team, or let them leave; keep the account.
 
     The door shuts with their next request, and their open invitations are withdrawn.
     Keys they made are the team's and stay. Raises: not_allowed, owners_only,
@@ -83,7 +79,7 @@ def remove_member(*, membership: Membership, actor: Actor) -> None:
 
 
 def _lock_membership(membership: Membership) -> Membership:
-    """The membership as it is now, when nobody else can change it."""
+    """Return the current membership, locked against other changes."""
     lock_members(membership.team)
     found = (
         Membership.objects.select_related("member", "team")

@@ -1,8 +1,4 @@
-"""Telling members by mail: what happened is noted, copied to who wants it, and sent.
-
-Must not be here: what happens (the apps that say so), or who wants what
-(accounts.queries.notices).
-"""
+"""Record notices, copy them to the members who receive them, and send the mails."""
 
 from __future__ import annotations
 
@@ -58,12 +54,12 @@ _log = logging.getLogger(__name__)
 
 
 class MailRefused(Exception):
-    """The mail server did not take a mail; the job runs again."""
+    """The mail server refused a mail; the job runs again."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoticeEvent:
-    """What members are told; the fields are those of Notice."""
+    """An event to notify members about; the fields are those of Notice."""
 
     kind: NoticeKind
     key: str
@@ -76,7 +72,7 @@ class NoticeEvent:
 def change_notice_preferences(
     *, tenant: Tenant, actor: Actor, membership: Membership, wishes: NoticePreferences
 ) -> NoticeChoices:
-    """Say what a member is told of in one environment, and when.
+    """Change a member's notification settings in one environment.
 
     What equals the usual is not kept, so that it follows a change of roles. Mail that
     waits goes out as it was due, less the kinds that were switched off. Raises:
@@ -135,7 +131,7 @@ def change_notice_preferences(
 def record_notice_mailed_by_caller(
     *, tenant: Tenant, happening: NoticeEvent, at: datetime
 ) -> list[str]:
-    """Note what happened and copy it to who is told later; returns who is told now.
+    """Record a notice; return the addresses the caller must mail now.
 
     The addresses are the caller's to mail, in its own words. Whoever has a copy already
     is not among them, so that a job may run again. Source: Issue "Trust", 5.
@@ -148,7 +144,7 @@ def record_notice_mailed_by_caller(
 
 @transaction.atomic
 def post_notice(*, tenant: Tenant, happening: NoticeEvent, at: datetime) -> Notice:
-    """Note what happened and copy it to everybody who is told, now or later.
+    """Record a notice and queue it for every member who receives it.
 
     For what has no mail of its own: the next run of `enqueue_due_mails` takes what is
     due. The same happening is noted once.
@@ -203,7 +199,7 @@ def _create_copies(
 
 
 def enqueue_due_mails(*, at: datetime) -> int:
-    """Put what is due into mails, one for each member and environment; how many.
+    """Put due notices into mails, one per member and environment; return how many.
 
     Over all tenants. A mail is a row and a job of one transaction, and a copy is in one
     mail, so that of two runs at once one sends it. A member has one digest on a day of
@@ -257,7 +253,7 @@ def _create_mail(
 
 
 def mail_notices(*, tenant: Tenant, mail_id: UUID) -> bool:
-    """Send a mail that waits; whether it was sent.
+    """Send a queued mail; return whether it was sent.
 
     Kinds that the member has switched off meanwhile, or may no longer hear of, are left
     out. The mail names its own Message-ID, by which a second one of a run that was cut
@@ -325,7 +321,7 @@ def mail_notices(*, tenant: Tenant, mail_id: UUID) -> bool:
 
 @transaction.atomic
 def requeue_refused_mail(*, tenant: Tenant, mail_id: UUID, at: datetime) -> None:
-    """Let what a mail should have said wait REST for another one."""
+    """Queue the notices of a refused mail again, after REST."""
     mails = NoticeMail.objects.for_tenant(tenant).filter(pk=mail_id, sent_at=None)
     waiting = mails.select_for_update().first()
     if waiting is None:
@@ -335,7 +331,7 @@ def requeue_refused_mail(*, tenant: Tenant, mail_id: UUID, at: datetime) -> None
 
 
 def delete_old_notices(*, at: datetime) -> int:
-    """Delete notices older than NOTICE_RETENTION and their mails; how many notices.
+    """Delete notices older than NOTICE_RETENTION, with mails; return how many.
 
     Over all tenants. One that waits for a mail stays.
     """
@@ -348,7 +344,7 @@ def delete_old_notices(*, at: datetime) -> int:
 
 
 def settings_link(tenant: Tenant) -> str:
-    """Where a member says what they are mailed, as an absolute address."""
+    """Return the absolute URL of a member's notification settings."""
     return absolute_url(
         reverse("team:notifications", args=[tenant.team.slug, tenant.environment])
     )

@@ -1,7 +1,4 @@
-"""What operators do to accounts from their admin: names, and who may sign in.
-
-Must not be here: what a team does to its own members (accounts.operations.teams).
-"""
+"""Change organization names, member sign-in and operator access from the admin."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
 def rename_organisation(
     *, organisation: Organisation, actor: Actor, name: str
 ) -> Organisation:
-    """Give an organisation another name; its teams' audits tell of it.
+    """Rename an organization and record it in its teams' audits.
 
     Raises: name_missing, name_too_long.
     """
@@ -53,7 +50,7 @@ def rename_organisation(
 
 @transaction.atomic
 def set_sign_in_allowed(*, member: Member, actor: Actor, allowed: bool) -> Member:
-    """Let a person sign in again, or end their sessions and let them no more.
+    """Enable sign-in for a person, or disable it and end their sessions.
 
     Raises: own_account (nobody locks themselves out). Source: Ours: memberships stay,
     so that letting them in again restores what they had.
@@ -63,7 +60,7 @@ def set_sign_in_allowed(*, member: Member, actor: Actor, allowed: bool) -> Membe
 
 @transaction.atomic
 def set_operator(*, member: Member, actor: Actor, operator: bool) -> Member:
-    """Let a member into the operators' admin, or out of it. Raises: own_account."""
+    """Grant or revoke operator access. Raises: own_account."""
     return _set_flag(member, actor, "is_staff", operator, "make_operator")
 
 

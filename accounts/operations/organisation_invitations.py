@@ -1,7 +1,7 @@
-"""Invitations into several teams of an organisation by one link and one mail.
+"""Invite an address to several teams of an organization by one link.
 
 Each team keeps its own, which it may withdraw; who accepts joins all that are still
-open. Must not be here: what one team allows (accounts.operations.granting).
+open.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def invite_to_teams(
     *, teams: Sequence[Team], among: Sequence[Team], actor: Actor, email: str
 ) -> tuple[InviteStatus, Invitation | None, str]:
-    """Invite an address to administer these teams; what became of it.
+    """Invite an address to administer these teams; return the result.
 
     Gives the first team's invitation and the token of the one link, known now only. Who
     is a member of a team of `among` already is not invited. An address that has been
@@ -67,6 +67,6 @@ def invite_to_teams(
 
 @transaction.atomic
 def revoke_invitations(*, invitations: Sequence[Invitation], actor: Actor) -> None:
-    """Withdraw all that one link opens. Raises: as revoke_invitation."""
+    """Withdraw all invitations of one link. Raises: as revoke_invitation."""
     for invitation in sorted(invitations, key=lambda each: each.team_id):
         revoke_invitation(invitation=invitation, actor=actor)

@@ -1,7 +1,4 @@
-"""Members over several teams of an organisation: what they administer, and their end.
-
-Must not be here: what one team allows (accounts.operations.granting).
-"""
+"""Set the teams a member administers, and remove members from several teams."""
 
 from __future__ import annotations
 
@@ -54,7 +51,7 @@ def set_administered_teams(
 
 @transaction.atomic
 def remove_from_teams(*, member: Member, actor: Actor, among: Sequence[Team]) -> None:
-    """Take a member out of all these teams, or of none; their account stays.
+    """Remove a member from all these teams or none; keep the account.
 
     Raises: as remove_member. Source: Contract 9.1.
     """

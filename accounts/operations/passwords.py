@@ -1,7 +1,4 @@
-"""Passwords of members: how good one must be, and the link with which one is set.
-
-Must not be here: sending it, or the page it leads to.
-"""
+"""Check password strength, and create links for setting a password."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def check_password_strength(password: str, *, member: Member, field: str) -> None:
-    """Refuse a password that is short, common or like the member's own name.
+    """Refuse a password that is short, common or like the member's name.
 
     `field` is the input at fault. Raises: password_weak. Source: Ours: the rules of a
     reset.
@@ -33,7 +30,7 @@ def check_password_strength(password: str, *, member: Member, field: str) -> Non
 
 
 def create_password_link(member: Member) -> str:
-    """Make an absolute link that works once, for `settings.PASSWORD_RESET_TIMEOUT`.
+    """Create a one-time URL valid for `settings.PASSWORD_RESET_TIMEOUT`.
 
     It carries no session: whoever holds it may set the password, so it is shown to
     one person once. Source: Ours: the same mechanism as a reset by mail.

@@ -1,7 +1,4 @@
-"""What members change about themselves: name, zone, look, password, sessions.
-
-Must not be here: what a team decides about them (accounts.operations.members).
-"""
+"""Change a member's own name, time zone, theme, password and sessions."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What a member chose; `time_zone` and `theme` empty: the team's, the device's."""
+    """A member's choices; an empty `time_zone` or `theme` follows team or device."""
 
     name: str
     time_zone: str
@@ -37,7 +34,7 @@ class Profile:
 
 @transaction.atomic
 def change_profile(*, member: Member, actor: Actor, wanted: Profile) -> Member:
-    """Change a member's own name, zone, look and keys; every team's audit tells of it.
+    """Change a member's profile and record it in every team's audit.
 
     Raises: name_missing, name_too_long, time_zone_unknown, theme_unknown.
     """
@@ -70,7 +67,7 @@ def change_profile(*, member: Member, actor: Actor, wanted: Profile) -> Member:
 
 @transaction.atomic
 def change_password(*, member: Member, actor: Actor, current: str, new: str) -> Member:
-    """Set a new password, given the present one; every session of the member ends.
+    """Set a new password, given the current one; end all sessions.
 
     The caller renews the session that it serves. Raises: password_wrong, password_weak.
     Source: Ours: the same rules as a reset.
@@ -89,7 +86,7 @@ def change_password(*, member: Member, actor: Actor, current: str, new: str) -> 
 
 @transaction.atomic
 def end_sessions(*, member: Member, actor: Actor) -> Member:
-    """Sign a member out everywhere; the caller renews the session that it serves.
+    """Sign a member out everywhere; the caller renews its own session.
 
     Source: Ours: a lost device must not need a new password.
     """
@@ -101,7 +98,7 @@ def end_sessions(*, member: Member, actor: Actor) -> Member:
 
 
 def check_name(name: str) -> str:
-    """A person's name without spaces around it. Raises: name_missing, name_too_long."""
+    """Return a trimmed name. Raises: name_missing, name_too_long."""
     name = name.strip()
     if not name:
         raise DomainError("name_missing", _("Enter your name."), "name")
@@ -117,7 +114,7 @@ def record_member_change(
     verb: str,
     changes: Mapping[str, object] | None = None,
 ) -> None:
-    """Write what a member did to themselves into the audit of each of their teams."""
+    """Record a member's own change in the audit of each of their teams."""
     for team in Team.objects.filter(memberships__member=member):
         record_team_change(
             team=team,

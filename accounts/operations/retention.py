@@ -1,8 +1,4 @@
-"""Retention: a team says how long it keeps each class of data, and the rest goes.
-
-Must not be here: what the classes are and how they are removed (each app enters its
-own in portal.lib.registry).
-"""
+"""Change a team's retention rules, and delete data that is past them."""
 
 from __future__ import annotations
 
@@ -37,7 +33,7 @@ SYSTEM = Actor.system("accounts.apply_retention")
 def change_retention(
     *, team: Team, actor: Actor, days: Mapping[str, int | None]
 ) -> None:
-    """Say for how many days classes of data are kept, in both environments.
+    """Set how many days data classes are kept, in both environments.
 
     None: as is usual. Classes that are not named stay as they are. Raises:
     data_class_unknown, retention_invalid (`field` is the class). Source: Issue "Trust",
@@ -86,7 +82,7 @@ def change_retention(
 
 
 def apply_retention(*, at: datetime) -> int:
-    """Remove what every team has kept for as long as it said; returns how many rows.
+    """Delete data past each team's retention; return how many rows.
 
     Over all tenants, in steps that each commit, at most MOST_OF_ONE_RUN of a class and
     environment: the next run goes on. Each environment's audit is told how many. What

@@ -1,7 +1,4 @@
-"""Saved views: keep a list's filters under a name, change them, delete them.
-
-Must not be here: who may change whose (accounts.web.saved_views asks the rights).
-"""
+"""Save, change and delete named list filters."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ MOST_VIEWS = 30
 
 @dataclass(frozen=True, slots=True)
 class ViewSettings:
-    """What a member says of a view: its name, who sees it, is it their default."""
+    """A view's name, whether it is shared and whether it is the default."""
 
     name: str
     is_shared: bool = False
@@ -47,7 +44,7 @@ def save_view(
     query: str,
     wishes: ViewSettings,
 ) -> SavedView:
-    """Keep a list's query string for this member; a default takes the former's place.
+    """Save a list's query string for this member; a new default replaces the old.
 
     `query` is normalised by the caller. Raises: query_missing, query_too_long,
     name_missing, name_too_long, name_taken, too_many_views. Source: Ours (workflows,
@@ -85,7 +82,7 @@ def save_view(
 
 @transaction.atomic
 def change_view(*, view: SavedView, actor: Actor, wishes: ViewSettings) -> SavedView:
-    """Rename a view, share it or not, make it its member's default or not.
+    """Rename a view, or change whether it is shared or the default.
 
     What stays the same writes nothing. Raises: name_missing, name_too_long,
     name_taken. Source: as save_view.
@@ -113,7 +110,7 @@ def change_view(*, view: SavedView, actor: Actor, wishes: ViewSettings) -> Saved
 
 @transaction.atomic
 def delete_view(*, view: SavedView, actor: Actor) -> None:
-    """Forget a view, for everyone where it was shared. Source: as save_view."""
+    """Delete a view, for everyone if it was shared. Source: as save_view."""
     view_id = view.id
     view.delete()
     record_change(
@@ -127,7 +124,7 @@ def delete_view(*, view: SavedView, actor: Actor) -> None:
 
 
 def _lock_member(member_id: UUID) -> None:
-    """Let one change of a member's views at a time through: the limit and the default.
+    """Serialize changes of a member's views, for the limit and the default.
 
     A row of theirs would not do: the first view has none to lock.
     """
@@ -166,7 +163,7 @@ def _save_settings(view: SavedView, wishes: ViewSettings) -> None:
 
 
 def delete_views_naming(*, tenant_pk: int, names: Collection[str]) -> int:
-    """Delete views that ask for one of these ids, of whoever; returns how many.
+    """Delete all views that filter by one of these ids; return how many.
 
     In the transaction that erases the user they name. Source: Ours: without the user
     such a view shows nothing.

@@ -1,7 +1,4 @@
-"""Where a member is signed in: noted, and ended one by one.
-
-Must not be here: ending all of them at once (accounts.operations.profile).
-"""
+"""Record where a member is signed in, and end sessions."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ if TYPE_CHECKING:
 def record_session(
     *, member: Member, session_key: str, address: str | None, user_agent: str
 ) -> None:
-    """Write down that a session of the member was seen now, from there.
+    """Record that a member's session was seen now, from this address.
 
     What nobody has used for as long as a session lives is forgotten on the way.
     """
@@ -52,7 +49,7 @@ def record_session(
 
 @transaction.atomic
 def record_sign_in(*, member: Member, actor: Actor) -> None:
-    """Write a sign-in into the audit of each of the member's teams.
+    """Record a sign-in in the audit of each of the member's teams.
 
     Source: OWASP ASVS 7.2.1; Ours: a refused one is a line of the log instead, as more
     work for a member than for nobody would tell by its time who is one.
@@ -62,7 +59,7 @@ def record_sign_in(*, member: Member, actor: Actor) -> None:
 
 @transaction.atomic
 def record_refused_factor(*, member: Member, address: str | None, kind: str) -> None:
-    """Write down that somebody knew the member's password and not the second factor.
+    """Record a correct password with a wrong second factor.
 
     Source: as record_sign_in.
     """
@@ -75,7 +72,7 @@ def record_refused_factor(*, member: Member, address: str | None, kind: str) -> 
 
 
 def delete_expired_sessions() -> None:
-    """Delete what has expired: Django's sessions, and where members were signed in.
+    """Delete expired sessions, Django's and the members' records.
 
     Source: Ours: a session that nobody ends by signing out would stay for good.
     """
@@ -85,7 +82,7 @@ def delete_expired_sessions() -> None:
 
 
 def delete_session(*, session_key: str) -> None:
-    """Forget a session that its member has ended by signing out."""
+    """Delete the record of a session that ended by signing out."""
     MemberSession.objects.filter(session_key=session_key).delete()
 
 

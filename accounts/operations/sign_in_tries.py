@@ -1,4 +1,4 @@
-"""How often somebody may try to sign in: waits that grow, so that nobody is shut out.
+"""Limit sign-in attempts with growing waits that never lock a member out.
 
 Tries of one account are counted in lanes: each device that its member has signed in
 with has a lane of its own, all other devices share one. In a lane FREE_TRIES are let
@@ -32,7 +32,7 @@ _BUSY_S = 1
 
 
 class AttemptRecord(TypedDict):
-    """What was tried: `failed` tries, none before `free_at` (Unix seconds).
+    """The attempts on one subject: `failed` many, next at `free_at` (Unix seconds).
 
     `addresses` maps each to when it tried, and whether as a newcomer.
     """
@@ -44,7 +44,7 @@ class AttemptRecord(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class SignInAttempt:
-    """Whether a try may be made; it counts as failed until it is given back.
+    """Whether an attempt is allowed; it counts as failed until released.
 
     `wait` is how many seconds the next one has to wait, `left` how many come without a
     wait. The rest is how to give it back: its lane, whose it was, when that was free.
@@ -60,7 +60,7 @@ class SignInAttempt:
 
 
 def attempt_subject_of_email(email: str) -> str:
-    """Whose lanes those of an email address are.
+    """Return the subject under which an email address is counted.
 
     The database compares addresses as capitals: ı and I are one letter there, and must
     not be two accounts here.
@@ -69,7 +69,7 @@ def attempt_subject_of_email(email: str) -> str:
 
 
 def count_attempt(*, subject: str, device: str, address: str) -> SignInAttempt:
-    """Count a try before it is made, as many may be made at once.
+    """Count an attempt before it is made: many may run at once.
 
     `device` is a name of the known device it is made with, empty: of an unknown one;
     `address` where it comes from. Source: OWASP ASVS 2.2.1 (no more than 100 failed
@@ -104,7 +104,7 @@ def count_attempt(*, subject: str, device: str, address: str) -> SignInAttempt:
 
 
 def release_attempt(taken: SignInAttempt) -> None:
-    """Take a try off its lane: it was right."""
+    """Take back an attempt that was correct."""
     with cache_lock(taken.key) as is_locked:
         if not is_locked:
             return  # it stays counted, which only makes the lane slower
@@ -117,7 +117,7 @@ def release_attempt(taken: SignInAttempt) -> None:
 
 
 def clear_attempts(*, subject: str) -> None:
-    """Let a subject's unknown devices begin anew: its member has shown who it is."""
+    """Clear a subject's unknown devices, after its member proved their identity."""
     cache.delete(_key(subject, ""))
 
 
@@ -139,7 +139,7 @@ def _is_allowed_now(lane: AttemptRecord, address: str) -> bool:
 
 
 def _wait_seconds(failed: int) -> float:
-    """Seconds until the next try, after so many."""
+    """Return the seconds until the next attempt, after so many failures."""
     if failed < FREE_TRIES:
         return 0.0
     doubled: float = FIRST_WAIT.total_seconds() * 2 ** min(failed - FREE_TRIES, 10)

@@ -1,7 +1,4 @@
-"""A team's single sign-on: its OpenID provider, and what the team requires of sign-in.
-
-Must not be here: who comes in by it (accounts.operations.single_sign_on_entry).
-"""
+"""Configure a team's OpenID provider and its sign-in requirements."""
 
 from __future__ import annotations
 
@@ -45,7 +42,7 @@ ROLES_BY_INVITATION = frozenset({Role.OWNER.value, Role.ADMIN.value})
 
 @dataclass(frozen=True, slots=True)
 class ProviderSettings:
-    """What a team says of its provider; an empty `client_secret` keeps the present one.
+    """A provider's settings; an empty `client_secret` keeps the current one.
 
     `roles` are those of whoever joins by an address of `domains`; none: nobody does.
     """
@@ -60,7 +57,7 @@ class ProviderSettings:
 def configure_single_sign_on(
     *, team: Team, actor: Actor, wanted: ProviderSettings
 ) -> SingleSignOn:
-    """Set or change a team's OpenID provider, after asking it what it says of itself.
+    """Set or change a team's OpenID provider, after fetching its metadata.
 
     With another issuer or client nobody is known there any more: each member shows anew
     who they are. Owners are mailed. Raises: not_allowed, issuer_refused,
@@ -138,7 +135,7 @@ def configure_single_sign_on(
 
 
 def remove_single_sign_on(*, team: Team, actor: Actor) -> None:
-    """Forget a team's provider; who came by it alone has to find another way in.
+    """Remove a team's provider; members without a password need to set one.
 
     Owners are mailed. Raises: not_allowed, not_found.
     """
@@ -170,7 +167,7 @@ def change_sign_in_rules(
     requires_single_sign_on: bool,
     mark: str = "",
 ) -> SignInRules:
-    """Say what members need to enter the team; it holds from their next request on.
+    """Set a team's sign-in requirements, from the next request on.
 
     `mark` is that of the provider which has vouched for the actor: who has not come by
     it can't require it of all, as nobody might get in. API keys are not concerned.
@@ -218,7 +215,7 @@ def change_sign_in_rules(
 
 
 def build_client(single_sign_on: SingleSignOn) -> Client:
-    """Who we are at a team's provider, its secret in clear."""
+    """Build the client registration of a provider, its secret decrypted."""
     return Client(
         client_id=single_sign_on.client_id,
         client_secret=decrypt(single_sign_on.client_secret),
@@ -226,7 +223,7 @@ def build_client(single_sign_on: SingleSignOn) -> Client:
 
 
 def _discover_issuer(issuer: str) -> str:
-    """The issuer as it writes itself. Raises: issuer_refused, issuer_unavailable."""
+    """Return the canonical issuer. Raises: issuer_refused, issuer_unavailable."""
     if len(issuer) > ISSUER_MAX_LENGTH:
         raise DomainError(
             "issuer_refused",
@@ -254,7 +251,7 @@ def _discover_issuer(issuer: str) -> str:
 
 
 def _check_domains(given: Sequence[str]) -> list[str]:
-    """Domains in order, each once. Raises: domain_invalid, domains_limit."""
+    """Return domains in order, each once. Raises: domain_invalid, domains_limit."""
     domains = sorted({domain.strip().lower().lstrip("@") for domain in given} - {""})
     if len(domains) > MAX_DOMAINS:
         raise DomainError(
@@ -277,7 +274,7 @@ def _audited_settings(single_sign_on: SingleSignOn) -> dict[str, object]:
 
 
 def _mail_owners(team: Team, actor: Actor, template: str) -> None:
-    """Tell the owners, after the transaction; what it tells of is done by now."""
+    """Email the team's owners, after the transaction; log failures only."""
     owners = Member.objects.filter(
         is_active=True,
         memberships__team=team,

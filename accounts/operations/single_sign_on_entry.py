@@ -1,8 +1,8 @@
-"""Who comes in by a team's single sign-on, and how they are known there.
+"""Sign people in to a team with single sign-on, and link their identities.
 
 What a provider says holds in its own team alone, and for an account that has a sign-in
 of its own only once its holder has agreed: else whoever runs a provider could become
-anybody. Must not be here: asking the provider (accounts.gateways).
+anybody.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def sign_in_to_team(
     signed_in: Member | None = None,
     is_own_session: bool = False,
 ) -> Membership:
-    """Give the membership of whom the provider vouches for, making one where it may.
+    """Return the membership for verified claims, creating one if allowed.
 
     Who is known there by `sub` comes in. Else by their address, if the provider says
     that it is theirs, or says nothing and its domain is one of the team's: members and
@@ -94,7 +94,7 @@ def _link_identity(
     address: str | None,
     holder: Member | None,
 ) -> Membership:
-    """Make known who has not come this way before."""
+    """Link a new provider identity to an existing or new member."""
     team, email = single_sign_on.team, claims.email
     if not email:
         raise DomainError("email_missing", _("The provider sent no email address."))
@@ -169,7 +169,7 @@ def _has_own_sign_in(member: Member) -> bool:
 
 
 def _open_invitation(team_pk: UUID, email: str) -> Invitation | None:
-    """One that its link would open now."""
+    """Return an open invitation that has not expired."""
     return Invitation.objects.filter(
         Q(invited_by=None) | Q(invited_by__is_active=True),
         team=team_pk,

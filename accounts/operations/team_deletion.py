@@ -1,7 +1,4 @@
-"""Teams: delete, undo, and erase what was deleted once the undo is over.
-
-Must not be here: one user's erasure (users.operations.users).
-"""
+"""Delete and restore teams, and erase deleted ones after 7 days."""
 
 from __future__ import annotations
 
@@ -55,7 +52,7 @@ _log = logging.getLogger(__name__)
 
 @transaction.atomic
 def delete_team(*, team: Team, actor: Actor) -> Team:
-    """Shut a team to its members and keys at once; erased after UNDO_GRACE.
+    """Close a team to members and keys; it is erased after UNDO_GRACE.
 
     What labs and sources still send of it is kept until then, so that an undo loses
     nothing. Raises: not_allowed (owners and org_admin keys alone), team_deleted.
@@ -74,7 +71,7 @@ def delete_team(*, team: Team, actor: Actor) -> Team:
 
 @transaction.atomic
 def undo_delete_team(*, team: Team, actor: Actor) -> Team:
-    """Open a deleted team again, as it was. Raises: as delete_team; team_not_deleted,
+    """Restore a deleted team as it was. Raises: as delete_team; team_not_deleted,
     undo_grace_over. Source: Ours: as users can be brought back.
     """
     team = Team.objects.select_for_update().get(pk=team.pk)
@@ -92,14 +89,14 @@ def undo_delete_team(*, team: Team, actor: Actor) -> Team:
 
 
 def restore_deadline(team: Team) -> datetime:
-    """Until when the deletion of a deleted team can be undone."""
+    """Return until when a deleted team can be restored."""
     if team.deleted_at is None:
         raise ValueError("not deleted")
     return team.deleted_at + UNDO_GRACE
 
 
 def mail_owners(*, team: Team, actor: Actor) -> None:
-    """Tell a deleted team's owners, after the transaction, and how to bring it back.
+    """Email a deleted team's owners how to restore it, after the transaction.
 
     Source: Ours: an owner whose account somebody else uses has to hear of it.
     """
@@ -122,7 +119,7 @@ def mail_owners(*, team: Team, actor: Actor) -> None:
 
 
 def enqueue_due_team_erasures() -> int:
-    """Enqueue erasing each team whose undo is over; returns how many.
+    """Enqueue the erasure of teams past their deadline; return how many.
 
     A team is enqueued again until it is erased: a second time is harmless.
     """
@@ -139,7 +136,7 @@ def enqueue_due_team_erasures() -> int:
 
 
 def erase_team(*, team: Team, actor: Actor) -> bool:
-    """Remove all that is kept of a team whose undo is over; whether there was one.
+    """Erase a deleted team past its deadline; return whether it was erased.
 
     Each user by itself, then what is left of both environments. The names of the team,
     its settings and its audit stay, which name users by uuid alone; so does whose key
@@ -163,7 +160,7 @@ def erase_team(*, team: Team, actor: Actor) -> bool:
 
 @transaction.atomic
 def _remove_access(team: Team, actor: Actor) -> None:
-    """End what lets people and keys into the team, and say that it is done."""
+    """Delete memberships, invitations and keys of a team and record the erasure."""
     Membership.objects.filter(team=team).delete()
     Invitation.objects.filter(team=team).delete()
     SingleSignOn.objects.filter(team=team).delete()
@@ -183,7 +180,7 @@ def _remove_access(team: Team, actor: Actor) -> None:
 
 
 def _remove_rows(tenant: Tenant) -> None:
-    """Remove the tenant's rows of every table, those first that others hang on."""
+    """Delete the tenant's rows of every table, dependent tables first."""
     # What outlives users, and the chain over the audit.
     stays = {label for label, fate in erasure_rules if fate.lookups and fate.why}
     stays.add(AuditSeal._meta.label)

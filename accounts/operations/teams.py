@@ -1,4 +1,4 @@
-"""Teams: make one, put a person into it, change its name and settings."""
+"""Create teams, add members, and change names and settings."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def create_team(
     organisation: Organisation | None = None,
     team_id: UUID | None = None,
 ) -> Team:
-    """Make a team with its two environments, of a new organisation unless one is given.
+    """Create a team with its two environments, and an organization if none is given.
 
     The slug comes from the name unless given. Who owns every team of the organisation
     owns its new one. Raises: name_missing, name_too_long, slug_taken, slug_invalid,
@@ -127,7 +127,7 @@ def create_organisation_team(
     integration_team_id: str | None = None,
     settings: Mapping[str, object] | None = None,
 ) -> Team:
-    """Make one more team of an organisation, with these settings in both environments.
+    """Create a team of an organization with these settings.
 
     Its slug is free whatever its name. Raises: as create_team, set_integration_id and
     change_settings. Source: Contract 9.1.
@@ -157,7 +157,7 @@ def create_organisation_team(
 def set_integration_id(
     *, team: Team, actor: Actor, integration_team_id: str | None
 ) -> Team:
-    """Say what the customer's own system calls a team; None: nothing any more.
+    """Set or clear the ID of a team in the customer's own system.
 
     Raises: integration_id_empty, integration_id_too_long; integration_id_taken (409) by
     another team of the organisation, a deleted one too while it can come back. Source:
@@ -199,7 +199,7 @@ def set_integration_id(
 def rename_organisation(
     *, organisation: Organisation, actor: Actor, name: str
 ) -> Organisation:
-    """Change an organisation's name; the audits of all its teams say so.
+    """Rename an organization and record it in its teams' audits.
 
     Raises: name_missing, name_too_long. Source: Contract 9.1.
     """
@@ -231,7 +231,7 @@ def rename_organisation(
 def add_member(
     *, team: Team, actor: Actor, email: str, roles: Sequence[Role], name: str = ""
 ) -> Membership:
-    """Put a person into a team, making their account if they have none.
+    """Add a person to a team, creating an account if they have none.
 
     A new account has no password and can't sign in until one is set by a link.
     Raises: already_member, roles_missing.
@@ -249,7 +249,7 @@ def add_member(
 
 @transaction.atomic
 def change_team(*, team: Team, actor: Actor, name: str, time_zone: str) -> Team:
-    """Rename a team, move it to another time zone; its slug and addresses stay.
+    """Change a team's name or time zone; its slug and URLs stay.
 
     Raises: name_missing, name_too_long, time_zone_unknown.
     """
@@ -290,7 +290,7 @@ def change_team(*, team: Team, actor: Actor, name: str, time_zone: str) -> Team:
 def change_settings(
     *, tenant: Tenant, actor: Actor, settings: dict[str, object]
 ) -> Tenant:
-    """Change settings of contract 9.2, by name. Raises: setting_unknown."""
+    """Change settings of contract 9.2 by name. Raises: setting_unknown."""
     if unknown := settings.keys() - SETTINGS:
         raise DomainError(
             "setting_unknown", _("Unknown setting: %(name)s.") % {"name": min(unknown)}
@@ -334,7 +334,7 @@ def _add_membership(
 
 
 def _find_owners_of_all_teams(organisation: Organisation) -> list[UUID]:
-    """Who owns each of an organisation's live teams; nobody where it has none."""
+    """Return the members who own every live team of an organization."""
     teams = Team.objects.live().filter(organisation=organisation).count()
     owned = Membership.objects.filter(
         team__organisation=organisation,

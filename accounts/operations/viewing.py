@@ -1,7 +1,4 @@
-"""Looking at a team as one of its roles sees it: who may, and the audit of it.
-
-Must not be here: how a session remembers it (accounts.web.viewing).
-"""
+"""Start and stop viewing a team as a role, with an audit entry."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ if TYPE_CHECKING:
 
 @transaction.atomic
 def start_viewing(*, team: Team, actor: Actor, role: str) -> Role:
-    """Let an owner or admin look at the team as a role of the matrix sees it.
+    """Let an owner or admin view the team as one of the roles.
 
     Raises: role_unknown, not_allowed. Source: Ours (issue Access): who gives roles sees
     what they give.
@@ -33,7 +30,7 @@ def start_viewing(*, team: Team, actor: Actor, role: str) -> Role:
 
 @transaction.atomic
 def stop_viewing(*, team: Team, actor: Actor, role: str) -> None:
-    """Note that they look with their own roles again."""
+    """Record that the member views with their own roles again."""
     _record(team, actor, "end_view_as_role", role)
 
 

@@ -1,7 +1,4 @@
-"""Reads of teams: members, their sessions, invitations, keys, and what changed lately.
-
-Must not be here: a key or an invitation found by its secret (their operations).
-"""
+"""Read teams: members, sessions, invitations, keys and recent changes."""
 
 from __future__ import annotations
 
@@ -37,7 +34,7 @@ SECOND_FACTORS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
 
 
 def team_members(team: Team) -> QuerySet[Membership]:
-    """Memberships with their members, by name or address.
+    """Return memberships with their members, by name or address.
 
     `has_second_factor` says whether an authenticator app or a passkey is set up.
     """
@@ -53,7 +50,7 @@ def team_members(team: Team) -> QuerySet[Membership]:
 
 
 def open_invitations(team: Team) -> QuerySet[Invitation]:
-    """What has been neither accepted nor revoked, newest first; some has expired."""
+    """Return open invitations, newest first, expired ones too."""
     return (
         Invitation.objects.filter(team=team, accepted_at=None, revoked_at=None)
         .select_related("team", "invited_by")
@@ -62,7 +59,7 @@ def open_invitations(team: Team) -> QuerySet[Invitation]:
 
 
 def api_keys(tenant: Tenant) -> QuerySet[ApiKey]:
-    """Keys of an environment with who made them, newest first, ended ones too."""
+    """Return an environment's keys with creators, newest first, ended ones too."""
     found: QuerySet[ApiKey] = (
         ApiKey.objects.for_tenant(tenant)
         .select_related("tenant__team", "created_by", "replaced_by")
@@ -72,7 +69,7 @@ def api_keys(tenant: Tenant) -> QuerySet[ApiKey]:
 
 
 def management_keys(team: Team) -> QuerySet[ManagementKey]:
-    """Keys that manage a team with who made them, newest first, ended ones too."""
+    """Return a team's management keys with creators, newest first, ended ones too."""
     return (
         ManagementKey.objects.filter(
             Q(teams=team) | Q(role=ManagementRole.ORG_ADMIN),
@@ -84,7 +81,7 @@ def management_keys(team: Team) -> QuerySet[ManagementKey]:
 
 
 def live_api_keys(*, tenant: Tenant, at: datetime) -> QuerySet[ApiKey]:
-    """Keys of an environment that work at this moment, newest first."""
+    """Return an environment's keys that work at this moment, newest first."""
     return api_keys(tenant).filter(
         Q(expires_at=None) | Q(expires_at__gt=at), revoked_at=None
     )
@@ -93,13 +90,13 @@ def live_api_keys(*, tenant: Tenant, at: datetime) -> QuerySet[ApiKey]:
 def latest_changes(
     *, tenant: Tenant, verbs: tuple[str, ...], limit: int
 ) -> list[AuditEntry]:
-    """The last audit lines of these operations, newest first."""
+    """Return the last audit entries of these operations, newest first."""
     found = AuditEntry.objects.for_tenant(tenant).filter(verb__in=verbs)
     return list(found.order_by("-at", "-pk")[:limit])
 
 
 def deleted_teams(member: Member) -> list[Team]:
-    """Teams that the member owned and that are not erased yet, last deleted first."""
+    """Return deleted teams the member owned, not yet erased, last deleted first."""
     found = Team.objects.filter(
         memberships__member=member,
         memberships__roles__contains=[Role.OWNER],
@@ -110,19 +107,19 @@ def deleted_teams(member: Member) -> list[Team]:
 
 
 def find_membership(*, team: Team, member_id: UUID) -> Membership | None:
-    """A member's place in a team."""
+    """Return a member's membership of a team."""
     return team_members(team).filter(member_id=member_id).first()
 
 
 def has_second_factor(member: Member) -> bool:
-    """Whether signing in asks the member for more than a password."""
+    """Return whether the member has a second factor."""
     return bool(
         Authenticator.objects.filter(user=member, type__in=SECOND_FACTORS).exists()
     )
 
 
 def open_sessions(*, member: Member, at: datetime) -> QuerySet[MemberSession]:
-    """Where the member is signed in at this moment, last seen first."""
+    """Return the member's current sessions, last seen first."""
     alive = Session.objects.filter(
         session_key=OuterRef("session_key"), expire_date__gt=at
     )
@@ -132,7 +129,7 @@ def open_sessions(*, member: Member, at: datetime) -> QuerySet[MemberSession]:
 
 
 def saved_views(*, tenant: Tenant, member: Member, page: str) -> QuerySet[SavedView]:
-    """What a member may look at on a list: their own views and the team's, by name."""
+    """Return the views a member can see on a list, own and shared, by name."""
     found: QuerySet[SavedView] = (
         SavedView.objects.for_tenant(tenant)
         .filter(Q(member=member) | Q(is_shared=True), page=page)

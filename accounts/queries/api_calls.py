@@ -1,7 +1,4 @@
-"""Reads of the log of API calls: one key's calls by filter, and how they went.
-
-Must not be here: writes (accounts.operations.api_calls).
-"""
+"""Read the log of API calls: a key's calls by filter, and statistics."""
 
 from __future__ import annotations
 
@@ -53,7 +50,7 @@ FROM (
 
 
 class StatusClass(OpenChoices):
-    """How a call was answered, roughly."""
+    """A class of HTTP statuses, as a filter."""
 
     OK = "ok", gettext_lazy("Successful (2xx)")
     REFUSED = "refused", gettext_lazy("Client errors (4xx)")
@@ -71,7 +68,7 @@ _ANSWERED: dict[str, Q] = {
 
 @dataclass(frozen=True, slots=True)
 class CallFilters:
-    """What calls are asked for; empty parts ask for nothing.
+    """Filters of calls; empty parts do not filter.
 
     `begins` is how a path begins (with a slash), or the id of a request or of a user; a
     whole id finds any path that names it. `since` is included.
@@ -85,7 +82,7 @@ class CallFilters:
 
 @dataclass(frozen=True, slots=True)
 class CallPage:
-    """Some calls, the newest first; `after` is where the older ones begin."""
+    """A page of calls, newest first; `after` is where older ones begin."""
 
     calls: Sequence[ApiCall]
     after: tuple[datetime, int] | None
@@ -93,7 +90,7 @@ class CallPage:
 
 @dataclass(frozen=True, slots=True)
 class CallSums:
-    """How the last calls went; `p95_ms` is None without any."""
+    """Statistics of recent calls; `p95_ms` is None without calls."""
 
     number: int
     refused: int
@@ -108,7 +105,7 @@ def list_calls(
     before: tuple[datetime, int] | None = None,
     limit: int,
 ) -> CallPage:
-    """A page of a key's calls: one query."""
+    """Return a page of a key's calls with one query."""
     calls = _filter_calls(key, filters)
     if before:
         at, pk = before
@@ -121,12 +118,12 @@ def list_calls(
 
 
 def count_calls(*, key: ApiKey, filters: CallFilters) -> int:
-    """How many calls fit; one more than COUNTED_UP_TO stands for all above."""
+    """Count matching calls; COUNTED_UP_TO + 1 stands for more."""
     return _filter_calls(key, filters).order_by()[: COUNTED_UP_TO + 1].count()
 
 
 def sum_calls(*, key: ApiKey, at: datetime) -> CallSums:
-    """How a key's calls of JUDGED_SPAN went, the last JUDGED_CALLS of them."""
+    """Summarize a key's last JUDGED_CALLS calls within JUDGED_SPAN."""
     ((number, refused, faults, p95),) = rows.fetch_rows(
         _SUMS,
         {
@@ -142,7 +139,7 @@ def sum_calls(*, key: ApiKey, at: datetime) -> CallSums:
 def count_calls_by_day(
     *, tenant: Tenant, keys: Iterable[UUID], at: datetime
 ) -> Mapping[UUID, Sequence[int]]:
-    """How many calls each of these keys made in each of DRAWN_DAYS, oldest first.
+    """Count the calls of these keys on each of DRAWN_DAYS, oldest first.
 
     Days are of 24 hours and end with the hour that `at` is in: none is cut short. Any
     other key made none. One query.

@@ -1,7 +1,4 @@
-"""Reads of the audit: its entries by filter, and who looked at one user.
-
-Must not be here: what an entry says in words (accounts.web.audit_words), or writes.
-"""
+"""Read the audit: entries by filter, and the access log of one user."""
 
 from __future__ import annotations
 
@@ -35,7 +32,7 @@ _LISTS = Q(verb=READ, user_uuid=None) & ~Q(subject__startswith="audit")
 
 
 class Kind(OpenChoices):
-    """Which entries, roughly."""
+    """A kind of audit entries, as a filter."""
 
     READS = "reads", gettext_lazy("Reads of health data")
     CHANGES = "changes", gettext_lazy("Changes")
@@ -43,7 +40,7 @@ class Kind(OpenChoices):
 
 @dataclass(frozen=True, slots=True)
 class AuditFilters:
-    """What entries are asked for; empty parts ask for nothing.
+    """Filters of audit entries; empty parts do not filter.
 
     `verb` and `subject` are whole or begin what is asked for, `begins` is how the id of
     a thing, of a user or of a request begins. `actor` is an actor's key. `since` is
@@ -62,7 +59,7 @@ class AuditFilters:
 
 @dataclass(frozen=True, slots=True)
 class AuditPage:
-    """Some entries, the newest first; `after` is where the older ones begin."""
+    """A page of entries, newest first; `after` is where older ones begin."""
 
     entries: Sequence[AuditEntry]
     after: tuple[datetime, int] | None
@@ -90,7 +87,7 @@ def audit_page(
     before: tuple[datetime, int] | None,
     limit: int,
 ) -> AuditPage:
-    """Entries that fit, the newest first, from where `before` says on."""
+    """Return matching entries, newest first, older than `before`."""
     rows = filter_entries(tenant=tenant, filters=filters)
     if before:
         at, pk = before
@@ -105,7 +102,7 @@ def audit_page(
 def audit_chunks(
     *, tenant: Tenant, filters: AuditFilters
 ) -> Iterator[Sequence[AuditEntry]]:
-    """All entries that fit, the newest first, CHUNK at a time.
+    """Yield all matching entries, newest first, CHUNK at a time.
 
     Each chunk is a query of its own: whoever reads names the tenant around each.
     """
@@ -122,7 +119,7 @@ def audit_chunks(
 def filter_entries(
     *, tenant: Tenant, filters: AuditFilters
 ) -> QuerySet[AuditEntry, AuditEntry]:
-    """Entries that fit, in no order."""
+    """Return matching entries, in no order."""
     rows: QuerySet[AuditEntry, AuditEntry] = AuditEntry.objects.for_tenant(tenant)
     if filters.kind == Kind.READS:
         rows = rows.filter(verb=READ)
@@ -153,7 +150,7 @@ def _filter_by_prefix(text: str) -> Q:
 
 
 def list_latest_actors(*, tenant: Tenant) -> list[tuple[str, str, str]]:
-    """Who did the last LATEST things, as (kind, key, label), members first."""
+    """Return the actors of the last LATEST entries, members first."""
     rows = AuditEntry.objects.for_tenant(tenant).order_by("-at")
     latest = rows.values_list("actor_kind", "actor_key", "actor_label")[:LATEST]
     named = {(kind, key): (kind, key, label) for kind, key, label in [*latest][::-1]}
@@ -168,7 +165,7 @@ def list_latest_actors(*, tenant: Tenant) -> list[tuple[str, str, str]]:
 
 
 def has_entries_of_user(*, tenant: Tenant, user_uuid: UUID) -> bool:
-    """Whether anything was ever recorded about a user of this id."""
+    """Return whether any entry names a user of this id."""
     rows = AuditEntry.objects.for_tenant(tenant)
     return bool(rows.filter(user_uuid=user_uuid).exists())
 
@@ -180,7 +177,7 @@ def list_accesses(
     since: datetime | None,
     zone: ZoneInfo,
 ) -> list[AccessLogLine]:
-    """Who read or changed a user's data: a line for each day, actor and thing.
+    """Return who read or changed a user's data, a line per day, actor and action.
 
     The newest day comes first; days are those of `zone`. Source: Ours: a key that reads
     every minute would fill a thousand pages otherwise.
@@ -199,7 +196,7 @@ def list_accesses(
 
 
 def count_list_reads(*, tenant: Tenant, since: datetime | None) -> int:
-    """How often lists of many users were read, which no user's own lines tell."""
+    """Count reads of lists, which the entries of a single user do not contain."""
     rows: Any = AuditEntry.objects.for_tenant(tenant).filter(_LISTS)
     if since:
         rows = rows.filter(at__gte=since)

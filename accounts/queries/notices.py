@@ -1,7 +1,4 @@
-"""Who is told of what, when, and what last week's mails would have been.
-
-Must not be here: anything that writes or sends (accounts.operations.notices).
-"""
+"""Find who receives which notices when, and preview last week's mails."""
 
 from __future__ import annotations
 
@@ -36,7 +33,7 @@ _DAY, _HOUR = timedelta(days=1), timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class NoticePreferences:
-    """When a member wants mail: the level of every kind, and hours of their zone.
+    """A member's notification settings: a level per kind, quiet and digest hours.
 
     `quiet` is from when until before when, None for no such hours.
     """
@@ -48,7 +45,7 @@ class NoticePreferences:
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """A member of a team and what they wish; `zone` is theirs, or else the team's."""
+    """A member of a team with their settings; `zone` is theirs or the team's."""
 
     membership: Membership
     wishes: NoticePreferences
@@ -65,7 +62,7 @@ class MailTime:
 
 @dataclass(frozen=True, slots=True)
 class PreviewMail:
-    """A mail that a member would have had; `was_held` over quiet hours."""
+    """A mail of the preview; `was_held` means it waited for quiet hours to end."""
 
     at: datetime
     is_digest: bool
@@ -76,7 +73,7 @@ class PreviewMail:
 def default_levels(
     *, roles: Sequence[str], environment: str
 ) -> dict[NoticeKind, NoticeLevel]:
-    """The levels of members of these roles who chose nothing."""
+    """Return the default levels of members with these roles."""
     return {
         kind: default_notice_level(roles=roles, kind=kind, environment=environment)
         for kind in NoticeKind
@@ -85,7 +82,7 @@ def default_levels(
 
 
 def list_recipients(tenant: Tenant) -> list[Recipient]:
-    """The active members of a team, in the order of its list; two queries."""
+    """Return the active members of a team with their settings; two queries."""
     chosen: dict[int, NoticeChoices] = {
         each.membership_id: each for each in NoticeChoices.objects.for_tenant(tenant)
     }
@@ -97,7 +94,7 @@ def list_recipients(tenant: Tenant) -> list[Recipient]:
 
 
 def find_choices(*, tenant: Tenant, membership: Membership) -> NoticeChoices | None:
-    """What a member chose in one environment, if anything."""
+    """Return a member's stored settings in one environment, if any."""
     chosen = NoticeChoices.objects.for_tenant(tenant)
     found: NoticeChoices | None = chosen.filter(membership=membership).first()
     return found
@@ -106,7 +103,7 @@ def find_choices(*, tenant: Tenant, membership: Membership) -> NoticeChoices | N
 def build_recipient(
     *, tenant: Tenant, membership: Membership, choices: NoticeChoices | None
 ) -> Recipient:
-    """A member with what is usual where they chose nothing.
+    """Build a recipient, with defaults where the member chose nothing.
 
     A kind that their roles do not let them hear of is absent, whatever they chose.
     """
@@ -127,7 +124,7 @@ def build_recipient(
 def list_notified(
     everybody: Sequence[Recipient], *, tenant: Tenant, notice: Notice
 ) -> list[tuple[Recipient, NoticeLevel]]:
-    """Those who are told of a notice, with the level that counts.
+    """Return the recipients of a notice with the level that applies.
 
     A critical result that has waited too long reaches those who may acknowledge it, or
     owners and admins, if nobody wants to know at once. Source: Ours: settings of many
@@ -162,7 +159,7 @@ def list_notified(
 def plan_mail_time(
     *, hearer: Recipient, level: NoticeLevel, notice: Notice, pierces: bool
 ) -> MailTime:
-    """When a notice of this level is mailed to a member.
+    """Return when a notice of this level is mailed to a member.
 
     At once is `notice.at`, or the end of quiet hours unless it `pierces` them; daily is
     the next digest, or the end of quiet hours it would fall into.
@@ -183,7 +180,7 @@ def plan_mail_time(
 
 
 def next_digest_time(*, after: datetime, hour: int, zone: tzinfo) -> datetime:
-    """The first `hour` o'clock in a zone after a moment, UTC."""
+    """Return the first `hour` o'clock in a zone after a moment, in UTC."""
     day = after.astimezone(zone).date()
     while (at := _local_to_utc(datetime.combine(day, time(hour)), zone)) <= after:
         day += _DAY
@@ -193,7 +190,7 @@ def next_digest_time(*, after: datetime, hour: int, zone: tzinfo) -> datetime:
 def end_of_quiet_hours(
     *, at: datetime, quiet: tuple[time, time] | None, zone: tzinfo
 ) -> datetime:
-    """The end of the quiet hours that a moment lies in, UTC; else the moment."""
+    """Return the end of the quiet hours around a moment, in UTC; else the moment."""
     if quiet is None:
         return at
     start, end = quiet
@@ -211,7 +208,7 @@ def end_of_quiet_hours(
 def preview_mails(
     *, tenant: Tenant, hearer: Recipient, everybody: Sequence[Recipient], now: datetime
 ) -> list[PreviewMail]:
-    """The mails of the last PREVIEW, had the member wished so, newest first.
+    """Return the mails of the last PREVIEW with these settings, newest first.
 
     `hearer` stands for the row of the same member in `everybody`. Mails that would be
     still to come are left out.
@@ -242,19 +239,19 @@ def preview_mails(
 
 
 def notices_since(*, tenant: Tenant, since: datetime) -> list[Notice]:
-    """What has happened since a moment, oldest first."""
+    """Return the notices since a moment, oldest first."""
     happened = Notice.objects.for_tenant(tenant).filter(at__gte=since)
     return list(happened.order_by("at", "pk"))
 
 
 def notices_of(*, tenant: Tenant, kind: NoticeKind) -> list[Notice]:
-    """What was noted of one kind and is still kept, oldest first."""
+    """Return the stored notices of one kind, oldest first."""
     noted = Notice.objects.for_tenant(tenant).filter(kind=kind)
     return list(noted.order_by("at", "pk"))
 
 
 def _local_to_utc(local: datetime, zone: tzinfo) -> datetime:
-    """When clocks of a zone show a time; an hour later where they jump over it."""
+    """Convert a zone's local time to UTC; skip an hour that does not exist."""
     try:
         return from_wall_clock(local, zone)
     except SkippedTime:

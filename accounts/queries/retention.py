@@ -1,8 +1,4 @@
-"""How long a team keeps each class of data, and what would go by other rules.
-
-Must not be here: changing the rules or removing anything
-(accounts.operations.retention).
-"""
+"""Read a team's retention settings, and preview what they would delete."""
 
 from __future__ import annotations
 
@@ -26,7 +22,7 @@ EVENTS = "events"
 
 @dataclass(frozen=True, slots=True)
 class RetentionSetting:
-    """A class of data and the days that a team keeps it, None: no end by itself.
+    """A data class and the days that a team keeps it, None: no limit.
 
     `least` is the class's own or the installation's, if that is more; `is_fixed`: there
     is nothing to choose.
@@ -39,13 +35,13 @@ class RetentionSetting:
 
     @property
     def is_fixed(self) -> bool:
-        """Whether no other time can be chosen."""
+        """Return whether the retention cannot be changed."""
         return self.least == self.data_class.most_days
 
 
 @dataclass(frozen=True, slots=True)
 class DueDeletion:
-    """What a rule would remove of one environment: all that came before a moment."""
+    """What a rule would delete in one environment: all data before a moment."""
 
     name: str
     before: datetime
@@ -53,14 +49,14 @@ class DueDeletion:
 
 
 def minimum_days(data_class: DataClass) -> int:
-    """The shortest time a class may be kept: law's own, as the installation says."""
+    """Return the shortest retention of a class, by law or by server setting."""
     if not data_class.is_record:
         return data_class.least_days
     return max(data_class.least_days, settings.HEALTH_RECORD_LEAST_DAYS)
 
 
 def list_retention_settings(team: Team) -> list[RetentionSetting]:
-    """Every class of data with what a team chose or is usual, in their order.
+    """Return every data class with the team's choice or default, in order.
 
     A rule that an installation's later word would not allow any more counts as the
     nearest that it allows.
@@ -80,7 +76,7 @@ def list_retention_settings(team: Team) -> list[RetentionSetting]:
 def preview_retention(
     *, tenant: Tenant, days: Mapping[str, int | None], at: datetime
 ) -> dict[str, DueDeletion]:
-    """What each rule would remove of one environment, by class; one query each."""
+    """Return what each rule would delete in one environment; one query each."""
     return {
         name: DueDeletion(name, before, data_class.count(tenant, before))
         for name, data_class in data_classes

@@ -1,1 +1,1 @@
-"""Sign-in, the tenant of a page, rights: what every page stands on."""
+"""Pages of sign-in, members, keys, audit and settings."""

@@ -1,7 +1,4 @@
-"""How allauth signs members in: no open sign-up, our words, tries left counted.
-
-Must not be here: pages (accounts.web.views) or who belongs to a team.
-"""
+"""Adapt allauth: no open sign-up, own texts, limited sign-in attempts."""
 
 from __future__ import annotations
 
@@ -38,7 +35,7 @@ _WAYS = {
 
 
 class MemberAdapter(DefaultAccountAdapter):
-    """Members are invited by a team; nobody signs up by themselves."""
+    """Sign in invited members; there is no open sign-up."""
 
     error_messages: ClassVar[dict[str, Any]] = {
         **DefaultAccountAdapter.error_messages,
@@ -169,7 +166,7 @@ class MemberAdapter(DefaultAccountAdapter):
 
 
 class SecondFactorAdapter(DefaultMFAAdapter):
-    """Second factors: what allauth keeps of them is encrypted."""
+    """Store second factors encrypted."""
 
     error_messages: ClassVar[dict[str, Any]] = {
         **DefaultMFAAdapter.error_messages,

@@ -1,7 +1,6 @@
-"""A member's email address: the pages that wait for it to be confirmed, and change it.
+"""Pages to confirm and change a member's email address.
 
-Outside any team: who has not confirmed sees none. Must not be here: what a link holds
-(accounts.operations.addresses).
+Outside any team: who has not confirmed sees none.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 @login_required
 @require_http_methods(["GET", "POST"])
 def confirm_address_page(request: HttpRequest) -> HttpResponse:
-    """Say that a mail waits, and send another."""
+    """Show that a confirmation mail was sent, and send another."""
     member = cast("Member", request.user)
     if member.email_confirmed_at is not None:
         return HttpResponseRedirect(reverse("landing"))
@@ -61,7 +60,7 @@ def confirm_address_page(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def confirm_address_link(request: HttpRequest, token: str) -> HttpResponse:
-    """Where the mailed link leads; who opens it says once more that it is them."""
+    """Confirm the address of a mailed link, after asking."""
     member = cast("Member", request.user)
     if request.method != "POST":
         return _set_no_cache(render(request, "accounts/address_link.html"))
@@ -84,7 +83,7 @@ def confirm_address_link(request: HttpRequest, token: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @step_up
 def change_address(request: TenantRequest) -> HttpResponse:
-    """Ask for another address, and mail the link to it."""
+    """Request another address, and email the link to it."""
     form = AddressForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
         limited = _refuse_too_many(request)
@@ -112,7 +111,7 @@ def change_address(request: TenantRequest) -> HttpResponse:
 def on_password_reset(
     sender: object, request: HttpRequest, user: Member, **_: Any
 ) -> None:
-    """Count the address as confirmed; allauth's signal of a reset by mail calls it.
+    """Confirm the address after a reset by mail; called by allauth's signal.
 
     What was tried before was tried at another password.
     """

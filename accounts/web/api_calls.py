@@ -1,7 +1,4 @@
-"""The page of one API key: its rules, how its calls went, and the log of them.
-
-Must not be here: making or ending a key (accounts.web.api_keys).
-"""
+"""The page of one API key: its rules, statistics and call log."""
 
 from __future__ import annotations
 
@@ -88,7 +85,7 @@ def key_page(request: TenantRequest, api_key_id: str) -> HttpResponse:
 
 
 def describe_scopes(key: ApiKey) -> list[tuple[str, str]]:
-    """What a key may do: areas, each with how far; empty where it may do all."""
+    """Return a key's areas, each with its access; empty for full access."""
     found: dict[str, str] = {}
     for scope in key.scopes or ():
         area, access = SCOPES[scope]

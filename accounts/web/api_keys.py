@@ -1,7 +1,4 @@
-"""The page of API keys: make, rotate, end.
-
-Must not be here: how a key is checked (accounts.api.auth).
-"""
+"""Pages to list, create, change, rotate and revoke API keys."""
 
 from __future__ import annotations
 
@@ -75,12 +72,12 @@ class KeyRow:
 
     @property
     def number_of_calls(self) -> int:
-        """How many calls it made in the seven days."""
+        """Return the calls of the last seven days."""
         return sum(self.calls)
 
     @property
     def spark(self) -> SafeString:
-        """How they went, as a line."""
+        """Draw the calls of the last seven days as a line."""
         says = _("Highest in a day: %(most)s. Last day: %(last)s.") % {
             "most": f"{max(self.calls):,}",
             "last": f"{self.calls[-1]:,}",
@@ -89,12 +86,12 @@ class KeyRow:
 
     @property
     def is_live(self) -> bool:
-        """Whether calls with it are served."""
+        """Return whether the key works."""
         return self.ended_at is None
 
 
 def build_key_row(key: ApiKey, now: datetime, calls: Sequence[int] = ()) -> KeyRow:
-    """A key at this moment."""
+    """Build a key's row at this moment."""
     ended_at = key.revoked_at or (key.expires_at if key.has_expired(now) else None)
     left = key.expires_at - now if key.expires_at and not ended_at else None
     was_rotated = hasattr(key, "replaced_by")
@@ -260,7 +257,7 @@ def revoke(request: TenantRequest, api_key_id: str) -> HttpResponse:
 
 
 def render_keys(request: TenantRequest, **news: Any) -> HttpResponse:
-    """The page; `news` is what it shows once, of a key just made."""
+    """Render the page; `news` is shown once, about a new key."""
     now = timezone.now()
     manages = request.rights.allow(Area.TEAM, write=True)
     keys = list(api_keys(request.tenant))
@@ -289,7 +286,7 @@ def _show_new_key(request: TenantRequest, key: ApiKey, text: str) -> HttpRespons
 
 
 def find_key(request: TenantRequest, api_key_id: str) -> ApiKey:
-    """The key of an address, of this environment."""
+    """Return the key of the path, in this environment."""
     try:
         wanted = UUID(api_key_id)
     except ValueError:
@@ -301,14 +298,14 @@ def find_key(request: TenantRequest, api_key_id: str) -> ApiKey:
 
 
 def _warning_period(key: ApiKey) -> timedelta:
-    """How long before its end a key is said to end."""
+    """Return how long before its expiry a key shows a warning."""
     if key.expires_at is None:
         return EXPIRES_SOON
     return min(EXPIRES_SOON, (key.expires_at - key.created_at) / 2)
 
 
 def _add_field_error(form: ApiKeyForm, refusal: DomainError) -> None:
-    """Put a refusal under the field it is about."""
+    """Add a refusal to the field it is about."""
     fields = {"scopes": "reach", "expires_at": "lasting"}
     name = fields.get(refusal.field or "", refusal.field)
     form.add_error(name if name in form.fields else "label", refusal.message)
@@ -323,7 +320,7 @@ def _describe_expiry(key: ApiKey) -> str:
 
 
 def _describe_span(left: timedelta) -> str:
-    """How long something still takes, in its two largest units."""
+    """Return a duration in its two largest units."""
     minutes = int(left.total_seconds() // 60)
     days, hours = divmod(minutes // 60, 24)
     if days:

@@ -1,8 +1,4 @@
-"""The audit's pages: who did what, as a file too, and who looked at one user.
-
-Must not be here: what entries say (audit_words), or how they are found
-(accounts.queries.audit).
-"""
+"""The audit log page, its export, and the access log of one user."""
 
 from __future__ import annotations
 
@@ -83,7 +79,7 @@ COLUMNS = (
 
 
 class AuditForm(forms.Form):
-    """The audit's query string; a value that means nothing counts as not given."""
+    """Parse the audit's query string; invalid values are ignored."""
 
     kind = forms.ChoiceField(required=False, choices=Kind.offered)
     verb = forms.RegexField(r"^[a-z_]+\Z", required=False, max_length=60)
@@ -98,7 +94,7 @@ class AuditForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class AuditQuery:
-    """What the audit is asked for, every part known to be good."""
+    """The audit's filters, all valid."""
 
     kind: str = ""
     verb: str = ""
@@ -112,7 +108,7 @@ class AuditQuery:
 
     @classmethod
     def read(cls, query: QueryDict) -> AuditQuery:
-        """Read a query string."""
+        """Parse a query string."""
         form = AuditForm(query)
         form.is_valid()
         given = {
@@ -123,7 +119,7 @@ class AuditQuery:
         return cls(**given)
 
     def filters(self, tenant: Tenant) -> AuditFilters:
-        """The same, as the query takes it; a client_user_id is found here."""
+        """Return the filters for the query; resolve a client_user_id."""
         since = self.since
         period = PERIODS[self.period or USUAL_PERIOD]
         if period and not (self.since or self.until):
@@ -145,7 +141,7 @@ class AuditQuery:
 
     @property
     def kept(self) -> list[tuple[str, object]]:
-        """The query string."""
+        """Return the query string as pairs."""
         kept: list[tuple[str, object]] = [
             ("kind", self.kind),
             ("verb", self.verb),
@@ -161,34 +157,34 @@ class AuditQuery:
 
     @property
     def kept_but_search(self) -> list[tuple[str, object]]:
-        """What another search keeps of it."""
+        """Return the query string without the search text."""
         return [(name, value) for name, value in self.kept if name != "q"]
 
     @property
     def kept_but_time(self) -> list[tuple[str, object]]:
-        """What another time keeps of it."""
+        """Return the query string without the period."""
         time = {"period", "since", "until"}
         return [(name, value) for name, value in self.kept if name not in time]
 
     @property
     def since_input(self) -> str:
-        """The first minute as an input takes it."""
+        """Return the first minute as an input's value."""
         return _format_minute(self.since)
 
     @property
     def until_input(self) -> str:
-        """The minute after the last, as an input takes it."""
+        """Return the minute after the last as an input's value."""
         return _format_minute(self.until)
 
     @property
     def kind_words(self) -> str:
-        """The kind in words, or empty."""
+        """Return the label of the kind, or empty."""
         known = Kind.known(self.kind)
         return str(known.label) if known else ""
 
     @property
     def time_words(self) -> str:
-        """The time in words, or empty for the usual one."""
+        """Return the label of the period, or empty for the default."""
         if self.since or self.until:
             since = self.since_input.replace("T", " ") or _("the beginning")
             until = self.until_input.replace("T", " ") or _("now")
@@ -198,7 +194,7 @@ class AuditQuery:
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """An entry as the page shows it; `user_name` is empty for one who is gone."""
+    """An entry as the page shows it; `user_name` is empty for erased users."""
 
     entry: AuditEntry
     who: str
@@ -258,7 +254,7 @@ def audit(request: TenantRequest) -> HttpResponse:
 @require_GET
 @require_right(Area.AUDIT)
 def audit_file(request: TenantRequest) -> HttpResponse:
-    """All that the filters match, sent as it is read."""
+    """Stream all matching entries as a file."""
     form = "ndjson" if request.GET.get("format") == "ndjson" else "csv"
     filters = AuditQuery.read(request.GET).filters(request.tenant)
     record_read(
@@ -283,7 +279,7 @@ def audit_file(request: TenantRequest) -> HttpResponse:
 @require_GET
 @require_right(Area.AUDIT)
 def access_log(request: TenantRequest, user_id: str) -> HttpResponse:
-    """Who read or changed what of one user: to be printed and handed over."""
+    """Show who read or changed one user's data, for print and export."""
     try:
         user_uuid = UUID(user_id)
     except ValueError:
@@ -377,7 +373,7 @@ def _find_user_names(tenant: Tenant, uuids: Iterable[UUID]) -> dict[UUID, str]:
 
 
 def _entry_cells(entry: AuditEntry) -> tuple[Any, ...]:
-    """An entry in the order of COLUMNS, as it was sealed."""
+    """Return an entry's values in the order of COLUMNS, as sealed."""
     return (
         entry.pk,
         entry.tenant_id,
@@ -419,7 +415,7 @@ def _write_csv(chunks: Iterable[Sequence[AuditEntry]]) -> Iterator[bytes]:
 
 
 def describe_entry(entry: AuditEntry) -> str:
-    """An entry as one sentence, without the values before and after."""
+    """Return an entry as one sentence, without changed values."""
     what = describe_action(entry.verb, entry.subject)
     told = _describe_object(entry)
     whose = f" of user {entry.user_uuid}" if entry.user_uuid else ""
@@ -427,7 +423,7 @@ def describe_entry(entry: AuditEntry) -> str:
 
 
 def _describe_object(entry: AuditEntry) -> str:
-    """The id of what it was done to; who does something to themselves is told once."""
+    """Return the object's ID, unless it is the actor's own."""
     if entry.subject_id == entry.actor_key:
         return ""
     return find_object_id(entry.subject, entry.subject_id, entry.user_uuid)

@@ -1,4 +1,4 @@
-"""Audit entries in words: what was done, to what, and the values before and after.
+"""Describe audit entries: the action, the object, and the changed values.
 
 Made of the operation's name, so that a new operation needs no line here. Must not be
 here: queries.
@@ -85,7 +85,7 @@ ACTOR_WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One line of a diff; `is_named` tells a field whose values are kept out."""
+    """One changed field; `is_named` means its values are not recorded."""
 
     name: str
     old: str
@@ -94,12 +94,12 @@ class Change:
 
 
 def spell_out(name: str) -> str:
-    """A name of code in words: `api_key` is "API key"."""
+    """Return a code name in words: `api_key` is "API key"."""
     return " ".join(_SHORT.get(word, word) for word in re.split(r"[_.\s]+", name))
 
 
 def describe_action(verb: str, subject: str) -> str:
-    """What was done, as the predicate of a sentence: "changed settings"."""
+    """Return the action as a predicate: "changed settings"."""
     if verb in _PREDICATES:
         return _PREDICATES[verb]
     first, _sep, rest = verb.partition("_")
@@ -121,7 +121,7 @@ def _regular_past(verb: str) -> str:
 
 
 def find_object_id(subject: str, subject_id: str, user_uuid: object) -> str:
-    """The id of what it was done to, where it says more than whose it is."""
+    """Return the object's ID, where it is not the user's."""
     is_user = bool(user_uuid) and subject_id == str(user_uuid)
     if is_user or not subject_id or _LIST.match(subject_id):
         return ""
@@ -129,12 +129,12 @@ def find_object_id(subject: str, subject_id: str, user_uuid: object) -> str:
 
 
 def describe_list_part(subject_id: str) -> str:
-    """Which part of a list was read: `offset=0 limit=50` in words."""
+    """Return the part of a list that was read, in words."""
     return subject_id.replace("=", " ") if _LIST.match(subject_id) else ""
 
 
 def list_changes(changes: Mapping[str, object]) -> list[Change]:
-    """The lines of an entry's changes; an object is told part by part."""
+    """Return an entry's changes; nested objects part by part."""
     lines: list[Change] = []
     for name, value in sorted(changes.items()):
         match value:

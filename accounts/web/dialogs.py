@@ -1,7 +1,4 @@
-"""Forms and questions that open in a dialog, and as pages of their own without script.
-
-Must not be here: any one form.
-"""
+"""Render forms and confirmations in a dialog, or as pages without JavaScript."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def read_posted(request: HttpRequest) -> QueryDict | None:
-    """What a form was sent, None where it was only asked for."""
+    """Return the posted form, None on a GET."""
     return request.POST if request.method == "POST" else None
 
 
@@ -30,7 +27,7 @@ def render_form(
     status: int = 200,
     **context: Any,
 ) -> HttpResponse:
-    """Render the template `body` in the page's dialog, or as a page of its own."""
+    """Render the template `body` in the page's dialog, or as its own page."""
     in_dialog = wants_fragment(request)
     return render_page(
         request,
@@ -60,7 +57,7 @@ def render_confirmation(
     match_label: str = "",
     error: str = "",
 ) -> HttpResponse:
-    """Ask before something ends: `says` names the consequence, `verb` does it.
+    """Ask before a destructive action: `says` is the consequence, `verb` the button.
 
     With `match` the name must be typed; `error` says that it was not.
     """
@@ -84,7 +81,7 @@ def render_confirmation(
 def replace_page(
     request: TenantRequest, response: HttpResponse, *, url: str
 ) -> HttpResponse:
-    """Let a whole page, answered to a dialog's form, take the place of the page behind.
+    """Replace the whole page with the response to a dialog's form.
 
     For what is shown once: a redirect could not carry it. A reload asks for `url`.
     """

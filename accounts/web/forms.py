@@ -1,7 +1,4 @@
-"""What the pages of members, keys, settings and profiles are asked.
-
-Must not be here: rules that operations hold; these forms only read text.
-"""
+"""Forms of members, keys, settings and profiles."""
 
 from __future__ import annotations
 
@@ -46,7 +43,7 @@ _OVERLAP_WORDS = {
 
 
 class PageForm(forms.Form):
-    """Where in an offset list to look."""
+    """Parse the position in an offset list."""
 
     offset = forms.IntegerField(required=False, min_value=0, max_value=_MAX_OFFSET)
     limit = forms.TypedChoiceField(
@@ -56,14 +53,14 @@ class PageForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class PagePlace:
-    """Where in an offset list to look, every part known to be good."""
+    """A valid position in an offset list."""
 
     offset: int
     limit: int
 
     @classmethod
     def read(cls, query: QueryDict) -> PagePlace:
-        """Read a query string; a value that means nothing counts as not given."""
+        """Parse a query string; ignore invalid values."""
         form = PageForm(query)
         form.is_valid()
         given = form.cleaned_data
@@ -81,7 +78,7 @@ class RolesForm(forms.Form):
 
 
 class InviteForm(RolesForm):
-    """An address to invite, and its roles."""
+    """An email address to invite, and its roles."""
 
     email = forms.EmailField(
         max_length=EMAIL_MAX_LENGTH,
@@ -91,7 +88,7 @@ class InviteForm(RolesForm):
 
 
 class NewcomerForm(forms.Form):
-    """Who accepts an invitation: name and password."""
+    """The name and password of an invited person."""
 
     name = forms.CharField(
         max_length=PERSON_MAX_LENGTH,
@@ -105,14 +102,14 @@ class NewcomerForm(forms.Form):
 
 
 class SignInRulesForm(forms.Form):
-    """What members of a team need to come in."""
+    """A team's sign-in requirements."""
 
     requires_second_factor = forms.BooleanField(required=False)
     requires_single_sign_on = forms.BooleanField(required=False)
 
 
 class ProviderForm(forms.Form):
-    """A team's OpenID provider; an empty secret keeps the present one."""
+    """A team's OpenID provider; an empty secret keeps the current one."""
 
     issuer = forms.CharField(
         max_length=ISSUER_MAX_LENGTH,
@@ -143,7 +140,7 @@ class ProviderForm(forms.Form):
 
 
 class AddressForm(forms.Form):
-    """Another address to sign in by."""
+    """A new email address to sign in with."""
 
     email = forms.EmailField(
         max_length=EMAIL_MAX_LENGTH,
@@ -152,7 +149,7 @@ class AddressForm(forms.Form):
 
 
 class KeyForm(forms.Form):
-    """A key's name; a new one takes none of those `taken`."""
+    """A key's name; a new key's name must not be in `taken`."""
 
     label = forms.CharField(
         max_length=LABEL_MAX_LENGTH,
@@ -176,7 +173,7 @@ class KeyForm(forms.Form):
 
 
 class RotateForm(forms.Form):
-    """When the old key of a rotation ends; values are seconds."""
+    """When the old key of a rotation expires; values are seconds."""
 
     overlap = forms.TypedChoiceField(
         coerce=lambda seconds: timedelta(seconds=int(seconds)),
@@ -191,7 +188,7 @@ class RotateForm(forms.Form):
 
 
 class ZoneSelect(forms.Select):
-    """Hundreds of options, written in one go: Django renders a template for each."""
+    """Render hundreds of time zones at once instead of a template for each."""
 
     def render(
         self, name: str, value: Any, attrs: Any = None, renderer: Any = None
@@ -223,7 +220,7 @@ class TeamForm(forms.Form):
 
 
 class _PageAddress(forms.URLField):
-    """An address that a browser opens, by one of `schemes`."""
+    """A URL that a browser can open, with one of `schemes`."""
 
     def __init__(self, *, schemes: list[str]) -> None:
         super().__init__(required=False, assume_scheme="https")
@@ -234,7 +231,7 @@ class _PageAddress(forms.URLField):
 
 
 class BrandForm(forms.Form):
-    """What patients see of a team (contract 9.2, brand_information and logo_url)."""
+    """Branding shown to patients (contract 9.2, brand_information and logo_url)."""
 
     company_name = forms.CharField(required=False, max_length=NAME_MAX_LENGTH)
     company_website = _PageAddress(schemes=["https", "http"])
@@ -262,7 +259,7 @@ class BrandForm(forms.Form):
         return given
 
     def settings(self) -> dict[str, object]:
-        """The two settings; a brand without a company is none."""
+        """Return the settings as stored."""
         brand = {**self.cleaned_data}
         logo = brand.pop("logo_url")
         return {
@@ -272,7 +269,7 @@ class BrandForm(forms.Form):
 
 
 class BehaviourForm(forms.Form):
-    """How Assay acts for a team in one environment (contract 9.2, all else)."""
+    """Settings of a team in one environment (contract 9.2)."""
 
     lab_report_parsing_enabled = forms.BooleanField(required=False)
     lab_report_human_review_enabled = forms.BooleanField(required=False)
@@ -295,7 +292,7 @@ class BehaviourForm(forms.Form):
     sdk_per_device_activity_timeseries = forms.BooleanField(required=False)
 
     def settings(self) -> dict[str, object]:
-        """The settings as they are stored; without a limit it stays as it is."""
+        """Return the settings as stored."""
         name, limit = (
             "critical_result_notification_email",
             "critical_result_limit_minutes",
@@ -310,7 +307,7 @@ class BehaviourForm(forms.Form):
 
 
 class ProfileForm(forms.Form):
-    """A member's own name, zone, look and keys."""
+    """A member's name, time zone, theme and shortcuts."""
 
     name = forms.CharField(
         max_length=PERSON_MAX_LENGTH,
@@ -331,7 +328,7 @@ class ProfileForm(forms.Form):
 
 
 class PasswordForm(forms.Form):
-    """A member's password, now and from now on."""
+    """A member's current and new password."""
 
     current = forms.CharField(
         widget=forms.PasswordInput,
@@ -346,7 +343,7 @@ class PasswordForm(forms.Form):
 
 
 def _offer_zones(form: forms.Form, chosen: object, *first: tuple[str, str]) -> None:
-    """Offer the zones of places, and whatever is chosen now."""
+    """Offer all place time zones, and the one chosen now."""
     places = {name for name in time_zones() if _is_place(name)}
     if str(chosen) in time_zones():
         places.add(str(chosen))

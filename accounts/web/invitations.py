@@ -1,8 +1,7 @@
-"""Inviting into a team, and the pages on which the invited accept.
+"""Pages to invite members and to accept invitations.
 
 The link's token goes into a cookie at once, so that it stands in no address that a
-page, a log or a Referer keeps. Must not be here: what the rules are (accounts.
-operations.granting).
+page, a log or a Referer keeps.
 """
 
 from __future__ import annotations
@@ -170,7 +169,7 @@ def _find_invitation(request: TenantRequest, invitation_id: str) -> Invitation:
 
 @require_GET
 def open_link(request: HttpRequest, token: str, key: str = "") -> HttpResponse:
-    """The mailed address: on to the page, with the token in a cookie of that page."""
+    """Store a mailed token in a cookie and redirect to the accept page."""
     page = reverse("invitation")
     response = HttpResponseRedirect(page)
     response.set_cookie(
@@ -190,7 +189,7 @@ def open_link(request: HttpRequest, token: str, key: str = "") -> HttpResponse:
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "POST"])
 def accept(request: HttpRequest) -> HttpResponse:
-    """What the invited see before they accept, and how they do."""
+    """Show an invitation and accept it."""
     token, _, proof = request.COOKIES.get(_cookie_name(), "").partition(".")
     invitation = find_invitation(token)
     if invitation is None:

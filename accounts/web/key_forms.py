@@ -1,7 +1,4 @@
-"""What the pages of API keys are asked: a key's rules, and which of its calls.
-
-Must not be here: rules that operations hold; these forms only read text.
-"""
+"""Forms of an API key's rules and of its call log's filters."""
 
 from __future__ import annotations
 
@@ -40,7 +37,7 @@ QUERY_MAX_LENGTH = 200
 
 @dataclass(frozen=True, slots=True)
 class ScopeBox:
-    """A box of the table of scopes."""
+    """A checkbox of the scopes table."""
 
     value: str
     is_chosen: bool
@@ -48,7 +45,7 @@ class ScopeBox:
 
 @dataclass(frozen=True, slots=True)
 class ScopeRow:
-    """An area with its boxes; None where calls do no such thing."""
+    """An area with its checkboxes; None if no call needs it."""
 
     area: Area
     reads: ScopeBox | None
@@ -56,7 +53,7 @@ class ScopeRow:
 
 
 class ApiKeyForm(KeyForm):
-    """A key's name and rules; `key` is the one that is changed, if one is."""
+    """A key's name and rules; `key` is the key being edited, if any."""
 
     reach = forms.ChoiceField(
         choices=[
@@ -111,7 +108,7 @@ class ApiKeyForm(KeyForm):
 
     @property
     def scope_rows(self) -> list[ScopeRow]:
-        """The scopes by area, as they are chosen."""
+        """Return the scopes by area, with the chosen ones marked."""
         chosen = set(self["scopes"].value() or ())
         areas = dict.fromkeys(area for area, _ in SCOPES.values())
         return [
@@ -124,7 +121,7 @@ class ApiKeyForm(KeyForm):
         ]
 
     def rules(self) -> KeyRules:
-        """The rules that were asked for."""
+        """Return the rules entered."""
         given = self.cleaned_data
         lasting = given["lasting"]
         if lasting == KEEP_END and self.key:
@@ -143,7 +140,7 @@ class ApiKeyForm(KeyForm):
 
 
 class CallForm(forms.Form):
-    """The log's query string; a value that means nothing counts as not given."""
+    """Parse the call log's query string; ignore invalid values."""
 
     q = forms.CharField(required=False, max_length=QUERY_MAX_LENGTH)
     answered = forms.ChoiceField(required=False, choices=StatusClass.offered)
@@ -153,7 +150,7 @@ class CallForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class CallQuery:
-    """What the log is asked for, every part known to be good."""
+    """The call log's filters, all valid."""
 
     q: str = ""
     answered: str = ""
@@ -162,7 +159,7 @@ class CallQuery:
 
     @classmethod
     def read(cls, query: QueryDict) -> CallQuery:
-        """Read a query string."""
+        """Parse a query string."""
         form = CallForm(query)
         form.is_valid()
         return cls(
@@ -171,7 +168,7 @@ class CallQuery:
 
     @property
     def filters(self) -> CallFilters:
-        """The same, as the query takes it."""
+        """Return the filters for the query."""
         since: datetime | None = None
         if self.period:
             since = timezone.now() - PERIODS[self.period]
@@ -184,7 +181,7 @@ class CallQuery:
 
     @property
     def kept_but_q(self) -> list[tuple[str, str]]:
-        """What another search keeps of the query string."""
+        """Return the query string without the search text."""
         kept = (
             ("answered", self.answered),
             ("method", self.method),
@@ -194,18 +191,18 @@ class CallQuery:
 
     @property
     def is_set(self) -> bool:
-        """Whether it asks for anything."""
+        """Return whether any filter is set."""
         return bool(self.q or self.kept_but_q)
 
     @property
     def answered_words(self) -> str:
-        """The answer in words, or empty."""
+        """Return the label of the status filter, or empty."""
         known = StatusClass.known(self.answered)
         return str(known.label) if known else ""
 
     @property
     def period_words(self) -> str:
-        """The time in words, or empty."""
+        """Return the label of the period, or empty."""
         return PERIOD_WORDS.get(self.period, "")
 
 

@@ -1,4 +1,4 @@
-"""Devices that a member has signed in with before: a cookie that only they were given.
+"""Recognize devices that a member signed in with before, by a signed cookie.
 
 It lets nobody in. Who has it is not made to wait by what others try (accounts.
 operations.sign_in_tries). It is good for LIFE, and no longer than the password and the
@@ -32,7 +32,7 @@ _BETWEEN = "|"
 def remember_device(
     request: HttpRequest, response: HttpResponse, member: Member
 ) -> None:
-    """Mark the device that a request comes from as one of the member's.
+    """Mark the request's device as known for this member.
 
     Only for who has given all that signing in takes, or reads the member's mail.
     Whoever else is known on the device stays so.
@@ -55,7 +55,7 @@ def remember_device(
 
 
 def list_known_devices(request: HttpRequest) -> Mapping[Member, str]:
-    """Whose device it is, each with a name of the device; who signed in last, first.
+    """Return the members known on this device, last sign-in first.
 
     What is forged, too old or of an earlier password counts for nothing.
     """
@@ -67,7 +67,7 @@ def list_known_devices(request: HttpRequest) -> Mapping[Member, str]:
 
 
 def find_device_name(request: HttpRequest, email: str) -> str:
-    """The device's name for the member with this address, empty where it is not theirs.
+    """Return the device's name for the member of this address, or empty.
 
     The database is asked by what the cookie says, so that nobody without it learns
     whether an account exists. A session of the member's is as good as a cookie.

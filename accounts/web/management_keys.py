@@ -1,7 +1,4 @@
-"""Management keys: make, end. They are listed on the page of API keys.
-
-Must not be here: how a key is checked (accounts.api.management).
-"""
+"""Create and revoke management keys. The API keys page lists them."""
 
 from __future__ import annotations
 
@@ -43,7 +40,7 @@ if TYPE_CHECKING:
 @require_right(Area.TEAM, write=True)
 @step_up
 def create(request: TenantRequest) -> HttpResponse:
-    """For this team alone: keys of a whole organisation are made by operators."""
+    """Create a key for this team; operators create keys of an organization."""
     taken = management_keys(request.tenant.team).filter(revoked_at=None)
     form = KeyForm(read_posted(request), taken=taken)
     back = page_url(request, "team:api_keys")

@@ -1,7 +1,4 @@
-"""The page of members, their roles, and taking them out.
-
-Must not be here: invitations (accounts.web.invitations).
-"""
+"""Pages to list members, change their roles and remove them."""
 
 from __future__ import annotations
 
@@ -44,7 +41,7 @@ def member_list(request: TenantRequest) -> HttpResponse:
 
 
 def render_members(request: TenantRequest, **news: Any) -> HttpResponse:
-    """The page; `news` is what it shows once, of an invitation just made."""
+    """Render the page; `news` is shown once, about a new invitation."""
     team, held = request.tenant.team, request.rights.roles
     place = PagePlace.read(request.GET)
     found = team_members(team)

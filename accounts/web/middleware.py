@@ -1,4 +1,4 @@
-"""The dashboard's gate: /t/<team>/<environment>/ becomes a tenant, a member, rights.
+"""Resolve /t/<team>/<environment>/ to a tenant, a member and rights.
 
 Views below it get a TenantRequest and no team or environment parameter. Must not be
 here: what a role may do (accounts.states, asked by accounts.web.rights).
@@ -39,13 +39,13 @@ _PLACE = re.compile(r"/t/(?P<team_slug>[^/]+)/(?P<environment>[^/]+)/")
 
 
 class TenantMiddleware:
-    """Resolve the place in the path against membership; 404 where there is none."""
+    """Resolve the path's team and environment; 404 for non-members."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
 
     def __call__(self, request: Any) -> HttpResponse:
-        """Serve a dashboard page as its tenant; pass everything else by."""
+        """Serve a dashboard page as its tenant; pass on everything else."""
         place = _PLACE.match(request.path_info)
         if place is None:
             if is_closed_to_session(request):
@@ -94,7 +94,7 @@ class TenantMiddleware:
         args: object,
         kwargs: dict[str, object],
     ) -> HttpResponse | None:
-        """Take the place out of the view's parameters: it is on the request.
+        """Remove team and environment from the view's parameters.
 
         Who looks as a role changes nothing.
         """
@@ -106,7 +106,7 @@ class TenantMiddleware:
     def process_exception(
         self, request: HttpRequest, exception: Exception
     ) -> HttpResponse | None:
-        """Answer what an operation refused and a view did not catch."""
+        """Answer refusals that a view did not catch."""
         if isinstance(exception, NotFound):
             return page_not_found(request, exception)
         if isinstance(exception, NotAllowed):

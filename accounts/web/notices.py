@@ -1,7 +1,6 @@
-"""The page on which members say what they are mailed, and when.
+"""The page of a member's notification settings.
 
-Each says so for themselves, in each environment. Must not be here: who is told of what
-(accounts.queries.notices).
+Each says so for themselves, in each environment.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ _HINTS = {
 
 
 class NoticesForm(forms.Form):
-    """A level of each kind that a member may hear of, and hours of their zone."""
+    """A level for each kind of notice, quiet hours and the digest hour."""
 
     quiet_from = forms.TimeField(
         required=False, widget=forms.TimeInput({"type": "time"}, "%H:%M")
@@ -102,7 +101,7 @@ class NoticesForm(forms.Form):
         return given
 
     def wishes(self) -> NoticePreferences:
-        """What was chosen."""
+        """Return the settings entered."""
         given = self.cleaned_data
         start, end = given["quiet_from"], given["quiet_until"]
         return NoticePreferences(
@@ -181,7 +180,7 @@ def _render(
 def _list_recipients_by_kind(
     everybody: list[Recipient],
 ) -> list[tuple[str, list[tuple[str, str]]]]:
-    """Of each kind, the members who are told with when, as (label, people)."""
+    """Return each kind with its recipients, as (label, people)."""
     return [
         (
             kind.label,

@@ -1,7 +1,4 @@
-"""What the overview says of a team's own set-up.
-
-Must not be here: a key, or a member.
-"""
+"""The overview's part about API keys."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def overview_part(request: TenantRequest) -> OverviewPart:
-    """That no key works, or that one soon ends, for those who can make one."""
+    """Warn that no key works or one expires soon, for those who can create keys."""
     tenant = request.tenant
     if not request.rights.allow(Area.API_KEYS, write=True):
         return OverviewPart()

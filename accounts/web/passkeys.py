@@ -1,8 +1,7 @@
-"""Passkeys: added, named, removed, signed in and confirmed with.
+"""Add, rename, remove and use passkeys.
 
 allauth's own views, kept to passkeys that verify the person (a finger, a face, a PIN),
-so that one alone signs in. Must not be here: what a browser is asked (allauth and
-static/js/passkeys.js).
+so that one alone signs in.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ class PasskeyForm(AddWebAuthnForm):
 
 
 class PasskeyNameForm(EditWebAuthnForm):
-    """Another name for a passkey."""
+    """A new name for a passkey."""
 
     name = forms.CharField(
         max_length=NAME_MAX_LENGTH,
@@ -55,7 +54,7 @@ class PasskeyNameForm(EditWebAuthnForm):
 
 
 class AddPasskey(AddWebAuthnView):
-    """Make a passkey, and count it as given; the first one brings recovery codes."""
+    """Create a passkey and record it as given; the first brings recovery codes."""
 
     form_class = PasskeyForm
 
@@ -77,7 +76,7 @@ class AddPasskey(AddWebAuthnView):
 
 
 class SignInWithPasskey(LoginWebAuthnView):
-    """Sign in by a passkey alone; such a session ends with the browser.
+    """Sign in with only a passkey; the session ends with the browser.
 
     Whoever asks gets the same challenge, so that it tells nobody who is a member.
     """
@@ -97,7 +96,7 @@ class SignInWithPasskey(LoginWebAuthnView):
 
 
 class ConfirmWithPasskey(ReauthenticateWebAuthnView):
-    """Confirm by a passkey that it is still the same person."""
+    """Confirm the member's identity with a passkey."""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         context = super().get_context_data(**kwargs)
@@ -109,7 +108,7 @@ class ConfirmWithPasskey(ReauthenticateWebAuthnView):
 
 
 class _OwnPasskeyMixin:
-    """Another's passkey is not found, before anybody is asked to confirm."""
+    """Answer 404 for another member's passkey, before asking to confirm."""
 
     @method_decorator(login_required)
     def dispatch(
@@ -128,13 +127,13 @@ class _OwnPasskeyMixin:
 
 
 class RenamePasskey(_OwnPasskeyMixin, EditWebAuthnView):
-    """Give a passkey another name."""
+    """Rename a passkey."""
 
     form_class = PasskeyNameForm
     success_url = reverse_lazy("mfa_index")
 
 
 class RemovePasskey(_OwnPasskeyMixin, RemoveWebAuthnView):
-    """Take a passkey away; with the last second factor the recovery codes go too."""
+    """Remove a passkey; with the last factor the recovery codes go too."""
 
     success_url = reverse_lazy("mfa_index")

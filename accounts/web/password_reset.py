@@ -1,7 +1,4 @@
-"""A password set by a mailed link, which also makes the device a known one.
-
-Must not be here: the link (accounts.web.adapter, accounts.operations.passwords).
-"""
+"""Set a password by a mailed link, and mark the device as known."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class SetPassword(PasswordResetFromKeyView):
-    """allauth's own; who reads the member's mail does not wait for others' tries."""
+    """Set the password and remember the device."""
 
     def form_valid(self, form: Any) -> HttpResponse:
         response: HttpResponse = super().form_valid(form)

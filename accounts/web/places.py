@@ -1,7 +1,4 @@
-"""Where a member may be: teams in their environments, and when they were there.
-
-Must not be here: what they may do there (accounts.web.rights).
-"""
+"""Find the teams and environments a member can open, and record visits."""
 
 from __future__ import annotations
 
@@ -34,7 +31,7 @@ LAST_SEEN_STEP = timedelta(minutes=5)
 def find_place(
     *, member: Member, team_slug: str, environment: str
 ) -> tuple[Tenant, Rights, EntryRules] | None:
-    """The tenant of a team slug and an environment, if the member belongs to it.
+    """Return a team's environment and the member's rights, if they belong to it.
 
     With what they may do there, and what the team requires of them to come in. Notes
     the visit.
@@ -69,7 +66,7 @@ def find_place(
 
 
 def list_places(*, member: Member, session: SessionBase) -> list[Tenant]:
-    """Every team and environment the member may switch to, by name, sandbox first.
+    """Return the environments a member can switch to, by name, sandbox first.
 
     A confined session knows those alone whose providers vouched in it.
     """
@@ -84,7 +81,7 @@ def list_places(*, member: Member, session: SessionBase) -> list[Tenant]:
 
 
 def remember_place(session: SessionBase, tenant: Tenant) -> None:
-    """Note the last visited team and environment, the one thing a session keeps."""
+    """Store the last visited environment in the session."""
     place = [tenant.team.slug, tenant.environment]
     if session.get(_LAST_VISITED) != place:
         session[_LAST_VISITED] = place
@@ -99,7 +96,7 @@ def _record_visit(*, member: Member, tenant: Tenant, last: datetime | None) -> N
 
 
 def find_landing(session: SessionBase, *, member: Member) -> Tenant | None:
-    """The last visited place if still the member's, else their first, else None."""
+    """Return the last visited environment, else the first one, else None."""
     places = list_places(member=member, session=session)
     last = session.get(_LAST_VISITED)
     for tenant in places:

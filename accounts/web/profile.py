@@ -1,7 +1,4 @@
-"""A member's own page: name, zone, look, keys, password, sessions.
-
-Must not be here: what others see and change of them (accounts.web.members).
-"""
+"""The profile page: name, time zone, theme, shortcuts, password, sessions."""
 
 from __future__ import annotations
 
@@ -109,7 +106,7 @@ def sign_out_elsewhere(request: TenantRequest) -> HttpResponse:
 
 
 def _may_change(request: TenantRequest) -> bool:
-    """Whether the look and name may be changed: other teams see them too."""
+    """Return whether the profile can be changed: other teams see it too."""
     if not is_single_sign_on_session(request.session):
         return True
     elsewhere = Membership.objects.filter(member=request.member).exclude(
@@ -143,7 +140,7 @@ def _render_profile(
 
 
 def _sign_in_context(request: TenantRequest) -> dict[str, Any]:
-    """What concerns the account itself, for a sign-in of its own."""
+    """Return the account's sign-in details, unless signed in with single sign-on."""
     if is_single_sign_on_session(request.session):
         return {"may_change": _may_change(request)}
     return {

@@ -1,9 +1,8 @@
-"""What a session has shown beside who its member is: that a team's provider vouches.
+"""Track in the session which teams' single sign-on providers authenticated it.
 
 A session that began by single sign-on is confined: it is good for the teams whose
 providers vouched, and changes nothing of the account itself, since whoever runs one
-team's provider must not reach what the account is elsewhere. Must not be here: what a
-team requires (accounts.web.sign_in_rules).
+team's provider must not reach what the account is elsewhere.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ PROOF_TTL = timedelta(hours=12)
 def record_provider_proof(
     session: SessionBase, single_sign_on: SingleSignOn, *, is_sign_in: bool
 ) -> None:
-    """Note that the team's provider vouched now; `is_sign_in`: the session began so."""
+    """Record that a team's provider authenticated this session now."""
     proofs = session.get(_PROOFS, {})
     session[_PROOFS] = {
         **proofs,
@@ -47,28 +46,28 @@ def record_provider_proof(
 
 
 def is_single_sign_on_session(session: SessionBase) -> bool:
-    """Whether this session began by single sign-on."""
+    """Return whether this session started with single sign-on."""
     return session.get(_CONFINED, False) is True
 
 
 def find_provider_mark(session: SessionBase, team_id: UUID) -> str:
-    """The mark of the provider that vouched in this team, empty if that is too old."""
+    """Return the provider's mark for this team, empty if too old."""
     mark, at = session.get(_PROOFS, {}).get(str(team_id), ["", 0])
     return str(mark) if time.time() - at < PROOF_TTL.total_seconds() else ""
 
 
 def list_proven_teams(session: SessionBase) -> list[UUID]:
-    """The teams whose provider has vouched in this session, however long ago."""
+    """Return the teams whose provider authenticated this session."""
     return [UUID(team_id) for team_id in session.get(_PROOFS, {})]
 
 
 def refuse_single_sign_on_session(request: HttpRequest) -> HttpResponse:
-    """Say that this is not for a session that came by single sign-on."""
+    """Render the refusal for sessions that started with single sign-on."""
     return render(request, "accounts/confined.html", status=403)
 
 
 def require_own_sign_in(view: View) -> View:
-    """Refuse a view of the account itself (403) to a confined session."""
+    """Refuse an account view (403) to single sign-on sessions."""
 
     @wraps(view)
     def guarded(request: HttpRequest, /, *args: str, **kwargs: str) -> HttpResponseBase:

@@ -1,4 +1,4 @@
-"""The page on which a team says how long its data is kept.
+"""The page of a team's retention settings.
 
 It holds in both environments; what would go is counted in the one that is open. Must
 not be here: what the classes of data are (each app's own).
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class RetentionForm(forms.Form):
-    """Days of each class of data that may be chosen; empty: as is usual."""
+    """The days of each data class that can be changed; empty: the default."""
 
     def __init__(
         self, *args: Any, classes: list[RetentionSetting], **options: Any

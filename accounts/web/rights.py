@@ -1,4 +1,4 @@
-"""What the member of a request may do, and the decorator that asks.
+"""The rights of a request's member, and the decorator that checks them.
 
 The matrix itself is accounts.states.
 """
@@ -25,30 +25,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """The roles of a member where they are now; templates ask `reads` and `writes`."""
+    """A member's roles in an environment; templates use `reads` and `writes`."""
 
     roles: frozenset[str]
     environment: str
 
     def allow(self, area: Area, *, write: bool = False) -> bool:
-        """Whether the member may read, or `write`, in this area."""
+        """Return whether the member may read, or `write`, in this area."""
         return allows(
             roles=self.roles, area=area, write=write, environment=self.environment
         )
 
     @property
     def reads(self) -> frozenset[str]:
-        """The areas that may be read."""
+        """Return the areas that may be read."""
         return frozenset(area.value for area in Area if self.allow(area))
 
     @property
     def writes(self) -> frozenset[str]:
-        """The areas that may be written."""
+        """Return the areas that may be written."""
         return frozenset(area.value for area in Area if self.allow(area, write=True))
 
 
 def require_right(area: Area, *, write: bool = False) -> Callable[[View], View]:
-    """Refuse a view with 403 to members whose roles give no such right.
+    """Refuse a view with 403 to members without this right.
 
     The view's `needs` are all its rights, as (area, is it writing).
     """

@@ -1,4 +1,4 @@
-"""Roles in words: the permission matrix as a table, and what some roles allow.
+"""Describe roles: the permission matrix, and what roles allow together.
 
 Drawn from accounts.states, so that the pages can't say anything else. Must not be
 here: a rule.
@@ -29,7 +29,7 @@ _ACTION_AREAS = {Area.SIGN_REPORTS, Area.DELETE_USERS, Area.DELETE_TEAM}
 
 @dataclass(frozen=True, slots=True)
 class MatrixRow:
-    """An area and, in the order of Role, what each role may do in it."""
+    """An area and what each role may do in it, in the order of Role."""
 
     area: str
     cells: list[tuple[str, str]]
@@ -37,14 +37,14 @@ class MatrixRow:
 
 @dataclass(frozen=True, slots=True)
 class RightsInWords:
-    """What roles allow together: areas to change and areas to see."""
+    """What roles allow together: areas to edit and areas to view."""
 
     change: list[str]
     see: list[str]
 
 
 def build_matrix_rows() -> list[MatrixRow]:
-    """The whole matrix; a cell is the role's name and the words."""
+    """Return the permission matrix; a cell is the role's name and its access."""
     return [
         MatrixRow(
             str(area.label),
@@ -58,7 +58,7 @@ def build_matrix_rows() -> list[MatrixRow]:
 
 
 def describe_roles(roles: Iterable[str]) -> RightsInWords:
-    """What somebody with these roles may do."""
+    """Return what these roles allow together."""
     held = [Role(role) for role in roles]
     change, see = [], []
     for area, row in MATRIX.items():
@@ -73,7 +73,7 @@ def describe_roles(roles: Iterable[str]) -> RightsInWords:
 
 
 def list_role_labels(roles: Iterable[str]) -> list[str]:
-    """The names of roles, in the order of the matrix."""
+    """Return the labels of roles, in the order of the matrix."""
     held = set(roles)
     return [str(role.label) for role in Role if role in held]
 

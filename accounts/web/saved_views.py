@@ -1,4 +1,4 @@
-"""Saved views of lists: the row above a list, and the pages that keep and change them.
+"""Saved views of lists: the row above a list, and pages to save and change views.
 
 A list adopts them with `keeps_views` in its destination, `build_views_row` in the
 view and components/saved_views.html in its page.
@@ -46,7 +46,7 @@ _PLACES = ("offset", "cursor", "view")
 
 
 class ViewForm(forms.Form):
-    """The name of a view and who it is for."""
+    """A view's name and whether it is shared and the default."""
 
     name = forms.CharField(
         max_length=NAME_MAX_LENGTH,
@@ -61,13 +61,13 @@ class ViewForm(forms.Form):
     )
 
     def wishes(self) -> ViewSettings:
-        """The valid form as an operation takes it."""
+        """Return the valid form for the operation."""
         return ViewSettings(**self.cleaned_data)
 
 
 @dataclass(frozen=True, slots=True)
 class ViewLink:
-    """A view above its list; `edit_url` is empty where it is not theirs to change."""
+    """A view above its list; `edit_url` is empty if it cannot be changed."""
 
     view: SavedView
     url: str
@@ -77,7 +77,7 @@ class ViewLink:
 
 @dataclass(frozen=True, slots=True)
 class ViewsRow:
-    """The views of a list. `save_url` is empty where nothing could be saved anew.
+    """The views of a list. `save_url` is empty if there is nothing new to save.
 
     `opens_at` is where a member with a default is to be sent who opens the bare list.
     """
@@ -90,7 +90,7 @@ class ViewsRow:
 
 
 def build_views_row(request: TenantRequest) -> ViewsRow:
-    """The row for the list that serves the request: one query."""
+    """Build the views row for the list of this request: one query."""
     match = request.resolver_match
     page = match.view_name if match else ""
     address = page_url(request, page)
@@ -130,7 +130,7 @@ def build_views_row(request: TenantRequest) -> ViewsRow:
 
 
 def normalize_query(query: QueryDict) -> str:
-    """A query string as views keep it: sorted, without empty values and places."""
+    """Return a query string sorted, without empty values and positions."""
     kept = QueryDict(mutable=True)
     for name in sorted(query.keys() - set(_PLACES)):
         if values := [value for value in query.getlist(name) if value]:
@@ -140,7 +140,7 @@ def normalize_query(query: QueryDict) -> str:
 
 @require_http_methods(["GET", "POST"])
 def save(request: TenantRequest) -> HttpResponse:
-    """Ask for a name and keep the list's query; `page` and `query` say which."""
+    """Ask for a name and save the list's query, given by `page` and `query`."""
     asked = request.GET
     if not asked and request.method == "GET":
         return HttpResponseRedirect(page_url(request, "home"))
@@ -181,7 +181,7 @@ def save(request: TenantRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def change(request: TenantRequest, view_id: str) -> HttpResponse:
-    """Rename a view, share it, make it the default."""
+    """Rename a view, share it or make it the default."""
     view = _find_view(request, view_id)
     target = _find_list_page(request, view.page)
     back = f"{page_url(request, view.page)}?{view.query}"
@@ -222,7 +222,7 @@ def change(request: TenantRequest, view_id: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 def delete(request: TenantRequest, view_id: str) -> HttpResponse:
-    """Ask, then forget a view."""
+    """Delete a view, after asking."""
     view = _find_view(request, view_id)
     target = _find_list_page(request, view.page)
     back = f"{page_url(request, view.page)}?{ALL}"
@@ -246,7 +246,7 @@ def delete(request: TenantRequest, view_id: str) -> HttpResponse:
 
 
 def _find_list_page(request: TenantRequest, path_name: str) -> Destination:
-    """The list of this name, if the member may read it."""
+    """Return the list of this name, if the member may read it."""
     for _name, destination in destinations:
         if (
             destination.keeps_views
@@ -258,7 +258,7 @@ def _find_list_page(request: TenantRequest, path_name: str) -> Destination:
 
 
 def _find_view(request: TenantRequest, view_id: str) -> SavedView:
-    """A view that the member may change; any other does not exist."""
+    """Return a view the member may change; 404 for any other."""
     try:
         key = UUID(view_id)
     except ValueError as error:

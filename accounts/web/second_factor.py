@@ -1,7 +1,6 @@
-"""The second factor: what is set up, an authenticator app, the recovery codes.
+"""Set up and check second factors: authenticator app and recovery codes.
 
-allauth's own views with our way on after them. Must not be here: passkeys
-(accounts.web.passkeys), or who needs a second factor.
+allauth's own views with our way on after them.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ _KINDS = {
 def find_second_factor_step(
     request: HttpRequest, *, set_up: str = "mfa_index", onward: str = ""
 ) -> str | None:
-    """Where the second factor is given, or set up; None once this session gave it.
+    """Return the URL where the second factor is given or set up, else None.
 
     `set_up` is the page for who has none. Both lead on to `onward`, or back to where
     the member was going.
@@ -72,42 +71,42 @@ def find_second_factor_step(
 
 
 def remember_next_page(request: HttpRequest) -> None:
-    """Remember where the member was going, if it is a page of ours."""
+    """Remember the page to continue to, if it belongs to Assay."""
     onward = request.GET.get("next", "")
     if url_has_allowed_host_and_scheme(onward, allowed_hosts=None):
         request.session[_ONWARD] = onward
 
 
 def record_factor_given(request: HttpRequest, kind: str) -> None:
-    """Who sets a second factor up has shown it: this session need not ask again."""
+    """Record a newly set up factor as given in this session."""
     record_authentication(request, cast("Member", request.user), "mfa", type=kind)
 
 
 def on_factor_added(
     sender: object, request: HttpRequest, user: Member, authenticator: Any, **_: Any
 ) -> None:
-    """Write down a new second factor; allauth's signal calls it."""
+    """Record a new second factor; called by allauth's signal."""
     _record(request, user, "add_second_factor", authenticator)
 
 
 def on_factor_removed(
     sender: object, request: HttpRequest, user: Member, authenticator: Any, **_: Any
 ) -> None:
-    """Write down that a second factor is gone; allauth's signal calls it."""
+    """Record a removed second factor; called by allauth's signal."""
     _record(request, user, "remove_second_factor", authenticator)
 
 
 def on_codes_renewed(
     sender: object, request: HttpRequest, user: Member, authenticator: Any, **_: Any
 ) -> None:
-    """Write down that recovery codes were made anew; allauth's signal calls it."""
+    """Record new recovery codes; called by allauth's signal."""
     _record(request, user, "renew_second_factor", authenticator)
 
 
 def on_code_refused(
     sender: object, request: HttpRequest, user: Member, authenticator: Any, **_: Any
 ) -> None:
-    """Write down that a code was wrong; allauth's signal calls it."""
+    """Record a wrong code; called by allauth's signal."""
     record_refused_factor(
         member=user,
         address=request.META.get("REMOTE_ADDR") or None,
@@ -127,7 +126,7 @@ def _record(request: HttpRequest, member: Member, verb: str, one: Any) -> None:
 
 
 class _CountedCodeMixin:
-    """A code is tried as a password is: no faster, and nobody else's tries shut out."""
+    """Limit attempts at codes like attempts at passwords."""
 
     user: Member
 
@@ -143,15 +142,15 @@ class _CountedCodeMixin:
 
 
 class CodeForm(_CountedCodeMixin, AuthenticateForm):
-    """A code after the password."""
+    """The code asked for after the password."""
 
 
 class ConfirmingCodeForm(_CountedCodeMixin, ReauthenticateForm):
-    """A code to confirm who it is."""
+    """The code that confirms a member's identity."""
 
 
 class ListSecondFactors(IndexView):
-    """What the member has set up, and the way to more of it."""
+    """Show the member's second factors."""
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         remember_next_page(request)
@@ -168,7 +167,7 @@ class ListSecondFactors(IndexView):
 
 
 class AskSecondFactor(AuthenticateView):
-    """A code or a passkey after the password, whichever the member has."""
+    """Ask for a code or a passkey after the password."""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         kinds = set(
@@ -184,7 +183,7 @@ class AskSecondFactor(AuthenticateView):
 
 
 class ActivateAuthenticatorApp(ActivateTOTPView):
-    """Show the secret once, take a first code, and count it as given."""
+    """Show the secret once, check a first code and record it as given."""
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         remember_next_page(request)
@@ -199,7 +198,7 @@ class ActivateAuthenticatorApp(ActivateTOTPView):
 
 
 class ShowRecoveryCodes(ViewRecoveryCodesView):
-    """The recovery codes, once, and the way to where the member was going."""
+    """Show the recovery codes once, then continue."""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         onward = self.request.session.pop(_ONWARD, reverse("landing"))

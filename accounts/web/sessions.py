@@ -1,8 +1,4 @@
-"""Where a member is signed in: noted as they come and go, shown, ended.
-
-Must not be here: what a session holds (Django's), or all of them ended at once
-(accounts.web.profile).
-"""
+"""Record, list and end a member's sessions."""
 
 from __future__ import annotations
 
@@ -53,7 +49,7 @@ _SYSTEMS = (
 
 
 def describe_device(user_agent: str) -> str:
-    """What a browser says of itself, in words; what it does not say is left out."""
+    """Return the browser and system named by a user agent."""
     browser = next((words for mark, words in _BROWSERS if mark in user_agent), "")
     system = next((words for mark, words in _SYSTEMS if mark in user_agent), "")
     if browser and system:
@@ -62,31 +58,31 @@ def describe_device(user_agent: str) -> str:
 
 
 def record_session_seen(request: TenantRequest) -> None:
-    """Note the session of a signed-in member, seldom enough to cost nothing."""
+    """Record that a session was seen, at most every few minutes."""
     now = int(time.time())
     if now - request.session.get(_SEEN, 0) >= LAST_SEEN_STEP.total_seconds():
         _record_session(request, request.member)
 
 
 def on_sign_in(sender: object, request: HttpRequest, user: Member, **_: Any) -> None:
-    """Note a new session; Django's signal of a sign-in calls it."""
+    """Record a new session; called by Django's signal."""
     _record_session(request, user)
 
 
 def on_sign_out(sender: object, request: HttpRequest, **_: Any) -> None:
-    """Forget a session; Django's signal of a sign-out calls it."""
+    """Delete a session's record; called by Django's signal."""
     if request.session.session_key:
         delete_session(session_key=request.session.session_key)
 
 
 def keep_current_session(request: HttpRequest, member: Member) -> None:
-    """Keep this session when all the member's others end, and note its new key."""
+    """Keep this session when the member's others end, and record its new key."""
     update_session_auth_hash(request, member)
     _record_session(request, member)
 
 
 def list_session_rows(request: TenantRequest) -> list[tuple[MemberSession, str, bool]]:
-    """Each open session, its device in words, and whether it is this one."""
+    """Return each session with its device and whether it is this one."""
     here = request.session.session_key
     found = open_sessions(member=request.member, at=timezone.now())
     return [

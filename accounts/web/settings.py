@@ -1,7 +1,6 @@
-"""The page of a team's settings: the team itself, its brand, how Assay acts for it.
+"""The team settings page: team, branding and behavior.
 
 The team's name and zone hold in both environments, all else in the one that is open.
-Must not be here: what a setting does (the app that reads it).
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ def _render_settings(
     brand_form: BrandForm | None = None,
     behaviour_form: BehaviourForm | None = None,
 ) -> HttpResponse:
-    """The page, with the form at fault in place of the one that shows what is set."""
+    """Render the page, with the failed form in place of the stored values."""
     tenant = request.tenant
     team = {name: getattr(tenant.team, name) for name in ("name", "time_zone")}
     brand = {**(tenant.brand_information or {}), "logo_url": tenant.logo_url}
@@ -120,7 +119,7 @@ def _render_settings(
 
 
 def _list_changes(entry: AuditEntry) -> list[tuple[str, str, str]]:
-    """Name, old and new of each change; a brand is told field by field."""
+    """Return name, old and new value of each change; branding by field."""
     lines = []
     for name, (old, new) in sorted(entry.changes.items()):
         if name == "brand_information":

@@ -1,8 +1,4 @@
-"""What a team requires of who opens its pages, and where that is given.
-
-Must not be here: what is required (accounts.operations.single_sign_on), or how it is
-given (accounts.web.second_factor, .single_sign_on and .addresses).
-"""
+"""Check a team's sign-in requirements, and lead members to missing steps."""
 
 from __future__ import annotations
 
@@ -36,7 +32,7 @@ _OF_THE_ACCOUNT = ("/accounts/", "/admin/", "/invitation/")
 
 
 def is_closed_to_session(request: HttpRequest) -> bool:
-    """Whether a page outside any team is not for this session: it is confined."""
+    """Return whether a page outside teams is closed to this session."""
     path = request.path_info
     if not path.startswith(_OF_THE_ACCOUNT) or path.startswith(_OPEN):
         return False
@@ -45,7 +41,7 @@ def is_closed_to_session(request: HttpRequest) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class EntryRules:
-    """What a team requires; `mark` is that of its provider, empty if it has none."""
+    """A team's sign-in requirements; `mark` is its provider's, or empty."""
 
     needs_second_factor: bool = False
     needs_provider: bool = False
@@ -55,7 +51,7 @@ class EntryRules:
 def find_missing_step(
     request: HttpRequest, *, member: Member, team: Team, rules: EntryRules
 ) -> str | None:
-    """Where the member shows what is missing to enter the team; None: nothing is.
+    """Return the URL of a missing sign-in step; None if nothing is missing.
 
     Raises: Http404, where this session must not even know that they belong to the team.
     """
@@ -82,7 +78,7 @@ def find_missing_step(
 
 
 def _next_page(request: HttpRequest) -> str:
-    """Where to go on; what was posted is not sent again."""
+    """Return the page to continue to; posted data is not sent again."""
     if request.method in ("GET", "HEAD") and not getattr(request, "htmx", False):
         return request.get_full_path()
     return "/".join(request.path_info.split("/")[:4]) + "/"

@@ -1,7 +1,6 @@
-"""The page on which a team says how its members sign in.
+"""The page of a team's single sign-on and sign-in requirements.
 
-It holds in both environments. Must not be here: what follows for who comes in
-(accounts.web.sign_in_rules).
+It holds in both environments.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Count a try to sign in as the device that it comes from, or say how long to wait.
-
-Must not be here: how many there may be (accounts.operations.sign_in_tries).
-"""
+"""Count sign-in attempts by device, and say how long to wait."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ if TYPE_CHECKING:
 def start_attempt(
     request: HttpRequest, *, subject: str, email: str, refusal: str = ""
 ) -> SignInAttempt:
-    """Count a try at what `subject` names, of the account with this address.
+    """Count an attempt at `subject`, for the account of this address.
 
     `refusal` replaces the usual text; `%(wait)s` in it is the wait. Raises:
     ValidationError (too_many_login_attempts).
@@ -42,7 +39,7 @@ def start_attempt(
 
 
 def describe_wait(seconds: int) -> str:
-    """A wait as people say it: whole seconds, or minutes from one on."""
+    """Return a wait in seconds, or in minutes from one minute on."""
     if seconds < 60:
         return ngettext("%(n)d second", "%(n)d seconds", seconds) % {"n": seconds}
     minutes = -(-seconds // 60)

@@ -1,9 +1,8 @@
-"""Signing in by a team's own OpenID provider, and confirming there who one is.
+"""Sign in and confirm an identity with a team's OpenID provider.
 
 Each team has an address of its own to come back to, so that no provider's answer is
 taken for another's (RFC 9700, 4.4). Pages that ask lead on by a link: browsers let no
-form lead to another site. Must not be here: whom a team lets in (accounts.operations.
-single_sign_on_entry).
+form lead to another site.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ _UNAVAILABLE = 503
 
 @require_safe
 def choose_team(request: HttpRequest) -> HttpResponse:
-    """Ask for the team, unless it is known from where the member was going."""
+    """Ask for the team, unless the next page names it."""
     onward = _next_page(request)
     place = _PLACE.match(onward)
     wanted = request.GET.get("team", "").strip().strip("/").lower()
@@ -84,7 +83,7 @@ def choose_team(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def single_sign_on_page(request: HttpRequest, team_slug: str) -> HttpResponse:
-    """Say where it goes on to, and lead there."""
+    """Show the provider, with a link to continue there."""
     limited = _refuse_too_many(request)
     if limited:
         return limited
@@ -94,7 +93,7 @@ def single_sign_on_page(request: HttpRequest, team_slug: str) -> HttpResponse:
 @require_safe
 @login_required
 def confirm_identity(request: HttpRequest) -> HttpResponse:
-    """The same for who has to confirm that it is them; their provider is asked anew."""
+    """Ask to sign in at the provider again, to confirm an identity."""
     known = list_proven_teams(request.session)
     place = _PLACE.match(_next_page(request))
     found = SingleSignOn.objects.filter(team__in=known, **_LIVE).select_related("team")
@@ -108,7 +107,7 @@ def confirm_identity(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def redirect_to_provider(request: HttpRequest, team_slug: str) -> HttpResponse:
-    """On to the provider, with what only it and this session know.
+    """Redirect to the provider with a new state and nonce.
 
     Who is signed in comes here from the page that says what follows, and no other way:
     a link elsewhere would join their account to a provider without their knowing.
@@ -157,7 +156,7 @@ def redirect_to_provider(request: HttpRequest, team_slug: str) -> HttpResponse:
 
 @require_safe
 def return_from_provider(request: HttpRequest, team_slug: str) -> HttpResponse:
-    """Where the provider sends people back to: let them in, or say why not."""
+    """Handle the provider's redirect: sign in, or show why not."""
     limited = _refuse_too_many(request)
     if limited:
         return limited
@@ -179,7 +178,7 @@ def return_from_provider(request: HttpRequest, team_slug: str) -> HttpResponse:
 def _fetch_claims(
     request: HttpRequest, single_sign_on: SingleSignOn, flow: Any
 ) -> Claims:
-    """Whom the provider vouches for. Raises: ProviderFailed, AddressRefused."""
+    """Return the provider's claims. Raises: ProviderFailed, AddressRefused."""
     ends = exchange_deadline()
     provider = find_provider(single_sign_on.issuer, ends=ends)
     # RFC 9207: who answers may say so, and then it has to be who was asked.
@@ -246,7 +245,7 @@ def _find_single_sign_on(team_slug: str) -> SingleSignOn:
 
 
 def _take_flow(request: HttpRequest, single_sign_on: SingleSignOn) -> Any:
-    """What this session began with this state, for this provider; it is good once."""
+    """Return the flow this session started with this state; valid once."""
     flows = request.session.get(_FLOWS, {})
     flow = flows.pop(request.GET.get("state", ""), None)
     if flow is None:
@@ -278,7 +277,7 @@ def _render_page(
 
 
 def _consent_token(request: HttpRequest, single_sign_on: SingleSignOn) -> str:
-    """What only a page of this session's knows; empty for who is not signed in."""
+    """Return a token only this session's page knows; empty if signed out."""
     if not request.user.is_authenticated:
         return ""
     held = f"{request.session.session_key}:{single_sign_on.pk}"
@@ -291,7 +290,7 @@ def _render_failure(
     reason: str,
     failed: Exception | None = None,
 ) -> HttpResponse:
-    """The page that says why not; the log has what may be told of it."""
+    """Render the page that says why sign-in failed, and log the reason."""
     detail = failed.reason if isinstance(failed, ProviderFailed) else ""
     _log.warning(
         "single sign-on of team %s: %s %s", single_sign_on.team_id, reason, detail
@@ -313,7 +312,7 @@ def _render_failure(
 
 
 def _next_page(request: HttpRequest) -> str:
-    """Where the member was going, if it is a page of ours."""
+    """Return the page to continue to, if it belongs to Assay."""
     onward = request.GET.get("next", "")
     return onward if url_has_allowed_host_and_scheme(onward, None) else ""
 

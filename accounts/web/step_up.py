@@ -1,7 +1,6 @@
-"""Step-up: who is signed in confirms that it is them before secrets and sign-off.
+"""Require a recent confirmation of identity before sensitive actions.
 
-Any way of confirming counts alike: password, passkey, a code. Must not be here: the
-pages that ask (allauth's, accounts.web.urls), or what needs it (each view says so).
+Any way of confirming counts alike: password, passkey, a code.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def find_confirmed_at(request: HttpRequest) -> datetime | None:
-    """When this session last proved who it is, by sign-in or since; None: never."""
+    """Return when this session last confirmed its identity; None for never."""
     user = request.user
     if not user.is_authenticated:
         return None
@@ -44,14 +43,14 @@ def find_confirmed_at(request: HttpRequest) -> datetime | None:
 
 
 def is_confirmed(request: HttpRequest) -> bool:
-    """Whether that was within ACCOUNT_REAUTHENTICATION_TIMEOUT (15 minutes)."""
+    """Return whether that was within ACCOUNT_REAUTHENTICATION_TIMEOUT."""
     at = find_confirmed_at(request)
     limit = timedelta(seconds=settings.ACCOUNT_REAUTHENTICATION_TIMEOUT)
     return at is not None and timezone.now() - at < limit
 
 
 def step_up(view: View) -> View:
-    """Serve a view only to who has lately confirmed that it is them; ask all others.
+    """Serve a view only after a recent confirmation; redirect others to confirm.
 
     A GET goes on by itself. A POST is not carried out: it leads back to the page it was
     sent from, with a note to do it once more, since what was posted must not wait in a
@@ -71,7 +70,7 @@ def step_up(view: View) -> View:
 
 
 def redirect_to_confirm(request: TenantRequest) -> HttpResponse:
-    """Lead to the page that asks, and from there back; for views that check halfway."""
+    """Redirect to the confirmation page, and back afterwards."""
     if request.method == "GET":
         onward = request.get_full_path()
     else:
@@ -88,7 +87,7 @@ def redirect_to_confirm(request: TenantRequest) -> HttpResponse:
 
 
 def _find_form_page(request: TenantRequest) -> str:
-    """The path of the page whose form this is, if it is one of ours."""
+    """Return the path of the page with the posted form, if it is Assay's."""
     page = request.headers.get("HX-Current-URL") or request.headers.get("Referer", "")
     if not url_has_allowed_host_and_scheme(page, allowed_hosts={request.get_host()}):
         return reverse("landing")

@@ -1,7 +1,4 @@
-"""Deleting the team of the page, and the page where owners bring deleted ones back.
-
-Must not be here: who may, and what becomes of it (accounts.operations.team_deletion).
-"""
+"""Delete the current team, and restore deleted teams."""
 
 from __future__ import annotations
 
@@ -74,7 +71,7 @@ def delete_team_page(request: TenantRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @login_required
 def deleted_teams_page(request: HttpRequest) -> HttpResponse:
-    """The teams that the member owned and can bring back; bring one back."""
+    """List the member's deleted teams, and restore one."""
     member = cast("Member", request.user)
     teams = deleted_teams(member)
     if request.method == "POST":

@@ -1,4 +1,4 @@
-"""Members, keys, settings and the profile; portal.urls says where they are mounted."""
+"""Route members, keys, settings and profile; portal.urls mounts them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sign-in, sign-out, password reset, addresses, and accepting an invitation.
+"""Route sign-in, sign-out, password reset, addresses and invitations.
 
 Only these of allauth's pages are served: members neither sign up nor keep several
 addresses. The names are allauth's, which looks them up.

@@ -1,4 +1,4 @@
-"""Looking at a team as one of its roles sees it: read only, in this session alone.
+"""View a team as one of its roles: read-only, in this session only.
 
 The session keeps which role and until when; the middleware asks at each page. Must not
 be here: what a role may see (accounts.states).
@@ -31,7 +31,7 @@ _SAFE = ("GET", "HEAD", "OPTIONS")
 
 
 def find_viewed_role(request: TenantRequest) -> Role | None:
-    """The role that this session looks at the request's team as, if it still may."""
+    """Return the role this session views the team as, if still allowed."""
     kept = request.session.get(_KEY)
     if (
         not kept
@@ -44,7 +44,7 @@ def find_viewed_role(request: TenantRequest) -> Role | None:
 
 
 def apply_viewed_role(request: TenantRequest) -> None:
-    """Give the request the rights that it is looked with."""
+    """Give the request the rights of the viewed role."""
     request.viewing_as = find_viewed_role(request)
     if request.viewing_as is not None:
         request.rights = Rights(
@@ -55,7 +55,7 @@ def apply_viewed_role(request: TenantRequest) -> None:
 def refuse_change_while_viewing(
     request: TenantRequest, view: object
 ) -> HttpResponse | None:
-    """The refusal of anything but looking, while a role is looked as; else None."""
+    """Return a refusal for changes while viewing as a role, else None."""
     if request.viewing_as is None or request.method in _SAFE or view is stop_viewing_as:
         return None
     return render(request, "accounts/only_looking.html", status=403)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
-from accounts.operations.api_calls import anonymize_calls_of_user
+from accounts.operations.api_calls import delete_calls_of_user
 from accounts.operations.saved_views import delete_views_naming
 from portal.lib import rows
 from portal.lib.idempotency import forget_answers_about
@@ -58,7 +58,7 @@ def remove_mentions(*, tenant: Tenant, user: User) -> dict[str, int]:
     The log of calls, answers that idempotency keys repeat, and saved views of this user
     alone. Source: Ours: none has a foreign key to the user, and all hold the ids.
     """
-    anonymize_calls_of_user(tenant_pk=tenant.pk, user_uuid=user.uuid)
+    delete_calls_of_user(tenant_pk=tenant.pk, user_uuid=user.uuid)
     names = (user.client_user_id, str(user.uuid))
     found = {
         "portal.IdempotentAnswer": forget_answers_about(

@@ -1,7 +1,4 @@
-"""Bodies and queries of the management API (contract 9.1, 9.2).
-
-Must not be here: rules that need the database (operations).
-"""
+"""Bodies and queries of the management API (contract 9.1, 9.2)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Invitations into an organisation by management key (contract 9.1).
 
-An invite of the wire is what one link opens, in one team or several. Must not be here:
-invitations of one team by its members (the dashboard).
+An invite of the wire is what one link opens, in one team or several.
 """
 
 from __future__ import annotations

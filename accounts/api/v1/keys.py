@@ -1,7 +1,4 @@
-"""API keys and management keys by management key (contract 9.1).
-
-Must not be here: how a key is checked (accounts.api).
-"""
+"""API keys and management keys by management key (contract 9.1)."""
 
 from __future__ import annotations
 

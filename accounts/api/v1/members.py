@@ -1,8 +1,7 @@
 """Members of an organisation by management key (contract 9.1).
 
 The wire's roles say what a member administers: a team's owners and admins do. Source:
-Ours: members have roles in each team here. Must not be here: those roles themselves
-(the dashboard).
+Ours: members have roles in each team here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""An organisation and its teams by management key (contract 9.1).
-
-Must not be here: keys, members, invitations (beside it).
-"""
+"""An organisation and its teams by management key (contract 9.1)."""
 
 from __future__ import annotations
 

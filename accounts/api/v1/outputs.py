@@ -214,7 +214,7 @@ def organisation_answer(organisation: Organisation) -> OrganisationAnswer:
 
 
 def team_line(team: Team) -> TeamLine:
-    """A team in a list."""
+    """Build the list entry of a team."""
     return {
         "id": team.pk,
         "name": team.name,
@@ -227,7 +227,7 @@ def team_line(team: Team) -> TeamLine:
 def team_answer(
     team: Team, environments: Collection[str] = tuple(Environment.values)
 ) -> TeamAnswer:
-    """A team with the settings of these environments; one query."""
+    """Build the response for a team with these environments; one query."""
     told: dict[str, SettingsAnswer] = {
         tenant.environment: settings_answer(tenant)
         for tenant in team.tenants.filter(environment__in=environments)
@@ -241,7 +241,7 @@ def team_answer(
 
 
 def settings_answer(tenant: Tenant) -> SettingsAnswer:
-    """The settings of contract 9.2 as answered."""
+    """Build the response for the settings of contract 9.2."""
     brand: dict[str, Any] | None = tenant.brand_information
     return {
         "partial_webhooks_enabled": tenant.partial_webhooks_enabled,
@@ -277,7 +277,7 @@ def _brand_answer(brand: dict[str, Any]) -> BrandAnswer:
 
 
 def api_key_answer(key: ApiKey, *, text: str | None = None) -> ApiKeyAnswer:
-    """A key, its tenant loaded, with its text where it is new."""
+    """Build the response for a key, its tenant loaded; with its text if new."""
     return {
         "id": key.id,
         "label": key.label,
@@ -292,14 +292,14 @@ def api_key_answer(key: ApiKey, *, text: str | None = None) -> ApiKeyAnswer:
 
 
 def creator_answer(member: Member | None) -> CreatorAnswer:
-    """Who made something."""
+    """Build the creator part of a response."""
     if member is None:
         return {"id": None, "name": None, "email": None}
     return {"id": member.pk, "name": member.name or None, "email": member.email}
 
 
 def management_key_answer(key: ManagementKey) -> ManagementKeyAnswer:
-    """A management key, its creator and teams loaded."""
+    """Build the response for a management key, its creator and teams loaded."""
     bindings: list[TeamBindingAnswer] | None = None
     if key.role != ManagementRole.ORG_ADMIN:
         bindings = [{"team_id": pk} for pk in sorted(t.pk for t in key.teams.all())]
@@ -320,7 +320,7 @@ def member_answer(
     organisation_teams: Collection[UUID],
     managed_teams: Collection[UUID],
 ) -> MemberAnswer:
-    """A member, as a key that manages `managed_teams` sees them."""
+    """Build the response for a member, for a key managing `managed_teams`."""
     role, bindings = _administrator_role(administers, organisation_teams, managed_teams)
     return {
         "id": member.pk,
@@ -338,7 +338,7 @@ def invite_answer(
     organisation_teams: Collection[UUID],
     managed_teams: Collection[UUID],
 ) -> InviteAnswer:
-    """Invitations of one link, as a key that manages `managed_teams` sees them."""
+    """Build the response for one link's invitations, for `managed_teams`."""
     first = invitations[0]
     role, bindings = _administrator_role(
         [each.team_id for each in invitations if ADMINISTERS & set(each.roles)],
@@ -363,7 +363,7 @@ def _administrator_role(
 ) -> tuple[
     Literal["org_admin", "team_admin", "no_role"], list[TeamBindingAnswer] | None
 ]:
-    """The wire's role of who administers these teams, and the teams it is bound to."""
+    """Return the administrator role on the wire and the teams it is bound to."""
     told = sorted(set(administers) & set(managed_teams))
     if administers and set(administers) == set(organisation_teams):
         return "org_admin", None

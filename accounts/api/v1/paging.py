@@ -1,7 +1,4 @@
-"""Pages of what an organisation has, in the order it was made.
-
-Must not be here: any shape of an answer (accounts.api.v1.outputs).
-"""
+"""Page the rows of an organization in the order they were created."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ PAGE_SIZE = 100  # Ours: contract 9.1 names no limit
 def read_page(
     rows: QuerySet[Row], cursor: str | None, *, size: int = PAGE_SIZE
 ) -> tuple[list[Row], str | None]:
-    """Up to `size` rows from a cursor on, oldest first, and the cursor of the rest.
+    """Return up to `size` rows after a cursor, oldest first, and the next cursor.
 
     Rows have `created_at` and a uuid as their key. Raises: 422 at `next_cursor`.
     """

@@ -1,4 +1,4 @@
-"""What accounts serve below /v1/org/ (contract 9.1)."""
+"""Route the management API below /v1/org/ (contract 9.1)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make an API key and print it: the only time it is shown."""
+"""Create an API key and print it: the only time it is shown."""
 
 from __future__ import annotations
 

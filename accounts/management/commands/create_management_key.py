@@ -1,4 +1,4 @@
-"""Make a management key and print it: the only time it is shown."""
+"""Create a management key and print it: the only time it is shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Make the first real team and print its owner's one-time link."""
+"""Create the first team and print its owner's one-time link."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Let a team's members in again who can't give what it requires of them."""
+"""Remove a team's sign-in requirements when its members are locked out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check the chain over the audit of each team, and its anchors."""
+"""Verify each team's audit chain against its anchors."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Command(BaseCommand):
-    """`manage.py verify_audit [--team SLUG] [--anchors FILE]`; 1 where it is broken."""
+    """`manage.py verify_audit [--team SLUG] [--anchors FILE]`; exits 1 if broken."""
 
     help = (
         "Recompute the audit's hash chain, compare it with the "

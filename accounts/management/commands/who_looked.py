@@ -1,4 +1,4 @@
-"""Print who read or changed one user's data, day by day, as CSV."""
+"""Print the access log of one user as CSV, by day."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from accounts.models import ApiCall, ApiCallTally
 from accounts.operations import api_calls
 from accounts.operations.api_calls import (
     Call,
-    anonymize_calls_of_user,
+    delete_calls_of_user,
     delete_old_calls,
     write_calls,
 )
@@ -104,7 +104,7 @@ def test_the_calls_that_name_an_erased_user_go():
     user = uuid.uuid4()
     write_calls([call(mine, user=user), call(mine), call(other, user=user)])
 
-    forgotten = anonymize_calls_of_user(tenant_pk=mine.pk, user_uuid=user)
+    forgotten = delete_calls_of_user(tenant_pk=mine.pk, user_uuid=user)
 
     assert forgotten == 1
     assert ApiCall.objects.for_tenant(mine).get().user_uuid is None

@@ -111,8 +111,8 @@ def test_an_anchor_of_a_tenant_that_is_gone_is_a_fault(tenant):
         "tenant 987654: BROKEN: it is missing, but on 2026-01-01 it had 9 entries.\n"
     )
     assert check_audit().sentence == (
-        "The audit of tenant 987654 is broken: it is missing, but on 2026-01-01 it had"
-        " 9 entries."
+        "The audit log of tenant 987654 is broken: it is missing, but on 2026-01-01"
+        " it had 9 entries."
     )
 
 

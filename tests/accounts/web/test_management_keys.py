@@ -90,7 +90,7 @@ def test_the_key_of_a_whole_organisation_says_so(alice_web, alice_team):
     asked = alice_web.get(revoke_path(whole.pk)).content.decode()
 
     assert "all teams of your organization" in asked
-    assert ManagementRole.ORG_ADMIN.label in alice_web.get(KEYS).content.decode()
+    assert str(ManagementRole.ORG_ADMIN.label) in alice_web.get(KEYS).content.decode()
 
 
 @pytest.mark.parametrize("role", [Role.DEVELOPER, Role.LAB_STAFF, Role.VIEWER])
