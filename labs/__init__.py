@@ -1,1 +1,1 @@
-"""Lab accounts, the catalogue and orders."""
+"""Lab testing: lab accounts, the catalog, orders and results."""

@@ -1,4 +1,4 @@
-"""The labs app."""
+"""Configuration of the labs app: what it registers at start."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class LabsConfig(AppConfig):
     name = "labs"
 
     def ready(self) -> None:
-        """Enter the events of orders, what erases them, and what pages show of them."""
+        """Register events, erasers, demo data and pages."""
         from accounts.webhooks.catalogue import EventType, add_event_type
         from labs.operations.demo import load_demo_accounts
         from labs.operations.demo_inbound import load_demo_messages
@@ -275,7 +275,7 @@ def _install_reference_data(*, using: str, **given: Any) -> None:
 
 
 def _is_migrated(state: Apps) -> bool:
-    """Whether the tables are those of the code: migrate may have been told to stop."""
+    """Return whether the tables match the code; migrate may have stopped earlier."""
     try:
         return all(
             _column_names(state, name) == _column_names(apps, name)

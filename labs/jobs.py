@@ -1,4 +1,4 @@
-"""The jobs of labs: each calls one operation.
+"""Background jobs of labs: each calls one operation.
 
 Must not be here: the work itself.
 """
@@ -54,7 +54,7 @@ from portal.lib.jobs import job, periodic
 
 @job(REQUISITION_JOB)
 def request_requisition_from_lab(*, tenant_pk: int, order_id: str) -> None:
-    """Announce an order to its lab."""
+    """Send an order to its lab."""
     create_requisition(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         actor=Actor.system(REQUISITION_JOB),
@@ -64,7 +64,7 @@ def request_requisition_from_lab(*, tenant_pk: int, order_id: str) -> None:
 
 @job(READY_JOB)
 def run_requisition_mail_job(*, tenant_pk: int, order_id: str) -> None:
-    """Mail those who wait for an order's requisition."""
+    """Mail the subscribers of an order's requisition."""
     mail_requisition_watchers(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         order_id=UUID(order_id),
@@ -79,7 +79,7 @@ def _mark_notices_refused(*, tenant_pk: int, order_id: str) -> None:
 
 @job(SEND_JOB, on_give_up=_mark_notices_refused)
 def send_patient_notices(*, tenant_pk: int, order_id: str) -> None:
-    """Send what a patient is to be told of an order."""
+    """Send an order's queued notices to its patient."""
     send_queued_notices(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         order_id=order_id,
@@ -88,7 +88,7 @@ def send_patient_notices(*, tenant_pk: int, order_id: str) -> None:
 
 @job(CALL_OFF_JOB)
 def cancel_order_at_lab(*, tenant_pk: int, order_id: str) -> None:
-    """Tell an order's lab that it was called off."""
+    """Cancel an order at its lab."""
     cancel_at_lab(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         order_id=UUID(order_id),
@@ -99,7 +99,7 @@ def cancel_order_at_lab(*, tenant_pk: int, order_id: str) -> None:
 def process_hl7_folder(
     *, tenant_pk: int, lab_slug: str, account_id: str | None
 ) -> None:
-    """Take the files that a lab has dropped into one folder."""
+    """Process the files a lab placed in one folder."""
     process_waiting_files(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         actor=Actor.system(TAKE_JOB),
@@ -110,7 +110,7 @@ def process_hl7_folder(
 
 @periodic("* * * * *", "labs.look_for_hl7")
 def enqueue_hl7_folders() -> None:
-    """Look for files that labs have dropped."""
+    """Enqueue the folders that have files from labs."""
     enqueue_folders_with_files()
 
 
@@ -122,7 +122,7 @@ def simulate_order(
     final_status: str,
     flags: dict[str, Any] | None = None,
 ) -> None:
-    """Walk a sandbox order after its delay."""
+    """Advance a sandbox order after its delay."""
     advance_order_to_goal(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         actor=Actor.system(SIMULATE_JOB),
@@ -134,7 +134,7 @@ def simulate_order(
 
 @periodic("5 0 * * *", "labs.start_scheduled")
 def start_scheduled_orders() -> None:
-    """Start the orders whose day has come."""
+    """Start the orders whose start date has come."""
     enqueue_due_requisitions()
 
 
@@ -148,7 +148,7 @@ def _queue_critical_notice(*, tenant_pk: int, alert_id: int, escalation: int) ->
 
 @job(MAIL_JOB, on_give_up=_queue_critical_notice)
 def run_critical_mail_job(*, tenant_pk: int, alert_id: int, escalation: int) -> None:
-    """Mail that a critical result waits."""
+    """Mail that a critical result needs acknowledgement."""
     mail_critical_alert(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         alert_id=alert_id,
@@ -158,13 +158,13 @@ def run_critical_mail_job(*, tenant_pk: int, alert_id: int, escalation: int) -> 
 
 @periodic("* * * * *", "labs.escalate_critical")
 def escalate_critical_alerts() -> None:
-    """Tell more people of critical results whose limit has passed."""
+    """Escalate critical results past their limit."""
     escalate_overdue_alerts(at=timezone.now())
 
 
 @job(RELEASE_JOB)
 def cancel_booking_at_provider(*, tenant_pk: int, reference: str) -> None:
-    """Give a booking back to its provider."""
+    """Cancel a booking at its provider."""
     cancel_unused_booking(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         reference=UUID(reference),
@@ -173,7 +173,7 @@ def cancel_booking_at_provider(*, tenant_pk: int, reference: str) -> None:
 
 @job(SETTLE_JOB)
 def run_appointment_confirmation_job(*, tenant_pk: int, appointment_id: str) -> None:
-    """Confirm a visit that waits, or give it up."""
+    """Confirm or cancel an unconfirmed appointment."""
     confirm_or_cancel_appointment(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         appointment_id=UUID(appointment_id),
@@ -182,17 +182,17 @@ def run_appointment_confirmation_job(*, tenant_pk: int, appointment_id: str) -> 
 
 @periodic("* * * * *", "labs.keep_visits")
 def run_appointment_maintenance() -> None:
-    """Free holds that have ended, settle visits that wait."""
+    """Free expired holds and check unconfirmed appointments."""
     maintain_appointments(at=timezone.now())
 
 
 @periodic("15 * * * *", "labs.complete_visits")
 def run_appointment_completion() -> None:
-    """Complete the visits whose samples have reached the lab."""
+    """Complete appointments whose samples reached the lab."""
     complete_collected_appointments(at=timezone.now())
 
 
 @periodic("25 0 * * *", "labs.forget_sandbox_visits")
 def run_sandbox_booking_cleanup() -> None:
-    """Let the sandbox's provider forget."""
+    """Delete old bookings of the sandbox provider."""
     delete_old_sandbox_bookings(at=timezone.now())

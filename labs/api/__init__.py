@@ -1,1 +1,1 @@
-"""The API of lab testing, below /v3; none yet."""
+"""The API of lab testing."""

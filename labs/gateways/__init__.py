@@ -1,1 +1,1 @@
-"""Labs as the outside world: what we ask of one, behind a Protocol."""
+"""Gateways to labs and booking providers, behind protocols."""

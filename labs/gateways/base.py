@@ -1,4 +1,4 @@
-"""What a laboratory is asked for, whoever answers.
+"""The protocol of a lab gateway.
 
 Calls may take seconds and fail: never inside a transaction. Must not be here: what
 follows from an answer (operations).
@@ -14,28 +14,28 @@ if TYPE_CHECKING:
 
 
 class LabUnavailable(Exception):
-    """The lab did not answer, or not in its own terms; the call may be repeated."""
+    """The lab did not answer, or not as expected; the call may be repeated."""
 
 
 @dataclass(frozen=True, slots=True)
 class Requisition:
-    """A lab's answer to a requisition: the id that sample and results will carry."""
+    """A lab's answer to an order: the id its sample and results will have."""
 
     sample_id: str
 
 
 class LabGateway(Protocol):
-    """One laboratory, or one network of them."""
+    """A gateway to one laboratory or one network of them."""
 
     def request_requisition(self, order: Order) -> Requisition:
-        """Announce an order; the same order gets the same answer.
+        """Send an order to the lab; repeated calls return the same answer.
 
         Raises: LabUnavailable.
         """
         ...
 
     def cancel_requisition(self, order: Order) -> None:
-        """Tell the lab that an announced order was called off; twice does no harm.
+        """Cancel a sent order at the lab; repeated calls do no harm.
 
         Raises: LabUnavailable.
         """

@@ -1,4 +1,4 @@
-"""What a provider of visits is asked for, whoever answers.
+"""The protocol of a booking gateway.
 
 Calls that book may take seconds and fail: never inside a transaction. Must not be here:
 what follows from an answer (operations).
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 
 class SlotUnavailable(Exception):
-    """The provider has given the slot to somebody else."""
+    """The provider gave the slot to another patient."""
 
 
 class ProviderNotResponding(Exception):
-    """The provider did not answer in time; it may have booked all the same."""
+    """The provider did not answer in time; it may have booked the slot anyway."""
 
 
 @dataclass(frozen=True, slots=True)
 class AppointmentRequest:
-    """A visit to be booked; `reference` is the same however often it is asked."""
+    """An appointment to book; `reference` is the same for every attempt."""
 
     reference: UUID
     site: Site
@@ -39,7 +39,7 @@ class AppointmentRequest:
 
 
 class BookingState(Enum):
-    """What a provider knows of a reference."""
+    """The state of a reference at the provider."""
 
     UNKNOWN = "unknown"
     WAITING = "waiting"
@@ -49,37 +49,37 @@ class BookingState(Enum):
 
 @dataclass(frozen=True, slots=True)
 class FoundBooking:
-    """What became of a booking; `external_id` where it is confirmed."""
+    """A booking found at the provider; `external_id` if it is confirmed."""
 
     answer: BookingState
     external_id: str = ""
 
 
 class BookingGateway(Protocol):
-    """A provider of visits, or several that are booked alike."""
+    """A gateway to one or several providers that are booked alike."""
 
     def list_slot_starts(
         self, site: Site, day: date, now: datetime
     ) -> Sequence[datetime]:
-        """Starts (UTC) of a site's slots on a day of its own clock, taken or not.
+        """List a site's slot starts (UTC) on a local day, taken or not.
 
         Makes no call: it is asked for hundreds of days at once.
         """
         ...
 
     def confirm_booking(self, request: AppointmentRequest, *, within: timedelta) -> str:
-        """Book; returns the provider's id. The same reference is booked once.
+        """Book and return the provider's id; a reference is booked once.
 
         Raises: SlotGone; ProviderSilent, at the latest after `within`.
         """
         ...
 
     def find_booking(self, reference: UUID) -> FoundBooking:
-        """What became of a booking. Raises: ProviderSilent."""
+        """Return the state of a booking. Raises: ProviderNotResponding."""
         ...
 
     def cancel_booking(self, reference: UUID) -> None:
-        """Give a booking back; one that is unknown or given back does no harm.
+        """Cancel a booking; unknown and cancelled ones do no harm.
 
         Raises: ProviderSilent.
         """

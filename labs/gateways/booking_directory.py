@@ -1,4 +1,4 @@
-"""The installation's own appointment book: slots from the hours of its directory.
+"""The built-in booking gateway: slots from the directory's opening hours.
 
 Slots are reckoned on the site's own clock and given in UTC. Must not be here: how many
 places of a slot are taken (labs.queries.slots).
@@ -37,30 +37,30 @@ _DAY = timedelta(days=1)
 
 
 class DirectoryBooking:
-    """A BookingGateway that says yes to whatever is free: nobody else is asked."""
+    """A BookingGateway that confirms every free slot without a provider."""
 
     def list_slot_starts(
         self, site: Site, day: date, now: datetime
     ) -> Sequence[datetime]:
-        """All slots within the opening hours, today's from the next hour on."""
+        """List all slots within opening hours, today's from the next hour on."""
         return _keep_from_next_hour(
             list_slot_starts(*_opening_spans_of_day(site, day)), site, now
         )
 
     def confirm_booking(self, request: AppointmentRequest, *, within: timedelta) -> str:  # noqa: ARG002 - answers at once
-        """An id made from the reference."""
+        """Return an id derived from the reference."""
         return make_external_id(request.reference)
 
     def find_booking(self, reference: UUID) -> FoundBooking:
-        """Confirmed: whatever holds a place is booked."""
+        """Return confirmed: every claimed place is booked."""
         return FoundBooking(BookingState.CONFIRMED, make_external_id(reference))
 
     def cancel_booking(self, reference: UUID) -> None:
-        """Nothing: nobody else knows of it."""
+        """Do nothing: there is no provider."""
 
 
 def make_external_id(reference: UUID) -> str:
-    """The id that stands on a patient's sheet: eight letters and digits."""
+    """Return the id printed on a patient's sheet: eight letters and digits."""
     return reference.hex[:8].upper()
 
 
@@ -68,7 +68,7 @@ def make_external_id(reference: UUID) -> str:
 def list_slot_starts(
     spans: tuple[OpenSpan, ...], zone_name: str, day: date
 ) -> tuple[datetime, ...]:
-    """Starts (UTC) of the slots of a day within these spans of the zone's clock.
+    """List slot starts (UTC) of a day within opening spans of a time zone.
 
     A slot ends by the time the span does. An hour that the clocks skip has none, one
     that they repeat has its slots twice; on a public holiday there are none. Source:
@@ -100,7 +100,7 @@ def list_slot_starts(
 
 
 def is_holiday(day: date) -> bool:
-    """Whether service centers are closed all over the country."""
+    """Return whether service centers are closed nationwide."""
     return day in _holidays_of_year(day.year)
 
 
@@ -131,7 +131,7 @@ def _keep_from_next_hour(
 
 
 def next_full_hour(now: datetime, zone_name: str) -> datetime:
-    """When the clock of a zone next strikes, UTC; later than now."""
+    """Return the next full hour of a time zone in UTC; later than now."""
     local = now.astimezone(find_zone(zone_name))
     past = timedelta(
         minutes=local.minute, seconds=local.second, microseconds=local.microsecond

@@ -1,4 +1,4 @@
-"""The sandbox's provider of visits, which can be told how to behave.
+"""The sandbox's booking gateway, whose behavior notes control.
 
 A word in `appointment_notes` tells it (docs/guides/go-live.md). It never
 waits: a request that held a worker for nothing would help nobody. Must not be here:
@@ -56,7 +56,7 @@ class SandboxBooking:
     def list_slot_starts(
         self, site: Site, day: date, now: datetime
     ) -> Sequence[datetime]:
-        """The sandbox's hours, as far as the site is open. Source: Contract 6.18."""
+        """List the sandbox's slots within the site's hours. Source: Contract 6.18."""
         here = now.astimezone(find_zone(site.time_zone))
         spans = site.hours[day.weekday()]
         if day != here.date():
@@ -70,7 +70,7 @@ class SandboxBooking:
         return [start for start in starts if start >= soonest]
 
     def confirm_booking(self, request: AppointmentRequest, *, within: timedelta) -> str:
-        """Yes, unless the notes tell otherwise."""
+        """Confirm, unless the notes request otherwise."""
         if DOWN in request.notes:
             raise ProviderNotResponding
         if GONE in request.notes:
@@ -93,7 +93,7 @@ class SandboxBooking:
         return known.external_id
 
     def find_booking(self, reference: UUID) -> FoundBooking:
-        """What it remembers."""
+        """Return the stored state of a booking."""
         known = SandboxVisit.objects.filter(pk=reference).first()
         if known is None:
             return FoundBooking(BookingState.UNKNOWN)
@@ -106,7 +106,7 @@ class SandboxBooking:
         return FoundBooking(BookingState.CONFIRMED, known.external_id)
 
     def cancel_booking(self, reference: UUID) -> None:
-        """Remember that it was given back."""
+        """Store that the booking was cancelled."""
         SandboxVisit.objects.filter(pk=reference, cancelled_at=None).update(
             cancelled_at=timezone.now()
         )

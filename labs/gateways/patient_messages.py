@@ -1,4 +1,4 @@
-"""How a message reaches a patient: mail by the mail server; texts by nobody yet.
+"""Delivery of messages to patients: mail; text messages have no provider yet.
 
 A provider of texts is a Messenger beside MailMessenger, named in `messenger_of`. Must
 not be here: what patients are told, or whether (labs.operations.patient_notices).
@@ -22,12 +22,12 @@ _log = logging.getLogger(__name__)
 
 
 class MessageRefused(Exception):
-    """The message was not taken; it may be sent again."""
+    """The message was not accepted; it may be sent again."""
 
 
 @dataclass(frozen=True, slots=True)
 class PatientMessage:
-    """A message, and whom it is for: an email address or a phone number.
+    """A message and its recipient's email address or phone number.
 
     `subject` and `reply_to` are for channels that have them.
     """
@@ -39,10 +39,10 @@ class PatientMessage:
 
 
 class Messenger(Protocol):
-    """Something that delivers messages of one channel."""
+    """A sender of messages of one channel."""
 
     def send(self, message: PatientMessage) -> None:
-        """Hand the message over. Raises: MessageRefused."""
+        """Send the message. Raises: MessageRefused."""
         ...
 
 
@@ -64,7 +64,7 @@ class MailMessenger:
 
 
 def find_messenger(*, tenant: Tenant, channel: str) -> Messenger | None:
-    """Who delivers a channel's messages of a tenant; None: they are noted alone.
+    """Return the sender of a tenant's channel; None: messages are only logged.
 
     Source: Ours: patients of the sandbox are made up, and whom a made-up address or
     number belongs to is not known.

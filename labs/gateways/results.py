@@ -1,4 +1,4 @@
-"""Results as a lab reports them, before we read them: what every gateway delivers.
+"""Results as reported by a lab, before interpretation.
 
 Must not be here: any way of reaching a lab, or what becomes of a delivery (operations).
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReportedResult:
-    """One result in the lab's own words; empty where the lab says nothing.
+    """One result as the lab wrote it; empty where the lab gave nothing.
 
     `text` is the value as written, `type` a ResultType where the lab declares one.
     `ordered_code` is the lab's code of the orderable it was ordered by, `provider_id`
@@ -48,7 +48,7 @@ class ReportedResult:
 
 @dataclass(frozen=True, slots=True)
 class ReportedGap:
-    """A result that the lab says it can't give, or takes back."""
+    """A result the lab could not report or withdrew."""
 
     name: str
     failure_type: str = FailureType.UNKNOWN
@@ -84,7 +84,7 @@ class ReportedSample:
 
 @dataclass(frozen=True, slots=True)
 class ResultDelivery:
-    """What a lab sends at once of one order: some results, or the last of them.
+    """One delivery of an order's results: partial or final.
 
     A final one says that nothing more is expected; what earlier ones gave need not be
     repeated. `is_correction` is the lab's own word for it.

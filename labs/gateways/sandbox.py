@@ -1,4 +1,4 @@
-"""The sandbox lab: answers at once, the same every time, and keeps nothing.
+"""The sandbox lab: answers at once, always the same, and stores nothing.
 
 Must not be here: moving an order (operations), which sandbox and production share.
 """
@@ -18,9 +18,9 @@ class SandboxLab:
     """A LabGateway without a lab."""
 
     def request_requisition(self, order: Order) -> Requisition:
-        """A sample id made from the order's id: eleven letters and digits."""
+        """Return a sample id derived from the order's id: 11 letters and digits."""
         digest = hashlib.sha256(order.pk.bytes).hexdigest()
         return Requisition(sample_id=f"SB{digest[:9].upper()}")
 
     def cancel_requisition(self, order: Order) -> None:
-        """Nothing: nobody would start on it."""
+        """Do nothing: the sandbox lab stores nothing."""

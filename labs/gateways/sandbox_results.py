@@ -1,4 +1,4 @@
-"""Results that the sandbox lab makes up: of what was ordered, as flags ask for.
+"""Simulated results of the sandbox lab, shaped by simulation flags.
 
 The same seed gives the same values; none is of anybody. Must not be here: storing them
 (operations.results).
@@ -57,7 +57,7 @@ _COMMENTS = {
 
 @dataclass(frozen=True, slots=True)
 class SimulationFlags:
-    """What made-up results are to be like (contract 6.13).
+    """The requested shape of simulated results (contract 6.13).
 
     `interpretation` is the order's as far as this delivery decides it; of no
     `result_types` each result has that of the catalogue. `seed` draws the values; the
@@ -71,7 +71,7 @@ class SimulationFlags:
 
     @property
     def without_findings(self) -> SimulationFlags:
-        """Those of deliveries before the one that is asked for: nothing stands out."""
+        """Return the flags of earlier deliveries, whose results are normal."""
         if self.interpretation == Interpretation.UNKNOWN:
             return replace(self, has_missing_results=False)
         normal = Interpretation.NORMAL
@@ -80,7 +80,7 @@ class SimulationFlags:
 
 @dataclass(frozen=True, slots=True)
 class _SimulatedTest:
-    """A result that is asked for, of the first marker that gives it."""
+    """A result to simulate, of the first marker that reports it."""
 
     marker: Marker
     name: str
@@ -102,7 +102,7 @@ def simulate_delivery(
     low: str,
     at: datetime,
 ) -> ResultDelivery:
-    """What the sandbox lab sends as an order comes to the low-level status `low`.
+    """Simulate the delivery that brings an order to the status `low`.
 
     `partial_results`: half of what is still due, of a last one its preliminary value.
     `corrected`: anew what is worse than asked for, else one result. Else all the rest.
@@ -159,7 +159,7 @@ def simulate_delivery(
 
 
 class _SeededDraw:
-    """Numbers from 0 to 1 that a seed decides."""
+    """Pseudo-random numbers from 0 to 1 by seed."""
 
     def __init__(self, seed: str) -> None:
         self._seed = seed
@@ -172,7 +172,7 @@ class _SeededDraw:
 def _rank_tests(
     markers: Iterable[Marker], draw: _SeededDraw, *, panic_first: bool
 ) -> list[_SimulatedTest]:
-    """What is asked for, once each; what stands out is taken from the front."""
+    """Return the tests once each; findings are taken from the front."""
     tests: dict[str, _SimulatedTest] = {}
     for marker in sorted(markers, key=lambda one: one.pk):
         for test in _tests_of_marker(marker):
@@ -220,7 +220,7 @@ def _simulated_test(marker: Marker, expected: ExpectedResult) -> _SimulatedTest:
 def _outstanding_tests(
     tests: list[_SimulatedTest], before: ResultVersion | None
 ) -> list[_SimulatedTest]:
-    """What has not come yet, or not for good."""
+    """Return the tests without a final result."""
     if before is None:
         return tests
     came = {
@@ -245,7 +245,7 @@ def _pick_tests_to_correct(
 def _spread_interpretations(
     wanted: Interpretation, number: int
 ) -> list[Interpretation]:
-    """How each of a delivery's results lies, so that the worst is as asked for."""
+    """Return each result's interpretation; the worst is as requested."""
     standing_out = [wanted]
     if wanted == Interpretation.ABNORMAL:
         standing_out = [wanted] * max(1, number // 3)
@@ -260,7 +260,7 @@ def _spread_interpretations(
 def _assign_result_types(
     tests: Sequence[_SimulatedTest], wanted: tuple[ResultType, ...]
 ) -> list[str]:
-    """A type for each result: its own where it is wanted, and each wanted one once."""
+    """Return each result's type: its own if requested; each requested type once."""
     if not wanted:
         return [test.type for test in tests]
     kinds: list[str] = [
@@ -310,7 +310,7 @@ def _simulate_result(
 def _simulate_value(
     test: _SimulatedTest, kind: str, lie: Interpretation, draw: _SeededDraw
 ) -> tuple[str, str, str]:
-    """The text of a result, its reference range and its flag."""
+    """Return a result's text, reference range and flag."""
     if kind == ResultType.COMMENT:
         text, flag = _COMMENTS.get(lie, ("See the laboratory's own report.", ""))
         return text, "", flag
@@ -388,7 +388,7 @@ def _amount_inside(low: float | None, high: float | None, drawn: float) -> float
 def _amount_outside(
     low: float | None, high: float | None, lie: Interpretation, drawn: float
 ) -> tuple[bool, float]:
-    """Whether it lies above, and where: further out when critical."""
+    """Return whether a value is above, and the value: further out when critical."""
     far = lie == Interpretation.CRITICAL
     if high is None:
         return False, (low or 1.0) * ((0.2 if far else 0.6) + 0.2 * drawn)
@@ -401,7 +401,7 @@ def _amount_outside(
 
 
 def _rounding_unit(low: float | None, high: float | None) -> Decimal:
-    """The last digit that is written: that of the bounds, one more if they are near."""
+    """Return the last digit to write: as the bounds, one more if they are close."""
     known = [Decimal(str(one)).normalize() for one in (low, high) if one is not None]
     places = max(0, *(-int(one.as_tuple().exponent) for one in known))
     width = abs(known[-1] - known[0]) if len(known) > 1 else abs(known[0])

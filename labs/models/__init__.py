@@ -1,4 +1,4 @@
-"""Tables of lab testing: catalogue, lab accounts, orders, results, visits.
+"""Tables of lab testing: catalog, lab accounts, orders, results, appointments.
 
 Must not be here: anything that writes a row.
 """

@@ -1,4 +1,4 @@
-"""LabAccount: a customer's account at a lab, shared by the teams on its allow-list."""
+"""LabAccount: an organization's account at a lab, and the teams that may use it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class LabAccountManager(models.Manager["LabAccount"]):
-    """Every query names a tenant: by `linked_to` or `of_organisation`."""
+    """Requires a tenant for every query: `linked_to` or `of_organisation`."""
 
     def linked_to(self, tenant: Tenant) -> models.QuerySet[LabAccount]:
-        """Accounts that this tenant's orders may use."""
+        """Return the accounts this tenant's orders may use."""
         rows: models.QuerySet[LabAccount] = models.QuerySet(self.model, using=self._db)
         return rows.filter(
             organisation_id=tenant.team.organisation_id,
@@ -32,7 +32,7 @@ class LabAccountManager(models.Manager["LabAccount"]):
         )
 
     def of_organisation(self, tenant: Tenant) -> models.QuerySet[LabAccount]:
-        """Accounts of the tenant's organisation, linked to its team or not."""
+        """Return the organization's accounts, linked to the tenant's team or not."""
         rows: models.QuerySet[LabAccount] = models.QuerySet(self.model, using=self._db)
         return rows.filter(
             organisation_id=tenant.team.organisation_id, environment=tenant.environment
@@ -94,7 +94,7 @@ class LabAccount(models.Model):
 
 
 class LabAccountTeam(models.Model):
-    """A team that a lab account is linked to (the wire's `team_id_allowlist`)."""
+    """A team linked to a lab account (the wire's `team_id_allowlist`)."""
 
     account = models.ForeignKey(
         LabAccount, on_delete=models.CASCADE, related_name="team_links"

@@ -1,4 +1,4 @@
-"""Visits for taking samples, their steps, and the places of slots they take.
+"""Appointments, their events, and the slot places they take.
 
 Must not be here: slots, which are reckoned from opening hours and never stored
 (labs.gateways.booking_directory).
@@ -27,7 +27,7 @@ from portal.lib.translation import gettext_lazy
 
 
 class Appointment(TenantOwned):
-    """A visit of an order's patient (contract 6.18); `id` is the wire's.
+    """An appointment of an order's patient (contract 6.18); `id` is the wire's.
 
     Site, address, coordinates (degrees) and zone are as they were when it was booked.
     `start_at` and `end_at` are None while a request has no time. `reference` is what
@@ -87,11 +87,11 @@ class Appointment(TenantOwned):
 
     @property
     def is_active(self) -> bool:
-        """Whether it still takes place, as far as is known."""
+        """Return whether the appointment is still expected to take place."""
         return self.status in ACTIVE
 
     def can_reschedule(self, at: datetime) -> bool:
-        """Whether it may be moved: confirmed, and not begun."""
+        """Return whether it can be rescheduled: confirmed and not started."""
         return (
             self.status == AppointmentStatus.CONFIRMED
             and self.start_at is not None
@@ -100,7 +100,7 @@ class Appointment(TenantOwned):
 
 
 class AppointmentEvent(TenantOwned):
-    """One step of a visit; `data` is the wire's free object."""
+    """A status change of an appointment; `data` is the wire's free object."""
 
     appointment = models.ForeignKey(
         Appointment, on_delete=models.CASCADE, related_name="events"
@@ -125,7 +125,7 @@ class AppointmentEvent(TenantOwned):
 
 
 class SlotPlace(models.Model):
-    """One taken place of a slot: of an appointment, or held for an order.
+    """One taken place of a slot: by an appointment, or held for an order.
 
     That a slot is full is told by the unique constraint, never by a count before.
     `pool` parts those who share places: production is PRODUCTION_POOL, each sandbox has
@@ -178,7 +178,7 @@ class SlotPlace(models.Model):
 
 
 class SandboxVisit(models.Model):
-    """What the sandbox's provider remembers of a booking it was asked for.
+    """A booking stored by the sandbox provider.
 
     `answers_at` is from when on it says yes or, with `is_refused`, no.
     """

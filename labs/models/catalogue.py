@@ -1,4 +1,4 @@
-"""Lab, Marker and ExpectedResult, which are reference data, and LabTest, a panel.
+"""Reference data (Lab, Marker, ExpectedResult) and LabTest, a tenant's panel.
 
 Labs and markers are the same for every tenant; panels are a tenant's own, laid from
 the reference set when the tenant is made, so that archiving or renaming one is nobody
@@ -50,7 +50,7 @@ class Lab(models.Model):
 
 
 class Marker(models.Model):
-    """What a lab lets one order (contract 6.2); `id` is the wire's integer.
+    """An orderable item of a lab (contract 6.2); `id` is the wire's integer.
 
     `provider_id` is the lab's own code of the test. `price` in US dollars, None where
     the contract with the lab says it. `aoe_questions` are those of contract 6.2, asked
@@ -93,7 +93,7 @@ class Marker(models.Model):
 
 
 class ExpectedResult(models.Model):
-    """A result that a marker gives (contract 6.2), and how a sandbox makes one.
+    """A result a marker reports (contract 6.2), with bounds for simulation.
 
     `low` and `high` are the reference bounds in `unit`; `coded_values` the constants of
     a coded result, the normal one first. `loinc_name` is the official long common name.
@@ -124,10 +124,10 @@ class ExpectedResult(models.Model):
 
 
 class LabTestQuerySet(TenantQuerySet["LabTest"]):
-    """Conditions on sets of panels."""
+    """Filters of panels."""
 
     def orderable(self) -> LabTestQuerySet:
-        """Panels that new orders may name."""
+        """Return the panels that can be ordered."""
         return self.filter(status=LabTestStatus.ACTIVE)
 
 

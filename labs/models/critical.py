@@ -1,4 +1,4 @@
-"""Critical results that somebody has to act on, and what was done. All health data."""
+"""Alerts of critical results and their acknowledgements. All health data."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TOLD_MAX_LENGTH = 150
 
 
 class CriticalAlert(TenantOwned):
-    """The clock of an order's critical results: from when they came until someone acts.
+    """An alert of an order's critical results, until a member acknowledges it.
 
     `version` is the first that had them. `due_at` is when the team's limit passes,
     `escalate_at` when the next mail goes out while nobody has acted, `escalations` how

@@ -1,4 +1,4 @@
-"""What labs send by themselves: messages, and the reports in them. All health data."""
+"""Messages from labs and the reports in them. All health data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WHY_MAX_LENGTH = 500
 
 
 class InboundMessage(TenantOwned):
-    """One message of a lab, taken once: its `digest` tells it from every other.
+    """One message of a lab, processed once; `digest` identifies it.
 
     `content` is kept of what is no set of results: those live in its reports. An answer
     to one of our orders has that `order`. `answer` is what we said (MSA-1), `error_*`
@@ -75,7 +75,7 @@ class InboundMessage(TenantOwned):
 
 
 class InboundReport(TenantOwned):
-    """What a message says of one order of one patient, in exactly one status.
+    """The part of a message about one order of one patient.
 
     `text` is its part of the message, a message of its own, read anew whenever it is
     needed. `placers` are the numbers we gave, `fillers` the lab's, `samples` those of

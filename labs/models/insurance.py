@@ -1,4 +1,4 @@
-"""UserInsurance, how a user is insured, and Payor, an insurer that a team entered."""
+"""UserInsurance: a user's insurance. Payor: an insurer created by a team."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from portal.lib.translation import gettext_lazy
 
 
 class Payor(TenantOwned):
-    """An insurer that is not in the reference set (contract 6.21).
+    """An insurer outside the reference data (contract 6.21).
 
     `address` has the wire's shape. `provider` is a clearing house and
     `provider_payor_id` the insurer's id there, empty where not given.

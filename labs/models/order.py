@@ -1,4 +1,4 @@
-"""Order, its transaction, its events, and the shipment of a kit. All health data."""
+"""Order, its transaction, events and kit shipments. All health data."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ STATUS_MAX_LENGTH = 100
 
 
 class OrderQuerySet(TenantQuerySet["Order"]):
-    """Conditions on sets of orders."""
+    """Filters of orders."""
 
     def live(self) -> Self:
-        """Orders of users that are not deleted."""
+        """Return orders of users that are not deleted."""
         return self.filter(user__deleted_at=None)
 
     def live_among_many(self) -> Self:
-        """The same as live(), for walks over many orders: few users are deleted.
+        """Return the same as live(), faster where few users are deleted.
 
         The few are looked for once, not each order's user.
         """
@@ -48,11 +48,11 @@ class OrderQuerySet(TenantQuerySet["Order"]):
         return self.exclude(user_id__in=deleted.values("pk"))
 
     def of_user(self, user_uuid: UUID) -> Self:
-        """Orders of one user."""
+        """Return the orders of one user."""
         return self.filter(user__uuid=user_uuid)
 
     def of_id_or_user(self, wanted: UUID) -> Self:
-        """The order of this id, or the orders of the user of this id.
+        """Return the order with this id, or the orders of the user with this id.
 
         Not by a join, in which both would be looked for beside every order.
         """
@@ -61,7 +61,7 @@ class OrderQuerySet(TenantQuerySet["Order"]):
 
 
 class OrderTransaction(TenantOwned):
-    """An order with its redraw and its recreations; `id` is the wire's."""
+    """An order with its redraw and recreations; `id` is the wire's."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey("users.User", on_delete=models.PROTECT, related_name="+")
@@ -229,12 +229,12 @@ class Order(TenantOwned):
 
     @property
     def status_parts(self) -> StatusParts:
-        """Top, method and low-level status."""
+        """Return top-level status, method and low-level status."""
         return split_status(self.status)
 
 
 class OrderEvent(TenantOwned):
-    """One step of an order; `id` is the wire's growing integer.
+    """A status change of an order; `id` is the wire's growing integer.
 
     `actor_label` and `why` say who took the step and with what words, for people.
     """
@@ -259,7 +259,7 @@ class OrderEvent(TenantOwned):
 
 
 class Shipment(TenantOwned):
-    """How a kit travels to its person and to the lab (contract 6.10)."""
+    """A shipment of a kit, to the patient or to the lab (contract 6.10)."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     order = models.OneToOneField(

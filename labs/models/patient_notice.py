@@ -1,4 +1,4 @@
-"""PatientNotice: what a patient was told of an order.
+"""PatientNotice: a message to a patient about an order.
 
 Must not be here: an address, a number or a text: they are the order's.
 """
@@ -15,7 +15,7 @@ from portal.lib.translation import gettext_lazy
 
 
 class PatientNotice(TenantOwned):
-    """One message about one step of an order, by one channel; it goes with the order.
+    """One message about one order event by one channel; deleted with the order.
 
     `closed_at` is when it was sent, noted or given up.
     """

@@ -1,4 +1,4 @@
-"""Members who want to be told once an order's requisition is made."""
+"""RequisitionWatch: members to notify when a requisition is created."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from portal.lib.translation import gettext_lazy
 
 
 class RequisitionWatch(TenantOwned):
-    """A member waits for an order's requisition; the row goes with the mail."""
+    """A member's subscription to a requisition; deleted once mailed."""
 
     order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="watches")
     member = models.ForeignKey(

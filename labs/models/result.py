@@ -1,4 +1,4 @@
-"""What labs report of an order: versions of its results. All health data."""
+"""Versions of an order's results as reported by its lab. All health data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from portal.lib.translation import gettext_lazy
 
 
 class ResultVersion(TenantOwned):
-    """All that was known of an order's results after a delivery of its lab.
+    """All results of an order known after one delivery.
 
     Each version is whole: it repeats what earlier deliveries gave. `number` counts from
     1; `is_current` marks the last. `is_correction`: results that were final were
@@ -135,7 +135,7 @@ class Result(TenantOwned):
 
 
 class MissingResult(TenantOwned):
-    """A result that a version lacks, and why as far as it can be told."""
+    """A result that a version lacks, with the reason where known."""
 
     version = models.ForeignKey(
         ResultVersion,
@@ -170,7 +170,7 @@ class MissingResult(TenantOwned):
 
 
 class SampleData(TenantOwned):
-    """A sample that results of a version were made of (contract 6.15).
+    """A sample that results of a version come from (contract 6.15).
 
     Offsets are seconds east of UTC where the lab told them. `laboratories` maps a
     laboratory's code to name, phone_number, medical_director, address.

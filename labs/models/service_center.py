@@ -1,4 +1,4 @@
-"""Service centers of labs, where patients have their samples taken."""
+"""Service centers of labs, where samples are collected."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from portal.lib.translation import gettext_lazy
 
 
 class ServiceCenter(models.Model):
-    """A patient service center (contract 6.17): reference data, the same for all.
+    """A patient service center (contract 6.17): shared reference data.
 
     `hours` are spans by weekday on the center's own clock
     (labs.states.service_centers), `time_zone` is of the IANA database, `places` is how

@@ -1,1 +1,1 @@
-"""The verbs of lab testing."""
+"""Operations of lab testing: every change to its data."""

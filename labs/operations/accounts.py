@@ -1,4 +1,4 @@
-"""Lab accounts: add, change, move and link them, and resolve one for an order.
+"""Lab accounts: create, update and link them, and choose one for an order.
 
 Must not be here: orders, or what a panel may contain.
 """
@@ -41,7 +41,7 @@ DEFAULT_NOTES_MAX_LENGTH = 1000
 
 @dataclass(frozen=True, slots=True)
 class LabAccountRequest:
-    """What staff enter of an account (contract 6.4)."""
+    """The details staff enter for a lab account (contract 6.4)."""
 
     provider_account_id: str
     account_name: str = ""
@@ -53,7 +53,7 @@ class LabAccountRequest:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedAccount:
-    """The account an order is placed on, None for the platform's own, and why."""
+    """The account of an order (None: the platform's), and why it was chosen."""
 
     account: LabAccount | None
     reason: AccountReason
@@ -61,7 +61,7 @@ class ResolvedAccount:
 
 @dataclass(frozen=True, slots=True)
 class LabAccountOptions:
-    """A lab, the tenant's accounts there, and which one an order that names none gets.
+    """A lab with the tenant's accounts and the one an order gets by default.
 
     `resolved` is None where such an order is refused, by the code in `refusal`.
     """
@@ -76,7 +76,7 @@ class LabAccountOptions:
 def create_lab_account(
     *, tenant: Tenant, actor: Actor, lab: Lab, wanted: LabAccountRequest
 ) -> LabAccount:
-    """Add a pending account of the tenant's organisation, linked to the tenant's team.
+    """Create a pending account of the organization, linked to the tenant's team.
 
     Raises: account_number_missing, account_number_too_long, account_number_taken,
     account_name_too_long, default_notes_too_long, delegated_flow_unknown,
@@ -107,7 +107,7 @@ def create_lab_account(
 def update_lab_account(
     *, tenant: Tenant, actor: Actor, account: LabAccount, wanted: LabAccountRequest
 ) -> LabAccount:
-    """Change what staff entered of an account. Raises: as create_lab_account."""
+    """Update an account's details. Raises: as create_lab_account."""
     account = _lock_account(tenant, account)
     changes = {
         name: [getattr(account, name), value]
@@ -127,7 +127,7 @@ def update_lab_account(
 def change_lab_account_status(
     *, tenant: Tenant, actor: Actor, account: LabAccount, to: LabAccountStatus
 ) -> LabAccount:
-    """The one writer of an account's status. Raises: transition_not_allowed."""
+    """Change an account's status; the only writer. Raises: transition_not_allowed."""
     account = _lock_account(tenant, account)
     old = account.status
     move_status(account, moves=LAB_ACCOUNT_MOVES, to=to, updated_at=timezone.now())
@@ -141,7 +141,7 @@ def change_lab_account_status(
 def set_lab_account_teams(
     *, tenant: Tenant, actor: Actor, account: LabAccount, team_ids: Sequence[UUID]
 ) -> LabAccount:
-    """Set which teams of the organisation may use an account, by their ids.
+    """Set the organization's teams that may use an account, by their ids.
 
     Raises: team_unknown. Source: Contract 9.1 (`team_id_allowlist`).
     """
@@ -181,7 +181,7 @@ def resolve_lab_account(
     importing: bool = False,
     leave_out: LabAccount | None = None,
 ) -> ResolvedAccount:
-    """The account for an order of `lab`: the one `wanted`, or the only possible one.
+    """Return the account for an order of `lab`: the `wanted` or only possible one.
 
     `leave_out` is the account of an order recreated for its wrong lab: it is never
     carried over. Raises: lab_account_not_found (404, also for one that is not linked);
@@ -216,7 +216,7 @@ def resolve_lab_account(
 
 
 def list_account_options_by_lab(*, tenant: Tenant) -> list[LabAccountOptions]:
-    """Each lab with what an order of it would be placed on; two queries.
+    """List each lab with the accounts an order could use; two queries.
 
     Labs with accounts of the tenant come first, then by name. Source: Contract 6.4.
     """
@@ -246,7 +246,7 @@ def _choose_only_account(
     importing: bool,
     leave_out: LabAccount | None,
 ) -> ResolvedAccount:
-    """The only possible one of a lab's linked accounts, by the rules of 6.4."""
+    """Return the only possible linked account of a lab (contract 6.4)."""
     others = [account for account in candidates if account != leave_out]
     left_out = len(others) < len(candidates)
     if not others:
@@ -277,7 +277,7 @@ def _choose_only_account(
 def require_billing_allowed(
     *, account: LabAccount | None, billing_type: str, state: str
 ) -> None:
-    """Refuse who pays where the account does not allow it. Raises: billing_not_allowed.
+    """Refuse a billing type the account does not allow. Raises: billing_not_allowed.
 
     The platform's own account bills in every state. Source: Contract 6.4, 6.6.
     """
@@ -348,7 +348,7 @@ def _save_account(account: LabAccount, **how: Any) -> None:
 
 
 def _validate_request(wanted: LabAccountRequest) -> dict[str, Any]:
-    """The columns of a request, trimmed; states sorted, so that equals compare so."""
+    """Return a request's columns, trimmed; states sorted, so that equals compare so."""
     number = wanted.provider_account_id.strip()
     if not number:
         raise DomainError(

@@ -1,4 +1,4 @@
-"""Orders and messages of labs that have grown old: counted, and removed.
+"""Retention: count and delete old orders and lab messages.
 
 Must not be here: how old (accounts.operations.retention).
 """
@@ -34,12 +34,12 @@ _STEP = 50
 
 
 def count_old_orders(tenant: Tenant, before: datetime) -> Aged:
-    """Orders that ended and have not changed since before a moment."""
+    """Count ended orders that have not changed since a moment."""
     return count_aged(_ended_orders_before(tenant, before), "updated_at")
 
 
 def delete_old_orders(tenant: Tenant, before: datetime) -> Iterator[int]:
-    """Delete old orders with their results and visits."""
+    """Delete old orders with their results and appointments."""
     return remove_in_steps(
         _ended_orders_before(tenant, before),
         step=_STEP,
@@ -48,12 +48,12 @@ def delete_old_orders(tenant: Tenant, before: datetime) -> Iterator[int]:
 
 
 def count_old_messages(tenant: Tenant, before: datetime) -> Aged:
-    """Messages of labs that wait for nobody and came before a moment."""
+    """Count lab messages received before a moment that need no review."""
     return count_aged(_reviewed_messages_before(tenant, before), "received_at")
 
 
 def delete_old_messages(tenant: Tenant, before: datetime) -> Iterator[int]:
-    """Delete old messages as they came; the results that were read of them stay."""
+    """Delete old lab messages; results read from them stay."""
     return remove_in_steps(_reviewed_messages_before(tenant, before))
 
 

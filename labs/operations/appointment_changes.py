@@ -1,4 +1,4 @@
-"""What becomes of a booked visit: moved, called off, given a time, completed.
+"""Changes to a booked appointment: reschedule, cancel, schedule, complete.
 
 The provider is asked outside any transaction. Must not be here: booking one
 (operations.appointments), what the clock does (operations.appointment_upkeep).
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 def reschedule_appointment(
     *, order: Order, actor: Actor, booking_key: str, notes: str | None = None
 ) -> Appointment:
-    """Move an order's visit to another slot; the old one is freed once the new is had.
+    """Reschedule an appointment; the old slot stays until the new one is confirmed.
 
     Call it outside any transaction. Notes of None stay as they were; a move to the slot
     that it has changes nothing. Raises: appointment_not_found (404);
@@ -110,7 +110,7 @@ def reschedule_appointment(
 
 
 def require_reschedulable(*, order: Order) -> Appointment:
-    """The visit of an order that may be moved.
+    """Return the order's appointment if it can be rescheduled.
 
     Raises: appointment_not_found (404); appointment_not_reschedulable.
     """
@@ -133,7 +133,7 @@ def cancel_appointment(
     note: str = "",
     kind: AppointmentType | None = None,
 ) -> Appointment:
-    """Call an order's visit off; its place is free at once, its provider told by a job.
+    """Cancel an appointment, free its slot and enqueue the provider's cancellation.
 
     With `kind` a visit of that kind alone. Raises: appointment_not_found (404);
     appointment_cancelled, where it was called off before; cancellation_reason_unknown;
@@ -178,7 +178,7 @@ def cancel_locked_appointment(
     note: str = "",
     is_refundable: bool = True,
 ) -> Appointment:
-    """Call off a visit of a locked order for whatever reason.
+    """Cancel an appointment of a locked order for any reason.
 
     Raises: transition_not_allowed.
     """
@@ -205,7 +205,7 @@ def cancel_locked_appointment(
 
 
 def cancel_home_appointment(*, order: Order, actor: Actor) -> None:
-    """Call off the visit to a home of a locked order that was called off itself.
+    """Cancel the at-home appointment of a locked, cancelled order.
 
     A visit to a service center stays, as the person may come for another order.
     Source: Contract 6.12.
@@ -230,7 +230,7 @@ def schedule_requested_appointment(
     end_at: datetime,
     external_id: str = "",
 ) -> Appointment:
-    """Give a requested visit the time that its provider has set; it is confirmed.
+    """Confirm a requested appointment at the time its provider set.
 
     Raises: appointment_not_found (404); appointment_has_time; visit_time_invalid.
     Source: Ours: contract 6.18 leaves open how a request is answered.
@@ -260,7 +260,7 @@ def schedule_requested_appointment(
 
 @transaction.atomic
 def complete_appointment(*, order: Order, actor: Actor) -> Appointment:
-    """Note that an order's visit took place; a home visit completes the draw.
+    """Complete an order's appointment; an at-home one completes the draw.
 
     Raises: appointment_not_found (404); transition_not_allowed. Source: Contract 6.18.
     """
@@ -284,7 +284,7 @@ def _is_at_slot(appointment: Appointment, slot: OfferedSlot) -> bool:
 
 
 def _is_refundable(appointment: Appointment, reason: CancellationReason | None) -> bool:
-    """Visits to a home are refunded until a day before (contract 6.18)."""
+    """Return whether a cancellation is refunded (contract 6.18)."""
     if reason is not None and not reason.is_refundable:
         return False
     if appointment.type != AppointmentType.PHLEBOTOMY or appointment.start_at is None:

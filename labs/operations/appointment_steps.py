@@ -1,4 +1,4 @@
-"""A visit's steps: the one writer of its status, its event, its order's steps.
+"""The only writer of an appointment's status, its events and its order's steps.
 
 Must not be here: why a visit takes a step (labs.operations.appointments and the others
 that book, keep and call off).
@@ -45,7 +45,7 @@ _PENDING, _SCHEDULED = "appointment_pending", "appointment_scheduled"
 def store_appointment(
     *, appointment: Appointment, order: Order, actor: Actor, data: Mapping[str, Any]
 ) -> Appointment:
-    """Store a new visit of a locked order with its first event, and tell of it.
+    """Store a new appointment of a locked order and emit its first event.
 
     The order takes the steps that belong to it. Source: Contract 6.18.
     """
@@ -69,7 +69,7 @@ def change_appointment_status(
     data: Mapping[str, Any],
     changes: Mapping[str, object] | None = None,
 ) -> Appointment:
-    """The one writer of a visit's status: check, move, write the event, emit.
+    """Change an appointment's status: check, store, emit; the only writer.
 
     `order` is the visit's, locked; it takes the steps that belong to the visit's, as
     far as it still can. `changes` are columns that are set with the status. Raises:
@@ -96,7 +96,7 @@ def change_appointment_status(
 def _advance_order_with_appointment(
     appointment: Appointment, order: Order, actor: Actor, *, moved: bool
 ) -> None:
-    """Let the order take the steps of its visit that it can take (contract 6.18)."""
+    """Advance the order with its appointment where it can (contract 6.18)."""
     match appointment.status:
         case AppointmentStatus.PENDING:
             _advance_order_if_possible(order, actor, _PENDING)
@@ -165,5 +165,5 @@ def _record_appointment_change(
 
 
 def known_low_level_status(order: Order) -> str:
-    """The low-level status of an order as far as we know it."""
+    """Return an order's last known low-level status."""
     return split_status(find_last_known_status(order)).low

@@ -1,4 +1,4 @@
-"""What the clock does to visits: confirms, gives up, frees what nobody books.
+"""Scheduled work on appointments: confirm, cancel and free unused slots.
 
 Everything here may run twice. Must not be here: what people ask for
 (operations.appointments, operations.appointment_changes).
@@ -58,7 +58,7 @@ _TAKES_PLACE_WITHIN = timedelta(days=60)
 
 
 def maintain_appointments(*, at: datetime) -> None:
-    """Free holds that have ended; enqueue the settling of every visit that waits.
+    """Free expired holds and enqueue a check of each unconfirmed appointment.
 
     Over all tenants, each minute. A claim whose process died is freed, and given back
     to its provider, who may have said yes. Source: Contract 6.18.
@@ -83,7 +83,7 @@ def maintain_appointments(*, at: datetime) -> None:
 
 @transaction.atomic
 def release_expired_claim(*, place_id: int, at: datetime) -> None:
-    """Free a claim that has ended, and have its provider told."""
+    """Release an expired claim and enqueue its cancellation at the provider."""
     place = (
         SlotPlace.objects.select_for_update(of=("self",))
         .filter(pk=place_id, appointment=None, expires_at__lte=at)
@@ -97,7 +97,7 @@ def release_expired_claim(*, place_id: int, at: datetime) -> None:
 
 
 def cancel_unused_booking(*, tenant: Tenant, reference: UUID) -> None:
-    """Give a booking back to its provider, unless it is in use again.
+    """Cancel a booking at its provider unless it is in use again.
 
     Raises: ProviderSilent (the job runs again).
     """
@@ -112,7 +112,7 @@ def cancel_unused_booking(*, tenant: Tenant, reference: UUID) -> None:
 
 
 def confirm_or_cancel_appointment(*, tenant: Tenant, appointment_id: UUID) -> None:
-    """Confirm a visit that waits, or give it up; nothing where it still has time.
+    """Confirm or cancel an unconfirmed appointment; do nothing while time is left.
 
     Pending until its provider answers or `confirm_by` passes; reserved until its
     requisition is made, or 8 hours have passed since the order, or 2 are left before
@@ -136,7 +136,7 @@ def confirm_or_cancel_appointment(*, tenant: Tenant, appointment_id: UUID) -> No
 def confirm_appointment(
     *, appointment: Appointment, order: Order, actor: Actor, external_id: str = ""
 ) -> Appointment:
-    """Note that the provider has confirmed a visit of a locked order.
+    """Confirm an appointment of a locked order with the provider's id.
 
     Raises: transition_not_allowed.
     """
@@ -152,7 +152,7 @@ def confirm_appointment(
 
 
 def complete_collected_appointments(*, at: datetime) -> int:
-    """Complete the visits whose samples have reached the lab; returns how many.
+    """Complete appointments whose samples reached the lab; return how many.
 
     Over all tenants. Source: Ours: contract 6.18 leaves open who completes a visit.
     """
@@ -179,12 +179,12 @@ def complete_collected_appointments(*, at: datetime) -> int:
 
 
 def delete_old_sandbox_bookings(*, at: datetime) -> None:
-    """Let the sandbox's provider forget what it was asked long ago."""
+    """Delete old bookings of the sandbox provider."""
     SandboxVisit.objects.filter(answers_at__lt=at - _REMEMBERED).delete()
 
 
 def _check_reserved_appointment(appointment: Appointment) -> tuple[str, str]:
-    """Why a reserved visit is given up, or the id that confirms it; neither: wait."""
+    """Return a reason to cancel or an id that confirms; neither means wait."""
     order, now = appointment.order, timezone.now()
     if known_low_level_status(order) == "ordered":
         starts_soon = (
@@ -238,7 +238,7 @@ def _retry_booking(appointment: Appointment) -> tuple[str, str]:
 
 
 def _booked_site(appointment: Appointment) -> Site:
-    """The site as it was when the visit was booked; its hours matter no more."""
+    """Build the site as it was when the appointment was booked."""
     return Site(
         kind=AppointmentType(appointment.type),
         provider=appointment.provider,

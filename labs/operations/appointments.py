@@ -1,4 +1,4 @@
-"""Booking visits: a place is claimed, the provider asked, its answer stored.
+"""Book appointments: claim a slot, book at the provider, store the outcome.
 
 The provider is asked outside any transaction. Must not be here: moving a visit or
 calling it off (operations.appointment_changes), what the clock does to it
@@ -68,7 +68,7 @@ _BOOKABLE = {
 
 @dataclass(frozen=True, slots=True)
 class BookingRequest:
-    """A slot that is to be booked.
+    """A slot to book.
 
     `reference` is the same for every try of one booking; the first that got through
     is found by it. Without `waits_on` a provider that stays silent for `sync_timeout`
@@ -85,7 +85,7 @@ class BookingRequest:
 
 @dataclass(frozen=True, slots=True)
 class SlotClaim:
-    """A place that is claimed for an order, and what its provider is asked for."""
+    """A slot claimed for an order, with the request to its provider."""
 
     place_id: int
     order: Order
@@ -94,12 +94,12 @@ class SlotClaim:
 
 
 def make_booking_reference(*, order: Order, key: str) -> UUID:
-    """The reference of every try of a booking that is sent with one idempotency key."""
+    """Return one reference for all attempts with the same idempotency key."""
     return uuid.uuid5(order.pk, key)
 
 
 def require_bookable(*, order: Order) -> bool:
-    """Refuse an order that no visit can be booked for; whether it would be early.
+    """Refuse an order that can't be booked; return whether booking is early.
 
     Early is before its requisition, where the team may: the visit is then reserved.
     Raises: method_without_visits; requisition_missing; order_not_bookable;
@@ -130,7 +130,7 @@ def require_bookable(*, order: Order) -> bool:
 
 
 def require_appointment_type(*, order: Order, kind: AppointmentType) -> None:
-    """Refuse an order whose samples are taken elsewhere. Raises: kind_of_visit_wrong.
+    """Refuse an order with another collection place. Raises: kind_of_visit_wrong.
 
     Source: Contract 6.18.
     """
@@ -145,7 +145,7 @@ def require_appointment_type(*, order: Order, kind: AppointmentType) -> None:
 def book_appointment(
     *, order: Order, actor: Actor, wanted: BookingRequest
 ) -> Appointment:
-    """Book a slot for an order: claim a place, ask the provider, store its answer.
+    """Book a slot for an order: claim it, ask the provider, store the outcome.
 
     Call it outside any transaction. Confirmed, or reserved where the order has no
     requisition yet, or pending where the provider is silent and `waits_on`. A try
@@ -204,7 +204,7 @@ def request_home_appointment(
     address: Mapping[str, Any],
     notes: str = "",
 ) -> Appointment:
-    """Ask a provider for a visit to a home; the time is its own to set.
+    """Request an at-home appointment; the provider sets its time.
 
     Pending, without times, until labs.operations.appointment_changes.schedule_visit.
     `address` has the wire's shape of contract 6.18. Raises: those of require_bookable;
@@ -233,7 +233,7 @@ def request_home_appointment(
 
 
 def find_bookable_slot(*, order: Order, booking_key: str) -> OfferedSlot:
-    """The slot of a key, where it is one for visits of this order.
+    """Return the slot of a booking key if this order can use it.
 
     Raises: booking_key_invalid; site_inactive; slot_taken, where the key has expired or
     the time has come; kind_of_visit_wrong; site_of_another_lab. Source: Contract 6.18.
@@ -252,7 +252,7 @@ def find_bookable_slot(*, order: Order, booking_key: str) -> OfferedSlot:
 def claim_slot(
     *, order: Order, slot: OfferedSlot, reference: UUID | None, notes: str
 ) -> SlotClaim | None:
-    """Claim a place of a slot for a locked order; None where all are taken.
+    """Claim a slot for a locked order; None where all places are taken.
 
     A place that an earlier try has claimed comes with the reference of that try.
     """
@@ -276,7 +276,7 @@ def claim_slot(
 
 
 def book_at_provider(*, claim: SlotClaim, within: timedelta) -> str:
-    """The provider's id of a claimed visit, booked now or by an earlier try.
+    """Book a claimed slot at its provider and return the provider's id.
 
     Call it outside any transaction. Raises: slot_taken, its place freed;
     provider_silent (503), its place kept until the answer is known.
@@ -297,13 +297,13 @@ def book_at_provider(*, claim: SlotClaim, within: timedelta) -> str:
 
 
 def undo_claim(*, claim: SlotClaim) -> None:
-    """Undo a claim whose booking came to nothing: its place, and at its provider."""
+    """Undo a failed claim: free its slot and cancel it at the provider."""
     release_slot_place(claim.place_id)
     enqueue_booking_cancellation(order=claim.order, reference=claim.request.reference)
 
 
 def enqueue_booking_cancellation(*, order: Order, reference: UUID) -> None:
-    """Enqueue giving a booking back to its provider."""
+    """Enqueue cancelling a booking at its provider."""
     enqueue(
         RELEASE_JOB,
         tenant=order.tenant,
@@ -313,7 +313,7 @@ def enqueue_booking_cancellation(*, order: Order, reference: UUID) -> None:
 
 
 def appointment_site_fields(site: Site) -> dict[str, Any]:
-    """What an appointment keeps of its site."""
+    """Return the columns an appointment copies from its site."""
     return {
         "type": site.kind,
         "provider": site.provider,
@@ -327,7 +327,7 @@ def appointment_site_fields(site: Site) -> dict[str, Any]:
 
 
 def appointment_slot_fields(slot: OfferedSlot) -> dict[str, Any]:
-    """What an appointment keeps of its slot."""
+    """Return the columns an appointment copies from its slot."""
     return {
         **appointment_site_fields(slot.site),
         "start_at": slot.start,

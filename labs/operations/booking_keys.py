@@ -1,4 +1,4 @@
-"""Booking keys: a slot as it was offered, signed, for a quarter of an hour.
+"""Signed booking keys of offered slots, valid for 15 minutes.
 
 Must not be here: whether the slot is still free (labs.operations.slot_places).
 """
@@ -32,7 +32,7 @@ _SIGNATURE = 16
 
 @dataclass(frozen=True, slots=True)
 class OfferedSlot:
-    """What a booking key says: a site, a start (UTC), and until when it was offered."""
+    """The content of a booking key: site, start (UTC) and expiry."""
 
     site: Site
     start: datetime
@@ -40,12 +40,12 @@ class OfferedSlot:
 
     @property
     def end(self) -> datetime:
-        """When the visit ends."""
+        """Return when the appointment ends."""
         return self.start + SLOT_LENGTH
 
 
 class BookingKeys:
-    """Writes and reads the booking keys of one tenant.
+    """Signs and verifies booking keys of one tenant.
 
     A keyed hash of its own: signing by django.core.signing costs ten times as much,
     and an answer holds thousands of keys. The tenant is part of the secret, so a key
@@ -57,11 +57,11 @@ class BookingKeys:
         self._hash = hashlib.blake2b(key=secret, digest_size=_SIGNATURE)
 
     def write(self, site: Site, start: datetime, expires_at: datetime) -> str:
-        """The key of a slot; `site` of a home is written with its address."""
+        """Return a slot's signed key; an at-home site includes its address."""
         return self.writer(site, expires_at)(start)
 
     def writer(self, site: Site, expires_at: datetime) -> Callable[[datetime], str]:
-        """What writes the keys of a site's slots, by their starts."""
+        """Return a function that signs keys of a site's slots by their starts."""
         is_home = site.kind == AppointmentType.PHLEBOTOMY
         said: list[Any] = [
             is_home,
@@ -83,7 +83,7 @@ class BookingKeys:
         return write
 
     def read(self, key: str) -> OfferedSlot:
-        """The slot of a key, expired or not, at its site as it is now.
+        """Return the slot of a key, expired or not, at its current site.
 
         Raises: booking_key_invalid; site_inactive, where visits are no longer booked.
         """

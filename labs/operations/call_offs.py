@@ -1,4 +1,4 @@
-"""Telling a lab that an order which it knows of was called off.
+"""Cancel at the lab the orders that were sent to it.
 
 Must not be here: calling it off (operations.orders, operations.recreations).
 """
@@ -22,7 +22,7 @@ CALL_OFF_JOB = "labs.call_off"
 
 
 def enqueue_lab_cancellation(order: Order) -> None:
-    """Enqueue telling its lab of an order that was called off, if the lab knows it.
+    """Enqueue cancelling an order at its lab if it was sent there.
 
     A sandbox has no lab to tell. Source: Ours: a sample that comes after all is not
     tested, and nobody is billed.
@@ -37,7 +37,7 @@ def enqueue_lab_cancellation(order: Order) -> None:
 
 
 def cancel_at_lab(*, tenant: Tenant, order_id: UUID) -> None:
-    """Tell the lab. Raises: LabUnavailable (the job runs again)."""
+    """Cancel an order at its lab. Raises: LabUnavailable (the job runs again)."""
     order = orders_with_details(tenant=tenant).filter(pk=order_id).first()
     if order is not None:
         order.tenant = tenant
@@ -45,6 +45,6 @@ def cancel_at_lab(*, tenant: Tenant, order_id: UUID) -> None:
 
 
 def _was_sent_to_lab(order: Order) -> bool:
-    """Whether we announced it: an imported one was announced elsewhere."""
+    """Return whether the order was sent to the lab; imported ones were not."""
     statuses = order.events.values_list("status", flat=True)
     return any(split_status(status).low == "requisition_created" for status in statuses)

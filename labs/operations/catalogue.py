@@ -1,4 +1,4 @@
-"""Panels of a team: make, approve, rename, archive and bring back.
+"""Panels of a team: create, approve, rename, archive and unarchive.
 
 Must not be here: the reference set (labs.operations.reference), or the panels that
 orders make for themselves (labs.operations.order_sets).
@@ -34,7 +34,7 @@ DESCRIPTION_MAX_LENGTH = 2000
 
 @dataclass(frozen=True, slots=True)
 class LabTestRequest:
-    """A panel as a team asks for it (contract 6.3).
+    """A panel to create (contract 6.3).
 
     Its markers by our ids, or by the codes of the lab that `lab_slug` or the account
     names. `fasting` None: as its markers need it.
@@ -52,7 +52,7 @@ class LabTestRequest:
 
 @transaction.atomic
 def create_lab_test(*, tenant: Tenant, actor: Actor, wanted: LabTestRequest) -> LabTest:
-    """Make a panel that waits for an operator's approval; its price is its markers'.
+    """Create a panel pending approval; its price is the sum of its markers.
 
     Raises: name_missing, name_too_long, description_too_long, markers_invalid,
     lab_missing, several_labs, marker_not_orderable, collection_method_not_offered;
@@ -106,7 +106,7 @@ def create_lab_test(*, tenant: Tenant, actor: Actor, wanted: LabTestRequest) -> 
 
 @transaction.atomic
 def approve_lab_test(*, tenant: Tenant, actor: Actor, lab_test_id: UUID) -> LabTest:
-    """Let a waiting panel be ordered.
+    """Approve a pending panel so that it can be ordered.
 
     Raises: lab_test_not_found (404); transition_not_allowed. Source: Ours (contract
     6.3): operators approve.
@@ -123,7 +123,7 @@ def approve_lab_test(*, tenant: Tenant, actor: Actor, lab_test_id: UUID) -> LabT
 
 @transaction.atomic
 def archive_lab_test(*, tenant: Tenant, actor: Actor, lab_test_id: UUID) -> LabTest:
-    """Take a panel off the catalogue; the orders it has go on as if it had not been.
+    """Archive a panel; its existing orders continue.
 
     Raises: lab_test_not_found (404); transition_not_allowed. Source: Contract 6.3.
     """
@@ -134,7 +134,7 @@ def archive_lab_test(*, tenant: Tenant, actor: Actor, lab_test_id: UUID) -> LabT
 
 @transaction.atomic
 def unarchive_lab_test(*, tenant: Tenant, actor: Actor, lab_test_id: UUID) -> LabTest:
-    """Put an archived panel back to the status it held before.
+    """Restore an archived panel to its earlier status.
 
     Raises: lab_test_not_found (404); transition_not_allowed. Source: Contract 6.3.
     """
@@ -154,7 +154,7 @@ def update_lab_test(
     name: str | None = None,
     is_archived: bool | None = None,
 ) -> LabTest:
-    """Rename a panel, archive it or bring it back; None and what is so already stay.
+    """Rename, archive or unarchive a panel; None leaves a value unchanged.
 
     Raises: lab_test_not_found (404); name_missing, name_too_long. Source: Contract 6.3
     (PATCH).
@@ -195,7 +195,7 @@ def _unarchive_locked_panel(panel: LabTest, actor: Actor) -> None:
 def _change_panel_status(
     panel: LabTest, actor: Actor, verb: str, *, to: str, **changes: object
 ) -> None:
-    """The one writer of a panel's status."""
+    """Change a panel's status; the only writer."""
     old = panel.status
     move_status(
         panel, moves=LAB_TEST_MOVES, to=to, updated_at=timezone.now(), **changes
@@ -217,7 +217,7 @@ def _validate_name(text: str) -> str:
 
 
 def _find_requested_lab(tenant: Tenant, wanted: LabTestRequest) -> Lab | None:
-    """The lab of the account or the slug, which must agree; None where neither is."""
+    """Return the lab of the account or slug, which must agree; None without either."""
     lab = None
     if wanted.lab_account_id is not None:
         lab = find_linked_account(tenant=tenant, account_id=wanted.lab_account_id).lab

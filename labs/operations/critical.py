@@ -1,4 +1,4 @@
-"""Critical results: start the clock, take the acknowledgement, tell more people.
+"""Critical results: open alerts, acknowledge them, escalate overdue ones.
 
 Mail names no person and no value: it says that there is something to look at. Must not
 be here: which result is critical, or the event of it (labs.operations.results).
@@ -47,12 +47,12 @@ _log = logging.getLogger(__name__)
 
 
 class MailNotAccepted(Exception):
-    """The mail server did not take a mail; the job runs again."""
+    """The mail server did not accept a mail; the job runs again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
-    """What was done about a critical result, in the words of who did it.
+    """What was done about a critical result, as entered by the member.
 
     `told` is who was told, `told_at` when, `was_read_back` that they repeated it; all
     three are left out by who treats the patient.
@@ -67,7 +67,7 @@ class Acknowledgement:
 
 @transaction.atomic
 def open_critical_alert(*, order: Order, version: ResultVersion) -> CriticalAlert:
-    """Start the clock of a version that has critical results not known before.
+    """Open an alert for a version with new critical results.
 
     An order whose clock runs already keeps it. Mail goes at once to the team's address
     for critical results and to members who want that. Source: Issue "Results and
@@ -99,7 +99,7 @@ def open_critical_alert(*, order: Order, version: ResultVersion) -> CriticalAler
 def acknowledge_critical_alert(
     *, tenant: Tenant, actor: Actor, alert_id: int, given: Acknowledgement, name: str
 ) -> CriticalAlert:
-    """Stop the clock: a member says what was done, and who was told of it.
+    """Acknowledge an alert: store what was done and who was notified.
 
     `name` is the member's as people know it. Raises: actor_not_a_member (403);
     critical_alert_not_found (404); already_acknowledged (409); action_missing,
@@ -163,7 +163,7 @@ def acknowledge_critical_alert(
 
 @transaction.atomic
 def escalate_overdue_alerts(*, at: datetime) -> int:
-    """Mail of each critical result whose limit has passed `at` a moment.
+    """Enqueue mails for alerts past their limit at a moment; return how many.
 
     Over all tenants; returns how many. Each mail is a job in the same transaction, and
     the wait until the next one is set with it: a run that dies sends none twice.
@@ -189,7 +189,7 @@ def escalate_overdue_alerts(*, at: datetime) -> int:
 
 
 def mail_critical_alert(*, tenant: Tenant, alert_id: int, escalation: int) -> None:
-    """Mail that a critical result waits; nothing once somebody has acknowledged it.
+    """Mail that a critical result needs acknowledgement; nothing once it is.
 
     It goes to the team's address, and to members as they chose: `escalation` 0 to those
     who want to know at once, later ones also to all who may acknowledge. Raises:
@@ -198,7 +198,7 @@ def mail_critical_alert(*, tenant: Tenant, alert_id: int, escalation: int) -> No
     alert = _find_unacknowledged_alert(tenant, alert_id)
     if alert is None:
         return
-    happening = _critical_happening(tenant, alert, escalation)
+    happening = _build_critical_notice(tenant, alert, escalation)
     members = record_notice_mailed_by_caller(
         tenant=tenant, happening=happening, at=timezone.now()
     )
@@ -231,7 +231,7 @@ def mail_critical_alert(*, tenant: Tenant, alert_id: int, escalation: int) -> No
 
 
 def post_critical_notice(*, tenant: Tenant, alert_id: int, escalation: int) -> None:
-    """Let the queue of notices tell members what every run of a mail was refused for.
+    """Queue a notice to members for a mail that failed on every attempt.
 
     Nothing once somebody has acknowledged it.
     """
@@ -239,7 +239,7 @@ def post_critical_notice(*, tenant: Tenant, alert_id: int, escalation: int) -> N
     if alert is not None:
         post_notice(
             tenant=tenant,
-            happening=_critical_happening(tenant, alert, escalation),
+            happening=_build_critical_notice(tenant, alert, escalation),
             at=timezone.now(),
         )
 
@@ -252,10 +252,10 @@ def _find_unacknowledged_alert(tenant: Tenant, alert_id: int) -> CriticalAlert |
     return found
 
 
-def _critical_happening(
+def _build_critical_notice(
     tenant: Tenant, alert: CriticalAlert, escalation: int
 ) -> NoticeEvent:
-    """One step of waiting, as members are told of it."""
+    """Build the notice of one escalation step."""
     return NoticeEvent(
         kind=NoticeKind.CRITICAL_RESULT,
         key=f"{alert.pk}-{escalation}",

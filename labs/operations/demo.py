@@ -31,7 +31,7 @@ _NOTES = "Demo account: no patient of this order is real."
 
 @transaction.atomic
 def load_demo_accounts(scene: DemoScene) -> None:
-    """Give the sandbox an account at each of three labs where it has none yet.
+    """Create an account at each of three labs in the sandbox, if missing.
 
     A lab with an account of the team's own is left alone: a second active one would
     make its orders name their account. Source: Contract 6.18.

@@ -1,4 +1,4 @@
-"""Demo messages of a lab that wait for a person: one misspelt, one torn.
+"""Demo lab messages that need review: a misspelled name and a broken file.
 
 Must not be here: the demo's orders (operations.demo_orders).
 """
@@ -22,7 +22,7 @@ _SEX = {"female": "F", "male": "M"}
 
 
 def load_demo_messages(scene: DemoScene) -> None:
-    """Take results of somebody whose name the lab misspelt, and a torn message.
+    """Load results with a misspelled name, and a broken message.
 
     The same messages each time, so that a second run changes nothing. Nothing without
     an order that waits for results. Source: Ours: a newcomer sees the queue at work.

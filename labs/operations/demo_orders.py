@@ -1,4 +1,4 @@
-"""Demo data of orders: those of the last weeks, by every method, in many states.
+"""Demo orders of the last weeks, by every collection method and in many states.
 
 Must not be here: the lab accounts they use (labs.operations.demo), or a result value
 (the sandbox lab makes them up).
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _DemoOrder:
-    """An order and how far it has come.
+    """A demo order and how far it advances.
 
     `panel` is the reference slug of its panel, `days` how many days ago each of its
     steps was taken, first to last, 0 within the last hour, `goals` the low-level
@@ -247,7 +247,7 @@ _COURSES: tuple[tuple[_DemoOrder, ...], ...] = (
 
 
 def load_demo_orders(scene: DemoScene) -> None:
-    """Give demo people the orders of the last weeks, by every method.
+    """Create demo orders of the last weeks by every collection method.
 
     Who has an order already gets none. An order that the team's own accounts or panels
     refuse is left out. Steps are dated back once they are taken; audit and webhooks
@@ -332,7 +332,7 @@ def _place_demo_order(
 def _patient_details(
     person: DemoPerson, patient: tuple[str, ...]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Details and address, as on the wire; the telephone number is of no one."""
+    """Return patient details and address; the phone number is unassigned."""
     first, last, gender, born, street, city, state, code = patient
     details = {
         "first_name": first,
@@ -357,7 +357,7 @@ def _patient_details(
 def _advance_demo_order(
     scene: DemoScene, order: Order, course: _DemoOrder, number: int, *, taken: int
 ) -> None:
-    """Take an order's course, and that of the order that goes on in its place."""
+    """Advance a demo order, and the order that replaces it."""
     tenant, actor = scene.tenant, scene.actor
     for step, low in enumerate(course.goals):
         if course.detail and low == course.goals[-1]:
@@ -387,7 +387,7 @@ def _advance_demo_order(
 
 
 def _simulation_flags(course: _DemoOrder, number: int, step: int) -> SimulationFlags:
-    """How the results of a goal are made up: the same at each load."""
+    """Return the flags of simulated results: the same at each load."""
     return SimulationFlags(
         interpretation=course.lies[step] if step < len(course.lies) else _NORMAL,
         has_missing_results=course.has_missing_results,
@@ -398,7 +398,7 @@ def _simulation_flags(course: _DemoOrder, number: int, step: int) -> SimulationF
 def _backdate_order(
     tenant: Tenant, order: Order, days: tuple[int, ...], number: int, *, taken: int
 ) -> None:
-    """Set when an order's steps were taken; operations know only the present.
+    """Backdate an order's steps; operations only store the present.
 
     `taken` is how many steps its transaction had before it.
     """
@@ -433,7 +433,7 @@ def _backdate_order(
 
 
 def _pick_working_hour(now: datetime, ago: int, number: int, step: int) -> datetime:
-    """A time of a day in the United States, later for each step of the day."""
+    """Return a time of day in the United States, later for each step of the day."""
     midnight = datetime.combine(now.date() - timedelta(days=ago), time(), now.tzinfo)
     minutes = 47 * step + (7 * number + 11 * step * step) % 40
     return midnight + timedelta(hours=14, minutes=minutes)

@@ -1,4 +1,4 @@
-"""Demo results dated back: the sandbox lab reports at the moment of loading.
+"""Backdating of demo results, which are stored at load time.
 
 Must not be here: what they say (labs.gateways.sandbox_results).
 """
@@ -23,7 +23,7 @@ _DRAWN_BEFORE = timedelta(hours=20)
 
 
 def backdate_results(*, order: Order, events: Sequence[OrderEvent]) -> None:
-    """Set when an order's results were drawn, reported and stored.
+    """Backdate when an order's results were collected, reported and stored.
 
     Each version is as old as the step it took, the sample as old as the day before the
     first of them, or the step before it. `events` are all of the order's, first to

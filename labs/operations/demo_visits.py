@@ -1,4 +1,4 @@
-"""Demo data of visits: one of each kind that staff work through.
+"""Demo appointments: one of each kind that staff work through.
 
 Must not be here: the orders they are booked for (labs.operations.demo_orders).
 """
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _DemoAppointment:
-    """A visit for the order of a panel, by its reference slug.
+    """An appointment for the order of a panel, by its reference slug.
 
     `ahead` are the days until it, -1 for one that has passed; a provider that
     `comes` to a home is asked for one instead, and has not answered. `cancelled` is
@@ -73,7 +73,7 @@ _VISITS: dict[int, _DemoAppointment] = {
 
 
 def load_demo_appointments(scene: DemoScene) -> None:
-    """Give orders of demo people visits: soon, passed, called off, not confirmed yet.
+    """Create demo appointments: upcoming, past, cancelled and unconfirmed.
 
     Whose order has had a visit gets none. Where centers are closed on the day, the next
     open one is taken; one that lies in the past is dated back once it is booked, as
@@ -136,7 +136,7 @@ def _create_demo_appointment(
 
 
 def _find_first_free_slot(order: Order, zip_code: str, ahead: int) -> FreeSlot | None:
-    """The first free slot near a home from a day on; the nearest center first.
+    """Return the first free slot near a home from a day on, nearest center first.
 
     For today a center that is or was open today, if any near is.
     """
@@ -161,7 +161,7 @@ def _find_first_free_slot(order: Order, zip_code: str, ahead: int) -> FreeSlot |
 
 
 def _past_start_of(order: Order, slot: FreeSlot, ahead: int) -> datetime | None:
-    """When a visit took place that is over; None for one that is still to come.
+    """Return when a past appointment started; None for a future one.
 
     That is the last slot of the latest open day before today, or of today where it is
     to be today and all of today's are over.
@@ -189,7 +189,7 @@ def _today_at_site(site: Site) -> date:
 
 
 def _slots_of_past_day(order: Order, site: Site, ago: int) -> Sequence[datetime]:
-    """All slots of a day that has begun, as its provider told them the day before."""
+    """List all slots of a past day as offered the day before."""
     gateway = booking_gateway_of(order.tenant)
     told = timezone.now() - (ago + 1) * _DAY
     return gateway.list_slot_starts(site, _today_at_site(site) - ago * _DAY, told)
@@ -203,7 +203,7 @@ def _backdate_appointment(
     known: Iterable[OrderEvent],
     start: datetime | None,
 ) -> None:
-    """Set when a visit's steps were taken, and when it is if it is over.
+    """Backdate an appointment's steps and, where it is over, its time.
 
     `known` are the steps that its order had before; operations know only the present.
     """

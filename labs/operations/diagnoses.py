@@ -1,4 +1,4 @@
-"""Diagnosis codes: search them, and check those of an order before insurance does.
+"""Diagnosis codes: search and validate ICD-10-CM.
 
 labs/data/icd10cm.csv holds the codes that laboratory orders name most, a sandbox set of
 some 120 with their official descriptions: ICD-10-CM, fiscal year 2025, of the National
@@ -28,7 +28,7 @@ FOUND_AT_MOST = 50
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """A code with its point, and its official description.
+    """An ICD-10-CM code with its point and official description.
 
     `is_secondary` marks one that says more of another and can't stand first: drugs
     taken, history (ICD-10-CM guidelines I.C.21.c).
@@ -41,7 +41,7 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class DiagnosisFault:
-    """Something said of one code; `other` is the code that it conflicts with."""
+    """A problem with a code; `other` is the code it conflicts with."""
 
     diagnosis_code: str
     code: str
@@ -51,7 +51,7 @@ class DiagnosisFault:
 
 @dataclass(frozen=True, slots=True)
 class DiagnosisCheck:
-    """What is said of a list of codes.
+    """The outcome of validating a list of codes.
 
     `errors` are no codes at all, `violations` break a rule of coding, `warnings` stop
     nothing. `codes` are those with their point, once each, in the order given.
@@ -64,13 +64,13 @@ class DiagnosisCheck:
 
     @property
     def is_valid(self) -> bool:
-        """Whether insurance may be sent these codes."""
+        """Return whether the codes can be sent to an insurer."""
         return not (self.errors or self.violations)
 
 
 @cache
 def known_diagnoses() -> Mapping[str, Diagnosis]:
-    """The set by code, in the order of the codes."""
+    """Return the built-in diagnoses by code, sorted by code."""
     with _FILE.open(encoding="utf-8", newline="") as opened:
         return {
             row["code"]: Diagnosis(
@@ -81,7 +81,7 @@ def known_diagnoses() -> Mapping[str, Diagnosis]:
 
 
 def search_diagnoses(text: str) -> list[Diagnosis]:
-    """Codes that begin with `text`, then those with words that begin as its words do.
+    """List codes starting with `text`, then those whose words match its words.
 
     At most 50. Source: Contract 6.21.
     """
@@ -98,7 +98,7 @@ def search_diagnoses(text: str) -> list[Diagnosis]:
 
 
 def check_diagnoses(codes: Sequence[str]) -> DiagnosisCheck:
-    """Check codes as an insurer would read them: shape, repeats, what stands first.
+    """Validate codes as an insurer would: format, repeats, primary first.
 
     A well-formed code that the set does not hold is a warning: the set is not all of
     ICD-10-CM. Source: Contract 6.21; Ours: the codes of the faults.
@@ -135,7 +135,7 @@ def check_diagnoses(codes: Sequence[str]) -> DiagnosisCheck:
 
 
 def insert_code_point(code: str) -> str:
-    """A code with the point after its third character: E119 as E11.9."""
+    """Return a code with the point after its third character: E119 as E11.9."""
     return f"{code[:3]}.{code[3:]}" if len(code) > 3 and "." not in code else code
 
 

@@ -1,4 +1,4 @@
-"""Erasing what labs keep of a user.
+"""Erasure of a user's lab data.
 
 Must not be here: when a user is erased (users.operations.users).
 """
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def erase_user_orders(tenant_pk: int, user_uuid: UUID) -> None:
-    """Remove a user's insurance, orders with what hangs on them, and the transactions.
+    """Delete a user's insurance, orders with all dependent rows, and transactions.
 
     Files that were exchanged with labs about the orders go on commit. A kit that was
     registered to another user goes with that one; its transaction stays as long as an
@@ -47,7 +47,7 @@ def erase_user_orders(tenant_pk: int, user_uuid: UUID) -> None:
 
 
 def delete_orders(tenant_pk: int, orders: QuerySet[Order]) -> None:
-    """Remove orders of a tenant with what hangs on them, in the caller's transaction.
+    """Delete orders of a tenant with all dependent rows, in the caller's transaction.
 
     Orders that follow one of them stay, without it.
     """
@@ -70,7 +70,7 @@ def delete_orders(tenant_pk: int, orders: QuerySet[Order]) -> None:
 
 
 def _delete_lab_files(tenant_pk: int, orders: QuerySet[Order]) -> None:
-    """Remove files of labs that name one of the orders, once this is committed."""
+    """Delete lab files that name one of the orders, after commit."""
     names = {
         text.encode()
         for pk, sample_id in orders.values_list("pk", "sample_id")

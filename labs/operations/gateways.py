@@ -1,4 +1,4 @@
-"""Which lab, and which provider of visits, an environment talks to.
+"""Choice of the lab gateway and booking gateway of an environment.
 
 Must not be here: any gateway.
 """
@@ -29,12 +29,12 @@ GATEWAYS: dict[str, Callable[[], LabGateway]] = {
 
 
 def lab_gateway_of(tenant: Tenant) -> LabGateway:
-    """The sandbox lab in a sandbox; in production what LAB_GATEWAY names."""
+    """Return the sandbox lab in a sandbox, else the one LAB_GATEWAY names."""
     return GATEWAYS[SANDBOX if tenant.is_sandbox else settings.LAB_GATEWAY]()
 
 
 def booking_gateway_of(tenant: Tenant) -> BookingGateway:
-    """The sandbox's provider in a sandbox; in production the directory's own book.
+    """Return the sandbox provider in a sandbox, else the built-in directory.
 
     Source: Ours: a provider's interface takes its place here once there is one.
     """

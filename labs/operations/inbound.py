@@ -1,4 +1,4 @@
-"""Taking what labs send by themselves: results, and answers to our orders.
+"""Process messages from labs: results, and acknowledgements of orders.
 
 A message is stored under the digest of its bytes in the transaction that acts on it:
 nothing is lost, and nothing is taken twice. Must not be here: the files that messages
@@ -74,7 +74,7 @@ _SHORT = 50_000
 
 @dataclass(frozen=True, slots=True)
 class MessageKey:
-    """What makes a message itself: whose it is, from whom, and its bytes."""
+    """The identity of a message: tenant, lab, account and bytes."""
 
     tenant: Tenant
     lab: Lab
@@ -91,7 +91,7 @@ def process_file_content(
     account: LabAccount | None,
     dropped: DroppedFile,
 ) -> list[InboundMessage]:
-    """Take the messages of a file; those taken before are returned as they are.
+    """Process the messages of a file; return already processed ones unchanged.
 
     A file that can't be split is one malformed message.
     """
@@ -149,7 +149,7 @@ def _find_processed_message(key: MessageKey) -> InboundMessage | None:
 
 
 def _parse_reports(tenant: Tenant, content: bytes) -> list[Report]:
-    """The reports of a message.
+    """Return the reports of a message.
 
     Raises: Malformed. Source: Ours: a production environment takes no test messages.
     """
@@ -166,7 +166,7 @@ def _parse_reports(tenant: Tenant, content: bytes) -> list[Report]:
 
 @transaction.atomic
 def _store_message(actor: Actor, key: MessageKey, content: bytes) -> InboundMessage:
-    """Raises: Malformed."""
+    """Store a message with its reports. Raises: MalformedMessage."""
     header = read_header(content)
     if header.kind.partition("^")[0] in _ANSWERS:
         return _store_acknowledgement(actor, key, header, content)
@@ -254,7 +254,7 @@ def match_report_to_order(
     by: str = "",
     why: str = "",
 ) -> None:
-    """Make a report an order's: match it and store its results.
+    """Match a report to an order and store its results.
 
     A report of nothing yet is matched all the same. `by` and `why` are a person's.
     Raises: transition_not_allowed; results_not_expected, where the order takes none.
@@ -279,7 +279,7 @@ def match_report_to_order(
 
 
 def _completes_order(order: Order, report: Report) -> bool:
-    """Whether nothing more is to come of an order after this report.
+    """Return whether this report is the last of its order.
 
     By the lab's codes of what was ordered; of a lab that reports by other codes, where
     every test of the report is done.
@@ -294,7 +294,7 @@ def _completes_order(order: Order, report: Report) -> bool:
 def _store_acknowledgement(
     actor: Actor, key: MessageKey, header: MessageHeader, content: bytes
 ) -> InboundMessage:
-    """Note what a lab says to an order of ours; a refusal waits for a person."""
+    """Store a lab's acknowledgement of an order; a rejection needs review."""
     segments = parse_message(content).segments
     answer = next((one for one in segments if one.name == "MSA"), None)
     if answer is None:
@@ -350,7 +350,7 @@ def _store_malformed_message(
 def reprocess_malformed_message(
     *, message: InboundMessage, actor: Actor
 ) -> InboundMessage:
-    """Take a malformed message after all, where it can be read now.
+    """Process a malformed message again, if it can be parsed now.
 
     The lab, which was told of a failure, is told no other thing by this. Raises:
     transition_not_allowed; still_malformed; reader_busy (503). Source: Ours: what a
@@ -370,7 +370,7 @@ def reprocess_malformed_message(
 
 @contextmanager
 def limit_concurrent_reads(tenant: Tenant, *, length: int) -> Iterator[None]:
-    """Hold one of the machine's slots while a request reads a long message.
+    """Limit how many requests parse a long message at the same time.
 
     length: of the message, in bytes or characters. Raises: reader_busy (503). Source:
     Ours: a laboratory's message must not hold the threads that others are answered by.
@@ -388,7 +388,7 @@ def limit_concurrent_reads(tenant: Tenant, *, length: int) -> Iterator[None]:
 
 
 def lab_time_zone(tenant: Tenant) -> ZoneInfo:
-    """In which zone a lab's time is that says none. Source: Ours: labs are near."""
+    """Return the time zone of a lab that sends none. Source: Ours: labs are near."""
     return ZoneInfo(tenant.team.time_zone)
 
 
@@ -397,7 +397,7 @@ def _order_numbers(told: Iterable[str]) -> list[str]:
 
 
 def _decode_file_name(name: str) -> str:
-    """A file's name as text: on disk it may be any bytes."""
+    """Return a file's name as text: on disk it may be any bytes."""
     return name.encode("utf-8", "replace").decode().replace("\x00", "")
 
 

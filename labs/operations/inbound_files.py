@@ -1,4 +1,4 @@
-"""The files that labs drop: taken, answered, put away.
+"""HL7 files from labs: process, acknowledge, archive.
 
 What a file holds is stored first, answered after that, and the file put away last, so
 that whoever is killed in between begins again where it was. Must not be here: what is
@@ -34,7 +34,7 @@ TAKE_JOB = "labs.take_hl7"
 
 
 def create_drop_folders(*, tenant: Tenant) -> list[tuple[LabAccount, DropFolder]]:
-    """Make the folders of the lab accounts that a tenant may use."""
+    """Create the HL7 folders of the lab accounts a tenant may use."""
     made = []
     for account in list_linked_accounts(tenant=tenant):
         drop = DropFolder.for_account(tenant=tenant, lab=account.lab, account=account)
@@ -44,7 +44,7 @@ def create_drop_folders(*, tenant: Tenant) -> list[tuple[LabAccount, DropFolder]
 
 
 def enqueue_folders_with_files() -> int:
-    """Enqueue a job for each folder in which files wait; returns how many.
+    """Enqueue a job for each folder with files; return how many.
 
     Over all tenants. Source: Ours: a folder says nothing by itself.
     """
@@ -62,7 +62,7 @@ def enqueue_folders_with_files() -> int:
 
 
 def process_all_waiting_files(*, actor: Actor) -> int:
-    """Take the files of every folder now; returns how many. Raises: as take_files."""
+    """Process the files of every folder now; return how many."""
     number = 0
     for tenant, drop in _list_drops_with_files():
         with acting_for(tenant):
@@ -91,7 +91,7 @@ def _list_drops_with_files() -> Iterator[tuple[Tenant, DropFolder]]:
 def process_waiting_files(
     *, tenant: Tenant, actor: Actor, lab_slug: str, account_id: UUID | None
 ) -> int:
-    """Take the files that wait in one folder, the oldest first; returns how many.
+    """Process the files of one folder, oldest first; return how many.
 
     A folder of no lab or account of the tenant's organisation is left alone. Raises:
     OSError, DatabaseError (what was not put away is taken again).
@@ -132,7 +132,7 @@ def _process_file(
 
 
 def build_acknowledgement(message: InboundMessage) -> bytes:
-    """The ACK of a message as it was stored; the same bytes each time."""
+    """Return the ACK of a stored message; the same bytes each time."""
     header = read_header(_read_header_line(message))
     refusal = None
     if message.error_code:

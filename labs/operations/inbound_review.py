@@ -1,4 +1,4 @@
-"""What people decide about what labs sent: match, reject, put back, dismiss.
+"""Review of lab reports and messages: match, reject, restore, dismiss.
 
 Each decision has its reason, and is audited. Must not be here: what follows from a
 match (operations.inbound, operations.results).
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def parse_stored_report(row: InboundReport) -> Report:
-    """What a stored report says. Raises: reader_busy (503)."""
+    """Parse a stored report. Raises: reader_busy (503)."""
     with limit_concurrent_reads(row.tenant, length=len(row.text)):
         (report,) = parse_result_reports(
             parse_message_text(row.text), zone=lab_time_zone(row.tenant)
@@ -52,7 +52,7 @@ def parse_stored_report(row: InboundReport) -> Report:
 def match_report_manually(
     *, report: InboundReport, actor: Actor, order_id: UUID, why: str
 ) -> InboundReport:
-    """Give a report that found no order to the one that a person says it is of.
+    """Match an unmatched report to the order a member chose.
 
     Also against the evidence: the person has looked, and says why. Raises:
     order_not_found (404); why_missing, why_too_long; other_lab; no_person, as nobody
@@ -84,7 +84,7 @@ def match_report_manually(
 
 @transaction.atomic
 def reject_report(*, report: InboundReport, actor: Actor, why: str) -> InboundReport:
-    """Say that a report is of no order here; it is kept, and can be put back.
+    """Reject a report that belongs to no order; it can be restored.
 
     Raises: why_missing, why_too_long; transition_not_allowed.
     """
@@ -104,7 +104,7 @@ def reject_report(*, report: InboundReport, actor: Actor, why: str) -> InboundRe
 
 @transaction.atomic
 def unreject_report(*, report: InboundReport, actor: Actor) -> InboundReport:
-    """Take a rejection back: the report waits again. Raises: transition_not_allowed."""
+    """Restore a rejected report to unmatched. Raises: transition_not_allowed."""
     row = _lock_report(report)
     move_status(
         row,
@@ -122,7 +122,7 @@ def unreject_report(*, report: InboundReport, actor: Actor) -> InboundReport:
 def dismiss_message(
     *, message: InboundMessage, actor: Actor, why: str
 ) -> InboundMessage:
-    """Say that a malformed message or a lab's refusal was seen to; it is kept.
+    """Dismiss a malformed or rejected message; it stays stored.
 
     Raises: why_missing, why_too_long; transition_not_allowed.
     """

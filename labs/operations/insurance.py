@@ -1,4 +1,4 @@
-"""Insurance: who may pay, and how a user is insured.
+"""Insurers and users' insurance.
 
 labs/data/payors.csv holds the insurers everybody may name: a sandbox set, made up for
 this project, since the lists of real insurers belong to the clearing houses. A team
@@ -52,7 +52,7 @@ class PayorEntry:
 
 @dataclass(frozen=True, slots=True)
 class PayorRequest:
-    """An insurer that a team enters."""
+    """An insurer to create."""
 
     name: str
     address: Mapping[str, Any]
@@ -62,7 +62,7 @@ class PayorRequest:
 
 @dataclass(frozen=True, slots=True)
 class InsuranceRequest:
-    """How a user is insured; `insured` and `guarantor` have the wire's shapes (2.6)."""
+    """A user's insurance; `insured` and `guarantor` as on the wire (contract 2.6)."""
 
     payor_code: str
     member_id: str
@@ -76,7 +76,7 @@ class InsuranceRequest:
 def search_payors(
     *, tenant: Tenant, name: str = "", provider: str = "", provider_payor_id: str = ""
 ) -> list[PayorEntry]:
-    """Insurers of the reference set and of the team by name, at most 50; one query.
+    """List up to 50 built-in and team insurers by name; one query.
 
     `name` is part of the name or of an alias in any case; `provider` a clearing house
     and `provider_payor_id` an id there, both whole. Empty values filter nothing.
@@ -95,7 +95,7 @@ def search_payors(
 
 
 def find_payor(*, tenant: Tenant, payor_code: str) -> PayorEntry | None:
-    """The insurer with this code, whole and as it is written."""
+    """Return the insurer with exactly this code."""
     for payor in reference_payors():
         if payor.payor_code == payor_code:
             return payor
@@ -105,7 +105,7 @@ def find_payor(*, tenant: Tenant, payor_code: str) -> PayorEntry | None:
 
 @transaction.atomic
 def create_payor(*, tenant: Tenant, actor: Actor, wanted: PayorRequest) -> PayorEntry:
-    """Add an insurer of the team's own, under a code that is made for it.
+    """Create an insurer of the team with a generated code.
 
     Raises: payor_name_missing (422). Source: Contract 6.21.
     """
@@ -136,7 +136,7 @@ def create_payor(*, tenant: Tenant, actor: Actor, wanted: PayorRequest) -> Payor
 def store_insurance(
     *, user: User, actor: Actor, wanted: InsuranceRequest
 ) -> UserInsurance:
-    """Store how a user is insured, in place of what was of the same rank.
+    """Store a user's insurance, replacing the earlier one of the same rank.
 
     The audit names fields, not values. Raises: not_found; payor_unknown (422). Source:
     Contract 2.6.
@@ -175,7 +175,7 @@ def store_insurance(
 
 @cache
 def reference_payors() -> Sequence[PayorEntry]:
-    """The sandbox set, in the order of the file."""
+    """Return the built-in insurers, in the order of the file."""
     with _FILE.open(encoding="utf-8", newline="") as opened:
         return tuple(
             PayorEntry(

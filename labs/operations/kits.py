@@ -1,4 +1,4 @@
-"""Test kits that are sent before their person is known, and their registration.
+"""Test kits ordered before their patient is known, and their registration.
 
 Must not be here: kits ordered for a known person (operations.orders).
 """
@@ -43,7 +43,7 @@ _REGISTRABLE = {"awaiting_registration", "with_customer"}
 
 @dataclass(frozen=True, slots=True)
 class KitRequest:
-    """A kit to send (contract 6.5)."""
+    """A kit to order (contract 6.5)."""
 
     user_id: UUID
     lab_test_id: UUID
@@ -54,7 +54,7 @@ class KitRequest:
 
 @dataclass(frozen=True, slots=True)
 class KitRegistration:
-    """Who a kit is for (contract 6.5); shapes are the wire's."""
+    """The patient of a kit (contract 6.5), shapes as on the wire."""
 
     sample_id: str
     patient_details: Mapping[str, Any]
@@ -67,7 +67,7 @@ class KitRegistration:
 
 @transaction.atomic
 def order_kit(*, tenant: Tenant, actor: Actor, wanted: KitRequest) -> Order:
-    """Order a kit whose person is registered later.
+    """Order a kit whose patient is registered later.
 
     It carries its sample id from the start, as it is printed on the kit. Raises:
     user_not_found, lab_test_not_found, lab_account_not_found (404); not_a_kit; those
@@ -123,7 +123,7 @@ def order_kit(*, tenant: Tenant, actor: Actor, wanted: KitRequest) -> Order:
 
 @transaction.atomic
 def register_kit(*, tenant: Tenant, actor: Actor, wanted: KitRegistration) -> Order:
-    """Bind a kit to its person, and to another user where one is named.
+    """Register a kit to a patient, and to another user where one is named.
 
     Raises: kit_not_found, user_not_found (404); kit_registered; kit_not_registrable;
     minor_not_allowed, medical_proxy_missing, physician_missing, billing_not_allowed.
@@ -173,5 +173,5 @@ def register_kit(*, tenant: Tenant, actor: Actor, wanted: KitRegistration) -> Or
 
 
 def make_kit_sample_id(order: Order) -> str:
-    """The id printed on a kit: twelve letters and digits of the order's own id."""
+    """Return the id printed on a kit: 12 characters of the order's id."""
     return f"K{order.pk.hex[:11].upper()}"

@@ -1,4 +1,4 @@
-"""Which order a lab's report is of: by its numbers, and only if the person agrees.
+"""Match lab reports to orders by number, confirmed by the patient's identity.
 
 Must not be here: any write (operations.inbound, operations.inbound_review).
 """
@@ -29,7 +29,7 @@ _WORD = re.compile(r"[^\W_]+")
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """How a report compares with an order, point by point."""
+    """A comparison of a report with an order, point by point."""
 
     number: Agreement
     name: Agreement
@@ -40,7 +40,7 @@ class Evidence:
 
     @property
     def is_same_person(self) -> bool:
-        """Whether name and birth date agree and the sexes do not contradict."""
+        """Return whether name and birth date agree and sexes do not contradict."""
         return (
             self.name is Agreement.AGREES
             and self.birth_date is Agreement.AGREES
@@ -49,7 +49,7 @@ class Evidence:
 
     @property
     def weight(self) -> int:
-        """By which candidates are sorted: what tells a person most counts most."""
+        """Return the sort key of candidates: identity counts most."""
         points = (
             (self.number, 4),
             (self.birth_date, 4),
@@ -64,7 +64,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An order that a report may be of."""
+    """An order that may match a report."""
 
     order: Order
     evidence: Evidence
@@ -72,7 +72,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """The order that a report is of, or why there is none."""
+    """The matching order, or the reason there is none."""
 
     order: Order | None
     reason: UnmatchedReason | None = None
@@ -81,7 +81,7 @@ class Match:
 def match_report_by_numbers(
     *, tenant: Tenant, lab: Lab, account: LabAccount | None, report: Report
 ) -> Match:
-    """The one order that a report's numbers name, if it is of the same person.
+    """Return the one order with a report's numbers, if its patient matches.
 
     Source: Ours: a result under the wrong name harms more than one that waits, so name
     and birth date must be told and agree, and nothing may contradict.
@@ -113,7 +113,7 @@ def match_report_by_numbers(
 def list_match_candidates(
     *, tenant: Tenant, lab: Lab, account: LabAccount | None, report: Report
 ) -> list[Candidate]:
-    """Orders that a report may be of, the likeliest first, at most CANDIDATES_MAX.
+    """List orders a report may match, likeliest first, at most CANDIDATES_MAX.
 
     Those its numbers name, and those of people of its name or birth date.
     """
@@ -150,7 +150,7 @@ def list_match_candidates(
 def compare_report_with_order(
     report: Report, order: Order, *, account: LabAccount | None, has_number: bool
 ) -> Evidence:
-    """Hold a report against an order; its panel's markers are loaded."""
+    """Compare a report with an order whose panel's markers are loaded."""
     patient, details = report.patient, order.patient_details or {}
     codes = {test.code for test in report.tests}
     ordered = {marker.provider_id for marker in order.lab_test.markers.all()}
@@ -174,7 +174,7 @@ def compare_report_with_order(
 
 
 def _names_agree(patient: Patient, first: str, last: str) -> Agreement:
-    """The family name is the same; of given names the shorter begins the longer."""
+    """Return whether names match; the shorter given name starts the longer."""
     family, given = _name_parts(patient.family), _name_parts(patient.given)
     known_family, known_given = _name_parts(last), _name_parts(first)
     if not (family and given and known_family and known_given):
@@ -187,7 +187,7 @@ def _names_agree(patient: Patient, first: str, last: str) -> Agreement:
 
 
 def _given_names_agree(one: str, other: str) -> bool:
-    """A single letter stands for the name that it begins."""
+    """Return whether given names agree; an initial matches its name."""
     if 1 in {len(one), len(other)}:
         return one[0] == other[0]
     return one == other

@@ -1,4 +1,4 @@
-"""What an order is refused for that concerns its patient, physician, day or answers.
+"""Checks of an order's patient, physician, start date and answers.
 
 Pure rules over what was asked. Must not be here: the order set or the lab account.
 """
@@ -37,7 +37,7 @@ def require_start_not_past(day: date | None) -> None:
 def require_physician(
     account: LabAccount | None, physician: Mapping[str, Any] | None
 ) -> None:
-    """Refuse an order without its physician where the account's flow needs one.
+    """Refuse an order without a physician where the account requires one.
 
     Raises: physician_missing. Source: Contract 6.4.
     """
@@ -51,7 +51,7 @@ def require_physician(
 
 
 def require_patient_allowed(tenant: Tenant, details: Mapping[str, Any]) -> None:
-    """Refuse a minor whom the team may not order for, or whom nobody stands for.
+    """Refuse a minor without permission or medical proxy.
 
     Raises: minor_not_allowed, medical_proxy_missing. Source: Contract 6.6.
     """
@@ -77,7 +77,7 @@ def require_patient_allowed(tenant: Tenant, details: Mapping[str, Any]) -> None:
 def require_valid_answers(
     markers: Sequence[Marker], answers: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Refuse a required question without an answer, and an answer to no question.
+    """Refuse missing required answers and answers to unknown questions.
 
     Choices are answered by their code, several with commas between. Raises:
     aoe_answer_missing, aoe_answer_unknown. Source: Contract 6.6.

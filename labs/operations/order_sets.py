@@ -1,4 +1,4 @@
-"""What an order asks for: panels and added markers, made into the one panel it names.
+"""Order sets: find panels and added markers, and combine them into one panel.
 
 Must not be here: the order itself (labs.operations.orders).
 """
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OrderSet:
-    """Panels by id, and markers added by our id or by the lab's code, not by both."""
+    """Panels by id, and markers by id or lab code, not both."""
 
     lab_test_ids: tuple[UUID, ...] = ()
     marker_ids: tuple[int, ...] = ()
@@ -40,7 +40,7 @@ class OrderSet:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedSet:
-    """An order set that was found: its panels, its markers, their lab and method.
+    """The panels, markers, lab and method of an order set.
 
     `markers` are all that are ordered, those of the panels first, each once.
     """
@@ -60,7 +60,7 @@ def resolve_order_set(
     lab: Lab | None = None,
     with_archived: bool = False,
 ) -> ResolvedSet:
-    """Find what an order set names and check that one order can hold it.
+    """Find an order set's panels and markers and check they fit one order.
 
     `lab` is that of a chosen lab account, which limits what may be ordered;
     `with_archived` takes archived panels too, for an order that is recreated. Raises:
@@ -101,7 +101,7 @@ def resolve_order_set(
 def list_markers_of_order_set(
     *, tenant: Tenant, order_set: OrderSet, lab: Lab | None = None
 ) -> tuple[int, ...]:
-    """The ids of all markers that an order set names, those of archived panels too.
+    """List the marker ids of an order set, including archived panels.
 
     Raises: lab_test_not_found, marker_not_found (404); add_on_invalid,
     lab_account_missing, lab_test_not_active, marker_not_orderable. Source: Contract
@@ -115,7 +115,7 @@ def list_markers_of_order_set(
 
 
 def find_or_create_panel(*, tenant: Tenant, resolved: ResolvedSet) -> LabTest:
-    """The one panel of a resolved set; one is made for several, or for added markers.
+    """Return a resolved set's panel; create one for several or for added markers.
 
     A made panel is found again for the same markers. Source: Contract 6.3 (auto).
     """

@@ -1,4 +1,4 @@
-"""An order's steps: the one writer of a status, its event, its audit, its webhook.
+"""The only writer of an order's status, its events, audit entries and webhooks.
 
 Must not be here: why an order takes a step (the other operations, the gateways).
 """
@@ -43,7 +43,7 @@ def advance_order(
     why: str = "",
     changes: Mapping[str, object] | None = None,
 ) -> OrderEvent:
-    """The one writer of an order's status: check, move, write the event, emit.
+    """Change an order's status: check, store, write the event, emit; the only writer.
 
     `to` is a low-level status of the order's method, or a full one; `changes` are
     columns that are set with it. From a status that we do not know an order goes on as
@@ -81,7 +81,7 @@ def advance_order(
 def store_reported_status(
     *, order: Order, actor: Actor, status: str, detail: str = ""
 ) -> OrderEvent:
-    """Note a status as a lab or a courier reports it, also one that we do not know.
+    """Store a status reported by a lab or courier, even an unknown one.
 
     One we know is a step like any other. One we do not know is kept as it came, with
     its detail, and told of; an order that has ended takes none. Raises: status_invalid,
@@ -117,7 +117,7 @@ def store_reported_status(
 
 
 def lock_order(order: Order) -> Order:
-    """The order as it stands, locked until the transaction ends."""
+    """Return the order locked until the transaction ends."""
     rows = Order.objects.for_tenant(order.tenant).select_for_update(of=("self",))
     found: Order = rows.select_related("user", "lab", "lab_test", "lab_account").get(
         pk=order.pk
@@ -129,7 +129,7 @@ def lock_order(order: Order) -> Order:
 def store_order_event(
     order: Order, actor: Actor, *, detail: str = "", why: str = ""
 ) -> OrderEvent:
-    """Write the step an order has just taken; its status is the order's."""
+    """Store the event of an order's current status."""
     event = OrderEvent(
         tenant=order.tenant,
         order=order,
@@ -144,7 +144,7 @@ def store_order_event(
 
 
 def emit_order_event(order: Order, what: str) -> None:
-    """Tell of an order as it stands now: `created` or `updated` (contract 8.2)."""
+    """Emit an order's `created` or `updated` webhook event (contract 8.2)."""
     emit_event(
         tenant=order.tenant,
         user=order.user.ref,
@@ -161,7 +161,7 @@ def record_order_change(
     verb: str,
     changes: Mapping[str, object] | None = None,
 ) -> None:
-    """Write an audit line of a change to an order."""
+    """Write an audit entry of a change to an order."""
     record_change(
         tenant=order.tenant,
         actor=actor,

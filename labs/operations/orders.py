@@ -1,4 +1,4 @@
-"""Orders: place, import, cancel, schedule.
+"""Place, import, cancel and schedule orders.
 
 Must not be here: what an order asks for (operations.order_sets), its account
 (operations.accounts), its steps (operations.order_steps), kits (operations.kits), or
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OrderRequest:
-    """An order as it was asked for (contract 6.6).
+    """An order to place (contract 6.6).
 
     Details, address, physician, insurance and consents have the wire's shapes, checked
     by the edge. `comments` is the order's clinical comment.
@@ -94,7 +94,7 @@ class OrderRequest:
 
 @dataclass(frozen=True, slots=True)
 class OrderPlan:
-    """An order as it would be placed: all that was checked before it is written."""
+    """A validated order, before it is stored."""
 
     user: UserRow
     resolved: ResolvedSet
@@ -105,7 +105,7 @@ class OrderPlan:
 
 @transaction.atomic
 def place_order(*, tenant: Tenant, actor: Actor, wanted: OrderRequest) -> Order:
-    """Place an order; it stands at `ordered` until its requisition is made.
+    """Place an order; it stays `ordered` until its requisition is created.
 
     In production a job makes the requisition, on `activate_by` where one is given; in
     the sandbox nothing moves without simulation. Raises: user_not_found,
@@ -120,7 +120,7 @@ def place_order(*, tenant: Tenant, actor: Actor, wanted: OrderRequest) -> Order:
 
 
 def preview_order(*, tenant: Tenant, wanted: OrderRequest) -> OrderPlan:
-    """What place_order would place, or why it would not; nothing is written.
+    """Return what place_order would store, or raise why not; store nothing.
 
     Raises: as place_order. Source: Ours: who orders sees first what is ordered, on
     which account, and why.
@@ -135,7 +135,7 @@ def preview_order(*, tenant: Tenant, wanted: OrderRequest) -> OrderPlan:
 def import_order(
     *, tenant: Tenant, actor: Actor, wanted: OrderRequest, sample_id: str
 ) -> Order:
-    """Take over an order that was placed elsewhere; it has no requisition of ours.
+    """Import an order placed elsewhere; no requisition is created.
 
     An account that is being set up is accepted. Two events at once: ordered, then
     requisition_bypassed. Raises: as place_order, without the patient's age and the
@@ -159,7 +159,7 @@ def import_order(
 
 @transaction.atomic
 def cancel_order(*, order: Order, actor: Actor, why: str = "") -> Order:
-    """Call an order off, and its visit to a home; one to a service center stays.
+    """Cancel an order and its at-home appointment; a center's appointment stays.
 
     Raises: order_not_cancellable. Source: Contract 6.12.
     """
@@ -173,7 +173,7 @@ def cancel_order(*, order: Order, actor: Actor, why: str = "") -> Order:
 
 @transaction.atomic
 def change_start_date(*, order: Order, actor: Actor, day: date | None) -> Order:
-    """Change the day a scheduled order starts, None for today; before it has started.
+    """Change a scheduled order's start date (None: today) before it starts.
 
     Raises: order_activated, activate_by_past. Source: Contract 6.5.
     """
@@ -198,7 +198,7 @@ def change_start_date(*, order: Order, actor: Actor, day: date | None) -> Order:
 
 @transaction.atomic
 def record_sample_drawn(*, order: Order, actor: Actor) -> Order:
-    """Note that an on-site sample was taken.
+    """Record that an on-site sample was collected.
 
     Raises: not_on_site; transition_not_allowed. Source: Contract 6.5.
     """
@@ -219,7 +219,7 @@ def plan_order(
     carried: Order | None = None,
     with_archived: bool = False,
 ) -> OrderPlan:
-    """Check what can be checked before anything is written.
+    """Validate everything that can be checked before storing an order.
 
     `leave_out` and `carried` are a recreation's: the account that was wrong, the order
     whose account stays. Raises: as place_order. Source: Contract 6.6, 6.14.
@@ -282,7 +282,7 @@ def store_planned_order(
     *,
     makes_requisition: bool = True,
 ) -> Order:
-    """Write a checked order, tell of it, ask for its requisition where it makes one.
+    """Store a validated order, emit its event, enqueue its requisition if due.
 
     Raises: sample_id_taken. Source: Contract 6.6, 6.12.
     """
@@ -325,7 +325,7 @@ def store_planned_order(
 
 
 def store_order(*, order: Order, actor: Actor, verb: str, asks: bool) -> Order:
-    """Store a new order with its first event; ask for its requisition where `asks`.
+    """Store a new order with its first event; enqueue its requisition if `asks`.
 
     Raises: sample_id_taken. Source: Contract 6.6, 6.12.
     """
@@ -347,7 +347,7 @@ def store_order(*, order: Order, actor: Actor, verb: str, asks: bool) -> Order:
 
 
 def require_cancellable(order: Order) -> None:
-    """Refuse an order that is past calling off, or was redrawn.
+    """Refuse an order that can no longer be cancelled, or was redrawn.
 
     Raises: order_not_cancellable. Source: Contract 6.12.
     """

@@ -1,4 +1,4 @@
-"""The papers of an order: whether there is one, what it is made of, and its link.
+"""Documents of an order: render them, and issue the requisition's link.
 
 Must not be here: drawing (labs.papers), or the audit of a read (the edge that asks),
 but for the link's, which has no other edge than who holds it.
@@ -46,7 +46,7 @@ LINK_ACTOR = "requisition_link"
 
 
 def render_requisition_of(order: Order) -> Document:
-    """An order's requisition, as it was first printed.
+    """Return an order's requisition as first printed.
 
     Raises: requisition_not_found (404), before it is made and for imports. Source:
     Contract 6.16.
@@ -59,7 +59,7 @@ def render_requisition_of(order: Order) -> Document:
 
 
 def collect_requisition_content(order: Order) -> RequisitionContent:
-    """What stands on an order's requisition, whether it is made or not."""
+    """Collect the content of an order's requisition, created or not."""
     known = known_diagnoses()
     insured = (order.health_insurance or {}).get("diagnosis_codes") or ()
     codes = dict.fromkeys((*order.icd_codes, *insured))
@@ -82,7 +82,7 @@ def render_labels(
     number: int = LABELS_USUAL,
     stock: LabelStock = LabelStock.SHEET,
 ) -> Document:
-    """Specimen labels of an order.
+    """Render specimen labels of an order.
 
     Raises: requisition_not_found (404); labels_out_of_range (422). Source: Contract
     6.16; Ours: at most LABELS_AT_MOST.
@@ -103,7 +103,7 @@ def render_labels(
 
 
 def render_order_instructions(order: Order) -> Document:
-    """What the patient of an order reads before the sample is taken.
+    """Render the collection instructions of an order.
 
     Raises: instructions_not_found (404), where its test has none. Source: Contract
     6.16.
@@ -117,7 +117,7 @@ def render_order_instructions(order: Order) -> Document:
 
 
 def render_panel_instructions(panel: LabTest) -> Document:
-    """The same of a panel.
+    """Render the collection instructions of a panel.
 
     Raises: instructions_not_found (404). Source: Contract 6.3.
     """
@@ -126,7 +126,7 @@ def render_panel_instructions(panel: LabTest) -> Document:
 
 
 def render_results_report(*, found: ResultSet, tenant: Tenant) -> Document:
-    """The result report of an order or a transaction, read with its panel and markers.
+    """Render the result report of an order or transaction.
 
     Source: Contract 6.15, 6.16.
     """
@@ -139,7 +139,7 @@ def render_results_report(*, found: ResultSet, tenant: Tenant) -> Document:
 
 
 def requisition_comment_of(order: Order) -> str:
-    """The comment as the requisition prints it, or has printed it once it is made."""
+    """Return the comment the requisition prints, or printed when created."""
     if order.requisition_issued_at is not None:
         return order.requisition_comment
     return build_requisition_comment(
@@ -149,7 +149,7 @@ def requisition_comment_of(order: Order) -> str:
 
 @transaction.atomic
 def reissue_requisition_link(*, order: Order, actor: Actor) -> Order:
-    """Make a new link, good for seven days; the one before stops at once.
+    """Issue a new link, valid for 7 days; the earlier one is revoked.
 
     Raises: requisition_not_found (404). Source: Specification 8; Ours: a link that went
     astray can be stopped, and the audit says who made another.
@@ -173,7 +173,7 @@ def reissue_requisition_link(*, order: Order, actor: Actor) -> Order:
 
 
 def open_requisition_link(*, token: str, address: str | None) -> Document:
-    """The requisition that a link leads to; that it was opened is in the audit.
+    """Return the requisition of a link, and audit that it was opened.
 
     Raises: requisition_link_unknown (404), of no link of ours, of one that another took
     the place of, and of a deleted user or team; requisition_link_expired, after seven

@@ -1,4 +1,4 @@
-"""Telling patients of their orders, as far as the team lets them be told.
+"""Notices to patients about their orders, as the team allows.
 
 A message says that something is to be had from the team, never which test or what came
 of it. Must not be here: who delivers it (labs.gateways.patient_messages).
@@ -40,7 +40,7 @@ SEND_JOB = "labs.send_patient_notice"
 
 
 def queue_patient_notices(*, order: Order, event: OrderEvent) -> None:
-    """Note what the patient is to be told of a step, and enqueue what can be sent.
+    """Store a patient's notices of an order event and enqueue sending them.
 
     In the caller's transaction. Nothing where the team, the order or the patient's
     details leave no channel, and nothing of critical results: people tell those.
@@ -82,7 +82,7 @@ def queue_patient_notices(*, order: Order, event: OrderEvent) -> None:
 
 @transaction.atomic
 def set_order_sms_enabled(*, order: Order, actor: Actor, enabled: bool) -> Order:
-    """Let an order's patient be sent texts, or not; the team's own switch stands above.
+    """Enable or disable an order's text messages, where the team allows them.
 
     Source: Contract 10 (communication_settings).
     """
@@ -104,7 +104,7 @@ def set_order_sms_enabled(*, order: Order, actor: Actor, enabled: bool) -> Order
 
 
 def send_queued_notices(*, tenant: Tenant, order_id: str) -> None:
-    """Send what waits of an order, oldest first.
+    """Send an order's queued notices, oldest first.
 
     Asks other servers, so never inside a transaction. A message that was handed over
     just before its worker died is sent again. Raises: MessageRefused; the job runs
@@ -123,7 +123,7 @@ def send_queued_notices(*, tenant: Tenant, order_id: str) -> None:
 
 
 def mark_queued_notices_refused(*, tenant: Tenant, order_id: str) -> None:
-    """Say of what still waits of an order that it was not taken."""
+    """Mark an order's queued notices as rejected."""
     for notice in _queued_notices(tenant, order_id):
         _set_notice_status(notice, NoticeStatus.REFUSED)
 
@@ -151,7 +151,7 @@ def _notice_kind_of_order(order: Order) -> NoticeKind | None:
 
 
 def _enabled_channels(order: Order) -> list[NoticeChannel]:
-    """Those that the team has on and the patient's details have an address for."""
+    """Return channels the team enabled and the patient has an address for."""
     tenant, told = order.tenant, order.patient_details or {}
     by_mail = tenant.lab_tests_patient_email_communication_enabled
     by_text = tenant.lab_tests_patient_sms_communication_enabled and order.sms_enabled

@@ -1,4 +1,4 @@
-"""Portal links: a page of one user's own sources and tests, made for an API client.
+"""Links to a user's own portal, for API clients.
 
 It stands here as a link may lead to an order. Must not be here: the page
 (users.web.connect), or what a link is (users.operations.link_sessions).
@@ -32,7 +32,7 @@ PORTAL_TTL = {
 def create_portal_link(
     *, user: User, actor: Actor, context: PortalContext, order_id: UUID | None = None
 ) -> LinkSession:
-    """Make a link to a live user's own portal; with an order, its test comes first.
+    """Create a link to a user's portal; with an order, its test is shown first.
 
     It works for PORTAL_TTL of its context, for whoever has it, until a member ends it
     or the user is deleted. Raises: not_found; order_not_found (404), also of another

@@ -1,4 +1,4 @@
-"""Placing an order again with what was wrong put right, and seeing first how.
+"""Recreate orders with corrected details, and preview it.
 
 Must not be here: a first order (operations.orders), or a redraw (operations.redraws).
 """
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RecreationRequest:
-    """What a recreated order changes; what is None is copied (contract 6.14)."""
+    """The changes of a recreated order; None copies the old value (contract 6.14)."""
 
     reason: UpdateReason
     order_set: OrderSet | None = None
@@ -50,7 +50,7 @@ class RecreationRequest:
 
 @transaction.atomic
 def recreate_order(*, order: Order, actor: Actor, wanted: RecreationRequest) -> Order:
-    """Cancel an order and place it again, with what was wrong put right.
+    """Cancel an order and place it again with corrected details.
 
     INCORRECT_LAB never carries the account over: a fresh one is resolved with the old
     one left out. An archived panel may be ordered again; answers to questions that the
@@ -74,7 +74,7 @@ def recreate_order(*, order: Order, actor: Actor, wanted: RecreationRequest) -> 
 
 
 def preview_recreation(*, order: Order, wanted: RecreationRequest) -> OrderPlan:
-    """What recreate_order would place, or why it would not; nothing is written.
+    """Return what recreate_order would store, or raise why not; store nothing.
 
     Raises: as recreate_order. Source: Ours: who recreates an order sees first which
     account it gets, and why.
@@ -102,7 +102,7 @@ def preview_recreation(*, order: Order, wanted: RecreationRequest) -> OrderPlan:
 
 
 def _build_recreated_request(order: Order, wanted: RecreationRequest) -> OrderRequest:
-    """The request of an order's recreation: what was, with what is to change."""
+    """Build the request of a recreated order from the old order and its changes."""
     method = CollectionMethod.known(order.method)
     return OrderRequest(
         user_id=order.user.uuid,

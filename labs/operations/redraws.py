@@ -1,4 +1,4 @@
-"""Redraws: a walk-in sample that must be taken again, once.
+"""Redraws: a walk-in sample collected a second time, once.
 
 Must not be here: any other way to a new order (operations.orders).
 """
@@ -49,7 +49,7 @@ _COPIED = (
 
 @transaction.atomic
 def place_redraw(*, order: Order, actor: Actor) -> Order:
-    """End a walk-in order at redraw_available and place its redraw; returns that one.
+    """End a walk-in order at redraw_available and return its newly placed redraw.
 
     Raises: transition_not_allowed; redraw_used, as a transaction has one redraw at
     most. Source: Contract 6.12.

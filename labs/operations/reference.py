@@ -1,4 +1,4 @@
-"""The reference set: labs, markers, their results, service centers, tenants' panels.
+"""Reference data: labs, markers, results, service centers and panels.
 
 Its files are labs/data/*.csv, in the order of their ids, which never change. The lab
 codes of markers are the sandbox's, shaped like the labs' own: whoever sends production
@@ -62,7 +62,7 @@ FROM laid JOIN entry ON entry.slug = laid.reference_slug
 
 
 def install_reference_data() -> None:
-    """Lay labs, markers, results and centers, and the panels that any tenant lacks.
+    """Install labs, markers, results, centers and missing panels of tenants.
 
     Laying again changes what the files changed and nothing else; what left the files
     stays, since orders may name it. Source: Ours (architecture 2.10).
@@ -80,7 +80,7 @@ def install_reference_data() -> None:
 
 
 def install_reference_panels(tenants: Sequence[Tenant]) -> None:
-    """Give tenants the active panels of the reference set that they lack.
+    """Create the active reference panels that tenants lack.
 
     One that was renamed or archived is there and stays so.
     """
@@ -99,7 +99,7 @@ def install_reference_panels(tenants: Sequence[Tenant]) -> None:
 
 @cache
 def read_reference_labs() -> tuple[Lab, ...]:
-    """The labs of contract 6.1."""
+    """Return the labs of contract 6.1."""
     return tuple(
         Lab(
             **{
@@ -114,7 +114,7 @@ def read_reference_labs() -> tuple[Lab, ...]:
 
 @cache
 def read_reference_markers() -> tuple[Marker, ...]:
-    """The markers of contract 6.2, with their questions."""
+    """Return the markers of contract 6.2 with their questions."""
     labs = {lab.slug: lab for lab in read_reference_labs()}
     questions = {
         entry["key"]: _parse_question(entry) for entry in _read_csv_rows("questions")
@@ -147,7 +147,7 @@ def read_reference_markers() -> tuple[Marker, ...]:
 
 @cache
 def read_reference_results() -> tuple[ExpectedResult, ...]:
-    """The results that markers give."""
+    """Return the results that markers report."""
     return tuple(
         ExpectedResult(
             id=int(entry["id"]),

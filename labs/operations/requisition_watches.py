@@ -1,4 +1,4 @@
-"""Telling a member, by mail, that the requisition they waited for is made.
+"""Mails to members who asked to be notified of a requisition.
 
 Mail names no person and no test: it says that there is something to do. Must not be
 here: making the requisition (labs.operations.requisitions).
@@ -39,12 +39,12 @@ _log = logging.getLogger(__name__)
 
 
 class MailNotAccepted(Exception):
-    """The mail server did not take a mail; the job runs again."""
+    """The mail server did not accept a mail; the job runs again."""
 
 
 @transaction.atomic
 def subscribe_to_requisition(*, order: Order, actor: Actor, member: Member) -> None:
-    """Have a member told once the order's requisition is made; once, however often.
+    """Subscribe a member to an order's requisition; repeated calls do nothing.
 
     Raises: requisition_not_awaited, where it is made already or never will be. Source:
     Issue "Service centers and appointments".
@@ -63,7 +63,7 @@ def subscribe_to_requisition(*, order: Order, actor: Actor, member: Member) -> N
 
 
 def enqueue_requisition_mails(order: Order) -> None:
-    """Enqueue the mails about an order's requisition, if anybody waits for them."""
+    """Enqueue mails to the subscribers of an order's requisition."""
     watches = RequisitionWatch.objects.for_tenant(order.tenant)
     if watches.filter(order=order).exists():
         enqueue(
@@ -75,7 +75,7 @@ def enqueue_requisition_mails(order: Order) -> None:
 
 
 def mail_requisition_watchers(*, tenant: Tenant, order_id: UUID) -> None:
-    """Mail those who wait, each once; who has lost the right to book is not told.
+    """Mail each subscriber once; skip those who lost the right to book.
 
     Raises: MailRefused; who was mailed before is not mailed again.
     """

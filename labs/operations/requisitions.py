@@ -1,4 +1,4 @@
-"""The step from ordered to the lab: the requisition, now or on an order's day.
+"""Requisitions: send orders to the lab, at once or on their start date.
 
 Must not be here: the papers (labs.papers).
 """
@@ -36,7 +36,7 @@ REQUISITION_JOB = "labs.make_requisition"
 def build_requisition_comment(
     *, lab: Lab, account: LabAccount | None, comments: str
 ) -> str:
-    """An order's comment as its requisition prints it, after the account's own text.
+    """Return an order's comment after its account's default notes.
 
     Empty at labs that take none. Source: Specification 8; contract 6.1, 6.4
     (`default_clinical_notes`).
@@ -48,7 +48,7 @@ def build_requisition_comment(
 
 
 def enqueue_requisition(order: Order) -> None:
-    """Enqueue an order's requisition where one is due (contract 6.12).
+    """Enqueue an order's requisition if it is due (contract 6.12).
 
     The sandbox waits for simulation, a scheduled order for its day.
     """
@@ -63,7 +63,7 @@ def enqueue_requisition(order: Order) -> None:
 
 
 def create_requisition(*, tenant: Tenant, actor: Actor, order_id: UUID) -> None:
-    """Announce an order to its lab and move it on; nothing if it has moved already.
+    """Send an order to its lab and advance it; do nothing if already advanced.
 
     A kit keeps the sample id that is printed on it. Raises: LabUnavailable (nothing was
     written; the job runs again); sample_id_taken. Source: Contract 6.12.
@@ -116,7 +116,7 @@ def _store_requisition(order: Order, actor: Actor, sample_id: str) -> None:
 
 
 def enqueue_due_requisitions() -> int:
-    """Enqueue the requisitions of scheduled orders whose day has come.
+    """Enqueue requisitions of scheduled orders whose start date has come.
 
     Over all tenants; returns how many. Source: Contract 6.6 (`activate_by`).
     """

@@ -1,4 +1,4 @@
-"""Telling of orders' steps once more, on a customer's word.
+"""Resending of orders' last events on a customer's request.
 
 Must not be here: a first telling (operations.order_steps).
 """
@@ -35,7 +35,7 @@ def resend_order_events(
     start_at: datetime | None,
     end_at: datetime,
 ) -> list[UUID]:
-    """Emit the last event of orders again, as new messages; returns their ids.
+    """Emit orders' last events again as new messages; return their ids.
 
     By id, by when they last changed (both ends included), or by both; at most 500 of
     them, the first to have changed. Ids that are nobody's or a stranger's are left out.

@@ -1,4 +1,4 @@
-"""From a lab's words to rows: what a result is, how it lies, what it was ordered as.
+"""Build result rows from a lab's reported results.
 
 Must not be here: versions and what follows from them (operations.results).
 """
@@ -45,7 +45,7 @@ _LOINC = re.compile(r"\d{1,7}-\d")
 
 @dataclass(frozen=True, slots=True)
 class Orderables:
-    """The markers an order asked for, and others that its lab reported by.
+    """An order's markers, and others its lab reported results for.
 
     `others` are those the lab added by itself, such as reflex tests.
     """
@@ -56,7 +56,7 @@ class Orderables:
     def find_markers_and_result(
         self, reported: ReportedResult | ReportedGap
     ) -> tuple[tuple[Marker, ...], ExpectedResult | None]:
-        """The markers that a result came from, and which of their results it is.
+        """Return a result's markers and its expected result.
 
         By the code it was ordered by, else by its own code, LOINC code or name among
         what was ordered; else it stands for the order as a whole, as contract 6.15 lets
@@ -78,7 +78,7 @@ class Orderables:
 
 
 def find_orderables(*, order: Order, delivery: ResultDelivery) -> Orderables:
-    """The markers of an order's panel, and those of its lab that a delivery names."""
+    """Return the markers of an order's panel and those a delivery names."""
     ordered = order.lab_test.markers.prefetch_related("expected_results")
     known = tuple(ordered.order_by("pk"))
     codes = {result.ordered_code for result in delivery.results}
@@ -95,7 +95,7 @@ def find_orderables(*, order: Order, delivery: ResultDelivery) -> Orderables:
 def build_result_row(
     reported: ReportedResult, orderables: Orderables, reported_at: datetime
 ) -> Result:
-    """The row of a reported result, without its version and place.
+    """Build the row of a reported result, without its version and position.
 
     A number is compared with its range and the lab's flag, and the worse of both
     counts; of a text the flag counts, else whether it is
@@ -136,7 +136,7 @@ def build_result_row(
 
 
 def build_missing_row(gap: ReportedGap, orderables: Orderables) -> MissingResult:
-    """The row of a result that the lab says it can't give."""
+    """Build the row of a result the lab could not report."""
     markers, expected = orderables.find_markers_and_result(gap)
     row = MissingResult(failure_type=gap.failure_type, note=gap.note)
     _fill_shared_columns(row, gap, markers, expected)
@@ -146,7 +146,7 @@ def build_missing_row(gap: ReportedGap, orderables: Orderables) -> MissingResult
 def list_unreported_results(
     orderables: Orderables, results: Sequence[Result], gaps: Sequence[MissingResult]
 ) -> list[MissingResult]:
-    """Required results of the ordered markers that nobody spoke of.
+    """List required results of the ordered markers that were not reported.
 
     None is inferred of a marker that gave results which the catalogue does not know:
     the missing one may be among them. Source: Contract 6.15
@@ -188,7 +188,7 @@ def _build_unreported_row(marker: Marker, expected: ExpectedResult) -> MissingRe
 def _find_expected_result(
     reported: ReportedResult | ReportedGap, markers: Iterable[Marker]
 ) -> list[ExpectedResult]:
-    """What the markers are expected to give that this is, by the surest sign."""
+    """Return the markers' expected result that this is, by the best evidence."""
     results = [one for marker in markers for one in marker.expected_results.all()]
     signs = (
         (reported.provider_id, "provider_id"),
@@ -203,7 +203,7 @@ def _find_expected_result(
 
 
 def _declared_result_type(expected: ExpectedResult) -> str:
-    """An expected constant is one in any case; other types show in the text itself."""
+    """Return a result's declared type: constants always, others from the text."""
     is_coded = expected.result_type == ResultType.CODED_VALUE
     return expected.result_type if is_coded else ""
 
@@ -243,7 +243,7 @@ def _fill_shared_columns(
     markers: Sequence[Marker],
     expected: ExpectedResult | None,
 ) -> None:
-    """Fill in what a result and a missing one share: names, codes and markers."""
+    """Fill the columns shared by results and missing results."""
     row.name = reported.name
     row.slug = expected.slug if expected else slugify(reported.name)
     row.provider_id = reported.provider_id or (expected.provider_id if expected else "")

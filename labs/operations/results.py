@@ -1,4 +1,4 @@
-"""Results as a lab delivers them: each delivery makes a version of an order's results.
+"""Store result deliveries: each creates a version of an order's results.
 
 Whoever brings results (sandbox, HL7, tests) comes through store_results. Must not be
 here: how a lab writes (gateways), how one row is read (operations.result_rows), or what
@@ -75,7 +75,7 @@ _NOT_COPIED = {"id", "version"}
 def store_result_delivery(
     *, order: Order, actor: Actor, delivery: ResultDelivery
 ) -> ResultVersion:
-    """Store what a lab delivered as a new version, move its order on, and tell of it.
+    """Store a lab's delivery as a new version, advance the order and emit events.
 
     The version holds the whole: rows of the one before stay where the delivery says
     nothing of them. A row gives way to a later one of the same code, never to one
@@ -123,7 +123,7 @@ def store_result_delivery(
 
 
 def _steps_to_take(order: Order, *, is_final: bool, has_results: bool) -> list[str]:
-    """The low-level statuses that a delivery takes its order through, maybe none."""
+    """Return the low-level statuses a delivery advances its order through."""
     here = find_last_known_status(order)
     goal = "completed" if is_final else "partial_results"
     if split_status(here).low in _ENDED:
@@ -165,7 +165,7 @@ def _merge_rows(
     *,
     is_final: bool,
 ) -> tuple[list[Result], list[MissingResult]]:
-    """The next version's rows: those before, with the delivery's in their place."""
+    """Return the next version's rows: the earlier ones updated by the delivery."""
     rows = (
         {result_identity(row): row for row in list_results_of_version(before)}
         if before
@@ -303,7 +303,7 @@ def _has_new_critical(before: ResultVersion | None, rows: list[Result]) -> bool:
 
 
 def _copy_row(row: Any, version: ResultVersion, **fields: Any) -> Any:
-    """A row as one of this version; rows of earlier versions stay as they are."""
+    """Return a row copied into this version; earlier versions stay unchanged."""
     kept = {
         column.attname: getattr(row, column.attname)
         for column in row._meta.concrete_fields
@@ -317,7 +317,7 @@ def _copy_row(row: Any, version: ResultVersion, **fields: Any) -> Any:
 def _advance_order_with_results(
     order: Order, actor: Actor, version: ResultVersion, steps: list[str]
 ) -> None:
-    """Take the steps, the last with what the results say of the order; tell of it."""
+    """Advance the order, the last step with its interpretation; emit events."""
     changes: dict[str, Any] = {
         "interpretation": version.interpretation,
         "has_missing_results": version.missing_results.exists(),
@@ -346,7 +346,7 @@ def _advance_order_with_results(
 def _record_kit_results(
     order: Order, changes: dict[str, Any], *, is_final: bool
 ) -> None:
-    """Results that are no step of their order: a kit's partial ones."""
+    """Record results that advance nothing: a kit's partial ones."""
     for name, value in changes.items():
         setattr(order, name, value)
     order.updated_at = timezone.now()

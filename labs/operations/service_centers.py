@@ -1,4 +1,4 @@
-"""The directory of service centers: the reference set, and a customer's own file.
+"""The directory of service centers: reference data and imported files.
 
 Must not be here: visits and slots (labs.operations.appointments).
 """
@@ -49,7 +49,7 @@ _FAULTS_TOLD = 20
 
 
 class ImportedCenters(NamedTuple):
-    """What an import did: how many it made or changed, and how many it closed."""
+    """How many centers an import stored and deactivated."""
 
     written: int
     closed: int
@@ -58,7 +58,7 @@ class ImportedCenters(NamedTuple):
 def import_service_centers(
     *, lines: Iterable[str], closes_others: bool = False
 ) -> ImportedCenters:
-    """Take over a directory written as CSV; all of it or, with any fault, none.
+    """Import a CSV directory of centers; nothing if any line has an error.
 
     The header names COLUMNS. Lists are parted by `|`, hours are written as
     labs.states.service_centers.read_hours tells, coordinates are degrees. Without
@@ -118,7 +118,7 @@ def import_service_centers(
 
 
 def upsert_service_centers(centers: Iterable[ServiceCenter]) -> None:
-    """Make centers, or change those of the same lab and site_code."""
+    """Create or update centers by lab and site_code."""
     columns = [
         field.name for field in ServiceCenter._meta.fields if not field.primary_key
     ]
@@ -134,7 +134,7 @@ def upsert_service_centers(centers: Iterable[ServiceCenter]) -> None:
 def parse_service_centers(
     *, entries: Iterable[dict[str, str]], labs: Iterable[Lab]
 ) -> list[ServiceCenter]:
-    """Unsaved centers from rows of a directory. Raises ValueError at a fault."""
+    """Return unsaved centers from rows. Raises ValueError at an error."""
     by_slug = {lab.slug: lab for lab in labs}
     return [_parse_center(dict(entry), by_slug) for entry in entries]
 

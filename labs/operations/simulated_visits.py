@@ -1,4 +1,4 @@
-"""What a sandbox's walk does to an order's visit, by the operations of production.
+"""Appointment steps of simulated orders, by the production operations.
 
 Must not be here: the walk (operations.simulation).
 """
@@ -35,7 +35,7 @@ _COMES_AFTER = timedelta(days=1)
 
 
 def advance_order_and_appointment(*, order: Order, actor: Actor, status: str) -> None:
-    """Take one step of a locked order; its visit, if it has one, takes it first.
+    """Advance a locked order one step, its appointment first.
 
     Raises: transition_not_allowed. Source: Contract 6.13, 6.18.
     """

@@ -1,4 +1,4 @@
-"""The sandbox's hand: walks an order along the ways production takes.
+"""Simulation in the sandbox: advance orders with the production operations.
 
 Each step goes through the operation that production uses for it. Must not be here: the
 results it makes up (labs.gateways.sandbox_results), or a step that production does not
@@ -73,7 +73,7 @@ def simulate_order(
     seen: int | None = None,
     flags: SimulationFlags = _NORMAL,
 ) -> None:
-    """Walk an order to `final_status`, by default to completed, now or after `delay`.
+    """Advance an order to `final_status` (default completed), now or after `delay`.
 
     The last report of the sandbox lab on the way is as `flags` ask for. `seen` is the
     id of the last step that the caller saw: of two who act on the same sight one is
@@ -105,7 +105,7 @@ def simulate_order(
 
 
 def decode_simulation_flags(packed: Mapping[str, Any]) -> SimulationFlags:
-    """The flags of a job's input; of one enqueued before there were any, the usual.
+    """Return the flags of a job's input; defaults for jobs without any.
 
     Source: Ours (jobs outlive a deployment).
     """
@@ -137,7 +137,7 @@ def advance_order_to_goal(
 def report_unknown_status(
     *, order: Order, actor: Actor, status: str, detail: str = ""
 ) -> OrderEvent:
-    """Let the sandbox lab report a status that this version does not know.
+    """Report a status unknown to this version from the sandbox lab.
 
     Raises: not_a_sandbox (403); status_known, as one we know is simulated; those of
     take_reported_status. Source: Specification 9; Ours: customers can try that their
@@ -205,7 +205,7 @@ def _find_steps(order: Order, goal: str) -> list[str] | None:
 
 
 def _take_step(order: Order, actor: Actor, status: str, flags: SimulationFlags) -> None:
-    """One step, by the operation that takes it in production."""
+    """Take one step with the operation production uses."""
     match split_status(status).low:
         case "requisition_created":
             create_requisition(tenant=order.tenant, actor=actor, order_id=order.pk)
@@ -232,7 +232,7 @@ def _take_step(order: Order, actor: Actor, status: str, flags: SimulationFlags) 
 def _deliver_simulated_results(
     order: Order, actor: Actor, low: str, flags: SimulationFlags
 ) -> None:
-    """Let the sandbox lab send results; storing them takes the step."""
+    """Deliver simulated results; storing them takes the step."""
     markers = order.lab_test.markers.select_related("lab")
     delivery = simulate_delivery(
         order=order,
@@ -246,7 +246,7 @@ def _deliver_simulated_results(
 
 
 def _encode_simulation_flags(flags: SimulationFlags) -> dict[str, object]:
-    """The flags as a job's input; read back by unpack_flags."""
+    """Return the flags as a job's input; see decode_simulation_flags."""
     return {
         "interpretation": flags.interpretation.value,
         "result_types": [one.value for one in flags.result_types],

@@ -1,4 +1,4 @@
-"""Taking and freeing places of slots: holds, and what a booking claims.
+"""Places of slots: hold, claim and free them.
 
 That a slot is full is refused by the database's unique constraint; nothing here counts
 first and then writes. Must not be here: visits (labs.operations.appointments).
@@ -51,7 +51,7 @@ _TAKE = """
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """A slot that waits for one order until `expires_at`."""
+    """A slot held for an order until `expires_at`."""
 
     order_id: UUID
     slot: OfferedSlot
@@ -59,7 +59,7 @@ class Hold:
 
 
 def hold_slot_for_order(*, order: Order, booking_key: str) -> Hold:
-    """Keep a place of a slot for an order while its booking is filled in.
+    """Hold a slot for an order while its booking form is filled in.
 
     An order has one hold: another slot lets go of the first, the same one is held
     anew. The booking of the slot takes the hold over. Raises: booking_key_invalid;
@@ -76,12 +76,12 @@ def hold_slot_for_order(*, order: Order, booking_key: str) -> Hold:
 
 
 def release_order_holds(*, order: Order) -> None:
-    """Let go of what is held for an order; a booking on its way keeps its place."""
+    """Release an order's holds, except those claimed by a booking."""
     _unclaimed_holds(order).delete()
 
 
 def read_valid_slot(*, order: Order, booking_key: str) -> OfferedSlot:
-    """The slot of a key that is still good.
+    """Return the slot of an unexpired booking key.
 
     Raises: booking_key_invalid; site_inactive; slot_taken, where the key has expired or
     the time has come. Source: Contract 6.18.
@@ -96,7 +96,7 @@ def read_valid_slot(*, order: Order, booking_key: str) -> OfferedSlot:
 def claim_slot_place(
     *, order: Order, slot: OfferedSlot, reference: UUID | None, until: datetime
 ) -> SlotPlace | None:
-    """Take a place for a locked order, or None where all are taken.
+    """Claim a place of a slot for a locked order; None where all are taken.
 
     What the order already holds of the slot is taken over, with the reference its
     provider was asked by, if it was; other holds of the order are let go.
@@ -136,7 +136,7 @@ def claim_slot_place(
 
 
 def assign_place_to_appointment(*, place_id: int, appointment: Appointment) -> bool:
-    """Give a claimed place to an appointment; False where it was freed meanwhile.
+    """Assign a claimed place to an appointment; False if it was freed since.
 
     Other places of the appointment are freed.
     """
@@ -149,7 +149,7 @@ def assign_place_to_appointment(*, place_id: int, appointment: Appointment) -> b
 
 
 def release_slot_place(place_id: int) -> None:
-    """Free a place that was claimed and that no appointment has."""
+    """Release a claimed place that has no appointment."""
     SlotPlace.objects.filter(pk=place_id, appointment=None).delete()
 
 

@@ -1,4 +1,4 @@
-"""Free slots: fourteen days of each site, and what is nearest to a lost one.
+"""Free slots: 14 days of each site, and alternatives to a lost slot.
 
 Must not be here: taking a slot (labs.operations.slot_places).
 """
@@ -40,7 +40,7 @@ _OTHER_SITES_MAX = 10
 
 
 class FreeSlot(NamedTuple):
-    """A slot with free places, UTC; its key books one until `expires_at`.
+    """A free slot (UTC); its key can book it until `expires_at`.
 
     A tuple, as thousands are made for an answer.
     """
@@ -53,13 +53,13 @@ class FreeSlot(NamedTuple):
 
     @property
     def end(self) -> datetime:
-        """When the visit ends."""
+        """Return when the appointment ends."""
         return self.start + SLOT_LENGTH
 
 
 @dataclass(frozen=True, slots=True)
 class SlotDay:
-    """A date on its site's clock and what is free; `site` is None where none is."""
+    """A local date of a site and its free slots; `site` is None where none is."""
 
     day: date
     slots: Sequence[FreeSlot]
@@ -68,7 +68,7 @@ class SlotDay:
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Fourteen days of each site, nearest site first; `time_zone` if all share one."""
+    """14 days of each site, nearest first; `time_zone` if all share one."""
 
     days: list[SlotDay]
     time_zone: str | None
@@ -76,7 +76,7 @@ class Availability:
 
 
 class SlotTaken(DomainError):
-    """The slot is full, expired or gone; `alternatives` are the nearest that are not.
+    """The slot is taken or expired; `alternatives` are the nearest free ones.
 
     The lost slot's own start and site are `lost`.
     """
@@ -92,7 +92,7 @@ class SlotTaken(DomainError):
 
     @property
     def details(self) -> dict[str, object]:
-        """The alternatives as the wire gives them (contract 6.18)."""
+        """Return the alternatives as on the wire (contract 6.18)."""
         return {
             "alternatives": [
                 {**build_slot_answer(slot), "location": build_location(slot.site)}
@@ -102,7 +102,7 @@ class SlotTaken(DomainError):
 
 
 def build_slot_answer(slot: FreeSlot) -> SlotAnswer:
-    """A free slot as the wire gives it (contract 6.18)."""
+    """Build a free slot as on the wire (contract 6.18)."""
     return {
         "booking_key": slot.booking_key,
         "start": slot.start,
@@ -124,7 +124,7 @@ def list_center_slots(
     start: date | None = None,
     order_id: UUID | None = None,
 ) -> Availability:
-    """Fourteen days of a lab's service centers that are booked here.
+    """List 14 days of slots at a lab's bookable service centers.
 
     Near a zip code, at sites of these codes, or both. Always fourteen dates for each
     site, from `start` or today on the site's clock; without any site once, with none.
@@ -150,7 +150,7 @@ def list_home_slots(
     start: date | None = None,
     order_id: UUID | None = None,
 ) -> Availability:
-    """Fourteen days of phlebotomists who come to an address (contract 6.18's shape).
+    """List 14 days of at-home slots for an address, shaped as in contract 6.18.
 
     Raises: as center_slots. Source: Contract 6.18.
     """
@@ -164,7 +164,7 @@ def list_home_slots(
 def find_nearest_slots(
     *, tenant: Tenant, lost: OfferedSlot, order_id: UUID | None = None
 ) -> list[FreeSlot]:
-    """Up to three free slots nearest to a lost one, the lost one never among them.
+    """Return up to three free slots nearest to a lost one.
 
     The same site within the hour, the same day at another site, the next open day at
     the same hour; what of these is missing is made up by the next nearest in time.
@@ -209,14 +209,14 @@ def find_nearest_slots(
 def build_slot_taken_error(
     *, tenant: Tenant, lost: OfferedSlot, order_id: UUID | None = None
 ) -> SlotTaken:
-    """The refusal of a slot, with what is nearest to it."""
+    """Build the refusal of a taken slot with its alternatives."""
     return SlotTaken(
         lost, find_nearest_slots(tenant=tenant, lost=lost, order_id=order_id)
     )
 
 
 def _nearby_sites(lost: OfferedSlot) -> list[Site]:
-    """Other sites of the provider near the lost one's, nearest first."""
+    """List other sites of the provider near the lost slot's, nearest first."""
     if lost.site.price:
         return []
     place = find_zip_place(str(lost.site.address["zip_code"]))

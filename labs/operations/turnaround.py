@@ -1,4 +1,4 @@
-"""The days by which an order's results are expected.
+"""Due dates of an order's results.
 
 Must not be here: what late means (labs.states.turnaround), or any step of an order.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def compute_due_dates(*, order: Order, status: str, today: date) -> dict[str, date]:
-    """The columns `due_by` and `worst_case_due_by` that a step of an order sets.
+    """Return `due_by` and `worst_case_due_by` as an order step sets them.
 
     They count from the first day on which the lab is known to have the sample, by the
     slowest marker of the panel, and stay as they were told; empty where the step says

@@ -1,4 +1,4 @@
-"""The papers of a visit: the sheet for its patient, the entry for a calendar.
+"""Documents of an appointment: the patient's sheet and a calendar entry.
 
 Must not be here: drawing (labs.papers), or the audit of a read (the edge that asks).
 """
@@ -33,7 +33,7 @@ _UNSURE = {AppointmentStatus.PENDING, AppointmentStatus.RESERVED}
 
 
 def render_appointment_sheet(*, order: Order, appointment: Appointment) -> Document:
-    """What the patient takes along: the visit on one page, the requisition behind it.
+    """Render the patient's sheet: the appointment, then the requisition.
 
     Without the requisition where it is not made. Raises: visit_without_time (404).
     Source: Issue "Service centers and appointments".
@@ -47,7 +47,7 @@ def render_appointment_sheet(*, order: Order, appointment: Appointment) -> Docum
 
 
 def render_calendar_entry(*, order: Order, appointment: Appointment) -> Document:
-    """The entry for a calendar. Raises: visit_without_time (404). Source: RFC 5545."""
+    """Render a calendar entry. Raises: visit_without_time (404). Source: RFC 5545."""
     body = write_calendar_entry(
         _appointment_details(order, appointment),
         host=public_host(),
@@ -57,13 +57,13 @@ def render_calendar_entry(*, order: Order, appointment: Appointment) -> Document
 
 
 def needs_fasting(order: Order) -> bool:
-    """Whether a test of the order asks for fasting."""
+    """Return whether any test of the order requires fasting."""
     panel = order.lab_test
     return panel.fasting or any(marker.fasting for marker in panel.markers.all())
 
 
 def format_opening_hours(hours: Hours) -> list[tuple[str, str]]:
-    """Opening hours as people read them: days that are alike stand together."""
+    """Return opening hours as text pairs; equal consecutive days are grouped."""
     named = [
         (
             day.capitalize(),

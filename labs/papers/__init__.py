@@ -1,4 +1,4 @@
-"""The papers a lab works with, as PDFs: drawn from an order, the same bytes each time.
+"""PDF documents of lab testing, rendered from orders: always the same bytes.
 
 Must not be here: a query, the clock, or whether a paper may be had (operations.papers).
 """

@@ -1,4 +1,4 @@
-"""A booked visit as an entry of a calendar (iCalendar, RFC 5545).
+"""Calendar entries of appointments (iCalendar, RFC 5545).
 
 It names neither the patient nor a test: calendars are shared. Must not be here: which
 visit there is.
@@ -24,7 +24,7 @@ _ESCAPED = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n", "\r
 def write_calendar_entry(
     visit: AppointmentDetails, *, host: str, at: datetime
 ) -> bytes:
-    """The entry, stamped `at` a moment; `host` makes its name unique in the world.
+    """Write the entry, stamped `at` a moment; `host` makes its id globally unique.
 
     Moments are UTC, which every calendar shows on its own clock. A visit that was moved
     comes under the same name with a higher number, so that a calendar that has it moves
@@ -105,7 +105,7 @@ def _escape_text(text: str) -> str:
 
 
 def _fold_line(line: str) -> Iterator[str]:
-    """A line in pieces of at most _LINE_MAX octets; later ones begin with a blank."""
+    """Split a line into pieces of at most _LINE_MAX octets."""
     piece = ""
     for sign in line:
         if len((piece + sign).encode()) > _LINE_MAX:

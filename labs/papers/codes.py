@@ -1,4 +1,4 @@
-"""Codes that machines read off a paper: Code 128 and QR.
+"""Barcodes and QR codes on documents.
 
 Must not be here: what they say.
 """
@@ -25,7 +25,7 @@ _QUIET_MODULES = 10  # ISO/IEC 15417
 def draw_barcode(
     text: str, *, width: float, height: float
 ) -> tuple[float, Callable[[Canvas, float, float], None]] | None:
-    """A text in Code 128: how wide it is, and what draws it from its lower left.
+    """Return a Code 128 barcode's width and a function that draws it.
 
     None for a text that Code 128 has no signs for, or no room. The width counts the
     quiet zones.
@@ -48,7 +48,7 @@ def draw_barcode(
 
 
 def draw_qr_code(text: str, *, size: float) -> Callable[[Canvas, float, float], None]:
-    """A text as QR code, level M, without its quiet zone; drawn from its upper left.
+    """Return a function that draws a QR code (level M) without quiet zone.
 
     `y` counts down from the top of US Letter.
     """

@@ -1,4 +1,4 @@
-"""What the patient does before and while a sample is taken, by kind of sample.
+"""Patient instructions for preparing and collecting a sample.
 
 Plain words for patients: no lab's own kit is described, which comes with its leaflet.
 Must not be here: how it is laid out (papers.instructions).
@@ -14,7 +14,7 @@ from labs.states.catalogue import CollectionMethod, SampleType
 
 @dataclass(frozen=True, slots=True)
 class CollectionGuide:
-    """What to know before, the steps in their order, and what follows."""
+    """Preparation, numbered steps and aftercare."""
 
     before: tuple[str, ...]
     steps: tuple[str, ...]
@@ -193,7 +193,7 @@ _DRAW_STEPS = (
 
 
 def fasting_start(at: datetime) -> datetime:
-    """When who has a sample taken `at` a moment begins to fast, in the same zone.
+    """Return when fasting starts for a sample taken `at` a moment, in its zone.
 
     Hours are hours, also across a change of clocks.
     """
@@ -203,7 +203,7 @@ def fasting_start(at: datetime) -> datetime:
 def collection_guide_of(
     *, method: str, sample_type: str, fasting: bool
 ) -> CollectionGuide:
-    """The guide for a way of collection and a kind of sample, also unknown ones."""
+    """Return the guide of a collection method and sample type, even unknown ones."""
     eating = FASTING if fasting else NOT_FASTING
     kind = SampleType.known(sample_type)
     if method == CollectionMethod.TESTKIT:

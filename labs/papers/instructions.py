@@ -1,4 +1,4 @@
-"""Collection instructions: what a patient reads before a sample is taken.
+"""Collection instructions for patients.
 
 Names no patient, so that it may lie about. Must not be here: its texts (papers.guides).
 """
@@ -25,14 +25,14 @@ _INDENT = 22.0
 
 @dataclass(frozen=True, slots=True)
 class OrderNumbers:
-    """Whose instructions they are, where they are an order's: by its ids alone."""
+    """The ids of an order printed on its instructions."""
 
     order_id: str
     sample_id: str
 
 
 def render_instructions(panel: LabTest, *, of: OrderNumbers | None = None) -> bytes:
-    """The instructions of a panel, or of one order of it."""
+    """Render the instructions of a panel, or of one order of it."""
     method = CollectionMethod.known(panel.method)
     kind = SampleType.known(panel.sample_type)
     guide = collection_guide_of(
@@ -93,7 +93,7 @@ def _write_pair(sheet: Sheet, label: str, text: str) -> None:
 def _write_points(
     sheet: Sheet, title: str, texts: Sequence[str], *, marks: Sequence[str]
 ) -> None:
-    """A heading and its points; a point is never torn between pages."""
+    """Write a heading and its points; a point never splits across pages."""
     if not texts:
         return
     sheet.y += 26

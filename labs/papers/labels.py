@@ -1,4 +1,4 @@
-"""Specimen labels: for a sheet of thirty, or one after another for a label printer.
+"""Specimen labels, for sheets of 30 or a label printer.
 
 Must not be here: how many there may be, or of which order.
 """
@@ -38,7 +38,7 @@ _PAD = 7.0
 
 
 class LabelStock(OpenChoices):
-    """What labels are printed on."""
+    """The stock labels are printed on."""
 
     SHEET = "sheet", "Sheets of 30 labels (US Letter, 2 5/8 by 1 inch)"
     ROLL = "roll", "Label printer, one label at a time (2 5/8 by 1 inch)"
@@ -51,7 +51,7 @@ def render_specimen_labels(
     number: int,
     stock: LabelStock = LabelStock.SHEET,
 ) -> bytes:
-    """Labels of an order, numbered; each names the patient by name and birth date.
+    """Render numbered labels of an order with the patient's name and birth date.
 
     Source: Contract 6.16; Ours: the label sizes, and what stands on them.
     """
@@ -79,7 +79,7 @@ def render_specimen_labels(
 
 
 def _label_position(label: int, stock: LabelStock) -> tuple[float, float, bool]:
-    """A label's lower left corner, and whether it is the first of its page."""
+    """Return a label's lower left corner, and whether it starts a page."""
     if stock != LabelStock.SHEET:
         return 0.0, 0.0, True
     on_page = label % (_COLUMNS * _ROWS)
@@ -140,7 +140,7 @@ def _write_fitted_line(
     width: float,
     font: str = REGULAR,
 ) -> None:
-    """Write one line; a long one grows smaller, to two thirds, then is cut."""
+    """Write one line; shrink a long one to two thirds, then cut it."""
     shown = replace_unprintable(text).replace("\n", " ")
     least = size * 2 / 3
     while size > least and text_width(shown, size, font=font) > width:

@@ -1,4 +1,4 @@
-"""The link to a requisition: who holds it reads the paper, without signing in.
+"""Signed links to a requisition, which open it without signing in.
 
 It is signed with SECRET_KEY and good for seven days; its secret part stands in the
 query string, which no log of ours writes. Must not be here: opening one (operations).
@@ -27,7 +27,7 @@ _TICK = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class RequisitionLinkClaim:
-    """What a link with a good signature says; `issued_at` is UTC."""
+    """The content of a validly signed link; `issued_at` is UTC."""
 
     tenant_id: int
     order_id: UUID
@@ -35,7 +35,7 @@ class RequisitionLinkClaim:
 
 
 def requisition_url(order: Order) -> str | None:
-    """The present link of an order, dead or alive; None where it has none.
+    """Return an order's current link, expired or not; None without one.
 
     The same text until another one is issued. Source: Contract D19.
     """
@@ -47,13 +47,13 @@ def requisition_url(order: Order) -> str | None:
 
 
 def requisition_link_expires_at(order: Order) -> datetime | None:
-    """When the present link stops; None where the order has none."""
+    """Return when the current link expires; None without one."""
     issued = order.requisition_issued_at
     return None if issued is None else issued + LINK_TTL
 
 
 def verify_link_token(token: str) -> RequisitionLinkClaim | None:
-    """What a token says; None for one that is not ours."""
+    """Return a token's content; None for an invalid signature."""
     try:
         tenant_id, order_id, ticks = _link_signer().unsign_object(token)
     except (BadSignature, ValueError):

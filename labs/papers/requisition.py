@@ -1,4 +1,4 @@
-"""The requisition: what a lab is asked to do, for whom, and who pays.
+"""The laboratory requisition of an order.
 
 Black on white, so that it survives a fax. Must not be here: whether an order has one.
 """
@@ -56,7 +56,7 @@ _SIGNATURE_FORMATS = ("JPEG", "PNG")
 
 @dataclass(frozen=True, slots=True)
 class RequisitionContent:
-    """All that is printed beside the order itself.
+    """Everything printed on a requisition besides the order itself.
 
     `ordered_at` is in the zone it is printed in. `comment` is already joined with the
     account's. `diagnoses` are codes with their descriptions, which may be empty. `url`
@@ -72,12 +72,12 @@ class RequisitionContent:
 
 
 def render_requisition_pdf(content: RequisitionContent) -> bytes:
-    """The requisition as a paper of its own."""
+    """Render the requisition as its own document."""
     return render_requisition(content).to_pdf()
 
 
 def render_requisition(content: RequisitionContent) -> Sheet:
-    """The requisition of an order read by labs.queries.orders.full_orders.
+    """Render the requisition of an order loaded by orders_with_details.
 
     Source: Contract 6.16; what stands on it is Ours, after 42 CFR 493.1241(c): who
     orders, patient's name, sex and birth date, tests, source and date of the sample.
@@ -142,7 +142,7 @@ def _draw_head(sheet: Sheet, content: RequisitionContent) -> None:
 
 
 def _draw_notices(sheet: Sheet, order: Order) -> None:
-    """What nobody may overlook, in boxes."""
+    """Draw the warnings in boxes."""
     notices = [
         ("STAT: collect and process with priority", order.priority),
         ("CANCELLED: do not collect, do not process", _is_cancelled(order)),
@@ -289,7 +289,7 @@ def _draw_signature(sheet: Sheet, order: Order) -> None:
 
 
 def _draw_blank_line(sheet: Sheet, label: str, *, x: float, width: float) -> None:
-    """A line to write on, here, with what belongs there beneath it."""
+    """Draw a line to write on, with its label beneath."""
     base = PAGE_HEIGHT - sheet.y
 
     def put(canvas: Canvas) -> None:
@@ -302,7 +302,7 @@ def _draw_blank_line(sheet: Sheet, label: str, *, x: float, width: float) -> Non
 
 
 def _signature_image(physician: Mapping[str, Any]) -> ImageReader | None:
-    """The physician's signature as it came with the order; None if it is no picture.
+    """Return the physician's signature image; None if it is no picture.
 
     It is decoded and drawn anew: nothing else that the file holds gets into the paper.
     """

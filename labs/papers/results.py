@@ -1,4 +1,4 @@
-"""The result report: what a lab found, beside its ranges, as far as it has told.
+"""The result report of an order or transaction.
 
 Must not be here: which results those are (labs.queries.results), or a reading of them
 that goes beyond the lab's.
@@ -59,7 +59,7 @@ _NORMAL_GREY, _OUTER_GREY = 0.62, 0.86
 
 @dataclass(frozen=True, slots=True)
 class ReportContent:
-    """Results as they stand; times are printed in `zone`, `url` is the order's page."""
+    """Current results; times are printed in `zone`, `url` is the order's page."""
 
     found: ResultSet
     zone: tzinfo
@@ -67,7 +67,7 @@ class ReportContent:
 
 
 def render_results_pdf(content: ReportContent) -> bytes:
-    """The result report of an order, or of a transaction's orders as one.
+    """Render the result report of an order or transaction.
 
     Source: Contract 6.15, 6.16; what stands on it is Ours, after 42 CFR 493.1291(c):
     patient, laboratory, dates, specimen, test, result, unit, range, condition.
@@ -176,7 +176,7 @@ def _draw_people(sheet: Sheet, content: ReportContent) -> None:
 
 
 def _group_results(rows: Sequence[Result]) -> dict[str, list[Result]]:
-    """Results by what was ordered, in the lab's order."""
+    """Group results by what was ordered, in the lab's order."""
     groups: dict[str, list[Result]] = {}
     for row in rows:
         source = row.source_markers[0] if row.source_markers else {}
@@ -209,7 +209,7 @@ def _draw_row_head(sheet: Sheet) -> None:
 
 
 def _draw_row(sheet: Sheet, row: Result) -> None:
-    """One result; a text that its column can't hold goes on beneath it."""
+    """Draw one result; text too long for its column continues beneath."""
     is_text = row.type == ResultType.COMMENT
     result = row.result
     below = [note for note in (row.notes,) if note]
@@ -255,7 +255,7 @@ def _draw_row(sheet: Sheet, row: Result) -> None:
 
 
 def result_flag_words(row: Result) -> str:
-    """How a result is marked, in words: no colour, which a fax would lose."""
+    """Return a result's flag in words: color would be lost on a fax."""
     side = "high" if row.is_above_max_range else "low" if row.is_below_min_range else ""
     match row.interpretation:
         case Interpretation.CRITICAL:
@@ -318,7 +318,7 @@ def _draw_sample(sheet: Sheet, sample: SampleData, zone: tzinfo) -> None:
 
 
 def _draw_laboratories(sheet: Sheet, found: ResultSet) -> None:
-    """Who measured, each laboratory once."""
+    """Draw the performing laboratories, each once."""
     held: dict[str, Mapping[str, Any]] = {}
     for sample in found.samples:
         held |= {code: lab for code, lab in sample.laboratories.items() if lab}

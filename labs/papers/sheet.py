@@ -1,4 +1,4 @@
-"""A paper in the making: text that flows over pages of US Letter, each numbered.
+"""Page layout of documents: text flowing over numbered US Letter pages.
 
 Measures are points, down from the page's upper left corner. What is drawn waits until
 the last page is known, so that each can say "page 1 of 3". Must not be here: any one
@@ -43,7 +43,7 @@ _LABEL = 62.0
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A finished PDF; `name` is its file name and names no patient."""
+    """A finished PDF; `name` is its file name, without patient names."""
 
     name: str
     body: bytes
@@ -59,7 +59,7 @@ class Column:
 
 
 class Sheet:
-    """Pages that fill from top to bottom; `y` is where the next thing goes.
+    """Pages filled from top to bottom; `y` is the current position.
 
     `running_head` is what pages after the first say on top, `foot` what each page says
     at its bottom, beside its number.
@@ -75,7 +75,7 @@ class Sheet:
         self._pages: list[list[Callable[[Canvas], None]]] = [[]]
 
     def draw(self, what: Callable[[Canvas], None]) -> None:
-        """Draw on the present page, in the library's own coordinates."""
+        """Draw on the current page, in the library's own coordinates."""
         self._pages[-1].append(what)
 
     def write_line(
@@ -89,7 +89,7 @@ class Sheet:
         grey: float = INK,
         to_right: bool = False,
     ) -> None:
-        """Write one line with its base at `y`, here where none is given.
+        """Write one line with its base at `y`, by default the current position.
 
         With `to_right` it ends at `x`.
         """
@@ -107,7 +107,7 @@ class Sheet:
     def draw_rule(
         self, *, grey: float = LINE, width: float = 0.6, x: float = MARGIN
     ) -> None:
-        """Draw a line across, here."""
+        """Draw a horizontal line at the current position."""
         height = PAGE_HEIGHT - self.y
 
         def put(canvas: Canvas) -> None:
@@ -148,7 +148,7 @@ class Sheet:
         self.draw(put)
 
     def draw_notice(self, text: str) -> None:
-        """What nobody may overlook, in a box."""
+        """Draw a warning in a box."""
         self.y += 7
         self.ensure_room(18)
         self.draw_box(x=MARGIN, y=self.y, width=WIDTH, height=18, stroke=0, fill=0.92)
@@ -158,11 +158,11 @@ class Sheet:
     def split_lines(
         self, text: str, size: float, width: float, *, font: str = REGULAR
     ) -> list[str]:
-        """A text as the lines it is written in; that it lacks signs is noted."""
+        """Split a text into lines; record whether characters were replaced."""
         return break_lines(self._replace_unprintable(text), size, width, font=font)
 
     def ensure_room(self, height: float) -> bool:
-        """Go to a new page unless `height` is left on this one; whether it did."""
+        """Start a new page unless `height` is left; return whether it did."""
         if self.y + height <= BOTTOM:
             return False
         self._pages.append([])
@@ -177,7 +177,7 @@ class Sheet:
         return True
 
     def write_heading(self, text: str, *, keep: float = 30) -> None:
-        """A heading with at least `keep` of what follows on its page."""
+        """Write a heading with at least `keep` of what follows on its page."""
         self.y += 7
         self.ensure_room(16 + keep)
         self.y += 8
@@ -196,7 +196,7 @@ class Sheet:
         x: float = MARGIN,
         width: float | None = None,
     ) -> None:
-        """Text that breaks into lines and over pages."""
+        """Write text that breaks into lines and over pages."""
         room = MARGIN + WIDTH - x if width is None else width
         for line in self.split_lines(text, size, room, font=font):
             self.ensure_room(size * LEADING)
@@ -211,7 +211,7 @@ class Sheet:
         *,
         size: float = 8.5,
     ) -> None:
-        """Rows that break into lines; the head comes again on each new page."""
+        """Write rows that break into lines; the head repeats on each page."""
         widths = [column.share * WIDTH for column in columns]
         self._write_table_head(columns, widths)
         for row in rows:
@@ -239,7 +239,7 @@ class Sheet:
         size: float = 8.5,
         gap: float = 14,
     ) -> None:
-        """Blocks side by side, each a title and its pairs of label and text."""
+        """Write blocks side by side, each a title and pairs of label and text."""
         width = (WIDTH - gap * (len(blocks) - 1)) / len(blocks)
         laid = [
             [
@@ -260,11 +260,11 @@ class Sheet:
         self.y = top + 9 + max(heights)
 
     def to_pdf(self) -> bytes:
-        """The PDF: the same bytes for the same drawing."""
+        """Return the PDF: the same bytes for the same drawing."""
         return combine_sheets((self,), title=self.title)
 
     def draw_pages_on(self, canvas: Canvas) -> None:
-        """Put its pages on a canvas, after what is there."""
+        """Draw the pages on a canvas, after its earlier pages."""
         for number, page in enumerate(self._pages, 1):
             for put in page:
                 put(canvas)
@@ -348,7 +348,7 @@ class Sheet:
 
 
 def combine_sheets(sheets: Iterable[Sheet], *, title: str) -> bytes:
-    """Several papers as one PDF, each with page numbers of its own."""
+    """Combine several documents into one PDF, each with its own page numbers."""
     opened = BytesIO()
     canvas = Canvas(opened, pagesize=LETTER, invariant=1, pageCompression=1)
     canvas.setTitle(title)

@@ -1,4 +1,4 @@
-"""The typeface of the papers: what it can draw, how wide it runs, where lines break.
+"""The typeface of documents: available characters, widths and line breaks.
 
 Noto Sans, cut down to Latin, Greek and Cyrillic (fonts/VENDORED.md). Must not be here:
 what is written.
@@ -28,7 +28,7 @@ _PLAIN = {"≤": "<=", "≥": ">=", "→": "->", "≈": "~", "\N{ZERO WIDTH SPAC
 
 @cache
 def register_typeface() -> frozenset[int]:
-    """Make the typeface known to the library; the code points it can draw."""
+    """Register the typeface with the PDF library; return its code points."""
     drawn: frozenset[int] | None = None
     for name, file in _FILES.items():
         font = TTFont(name, str(_FOLDER / file))
@@ -39,7 +39,7 @@ def register_typeface() -> frozenset[int]:
 
 
 def replace_unprintable(text: str) -> str:
-    """A text in signs that are drawn: the rest, such as Chinese, become MISSING.
+    """Replace characters the typeface lacks, such as Chinese, by MISSING.
 
     Line feeds stay, other controls become blanks. Source: Ours: fonts for every script
     weigh megabytes, and a sign that is plainly missing beats one that is not there.
@@ -52,7 +52,7 @@ def replace_unprintable(text: str) -> str:
 
 
 def text_width(text: str, size: float, *, font: str = REGULAR) -> float:
-    """How wide a text runs, in points."""
+    """Return how wide a text is, in points."""
     register_typeface()
     return float(pdfmetrics.stringWidth(text, font, size))
 
@@ -60,7 +60,7 @@ def text_width(text: str, size: float, *, font: str = REGULAR) -> float:
 def break_lines(
     text: str, size: float, width: float, *, font: str = REGULAR
 ) -> list[str]:
-    """A text in lines no wider than `width`; a word that is wider is cut.
+    """Break a text into lines no wider than `width`; cut wider words.
 
     At least one line, which may be empty.
     """
@@ -71,7 +71,7 @@ def break_lines(
 
 
 def cut_to_width(text: str, size: float, width: float, *, font: str = REGULAR) -> str:
-    """A line no wider than `width`: one that is too long ends in an ellipsis."""
+    """Cut a line to `width`, ending in an ellipsis."""
     if text_width(text, size, font=font) <= width:
         return text
     room = width - text_width(_ELLIPSIS, size, font=font)
@@ -101,7 +101,7 @@ def _break_part(text: str, size: float, width: float, font: str) -> list[str]:
 
 
 def _count_fitting_characters(word: str, size: float, width: float, font: str) -> int:
-    """How many of a word's signs fit, at least one."""
+    """Return how many of a word's characters fit, at least one."""
     low, high = 1, len(word)
     while low < high:
         middle = (low + high + 1) // 2

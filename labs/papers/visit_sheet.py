@@ -1,4 +1,4 @@
-"""What a patient takes along to a booked visit: when, where, how to get ready.
+"""The patient's sheet of a booked appointment: when, where, how to prepare.
 
 Plain words, large type, one page. Must not be here: the requisition that is bound
 behind it (papers.requisition), or the entry of a calendar (papers.calendar_entry).
@@ -29,7 +29,7 @@ _QR = 76.0
 
 @dataclass(frozen=True, slots=True)
 class AppointmentDetails:
-    """A booked visit as papers tell of it.
+    """An appointment as printed on documents.
 
     Moments are in the zone of the place. `address` are lines, `hours` pairs of days and
     times; `latitude` and `longitude` are degrees. `changes` counts what was changed
@@ -58,7 +58,7 @@ class AppointmentDetails:
 
 
 def render_appointment_page(visit: AppointmentDetails, *, patient: str) -> Sheet:
-    """The page for a patient; `patient` is the name as people say it."""
+    """Render the patient's page; `patient` is the full name."""
     sheet = Sheet(
         title="Your visit",
         running_head="Your visit, continued",
@@ -89,7 +89,7 @@ def render_appointment_page(visit: AppointmentDetails, *, patient: str) -> Sheet
 
 
 def format_moment(at: datetime) -> str:
-    """Thursday 19 November 2026, 08:40 MST."""
+    """Format a moment as `Thursday 19 November 2026, 08:40 MST`."""
     return f"{at:%A} {at.day} {at:%B %Y}, {at:%H:%M %Z}"
 
 
@@ -158,7 +158,7 @@ def _draw_pair(sheet: Sheet, label: str, text: str, *, room: float, font: str) -
 def _draw_points(
     sheet: Sheet, title: str, texts: Sequence[str], *, marks: Sequence[str]
 ) -> None:
-    """A heading and its points; a point is never torn between pages."""
+    """Write a heading and its points; a point never splits across pages."""
     if not texts:
         return
     sheet.y += 12

@@ -1,4 +1,4 @@
-"""Wire shapes that the API and events share; explicit builders from rows to dicts.
+"""Wire shapes shared by API and events, and their builders.
 
 Every listed key is always there, null for none. Must not be here: who may read a row.
 """

@@ -1,4 +1,4 @@
-"""The wire's Appointment, slots and addresses (contract 6.18), for the API and events.
+"""Wire shapes of appointments, slots and addresses (contract 6.18).
 
 Must not be here: who may read a visit.
 """
@@ -162,7 +162,7 @@ APPOINTMENT_SCHEMA: dict[str, Any] = {
 
 
 def build_appointment(appointment: Appointment) -> AppointmentAnswer:
-    """A visit read by labs.queries.appointments."""
+    """Build an appointment read by labs.queries.appointments."""
     order = appointment.order
     events = sorted(appointment.events.all(), key=lambda event: event.pk)
     return {
@@ -192,7 +192,7 @@ def build_appointment(appointment: Appointment) -> AppointmentAnswer:
 
 
 def build_location(site: Site) -> AppointmentLocation:
-    """Where a site is."""
+    """Build the location of a site."""
     return {
         "location": {"lng": site.longitude, "lat": site.latitude},
         "distance": None if site.miles is None else round(site.miles),
@@ -204,7 +204,7 @@ def build_location(site: Site) -> AppointmentLocation:
 
 
 def build_us_address(kept: Mapping[str, Any]) -> UsAddress:
-    """An address as kept, with every key."""
+    """Build a stored address with every key."""
     return {
         "first_line": kept["first_line"],
         "second_line": kept.get("second_line"),

@@ -1,4 +1,4 @@
-"""The wire's labs, markers and panels (contract 6.1 to 6.3), which orders carry too.
+"""Wire shapes of labs, markers and panels (contract 6.1 to 6.3).
 
 Must not be here: anything of a patient.
 """
@@ -103,7 +103,7 @@ class LabTestAnswer(TypedDict):
 
 
 def build_lab(lab: Lab) -> LabAnswer:
-    """A laboratory."""
+    """Build a laboratory."""
     return {
         "id": lab.pk,
         "slug": lab.slug,
@@ -118,7 +118,7 @@ def build_lab(lab: Lab) -> LabAnswer:
 
 
 def build_marker(marker: Marker) -> MarkerAnswer:
-    """A marker."""
+    """Build a marker."""
     questions: list[Question] = marker.aoe_questions
     return {
         "id": marker.pk,
@@ -139,7 +139,7 @@ def build_marker(marker: Marker) -> MarkerAnswer:
 
 
 def build_lab_test(panel: LabTest) -> LabTestAnswer:
-    """A panel, its lab and markers loaded; it takes as long as its slowest marker."""
+    """Build a panel with loaded lab and markers; turnaround of its slowest marker."""
     markers = sorted(panel.markers.all(), key=lambda marker: marker.pk)
     return {
         "id": panel.pk,

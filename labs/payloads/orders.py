@@ -1,4 +1,4 @@
-"""The wire's Order and its parts (contract 6.10), for the API and for events.
+"""Wire shapes of orders (contract 6.10).
 
 Must not be here: who may read an order.
 """
@@ -193,7 +193,7 @@ ORDER_SCHEMA: dict[str, Any] = {
 
 
 def build_order(order: Order) -> OrderAnswer:
-    """An order read by labs.queries.orders.full_orders."""
+    """Build an order loaded by orders_with_details."""
     events = [build_order_event(event) for event in list_order_events(order)]
     return {
         "user_id": order.user.uuid,
@@ -234,7 +234,7 @@ def build_order(order: Order) -> OrderAnswer:
 
 
 def build_order_event(event: OrderEvent) -> OrderEventAnswer:
-    """One step."""
+    """Build one status change."""
     return {
         "id": event.pk,
         "created_at": event.created_at,
@@ -244,12 +244,12 @@ def build_order_event(event: OrderEvent) -> OrderEventAnswer:
 
 
 def list_order_events(order: Order) -> list[OrderEvent]:
-    """The steps of an order in order; loaded ones are not asked for again."""
+    """List an order's events in order, using loaded ones."""
     return sorted(order.events.all(), key=lambda event: event.pk)
 
 
 def transaction_status(orders: Sequence[Order]) -> OrderTransactionStatus:
-    """Whether any order is open; else completed unless all were cancelled.
+    """Return active with any open order, else completed unless all were cancelled.
 
     Source: Contract 6.10.
     """

@@ -1,4 +1,4 @@
-"""The wire's patients, their addresses and who stands for them (contract 6.9, 6.10).
+"""Wire shapes of patients, addresses and medical proxies (contract 6.9, 6.10).
 
 Every key is there, null where nothing was told. Must not be here: what an order is.
 """
@@ -82,7 +82,7 @@ class ShippingAnswer(TypedDict):
 def build_patient_details(
     kept: Mapping[str, Any] | None,
 ) -> PatientDetailsAnswer | None:
-    """The patient as an order keeps one."""
+    """Build the patient stored on an order."""
     if kept is None:
         return None
     born = date.fromisoformat(kept["dob"][:10])
@@ -125,7 +125,7 @@ def _build_proxy(kept: Mapping[str, Any] | None) -> ProxyAnswer | None:
 
 
 def build_shipping(kept: Mapping[str, Any] | None) -> ShippingAnswer | None:
-    """Where a kit goes as its order keeps it."""
+    """Build the shipping address stored on an order."""
     if kept is None:
         return None
     return {
@@ -143,7 +143,7 @@ def build_shipping(kept: Mapping[str, Any] | None) -> ShippingAnswer | None:
 def build_patient_address(
     kept: Mapping[str, Any] | None,
 ) -> PatientAddressAnswer | None:
-    """Where the patient lives as an order keeps it."""
+    """Build the patient's address stored on an order."""
     if kept is None:
         return None
     return {

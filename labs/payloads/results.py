@@ -1,4 +1,4 @@
-"""The wire's results (contract 6.15, 8.2), for the API and for events.
+"""Wire shapes of results (contract 6.15, 8.2).
 
 Must not be here: who may read a result, or how one was read (operations).
 """
@@ -46,7 +46,7 @@ CRITICAL_SCHEMA: dict[str, Any] = {
 
 
 def build_critical_event(order: Order) -> CriticalAnswer:
-    """An order that has a critical result; its times, and its whole status."""
+    """Build the event of an order with a critical result: its times and full status."""
     return {
         "order_id": order.pk,
         "sample_id": order.sample_id,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AccountFilters:
-    """Which accounts a list shows; empty values filter nothing.
+    """Filters of a list of lab accounts; empty values filter nothing.
 
     `text` is part of the name or number. In `state` somebody may be billed.
     """
@@ -38,7 +38,7 @@ class AccountFilters:
 
 
 def find_linked_account(*, tenant: Tenant, account_id: UUID) -> LabAccount:
-    """A lab account that the tenant may use, its lab loaded.
+    """Return a lab account the tenant may use, its lab loaded.
 
     Raises: lab_account_not_found (404), also for one that is not linked.
     """
@@ -54,7 +54,7 @@ def find_linked_account(*, tenant: Tenant, account_id: UUID) -> LabAccount:
 def list_linked_accounts(
     *, tenant: Tenant, account_id: UUID | None = None, status: str = ""
 ) -> list[LabAccount]:
-    """Lab accounts that the tenant may use, their lab and links loaded."""
+    """List lab accounts the tenant may use, their lab and links loaded."""
     rows = LabAccount.objects.linked_to(tenant)
     if account_id is not None:
         rows = rows.filter(pk=account_id)
@@ -69,7 +69,7 @@ def list_organisation_accounts(
     account_id: UUID | None = None,
     filters: AccountFilters | None = None,
 ) -> list[LabAccount]:
-    """Lab accounts of the tenant's organisation, their lab and links loaded."""
+    """List the organization's lab accounts, their lab and links loaded."""
     rows = LabAccount.objects.of_organisation(tenant)
     if filters is not None:
         rows = rows.filter(_apply_filters(filters))
@@ -84,7 +84,7 @@ def list_managed_accounts(
     team_id: UUID | None = None,
     status: str = "",
 ) -> list[LabAccount]:
-    """Lab accounts of the tenant's organisation, their lab and links loaded.
+    """List the organization's lab accounts, their lab and links loaded.
 
     `managed_ids` None: all; else those that one of these teams may use. Source:
     Contract 9.1.

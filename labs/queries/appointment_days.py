@@ -1,4 +1,4 @@
-"""Visits as staff work through them: a day on each place's own clock, and loose ends.
+"""Appointments as staff work through them: by local day, and what needs action.
 
 Must not be here: one order's visit (labs.queries.appointments), or free slots.
 """
@@ -63,7 +63,7 @@ _BOOKABLE = {
 
 
 class AppointmentTab(OpenChoices):
-    """A tab of the list of visits."""
+    """A tab of the list of appointments."""
 
     TODAY = "today", gettext_lazy("Today")
     TOMORROW = "tomorrow", gettext_lazy("Tomorrow")
@@ -75,7 +75,7 @@ class AppointmentTab(OpenChoices):
 
 @dataclass(frozen=True, slots=True)
 class AppointmentPage:
-    """A page of visits, or of orders on the tab of those that have none."""
+    """A page of appointments, or of orders on the tab of unbooked ones."""
 
     visits: Sequence[Appointment]
     orders: Sequence[Order]
@@ -84,7 +84,7 @@ class AppointmentPage:
 def count_appointments_by_tab(
     *, tenant: Tenant, at: datetime
 ) -> dict[AppointmentTab, int]:
-    """How many each tab holds, by two queries."""
+    """Count the entries of each tab, by two queries."""
     visits = _live_appointments(tenant).aggregate(
         **{
             tab.value: Count("pk", filter=_tab_condition(tab, at))
@@ -100,7 +100,7 @@ def count_appointments_by_tab(
 def list_appointments_on_tab(
     *, tenant: Tenant, tab: AppointmentTab, at: datetime, offset: int, limit: int
 ) -> AppointmentPage:
-    """A page of a tab, by one query: what is not confirmed first, then by time.
+    """List a page of a tab, by one query: unconfirmed first, then by time.
 
     Today and tomorrow are days on the clock of each visit's own place. What has passed
     comes latest first, orders that nobody booked longest waiting first. Source: Ours
@@ -142,7 +142,7 @@ def _tab_condition(tab: AppointmentTab, at: datetime) -> Q:
 
 
 def _starts_on_local_day(at: datetime, ahead: int) -> Q:
-    """On the day that many days ahead of the one that the place has `at` a moment."""
+    """Return the condition for a local day `ahead` of today at the site."""
     near = at + timedelta(days=ahead)
     # The first narrows by the index, the second decides.
     return Q(start_at__gt=near - _DAY_MARGIN, start_at__lt=near + _DAY_MARGIN) & Q(
@@ -182,14 +182,14 @@ def _orders_without_appointment(tenant: Tenant, at: datetime) -> OrderQuerySet:
 
 
 def _local_date_from(at: datetime, ahead: int) -> ExpressionWrapper[Combinable]:
-    """The date that clocks of a visit's place show, and some days on."""
+    """Return the local date at the site, some days ahead."""
     today = _local_date_of(Value(at, output_field=MomentField()))
     day = today + Value(ahead, output_field=IntegerField())
     return ExpressionWrapper(day, output_field=DateField())
 
 
 def _local_date_of(moment: Combinable) -> Cast:
-    """The date that clocks of a visit's place show at a moment."""
+    """Return the local date of a moment at the site."""
     # A visit without a time has no zone either, and PostgreSQL takes no empty one.
     zone = Coalesce(NullIf(F("time_zone"), Value("")), Value("UTC"))
     there = Func(zone, moment, function="timezone", output_field=MomentField())

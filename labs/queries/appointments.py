@@ -1,4 +1,4 @@
-"""Reads of visits.
+"""Reads of appointments.
 
 Must not be here: free slots (labs.operations.slots), or the audit of a read (the edge
 that asks records it).
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def full_appointments(*, tenant: Tenant) -> QuerySet[Appointment]:
-    """Visits of live orders with all that their payload shows, by two queries."""
+    """Return appointments of live orders with all payload data, by two queries."""
     rows: QuerySet[Appointment] = Appointment.objects.for_tenant(tenant).filter(
         order__user__deleted_at=None
     )
@@ -32,7 +32,7 @@ def full_appointments(*, tenant: Tenant) -> QuerySet[Appointment]:
 
 
 def get_current_appointment(*, order: Order, kind: str | None = None) -> Appointment:
-    """An order's visit: the active one, else the latest that took place.
+    """Return the active appointment, else the latest completed one.
 
     Raises: appointment_not_found (404), also where its visit is of another kind.
     Source: Contract 6.18.
@@ -44,7 +44,7 @@ def get_current_appointment(*, order: Order, kind: str | None = None) -> Appoint
 
 
 def find_uncancelled_appointment(*, order: Order) -> Appointment | None:
-    """An order's visit that was not called off, None without one."""
+    """Return the order's uncancelled appointment; None without one."""
     found = (
         full_appointments(tenant=order.tenant)
         .filter(order=order)
@@ -58,7 +58,7 @@ def find_uncancelled_appointment(*, order: Order) -> Appointment | None:
 
 
 def list_appointments_of_order(*, order: Order) -> list[Appointment]:
-    """All visits of an order with their steps: the active one, then the latest first.
+    """List an order's appointments with events: active first, then latest.
 
     Two queries.
     """
@@ -69,7 +69,7 @@ def list_appointments_of_order(*, order: Order) -> list[Appointment]:
 def list_appointments_between(
     *, tenant: Tenant, start: datetime, end: datetime
 ) -> list[Appointment]:
-    """Visits that start from `start` until `end` (not included) and take place.
+    """List uncancelled appointments starting from `start` until before `end`.
 
     By start; two queries.
     """
@@ -82,7 +82,7 @@ def list_appointments_between(
 
 
 def find_active_appointment(*, order: Order) -> Appointment | None:
-    """An order's active visit, by one query, None without one."""
+    """Return an order's active appointment, by one query; None without one."""
     found: Appointment | None = (
         Appointment.objects.for_tenant(order.tenant)
         .filter(order=order, status__in=ACTIVE)

@@ -1,4 +1,4 @@
-"""What a zip code's area offers: phlebotomists who come, labs with centers in reach.
+"""Collection options near a ZIP code: phlebotomists and labs with centers.
 
 Where phlebotomists come is the sandbox's (labs/data/phlebotomy_areas.csv). Must not be
 here: free times (a provider's to tell).
@@ -30,14 +30,14 @@ _COUNTED_MAX = 10_000
 
 @dataclass(frozen=True, slots=True)
 class LabInArea:
-    """A lab and its centers in reach of a zip code, nearest first."""
+    """A lab with its centers near a ZIP code, nearest first."""
 
     lab: Lab
     centers: list[NearCenter]
 
     @property
     def is_booked_here(self) -> bool:
-        """Whether a visit at one of the centers can be booked through us."""
+        """Return whether an appointment can be booked at one of the centers."""
         return any(
             Capability.BOOKABLE_HERE in near.center.capabilities
             for near in self.centers
@@ -45,20 +45,20 @@ class LabInArea:
 
     @property
     def capabilities(self) -> list[str]:
-        """What any of the centers can do, sorted."""
+        """Return the capabilities of any center, sorted."""
         return sorted(
             {one for near in self.centers for one in near.center.capabilities}
         )
 
     @property
     def bill_types(self) -> list[str]:
-        """How any of the centers may be paid, sorted."""
+        """Return the bill types of any center, sorted."""
         return sorted({one for near in self.centers for one in near.center.bill_types})
 
 
 @dataclass(frozen=True, slots=True)
 class AreaCoverage:
-    """What a zip code's area offers; service types by who comes to a home."""
+    """The collection options of an area; service types by at-home provider."""
 
     zip_code: str
     phlebotomy: dict[str, list[str]]
@@ -68,7 +68,7 @@ class AreaCoverage:
 def find_area_coverage(
     *, zip_code: str, miles: int, lab_slugs: Iterable[str] = ()
 ) -> AreaCoverage:
-    """The area of a zip code, of these central labs (empty: all four), by their ids.
+    """Return a ZIP code's options at these labs (empty: all four).
 
     One query for the labs and one for each of them. Raises: zip_code_unknown.
     Source: Contract 6.17.
@@ -92,7 +92,7 @@ def find_area_coverage(
 
 
 def list_home_providers_at(zip_code: str) -> dict[str, list[str]]:
-    """Who comes to homes at a zip code of five digits, and how each is asked."""
+    """Return the at-home providers of a 5-digit ZIP code and how each is booked."""
     found: dict[str, list[str]] = {}
     for provider, service_type, prefix in _read_phlebotomy_areas():
         if zip_code.startswith(prefix):

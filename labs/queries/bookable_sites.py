@@ -1,4 +1,4 @@
-"""Where visits are booked here: service centers, and homes that phlebotomists reach.
+"""Bookable sites: service centers, and homes that phlebotomists visit.
 
 Must not be here: slots (labs.gateways), or centers that are not booked here
 (labs.queries.service_centers).
@@ -37,7 +37,7 @@ _HOME_PRICE = 7_900
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A place where visits are booked: a service center, or the area of a home.
+    """A bookable site: a service center, or the area of a home.
 
     `address` has the wire's shape of an address (contract 6.18), of a home where the
     patient is. Degrees; `miles` from where was asked, None where from nowhere; `price`
@@ -66,7 +66,7 @@ def list_center_sites(
     miles: int = 0,
     codes: Sequence[str] = (),
 ) -> list[Site]:
-    """Centers of a lab that are booked here: near a place, or of these codes.
+    """List a lab's bookable centers near a place or with these codes.
 
     Nearest first, at most 30; with both, those of the codes that are in reach. Codes
     of no such center are left out. Two queries. Source: Contract 6.17, 6.18.
@@ -96,7 +96,7 @@ def list_center_sites(
 def build_center_site(
     center: ServiceCenter, lab_slug: str, miles: float | None = None
 ) -> Site:
-    """A center as a place of visits."""
+    """Build the site of a service center."""
     return Site(
         kind=AppointmentType.SERVICE_CENTER,
         provider=lab_slug,
@@ -122,7 +122,7 @@ def build_center_site(
 
 
 def list_home_sites(address: Mapping[str, Any]) -> list[Site]:
-    """Who comes to a home at a time that is booked here. Source: Contract 6.18."""
+    """List the providers with bookable times at a home. Source: Contract 6.18."""
     return [
         site
         for provider, kinds in list_home_providers_at(
@@ -133,7 +133,7 @@ def list_home_sites(address: Mapping[str, Any]) -> list[Site]:
 
 
 def build_home_site(provider: str, address: Mapping[str, Any]) -> Site | None:
-    """A home as a provider's place of visits; None where its zip code lies nowhere."""
+    """Build a provider's site of a home; None for an unknown ZIP code."""
     place = find_zip_place(str(address["zip_code"]))
     if place is None:
         return None
@@ -160,5 +160,5 @@ def build_home_site(provider: str, address: Mapping[str, Any]) -> Site | None:
 
 
 def accepts_home_requests(provider: str, zip_code: str) -> bool:
-    """Whether a provider is asked for visits there that it sets a time for itself."""
+    """Return whether a provider accepts requests whose time it sets itself."""
     return _REQUEST in list_home_providers_at(zip_code[:5]).get(provider, [])

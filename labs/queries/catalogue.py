@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MarkerFilters:
-    """Which markers a list shows (contract 6.2); empty values filter nothing.
+    """Filters of markers (contract 6.2); empty values filter nothing.
 
     `lab` is that of a chosen account; `text` is part of the name or the lab's code,
     or, `by_loinc`, the LOINC code of a result.
@@ -41,7 +41,7 @@ class MarkerFilters:
 
 @dataclass(frozen=True, slots=True)
 class MarkerPage:
-    """One page of markers and how many there are in all."""
+    """One page of markers and the total number."""
 
     markers: list[Marker]
     total: int
@@ -49,7 +49,7 @@ class MarkerPage:
 
 @dataclass(frozen=True, slots=True)
 class LabTestFilters:
-    """Which panels a list shows (contract 6.3); empty values filter nothing.
+    """Filters of panels (contract 6.3); empty values filter nothing.
 
     A panel holds all of `marker_ids` and all of `provider_ids`. `lab` is that of a
     chosen account; `generation` empty means both. `sort` is a column.
@@ -69,7 +69,7 @@ class LabTestFilters:
 
 @dataclass(frozen=True, slots=True)
 class LabTestPage:
-    """One page of panels and how many there are in all."""
+    """One page of panels and the total number."""
 
     panels: list[LabTest]
     total: int
@@ -77,7 +77,7 @@ class LabTestPage:
 
 @dataclass(frozen=True, slots=True)
 class LabTestPlace:
-    """The panel that a page ended with: its value of the sorting column, and its id."""
+    """The last panel of a page: its sort value and its id."""
 
     value: Any
     panel_id: UUID
@@ -86,7 +86,7 @@ class LabTestPlace:
 def find_markers(
     *, filters: MarkerFilters, page: int = 1, size: int = 50
 ) -> MarkerPage:
-    """A page of markers by id with their results, pages from 1."""
+    """Return a page of markers by id with their results, pages from 1."""
     rows = Marker.objects.order_by("pk")
     if filters.lab is not None:
         rows = rows.filter(lab=filters.lab)
@@ -112,7 +112,7 @@ def find_markers(
 
 
 def find_lab(*, lab_id: int) -> Lab:
-    """The lab with this id. Raises: lab_not_found (404)."""
+    """Return the lab with this id. Raises: lab_not_found (404)."""
     found = Lab.objects.filter(pk=lab_id).first()
     if found is None:
         raise NotFound("lab_not_found", _("Lab not found."), "lab_id")
@@ -120,7 +120,7 @@ def find_lab(*, lab_id: int) -> Lab:
 
 
 def find_marker(*, lab_id: int, provider_id: str, lab: Lab | None = None) -> Marker:
-    """The marker of a lab by its code there. Raises: marker_not_found (404)."""
+    """Return a lab's marker by its code. Raises: marker_not_found (404)."""
     rows = Marker.objects.filter(lab_id=lab_id, provider_id=provider_id)
     found = rows.first() if lab is None else rows.filter(lab=lab).first()
     if found is None:
@@ -129,7 +129,7 @@ def find_marker(*, lab_id: int, provider_id: str, lab: Lab | None = None) -> Mar
 
 
 def full_lab_tests(*, tenant: Tenant) -> LabTestQuerySet:
-    """Panels with all their payload shows, by a constant number of queries."""
+    """Return panels with all payload data, by a constant number of queries."""
     rows: LabTestQuerySet = LabTest.objects.for_tenant(tenant)
     return rows.select_related("lab").prefetch_related("markers")
 
@@ -137,7 +137,7 @@ def full_lab_tests(*, tenant: Tenant) -> LabTestQuerySet:
 def full_lab_test(
     *, tenant: Tenant, lab_test_id: UUID, lab: Lab | None = None
 ) -> LabTest:
-    """One panel, of `lab` where one is given. Raises: lab_test_not_found (404)."""
+    """Return one panel, of `lab` if given. Raises: lab_test_not_found (404)."""
     rows = full_lab_tests(tenant=tenant).filter(pk=lab_test_id)
     found: LabTest | None = (rows if lab is None else rows.filter(lab=lab)).first()
     if found is None:
@@ -152,7 +152,7 @@ def find_lab_tests(
     after: LabTestPlace | None = None,
     limit: int | None = None,
 ) -> list[LabTest]:
-    """Panels that match, from the one that follows `after`; all without a limit."""
+    """Return matching panels after `after`; all without a limit."""
     rows = _filter_lab_tests(tenant, filters)
     if after is not None:
         beyond = "lt" if filters.descending else "gt"
@@ -165,14 +165,14 @@ def find_lab_tests(
 def lab_test_page(
     *, tenant: Tenant, filters: LabTestFilters, page: int, size: int
 ) -> LabTestPage:
-    """A page of the panels that match, pages from 1."""
+    """Return a page of matching panels, pages from 1."""
     rows = _filter_lab_tests(tenant, filters)
     first = (page - 1) * size
     return LabTestPage(list(rows[first : first + size]), rows.count())
 
 
 def _filter_lab_tests(tenant: Tenant, filters: LabTestFilters) -> LabTestQuerySet:
-    """Panels that match, in their order."""
+    """Return matching panels in order."""
     exact: dict[str, Any] = {
         "lab": filters.lab,
         "lab__slug": filters.lab_slug,

@@ -1,4 +1,4 @@
-"""Reads of critical results: those that wait, and those that were acknowledged.
+"""Reads of critical results, unacknowledged and acknowledged.
 
 Must not be here: any write, or the audit of a read.
 """
@@ -36,7 +36,7 @@ _SHOWN = ("order__user", "order__lab", "order__lab_test")
 
 
 def list_unacknowledged_alerts(*, tenant: Tenant) -> list[CriticalAlert]:
-    """Critical results that nobody has acknowledged, the one due first first.
+    """List unacknowledged alerts, earliest due first.
 
     One query.
     """
@@ -45,14 +45,14 @@ def list_unacknowledged_alerts(*, tenant: Tenant) -> list[CriticalAlert]:
 
 
 def list_acknowledged_alerts(*, tenant: Tenant, limit: int) -> list[CriticalAlert]:
-    """Those acknowledged last. One query."""
+    """List the latest acknowledged alerts. One query."""
     found = _live_alerts(tenant).filter(acknowledged_at__isnull=False)
     last_first = found.order_by("-acknowledged_at", "-pk")
     return list(last_first.select_related(*_SHOWN)[:limit])
 
 
 def find_alert(*, tenant: Tenant, alert_id: int) -> CriticalAlert:
-    """One alert. Raises: critical_alert_not_found (404)."""
+    """Return one alert. Raises: critical_alert_not_found (404)."""
     found = _live_alerts(tenant).select_related(*_SHOWN).filter(pk=alert_id)
     alert: CriticalAlert | None = found.first()
     if alert is None:
@@ -63,7 +63,7 @@ def find_alert(*, tenant: Tenant, alert_id: int) -> CriticalAlert:
 def list_critical_results(
     *, tenant: Tenant, order_ids: Sequence[UUID]
 ) -> dict[UUID, list[Result]]:
-    """The critical results that these orders have now, in the lab's order.
+    """List the current critical results of these orders, in the lab's order.
 
     One query, or none. An order whose critical results were corrected away is not in.
     """
@@ -81,7 +81,7 @@ def list_critical_results(
 
 
 def list_alerts_of_order(*, tenant: Tenant, order_id: UUID) -> list[CriticalAlert]:
-    """All of an order, the one that waits first, then the newest first. One query."""
+    """List an order's alerts: unacknowledged first, then newest. One query."""
     found = list(
         _live_alerts(tenant).filter(order_id=order_id).order_by("-opened_at", "-pk")
     )
@@ -89,7 +89,7 @@ def list_alerts_of_order(*, tenant: Tenant, order_id: UUID) -> list[CriticalAler
 
 
 def count_unacknowledged_alerts(*, tenant: Tenant) -> int:
-    """How many critical results nobody has acknowledged.
+    """Count unacknowledged alerts.
 
     By hand: every page asks.
     """

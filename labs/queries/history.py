@@ -1,4 +1,4 @@
-"""Reads of what an order has been through.
+"""Reads of an order's history.
 
 Must not be here: any write, or a page of orders (labs.queries.orders).
 """
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def find_last_known_status(order: Order) -> str:
-    """The latest status of an order that we know; empty where there is none.
+    """Return the order's latest known status; empty without one.
 
     It is the order's own but where a lab has reported one that we do not know.
     """
@@ -37,7 +37,7 @@ def find_last_known_status(order: Order) -> str:
 
 
 def had_requisition_created(order: Order) -> bool:
-    """Whether an order's requisition was ever made; never for one that was imported."""
+    """Return whether the order's requisition was ever created; never if imported."""
     return any(
         split_status(event.status).low == "requisition_created"
         for event in order.events.all()
@@ -45,12 +45,12 @@ def had_requisition_created(order: Order) -> bool:
 
 
 def find_last_event_id(order: Order) -> int:
-    """The number of an order's latest step."""
+    """Return the id of an order's latest event."""
     return find_last_event(tenant=order.tenant, order_id=order.pk).pk
 
 
 def find_last_event(*, tenant: Tenant, order_id: UUID) -> OrderEvent:
-    """An order's latest step, by one query. Raises: order_not_found (404)."""
+    """Return an order's latest event, by one query. Raises: order_not_found (404)."""
     events = OrderEvent.objects.for_tenant(tenant).filter(
         order_id=order_id, order__user__deleted_at=None
     )
@@ -61,7 +61,7 @@ def find_last_event(*, tenant: Tenant, order_id: UUID) -> OrderEvent:
 
 
 def list_reachable_goals(order: Order) -> list[list[str]]:
-    """Every walk that a sandbox order can be taken on, the shortest first.
+    """List every walk a sandbox order can take, shortest first.
 
     Each is the statuses passed; the last is its goal.
     """
@@ -75,6 +75,6 @@ def list_reachable_goals(order: Order) -> list[list[str]]:
 
 
 def next_step_to_completion(walks: Sequence[list[str]]) -> str:
-    """The first step on the way to completed; empty where none leads there."""
+    """Return the next step to completed; empty where it is unreachable."""
     ways = [walk for walk in walks if split_status(walk[-1]).low == "completed"]
     return ways[0][0] if ways else ""

@@ -1,4 +1,4 @@
-"""Reads of what labs send by themselves.
+"""Reads of lab messages and reports.
 
 Must not be here: how a report compares with an order (operations.matching), any write,
 or the audit of a read (the edge that asks records it).
@@ -32,7 +32,7 @@ _TO_LOOK_AT = (MessageStatus.MALFORMED, MessageStatus.REFUSED)
 
 @dataclass(frozen=True, slots=True)
 class ReviewQueueCounts:
-    """How much of what labs sent waits for a person, and since when the oldest."""
+    """How many items need review, and how old the oldest is."""
 
     reports: int = 0
     messages: int = 0
@@ -40,12 +40,12 @@ class ReviewQueueCounts:
 
     @property
     def total(self) -> int:
-        """Both."""
+        """Return reports and messages together."""
         return self.reports + self.messages
 
 
 def count_items_to_review(*, tenant: Tenant) -> ReviewQueueCounts:
-    """Unmatched reports, malformed messages and refused orders; two queries."""
+    """Count unmatched reports, malformed messages and rejected orders; two queries."""
     wanted = {"number": Count("pk"), "since": Min("received_at")}
     reports = (
         _reports_of_tenant(tenant)
@@ -64,7 +64,7 @@ def count_items_to_review(*, tenant: Tenant) -> ReviewQueueCounts:
 def list_reports_in_status(
     *, tenant: Tenant, status: str, offset: int, limit: int
 ) -> tuple[list[InboundReport], int]:
-    """A page of the reports in a status, newest first, and how many there are."""
+    """Return a page of reports in a status, newest first, and their number."""
     rows = _reports_of_tenant(tenant).filter(status=status)
     page = rows.select_related("message__lab", "message__lab_account", "order__user")
     page = page.order_by("-received_at", "pk")[offset : offset + limit]
@@ -74,7 +74,7 @@ def list_reports_in_status(
 def list_messages_to_review(
     *, tenant: Tenant, offset: int, limit: int
 ) -> tuple[list[InboundMessage], int]:
-    """A page of malformed messages and refused orders, newest first; and how many."""
+    """Return a page of malformed messages and rejections, and their number."""
     rows = _messages_of_tenant(tenant).filter(status__in=_TO_LOOK_AT)
     page = rows.select_related("lab", "lab_account", "order").defer("content")
     return list(page.order_by("-received_at", "pk")[offset : offset + limit]), (
@@ -83,7 +83,7 @@ def list_messages_to_review(
 
 
 def get_inbound_report(*, tenant: Tenant, report_id: UUID) -> InboundReport:
-    """A report with its message. Raises: report_not_found (404)."""
+    """Return a report with its message. Raises: report_not_found (404)."""
     rows = _reports_of_tenant(tenant).select_related(
         "message__lab", "message__lab_account", "order__user"
     )
@@ -94,7 +94,7 @@ def get_inbound_report(*, tenant: Tenant, report_id: UUID) -> InboundReport:
 
 
 def get_inbound_message(*, tenant: Tenant, message_id: UUID) -> InboundMessage:
-    """A message. Raises: message_not_found (404)."""
+    """Return a message. Raises: message_not_found (404)."""
     rows = _messages_of_tenant(tenant).select_related("lab", "lab_account", "order")
     found: InboundMessage | None = rows.filter(pk=message_id).first()
     if found is None:
@@ -110,7 +110,7 @@ def find_orders_by_numbers(
     fillers: Iterable[str],
     samples: Iterable[str],
 ) -> list[Order]:
-    """Live orders at a lab that any of these numbers is of.
+    """Return live orders of a lab with any of these numbers.
 
     A number is the order's sample id or, of ours, its id; or one by which the lab
     reported before.
@@ -129,7 +129,7 @@ def find_orders_by_numbers(
 def find_similar_orders(
     *, tenant: Tenant, lab: Lab, birth_date: date | None, family: str
 ) -> list[Order]:
-    """The latest live orders at a lab of this birth date or family name."""
+    """Return the latest live orders of a lab with this birth date or family name."""
     wanted = Q()
     if birth_date is not None:
         wanted |= Q(patient_dob=birth_date)
@@ -147,7 +147,7 @@ def find_similar_orders(
 
 
 def list_completed_test_codes(*, order: Order) -> set[str]:
-    """The lab's codes of the tests of an order of which nothing more is to come."""
+    """Return the codes of an order's tests that are complete."""
     rows = _reports_of_tenant(order.tenant).filter(
         status=MatchStatus.MATCHED, order=order
     )

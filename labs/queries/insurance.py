@@ -1,4 +1,4 @@
-"""Reads of users' insurance. Every reader of what these give audits the read."""
+"""Reads of users' insurance. Every caller must audit the read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def find_latest_insurance(
     *, user: User, is_primary: bool | None = None
 ) -> UserInsurance | None:
-    """The insurance of this rank, or of any, that was written last."""
+    """Return the insurance of this rank, or any, that was stored last."""
     rows = UserInsurance.objects.for_tenant(user.tenant).filter(user=user)
     if is_primary is not None:
         rows = rows.filter(is_primary=is_primary)

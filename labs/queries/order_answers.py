@@ -1,4 +1,4 @@
-"""Questions asked at order entry, beside what was answered, in words.
+"""Reads of answers to order entry questions, in words.
 
 Must not be here: asking them, or checking an answer (operations.order_checks).
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AnsweredQuestion:
-    """A question asked at order entry, and what was answered."""
+    """An order entry question and its answer."""
 
     marker: str
     question: str
@@ -28,7 +28,7 @@ class AnsweredQuestion:
 
 
 def list_order_answers(order: Order) -> list[AnsweredQuestion]:
-    """The answers of an order in words, its markers loaded."""
+    """List an order's answers in words, its markers loaded."""
     markers = {marker.pk: marker for marker in order.lab_test.markers.all()}
     return [
         _answered_question(given, markers.get(given["marker_id"]))

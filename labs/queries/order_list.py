@@ -1,4 +1,4 @@
-"""What the dashboard's lists of orders show: a page, its tabs, what needs attention.
+"""Reads of the dashboard's lists of orders: pages, tabs, needed attention.
 
 No patient detail is read here unless it is asked for. Must not be here: the list that
 the API gives (labs.queries.orders), any write, or the audit of a read.
@@ -98,7 +98,7 @@ SELECT status, (
 
 @dataclass(frozen=True, slots=True)
 class ListFilters:
-    """Which orders a dashboard list shows; empty values filter nothing.
+    """Filters of a dashboard list of orders; empty values filter nothing.
 
     `stage` is a Stage, `status` the last part of one. `result` is an interpretation or
     NO_RESULT. `created_from` is included, `created_until` is not. `text` is an order's
@@ -130,7 +130,7 @@ class ListedOrders:
 
 
 def count_orders_per_status(*, tenant: Tenant) -> dict[str, int]:
-    """How many live orders are in each status, each up to COUNTED_UP_TO + 1.
+    """Count live orders in each status, each up to COUNTED_UP_TO + 1.
 
     One query. A status that only deleted users' orders have counts 0.
     """
@@ -147,7 +147,7 @@ def list_orders(
     limit: int = 50,
     with_patients: bool = False,
 ) -> ListedOrders:
-    """A part of the list; `statuses` are those that the tenant's orders have.
+    """List a part of the orders; `statuses` are the tenant's existing ones.
 
     At most three queries, and those of users_by_id where `text` is given.
     """
@@ -170,7 +170,7 @@ def list_orders(
 
 
 def list_orders_needing_attention(*, tenant: Tenant, limit: int) -> list[Order]:
-    """Orders that need attention: unacknowledged first, then what changed last.
+    """List orders needing attention: unacknowledged first, then last changed.
 
     At most three queries.
     """
@@ -187,7 +187,7 @@ def list_orders_needing_attention(*, tenant: Tenant, limit: int) -> list[Order]:
 def count_orders_per_user(
     *, tenant: Tenant, user_keys: Sequence[int]
 ) -> dict[int, int]:
-    """How many orders each of these users has, by user key; none: not there.
+    """Count the orders of each user by user key; users without any are absent.
 
     One query, by the index on users.
     """
@@ -201,12 +201,12 @@ def count_orders_per_user(
 
 
 def count_orders_needing_attention(*, tenant: Tenant) -> int:
-    """How many orders need attention, up to COUNTED_UP_TO + 1. One query."""
+    """Count orders needing attention, up to COUNTED_UP_TO + 1. One query."""
     return _count_parts(_attention_parts(tenant))
 
 
 def count_orders_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
-    """How many orders were placed on each UTC day that has any, by the index alone.
+    """Count orders placed on each UTC day that has any, by the index alone.
 
     Those of users deleted since are counted too: it was a busy day all the same.
     """
@@ -216,7 +216,7 @@ def count_orders_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
 
 
 def find_orders_by_id(*, tenant: Tenant, text: str, limit: int) -> list[Order]:
-    """Orders whose id is or begins with `text`, or whose whole sample id it is."""
+    """Return orders whose id starts with `text`, or with this sample id."""
     wanted = Q(sample_id__in={text, text.upper()})
     bounds = id_bounds(text)
     if bounds is not None:
@@ -242,7 +242,7 @@ def _live_orders(tenant: Tenant) -> OrderQuerySet:
 def _load_listed_orders(
     tenant: Tenant, ids: list[UUID], *, with_patients: bool
 ) -> list[Order]:
-    """The orders of these ids in their order, with the columns that lists show."""
+    """Load orders by id, in order, with the columns lists show."""
     if not ids:
         return []
     columns = (*_SHOWN, *(_PATIENT if with_patients else ()))
@@ -258,13 +258,13 @@ def _load_listed_orders(
 def _sort_keys(
     parts: list[OrderQuerySet], at: str = "updated_at"
 ) -> QuerySet[Order, Any]:
-    """A moment and the key of each order of the parts, once, in no order."""
+    """Return time and key of each order of the parts once, unordered."""
     first, *others = (part.order_by().values_list(at, "id") for part in parts)
     return first.union(*others) if others else first
 
 
 def _count_parts(parts: list[OrderQuerySet]) -> int:
-    """How many orders the parts have together, up to COUNTED_UP_TO + 1."""
+    """Count the orders of all parts together, up to COUNTED_UP_TO + 1."""
     first, *others = (
         part.order_by().values_list("id", flat=True)[: COUNTED_UP_TO + 1]
         for part in parts
@@ -274,7 +274,7 @@ def _count_parts(parts: list[OrderQuerySet]) -> int:
 
 
 def _attention_parts(tenant: Tenant) -> list[OrderQuerySet]:
-    """Orders that somebody has to look at, in parts that each have an index.
+    """Return orders needing attention, in parts that each have an index.
 
     Source: Ours (design guide, Orders).
     """
@@ -296,7 +296,7 @@ def _attention_parts(tenant: Tenant) -> list[OrderQuerySet]:
 def _matching_parts(
     tenant: Tenant, filters: ListFilters, statuses: Iterable[str]
 ) -> list[OrderQuerySet]:
-    """Live orders that match, in parts as _attention has them; none where none can."""
+    """Return matching live orders in parts; no parts where none can match."""
     is_attention = filters.work == WorkState.ATTENTION
     parts = _attention_parts(tenant) if is_attention else [_live_orders(tenant)]
     conditions = [
@@ -321,7 +321,7 @@ def _matching_parts(
 
 
 def _status_condition(filters: ListFilters, statuses: Iterable[str]) -> Q | None:
-    """What the status has to be; None where no order has such a one."""
+    """Return the condition on the status; None where no order can match."""
     narrowed = filters.status or filters.stage or filters.method
     if filters.work not in IN_STATE and not narrowed:
         return Q()
@@ -351,13 +351,13 @@ def _filter_names_method(status: str) -> bool:
 
 
 def _find_lab_key(slug: str) -> int:
-    """The lab's key: a join would ask for the slug of each order's lab."""
+    """Return the lab's key: a join would look up the slug of each order's lab."""
     found = Lab.objects.filter(slug=slug).values_list("pk", flat=True).first()
     return found or 0
 
 
 def _search_condition(tenant: Tenant, text: str) -> Q | None:
-    """Whose own id, sample's id or user's ids are searched; None where none can be."""
+    """Return the condition of a search by ids; None where nothing can match."""
     if not text:
         return Q()
     if "\0" in text:  # PostgreSQL takes no text with it

@@ -36,7 +36,7 @@ _SORTS = {
 
 @dataclass(frozen=True, slots=True)
 class OrderFilters:
-    """Which orders a list shows (contract 6.8); empty values filter nothing.
+    """Filters of orders (contract 6.8); empty values filter nothing.
 
     Instants are included at both ends. `activation` holds `current`, `scheduled` or
     both.
@@ -63,19 +63,19 @@ class OrderFilters:
 
 @dataclass(frozen=True, slots=True)
 class OrderPage:
-    """One page of orders and how many there are in all."""
+    """One page of orders and the total number."""
 
     orders: list[Order]
     total: int
 
 
 def count_orders_of_live_users(*, tenant: Tenant) -> int:
-    """How many orders a tenant's live users have."""
+    """Count the orders of a tenant's live users."""
     return int(Order.objects.for_tenant(tenant).live().count())
 
 
 def orders_with_details(*, tenant: Tenant) -> OrderQuerySet:
-    """Live orders with all their payload shows, by a constant number of queries."""
+    """Return live orders with all payload data, by a constant number of queries."""
     visits = Appointment.objects.for_tenant(tenant).filter(order=OuterRef("pk"))
     visit = visits.exclude(status=AppointmentStatus.CANCELLED).order_by("-created_at")
     rows: OrderQuerySet = (
@@ -91,7 +91,7 @@ def orders_with_details(*, tenant: Tenant) -> OrderQuerySet:
 
 
 def get_order_with_details(*, tenant: Tenant, order_id: UUID) -> Order:
-    """One order with all that its payload shows. Raises: order_not_found (404)."""
+    """Return one order with all payload data. Raises: order_not_found (404)."""
     found = orders_with_details(tenant=tenant).filter(pk=order_id).first()
     if found is None:
         raise NotFound("order_not_found", _("Order not found."))
@@ -102,7 +102,7 @@ def get_order_with_details(*, tenant: Tenant, order_id: UUID) -> Order:
 def list_orders_page(
     *, tenant: Tenant, filters: OrderFilters, page: int = 1, size: int = 50
 ) -> OrderPage:
-    """A page of orders, pages from 1; one beyond the end is empty.
+    """Return a page of orders, pages from 1; one past the end is empty.
 
     The total of a page that is not full is known by the walk that found it.
     """
@@ -129,7 +129,7 @@ def list_orders_page(
 
 
 def filter_orders(*, tenant: Tenant, filters: OrderFilters) -> OrderQuerySet:
-    """Live orders that match, in no order, nothing loaded beside them."""
+    """Return matching live orders, unordered, without related rows."""
     rows: OrderQuerySet = Order.objects.for_tenant(tenant).live_among_many()
     exact: dict[str, Any] = {
         "created_at__gte": filters.created_from,
@@ -159,7 +159,7 @@ def filter_orders(*, tenant: Tenant, filters: OrderFilters) -> OrderQuerySet:
 
 
 def list_orders_of_transaction(*, tenant: Tenant, transaction_id: UUID) -> list[Order]:
-    """The orders of a transaction, first to last, with their events.
+    """List a transaction's orders, first to last, with their events.
 
     Raises: order_transaction_not_found (404).
     """
@@ -178,7 +178,7 @@ def list_orders_of_transaction(*, tenant: Tenant, transaction_id: UUID) -> list[
 
 
 def list_ordering_physicians(*, tenant: Tenant) -> list[dict[str, str]]:
-    """Each physician that the tenant's orders named, once, by name (contract 6.5)."""
+    """List each physician of the tenant's orders once, by name (contract 6.5)."""
     named = (
         Order.objects.for_tenant(tenant)
         .filter(physician__isnull=False)
@@ -196,7 +196,7 @@ def _statuses_ending_in(lows: Sequence[str]) -> list[str]:
 
 
 def _apply_search(rows: OrderQuerySet, text: str) -> OrderQuerySet:
-    """By an order's or a user's whole id, a birth date, or part of a name."""
+    """Filter by whole order or user id, birth date, or part of a name."""
     with suppress(ValueError):
         return rows.of_id_or_user(UUID(text))
     with suppress(ValueError):

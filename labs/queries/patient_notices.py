@@ -1,4 +1,4 @@
-"""What patients were told of an order.
+"""Reads of messages to patients.
 
 Must not be here: sending (labs.operations.patient_notices).
 """
@@ -14,6 +14,6 @@ if TYPE_CHECKING:
 
 
 def list_notices_of_order(order: Order) -> list[PatientNotice]:
-    """The messages about an order, latest first; one query."""
+    """List an order's messages, latest first; one query."""
     rows = PatientNotice.objects.for_tenant(order.tenant).filter(order=order)
     return list(rows.order_by("-id"))

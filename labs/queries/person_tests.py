@@ -1,4 +1,4 @@
-"""Lab tests as the person they are of sees them, in their own portal.
+"""Reads of lab tests for the user's own portal.
 
 Must not be here: results, which reach people through whoever ordered the test.
 """
@@ -24,7 +24,7 @@ TESTS_AT_MOST = 10
 def list_person_tests(
     tenant: Tenant, user_uuid: UUID, order_id: UUID | None
 ) -> list[PersonTest]:
-    """The latest TESTS_AT_MOST tests of a live user; one query.
+    """List the latest TESTS_AT_MOST tests of a live user; one query.
 
     That of `order_id` comes first, the others newest first.
     """

@@ -1,4 +1,4 @@
-"""Where US zip codes lie, from data that ships with the installation.
+"""Locations of US ZIP codes, from bundled data.
 
 Must not be here: service centers (labs.queries.service_centers).
 """
@@ -26,7 +26,7 @@ _ZIP = re.compile(r"(\d{5})(?:-?\d{4})?")
 
 @dataclass(frozen=True, slots=True)
 class ZipPlace:
-    """Where a zip code lies: degrees, and the zone its clocks show (empty: unknown)."""
+    """The location of a ZIP code: degrees and time zone (empty: unknown)."""
 
     zip_code: str
     city: str
@@ -38,7 +38,7 @@ class ZipPlace:
 
 @lru_cache(maxsize=4096)
 def find_zip_place(zip_code: str) -> ZipPlace | None:
-    """The place of a US zip code, with or without its four further digits.
+    """Return the location of a US ZIP or ZIP+4 code.
 
     None for what is no zip code in use, and for those of the military, which lie
     nowhere. Source: the zipcodes package.
@@ -66,7 +66,7 @@ def find_zip_place(zip_code: str) -> ZipPlace | None:
 def miles_between(
     latitude: float, longitude: float, other_latitude: float, other_longitude: float
 ) -> float:
-    """The way as the crow flies between two points in degrees (haversine)."""
+    """Return the distance between two points in degrees (haversine)."""
     north, other_north = radians(latitude), radians(other_latitude)
     half_up = sin((other_north - north) / 2)
     half_over = sin(radians(other_longitude - longitude) / 2)

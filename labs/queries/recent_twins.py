@@ -1,4 +1,4 @@
-"""Orders that look like one about to be placed a second time.
+"""Reads of recent orders that a new one would duplicate.
 
 Must not be here: refusing one. A repeat may be meant (contract 1.6), so a person is
 asked and a client is not.
@@ -28,7 +28,7 @@ _CALLED_OFF = (OrderTopLevelStatus.CANCELLED, OrderTopLevelStatus.FAILED)
 def find_recent_duplicate_orders(
     *, tenant: Tenant, user_id: UUID, marker_ids: Collection[int]
 ) -> list[Order]:
-    """Orders of a user in the last 24 hours for exactly these markers, newest first.
+    """List a user's orders of the last 24 hours for exactly these markers,
 
     Panels and single markers that come to the same set are the same; cancelled and
     failed orders are no twins. Two queries. Source: Ours (workflows D3).

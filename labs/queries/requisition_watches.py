@@ -1,4 +1,4 @@
-"""Reads of who waits to be told of a requisition.
+"""Reads of subscriptions to requisitions.
 
 Must not be here: telling them (labs.operations.requisition_watches).
 """
@@ -15,6 +15,6 @@ if TYPE_CHECKING:
 
 
 def is_subscribed_to_requisition(*, order: Order, member: Member) -> bool:
-    """Whether a member is to be told once the order's requisition is made."""
+    """Return whether a member is notified once the requisition is created."""
     watches = RequisitionWatch.objects.for_tenant(order.tenant)
     return bool(watches.filter(order=order, member=member).exists())

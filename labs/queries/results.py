@@ -1,4 +1,4 @@
-"""Reads of results and of what changed between their versions.
+"""Reads of results and of changes between their versions.
 
 Must not be here: any write, or the audit of a read (the edge that asks records it).
 """
@@ -46,7 +46,7 @@ RESULT_CONTENT = (
 
 @dataclass(frozen=True, slots=True)
 class ResultChange:
-    """A result that differs between two versions: None where one has it not.
+    """A result that differs between two versions: None where one lacks it.
 
     `fields` are the columns that differ, empty where it came or went.
     """
@@ -59,7 +59,7 @@ class ResultChange:
 
 @dataclass(frozen=True, slots=True)
 class ResultSet:
-    """Results as they stand, of an order or of all orders of a transaction.
+    """Current results of an order, or of all orders of a transaction.
 
     `order` and `version` are those of the latest delivery; the rest is of all of them.
     """
@@ -74,12 +74,12 @@ class ResultSet:
 
 
 def result_identity(row: Result | MissingResult) -> tuple[str, str]:
-    """What makes it the same result in every version of an order."""
+    """Return what identifies the same result in every version of an order."""
     return row.provider_id or row.loinc or row.name, row.sub_id
 
 
 def list_result_versions(*, order: Order) -> list[ResultVersion]:
-    """All versions of an order's results with their rows, newest first.
+    """List all versions of an order's results with their rows, newest first.
 
     Four queries for any number of them.
     """
@@ -89,13 +89,13 @@ def list_result_versions(*, order: Order) -> list[ResultVersion]:
 
 
 def find_current_version(*, order: Order) -> ResultVersion | None:
-    """An order's results as they stand, with their rows; None before any."""
+    """Return an order's current results with their rows; None before any."""
     versions = _versions_with_rows(order.tenant).filter(order=order, is_current=True)
     return versions.first()
 
 
 def get_results_of_order(*, order: Order) -> ResultSet:
-    """An order's results as they stand.
+    """Return an order's current results.
 
     Raises: results_not_found (404), before there are any. Source: Contract 6.15.
     """
@@ -106,7 +106,7 @@ def get_results_of_order(*, order: Order) -> ResultSet:
 
 
 def get_results_of_transaction(*, tenant: Tenant, orders: Sequence[Order]) -> ResultSet:
-    """The results of a transaction's orders, first to last, as one.
+    """Return the combined results of a transaction's orders, first to last.
 
     Where two orders have the same result, that of the later order stands, and what one
     lacks may have come with the other. Partial while any of the orders goes on. Raises:
@@ -123,7 +123,7 @@ def get_results_of_transaction(*, tenant: Tenant, orders: Sequence[Order]) -> Re
 def find_current_versions(
     *, tenant: Tenant, orders: Iterable[Order]
 ) -> dict[UUID, ResultVersion]:
-    """The results of each of these orders that has any, by the order's id."""
+    """Return the current results of each order that has any, by order id."""
     ids = [order.pk for order in orders]
     found = _versions_with_rows(tenant).filter(order_id__in=ids, is_current=True)
     return {version.order_id: version for version in found}
@@ -132,7 +132,7 @@ def find_current_versions(
 def compare_result_versions(
     *, before: ResultVersion, after: ResultVersion
 ) -> list[ResultChange]:
-    """What changed from one version to a later one, in the later one's order.
+    """List what changed between two versions, in the later one's order.
 
     Both read with their rows; no query.
     """
@@ -149,19 +149,19 @@ def compare_result_versions(
 
 
 def list_results_of_version(version: ResultVersion) -> list[Result]:
-    """The results of a version in their order; loaded ones are not asked for again."""
+    """List a version's results in order, using loaded ones."""
     return sorted(version.results.all(), key=lambda row: row.position)
 
 
 def list_missing_results_of_version(version: ResultVersion) -> list[MissingResult]:
-    """What a version lacks, in order; loaded ones are not asked for again."""
+    """List a version's missing results in order, using loaded ones."""
     return sorted(version.missing_results.all(), key=lambda row: row.position)
 
 
 def list_changed_fields(
     before: Model, after: Model, names: Iterable[str]
 ) -> tuple[str, ...]:
-    """The columns among `names` in which two rows differ."""
+    """List the columns among `names` in which two rows differ."""
     return tuple(
         name for name in names if getattr(before, name) != getattr(after, name)
     )

@@ -1,4 +1,4 @@
-"""Reads of service centers: near a zip code, near an order's patient, what an area has.
+"""Reads of service centers by distance.
 
 Must not be here: free slots (they are a provider's to tell).
 """
@@ -28,14 +28,14 @@ _MILES_PER_DEGREE = 69.0
 
 @dataclass(frozen=True, slots=True)
 class NearCenter:
-    """A service center and how far it is, in miles as the crow flies."""
+    """A service center and its distance in miles."""
 
     center: ServiceCenter
     miles: float
 
 
 def get_zip_place(zip_code: str) -> ZipPlace:
-    """Where a zip code lies. Raises: zip_code_unknown."""
+    """Return the location of a ZIP code. Raises: zip_code_unknown."""
     place = find_zip_place(zip_code)
     if place is None:
         raise DomainError(
@@ -52,7 +52,7 @@ def find_centers_near(
     capabilities: Sequence[Capability] = (),
     limit: int = CENTERS_MAX,
 ) -> list[NearCenter]:
-    """Active centers of these labs within `miles`, nearest first, at most `limit`.
+    """Return active centers of these labs within `miles`, nearest first.
 
     With `capabilities` those that have all of them. One query: an index bounds it by
     latitude, the rest is reckoned here. Source: Contract 6.17.
@@ -83,6 +83,6 @@ def find_centers_near(
 
 
 def find_center_by_code(*, lab_slug: str, site_code: str) -> ServiceCenter | None:
-    """A center by its lab and site code, active or not; None where there is none."""
+    """Return a center by lab and site code, active or not; None without one."""
     centers = ServiceCenter.objects.filter(lab__slug=lab_slug, site_code=site_code)
     return centers.first()

@@ -1,4 +1,4 @@
-"""How many places of slots are taken.
+"""Reads of taken slot places.
 
 Must not be here: which slots there are (labs.gateways), or taking a place
 (labs.operations.slot_places).
@@ -32,7 +32,7 @@ _BUT_FOR = "AND (order_id <> %(order)s OR expires_at IS NULL)"
 
 
 def slot_pool_of(tenant: Tenant) -> int:
-    """Whose places a tenant's visits take: production's are everybody's.
+    """Return whose places a tenant's bookings share: all of production's.
 
     Source: Ours: one customer's tests in a sandbox fill no other customer's slots.
     """
@@ -49,7 +49,7 @@ def count_taken_places(
     now: datetime,
     order_id: UUID | None = None,
 ) -> dict[tuple[str, datetime], int]:
-    """How many places are taken, by site and start (UTC), of `first` until `end`.
+    """Count taken places by site and start (UTC), from `first` until before `end`.
 
     `end` is not included; what is held for `order_id` is not counted. One query.
     """

@@ -1,4 +1,4 @@
-"""Results of one measure over a person's orders, in one unit.
+"""Reads of one measure's results over a user's orders, in one unit.
 
 Of each order what it says now: its current version. Must not be here: any write, or
 the audit of a read.
@@ -56,7 +56,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class MarkerResult:
-    """A result as a point in time, in the lab's own unit and with its own range.
+    """A result with its time, in the lab's own unit and range.
 
     `measure` is what it is compared by: a LOINC code, or the lab and its own code where
     it has none. `at` is when the sample was taken, else when the lab told of it.
@@ -84,7 +84,7 @@ class MarkerResult:
 
 @dataclass(frozen=True, slots=True)
 class TrendPoint:
-    """A result as a trend shows it: `value`, `low` and `high` in the trend's unit.
+    """A result in a trend: `value`, `low` and `high` in the trend's unit.
 
     `converted_from` is the lab's unit where that is another one. `value` is None of a
     result that is no number, or can't be compared.
@@ -99,7 +99,7 @@ class TrendPoint:
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """A measure over time, oldest first; `unit` is that of the newest number."""
+    """A measure over time, oldest first, in the unit of its newest number."""
 
     measure: str
     name: str
@@ -109,17 +109,17 @@ class Trend:
 
     @property
     def drawn(self) -> list[TrendPoint]:
-        """The points that have a number in the trend's unit."""
+        """Return the points with a number in the trend's unit."""
         return [point for point in self.points if point.value is not None]
 
     @property
     def latest(self) -> MarkerResult:
-        """The newest result."""
+        """Return the newest result."""
         return self.points[-1].result
 
 
 def measure_key(*, loinc: str, lab_slug: str, provider_id: str, name: str) -> str:
-    """What a result is compared by: its LOINC measure, else its lab's own code."""
+    """Return the key that groups results: LOINC measure, else the lab's own code."""
     return loinc_measure_of(loinc) if loinc else f"{lab_slug}:{provider_id or name}"
 
 
@@ -130,7 +130,7 @@ def list_user_trends(
     measures: Sequence[str] | None = None,
     reads: Collection[str] = (),
 ) -> dict[str, Trend]:
-    """The trends of a person's results by measure, all of them or those named.
+    """List a user's trends by measure, all of them or those named.
 
     reads: the areas that the asker may read; values of other apps join in where theirs
     is among them. One query, and one for each of those apps.
@@ -148,7 +148,7 @@ def list_user_trends(
 
 
 def build_trend(results: Iterable[MarkerResult]) -> Trend:
-    """Results of one measure as a trend, all in the unit of the newest number."""
+    """Build the trend of one measure's results in the newest number's unit."""
     ordered = sorted(results, key=lambda one: one.at)
     newest = ordered[-1]
     unit = next(

@@ -1,1 +1,1 @@
-"""Statuses, moves and closed sets of the labs app, by noun."""
+"""Statuses, transitions and choices of lab testing, by noun."""

@@ -1,4 +1,4 @@
-"""Open sets of lab accounts, the moves of an account, and who pays.
+"""Choices of lab accounts, their transitions, and billing types.
 
 Must not be here: which account an order gets (labs.operations.accounts).
 """
@@ -11,7 +11,7 @@ from portal.lib.translation import gettext_lazy
 
 
 class LabAccountStatus(OpenChoices):
-    """How far an account at a lab is (contract 6.4; the specification says PENDING)."""
+    """The status of a lab account (contract 6.4; the specification says PENDING)."""
 
     PENDING = "pending", gettext_lazy("Being set up")
     READY_TO_LAUNCH = "ready_to_launch", gettext_lazy("Ready to launch")
@@ -20,12 +20,12 @@ class LabAccountStatus(OpenChoices):
 
     @property
     def takes_orders(self) -> bool:
-        """Whether new orders may be placed on it."""
+        """Return whether new orders may be placed on it."""
         return self is LabAccountStatus.ACTIVE
 
     @property
     def takes_imports(self) -> bool:
-        """Whether orders may be imported on it (specification 3)."""
+        """Return whether orders may be imported on it (specification 3)."""
         return self is not LabAccountStatus.SUSPENDED
 
 
@@ -48,7 +48,7 @@ LAB_ACCOUNT_MOVES: Transitions[LabAccountStatus] = Transitions(
 
 
 class DelegatedFlow(OpenChoices):
-    """Whose physicians order, and whose follow up (contract 6.4)."""
+    """Who orders and who follows up results (contract 6.4)."""
 
     NOT_DELEGATED = "not_delegated", gettext_lazy("Platform physicians")
     ORDER_DELEGATED = "order_delegated", gettext_lazy("Team physicians order")
@@ -63,12 +63,12 @@ class DelegatedFlow(OpenChoices):
 
     @property
     def needs_physician(self) -> bool:
-        """Whether an order must name its physician."""
+        """Return whether an order must name its physician."""
         return self in {DelegatedFlow.ORDER_DELEGATED, DelegatedFlow.FULLY_DELEGATED}
 
 
 class Billing(OpenChoices):
-    """Who pays for an order (contract 6.6)."""
+    """The billing type of an order (contract 6.6)."""
 
     CLIENT_BILL = "client_bill", gettext_lazy("Client bill")
     COMMERCIAL_INSURANCE = "commercial_insurance", gettext_lazy("Commercial insurance")

@@ -1,4 +1,4 @@
-"""Statuses of a visit, the moves between them, and why one is called off.
+"""Statuses of an appointment, its transitions and cancellation reasons.
 
 Must not be here: opening hours (labs.states.service_centers), the one writer of a
 status (labs.operations.appointment_steps).
@@ -32,14 +32,14 @@ REFUNDED_BEFORE = timedelta(hours=24)
 
 
 class AppointmentType(OpenChoices):
-    """Where the sample is taken (contract 6.18)."""
+    """Where the sample is collected (contract 6.18)."""
 
     PHLEBOTOMY = "phlebotomy", gettext_lazy("At home")
     SERVICE_CENTER = "patient_service_center", gettext_lazy("Service center")
 
 
 class AppointmentProvider(OpenChoices):
-    """Who takes the sample (contract 6.18)."""
+    """Who collects the sample (contract 6.18)."""
 
     GETLABS = "getlabs", "Getlabs"
     PHLEBFINDERS = "phlebfinders", "PhlebFinders"
@@ -48,7 +48,7 @@ class AppointmentProvider(OpenChoices):
 
 
 class AppointmentStatus(OpenChoices):
-    """How far a visit is (contract 6.18)."""
+    """The status of an appointment (contract 6.18)."""
 
     PENDING = "pending", gettext_lazy("Not confirmed yet")
     RESERVED = "reserved", gettext_lazy("Reserved")
@@ -59,7 +59,7 @@ class AppointmentStatus(OpenChoices):
 
 
 class AppointmentEventStatus(OpenChoices):
-    """A visit's status as its events name it (contract 6.18)."""
+    """An appointment's status as named in events (contract 6.18)."""
 
     PENDING = "pending", gettext_lazy("Not confirmed yet")
     RESERVED = "reserved", gettext_lazy("Reserved")
@@ -90,7 +90,7 @@ TYPE_OF_METHOD: dict[str, AppointmentType] = {
 
 
 def event_status_of_appointment(status: str) -> str:
-    """The event status of a status; one that we do not know is its own."""
+    """Return the event status of a status; unknown ones unchanged."""
     known = AppointmentStatus.known(status)
     if known is AppointmentStatus.CONFIRMED:
         return AppointmentEventStatus.SCHEDULED
@@ -99,7 +99,7 @@ def event_status_of_appointment(status: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class CancellationReason:
-    """Why a visit is called off; `is_refundable` where it is in time."""
+    """A cancellation reason; `is_refundable` if cancelled in time."""
 
     id: str
     name: str
@@ -141,12 +141,12 @@ OWN_REASONS: dict[str, str] = {
 
 
 def find_cancellation_reason(kind: str, reason_id: str) -> CancellationReason | None:
-    """The reason of this id for a kind of visit."""
+    """Return the reason with this id for an appointment type."""
     reasons = CANCELLATION_REASONS.get(kind, ())
     return next((one for one in reasons if one.id == reason_id), None)
 
 
 def cancellation_reason_name(kind: str, reason_id: str) -> str:
-    """What a reason says; of one that we do not know its id."""
+    """Return a reason's name; of an unknown one its id."""
     found = find_cancellation_reason(kind, reason_id)
     return str(found.name if found else OWN_REASONS.get(reason_id, reason_id))

@@ -1,4 +1,4 @@
-"""Open sets of the catalogue: how samples are taken, what panels and markers are.
+"""Choices of the catalog: collection methods, samples, panels and markers.
 
 Must not be here: orders (labs.states.orders) or lab accounts (labs.states.accounts).
 """
@@ -11,7 +11,7 @@ from portal.lib.translation import gettext_lazy
 
 
 class CollectionMethod(OpenChoices):
-    """How the sample is taken (contract 6.3); the second part of an order's status."""
+    """How the sample is collected (contract 6.3); second part of an order's status."""
 
     TESTKIT = "testkit", gettext_lazy("Test kit")
     WALK_IN_TEST = "walk_in_test", gettext_lazy("Walk-in")
@@ -24,7 +24,7 @@ COMMENT_LABS = frozenset({"quest", "sonora_quest", "labcorp", "bioreference"})
 
 
 class SampleType(OpenChoices):
-    """What is tested (contract 6.3)."""
+    """The sample a test needs (contract 6.3)."""
 
     DRIED_BLOOD_SPOT = "dried_blood_spot", gettext_lazy("Dried blood spot")
     ARM_COLLECTOR = "arm_collector", gettext_lazy("Arm collector")
@@ -53,7 +53,7 @@ LAB_TEST_MOVES: Transitions[LabTestStatus] = Transitions(
 
 
 class Generation(OpenChoices):
-    """Who made a panel: a person, or an order with add-ons (contract 6.3)."""
+    """How a panel was created: by a person, or for an order with add-ons (6.3)."""
 
     MANUAL = "manual", gettext_lazy("Created manually")
     AUTO = "auto", gettext_lazy("Created for an order")
@@ -67,7 +67,7 @@ class MarkerType(OpenChoices):
 
 
 class QuestionType(OpenChoices):
-    """How a question at order entry is answered (contract 6.2)."""
+    """The type of answer to an order entry question (contract 6.2)."""
 
     CHOICE = "choice", gettext_lazy("Single choice")
     TEXT = "text", gettext_lazy("Text")
@@ -76,7 +76,7 @@ class QuestionType(OpenChoices):
 
 
 class ResultType(OpenChoices):
-    """How a result is written (contract 6.15)."""
+    """The type of a result's text (contract 6.15)."""
 
     NUMERIC = "numeric", gettext_lazy("Number")
     RANGE = "range", gettext_lazy("Range")

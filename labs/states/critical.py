@@ -1,4 +1,4 @@
-"""Critical results: by what way somebody was told, and when the next mail goes out.
+"""Critical results: how the clinician was notified, and escalation times.
 
 Must not be here: which result is critical (labs.states.results), or any mail.
 """
@@ -18,7 +18,7 @@ LONGEST_WAIT = timedelta(days=1)
 
 
 class ToldBy(OpenChoices):
-    """How the person who treats the patient got to know of a critical result."""
+    """How the treating clinician was notified of a critical result."""
 
     TREATING = "treating", gettext_lazy("I am the treating clinician")
     PHONE = "phone", gettext_lazy("By phone")
@@ -27,7 +27,7 @@ class ToldBy(OpenChoices):
 
 
 def next_escalation_time(*, at: datetime, limit: timedelta, number: int) -> datetime:
-    """When mail follows the one sent `at`, which was the `number`th, from 1.
+    """Return when the mail after the `number`th, sent `at`, is due; from 1.
 
     Each wait is twice the one before, from the team's limit up to a day: an alarm that
     rings every minute is switched off. Source: Ours (spec silent).

@@ -1,4 +1,4 @@
-"""Open sets of what labs send by themselves, and the moves of it.
+"""Statuses of lab messages and reports, and their transitions.
 
 Must not be here: how a message is read (labs.gateways.hl7).
 """
@@ -11,7 +11,7 @@ from portal.lib.translation import gettext_lazy
 
 
 class MessageStatus(OpenChoices):
-    """What became of a message as a whole."""
+    """The status of a message."""
 
     TAKEN = "taken", gettext_lazy("Processed")
     MALFORMED = "malformed", gettext_lazy("Malformed")
@@ -32,7 +32,7 @@ MESSAGE_MOVES: Transitions[MessageStatus] = Transitions(
 
 
 class MatchStatus(OpenChoices):
-    """Where a lab's report stands: always in exactly one of these."""
+    """The status of a lab's report."""
 
     UNMATCHED = "unmatched", gettext_lazy("Unmatched")
     MATCHED = "matched", gettext_lazy("Matched")
@@ -51,7 +51,7 @@ MATCH_MOVES: Transitions[MatchStatus] = Transitions(
 
 
 class UnmatchedReason(OpenChoices):
-    """Why a report found no order by itself."""
+    """Why a report was not matched to an order."""
 
     NO_ORDER = "no_order", gettext_lazy("No matching order")
     SEVERAL_ORDERS = "several_orders", gettext_lazy("Several orders match")
@@ -68,7 +68,7 @@ class UnmatchedReason(OpenChoices):
 
 
 class Agreement(OpenChoices):
-    """How one thing that a report says compares with an order."""
+    """How one point of a report compares with an order."""
 
     AGREES = "agrees", gettext_lazy("Matches")
     DIFFERS = "differs", gettext_lazy("Differs")

@@ -1,4 +1,4 @@
-"""What an order's status means for the people who work on orders.
+"""Work states of orders: tabs, stages and what needs attention.
 
 Must not be here: statuses and their moves (labs.states.orders), or how a status looks
 (portal.pills).
@@ -27,7 +27,7 @@ class WorkState(OpenChoices):
 
 
 class Stage(OpenChoices):
-    """Where an order in progress stands, first to last (design guide, Overview)."""
+    """The stage of an order in progress, first to last (design guide, Overview)."""
 
     ORDERED = "ordered", gettext_lazy("Ordered")
     READY = "ready", gettext_lazy("Requisition or kit")
@@ -75,19 +75,19 @@ ORDERED: tuple[str, ...] = _statuses_ending_in({"ordered"})
 
 
 def is_in_progress(status: str) -> bool:
-    """Whether an order in this status goes on; one that we do not know does."""
+    """Return whether an order in this status is open; unknown statuses are."""
     top, _, low = split_status(status)
     return top not in _ENDED and low != _REDRAWN
 
 
 def has_results(status: str) -> bool:
-    """Whether an order in this status has results, all or some."""
+    """Return whether an order in this status has results, all or some."""
     top, _, low = split_status(status)
     return top == OrderTopLevelStatus.COMPLETED or low == "partial_results"
 
 
 def is_closed(status: str) -> bool:
-    """Whether an order in this status ended without its results."""
+    """Return whether an order in this status ended without results."""
     return not (is_in_progress(status) or has_results(status))
 
 
@@ -100,7 +100,7 @@ IN_STATE: Mapping[WorkState, Callable[[str], bool]] = {
 
 
 def stage_of(status: str) -> Stage | None:
-    """The stage of an order in progress; None of another, or where we know none."""
+    """Return the stage of an order in progress; None for others and unknown ones."""
     if not is_in_progress(status):
         return None
     top, _, low = split_status(status)

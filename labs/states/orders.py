@@ -1,4 +1,4 @@
-"""Statuses of an order, the moves between them, and the shortest walks.
+"""Statuses of an order, its transitions and the shortest paths.
 
 A status is `{top}.{method}.{low}`. Must not be here: the one writer of a status
 (labs.operations.orders).
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class OrderTopLevelStatus(OpenChoices):
-    """The first part of a status: how far the order is (contract 6.11)."""
+    """The first part of a status: the phase of the order (contract 6.11)."""
 
     RECEIVED = "received", gettext_lazy("Received")
     COLLECTING_SAMPLE = "collecting_sample", gettext_lazy("Collecting sample")
@@ -30,7 +30,7 @@ class OrderTopLevelStatus(OpenChoices):
 
 
 class OrderStatusDetail(OpenChoices):
-    """Why a step came out as it did (contract 6.10)."""
+    """The reason for a status (contract 6.10)."""
 
     FULFILLMENT_ERROR = "fulfillment_error", gettext_lazy("Fulfillment error")
     DATE_OF_COLLECTION_UNSPECIFIED = (
@@ -83,7 +83,7 @@ class OrderStatusDetail(OpenChoices):
 
 
 class OrderOrigin(OpenChoices):
-    """How an order came to be (contract 6.10)."""
+    """How an order was created (contract 6.10)."""
 
     INITIAL = "initial", gettext_lazy("Placed")
     REDRAW = "redraw", gettext_lazy("Redraw")
@@ -91,7 +91,7 @@ class OrderOrigin(OpenChoices):
 
 
 class OrderTransactionStatus(OpenChoices):
-    """Whether a transaction's orders are still open (contract 6.10)."""
+    """Whether a transaction has open orders (contract 6.10)."""
 
     ACTIVE = "active", gettext_lazy("Active")
     COMPLETED = "completed", gettext_lazy("Completed")
@@ -111,7 +111,7 @@ class UpdateReason(OpenChoices):
 
 
 class Interpretation(OpenChoices):
-    """How results lie to their ranges (contract 6.8, D2)."""
+    """How results compare with their ranges (contract 6.8, D2)."""
 
     NORMAL = "normal", gettext_lazy("Normal")
     ABNORMAL = "abnormal", gettext_lazy("Abnormal")
@@ -243,7 +243,7 @@ LOW_LEVEL_STATUSES: tuple[str, ...] = tuple(dict.fromkeys(low for _, low in _TOP
 
 
 class StatusParts(NamedTuple):
-    """A status in its three parts; of one that we do not know, what there is."""
+    """A status in its three parts; of an unknown one the parts there are."""
 
     top: str
     method: str
@@ -251,7 +251,7 @@ class StatusParts(NamedTuple):
 
 
 def build_status(method: str, low: str) -> str:
-    """`received.walk_in_test.ordered` of `walk_in_test` and `ordered`.
+    """Build `received.walk_in_test.ordered` from `walk_in_test` and `ordered`.
 
     Raises KeyError where the method has no such status.
     """
@@ -260,7 +260,7 @@ def build_status(method: str, low: str) -> str:
 
 
 def split_status(status: str) -> StatusParts:
-    """The parts of a status, also of one from a lab that we do not know."""
+    """Split a status into its parts, even an unknown one."""
     top, _, rest = status.partition(".")
     method, _, low = rest.partition(".")
     return StatusParts(top, method, low or method or top)
@@ -318,7 +318,7 @@ STATUS_DETAILS: dict[str, frozenset[str]] = {
 
 
 def allowed_moves(method: str, *, registrable: bool) -> Transitions[str]:
-    """The table of an order's method; a kit to be registered has its own.
+    """Return the transitions of an order's method; a kit to register has its own.
 
     An order of a method that we do not know may not move.
     """
@@ -331,7 +331,7 @@ def allowed_moves(method: str, *, registrable: bool) -> Transitions[str]:
 
 
 def is_past_requisition(status: str) -> bool:
-    """Whether an order in this status has had its requisition made."""
+    """Return whether an order in this status has its requisition created."""
     return split_status(status).low not in _BEFORE_REQUISITION
 
 
@@ -360,7 +360,7 @@ REGISTRABLE_WALK = (
 
 
 def find_status_path(status: str, *, to: str, registrable: bool) -> list[str] | None:
-    """The statuses to pass from `status` until `to`, both of one method; None if none.
+    """Return the statuses from `status` to `to` of one method; None if unreachable.
 
     Along the default walk where both lie on it, `to` after `status`; else the shortest
     legal way, through detours only where `to` is one itself. Source: Contract 6.13.

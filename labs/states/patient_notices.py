@@ -1,4 +1,4 @@
-"""What patients are told of their orders, by which channel, and what became of it.
+"""Messages to patients: kinds, channels and statuses.
 
 Ours: contract 9.2 has two switches and says no more. Must not be here: the sending.
 """
@@ -11,7 +11,7 @@ from portal.lib.translation import gettext_lazy
 
 
 class NoticeKind(OpenChoices):
-    """What a patient is told; never a test, a value or what they mean."""
+    """The subject of a message; never a test, a value or its meaning."""
 
     KIT_SENT = "kit_sent", gettext_lazy("Kit shipped")
     REQUISITION_READY = "requisition_ready", gettext_lazy("Requisition ready")
@@ -21,14 +21,14 @@ class NoticeKind(OpenChoices):
 
 
 class NoticeChannel(OpenChoices):
-    """How a patient is told."""
+    """The channel of a message."""
 
     EMAIL = "email", gettext_lazy("Email")
     SMS = "sms", gettext_lazy("SMS")
 
 
 class NoticeStatus(OpenChoices):
-    """What became of a notice."""
+    """The status of a message."""
 
     WAITING = "waiting", gettext_lazy("Queued")
     SENT = "sent", gettext_lazy("Sent")

@@ -1,4 +1,4 @@
-"""What is asked of a patient: consents, who is insured, and the forms of short texts.
+"""Choices about patients: consents, insured persons, and text formats.
 
 Patterns are those of contract 6.6 and 6.9, for the whole text. Must not be here: what a
 user is (users.states).
@@ -27,12 +27,12 @@ class Consent(OpenChoices):
 
     @classmethod
     def read(cls, text: str) -> Consent | None:
-        """As the base, but with hyphens for blanks and underscores."""
+        """Return the member for a text; hyphens for blanks and underscores."""
         return cls.known(text.strip().lower().replace(" ", "-").replace("_", "-"))
 
 
 class Relationship(OpenChoices):
-    """The patient to the insured (contract 2.6); capitals on the wire."""
+    """The patient's relationship to the insured (contract 2.6), capitalized."""
 
     SELF = "Self", gettext_lazy("Self")
     SPOUSE = "Spouse", gettext_lazy("Spouse")
@@ -40,12 +40,12 @@ class Relationship(OpenChoices):
 
     @classmethod
     def read(cls, text: str) -> Relationship | None:
-        """In any case."""
+        """Return the member for a text in any case."""
         return cls.known(text.strip().capitalize())
 
 
 class PayorSource(OpenChoices):
-    """Who entered an insurer. Source: Ours; contract 6.21 names no values."""
+    """Who created an insurer. Source: Ours; contract 6.21 names no values."""
 
     PLATFORM = "platform", gettext_lazy("Platform")
     TEAM = "team", gettext_lazy("Team")

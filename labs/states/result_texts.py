@@ -1,4 +1,4 @@
-"""What labs write as results and reference ranges, read into numbers (contract 6.15).
+"""Parsing of result texts and reference ranges into numbers (contract 6.15).
 
 The closed forms of the contract and what HL7 writes; a number is told only where it is
 unambiguous, so `1,250` stays text. Ranges of printed reports, in all their forms and
@@ -30,7 +30,7 @@ _LONGEST = 40  # digits: beyond it a text is no measurement
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """All numbers between two bounds, None where open; `with_` a bound: it included."""
+    """All numbers between two bounds, None where open; `with_` a bound: included."""
 
     low: Decimal | None = None
     high: Decimal | None = None
@@ -38,7 +38,7 @@ class Interval:
     with_high: bool = True
 
     def exceeds(self, limits: Interval) -> bool | None:
-        """Whether it lies above the upper limit; None where both can be."""
+        """Return whether it is above the upper limit; None where undecided."""
         if limits.high is None:
             return False
         if self.low is not None and (
@@ -54,7 +54,7 @@ class Interval:
         return None
 
     def falls_below(self, limits: Interval) -> bool | None:
-        """Whether it lies below the lower limit; None where both can be."""
+        """Return whether it is below the lower limit; None where undecided."""
         return self._mirrored().exceeds(limits._mirrored())
 
     def _mirrored(self) -> Interval:
@@ -68,7 +68,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class ResultText:
-    """A result as the wire gives it; `amount` is the number or numbers it stands for.
+    """A result as on the wire; `amount` is the number or interval it means.
 
     `type` is a ResultType, or what the lab declared if we do not know that.
     """
@@ -79,13 +79,13 @@ class ResultText:
 
     @property
     def number(self) -> float | None:
-        """The value of a numeric result."""
+        """Return the value of a numeric result."""
         exact = self.type == ResultType.NUMERIC and self.amount is not None
         return _float_or_none(self.amount.low) if exact and self.amount else None
 
 
 def parse_result(text: str, declared: str = "") -> ResultText:
-    """A lab's result in the contract's form; `declared` is its type where one is known.
+    """Parse a lab's result; `declared` is its type where known.
 
     A text in the form of a number or a range is one, whatever was declared, but for
     comments. Source: Contract 6.15; Ours: "< 5" loses its blank, no digit is changed.
@@ -107,7 +107,7 @@ def parse_result(text: str, declared: str = "") -> ResultText:
 
 
 def parse_reference_range(text: str, unit: str = "") -> Interval | None:
-    """The bounds of a reference range; None of free text.
+    """Parse the bounds of a reference range; None for free text.
 
     Units: those of the result; its own `unit` may stand behind. A span includes both
     ends; one that runs downward is no range. Source: Contract 6.15.
@@ -131,7 +131,7 @@ def parse_reference_range(text: str, unit: str = "") -> Interval | None:
 
 
 def interval_bounds(limits: Interval | None) -> tuple[float | None, float | None]:
-    """The bare bounds of a range, as the wire gives them."""
+    """Return the plain bounds of a range, as on the wire."""
     if limits is None:
         return None, None
     return _float_or_none(limits.low), _float_or_none(limits.high)
@@ -150,7 +150,7 @@ def _clean_range_text(plain: str) -> str:
 
 
 def _normalize_number(number: str) -> str:
-    """A number with a digit on both sides of its point, without a plus."""
+    """Return a number with digits on both sides of its point, without a plus."""
     number = number.removeprefix("+").removesuffix(".")
     return re.sub(r"^(-?)\.", r"\g<1>0.", number)
 

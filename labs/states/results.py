@@ -1,4 +1,4 @@
-"""Open sets of results: how far a delivery is, why one is missing, how one lies.
+"""Choices of results: delivery status, failure types and interpretation.
 
 Must not be here: how a result or a range is written (labs.states.result_texts).
 """
@@ -23,7 +23,7 @@ class ResultStatus(OpenChoices):
 
 
 class FailureType(OpenChoices):
-    """Why a result is missing, as far as it can be told (contract 6.15)."""
+    """Why a result is missing, as far as known (contract 6.15)."""
 
     QUANTITY_NOT_SUFFICIENT = (
         "quantity_not_sufficient_failure",
@@ -71,7 +71,7 @@ _SEVERITY = (Interpretation.NORMAL, Interpretation.ABNORMAL, Interpretation.CRIT
 
 
 def interpret_lab_flag(flag: str) -> Interpretation | None:
-    """What a lab's own flag says; of several, joined by `~`, the worst."""
+    """Return the interpretation of a lab's flag; of several (`~`) the worst."""
     parts = (part.strip().upper() for part in flag.split("~"))
     return worst_interpretation(_FLAGS[part] for part in parts if part in _FLAGS)
 
@@ -79,7 +79,7 @@ def interpret_lab_flag(flag: str) -> Interpretation | None:
 def worst_interpretation(
     interpretations: Iterable[str | None],
 ) -> Interpretation | None:
-    """The worst that is told of several; None where none is.
+    """Return the worst of several interpretations; None without any.
 
     Source: Contract 6.15 (an order's interpretation is the worst of its results).
     """

@@ -1,4 +1,4 @@
-"""Open sets of service centers, and how their opening hours are written.
+"""Choices of service centers, and the format of opening hours.
 
 Must not be here: appointments (labs.states.appointments) or anything with a database.
 """
@@ -29,7 +29,7 @@ _SPAN = re.compile(r"(\d\d):(\d\d)-(\d\d):(\d\d)")
 
 
 class Capability(OpenChoices):
-    """What a service center can do (contract 6.17)."""
+    """A capability of a service center (contract 6.17)."""
 
     STAT = "stat", gettext_lazy("Urgent tests (STAT)")
     BOOKABLE_HERE = "appointment_scheduling_via_api", gettext_lazy("Bookable here")
@@ -40,7 +40,7 @@ class Capability(OpenChoices):
 
 
 def parse_capability(text: str) -> Capability | None:
-    """The capability a filter means; None: it is of no meaning here.
+    """Return the capability a filter means; None if it has no meaning here.
 
     Any value that begins with appointment_scheduling_via_ means booked here.
     Source: Contract 6.17.
@@ -52,7 +52,7 @@ def parse_capability(text: str) -> Capability | None:
 
 @dataclass(frozen=True, slots=True)
 class OpenSpan:
-    """When a center is open on one day, on its own clock; `closes` is not included."""
+    """Local opening hours of a center on one day; `closes` is exclusive."""
 
     opens: time
     closes: time
@@ -63,7 +63,7 @@ Hours = tuple[tuple[OpenSpan, ...], ...]
 
 
 def parse_opening_hours(text: str) -> Hours:
-    """Opening hours from text: `mon-fri 06:30-12:00 12:30-15:30; sat 07:00-11:00`.
+    """Parse opening hours: `mon-fri 06:30-12:00 12:30-15:30; sat 07:00-11:00`.
 
     Later parts replace what earlier ones said of a day; a part without times closes it.
     Raises ValueError, which names the part but no more.
@@ -86,7 +86,7 @@ def parse_opening_hours(text: str) -> Hours:
 
 
 def serialize_opening_hours(hours: Hours) -> dict[str, list[list[str]]]:
-    """Hours as stored and as the wire gives them: spans as texts by weekday."""
+    """Return hours as stored and on the wire: spans as texts by weekday."""
     return {
         name: [[f"{span.opens:%H:%M}", f"{span.closes:%H:%M}"] for span in spans]
         for name, spans in zip(WEEKDAYS, hours, strict=True)
@@ -94,7 +94,7 @@ def serialize_opening_hours(hours: Hours) -> dict[str, list[list[str]]]:
 
 
 def deserialize_opening_hours(hours: dict[str, list[list[str]]]) -> Hours:
-    """What `write_hours` wrote."""
+    """Return hours from the output of `serialize_opening_hours`."""
     return tuple(
         tuple(
             OpenSpan(time.fromisoformat(opens), time.fromisoformat(closes))

@@ -1,4 +1,4 @@
-"""Which results are the same measure, and how a value stands in another unit.
+"""LOINC codes of the same measure, and unit conversion.
 
 For display beside what the lab wrote; a stored value is never converted. Must not be
 here: units as such (portal.lib.units), or reading results (labs.queries.trends).
@@ -13,7 +13,7 @@ from portal.lib.units import convert_amount, normalise_units
 
 
 class _MassMoleCodes(NamedTuple):
-    """One substance by mass and by moles: two LOINC codes, grams in a mole."""
+    """One substance by mass and by moles: two LOINC codes and its molar mass."""
 
     mass: str
     moles: str
@@ -49,19 +49,19 @@ _TWINS_OF = {code: twins for twins in _TWINS for code in (twins.mass, twins.mole
 
 
 def loinc_measure_of(loinc: str) -> str:
-    """The code that stands for a measure: of twins by mass and moles, that by mass."""
+    """Return the code of a measure: of mass and mole codes the mass one."""
     twins = _TWINS_OF.get(loinc)
     return twins.mass if twins else loinc
 
 
 def loinc_codes_of_measure(measure: str) -> tuple[str, ...]:
-    """All LOINC codes whose results are of this measure."""
+    """Return all LOINC codes of this measure."""
     twins = _TWINS_OF.get(measure)
     return (twins.mass, twins.moles) if twins else (measure,)
 
 
 def is_same_unit(unit: str, other: str) -> bool:
-    """Whether two printed units are one, however they are spelt."""
+    """Return whether two printed units are equal in any spelling."""
     if unit == other:
         return True
     read = normalise_units(unit)
@@ -71,7 +71,7 @@ def is_same_unit(unit: str, other: str) -> bool:
 def convert_result_value(
     value: float, *, unit: str, to: str, loinc: str = ""
 ) -> float | None:
-    """A value in another printed unit; None where the two can't be compared.
+    """Convert a value to another printed unit; None if not comparable.
 
     Mass and moles convert for the measures whose molar mass is known. Source: Ours
     (spec silent): each converted value says from which unit.

@@ -1,4 +1,4 @@
-"""When results are due, and whether they are late.
+"""Lateness of results against their due dates.
 
 Pure: days and statuses in, a word out. Must not be here: how long a lab takes for a
 marker (labs.data), or setting an order's dates (labs.operations.turnaround).
@@ -30,7 +30,7 @@ AT_LAB: tuple[str, ...] = tuple(
 
 
 class Lateness(OpenChoices):
-    """How results stand to the days they were expected by."""
+    """How results compare with their due dates."""
 
     IN_TIME = "in_time", gettext_lazy("On time")
     LATE = "late", gettext_lazy("Late")
@@ -38,14 +38,14 @@ class Lateness(OpenChoices):
 
 
 def is_at_lab(status: str) -> bool:
-    """Whether the lab has the sample, or has had it drawn, and works on it."""
+    """Return whether the lab has the sample, or it was drawn."""
     return split_status(status).low in _AT_LAB
 
 
 def result_lateness(
     *, due_by: date | None, worst_case_by: date | None, on: date
 ) -> Lateness | None:
-    """How results that came `on` a day, or have not come by it, stand.
+    """Return the lateness of results that came, or are missing, `on` a day.
 
     Late after the usual day, overdue after the lab's worst case; None where no day was
     expected. The day itself is in time. Source: Ours (spec silent): the two numbers of
@@ -61,7 +61,7 @@ def result_lateness(
 def current_lateness(
     *, status: str, due_by: date | None, worst_case_by: date | None, today: date
 ) -> Lateness | None:
-    """The same for an order that still waits for results; None once it does not."""
+    """Return the lateness of an order that still awaits results, else None."""
     if not is_in_progress(status):
         return None
     return result_lateness(due_by=due_by, worst_case_by=worst_case_by, on=today)

@@ -1,1 +1,1 @@
-"""Lab accounts over the management API (contract 9.1)."""
+"""Lab accounts in the management API (contract 9.1)."""

@@ -1,4 +1,4 @@
-"""Lab accounts by management key: list them, and say which teams use one.
+"""Lab accounts by management key: list them and set their teams.
 
 Contract 9.1, 9.3. Must not be here: what staff enter of an account (the dashboard).
 """
@@ -61,10 +61,10 @@ class LinkedAccount(TypedDict):
 
 
 class ManagedAccountsView(OrganisationView):
-    """Base of views about an organisation's accounts in one environment."""
+    """Base of views about an organization's lab accounts in one environment."""
 
     def find_tenant(self, path: Mapping[str, str]) -> Tenant | None:
-        """One of the key's teams there: accounts are the same for all of them."""
+        """Return one of the key's tenants; accounts are the same for all of them."""
         place = Tenant.objects.select_related("team").filter(
             environment=path["environment"],
             team__in=self.grant.teams().filter(region=path["region"]),
@@ -83,7 +83,7 @@ class OrganisationAccountsView(ManagedAccountsView):
         refuses=(404,),
     )
     def get(self, request: Request, **path: str) -> Response:
-        """A team_admin key sees those that its teams may use."""
+        """A team_admin key sees accounts its teams may use."""
         query = read_query(request, ManagedAccountQuery)
         place = self.find_tenant(path)
         if place is None:
@@ -109,7 +109,7 @@ class OrganisationAccountView(ManagedAccountsView):
         refuses=(400, 403, 404),
     )
     def patch(self, request: Request, *, account_id: str, **path: str) -> Response:
-        """By org_admin keys. The list replaces the one that was."""
+        """Requires an org_admin key. Replaces the earlier list."""
         account_uuid = read_uuid(account_id, "account_id")
         place = self.find_tenant(path)
         found = [] if place is None else self.get_account(place, account_uuid)
@@ -126,7 +126,7 @@ class OrganisationAccountView(ManagedAccountsView):
         return Response({"lab_account": build_lab_account(account)})
 
     def get_account(self, place: Tenant, account_id: UUID) -> list[LabAccount]:
-        """The account of the path, if the key sees it."""
+        """Return the account of the path if the key may see it, else an empty list."""
         return list_managed_accounts(
             tenant=place, managed_ids=self.grant.team_ids, account_id=account_id
         )

@@ -1,4 +1,4 @@
-"""What labs serve below /v1/org/ (contract 9.1)."""
+"""URL paths of labs below /v1/org/ (contract 9.1)."""
 
 from __future__ import annotations
 

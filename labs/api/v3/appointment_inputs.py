@@ -1,4 +1,4 @@
-"""Queries and bodies about visits (contract 6.18), to what operations take.
+"""Request bodies and queries about appointments (contract 6.18).
 
 Must not be here: rules that need the database (operations).
 """
@@ -118,7 +118,7 @@ class CancellationInputs(Inputs):
 
 
 def read_start_date(query: Mapping[str, Any]) -> date | None:
-    """The first day that is asked for; of a date-time the date that it shows.
+    """Return the requested first day; of a date-time its own date.
 
     Raises: 422 by date_from_datetime_parsing.
     """
@@ -132,7 +132,7 @@ def read_start_date(query: Mapping[str, Any]) -> date | None:
 
 
 def read_lab_slug(query: Mapping[str, Any]) -> str:
-    """The lab whose centers are asked for. Raises: 422 by enum, missing.
+    """Return the lab whose centers are requested. Raises: 422 by enum, missing.
 
     By zip code, by codes of sites, or by both; by neither is missing.
     """
@@ -144,7 +144,7 @@ def read_lab_slug(query: Mapping[str, Any]) -> str:
 
 
 def read_booking(body: Mapping[str, Any], reference: UUID | None) -> BookingRequest:
-    """The booking of a validated body."""
+    """Return the booking of a validated body."""
     return BookingRequest(
         booking_key=body["booking_key"],
         notes=body.get("appointment_notes", ""),
@@ -156,7 +156,7 @@ def read_booking(body: Mapping[str, Any], reference: UUID | None) -> BookingRequ
 
 
 def read_cancellation(body: Mapping[str, Any], *, name: str) -> tuple[str, str]:
-    """The reason's id and the note; `name` is the path's own name of the first.
+    """Return reason id and note; `name` is the path's own name of the id.
 
     Raises: 422 by missing.
     """

@@ -1,4 +1,4 @@
-"""Shapes of answers about visits. Contract 6.18."""
+"""Response shapes of appointments. Contract 6.18."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class ReasonAnswer(TypedDict):
 
 
 def build_availability(found: Availability) -> AvailabilityAnswer:
-    """Build Availability."""
+    """Build the Availability response."""
     return {
         "slots": [
             {
@@ -47,7 +47,7 @@ def build_availability(found: Availability) -> AvailabilityAnswer:
 
 
 def build_cancellation_reasons(kind: str) -> list[ReasonAnswer]:
-    """The reasons for calling off a visit of this kind."""
+    """List the cancellation reasons of an appointment type."""
     return [
         {"id": one.id, "name": str(one.name), "is_refundable": one.is_refundable}
         for one in CANCELLATION_REASONS[kind]

@@ -1,4 +1,4 @@
-"""Visits over the API: free slots, booking, moving, calling off. Contract 6.18."""
+"""Appointments in the API: slots, book, reschedule, cancel. Contract 6.18."""
 
 from __future__ import annotations
 
@@ -120,18 +120,18 @@ class HomeAvailabilityView(TenantAPIView):
 
 
 class AppointmentAPIView(OrderAPIView):
-    """Base of views about an order's visit of one kind."""
+    """Base of views about an order's appointment of one type."""
 
     area = Area.BOOKINGS
     kind: ClassVar[AppointmentType]
 
     def build_current_appointment(self, appointment: Appointment) -> AppointmentAnswer:
-        """The visit as it stands after what was done."""
+        """Build the appointment's response from its current state."""
         found = full_appointments(tenant=self.tenant).get(pk=appointment.pk)
         return build_appointment(found)
 
     def get_order_of_type(self, order_id: str) -> Order:
-        """An order that has a visit of this kind.
+        """Return an order with an appointment of this type.
 
         Raises: order_not_found, appointment_not_found (404).
         """
@@ -205,7 +205,7 @@ class _CancellationView(AppointmentAPIView):
 
 
 class CenterAppointmentView(_AppointmentReadView):
-    """The visit to a service center."""
+    """A service center appointment."""
 
     kind = AppointmentType.SERVICE_CENTER
 
@@ -220,7 +220,7 @@ class CenterAppointmentView(_AppointmentReadView):
 
 
 class HomeAppointmentView(_AppointmentReadView):
-    """The visit to a home."""
+    """An at-home appointment."""
 
     kind = AppointmentType.PHLEBOTOMY
 
@@ -235,7 +235,7 @@ class HomeAppointmentView(_AppointmentReadView):
 
 
 class CenterBookingView(_BookingView):
-    """Booking a visit to a service center."""
+    """Booking of a service center appointment."""
 
     kind = AppointmentType.SERVICE_CENTER
 
@@ -251,7 +251,7 @@ class CenterBookingView(_BookingView):
 
 
 class HomeBookingView(_BookingView):
-    """Booking a visit to a home."""
+    """Booking of an at-home appointment."""
 
     kind = AppointmentType.PHLEBOTOMY
 
@@ -267,7 +267,7 @@ class HomeBookingView(_BookingView):
 
 
 class HomeRequestView(AppointmentAPIView):
-    """Asking for a visit to a home at a time that the provider sets."""
+    """Request of an at-home appointment at a time its provider sets."""
 
     kind = AppointmentType.PHLEBOTOMY
 
@@ -292,7 +292,7 @@ class HomeRequestView(AppointmentAPIView):
 
 
 class CenterReschedulingView(_ReschedulingView):
-    """Moving a visit to a service center."""
+    """Rescheduling of a service center appointment."""
 
     kind = AppointmentType.SERVICE_CENTER
 
@@ -308,7 +308,7 @@ class CenterReschedulingView(_ReschedulingView):
 
 
 class HomeReschedulingView(_ReschedulingView):
-    """Moving a visit to a home."""
+    """Rescheduling of an at-home appointment."""
 
     kind = AppointmentType.PHLEBOTOMY
 
@@ -324,7 +324,7 @@ class HomeReschedulingView(_ReschedulingView):
 
 
 class CenterCancellationView(_CancellationView):
-    """Calling off a visit to a service center."""
+    """Cancellation of a service center appointment."""
 
     kind = AppointmentType.SERVICE_CENTER
 
@@ -340,7 +340,7 @@ class CenterCancellationView(_CancellationView):
 
 
 class HomeCancellationView(_CancellationView):
-    """Calling off a visit to a home."""
+    """Cancellation of an at-home appointment."""
 
     kind = AppointmentType.PHLEBOTOMY
 

@@ -1,4 +1,4 @@
-"""Labs, markers and panels over the API (contract 6.1 to 6.3)."""
+"""Labs, markers and panels in the API (contract 6.1 to 6.3)."""
 
 from __future__ import annotations
 
@@ -72,19 +72,19 @@ _ID_MAX_DIGITS = 9  # those that PostgreSQL's integer holds whatever they are
 
 
 class CatalogueAPIView(TenantAPIView):
-    """Base of views about the catalogue."""
+    """Base of views about the catalog."""
 
     area = Area.CATALOGUE
 
     def get_lab(self, given: Mapping[str, Any]) -> Lab | None:
-        """The lab of the chosen account. Raises: lab_account_not_found (404)."""
+        """Return the chosen account's lab. Raises: lab_account_not_found (404)."""
         account_id = given.get("lab_account_id")
         if account_id is None:
             return None
         return find_linked_account(tenant=self.tenant, account_id=account_id).lab
 
     def get_panel(self, lab_test_id: str, lab: Lab | None = None) -> LabTest:
-        """The panel of the path. Raises: 422 at the path; lab_test_not_found (404)."""
+        """Return the path's panel. Raises: 422 at the path; lab_test_not_found."""
         wanted = read_uuid(lab_test_id, "lab_test_id")
         return full_lab_test(tenant=self.tenant, lab_test_id=wanted, lab=lab)
 
@@ -213,7 +213,7 @@ class LabTestListView(CatalogueAPIView):
 
 
 class LabTestsView(CatalogueAPIView):
-    """Where lab tests are made, and the deprecated list of them all."""
+    """Creation of lab tests, and the deprecated list of all."""
 
     @describe(
         "legacy_list_lab_tests",

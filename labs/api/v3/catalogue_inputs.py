@@ -1,4 +1,4 @@
-"""Request bodies and queries about the catalogue and lab accounts.
+"""Request bodies and queries about the catalog and lab accounts.
 
 Must not be here: rules that need the database (operations).
 """
@@ -159,7 +159,7 @@ class LabTestPatch(Inputs):
 
 
 def read_marker_filters(query: Mapping[str, Any], lab: Lab | None) -> MarkerFilters:
-    """The filters of a validated query."""
+    """Return the marker filters of a validated query."""
     return MarkerFilters(
         lab=lab,
         lab_slug=_normalize_lab_slug(query.get("lab_slug")),
@@ -172,7 +172,7 @@ def read_marker_filters(query: Mapping[str, Any], lab: Lab | None) -> MarkerFilt
 def read_lab_test_filters(
     query: Mapping[str, Any], lab: Lab | None = None
 ) -> LabTestFilters:
-    """The filters of a validated query."""
+    """Return the lab test filters of a validated query."""
     wanted = query["generation_method"]
     return LabTestFilters(
         lab=lab,
@@ -189,7 +189,7 @@ def read_lab_test_filters(
 
 
 def read_lab_test(body: Mapping[str, Any]) -> LabTestRequest:
-    """The panel of a validated body. Raises: 422 by missing, value_error."""
+    """Return the panel of a validated body. Raises: 422 by missing, value_error."""
     by_id, by_code = body.get("marker_ids"), body.get("provider_ids")
     if bool(by_id) == bool(by_code):
         raise _field_error(
@@ -214,7 +214,7 @@ def read_lab_test(body: Mapping[str, Any]) -> LabTestRequest:
 
 
 def read_order_set(body: Mapping[str, Any]) -> OrderSet:
-    """The order set of a validated body."""
+    """Return the order set of a validated body."""
     add_on = body.get("add_on")
     return OrderSet(
         lab_test_ids=tuple(body.get("lab_test_ids", ())),
@@ -225,7 +225,7 @@ def read_order_set(body: Mapping[str, Any]) -> OrderSet:
 
 
 def encode_list_cursor(panel: LabTest, filters: LabTestFilters) -> str:
-    """The cursor to what follows a panel in a list."""
+    """Return the cursor that continues a list after a panel."""
     value = getattr(panel, filters.sort)
     text = value.isoformat() if isinstance(value, datetime) else str(value)
     return write_cursor([*_sort_order_of(filters), text, str(panel.pk)])
@@ -234,7 +234,7 @@ def encode_list_cursor(panel: LabTest, filters: LabTestFilters) -> str:
 def decode_list_cursor(
     query: Mapping[str, Any], filters: LabTestFilters
 ) -> LabTestPlace | None:
-    """Where a page starts. Raises: 422 at next_cursor, also for another order's."""
+    """Return where a page starts. Raises: 422 at next_cursor."""
     if "next_cursor" not in query:
         return None
     sort, direction, text, panel_id = read_cursor(query["next_cursor"], length=4)
@@ -264,5 +264,5 @@ def _field_error(field: str, message: str, kind: str) -> RequestInvalid:
 
 
 def _normalize_lab_slug(slug: str | None) -> str | None:
-    """A lab's slug as we write it, from any case, blank or hyphen (contract D2)."""
+    """Return a lab's slug from any case, blank or hyphen (contract D2)."""
     return slug and slug.strip().lower().replace(" ", "_").replace("-", "_")

@@ -1,4 +1,4 @@
-"""Shapes of answers about the catalogue and lab accounts, and what builds them.
+"""Response shapes of the catalog and lab accounts, and their builders.
 
 Labs, markers and panels are labs.payloads: orders carry them too. Contract 6.1 to 6.4.
 """
@@ -128,7 +128,7 @@ LabTests = list[LabTestAnswer]
 def build_markers_page(
     found: MarkerPage, *, page: int, size: int, with_prices: bool = False
 ) -> MarkersPage:
-    """A page as it was asked for."""
+    """Build a page of markers as requested."""
     prices: Pricing = {
         "currency": "USD",
         "data": {str(marker.pk): build_price(marker.price) for marker in found.markers},
@@ -144,7 +144,7 @@ def build_markers_page(
 
 
 def build_marker_with_results(marker: Marker) -> MarkerComplete:
-    """A marker, its results loaded."""
+    """Build a marker with its loaded expected results."""
     results = sorted(marker.expected_results.all(), key=lambda result: result.pk)
     return {
         **build_marker(marker),
@@ -157,7 +157,7 @@ def build_marker_with_results(marker: Marker) -> MarkerComplete:
 def build_lab_test_page(
     panels: Sequence[LabTest], *, next_cursor: str | None, with_prices: bool
 ) -> LabTestPage:
-    """A part of the panels."""
+    """Build a page of panels."""
     prices: PanelPricing = {
         "currency": "USD",
         "data": {
@@ -172,14 +172,14 @@ def build_lab_test_page(
 
 
 def build_price(amount: Decimal | None) -> PriceAnswer:
-    """An amount in US cents; where the lab's contract says it, so it is said."""
+    """Build a price in US cents, or the reason it is missing."""
     if amount is None:
         return {"unspecified": "refer_to_contract"}
     return {"base_amount_minor": int(amount * 100)}
 
 
 def build_lab_account(account: LabAccount) -> LabAccountAnswer:
-    """An account, its lab and links loaded."""
+    """Build a lab account; its lab and links are loaded."""
     return {
         "id": account.pk,
         "lab": account.lab.slug,

@@ -1,4 +1,4 @@
-"""Whether an order's patient is sent texts (contract 10).
+"""Patient communication settings of an order (contract 10).
 
 Must not be here: what they are told (labs.operations.patient_notices).
 """
@@ -58,7 +58,7 @@ class OrderCommunicationView(TenantAPIView):
         refuses=(404,),
     )
     def patch(self, request: Request, order_id: str) -> Response:
-        """Texts are sent only where the team's own setting allows them too."""
+        """Text messages are sent only if the team's own setting allows them too."""
         order = self.get_order(order_id)
         wanted = read_patch(request, CommunicationInputs)
         if "sms_enabled" in wanted:
@@ -68,7 +68,7 @@ class OrderCommunicationView(TenantAPIView):
         return Response(_build_communication_answer(order))
 
     def get_order(self, order_id: str) -> Order:
-        """The order of the path. Raises: 422 at the path; order_not_found (404)."""
+        """Return the path's order. Raises: 422 at the path; order_not_found (404)."""
         return get_order_with_details(
             tenant=self.tenant, order_id=read_uuid(order_id, "order_id")
         )

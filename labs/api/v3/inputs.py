@@ -1,4 +1,4 @@
-"""Request bodies and queries about orders, to the frozen values operations take.
+"""Request bodies and queries about orders, read into frozen values.
 
 Deprecated and twin names end here: operations never hear of them. Must not be here:
 rules that need the database (operations).
@@ -173,7 +173,7 @@ class ResendInputs(Inputs):
 
 
 def read_order(body: Mapping[str, Any]) -> OrderRequest:
-    """The request of a validated body. Raises: 422 by missing, value_error."""
+    """Return the order of a validated body. Raises: 422 by missing, value_error."""
     order_set, account = _read_order_set(body)
     return OrderRequest(
         user_id=body["user_id"],
@@ -197,7 +197,7 @@ def read_order(body: Mapping[str, Any]) -> OrderRequest:
 
 
 def read_recreation(body: Mapping[str, Any]) -> RecreationRequest:
-    """The recreation of a validated body. Raises: 422 by enum, value_error."""
+    """Return the recreation of a validated body. Raises: 422 by enum, value_error."""
     text = body["update_reason"].strip().upper().replace(" ", "_").replace("-", "_")
     reason = UpdateReason.known(text)
     if reason is None:
@@ -218,7 +218,7 @@ def read_recreation(body: Mapping[str, Any]) -> RecreationRequest:
 
 
 def read_kit(body: Mapping[str, Any]) -> KitRequest:
-    """The kit of a validated body."""
+    """Return the kit of a validated body."""
     return KitRequest(
         user_id=body["user_id"],
         lab_test_id=body["lab_test_id"],
@@ -229,7 +229,7 @@ def read_kit(body: Mapping[str, Any]) -> KitRequest:
 
 
 def read_registration(body: Mapping[str, Any]) -> KitRegistration:
-    """The registration of a validated body."""
+    """Return the registration of a validated body."""
     return KitRegistration(
         sample_id=body["sample_id"],
         patient_details=to_json_values(body["patient_details"]),
@@ -244,7 +244,7 @@ def read_registration(body: Mapping[str, Any]) -> KitRegistration:
 def read_resend(
     body: Mapping[str, Any],
 ) -> tuple[list[UUID], datetime | None, datetime]:
-    """Ids, start and end of a resend. Raises: 422 by missing, value_error."""
+    """Return ids, start and end of a resend. Raises: 422 by missing, value_error."""
     ids, start = list(body.get("order_ids", ())), body.get("start_at")
     end = body.get("end_at") or timezone.now()
     if not ids and start is None:
@@ -257,7 +257,7 @@ def read_resend(
 
 
 def _read_order_set(body: Mapping[str, Any]) -> tuple[OrderSet, UUID | None]:
-    """The order set and its account; `lab_test_id` is the old name of one panel."""
+    """Return the order set and its account; `lab_test_id` is deprecated."""
     legacy_lab_test_id = body.get("lab_test_id")
     given = body.get("order_set")
     if (given is None) == (legacy_lab_test_id is None):
@@ -289,7 +289,7 @@ def _read_order_set(body: Mapping[str, Any]) -> tuple[OrderSet, UUID | None]:
 
 
 def _read_comment(body: Mapping[str, Any]) -> str | None:
-    """The one comment under its two names, None where neither is given (D7)."""
+    """Return the comment under either name, None where neither is given (D7)."""
     given = {body[key] for key in ("comments", "clinical_notes") if key in body}
     if len(given) > 1:
         raise _field_error(
@@ -303,7 +303,7 @@ def _read_optional(body: Mapping[str, Any], key: str) -> dict[str, Any] | None:
 
 
 def to_json_values(value: Mapping[str, Any]) -> dict[str, Any]:
-    """A validated object as JSON holds it: dates as text, enumerations as values."""
+    """Return a validated object as JSON values: dates and enumerations as text."""
     return {key: _to_json_value(one) for key, one in value.items()}
 
 

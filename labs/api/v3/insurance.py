@@ -1,4 +1,4 @@
-"""Insurance over the API: helpers for orders, and how users are insured.
+"""Insurance in the API: insurers, diagnoses and users' insurance.
 
 Contract 2.6, 6.21.
 """
@@ -152,7 +152,7 @@ class InsuranceAPIView(TenantAPIView):
     area = Area.PATIENT_DETAILS
 
     def get_user(self, user_id: str) -> User:
-        """The live user of the path. Raises: 422 at the path; not_found."""
+        """Return the path's live user. Raises: 422 at the path; not_found."""
         wanted = read_uuid(user_id, "user_id")
         return user_overview(tenant=self.tenant, user_id=wanted).user
 

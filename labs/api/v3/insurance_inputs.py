@@ -1,4 +1,4 @@
-"""Request bodies and queries about insurance, to the frozen values operations take.
+"""Request bodies and queries about insurance, read into frozen values.
 
 Must not be here: rules that need the database (labs.operations.insurance).
 """
@@ -100,7 +100,7 @@ class LatestInsuranceQuery(Inputs):
 
 
 def read_payor(body: Mapping[str, Any]) -> PayorRequest:
-    """The insurer of a validated body."""
+    """Return the insurer of a validated body."""
     return PayorRequest(
         name=body["name"],
         address=_read_address(body["address"]),
@@ -110,7 +110,7 @@ def read_payor(body: Mapping[str, Any]) -> PayorRequest:
 
 
 def read_insurance(body: Mapping[str, Any]) -> InsuranceRequest:
-    """The insurance of a validated body, with every key of the wire's shapes."""
+    """Return the insurance of a validated body, with every key of the wire's shapes."""
     guarantor = body.get("guarantor")
     return InsuranceRequest(
         payor_code=body["payor_code"],

@@ -1,4 +1,4 @@
-"""Shapes of answers about insurance, and what builds them. Contract 2.6, 6.21."""
+"""Response shapes of insurance, and their builders. Contract 2.6, 6.21."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ Diagnoses = list[DiagnosisAnswer]
 
 
 def build_payor(payor: PayorEntry) -> PayorAnswer:
-    """An insurer of the set or of the team."""
+    """Build a built-in or team insurer."""
     address: InsuranceAddress = {**payor.address}  # type: ignore[typeddict-item]  # stored in the wire's shape
     return {
         "payor_code": payor.payor_code,
@@ -144,12 +144,12 @@ def build_payor(payor: PayorEntry) -> PayorAnswer:
 
 
 def build_found_payor(payor: PayorEntry) -> FoundPayorAnswer:
-    """An insurer with the old name of its code."""
+    """Build an insurer with the deprecated name of its code."""
     return {"code": payor.payor_code, **build_payor(payor)}
 
 
 def build_diagnosis(diagnosis: Diagnosis) -> DiagnosisAnswer:
-    """A diagnosis that was found."""
+    """Build a found diagnosis."""
     return {
         "diagnosis_code": diagnosis.code,
         "description": diagnosis.description,
@@ -158,7 +158,7 @@ def build_diagnosis(diagnosis: Diagnosis) -> DiagnosisAnswer:
 
 
 def build_diagnosis_check(checked: DiagnosisCheck) -> DiagnosisCheckAnswer:
-    """What is said of a list of codes."""
+    """Build the outcome of validating diagnosis codes."""
     return {
         "valid": checked.is_valid,
         "errors": [f"{one.diagnosis_code}: {one.message}" for one in checked.errors],
@@ -184,7 +184,7 @@ def build_diagnosis_check(checked: DiagnosisCheck) -> DiagnosisCheckAnswer:
 
 
 def build_insurance(insurance: UserInsurance) -> InsuranceAnswer:
-    """A stored insurance."""
+    """Build a user's stored insurance."""
     return {
         "member_id": insurance.member_id,
         "payor_code": insurance.payor_code,

@@ -1,4 +1,4 @@
-"""Figures of the key's team, of users and of orders (contract 2.2).
+"""Metrics of the key's team: users, sources and orders (contract 2.2).
 
 It stands here as one of them counts orders. Must not be here: how they are counted.
 """

@@ -1,4 +1,4 @@
-"""Query of the list of orders (contract 6.8), to the filters that queries take.
+"""Query of the list of orders (contract 6.8), read into filters.
 
 Must not be here: any body.
 """
@@ -68,7 +68,7 @@ class OrderListQuery(PageInputs):
 
 
 def read_order_filters(query: Mapping[str, Any]) -> OrderFilters:
-    """The filters of a validated query. Raises: 422 by date, value_error."""
+    """Return the filters of a validated query. Raises: 422 by date, value_error."""
     created = _read_time_window(query, "start_date", "end_date")
     updated = _read_time_window(query, "updated_start_date", "updated_end_date")
     return OrderFilters(
@@ -93,14 +93,14 @@ def read_order_filters(query: Mapping[str, Any]) -> OrderFilters:
 
 
 def _normalize_choices(values: Any) -> list[str]:
-    """Enumeration values in any spelling (D2); those we do not know match nothing."""
+    """Return values from any spelling (D2); unknown ones match nothing."""
     return [v.strip().lower().replace(" ", "_").replace("-", "_") for v in values]
 
 
 def _read_time_window(
     query: Mapping[str, Any], start: str, end: str
 ) -> tuple[datetime | None, datetime | None]:
-    """Both ends included; a bare date means its first and its last second (1.5)."""
+    """Return both ends, inclusive; a bare date means its whole day (1.5)."""
     first = _read_instant(query, start, time())
     last = _read_instant(query, end, time(23, 59, 59, 999999))
     if first and last and last < first:

@@ -1,4 +1,4 @@
-"""Orders over the API (contract 6.5 to 6.14)."""
+"""Orders in the API (contract 6.5 to 6.14)."""
 
 from __future__ import annotations
 
@@ -80,13 +80,13 @@ class OrderAPIView(TenantAPIView):
     also_reads = (Area.PATIENT_DETAILS,)
 
     def get_order(self, order_id: str) -> Order:
-        """The order of the path. Raises: 422 at the path; order_not_found (404)."""
+        """Return the path's order. Raises: 422 at the path; order_not_found (404)."""
         return get_order_with_details(
             tenant=self.tenant, order_id=read_uuid(order_id, "order_id")
         )
 
     def build_done_answer(self, order_id: UUID, message: str) -> OrderDone:
-        """The order as it stands after what was done."""
+        """Build the response with the order's current state."""
         return build_order_done(
             get_order_with_details(tenant=self.tenant, order_id=order_id), message
         )
@@ -103,7 +103,7 @@ class OrderAPIView(TenantAPIView):
 
 
 class OrdersView(OrderAPIView):
-    """Where orders are placed, under both of their paths (D8)."""
+    """Placing of orders, under both paths (D8)."""
 
     @describe(
         "create_order",
@@ -122,7 +122,7 @@ class OrdersView(OrderAPIView):
 
 
 class OrderCreateView(OrdersView):
-    """The specification's path of the same call."""
+    """Placing of orders under the specification's path."""
 
     @describe(
         "create_order_at_create",

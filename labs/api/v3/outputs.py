@@ -1,4 +1,4 @@
-"""Shapes of answers about orders, and the functions that build them.
+"""Response shapes of orders, and their builders.
 
 The order itself is labs.payloads: events carry it too. Contract 6.5, 6.10.
 """
@@ -79,12 +79,12 @@ Physicians = list[PhysicianAnswer]
 
 
 def build_order_done(order: Order, message: str) -> OrderDone:
-    """The answer of every call that makes or moves an order."""
+    """Build the response of every request that creates or changes an order."""
     return {"order": build_order(order), "status": "success", "message": message}
 
 
 def build_order_list(found: OrderPage, *, page: int, size: int) -> OrderList:
-    """A page as it was asked for."""
+    """Build a page of orders as requested."""
     return {
         "orders": [build_order(order) for order in found.orders],
         "total": found.total,
@@ -94,7 +94,7 @@ def build_order_list(found: OrderPage, *, page: int, size: int) -> OrderList:
 
 
 def build_transaction(tenant: Tenant, orders: list[Order]) -> TransactionAnswer:
-    """A transaction of at least one order."""
+    """Build a transaction of at least one order."""
     return {
         "id": orders[0].transaction_id,
         "team_id": tenant.team_id,

@@ -1,4 +1,4 @@
-"""PDFs over the API (contract 6.3, 6.16)."""
+"""PDF documents in the API (contract 6.3, 6.16)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _DAY_LENGTH = len("YYYY-MM-DD")
 
 
 class QueryDay(Date):
-    """A day, or the day of a date-time as its clock says it (contract 1.5)."""
+    """A date, or the date a date-time shows (contract 1.5)."""
 
     def to_internal_value(self, data: Any) -> date:
         text = str(data)
@@ -118,7 +118,7 @@ class OrderInstructionsPdfView(OrderAPIView):
 
 
 class AbnPdfView(OrderAPIView):
-    """GET /v3/order/{order_id}/abn_pdf: no order of ours has one (`has_abn`)."""
+    """GET /v3/order/{order_id}/abn_pdf: no order has one (`has_abn`)."""
 
     @describe(
         "get_abn_pdf",

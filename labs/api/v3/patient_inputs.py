@@ -1,4 +1,4 @@
-"""Request bodies about people: the patient, who orders, who pays, who consents.
+"""Request bodies about people: patient, physician, payer, consents.
 
 Must not be here: what is ordered (labs.api.v3.inputs).
 """
@@ -70,7 +70,7 @@ class ProxyInputs(Inputs):
 
 
 class PastDate(Date):
-    """A day that has been, or is today."""
+    """A date up to today."""
 
     def to_internal_value(self, data: Any) -> Any:
         day = super().to_internal_value(data)

@@ -1,4 +1,4 @@
-"""Links to a user's own portal over the API (contract 2.2).
+"""Links to a user's own portal in the API (contract 2.2).
 
 It stands here as a link may lead to an order. Must not be here: the page itself.
 """

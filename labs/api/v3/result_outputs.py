@@ -1,4 +1,4 @@
-"""Shapes of answers about results, and the functions that build them.
+"""Response shapes of results, and their builders.
 
 All values of the metadata are text. Contract 6.15, D9, D10.
 """
@@ -150,7 +150,7 @@ class LabResults(TypedDict):
 
 
 def build_lab_results(found: ResultSet, transaction: TransactionAnswer) -> LabResults:
-    """Results as they stand, with the transaction they belong to."""
+    """Build current results with their transaction."""
     return {
         "metadata": build_result_metadata(found),
         "results": [_build_result(row) for row in found.rows],
@@ -163,7 +163,7 @@ def build_lab_results(found: ResultSet, transaction: TransactionAnswer) -> LabRe
 
 
 def build_result_metadata(found: ResultSet) -> ResultMetadata:
-    """Whom the results are of and who reported them; age in years at the draw."""
+    """Build the patient and lab of results; age in years at the draw."""
     order, version = found.order, found.version
     born = order.patient_dob
     physician = order.physician or {}
@@ -216,7 +216,7 @@ def _build_result(row: Result) -> BiomarkerResult:
 
 
 def _result_notes(row: Result) -> str:
-    """The lab's notes, after the text itself where that is no number (6.15)."""
+    """Return the lab's notes, after the text itself if it is no number (6.15)."""
     if row.type not in {ResultType.RANGE, ResultType.COMMENT}:
         return row.notes
     return "\n".join(text for text in (row.result, row.notes) if text)
@@ -260,7 +260,7 @@ def _build_laboratory(told: Mapping[str, Any]) -> PerformingLaboratory:
 
 
 def _build_address(told: Mapping[str, Any]) -> LabAddress | None:
-    """What was told, the state by the zip code; None where a part is missing.
+    """Build an address, the state from the ZIP code; None where a part is missing.
 
     The client refuses the whole answer for an address that lacks a part.
     """

@@ -1,4 +1,4 @@
-"""GET of results: an order's, their metadata, a transaction's as one (contract 6.15).
+"""Results in the API: of an order, their metadata, of a transaction (contract 6.15).
 
 Must not be here: their paper (labs.api.v3.papers).
 """

@@ -61,11 +61,11 @@ class AreaQuery(Inputs):
 
 
 def read_radius_miles(query: Mapping[str, Any]) -> int:
-    """The radius that was asked for, else the usual one."""
+    """Return the requested radius, or the default."""
     return int(query.get("radius", DEFAULT_RADIUS))
 
 
 def read_known_capabilities(query: Mapping[str, Any]) -> list[Capability]:
-    """The capabilities that mean something here; the others narrow nothing."""
+    """Return the known capabilities of a query; unknown ones filter nothing."""
     read = [parse_capability(text) for text in query.get("capabilities", [])]
     return [one for one in read if one is not None]

@@ -1,4 +1,4 @@
-"""Shapes of answers about service centers and areas. Contract 6.17."""
+"""Response shapes of service centers and areas. Contract 6.17."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class AreaInfo(TypedDict):
 def build_psc_info(
     lab: Lab, found: Iterable[NearCenter], account: LabAccount | None
 ) -> PscInfo:
-    """Build PscInfo; with an account, who may be billed is what both take."""
+    """Build PscInfo; an account limits bill types to those both accept."""
     return {
         "lab_id": lab.pk,
         "slug": lab.slug,
@@ -109,7 +109,7 @@ def build_psc_info(
 def build_area_info(
     area: AreaCoverage, miles: int, account: LabAccount | None
 ) -> AreaInfo:
-    """Build AreaInfo; an account narrows who may be billed at its own lab."""
+    """Build AreaInfo; an account limits bill types at its own lab."""
     return {
         "zip_code": area.zip_code,
         "phlebotomy": {

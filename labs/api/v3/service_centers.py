@@ -1,4 +1,4 @@
-"""Service centers and areas over the API. Contract 6.17."""
+"""Service centers and areas in the API. Contract 6.17."""
 
 from __future__ import annotations
 

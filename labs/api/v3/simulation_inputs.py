@@ -1,4 +1,4 @@
-"""Query and body of the sandbox's simulation (contract 6.13).
+"""Query and body of the sandbox simulation (contract 6.13).
 
 Must not be here: what follows from them (labs.operations.simulation).
 """
@@ -37,7 +37,7 @@ class SimulationInputs(Inputs):
 
 
 def read_simulation_flags(body: Mapping[str, Any]) -> SimulationFlags:
-    """The flags of a validated body."""
+    """Return the simulation flags of a validated body."""
     return SimulationFlags(
         interpretation=body["interpretation"],
         result_types=tuple(dict.fromkeys(body.get("result_types", ()))),

@@ -1,4 +1,4 @@
-"""The team of a key as its client reads it (contract 9.1).
+"""The API key's team (contract 9.1).
 
 It stands here as one of its fields is about lab accounts. Must not be here: what a
 management key reads of a team (accounts.api.v1).
@@ -53,7 +53,7 @@ class TeamDetailView(TenantAPIView):
 
 
 def build_team(tenant: Tenant) -> OwnTeam:
-    """The team as answered; two queries.
+    """Build the team's response; two queries.
 
     `delegated_flow` is that of its active lab accounts where they agree. Source: Ours:
     delegation is an account's here (contract 6.4), and a team may have several.

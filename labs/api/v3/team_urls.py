@@ -1,4 +1,4 @@
-"""What labs serve below /v2/team/ (contract 6.5, 9.1)."""
+"""URL paths of labs below /v2/team/ (contract 6.5, 9.1)."""
 
 from __future__ import annotations
 

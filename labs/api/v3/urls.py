@@ -1,4 +1,4 @@
-"""Paths below /v3/, in the order of contract 6, literals first."""
+"""URL paths below /v3/, in the order of contract 6, literals first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What labs serve below /v2/user/ (contract 2.2, 2.6)."""
+"""URL paths of labs below /v2/user/ (contract 2.2, 2.6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ACK, the answer to every message that comes in.
+"""HL7 acknowledgements (ACK) of incoming messages.
 
 It is made of the header alone, as far as that can be read: also what is malformed is
 answered. Must not be here: what was wrong (labs.gateways.hl7.messages and results).
@@ -45,7 +45,7 @@ _WORDS = {
 
 @dataclass(frozen=True, slots=True)
 class MessageHeader:
-    """MSH as far as it can be told, also where the message can't be read.
+    """The readable fields of MSH, even of an unreadable message.
 
     Texts are as they came, without what can't be stored; `kind` as `ORU^R01`.
     """
@@ -61,7 +61,7 @@ class MessageHeader:
 
 
 def read_header(raw: bytes) -> MessageHeader:
-    """The header of what may be no message at all."""
+    """Return the header fields of bytes that may be no message."""
     line = raw[:4000].partition(b"\r")[0].decode("latin-1")
     if len(line) < 5 or not line.startswith("MSH"):
         return MessageHeader()
@@ -86,7 +86,7 @@ def read_header(raw: bytes) -> MessageHeader:
 
 
 def acknowledgement_code(refusal: MalformedMessage | None) -> str:
-    """MSA-1: AR for what we do not take at all, AE for what is wrong within."""
+    """Return MSA-1: AR for unsupported messages, AE for errors within."""
     if refusal is None:
         return ACCEPTED
     return REJECTED if refusal.code >= UNSUPPORTED_TYPE else IN_ERROR
@@ -99,7 +99,7 @@ def write_acknowledgement(
     at: datetime,
     refusal: MalformedMessage | None = None,
 ) -> bytes:
-    """The ACK for a message of this header; `control_id` is the answer's own.
+    """Build the ACK for a message's header; `control_id` is the ACK's own.
 
     Source: HL7 v2.5.1, 2.9 and 2.15.5 (original mode, errors in ERR).
     """
@@ -139,5 +139,5 @@ def write_acknowledgement(
 
 
 def format_timestamp(at: datetime) -> str:
-    """A time stamp to the second, with its offset."""
+    """Format a timestamp to the second with its offset."""
     return at.strftime("%Y%m%d%H%M%S%z")

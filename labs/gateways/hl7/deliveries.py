@@ -1,4 +1,4 @@
-"""A report of an ORU^R01 as the delivery that every gateway makes.
+"""Conversion of ORU^R01 reports into result deliveries.
 
 Must not be here: reading segments (labs.gateways.hl7.results), or whether an order has
 all its results (operations).
@@ -37,7 +37,7 @@ _REFUSED = "The lab did not perform this test."
 def build_delivery(
     report: Report, *, is_final: bool, received_at: datetime
 ) -> ResultDelivery:
-    """What a report delivers; `received_at` stands in where the lab gave no time.
+    """Build a report's delivery; `received_at` replaces missing lab times.
 
     Source: HL7 v2.5.1, table 0085 (OBX-11): P is preliminary, X, D and W are missing
     results, C marks a correction, what is awaited is nothing yet.
@@ -102,7 +102,7 @@ def _build_result(test: Test, observation: Observation) -> ReportedResult:
 
 
 def _notes_of_test(test: Test, observation: Observation) -> list[str]:
-    """A test's notes stand at its first result: there is no other place for them."""
+    """Return a test's notes, which its first result carries."""
     return test.notes if observation is test.observations[0] else []
 
 

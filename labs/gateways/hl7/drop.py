@@ -1,4 +1,4 @@
-"""The folder that a laboratory and we exchange files in.
+"""The folder for exchanging files with a lab.
 
 Each team has a folder for each account it orders on, so that no file can cross from one
 team to another: `<team slug>/<environment>/<lab slug>/<account id or platform>` below
@@ -43,7 +43,7 @@ _NAME_MAX_LENGTH = 180
 
 @dataclass(frozen=True, slots=True)
 class DroppedFile:
-    """A file that a lab has put; `content` is None of one that is too large."""
+    """A file from a lab; `content` is None if it is too large."""
 
     name: str
     content: bytes | None
@@ -63,7 +63,7 @@ class DropFolder:
     def for_account(
         cls, *, tenant: Tenant, lab: Lab, account: LabAccount | None
     ) -> DropFolder:
-        """The folder that an order on this account goes through."""
+        """Return the folder for orders on this account."""
         return cls(
             team_slug=tenant.team.slug,
             environment=tenant.environment,
@@ -73,7 +73,7 @@ class DropFolder:
 
     @property
     def path(self) -> Path:
-        """Where it is, or would be."""
+        """Return the folder's path, existing or not."""
         return Path(
             settings.HL7_DIR,
             self.team_slug,
@@ -83,12 +83,12 @@ class DropFolder:
         )
 
     def create(self) -> None:
-        """Make it where it is missing, for this user alone."""
+        """Create the folder if missing, accessible to this user only."""
         for name in (OUT, IN, DONE, FAILED):
             (self.path / name).mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def write_file(self, name: str, content: bytes) -> None:
-        """Write a file for the lab, or write it again. Raises: OSError."""
+        """Write or replace a file for the lab. Raises: OSError."""
         self.create()
         unfinished = self.path / OUT / f".{name}"
         with open(unfinished, "wb", opener=_open_with_group_access) as opened:
@@ -98,7 +98,7 @@ class DropFolder:
         unfinished.replace(self.path / OUT / name)
 
     def list_waiting_files(self, *, now: datetime) -> list[str]:
-        """The names of the files to take, the oldest first."""
+        """List the names of incoming files, oldest first."""
         found: list[tuple[float, str]] = []
         try:
             entries = list(os.scandir(self.path / IN))
@@ -122,7 +122,7 @@ class DropFolder:
         return [name for _, name in sorted(found)]
 
     def read_file(self, name: str) -> DroppedFile | None:
-        """A waiting file; None where it has gone, or is no file. Raises: OSError."""
+        """Return an incoming file; None if it is gone or no file. Raises: OSError."""
         flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK
         try:
             number = os.open(self.path / IN / name, flags)
@@ -140,7 +140,7 @@ class DropFolder:
         return DroppedFile(name, None, digest.hexdigest())
 
     def archive_file(self, dropped: DroppedFile, *, failed: bool) -> None:
-        """Take a file out of `in`; nothing where another run has. Raises: OSError."""
+        """Move a file out of `in`; do nothing if another run has. Raises: OSError."""
         name = f"{dropped.digest[:12]}-{dropped.name}"[:_NAME_MAX_LENGTH]
         try:
             (self.path / IN / dropped.name).replace(
@@ -150,7 +150,7 @@ class DropFolder:
             return
 
     def delete_old_archive(self, *, now: datetime) -> None:
-        """Remove what was taken longer than DONE_RETENTION ago."""
+        """Delete files archived longer than DONE_RETENTION ago."""
         before = (now - DONE_RETENTION).timestamp()
         for path in (self.path / DONE).glob("*"):
             if path.lstat().st_mtime < before:
@@ -158,12 +158,12 @@ class DropFolder:
 
 
 def _open_with_group_access(path: str, flags: int) -> int:
-    """For this user, and the group that a folder may be shared with a lab's account."""
+    """Open a file for this user and the folder's group."""
     return os.open(path, flags, 0o640)
 
 
 def list_drop_folders() -> Iterator[DropFolder]:
-    """The folders that there are; what does not look like one is passed over."""
+    """List the existing folders; skip names of another form."""
     for path in sorted(Path(settings.HL7_DIR).glob(f"*/*/*/*/{IN}")):
         *_, team_slug, environment, lab_slug, account, _ = path.parts
         try:
@@ -176,7 +176,7 @@ def list_drop_folders() -> Iterator[DropFolder]:
 def delete_files_naming(
     names: Collection[bytes], *, team_slug: str, environment: str
 ) -> int:
-    """Remove a tenant's files that hold one of `names`, in content or name.
+    """Delete a tenant's files that contain one of `names`, in content or name.
 
     In every folder of every lab, those that wait included; returns how many.
     """

@@ -1,4 +1,4 @@
-"""The gateway of laboratories that take orders as files of HL7.
+"""The gateway of labs that accept orders as HL7 files.
 
 Must not be here: what comes back from them (operations.inbound).
 """
@@ -22,10 +22,10 @@ _SAMPLE_ID_LENGTH = 12
 
 
 class Hl7FileDrop:
-    """A LabGateway that writes files; the lab answers some time later, or never."""
+    """A LabGateway that writes files; the lab answers later, or never."""
 
     def request_requisition(self, order: Order) -> Requisition:
-        """Write the order for its lab.
+        """Write the order's file for its lab.
 
         The sample id is ours to give: twelve letters and digits made from the order's
         id, which the lab prints and sends back as the placer number. Raises:
@@ -36,7 +36,7 @@ class Hl7FileDrop:
         return Requisition(sample_id=sample_id)
 
     def cancel_requisition(self, order: Order) -> None:
-        """Write that an order was called off. Raises: LabUnavailable."""
+        """Write an order's cancellation. Raises: LabUnavailable."""
         self._write(order, CANCEL, order.sample_id)
 
     def _write(self, order: Order, control: str, sample_id: str) -> None:

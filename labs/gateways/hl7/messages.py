@@ -1,4 +1,4 @@
-"""HL7 v2 as text: files into messages, segments and fields, and back.
+"""HL7 v2 text: parse files into messages, segments and fields, and write them.
 
 The `hl7` library splits a message. Its unescaping is not used: it logs the field it has
 in hand, which is health data, drops what it does not know and reads no character set.
@@ -80,7 +80,7 @@ _ESCAPED = {
 
 
 class MalformedMessage(Exception):
-    """A message that can't be taken; answered by AE, or AR for the codes from 200 on.
+    """A message that can't be processed; answered by AE, or AR from code 200 on.
 
     `code` is of table 0357, `place` a segment with its field (`OBX-3`), `says` one
     sentence without health data.
@@ -105,7 +105,7 @@ class Delimiters:
 
     @property
     def encoding(self) -> str:
-        """MSH-2."""
+        """Return MSH-2."""
         return self.component + self.repetition + self.escape + self.subcomponent
 
 
@@ -122,7 +122,7 @@ class Segment:
     def text(
         self, field: int, component: int = 1, sub: int = 1, *, repeat: int = 1
     ) -> str:
-        """A part's text, unescaped, without blanks around; empty where there is none.
+        """Return a part's text, unescaped and stripped; empty where missing.
 
         HL7's explicit nothing (`""`) is empty as well.
         """
@@ -135,13 +135,13 @@ class Segment:
         return "" if raw == '""' else self._unescape(raw).strip()
 
     def repeats(self, field: int) -> int:
-        """How many repetitions a field has; an empty one has none."""
+        """Return how many repetitions a field has; 0 if it is empty."""
         if field >= len(self.held) or not str(self.held[field]):
             return 0
         return len(self.held[field])
 
     def components(self, field: int, *, repeat: int = 1) -> list[str]:
-        """The texts of all components, the last empty ones left out."""
+        """Return the texts of all components without trailing empty ones."""
         if field >= len(self.held):
             return []
         whole = _pad_part(self.held[field], repeat)
@@ -152,7 +152,7 @@ class Segment:
         return texts
 
     def raw(self, field: int) -> str:
-        """A field as it came, delimiters and all."""
+        """Return a field unparsed, with its delimiters."""
         return str(self.held[field]) if field < len(self.held) else ""
 
     def _unescape(self, raw: str) -> str:
@@ -163,28 +163,28 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message's segments in their order, and its header, the first of them."""
+    """A message's segments in order, with its header first."""
 
     segments: tuple[Segment, ...]
 
     @property
     def header(self) -> Segment:
-        """MSH."""
+        """Return MSH."""
         return self.segments[0]
 
     @property
     def control_id(self) -> str:
-        """MSH-10, which answers repeat."""
+        """Return MSH-10, which acknowledgements repeat."""
         return self.header.text(10)
 
     @property
     def kind(self) -> str:
-        """MSH-9 as `ORU^R01`."""
+        """Return MSH-9 as `ORU^R01`."""
         return "^".join(self.header.components(9)[:2])
 
 
 def split_messages(content: bytes) -> list[bytes]:
-    """The messages of a file, each with `\\r` after its segments.
+    """Split a file into messages, each with `\r` after its segments.
 
     Takes frames of MLLP off, and the headers and trailers of batches. Raises:
     Malformed, for a file that is too large, holds no message, or was cut off before
@@ -219,7 +219,7 @@ def split_messages(content: bytes) -> list[bytes]:
 
 
 def parse_message(raw: bytes) -> Message:
-    """Take a message apart.
+    """Parse a message into segments.
 
     Raises: Malformed, for delimiters or a character set that can't be, text that is
     not in it, or more parts than a message of results has.
@@ -230,7 +230,7 @@ def parse_message(raw: bytes) -> Message:
 
 
 def parse_message_text(text: str) -> Message:
-    """Take apart a message whose character set was undone. Raises: Malformed."""
+    """Parse a message that is already decoded. Raises: MalformedMessage."""
     delimiters = _read_delimiters(text[:9])
     character_set = _read_character_set(text.partition("\r")[0], delimiters)
     return _parse_segments(text, delimiters, character_set or "utf-8")
@@ -255,7 +255,7 @@ def _parse_segments(text: str, delimiters: Delimiters, character_set: str) -> Me
 
 
 def unescape_text(raw: str, *, delimiters: Delimiters, character_set: str) -> str:
-    """Replace the escape sequences of a text; what is none of them stays as it came.
+    """Replace escape sequences; keep unknown ones unchanged.
 
     Highlighting is taken off. Source: HL7 v2.5.1, 2.7.
     """
@@ -272,13 +272,13 @@ def unescape_text(raw: str, *, delimiters: Delimiters, character_set: str) -> st
 
 
 def escape_text(text: str) -> str:
-    """Make any text fit into a part of a message that we write."""
+    """Escape any text for use in a part of a message."""
     plain = _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     return "".join(_ESCAPED.get(character, character) for character in plain)
 
 
 def write_segment(name: str, fields: Mapping[int, str | Sequence[str]]) -> str:
-    """A segment from its fields by number: a text, or a sequence of components.
+    """Write a segment from its fields by number: a text, or a sequence of components.
 
     Every text is escaped; empty ends are left out. MSH gets its delimiters by itself.
     """
@@ -292,7 +292,7 @@ def write_segment(name: str, fields: Mapping[int, str | Sequence[str]]) -> str:
 
 
 def write_message(segments: Sequence[str]) -> bytes:
-    """Segments as a message in UTF-8, which its MSH-18 has to name."""
+    """Write segments as a UTF-8 message, which its MSH-18 must name."""
     return "".join(f"{segment}\r" for segment in segments).encode()
 
 
@@ -303,7 +303,7 @@ def _format_field(value: str | Sequence[str]) -> str:
 
 
 def _pad_part(part: object, number: int) -> object:
-    """The library leaves a part that is not divided as it is: it is its own first."""
+    """Return a part as a list; the parser leaves undivided parts bare."""
     if isinstance(part, list):
         return part[number - 1] if number <= len(part) else ""
     return part if number == 1 else ""
@@ -356,7 +356,7 @@ def _decode_message(raw: bytes, delimiters: Delimiters) -> tuple[str, str]:
 
 
 def _read_character_set(header: str, delimiters: Delimiters) -> str:
-    """What MSH-18 names first, empty where it tells nothing."""
+    """Return the first character set of MSH-18, empty where missing."""
     fields = header.split(delimiters.field, MAX_HEADER_FIELDS)
     told = fields[17] if len(fields) > 17 else ""
     name = told.partition(delimiters.repetition)[0].strip().upper()
@@ -370,7 +370,7 @@ def _read_character_set(header: str, delimiters: Delimiters) -> str:
 def _unescape_sequence(
     name: str, delimiters: Delimiters, character_set: str
 ) -> str | None:
-    """What a sequence stands for, None where it is none that we know."""
+    """Return the text of an escape sequence, None for an unknown one."""
     plain = {
         "F": delimiters.field,
         "S": delimiters.component,

@@ -1,4 +1,4 @@
-"""Orders as OML^O21, and their cancellation.
+"""Orders and their cancellations as OML^O21 messages.
 
 One ORC and OBR for each marker, all under the order's sample id as placer number, as
 reference laboratories know a requisition. Must not be here: where the message goes.
@@ -58,7 +58,7 @@ def write_order_message(
     comment: str,
     at: datetime,
 ) -> bytes:
-    """An OML^O21 for a new order (`NW`) or one called off (`CA`).
+    """Write an OML^O21 for a new (`NW`) or cancelled (`CA`) order.
 
     The order's panel, lab, account and user are loaded. `comment` is what the
     requisition prints. Source: HL7 v2.5.1, 4.4.6.
@@ -118,7 +118,7 @@ def _patient_segment(order: Order) -> str:
 
 
 def _insurance_segment(order: Order) -> str:
-    """Who pays (IN1-47), and for an insurance whose it is."""
+    """Build IN1: the payer (IN1-47) and, with insurance, the insured."""
     billing = Billing.known(order.billing_type)
     code = _WHO_PAYS[billing] if billing else "C"
     held: Mapping[str, Any] = order.health_insurance or {}
@@ -184,7 +184,7 @@ def _test_segments(
 
 
 def _answer_segments(order: Order, marker: Marker) -> Iterator[str]:
-    """What was asked at order entry; a choice is answered by its code."""
+    """Build the answers to order entry questions; choices by code."""
     questions = {question["id"]: question for question in marker.aoe_questions}
     given = [
         (questions[answer["question_id"]], str(answer["answer"]))

@@ -1,4 +1,4 @@
-"""What an ORU^R01 says, as plain values.
+"""Parsing of ORU^R01 messages into plain values.
 
 Reads what laboratories write rather than what the standard wishes: segments that a
 structure does not have are passed over, numbers may stand in either of their places.
@@ -42,7 +42,7 @@ _DOCUMENTS = {"ED", "RP"}
 
 
 class ObservationStatus(StrEnum):
-    """How sure a lab is of an observation (OBX-11, table 0085)."""
+    """The status of an observation (OBX-11, table 0085)."""
 
     FINAL = "final"
     CORRECTED = "corrected"
@@ -78,7 +78,7 @@ _DONE = {"F", "C", "X"}
 
 @dataclass(frozen=True, slots=True)
 class Patient:
-    """Whom a report says it is of; `given` with what stands in the middle.
+    """The patient of a report; `given` includes middle names.
 
     `sex` is of table 0001, empty where not told.
     """
@@ -113,7 +113,7 @@ class Observation:
 
 @dataclass(slots=True)
 class Specimen:
-    """One SPM, or what an OBR says of its sample."""
+    """One SPM, or the sample fields of an OBR."""
 
     sample_id: str
     collected_at: Moment | None = None
@@ -146,12 +146,12 @@ class Test:
 
     @property
     def numbers(self) -> frozenset[str]:
-        """All that tell which order it is of."""
+        """Return all numbers that can identify the order."""
         return self.placers | self.fillers | self.parents
 
     @property
     def is_done(self) -> bool:
-        """Whether nothing more is to come of it; of a silent lab by its results."""
+        """Return whether nothing more will follow; without a status by its results."""
         if self.status:
             return self.status in _DONE
         return bool(self.observations) and all(
@@ -160,13 +160,13 @@ class Test:
 
     @property
     def is_refused(self) -> bool:
-        """Whether the lab does not do it."""
+        """Return whether the lab does not perform it."""
         return self.status == "X"
 
 
 @dataclass(slots=True)
 class Report:
-    """What a message says of one order of one patient.
+    """The part of a message about one order of one patient.
 
     `tests` share a placer or filler number. `text` is its part of the message, a
     message of its own.
@@ -178,17 +178,17 @@ class Report:
 
     @property
     def placers(self) -> frozenset[str]:
-        """Our numbers: ORC-2, OBR-2, ORC-4."""
+        """Return the order's numbers: ORC-2, OBR-2, ORC-4."""
         return frozenset().union(*(test.placers for test in self.tests))
 
     @property
     def fillers(self) -> frozenset[str]:
-        """The lab's numbers: ORC-3, OBR-3."""
+        """Return the lab's numbers: ORC-3, OBR-3."""
         return frozenset().union(*(test.fillers for test in self.tests))
 
     @property
     def samples(self) -> frozenset[str]:
-        """The numbers of samples: SPM-2."""
+        """Return the sample numbers: SPM-2."""
         return frozenset(
             specimen.sample_id
             for test in self.tests
@@ -198,19 +198,19 @@ class Report:
 
     @property
     def reported_at(self) -> Moment | None:
-        """The latest OBR-22."""
+        """Return the latest OBR-22."""
         told = [test.reported_at for test in self.tests if test.reported_at]
         return max(told, key=lambda moment: moment.at, default=None)
 
     @property
     def text(self) -> str:
-        """The header, the patient and the tests, segment by segment."""
+        """Return header, patient and tests, segment by segment."""
         lines = [*self.header, *(line for test in self.tests for line in test.lines)]
         return "".join(f"{line}\r" for line in lines)
 
 
 def parse_result_reports(message: Message, *, zone: tzinfo = UTC) -> list[Report]:
-    """The reports of a message, one for each order that it tells of.
+    """Return the reports of a message, one for each order.
 
     Times without an offset are in that of MSH-7, else in `zone`. Raises: Malformed.
     Source: HL7 v2.5.1, 7.3.1 and 7.4; Ours: every version 2 is read alike.
@@ -223,7 +223,7 @@ def parse_result_reports(message: Message, *, zone: tzinfo = UTC) -> list[Report
 
 
 def require_result_header(message: Message) -> None:
-    """Refuse what is no ORU^R01 of version 2 with a control id. Raises: Malformed."""
+    """Refuse all but ORU^R01 v2 with a control id. Raises: MalformedMessage."""
     header = message.header
     if not header.text(10):
         raise MalformedMessage(REQUIRED_MISSING, "MSH-10", "MSH-10 has no control ID.")
@@ -238,7 +238,7 @@ def require_result_header(message: Message) -> None:
 
 
 class _ReportReader:
-    """Walks the segments of a message and gathers its tests into reports."""
+    """Reads the segments of a message and groups its tests into reports."""
 
     def __init__(self, message: Message, zone: tzinfo) -> None:
         self.zone = zone
@@ -260,7 +260,7 @@ class _ReportReader:
         self.observes_specimen = False
 
     def read_segment(self, segment: Segment) -> None:
-        """The next segment."""
+        """Read the next segment."""
         match segment.name:
             case "PID":
                 self._close_patient()
@@ -281,7 +281,7 @@ class _ReportReader:
                 self._store_other_line(segment.line)
 
     def build_reports(self) -> list[Report]:
-        """What was read."""
+        """Return the reports read so far."""
         self._close_patient()
         if not self.done:
             raise MalformedMessage(REQUIRED_MISSING, "OBR", "The message has no test.")
@@ -327,7 +327,7 @@ class _ReportReader:
         self.test, self.notes, self.observes_specimen = test, test.notes, False
 
     def _add_test_to_report(self, patient: Patient, test: Test) -> None:
-        """Put a test to those it shares a number with; without any to the last."""
+        """Add a test to the report that shares a number, else to the last."""
         mine = [
             report
             for report in self.reports
@@ -422,7 +422,7 @@ def _read_patient(segment: Segment) -> Patient:
 
 
 def _read_identifiers(segment: Segment | None, *fields: int) -> frozenset[str]:
-    """The entity identifiers of fields; of a pair (placer, filler) both."""
+    """Return the entity identifiers of fields; of a pair (placer, filler) both."""
     if segment is None:
         return frozenset()
     told: set[str] = set()

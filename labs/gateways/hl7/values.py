@@ -1,4 +1,4 @@
-"""Parts of segments as values: moments, codes, and what an observation's value says.
+"""Parsing of segment parts: timestamps, codes and observation values.
 
 Must not be here: which segment holds what (labs.gateways.hl7.results).
 """
@@ -28,14 +28,14 @@ _LOINC = "LN"
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """An instant, and how far from UTC the lab's clock stood, in seconds, if told."""
+    """An instant, and the lab's UTC offset in seconds where given."""
 
     at: datetime
     offset: int | None = None
 
 
 def parse_timestamp(text: str, zone: tzinfo) -> Moment | None:
-    """A time stamp (`YYYY[MM[DD[HH[MM[SS]]]]][+ZZZZ]`); None for one that is none.
+    """Parse a timestamp (`YYYY[MM[DD[HH[MM[SS]]]]][+ZZZZ]`); None if invalid.
 
     One without a time of day is its first instant, one without an offset in `zone`.
     """
@@ -61,7 +61,7 @@ def parse_timestamp(text: str, zone: tzinfo) -> Moment | None:
 
 
 def read_identifier(segment: Segment, number: int) -> tuple[str, str, str]:
-    """The lab's own code, the name and the LOINC code of a coded identifier."""
+    """Return a coded identifier's lab code, name and LOINC code."""
     code = name = loinc = loinc_name = ""
     for at in (1, 4):
         given, words, system = (segment.text(number, at + n) for n in range(3))
@@ -73,7 +73,7 @@ def read_identifier(segment: Segment, number: int) -> tuple[str, str, str]:
 
 
 def read_repetitions(segment: Segment, number: int) -> list[str]:
-    """The text of each repetition of a field."""
+    """Return the text of each repetition of a field."""
     return [
         segment.text(number, repeat=repeat)
         for repeat in range(1, segment.repeats(number) + 1)
@@ -81,7 +81,7 @@ def read_repetitions(segment: Segment, number: int) -> list[str]:
 
 
 def read_observation_value(segment: Segment) -> tuple[str, str]:
-    """OBX-5 as text, and as which ResultType its type OBX-2 declares it, if any.
+    """Return OBX-5 as text, and the ResultType that OBX-2 declares, if any.
 
     A value of a type that we do not know is read part by part.
     """
@@ -112,7 +112,7 @@ def _read_structured_value(segment: Segment) -> str:
 
 
 def _read_coded_value(segment: Segment, repeat: int) -> str:
-    """The words of a code: its own, those first written, the other system's."""
+    """Return a code's text: its own, the first written or the other system's."""
     for component in (2, 9, 5, 1, 4):
         if words := segment.text(5, component, repeat=repeat):
             return words

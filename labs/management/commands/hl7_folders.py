@@ -1,4 +1,4 @@
-"""Make the folders for files of HL7 and say which is whose."""
+"""Create the HL7 folders of a team's lab accounts and print their paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`manage.py import_service_centers FILE`: take over a lab's directory of centers."""
+"""Import a lab's directory of service centers from a CSV file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Command(BaseCommand):
-    """Imports a CSV file; exits 1 with the lines at fault where it takes none."""
+    """Imports a CSV file; prints the faulty lines and exits 1 if there are any."""
 
     help = (
         f"Import service centers from a CSV file. Required: {', '.join(NEEDED)}."

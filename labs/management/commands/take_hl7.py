@@ -1,4 +1,4 @@
-"""Take the files of HL7 that wait, now: the worker does so each minute."""
+"""Process waiting HL7 files now; the worker does so every minute."""
 
 from __future__ import annotations
 
