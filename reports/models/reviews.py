@@ -144,10 +144,10 @@ class ReviewRow(TenantOwned):
     @property
     def is_critical(self) -> bool:
         """Whether its value asks for an acknowledgement."""
-        return bool(self.values["interpretation"] == "critical" and self.is_kept)
+        return bool(self.values["interpretation"] == "critical" and self.is_included)
 
     @property
-    def is_kept(self) -> bool:
+    def is_included(self) -> bool:
         """Whether it will be a result."""
         return self.decision != RowDecision.EXCLUDED
 

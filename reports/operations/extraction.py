@@ -399,7 +399,7 @@ def _exactly(kind: type, value: Any) -> Any:
     return value
 
 
-def _answer(request: dict[str, Any]) -> bytes:
+def _build_answer(request: dict[str, Any]) -> bytes:
     """The child's whole work: do as asked, and say it as one JSON object."""
     answer: dict[str, object]
     try:
@@ -473,7 +473,9 @@ def allow_time_for_page() -> None:  # pragma: no cover - as above
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, most))
 
 
-def bind(parent: int, *, most_seconds: int) -> None:  # pragma: no cover - as above
+def limit_process(
+    parent: int, *, most_seconds: int
+) -> None:  # pragma: no cover - as above
     """Bound this process for good: memory, no files written, gone with its parent.
 
     The first page may take CPU_SECONDS, all together `most_seconds`; both only while
@@ -498,5 +500,5 @@ def bind(parent: int, *, most_seconds: int) -> None:  # pragma: no cover - as ab
 
 
 if __name__ == "__main__":  # pragma: no cover - tests see it from outside
-    bind(int(sys.argv[1]), most_seconds=int(sys.argv[2]))
-    sys.stdout.buffer.write(_answer(orjson.loads(sys.stdin.buffer.read())))
+    limit_process(int(sys.argv[1]), most_seconds=int(sys.argv[2]))
+    sys.stdout.buffer.write(_build_answer(orjson.loads(sys.stdin.buffer.read())))

@@ -48,7 +48,7 @@ def load_page_picture(
     if not 1 <= page <= (job.pages or 0):
         raise NotFound("page_unknown", _("The report has no such page."), "page")
     files = report_files(job)
-    kept = _kept(files, page, size)
+    kept = _find_stored_picture(files, page, size)
     if kept is not None:
         return kept
     try:
@@ -63,7 +63,7 @@ def load_page_picture(
         drawn = None
     if drawn is None:
         raise DomainError("page_undrawable", _("This page can't be rendered."))
-    return _keep(files[0], page, drawn)[size]
+    return _store_pictures(files[0], page, drawn)[size]
 
 
 def render_stored_report(*, tenant_pk: int, job_id: UUID) -> None:
@@ -82,7 +82,7 @@ def render_stored_report(*, tenant_pk: int, job_id: UUID) -> None:
     missing = [
         page
         for page in range(1, (job.pages or 0) + 1)
-        if _kept(files, page, PictureSize.SMALL) is None
+        if _find_stored_picture(files, page, PictureSize.SMALL) is None
     ]
     if not missing:
         return
@@ -93,16 +93,18 @@ def render_stored_report(*, tenant_pk: int, job_id: UUID) -> None:
                 pages, render_report_pages(*paths, pages=pages), strict=True
             ):
                 if drawn is not None:
-                    _keep(files[0], page, drawn)
+                    _store_pictures(files[0], page, drawn)
 
 
-def _kept(files: Sequence[ReportFile], page: int, size: PictureSize) -> bytes | None:
+def _find_stored_picture(
+    files: Sequence[ReportFile], page: int, size: PictureSize
+) -> bytes | None:
     """A kept picture; half of one may be there while another process writes it."""
     kept = load_picture(files[0].stored_as, page, size)
     return kept if kept is not None and is_whole_jpeg(kept) else None
 
 
-def _keep(
+def _store_pictures(
     first: ReportFile, page: int, drawn: tuple[bytes, bytes]
 ) -> dict[PictureSize, bytes]:
     """Keep a page's two pictures beside the report's first file."""

@@ -133,7 +133,7 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
         require_clean(BytesIO(part.content))
     with store_new_files([part.content for part in wanted.parts]) as stored:
         files = _detect_file_kinds(stored, wanted.parts)
-        is_inspected = _look(stored, files, tenant)
+        is_inspected = _inspect_now(stored, files, tenant)
     is_written = False
     try:
         with transaction.atomic():
@@ -239,7 +239,9 @@ def give_up_parsing(*, tenant_pk: int, job_id: UUID) -> None:
 @transaction.atomic
 def start_parsing(*, job: ParsingJob, actor: Actor) -> ParsingJob:
     """Say that a worker reads the job. Raises: transition_not_allowed."""
-    return _move(job, ParsingJobStatus.STARTED, actor, verb="start_parsing")
+    return _change_status_for(
+        job, ParsingJobStatus.STARTED, actor, verb="start_parsing"
+    )
 
 
 @transaction.atomic
@@ -266,7 +268,7 @@ def finish_parsing(
     if wants_review:
         open_review(job=job, rows=build_initial_rows(rows), notes=notes)
         enqueue(DRAW_JOB, tenant=job.tenant, job_id=str(job.id))
-    return _move(
+    return _change_status_for(
         job,
         ParsingJobStatus.PENDING_REVIEW if wants_review else ParsingJobStatus.COMPLETED,
         actor,
@@ -289,7 +291,7 @@ def fail_parsing(
     Raises: transition_not_allowed. Source: Contract 7.2, 7.3.
     """
     ReportResult.objects.for_tenant(job.tenant).filter(job=job).delete()
-    return _move(
+    return _change_status_for(
         job,
         ParsingJobStatus.FAILED,
         actor,
@@ -333,7 +335,7 @@ def change_job_status(
     return job
 
 
-def _move(
+def _change_status_for(
     job: ParsingJob,
     to: ParsingJobStatus,
     actor: Actor,
@@ -406,7 +408,7 @@ def _detect_file_kinds(
     return files
 
 
-def _look(
+def _inspect_now(
     stored: Sequence[NewFile], files: Sequence[ReportFile], tenant: Tenant
 ) -> bool:
     """Open each part for real where there is room; whether that decided."""

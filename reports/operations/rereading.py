@@ -164,7 +164,7 @@ def _current_rows(job: ParsingJob) -> Sequence[tuple[dict[str, Any], str]]:
     return [
         (row.values, row.decision)
         for row in review_rows(tenant=job.tenant, review=signed)
-        if row.is_kept
+        if row.is_included
     ]
 
 

@@ -156,7 +156,7 @@ def check_rows(
 
     Excluded rows take no part. Rows are named by position in the review.
     """
-    kept = [row for row in rows if row.is_kept]
+    kept = [row for row in rows if row.is_included]
     found = check_report(
         metadata=Metadata(),
         by_page={},

@@ -179,12 +179,12 @@ def _pairs(
     """
     others = list(second)
     by_position = {row.position: row for row in others if row.position < begun}
-    added = [row for row in others if row.position >= begun and row.is_kept]
+    added = [row for row in others if row.position >= begun and row.is_included]
     pairs: list[tuple[ReviewRow | None, ReviewRow | None]] = []
     for row in first:
         if row.position < begun:
             pairs.append((row, by_position.get(row.position)))
-        elif row.is_kept:
+        elif row.is_included:
             twin = next((o for o in added if _test(o) == _test(row)), None)
             if twin is not None:
                 added.remove(twin)
@@ -194,7 +194,7 @@ def _pairs(
 
 
 def _differ(first: ReviewRow | None, second: ReviewRow | None) -> bool:
-    kept = [row for row in (first, second) if row is not None and row.is_kept]
+    kept = [row for row in (first, second) if row is not None and row.is_included]
     if len(kept) < 2:
         return len(kept) == 1
     return _comparable_values(kept[0]) != _comparable_values(kept[1])

@@ -143,7 +143,7 @@ def save_rows(*, desk: Desk, changes: Sequence[Change], verb: str) -> SavedRow:
             row.acknowledged = None  # it was of another value
     notes = check_rows(desk.rows, notes=desk.review.notes)
     saved = [change.row for change in changes]
-    changed, renewed = _spread(desk, saved, notes)
+    changed, renewed = _list_side_effects(desk, saved, notes)
     desk.review.notes = notes
     fields = {
         name
@@ -272,7 +272,7 @@ def to_stored_values(result: ParsedResult) -> dict[str, Any]:
     return stored
 
 
-def _spread(
+def _list_side_effects(
     desk: Desk, saved: Iterable[ReviewRow], notes: list[dict[str, Any]]
 ) -> tuple[list[ReviewRow], list[ReviewRow]]:
     """Rows whose state changed, and decided rows that a new doubt asks about again.
@@ -288,7 +288,7 @@ def _spread(
         if state != row.state:
             row.state = state
             changed.append(row)
-        if gained and row.is_decided and row.is_kept:
+        if gained and row.is_decided and row.is_included:
             row.decision = RowDecision.UNDECIDED
             if row not in own:
                 row.version += 1

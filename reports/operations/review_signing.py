@@ -123,7 +123,7 @@ def find_approval_gaps(*, review: Review, rows: Sequence[ReviewRow]) -> list[Gap
         gaps.append(Gap("identity_undecided"))
     if not review.duplicate_decided and find_duplicates(job=review.job):
         gaps.append(Gap("duplicate_undecided"))
-    if not any(row.is_kept for row in rows):
+    if not any(row.is_included for row in rows):
         gaps.append(Gap("no_rows_left"))
     return gaps
 
@@ -170,15 +170,15 @@ def approve_report(
         sha256=sign_off.sha256,
     )
     if review.kind == ReviewKind.SECOND:
-        (first,) = _with_job(list_previous_readings(review), review.job)
+        (first,) = _attach_job(list_previous_readings(review), review.job)
         if readings_differ(first=first, second=review):
             open_dispute(first=first, second=review)
         else:
-            _release(first, actor)
+            _publish_results(first, actor)
     elif review.kind == ReviewKind.FIRST and _is_read_twice(review):
         open_second_read(first=review)
     else:
-        _release(review, actor)
+        _publish_results(review, actor)
     return sign_off
 
 
@@ -226,8 +226,8 @@ def waive_second_read(
         raise DomainError("not_a_second_read", _("This review is not a second read."))
     end_review(review, ReviewStatus.WITHDRAWN, why=said)
     record_review_change(review, actor, verb="waive_second_read", why=said)
-    (first,) = _with_job(list_previous_readings(review), review.job)
-    _release(first, actor)
+    (first,) = _attach_job(list_previous_readings(review), review.job)
+    _publish_results(first, actor)
     return first
 
 
@@ -278,10 +278,10 @@ def build_signed_text(
     return json.dumps(signed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def _release(review: Review, actor: Actor) -> None:
+def _publish_results(review: Review, actor: Actor) -> None:
     """Make a signed review's rows the job's results, and send the job."""
     rows = review_rows(tenant=review.tenant, review=review)
-    notes = _keep_results(review, [row for row in rows if row.is_kept])
+    notes = _store_results(review, [row for row in rows if row.is_included])
     if review.replaces is not None:
         review.replaces.replaced_by = review.job
         review.replaces.save(update_fields=["replaced_by"])
@@ -309,14 +309,14 @@ def _is_read_twice(review: Review) -> bool:
     return review.wants_second_read or secrets.randbelow(100) < percent
 
 
-def _with_job(reviews: Sequence[Review], job: ParsingJob) -> Sequence[Review]:
+def _attach_job(reviews: Sequence[Review], job: ParsingJob) -> Sequence[Review]:
     """The same reviews, knowing the job and tenant that are in memory."""
     for review in reviews:
         review.job, review.tenant = job, job.tenant
     return reviews
 
 
-def _keep_results(review: Review, kept: Sequence[ReviewRow]) -> list[dict[str, Any]]:
+def _store_results(review: Review, kept: Sequence[ReviewRow]) -> list[dict[str, Any]]:
     """Store the kept rows as results of the review's version; the notes on them."""
     places = {row.position: place for place, row in enumerate(kept)}
     results = []

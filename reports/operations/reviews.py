@@ -121,7 +121,7 @@ def claim_review(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
     _require_other_reader(review, actor)
     if _is_claimed_by_other(review, actor):
         raise Conflict("review_claimed", _("Someone else is reviewing this report."))
-    return _give(review, actor, verb="claim_review")
+    return _assign_lease(review, actor, verb="claim_review")
 
 
 @transaction.atomic
@@ -137,7 +137,7 @@ def take_over_review(
     reason = validate_reason(why)
     review = lock_open_review(tenant=tenant, review_id=review_id)
     _require_other_reader(review, actor)
-    return _give(review, actor, verb="take_over_review", why=reason)
+    return _assign_lease(review, actor, verb="take_over_review", why=reason)
 
 
 @transaction.atomic
@@ -147,7 +147,7 @@ def release_review(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
     Raises: review_not_found (404), claim_needed, claim_lost (409), review_ended.
     """
     review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
-    _hold(review, key="", label="", until=None)
+    _set_lease(review, key="", label="", until=None)
     review.save(update_fields=_LEASE_COLUMNS)
     record_review_change(review, actor, verb="release_review")
     return review
@@ -262,11 +262,11 @@ def _is_claimed_by_other(review: Review, actor: Actor) -> bool:
     )
 
 
-def _give(review: Review, actor: Actor, *, verb: str, why: str = "") -> Review:
+def _assign_lease(review: Review, actor: Actor, *, verb: str, why: str = "") -> Review:
     before = review.claimed_by_key
     if before != actor.key:
         review.claimed_at = timezone.now()
-    _hold(review, key=actor.key, label=actor.label, until=timezone.now() + LEASE)
+    _set_lease(review, key=actor.key, label=actor.label, until=timezone.now() + LEASE)
     review.save(update_fields=_LEASE_COLUMNS)
     if before != actor.key:
         told = {"why": why} if why else {}
@@ -276,7 +276,7 @@ def _give(review: Review, actor: Actor, *, verb: str, why: str = "") -> Review:
     return review
 
 
-def _hold(review: Review, *, key: str, label: str, until: Any) -> None:
+def _set_lease(review: Review, *, key: str, label: str, until: Any) -> None:
     review.claimed_by_key, review.claimed_by_label = key, label
     review.claimed_until = until
 

@@ -110,7 +110,7 @@ def withdraw(request: TenantRequest, review_id: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.SIGN_REPORTS, write=True)
-def waive(request: TenantRequest, review_id: str) -> HttpResponse:
+def skip_second_read(request: TenantRequest, review_id: str) -> HttpResponse:
     """Let a report go as it was signed, without the second read."""
     review = _review(request, review_id)
     form = WhyForm(read_posted(request))

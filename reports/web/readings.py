@@ -56,7 +56,7 @@ class DisputedRow:
 
 @require_GET
 @require_right(Area.SIGN_REPORTS)
-def readings(request: TenantRequest, review_id: str) -> HttpResponse:
+def compare_readings(request: TenantRequest, review_id: str) -> HttpResponse:
     """The disputed rows of a report."""
     review = _dispute(request, review_id)
     rows = review_rows(tenant=request.tenant, review=review)
@@ -83,7 +83,9 @@ def readings(request: TenantRequest, review_id: str) -> HttpResponse:
 
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
-def settle(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
+def choose_reader_version(
+    request: TenantRequest, review_id: str, position: int
+) -> HttpResponse:
     """Take one reader's version of a row."""
     review = _dispute(request, review_id)
     form = SideForm(request.POST)

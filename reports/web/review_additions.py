@@ -92,7 +92,7 @@ def merge(request: TenantRequest, review_id: str, position: int) -> HttpResponse
     rows = review_rows(tenant=request.tenant, review=review)
     places = [one.position for one in rows]
     at = places.index(position)
-    after = next((one for one in rows[at + 1 :] if one.is_kept), None)
+    after = next((one for one in rows[at + 1 :] if one.is_included), None)
     if after is None:
         messages.error(request, _("There is no next row to merge with."))
         return go_to(request, row_url(request, review, position))

@@ -70,7 +70,7 @@ PLAIN_ACTS = {"confirm": confirm_row, "undo": undo_row}
 
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
-def settle(
+def confirm_or_undo(
     request: TenantRequest, review_id: str, position: int, act: str
 ) -> HttpResponse:
     """Confirm a row as it stands, or undo its last change."""
@@ -93,7 +93,7 @@ def edit(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
     """Type what a row says; its box stays where it is."""
     review, row = find_row(request, review_id, position)
     form = RowForm(read_posted(request), initial=row_form_initial(row.values))
-    _name_fields(form, position)
+    _make_field_ids_unique(form, position)
     stale = None
     if request.method == "POST" and form.is_valid():
         ref = build_row_ref(request, review_id, position)
@@ -129,7 +129,9 @@ def edit(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
 
 @require_POST  # what is typed is health data, which no address may hold
 @require_right(Area.SIGN_REPORTS, write=True)
-def understood(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
+def preview_row_text(
+    request: TenantRequest, review_id: str, position: int
+) -> HttpResponse:
     """How what is typed would be read; nothing is stored."""
     review, row = find_row(request, review_id, position)
     form = RowForm(request.POST)
@@ -193,7 +195,7 @@ def loinc(request: TenantRequest, review_id: str, position: int) -> HttpResponse
         chosen=row.values["loinc_matches"][0]["loinc_code"]
         if row.values["loinc_matches"]
         else "",
-        candidates=_found(row, query)
+        candidates=_search_candidates(row, query)
         if query
         else list_candidates(row.values["loinc_matches"]),
     )
@@ -378,7 +380,7 @@ def _propose_mapping(request: TenantRequest, ref: RowRef, version: int) -> None:
         messages.info(request, refusal.message)
 
 
-def _found(row: ReviewRow, query: str) -> list[Candidate]:
+def _search_candidates(row: ReviewRow, query: str) -> list[Candidate]:
     hits = search_loinc(
         query,
         unit=row.values["units"],
@@ -398,6 +400,6 @@ def _found(row: ReviewRow, query: str) -> list[Candidate]:
     return list_candidates(matches)
 
 
-def _name_fields(form: RowForm, position: int) -> None:
+def _make_field_ids_unique(form: RowForm, position: int) -> None:
     """Tell the fields of rows that are open at once apart."""
     form.auto_id = f"row-{position}-%s"

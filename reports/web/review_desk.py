@@ -118,7 +118,7 @@ def desk(request: TenantRequest, review_id: str) -> HttpResponse:
 
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
-def page_shown(request: TenantRequest, review_id: str, page: int) -> HttpResponse:
+def mark_page_viewed(request: TenantRequest, review_id: str, page: int) -> HttpResponse:
     """Note that a page was displayed; answers what changes with it."""
     key = read_id(review_id)
     try:
@@ -232,7 +232,7 @@ def build_desk_context(request: TenantRequest, state: DeskState) -> dict[str, An
         "needing": needing,
         "share": round(120 * decided / max(1, len(kept)), 1),
         "gaps": gaps,
-        "left": _left(gaps),
+        "left": _describe_remaining(gaps),
         "checks": list_checks(review, kept),
         "desk_url": _desk_url(request, review),
         # The first part of each row's addresses: to reverse sixteen for each of a
@@ -242,13 +242,13 @@ def build_desk_context(request: TenantRequest, state: DeskState) -> dict[str, An
     }
 
 
-def _left(gaps: list[Any]) -> str:
+def _describe_remaining(gaps: list[Any]) -> str:
     """What is still to be done before it can be signed, in a sentence."""
-    parts = [_left_of(gap.code, len(gap.at)) for gap in gaps]
+    parts = [_describe_gap(gap.code, len(gap.at)) for gap in gaps]
     return ", ".join(part for part in parts if part)
 
 
-def _left_of(code: str, n: int) -> str:
+def _describe_gap(code: str, n: int) -> str:
     match code:
         case "flagged_row_undecided":
             text = ngettext(

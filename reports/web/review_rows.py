@@ -155,7 +155,7 @@ def build_desk_row(
     why = [describe_note(note) for note in notes if row.position in note["rows"]]
     if values["loinc_match_status"] == "needs_review" and not row.is_decided:
         why.append(_("The LOINC code is uncertain. Confirm it or choose another."))
-    if values["interpretation"] == "critical" and row.is_kept:
+    if values["interpretation"] == "critical" and row.is_included:
         why.append(_("Critical value. Record who was notified before you sign."))
     if row.reason:
         why.append(_("Excluded: %(reason)s") % {"reason": row.reason})

@@ -17,13 +17,15 @@ urlpatterns = [
     path("<str:review_id>/duplicate/", review_desk.duplicate, name="review_duplicate"),
     path(
         "<str:review_id>/pages/<int:page>/",
-        review_desk.page_shown,
+        review_desk.mark_page_viewed,
         name="review_page_shown",
     ),
     path("<str:review_id>/panel/", review_changes.confirm_panel, name="review_panel"),
     path("<str:review_id>/rows/", review_additions.add, name="review_add"),
     path(f"{_ROW}edit/", review_changes.edit, name="review_edit"),
-    path(f"{_ROW}understood/", review_changes.understood, name="review_understood"),
+    path(
+        f"{_ROW}understood/", review_changes.preview_row_text, name="review_understood"
+    ),
     path(f"{_ROW}loinc/", review_changes.loinc, name="review_loinc"),
     path(f"{_ROW}exclude/", review_changes.exclude, name="review_exclude"),
     path(f"{_ROW}comment/", review_changes.comment, name="review_comment"),
@@ -31,7 +33,12 @@ urlpatterns = [
     path(f"{_ROW}merge/", review_additions.merge, name="review_merge"),
     path(f"{_ROW}redraw/", review_changes.redraw, name="review_redraw"),
     *(
-        path(f"{_ROW}{act}/", review_changes.settle, {"act": act}, name="review_settle")
+        path(
+            f"{_ROW}{act}/",
+            review_changes.confirm_or_undo,
+            {"act": act},
+            name="review_settle",
+        )
         for act in review_changes.PLAIN_ACTS
     ),
 ]

@@ -230,7 +230,7 @@ def acknowledge(request: TenantRequest, review_id: str, position: int) -> HttpRe
 
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
-def second_read(request: TenantRequest, review_id: str) -> HttpResponse:
+def set_second_read(request: TenantRequest, review_id: str) -> HttpResponse:
     """Ask for a second reader, or take that back."""
     review = _review(request, review_id)
     here = page_url(request, "reports:approve", review_id=review.id)
@@ -290,7 +290,7 @@ def _summary(
         excluded=[
             (row, crop_around_row(request, job=review.job, values=row.values))
             for row in rows
-            if not row.is_kept
+            if not row.is_included
         ],
         unread=sorted({place["page"] for place in review.job.unread or []}),
         unread_count=len(review.job.unread or []),
@@ -308,7 +308,7 @@ def _rows_kept_despite_checks(
     doubts = [
         (row, [describe_note(n) for n in notes if row.position in n["rows"]])
         for row in rows
-        if row.is_kept and row.is_decided
+        if row.is_included and row.is_decided
     ]
     return [
         (row, crop_around_row(request, job=review.job, values=row.values), why)

@@ -46,14 +46,18 @@ urlpatterns = [
     path("reviews/<str:review_id>/approve/", signing.approve, name="approve"),
     path("reviews/<str:review_id>/reject/", signing.reject, name="reject"),
     path(
-        "reviews/<str:review_id>/second-read/", signing.second_read, name="second_read"
+        "reviews/<str:review_id>/second-read/",
+        signing.set_second_read,
+        name="second_read",
     ),
-    path("reviews/<str:review_id>/waive/", amending.waive, name="waive"),
+    path("reviews/<str:review_id>/waive/", amending.skip_second_read, name="waive"),
     path("reviews/<str:review_id>/withdraw/", amending.withdraw, name="withdraw"),
-    path("reviews/<str:review_id>/readings/", readings.readings, name="readings"),
+    path(
+        "reviews/<str:review_id>/readings/", readings.compare_readings, name="readings"
+    ),
     path(
         "reviews/<str:review_id>/readings/<int:position>/",
-        readings.settle,
+        readings.choose_reader_version,
         name="settle",
     ),
     path(

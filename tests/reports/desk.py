@@ -36,7 +36,7 @@ def text_of(review: Any, position: int = 0) -> RowText:
     return to_row_text(to_parsed_result(row))
 
 
-def working(review: Any, actor: Actor = NORA) -> dict[str, Any]:
+def tenant_and_actor(review: Any, actor: Actor = NORA) -> dict[str, Any]:
     return {"tenant": review.tenant, "actor": actor}
 
 
@@ -49,12 +49,16 @@ def decide_all(review: Any, actor: Actor = NORA) -> None:
     """Confirm what is undecided and see every page."""
     for row in rows_of(review):
         if not row.is_decided:
-            confirm_row(**working(review, actor), ref=ref_of(review, row.position))
+            confirm_row(
+                **tenant_and_actor(review, actor), ref=ref_of(review, row.position)
+            )
     for page in range(1, (review.job.pages or 0) + 1):
-        record_page_shown(**working(review, actor), review_id=review.id, page=page)
+        record_page_shown(
+            **tenant_and_actor(review, actor), review_id=review.id, page=page
+        )
 
 
 def sign(review: Any, actor: Actor = NORA) -> Any:
     return approve_report(
-        **working(review, actor), review_id=review.id, signature=signature()
+        **tenant_and_actor(review, actor), review_id=review.id, signature=signature()
     )

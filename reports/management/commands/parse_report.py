@@ -108,7 +108,7 @@ def _read_all(
 
 
 def _bind(parent: int) -> None:  # pragma: no cover - in the process that reads
-    extraction.bind(parent, most_seconds=resource.RLIM_INFINITY)
+    extraction.limit_process(parent, most_seconds=resource.RLIM_INFINITY)
 
 
 def _read(  # pragma: no cover - in the process that reads

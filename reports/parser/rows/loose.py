@@ -203,7 +203,7 @@ class LooseReader:
             return None
         if above.cells[0].x0 > line.cells[0].x1:
             return None
-        cells = join_held_cells(split_cells(line.words, gap=line.tight))
+        cells = join_open_cells(split_cells(line.words, gap=line.tight))
         fields = classify_cells(cells)
         if fields is None or not (fields.units or fields.range):
             return None
@@ -223,7 +223,7 @@ class LooseReader:
         if last is None:
             return None
         fields = classify_cells(
-            join_held_cells(split_cells(line.words, gap=line.tight))
+            join_open_cells(split_cells(line.words, gap=line.tight))
         )
         return repeat_row(last, line, fields) if fields else None
 
@@ -267,7 +267,7 @@ class LooseReader:
                 continue
             if not may_name_a_test(name) or role_of(name) is Role.VALUE:
                 continue
-            cells = join_held_cells(split_cells(words[n:], gap=tight))
+            cells = join_open_cells(split_cells(words[n:], gap=tight))
             pair = read_pair(words[n:])
             fields = pair[0] if pair else classify_cells(cells)
             if fields is None or is_band(text_of(words[:n]), fields):
@@ -386,7 +386,7 @@ def _is_group(last: Word, word: Word) -> bool:
     return near and digits and word.text.isdigit() and len(word.text) == 3
 
 
-def join_held_cells(cells: Sequence[Cell]) -> list[list[Word]]:
+def join_open_cells(cells: Sequence[Cell]) -> list[list[Word]]:
     """Cells with a comparator, a dash or an open bracket joined to what follows."""
     held: list[list[Word]] = []
     for cell in cells:

@@ -294,30 +294,34 @@ def test_the_child_says_why_a_report_is_unreadable(content, expected, tmp_path):
     path = tmp_path / "file"
     path.write_bytes(content)
 
-    assert orjson.loads(extraction._answer({"parse": [str(path)]})) == expected
+    assert orjson.loads(extraction._build_answer({"parse": [str(path)]})) == expected
 
 
 def test_the_child_says_which_files_it_opened(report):
     asked = {"inspect": [[str(report), PDF]]}
 
-    assert orjson.loads(extraction._answer(asked)) == {"opened": [[PDF, 1]]}
+    assert orjson.loads(extraction._build_answer(asked)) == {"opened": [[PDF, 1]]}
 
 
 def test_the_child_says_which_file_it_refuses(report):
     asked = {"inspect": [[str(report), PNG]]}
 
-    assert orjson.loads(extraction._answer(asked)) == {"refused": "file_type_mismatch"}
+    assert orjson.loads(extraction._build_answer(asked)) == {
+        "refused": "file_type_mismatch"
+    }
 
 
 def test_the_child_says_where_it_failed_and_not_on_what(tmp_path):
-    answer = orjson.loads(extraction._answer({"parse": [str(tmp_path / "Beispiel")]}))
+    answer = orjson.loads(
+        extraction._build_answer({"parse": [str(tmp_path / "Beispiel")]})
+    )
 
     assert answer["fault"].startswith("FileNotFoundError at ")
     assert "Beispiel" not in answer["fault"]
 
 
 def test_the_child_says_what_it_read(report):
-    answer = orjson.loads(extraction._answer({"parse": [str(report)]}))
+    answer = orjson.loads(extraction._build_answer({"parse": [str(report)]}))
 
     assert answer["report"]["metadata"]["patient_last_name"] == "Beispiel"
 
@@ -411,7 +415,7 @@ def test_the_child_gets_no_secrets(child, report, monkeypatch, caplog):
 
 BOUND = """
 import reports.operations.extraction as extraction
-extraction.bind(os.getppid(), most_seconds=60)
+extraction.limit_process(os.getppid(), most_seconds=60)
 """
 
 

@@ -16,7 +16,7 @@ from reports.operations.review_rows import choose_loinc
 from reports.parser.report import LoincMatchStatus, Metadata
 from tests.factories.reports import make_parsed, make_parsed_result, make_review
 from tests.factories.users import make_user
-from tests.reports.desk import NORA, OTTO, ref_of, working
+from tests.reports.desk import NORA, OTTO, ref_of, tenant_and_actor
 
 pytestmark = pytest.mark.django_db
 LAB = Metadata(lab_name="Example Laboratory")
@@ -43,8 +43,8 @@ def review(alice_tenant):
 
 @pytest.fixture
 def alias(review):
-    choose_loinc(**working(review), ref=ref_of(review), loinc_code="2951-2")
-    return propose_alias(**working(review), ref=ref_of(review))
+    choose_loinc(**tenant_and_actor(review), ref=ref_of(review), loinc_code="2951-2")
+    return propose_alias(**tenant_and_actor(review), ref=ref_of(review))
 
 
 def read(tenant, *, lab=LAB, **changes):
@@ -102,14 +102,14 @@ def test_a_row_whose_specimen_contradicts_its_alias_goes_to_a_person(review, ali
 
 def test_a_name_is_proposed_once_and_needs_a_lab_and_a_code(review, alias):
     with pytest.raises(Conflict) as known:
-        propose_alias(**working(review), ref=ref_of(review))
-    choose_loinc(**working(review), ref=ref_of(review), loinc_code=None)
+        propose_alias(**tenant_and_actor(review), ref=ref_of(review))
+    choose_loinc(**tenant_and_actor(review), ref=ref_of(review), loinc_code=None)
     with pytest.raises(DomainError) as codeless:
-        propose_alias(**working(review), ref=ref_of(review))
+        propose_alias(**tenant_and_actor(review), ref=ref_of(review))
     review.job.metadata = {}
     review.job.save(update_fields=["metadata"])
     with pytest.raises(DomainError) as labless:
-        propose_alias(**working(review), ref=ref_of(review))
+        propose_alias(**tenant_and_actor(review), ref=ref_of(review))
 
     refusals = (known, codeless, labless)
     assert [refusal.value.code for refusal in refusals] == [

@@ -27,7 +27,15 @@ from tests.factories.reports import (
     make_review,
 )
 from tests.factories.users import make_user
-from tests.reports.desk import NORA, decide_all, ref_of, rows_of, sign, text_of, working
+from tests.reports.desk import (
+    NORA,
+    decide_all,
+    ref_of,
+    rows_of,
+    sign,
+    tenant_and_actor,
+    text_of,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -56,7 +64,7 @@ def test_a_report_that_is_read_again_shows_what_differs_and_changes_nothing(revi
         reread_report(**given)
     assert early.value.code == "report_not_completed"
     text = replace(text_of(review), value="101")
-    edit_row(**working(review), ref=ref_of(review), text=text)
+    edit_row(**tenant_and_actor(review), ref=ref_of(review), text=text)
     decide_all(review)
     sign(review)
     before = build_parsing_job_payload(parsing_job(tenant=tenant, job_id=review.job_id))
@@ -91,7 +99,7 @@ def test_a_report_that_is_read_again_shows_what_differs_and_changes_nothing(revi
 def test_an_amendment_begins_with_the_rows_chosen_of_a_reading(review):
     tenant = review.tenant
     text = replace(text_of(review), value="101")
-    edit_row(**working(review), ref=ref_of(review), text=text)
+    edit_row(**tenant_and_actor(review), ref=ref_of(review), text=text)
     decide_all(review)
     sign(review)
     signed = {"tenant": tenant, "actor": NORA, "job_id": review.job_id}

@@ -20,7 +20,15 @@ from reports.payloads import build_parsing_job_payload
 from reports.queries import parsing_job, review_rows
 from tests.factories.reports import make_parsed, make_parsed_result, make_review
 from tests.factories.users import make_user
-from tests.reports.desk import NORA, decide_all, ref_of, rows_of, sign, text_of, working
+from tests.reports.desk import (
+    NORA,
+    decide_all,
+    ref_of,
+    rows_of,
+    sign,
+    tenant_and_actor,
+    text_of,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -54,15 +62,15 @@ def names(review):
     return [
         row.values["test_name"]
         for row in review_rows(tenant=review.tenant, review=review)
-        if row.is_kept
+        if row.is_included
     ]
 
 
 def test_an_added_row_stands_where_it_was_drawn_and_opens_at_its_ink(review):
     text = RowText(test_name="Potassium", value="4.1", units="mmol/L")
-    add_row(**working(review), review_id=review.id, text=text, place=box(125))
+    add_row(**tenant_and_actor(review), review_id=review.id, text=text, place=box(125))
     typed = RowText(test_name="Ferritin", value="30", units="ng/mL")
-    add_row(**working(review), review_id=review.id, text=typed)
+    add_row(**tenant_and_actor(review), review_id=review.id, text=typed)
     assert names(review) == ["Glucose", "Sodium", "Potassium", "Iron", "Ferritin"]
 
     decide_all(review)
@@ -81,13 +89,13 @@ def test_a_split_row_is_two_of_one_box_until_it_is_undone(review):
     chloride = RowText(test_name="Chloride", value="101", units="mmol/L")
     parts = [replace(whole, value="140"), chloride]
 
-    saved = split_row(**working(review), ref=ref_of(review, 1), parts=parts)
+    saved = split_row(**tenant_and_actor(review), ref=ref_of(review, 1), parts=parts)
 
     assert names(review) == ["Glucose", "Sodium", "Chloride", "Iron"]
     made = saved.others[0]
     assert (made.position, made.decision, saved.row.decision) == (3, "added", "edited")
     assert made.values["provenance"] == saved.row.values["provenance"]
-    undo_row(**working(review), ref=ref_of(review, 1))
+    undo_row(**tenant_and_actor(review), ref=ref_of(review, 1))
     assert names(review) == ["Glucose", "Sodium", "Iron"]
     row = rows_of(review)[1]
     assert (row.values["value"], row.decision) == ("105", "undecided")
@@ -98,7 +106,9 @@ def test_merged_rows_are_one_with_the_ink_of_both_until_it_is_undone(review):
     assert (text.test_name, text.value) == ("Glucose Sodium", "105")
 
     merge_rows(
-        **working(review), refs=[ref_of(review, 0), ref_of(review, 1)], text=text
+        **tenant_and_actor(review),
+        refs=[ref_of(review, 0), ref_of(review, 1)],
+        text=text,
     )
 
     assert names(review) == ["Glucose Sodium", "Iron"]
@@ -108,15 +118,17 @@ def test_merged_rows_are_one_with_the_ink_of_both_until_it_is_undone(review):
         [60, 130],
     ]
     assert second.decision == "excluded"
-    undo_row(**working(review), ref=ref_of(review))
+    undo_row(**tenant_and_actor(review), ref=ref_of(review))
     assert names(review) == ["Glucose", "Sodium", "Iron"]
 
 
 def test_what_is_no_split_and_no_merge_changes_nothing(review):
     one = text_of(review)
     for act in (
-        lambda: split_row(**working(review), ref=ref_of(review), parts=[one]),
-        lambda: merge_rows(**working(review), refs=[ref_of(review)] * 2, text=one),
+        lambda: split_row(**tenant_and_actor(review), ref=ref_of(review), parts=[one]),
+        lambda: merge_rows(
+            **tenant_and_actor(review), refs=[ref_of(review)] * 2, text=one
+        ),
     ):
         with pytest.raises(DomainError) as refusal:
             act()

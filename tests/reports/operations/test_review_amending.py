@@ -23,7 +23,15 @@ from tests.factories.reports import (
 )
 from tests.factories.users import make_user
 from tests.outbox import emitted
-from tests.reports.desk import NORA, decide_all, ref_of, rows_of, sign, text_of, working
+from tests.reports.desk import (
+    NORA,
+    decide_all,
+    ref_of,
+    rows_of,
+    sign,
+    tenant_and_actor,
+    text_of,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -50,10 +58,12 @@ def test_an_amendment_replaces_the_results_and_tells_so(review):
     decide_all(review)
     sign(review)
 
-    amendment = amend_report(**working(review), job_id=review.job_id, why="a typo")
-    claim_review(**working(review), review_id=amendment.id)
+    amendment = amend_report(
+        **tenant_and_actor(review), job_id=review.job_id, why="a typo"
+    )
+    claim_review(**tenant_and_actor(review), review_id=amendment.id)
     text = replace(text_of(amendment), value="101")
-    edit_row(**working(review), ref=ref_of(amendment), text=text)
+    edit_row(**tenant_and_actor(review), ref=ref_of(amendment), text=text)
     assert values(review.tenant, review.job_id) == ["105", "105"]
     sign(amendment)
 
@@ -70,13 +80,15 @@ def test_an_amendment_replaces_the_results_and_tells_so(review):
 def test_a_withdrawn_amendment_leaves_the_results(review):
     decide_all(review)
     sign(review)
-    amendment = amend_report(**working(review), job_id=review.job_id, why="a typo")
-    claim_review(**working(review), review_id=amendment.id)
+    amendment = amend_report(
+        **tenant_and_actor(review), job_id=review.job_id, why="a typo"
+    )
+    claim_review(**tenant_and_actor(review), review_id=amendment.id)
     with pytest.raises(DomainError) as refusal:
-        amend_report(**working(review), job_id=review.job_id, why="again")
+        amend_report(**tenant_and_actor(review), job_id=review.job_id, why="again")
     assert refusal.value.code == "amendment_open"
 
-    withdraw_amendment(**working(review), review_id=amendment.id)
+    withdraw_amendment(**tenant_and_actor(review), review_id=amendment.id)
 
     job = parsing_job(tenant=review.tenant, job_id=review.job_id)
     assert (job.version, job.status) == (1, "completed")
@@ -85,7 +97,7 @@ def test_a_withdrawn_amendment_leaves_the_results(review):
 
 def test_a_first_review_is_not_withdrawn(review):
     with pytest.raises(DomainError) as refusal:
-        withdraw_amendment(**working(review), review_id=review.id)
+        withdraw_amendment(**tenant_and_actor(review), review_id=review.id)
 
     assert refusal.value.code == "not_an_amendment"
 
@@ -103,7 +115,7 @@ def test_a_report_that_was_never_reviewed_is_amended_from_the_machines_rows(user
 
 def test_what_waits_or_is_anothers_is_not_amended(review, charlie_tenant):
     with pytest.raises(DomainError) as refusal:
-        amend_report(**working(review), job_id=review.job_id, why="doubt")
+        amend_report(**tenant_and_actor(review), job_id=review.job_id, why="doubt")
     assert refusal.value.code == "report_not_completed"
     with pytest.raises(NotFound):
         amend_report(
@@ -111,6 +123,6 @@ def test_what_waits_or_is_anothers_is_not_amended(review, charlie_tenant):
         )
     review.tenant.lab_report_human_review_enabled = False
     with pytest.raises(NotAllowed):
-        amend_report(**working(review), job_id=review.job_id, why="doubt")
+        amend_report(**tenant_and_actor(review), job_id=review.job_id, why="doubt")
 
     assert ParsingJob.objects.for_tenant(review.tenant).get().status == "pending_review"

@@ -9,13 +9,13 @@ from reports.models import ReviewComment
 from reports.operations.review_comments import comment_review
 from tests.factories.reports import make_review
 from tests.factories.users import make_user
-from tests.reports.desk import NORA, working
+from tests.reports.desk import NORA, tenant_and_actor
 
 
 @pytest.mark.django_db
 def test_a_remark_is_kept_of_a_row_or_of_the_whole_review(alice_tenant):
     review = make_review(user=make_user(tenant=alice_tenant), claimed_by=NORA)
-    given = {**working(review), "review_id": review.id}
+    given = {**tenant_and_actor(review), "review_id": review.id}
 
     comment_review(**given, text=" smudged ", position=0)
     comment_review(**given, text="call the lab")

@@ -28,7 +28,7 @@ from tests.factories.reports import (
 )
 from tests.factories.users import make_user
 from tests.outbox import emitted
-from tests.reports.desk import NORA, decide_all, ref_of, rows_of, sign, working
+from tests.reports.desk import NORA, decide_all, ref_of, rows_of, sign, tenant_and_actor
 
 pytestmark = pytest.mark.django_db
 
@@ -55,7 +55,7 @@ def notice():
 
 def test_pages_are_noted_once_each_in_order(review):
     for page in (2, 1, 2):
-        record_page_shown(**working(review), review_id=review.id, page=page)
+        record_page_shown(**tenant_and_actor(review), review_id=review.id, page=page)
 
     assert stored(review).pages_shown == [1, 2]
 
@@ -63,7 +63,7 @@ def test_pages_are_noted_once_each_in_order(review):
 @pytest.mark.parametrize("page", [0, 3])
 def test_a_page_the_report_lacks_is_refused(review, page):
     with pytest.raises(DomainError) as refusal:
-        record_page_shown(**working(review), review_id=review.id, page=page)
+        record_page_shown(**tenant_and_actor(review), review_id=review.id, page=page)
 
     assert refusal.value.code == "page_unknown"
     assert stored(review).pages_shown == []
@@ -72,21 +72,23 @@ def test_a_page_the_report_lacks_is_refused(review, page):
 @pytest.mark.parametrize("settle", [decide_identity, keep_duplicate])
 def test_what_is_settled_says_why(review, settle):
     with pytest.raises(DomainError) as refusal:
-        settle(**working(review), review_id=review.id, reason="  ")
+        settle(**tenant_and_actor(review), review_id=review.id, reason="  ")
     assert refusal.value.code == "reason_missing"
     assert (stored(review).identity_decided, stored(review).duplicate_decided) == (
         "",
         "",
     )
 
-    settle(**working(review), review_id=review.id, reason=" asked by phone ")
+    settle(**tenant_and_actor(review), review_id=review.id, reason=" asked by phone ")
 
     settled = stored(review)
     assert "asked by phone" in {settled.identity_decided, settled.duplicate_decided}
 
 
 def test_a_critical_value_is_acknowledged_with_who_was_told(review):
-    acknowledge_critical(**working(review), ref=ref_of(review), notice=notice())
+    acknowledge_critical(
+        **tenant_and_actor(review), ref=ref_of(review), notice=notice()
+    )
 
     told = rows_of(review)[0].acknowledged
     assert (told["told"], told["way"]) == ("Dr. Example", "phone")
@@ -99,7 +101,7 @@ def test_only_a_critical_row_as_it_stands_is_acknowledged(review):
         (RowRef(review.id, 9, 1), NotFound, "row_not_found"),
     ):
         with pytest.raises(error) as refusal:
-            acknowledge_critical(**working(review), ref=ref, notice=notice())
+            acknowledge_critical(**tenant_and_actor(review), ref=ref, notice=notice())
         assert refusal.value.code == code
 
     assert [row.acknowledged for row in rows_of(review)] == [None, None]
@@ -108,7 +110,7 @@ def test_only_a_critical_row_as_it_stands_is_acknowledged(review):
 def test_a_report_moves_to_another_user_and_the_audit_tells_both(alice_tenant):
     review = make_review(user=make_user(tenant=alice_tenant), claimed_by=NORA)
     other = make_user(tenant=alice_tenant)
-    given = {**working(review), "review_id": review.id, "reason": "a namesake"}
+    given = {**tenant_and_actor(review), "review_id": review.id, "reason": "a namesake"}
     before = review.job.user.uuid
     with pytest.raises(DomainError) as same:
         move_report(**given, user_id=before)
@@ -130,7 +132,11 @@ def test_a_replaced_duplicate_counts_no_more_once_the_new_one_is_signed(alice_te
     user = make_user(tenant=alice_tenant)
     older = make_parsing_job(user=user, status=ParsingJobStatus.COMPLETED)
     review = make_review(user=user, claimed_by=NORA)
-    given = {**working(review), "review_id": review.id, "reason": "a better scan"}
+    given = {
+        **tenant_and_actor(review),
+        "review_id": review.id,
+        "reason": "a better scan",
+    }
     with pytest.raises(NotFound) as unknown:
         replace_duplicate(**given, job_id=review.job_id)
     assert unknown.value.code == "duplicate_not_found"

@@ -12,7 +12,7 @@ from reports.operations.review_rows import edit_row
 from reports.queries import list_row_versions
 from tests.factories.reports import make_parsed, make_parsed_result, make_review
 from tests.factories.users import make_user
-from tests.reports.desk import NORA, ref_of, text_of, working
+from tests.reports.desk import NORA, ref_of, tenant_and_actor, text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +27,7 @@ def test_saving_a_row_takes_as_many_queries_however_long_the_report(alice_tenant
     ref, text = ref_of(review), replace(text_of(review), value="85")
 
     with CaptureQueriesContext(connection) as queries:
-        edit_row(**working(review), ref=ref, text=text)
+        edit_row(**tenant_and_actor(review), ref=ref, text=text)
 
     statements = [q["sql"] for q in queries if "SAVEPOINT" not in q["sql"]]
     assert len(statements) == 5  # and the audit line, past the ORM

@@ -53,8 +53,8 @@ from tests.reports.desk import (
     rows_of,
     sign,
     signature,
+    tenant_and_actor,
     text_of,
-    working,
 )
 
 pytestmark = pytest.mark.django_db
@@ -92,10 +92,14 @@ def refused(review):
 
 def test_a_signed_review_is_what_the_api_and_the_event_tell(review):
     edit_row(
-        **working(review), ref=ref_of(review), text=replace(text_of(review), value="85")
+        **tenant_and_actor(review),
+        ref=ref_of(review),
+        text=replace(text_of(review), value="85"),
     )
     assert values(review.tenant, review.job_id) == ["105", "105"]
-    exclude_row(**working(review), ref=ref_of(review, 1), reason="printed twice")
+    exclude_row(
+        **tenant_and_actor(review), ref=ref_of(review, 1), reason="printed twice"
+    )
     decide_all(review)
 
     sign_off = sign(review)
@@ -160,10 +164,12 @@ def test_a_review_is_signed_once_all_of_it_is_settled(user):
         "duplicate_undecided",
     }
 
-    decide_identity(**working(review), review_id=review.id, reason="typing slip")
-    keep_duplicate(**working(review), review_id=review.id, reason="sent twice")
+    decide_identity(
+        **tenant_and_actor(review), review_id=review.id, reason="typing slip"
+    )
+    keep_duplicate(**tenant_and_actor(review), review_id=review.id, reason="sent twice")
     notice = CriticalNotification(told="Dr. Example", at=timezone.now(), way="phone")
-    acknowledge_critical(**working(review), ref=ref_of(review), notice=notice)
+    acknowledge_critical(**tenant_and_actor(review), ref=ref_of(review), notice=notice)
     sign(review)
 
     assert parsing_job(tenant=user.tenant, job_id=review.job_id).is_reviewed
@@ -171,7 +177,7 @@ def test_a_review_is_signed_once_all_of_it_is_settled(user):
 
 def test_nothing_but_excluded_rows_can_not_be_signed(user):
     review = make_review(user=user, claimed_by=NORA)
-    exclude_row(**working(review), ref=ref_of(review), reason="a footer")
+    exclude_row(**tenant_and_actor(review), ref=ref_of(review), reason="a footer")
     decide_all(review)
 
     assert refused(review) == {"no_rows_left": ()}
@@ -183,7 +189,7 @@ def test_a_signature_needs_a_fresh_authentication(review, ago):
 
     with pytest.raises(DomainError) as refusal:
         approve_report(
-            **working(review),
+            **tenant_and_actor(review),
             review_id=review.id,
             signature=signature(authenticated_at=timezone.now() - ago),
         )
@@ -229,7 +235,7 @@ def test_a_change_behind_a_signature_is_found(review):
     ],
 )
 def test_a_rejected_report_fails_with_the_wires_reason(review, reason, wire):
-    reject_report(**working(review), review_id=review.id, reason=reason)
+    reject_report(**tenant_and_actor(review), review_id=review.id, reason=reason)
 
     job = parsing_job(tenant=review.tenant, job_id=review.job_id)
     (envelope,) = emitted(review.tenant)
@@ -250,7 +256,7 @@ def test_an_ended_review_takes_no_change(review):
 
 
 def decide_again(review):
-    choose_loinc(**working(review), ref=ref_of(review), loinc_code=None)
+    choose_loinc(**tenant_and_actor(review), ref=ref_of(review), loinc_code=None)
 
 
 def test_a_signature_can_not_be_changed_or_deleted_but_goes_with_its_user(review):
