@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from portal.docs.pages import list_pages
 from tests.browser.conftest import PHONE, complaints
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -37,3 +38,11 @@ def test_a_phone_has_the_pages_and_sections_in_menus(visit):
             "link", name="Glossary"
         ).click()
         page.get_by_role("heading", name="Glossary", level=1).wait_for()
+
+
+@pytest.mark.parametrize("slug", list_pages())
+def test_each_page_is_sound_in_every_look(visit, slug):
+    with visit.page() as page:
+        page.goto(f"/docs/{slug}/")
+
+        assert complaints(page) == []
