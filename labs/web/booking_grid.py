@@ -107,10 +107,12 @@ class Grid:
     @property
     def previous_start(self) -> date | None:
         """Return the first day of the previous 14 days, or None from today."""
-        return max(self.today, self.first_day - WINDOW) if self.can_go_back else None
+        return (
+            max(self.today, self.first_day - WINDOW) if self.has_earlier_days else None
+        )
 
     @property
-    def can_go_back(self) -> bool:
+    def has_earlier_days(self) -> bool:
         """Return whether earlier days can be shown."""
         return self.first_day > self.today
 

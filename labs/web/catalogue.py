@@ -113,7 +113,7 @@ def marker_list(request: TenantRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.CATALOGUE, write=True)
-def archive(request: TenantRequest, lab_test_id: str) -> HttpResponse:
+def archive_panel_dialog(request: TenantRequest, lab_test_id: str) -> HttpResponse:
     panel = _get_panel(request, lab_test_id)
     back = page_url(request, "labs:tests")
     if request.method == "POST":
@@ -139,7 +139,7 @@ def archive(request: TenantRequest, lab_test_id: str) -> HttpResponse:
 
 @require_POST
 @require_right(Area.CATALOGUE, write=True)
-def unarchive(request: TenantRequest, lab_test_id: str) -> HttpResponse:
+def restore_panel(request: TenantRequest, lab_test_id: str) -> HttpResponse:
     panel = _get_panel(request, lab_test_id)
     try:
         unarchive_lab_test(

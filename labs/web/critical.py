@@ -143,7 +143,7 @@ def critical_queue(request: TenantRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS)
-def acknowledge(request: TenantRequest, alert_id: int) -> HttpResponse:
+def acknowledge_result_dialog(request: TenantRequest, alert_id: int) -> HttpResponse:
     """Acknowledge a critical result; for clinicians."""
     alert = find_alert(tenant=request.tenant, alert_id=alert_id)
     # Only now: what another team has is not there, whatever the role.

@@ -80,7 +80,9 @@ urlpatterns = [
     path("users/<str:user_id>/results/", results.user_results, name="user_results"),
     path("critical/", critical.critical_queue, name="critical"),
     path(
-        "critical/<int:alert_id>/acknowledge/", critical.acknowledge, name="acknowledge"
+        "critical/<int:alert_id>/acknowledge/",
+        critical.acknowledge_result_dialog,
+        name="acknowledge",
     ),
     path(
         "orders/<uuid:order_id>/requisition/",
@@ -179,9 +181,15 @@ urlpatterns = [
         papers.download_panel_instructions,
         name="panel_instructions",
     ),
-    path("lab-tests/<str:lab_test_id>/archive/", catalogue.archive, name="archive"),
     path(
-        "lab-tests/<str:lab_test_id>/unarchive/", catalogue.unarchive, name="unarchive"
+        "lab-tests/<str:lab_test_id>/archive/",
+        catalogue.archive_panel_dialog,
+        name="archive",
+    ),
+    path(
+        "lab-tests/<str:lab_test_id>/unarchive/",
+        catalogue.restore_panel,
+        name="unarchive",
     ),
     path("lab-accounts/", accounts.account_list, name="accounts"),
     path("lab-accounts/add/", accounts.add_account, name="add_account"),
