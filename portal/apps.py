@@ -18,7 +18,7 @@ class PortalConfig(AppConfig):
 
         from accounts.states import Area
         from portal import checks  # noqa: F401 - importing registers them
-        from portal.lib.outages import look_after_connections
+        from portal.lib.outages import drop_dead_connections_on_request
         from portal.lib.registry import (
             Destination,
             destinations,
@@ -53,7 +53,7 @@ class PortalConfig(AppConfig):
             {"Session": "order drafts, encrypted and at most 12 hours old"},
         )
         self._register_retention_rules()
-        look_after_connections()
+        drop_dead_connections_on_request()
         if settings.SENTRY_DSN:
             from portal.fault_reports import report_faults
 

@@ -2,8 +2,8 @@
 
 Anybody may send DATA_UPLOAD_MAX_MEMORY_SIZE bytes. More is for those alone whom the
 page or call of the path can identify: portal.server asks here before it keeps more than
-that of anyone. Must not be here: what one page takes (`takes_body`, beside the page) or
-one call (`body_max_bytes`, at its view).
+that of anyone. Must not be here: what one page takes (`accepts_body`, beside the page)
+or one call (`body_max_bytes`, at its view).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class CallerLimit(WSGIHandler):
                 return refusal.render()
             limit = view.cls.body_max_bytes
         else:
-            at_most, knows = getattr(view, "takes_body", (limit, is_signed_in))
+            at_most, knows = getattr(view, "accepts_body", (limit, is_signed_in))
             limit = at_most if knows(request, **match.kwargs) else limit
         if int(request.META["CONTENT_LENGTH"]) > limit:
             return _too_large(request, limit)

@@ -52,7 +52,7 @@ class RangeBar(NamedTuple):
     mark: float
 
 
-def lay_range_bar(
+def compute_range_bar(
     value: float, *, low: float | None, high: float | None
 ) -> RangeBar | None:
     """Lay out a range bar RANGE_BAR_WIDTH wide, for pages and for papers.
@@ -83,7 +83,7 @@ def range_bar(
     value: float, *, low: float | None, high: float | None, unit: str = ""
 ) -> SafeString:
     """Draw where a value lies: below, within or above its reference range."""
-    bar = lay_range_bar(value, low=low, high=high)
+    bar = compute_range_bar(value, low=low, high=high)
     if bar is None:
         return SafeString("")
     _below, within, above = bar.zones
@@ -197,7 +197,7 @@ def day_strip(days: Sequence[bool], *, says: str) -> SafeString:
     )
 
 
-def ledger_bars(
+def source_priority_bars(
     won: Sequence[tuple[float, float, int, str]],
     lost: Sequence[tuple[float, float, int, str]],
     *,

@@ -14,7 +14,7 @@ from django.utils import translation
 
 from portal.lib.api.json import MEDIA_TYPE, dump_json
 from portal.lib.errors import Unavailable
-from portal.lib.outages import distrust_connection, is_outage
+from portal.lib.outages import is_outage, mark_connection_suspect
 from portal.lib.time_limits import RETRY_AFTER_S, is_out_of_time
 from portal.lib.translation import gettext_lazy
 from portal.middleware import is_api_path
@@ -68,7 +68,7 @@ def fault(request: HttpRequest) -> HttpResponse:
             gettext_lazy("The request took too long. Try again."),
         )
     if is_outage(error):
-        distrust_connection()
+        mark_connection_suspect()
         return _unavailable(
             request,
             "unavailable",

@@ -37,19 +37,19 @@ class Rotation:
     unreadable: int = 0
 
 
-def rotate_encryption(*, only_look: bool = False) -> Iterator[Rotation]:
+def rotate_encryption(*, check_only: bool = False) -> Iterator[Rotation]:
     """Put every stored secret under the newest key, table by table.
 
     In batches of BATCH rows, each a transaction of its own, so that a run that was cut
     short is simply run again: what is under the newest key is left alone. What no key
-    opens is counted and left too. `only_look` writes nothing. Source: Ours.
+    opens is counted and left too. `check_only` writes nothing. Source: Ours.
     """
     for label, table in encrypted_tables:
         with across_tenants(why="keys are the installation's, not a tenant's"):
-            yield _rotate_table(label, table, only_look=only_look)
+            yield _rotate_table(label, table, check_only=check_only)
 
 
-def _rotate_table(label: str, table: EncryptedTable, *, only_look: bool) -> Rotation:
+def _rotate_table(label: str, table: EncryptedTable, *, check_only: bool) -> Rotation:
     model: Any = apps.get_model(label)
     done = Rotation(label)
     last = None
@@ -60,14 +60,14 @@ def _rotate_table(label: str, table: EncryptedTable, *, only_look: bool) -> Rota
                 rows = rows.filter(pk__gt=last)
             batch = list(rows[:BATCH])
             for row in batch:
-                _rotate_row(row, table, done, only_look=only_look)
+                _rotate_row(row, table, done, check_only=check_only)
         if len(batch) < BATCH:
             return done
         last = batch[-1].pk
 
 
 def _rotate_row(
-    row: Model, table: EncryptedTable, done: Rotation, *, only_look: bool
+    row: Model, table: EncryptedTable, done: Rotation, *, check_only: bool
 ) -> None:
     done.rows += 1
     try:
@@ -77,7 +77,7 @@ def _rotate_row(
         return
     if changed:
         done.renewed += 1
-        if not only_look:
+        if not check_only:
             type(row)._base_manager.filter(pk=row.pk).update(**changed)
 
 

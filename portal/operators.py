@@ -118,9 +118,9 @@ class OperatorsSite(UnfoldAdminSite):
 
 def show_health(request: HttpRequest) -> TemplateResponse:
     """What `manage.py doctor` says, from where this page is served."""
-    from portal.health import look_at_all
+    from portal.health import run_all_checks
 
-    looked = look_at_all()
+    looked = run_all_checks()
     return TemplateResponse(
         request,
         "admin/doctor.html",

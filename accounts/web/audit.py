@@ -37,7 +37,7 @@ from accounts.web.audit_words import (
     list_changes,
 )
 from accounts.web.rights import require_right
-from portal.lib.csv_files import csv_file, csv_instant, inert
+from portal.lib.csv_files import csv_file, csv_instant, escape_formula
 from portal.lib.errors import NotFound
 from portal.lib.registry import user_books
 from portal.lib.tenancy import as_tenant
@@ -410,7 +410,7 @@ def _write_csv(chunks: Iterable[Sequence[AuditEntry]]) -> Iterator[bytes]:
             *cells, changes, request_id = _entry_cells(each)
             told = json.dumps(changes, ensure_ascii=False) if changes else ""
             cells += [told, request_id, describe_entry(each)]
-            writer.writerow("" if c is None else inert(str(c)) for c in cells)
+            writer.writerow("" if c is None else escape_formula(str(c)) for c in cells)
         yield text.getvalue().encode()
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # Below what servers commonly keep an idle connection open, so that none is used dying.
 KEPT_S = 4.0
-LOOKED_UP_S = 10.0
+LOOKUP_TTL_S = 10.0
 # How long an address may take until the next one is tried beside it (RFC 8305).
 STAGGER_S = 0.25
 ADDRESSES_MAX = 8
@@ -261,15 +261,15 @@ class Connections:
         if lookup is None:
             lookup = asyncio.create_task(_resolve(origin))
             self._lookups[origin] = lookup
-            lookup.add_done_callback(partial(self._looked_up, origin))
+            lookup.add_done_callback(partial(self._keep_lookup, origin))
         # Who gives up leaves the others waiting for it.
         return await asyncio.shield(lookup)
 
-    def _looked_up(self, origin: Origin, lookup: asyncio.Task[list[_Target]]) -> None:
+    def _keep_lookup(self, origin: Origin, lookup: asyncio.Task[list[_Target]]) -> None:
         if lookup.cancelled() or lookup.exception() is not None:
             self._lookups.pop(origin, None)
         else:
-            lookup.get_loop().call_later(LOOKED_UP_S, self._lookups.pop, origin, None)
+            lookup.get_loop().call_later(LOOKUP_TTL_S, self._lookups.pop, origin, None)
 
     async def _start(
         self, origin: Origin, opened: tuple[socket.socket, str]

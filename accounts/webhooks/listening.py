@@ -57,7 +57,7 @@ class Listener:
         """Take one message."""
         body = await request.read()
         message_id = request.headers.get("webhook-id", "")
-        reason = await self._why_not(request, message_id, body)
+        reason = await self._find_rejection_reason(request, message_id, body)
         status = int(request.match_info.get("status", _NO_CONTENT))
         if reason:
             status = _UNAUTHORIZED
@@ -66,7 +66,9 @@ class Listener:
             self._say(_indented(body))
         return web.Response(status=status)
 
-    async def _why_not(self, request: web.Request, message_id: str, body: bytes) -> str:
+    async def _find_rejection_reason(
+        self, request: web.Request, message_id: str, body: bytes
+    ) -> str:
         """Why the signature is not taken, or nothing."""
         reason = self._check(request, message_id, body)
         if reason:

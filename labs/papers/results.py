@@ -23,7 +23,7 @@ from labs.papers.typeface import BOLD, REGULAR, break_lines
 from labs.states.catalogue import ResultType, SampleType
 from labs.states.orders import Interpretation
 from labs.states.results import FailureType, ResultStatus
-from portal.charts import RANGE_BAR_WIDTH, lay_range_bar
+from portal.charts import RANGE_BAR_WIDTH, compute_range_bar
 from portal.lib.units import show_units
 from users.states import Gender
 
@@ -270,7 +270,9 @@ def result_flag_words(row: Result) -> str:
 def _draw_range_bar(sheet: Sheet, row: Result, *, x: float) -> None:
     if row.type != ResultType.NUMERIC or row.value is None:
         return
-    bar = lay_range_bar(row.value, low=row.min_range_value, high=row.max_range_value)
+    bar = compute_range_bar(
+        row.value, low=row.min_range_value, high=row.max_range_value
+    )
     if bar is not None:
         base = PAGE_HEIGHT - sheet.y - _SIZE - 1
         sheet.draw(lambda canvas: _draw_bar_shapes(canvas, bar, x=x, y=base))

@@ -45,7 +45,7 @@ from labs.web.order_steps import (
     submit_user_step,
 )
 from portal.lib.errors import Conflict, DomainError
-from portal.lib.idempotency import take_turn, turn_lost
+from portal.lib.idempotency import key_in_use_error, take_turn
 from portal.lib.web import go_to, page_url
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ def _place_order_once(request: TenantRequest, entry: OrderEntry) -> str:
                 tenant=request.tenant, actor=request.actor, wanted=wanted
             )
             if not turn.keep(status=200, body=str(order.pk).encode()):
-                raise turn_lost()
+                raise key_in_use_error()
     return str(order.pk)
 
 

@@ -47,7 +47,7 @@ from labs.web.inbound_overview import count_inbound_waiting
 from labs.web.order_rows import PLATFORM_WORDS, format_account_name
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import Pager, asked_offset, go_to, page_url, render_page
+from portal.lib.web import Pager, go_to, page_url, read_offset, render_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,7 +130,7 @@ def unmatched_list(request: TenantRequest) -> HttpResponse:
     """Show a tab's reports or messages, newest first, without names."""
     tab = request.GET.get("tab", "")
     tab = tab if tab in _TABS else str(MatchStatus.UNMATCHED)
-    offset = asked_offset(request)
+    offset = read_offset(request)
     rows: Sequence[InboundReport | InboundMessage]
     if tab == PROBLEMS:
         rows, total = list_messages_to_review(

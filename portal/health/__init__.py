@@ -54,7 +54,7 @@ class Check:
     """A question about the running server; `for_ready` puts it into /readyz."""
 
     name: str
-    look: Callable[[], Finding]
+    run: Callable[[], Finding]
     needs_database: bool = False
     for_ready: bool = False
 
@@ -332,27 +332,27 @@ CHECKS = (
 )
 
 
-NOT_LOOKED_AT = Finding(False, "Skipped: needs the database.")
+SKIPPED = Finding(False, "Skipped: needs the database.")
 
 
-def look_at_all() -> list[tuple[Check, str, Finding]]:
+def run_all_checks() -> list[tuple[Check, str, Finding]]:
     """Every check in order, as (check, ok, warn, fail or skip, what it found)."""
-    found = dict(look_at(CHECKS))
+    found = dict(run_checks(CHECKS))
     return [
         (check, found[check].state, found[check])
         if check in found
-        else (check, "skip", NOT_LOOKED_AT)
+        else (check, "skip", SKIPPED)
         for check in CHECKS
     ]
 
 
-def look_at(checks: tuple[Check, ...]) -> Iterator[tuple[Check, Finding]]:
+def run_checks(checks: tuple[Check, ...]) -> Iterator[tuple[Check, Finding]]:
     """Run checks in order; those that need a database that failed are left out."""
     failed: set[str] = set()
     for check in checks:
         if check.needs_database and "database" in failed:
             continue
-        finding = check.look()
+        finding = check.run()
         if finding.state == "fail":
             failed.add(check.name)
         yield check, finding
@@ -370,7 +370,7 @@ def readyz(_request: HttpRequest) -> HttpResponse:
     """200 when database, migrations and workers are well, else 503 with their names."""
     asked = tuple(check for check in CHECKS if check.for_ready)
     failed = [
-        check.name for check, finding in look_at(asked) if finding.state == "fail"
+        check.name for check, finding in run_checks(asked) if finding.state == "fail"
     ]
     if failed:
         return _answer(503, {"status": "failing", "failed": failed})

@@ -53,7 +53,7 @@ ABOVE_TEAMS = "admin/"
 
 
 @dataclass(frozen=True, slots=True)
-class Doors:
+class Endpoints:
     """Routes with a parameter, by who guards them."""
 
     api: list[str]
@@ -61,7 +61,7 @@ class Doors:
     pages: list[str]
 
 
-def named_views(
+def list_named_views(
     resolver: Any = None, prefix: str = "", space: str = ""
 ) -> Iterator[tuple[str, str, Any]]:
     """Each URL as (route text, name, view)."""
@@ -69,16 +69,16 @@ def named_views(
         route = prefix + str(entry.pattern)
         if isinstance(entry, URLResolver):
             inner = f"{entry.namespace}:" if entry.namespace else ""
-            yield from named_views(entry, route, space + inner)
+            yield from list_named_views(entry, route, space + inner)
         elif isinstance(entry, URLPattern):
             yield route, f"{space}{entry.name}", entry.callback
 
 
-def doors() -> Doors:
+def list_endpoints() -> Endpoints:
     """Every URL that names something in its path, but those that are open to all."""
     named = [
         route
-        for route, name, _ in named_views()
+        for route, name, _ in list_named_views()
         if PARAMETER.search(route)
         and not route.startswith(ABOVE_TEAMS)
         and name.rpartition(":")[2] not in OPEN
@@ -86,15 +86,15 @@ def doors() -> Doors:
     api = [r for r in named if r.startswith(("v2/", "v3/", "lab_report/"))]
     management = [r for r in named if r.startswith("v1/")]
     pages = [r for r in named if r not in {*api, *management}]
-    return Doors(api, management, pages)
+    return Endpoints(api, management, pages)
 
 
-def parameters(route: str) -> set[str]:
+def list_parameters(route: str) -> set[str]:
     """The names in a route."""
     return {a or b for a, b in PARAMETER.findall(route)}
 
 
-def fill(route: str, samples: dict[str, str]) -> str:
+def fill_route(route: str, samples: dict[str, str]) -> str:
     """Put samples into a route; a parameter without one is a KeyError."""
     path = PARAMETER.sub(lambda found: samples[found[1] or found[2]], route)
     return "/" + path.replace("^", "").replace("/?$", "").replace("$", "").replace(

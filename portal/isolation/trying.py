@@ -32,10 +32,10 @@ from accounts.states import Environment, Role, allows
 from portal.isolation.doors import (
     METHODS,
     OF_THE_TEAM,
-    doors,
-    fill,
-    named_views,
-    parameters,
+    fill_route,
+    list_endpoints,
+    list_named_views,
+    list_parameters,
 )
 from portal.isolation.models import IsolationRun
 from portal.lib.actor import Actor
@@ -118,7 +118,7 @@ class Findings:
     tables: int = 0
     rows: int = 0
 
-    def note(self, sweep: str, who: str, knocked: _Knock, right: set[int]) -> None:
+    def note(self, sweep: str, who: str, knocked: _Call, right: set[int]) -> None:
         """Count an answer; one of a method that is not served tells nothing."""
         self.visitors.add(who)
         if knocked.status in right:
@@ -128,13 +128,15 @@ class Findings:
 
 
 @dataclass(frozen=True, slots=True)
-class _Knock:
+class _Call:
     route: str
     method: str
     status: int
 
 
-def try_isolation(*, tenant: Tenant, tell: Callable[[str], None]) -> Findings:
+def probe_isolation(
+    *, tenant: Tenant, report_progress: Callable[[str], None]
+) -> Findings:
     """Knock at every door with ids of this tenant, as those who must not come in.
 
     In a sandbox by every method; in production by those that only read, since of a
@@ -163,13 +165,13 @@ def try_isolation(*, tenant: Tenant, tell: Callable[[str], None]) -> Findings:
         with across_tenants(why="a stranger is made, and ids of the tenant are read"):
             samples = find_samples(tenant)
             stranger = _make_team()
-            visitors = _Visitors(stranger, tenant, host)
-        tell("strangers")
-        _try_strangers(findings, visitors, samples)
-        tell("roles")
-        _try_roles(findings, visitors, samples, stranger)
-        tell("tables")
-        _try_tables(findings, stranger)
+            visitors = _Callers(stranger, tenant, host)
+        report_progress("strangers")
+        _probe_as_strangers(findings, visitors, samples)
+        report_progress("roles")
+        _probe_as_roles(findings, visitors, samples, stranger)
+        report_progress("tables")
+        _probe_tables(findings, stranger)
         transaction.set_rollback(True)
     clear_key_cache()
     return findings
@@ -189,13 +191,15 @@ def find_tenant(*, environment: str, slug: str = "") -> Tenant | None:
     return tenants.first()
 
 
-def report_isolation(*, tenant: Tenant, tell: Callable[[str], None]) -> IsolationRun:
+def report_isolation(
+    *, tenant: Tenant, report_progress: Callable[[str], None]
+) -> IsolationRun:
     """Try it with ids of this tenant and keep what came of it.
 
-    Source: Issue "Trust", 4; as try_isolation.
+    Source: Issue "Trust", 4; as probe_isolation.
     """
     began = time.monotonic()
-    found = try_isolation(tenant=tenant, tell=tell)
+    found = probe_isolation(tenant=tenant, report_progress=report_progress)
     old = IsolationRun.objects.order_by("-at").values("pk")[RUNS_KEPT - 1 :]
     IsolationRun.objects.filter(pk__in=list(old.values_list("pk", flat=True))).delete()
     return IsolationRun.objects.create(
@@ -251,7 +255,7 @@ def find_samples(tenant: Tenant) -> dict[str, str]:
     return samples
 
 
-class _Visitors:
+class _Callers:
     """Clients of those who must find nothing."""
 
     def __init__(self, stranger: Team, tenant: Tenant, host: str) -> None:
@@ -290,10 +294,10 @@ class _Visitors:
         )
 
 
-def _try_strangers(
-    findings: Findings, visitors: _Visitors, samples: dict[str, str]
+def _probe_as_strangers(
+    findings: Findings, visitors: _Callers, samples: dict[str, str]
 ) -> None:
-    found = doors()
+    found = list_endpoints()
     strangers = {
         "a key of another team": visitors.stranger,
         "a key of the other environment": visitors.other_environment,
@@ -322,28 +326,28 @@ def _try_strangers(
     untried: set[str] = set()
     for sweep, routes, clients, right in sweeps:
         for route in routes:
-            if not parameters(route) <= samples.keys():
+            if not list_parameters(route) <= samples.keys():
                 untried.add(route)
                 continue
             tried.add(route)
             for who, client in clients.items():
                 if route.startswith(OF_THE_TEAM) and "environment" in who:
                     continue
-                for knocked in _knock(client, route, samples, findings.methods):
+                for knocked in _call_route(client, route, samples, findings.methods):
                     findings.note(sweep, who, knocked, right)
     findings.doors = len(tried)
     findings.untried = sorted(untried)
 
 
-def _try_roles(
-    findings: Findings, visitors: _Visitors, samples: dict[str, str], team: Team
+def _probe_as_roles(
+    findings: Findings, visitors: _Callers, samples: dict[str, str], team: Team
 ) -> None:
     """Every page of a team that says what it needs, as each role that has not that."""
     here = {**dict.fromkeys({*ROWS, *TEAM_ROWS}, "1"), **samples}
     here |= {"team_slug": team.slug, "environment": Environment.SANDBOX.value}
     pages = [
         (route, view.needs)
-        for route, _, view in named_views()
+        for route, _, view in list_named_views()
         if route.startswith("t/<") and hasattr(view, "needs")
     ]
     for role in ROLES:
@@ -358,13 +362,13 @@ def _try_roles(
                 )
                 for area, write in needs
             )
-            if may or not parameters(route) <= here.keys():
+            if may or not list_parameters(route) <= here.keys():
                 continue
-            for knocked in _knock(client, route, here, ("get", "post")):
+            for knocked in _call_route(client, route, here, ("get", "post")):
                 findings.note("roles", f"the role {role.label}", knocked, {403})
 
 
-def _try_tables(findings: Findings, stranger: Team) -> None:
+def _probe_tables(findings: Findings, stranger: Team) -> None:
     """What PostgreSQL shows the stranger of fenced tables, asked in plain SQL."""
     tables = fenced_tables()
     with across_tenants(why="the rows that are to be hidden are counted"):
@@ -391,11 +395,11 @@ def _count(table: str) -> int:
     return int(number)
 
 
-def _knock(
+def _call_route(
     client: Client, route: str, samples: dict[str, str], methods: tuple[str, ...]
-) -> Iterator[_Knock]:
+) -> Iterator[_Call]:
     """Call a door by each method, and undo what each call did."""
-    path = fill(route, samples)
+    path = fill_route(route, samples)
     signed_in = client.cookies.get(settings.SESSION_COOKIE_NAME)
     session = signed_in.value if signed_in else None
     for method in methods:
@@ -405,7 +409,7 @@ def _knock(
             transaction.set_rollback(True)
         if session:
             client.cookies[settings.SESSION_COOKIE_NAME] = session
-        yield _Knock(route, method, status)
+        yield _Call(route, method, status)
 
 
 def _make_team() -> Team:

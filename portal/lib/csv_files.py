@@ -29,7 +29,7 @@ def csv_file(
     response["Content-Disposition"] = f'attachment; filename="{name}-{day}.csv"'
     writer = csv.writer(response)
     writer.writerow(columns)
-    writer.writerows([inert(cell) for cell in row] for row in rows)
+    writer.writerows([escape_formula(cell) for cell in row] for row in rows)
     return response
 
 
@@ -40,6 +40,6 @@ def csv_instant(at: datetime | None) -> str:
     return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def inert(cell: str) -> str:
+def escape_formula(cell: str) -> str:
     """A cell of text that no spreadsheet takes for a formula."""
     return f"'{cell}" if cell.startswith(_FORMULA) else cell

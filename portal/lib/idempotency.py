@@ -150,7 +150,7 @@ def _give_up(claim: IdempotentAnswer, tenant: Tenant) -> None:
             _still_claimed(claim).delete()
 
 
-def turn_lost() -> Conflict:
+def key_in_use_error() -> Conflict:
     """The refusal of a call whose key another one executes.
 
     Source: Contract 1.6.
@@ -196,7 +196,7 @@ def _answer_of(row: IdempotentAnswer, wanted: dict[str, Any]) -> tuple[int, byte
             place="header",
         )
     if row.status is None:
-        raise turn_lost()
+        raise key_in_use_error()
     return row.status, bytes(row.body or b"")
 
 

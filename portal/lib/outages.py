@@ -85,12 +85,12 @@ def _has_ended(raw: psycopg.Connection[Any]) -> bool:
     return True
 
 
-def look_after_connections() -> None:
+def drop_dead_connections_on_request() -> None:
     """Begin to drop dead connections where requests begin, in this process."""
     request_started.connect(drop_dead_connection, dispatch_uid="drop_dead_connection")
 
 
-def distrust_connection() -> None:
+def mark_connection_suspect() -> None:
     """Let Django test the connection at the end of the request, and close a broken one.
 
     It does so by itself after faults of its own cursors, not of psycopg's.

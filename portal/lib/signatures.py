@@ -32,7 +32,7 @@ def sign(document: bytes) -> Signature:
 
 
 def is_signed(document: bytes, signature: Signature) -> bool:
-    """Whether the key of the signature did sign these bytes; whose it is, is_ours."""
+    """Return whether the signature's key signed these bytes; see is_own_signature."""
     try:
         key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(signature.public_key))
         key.verify(bytes.fromhex(signature.signature), document)
@@ -41,7 +41,7 @@ def is_signed(document: bytes, signature: Signature) -> bool:
     return True
 
 
-def is_ours(signature: Signature) -> bool:
+def is_own_signature(signature: Signature) -> bool:
     """Whether the key is one of the installation's present or fallback keys."""
     return signature.public_key in map(_public, _private_keys())
 

@@ -52,7 +52,7 @@ def is_signed_in(request: HttpRequest, **_path: Any) -> bool:
     return request.user.is_authenticated
 
 
-def takes_body(
+def accepts_body(
     max_bytes: int, *, of: Callable[..., bool] = is_signed_in
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Let a page take bodies of so many bytes, of those alone that `of` knows.
@@ -62,7 +62,7 @@ def takes_body(
     """
 
     def mark(view: Callable[P, R]) -> Callable[P, R]:
-        view.takes_body = (max_bytes, of)  # type: ignore[attr-defined]  # as Django marks views
+        view.accepts_body = (max_bytes, of)  # type: ignore[attr-defined]  # as Django marks views
         return view
 
     return mark
@@ -144,7 +144,7 @@ class PageStep:
     is_here: bool
 
 
-def asked_offset(request: HttpRequest) -> int:
+def read_offset(request: HttpRequest) -> int:
     """How many rows the query's `offset` skips; 0 for what is no such number."""
     asked = request.GET.get("offset", "")
     return int(asked) if _OFFSET.fullmatch(asked) else 0

@@ -69,7 +69,7 @@ class WorkerDatabase(PsycopgConnector):
 
     async def open_async(self, pool: Any = None) -> None:
         """Open the pool, once the database answers."""
-        await self._patiently(self._open_pool)
+        await self._retry_while_away(self._open_pool)
 
     async def close_async(self) -> None:
         if self._restoring is not None:
@@ -77,30 +77,32 @@ class WorkerDatabase(PsycopgConnector):
         await super().close_async()
 
     async def execute_query_async(self, query: Any, **arguments: Any) -> None:
-        await self._patiently(super().execute_query_async, query, **arguments)
+        await self._retry_while_away(super().execute_query_async, query, **arguments)
 
     async def execute_query_one_async(
         self, query: Any, **arguments: Any
     ) -> dict[str, Any]:
         ask = super().execute_query_one_async
-        found: dict[str, Any] = await self._patiently(ask, query, **arguments)
+        found: dict[str, Any] = await self._retry_while_away(ask, query, **arguments)
         return found
 
     async def execute_query_all_async(
         self, query: Any, **arguments: Any
     ) -> list[dict[str, Any]]:
         ask = super().execute_query_all_async
-        found: list[dict[str, Any]] = await self._patiently(ask, query, **arguments)
+        found: list[dict[str, Any]] = await self._retry_while_away(
+            ask, query, **arguments
+        )
         return found
 
     async def listen_notify(self, *given: Any, **named: Any) -> None:
         try:
-            await self._patiently(super().listen_notify, *given, **named)
+            await self._retry_while_away(super().listen_notify, *given, **named)
         except ConnectorException:
             if not self.is_stopped:
                 raise
 
-    async def _patiently(
+    async def _retry_while_away(
         self, ask: Callable[..., Awaitable[Any]], *given: Any, **named: Any
     ) -> Any:
         while True:

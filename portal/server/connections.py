@@ -151,7 +151,7 @@ class BoundedConnection(HttpToolsProtocol):
         """Whether a request has come whose answer is not complete."""
         return self.cycle is not None and not self.cycle.response_complete
 
-    def look_at_the_clock(self, now: float) -> None:
+    def close_if_timed_out(self, now: float) -> None:
         """Close what is past its deadline, and what does not take its answer."""
         if self.deadline is not None and now > self.deadline and not self.is_answering:
             if self.transport.is_closing():  # what it was sent is still not taken
@@ -177,7 +177,7 @@ def sweep(loop: asyncio.AbstractEventLoop) -> None:
     """Look at every connection's deadline, now and each SWEEP_S."""
     now = loop.time()
     for connection in tuple(_open):
-        connection.look_at_the_clock(now)
+        connection.close_if_timed_out(now)
     loop.call_later(SWEEP_S, sweep, loop)
 
 

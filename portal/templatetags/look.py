@@ -19,7 +19,7 @@ from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from portal.highlighting import colour_json, write_json
+from portal.highlighting import format_json, highlight_json
 from portal.lib import web
 from portal.lib.units import show_units
 from portal.pills import find_pill, words
@@ -299,8 +299,8 @@ def codebox(content: SafeString, title: str, label: str = "") -> SafeString:
 @register.simple_tag
 def json_box(title: str, value: object) -> SafeString:
     """A value as JSON in colours, under its title, with a button that copies it."""
-    text = write_json(value)
-    return _codebox(title, title, text, colour_json(text))
+    text = format_json(value)
+    return _codebox(title, title, text, highlight_json(text))
 
 
 def _codebox(title: str, label: str, text: str, shown: SafeString) -> SafeString:

@@ -20,10 +20,10 @@ from accounts.web.saved_views import build_views_row
 from portal.lib.errors import DomainError, NotAllowed
 from portal.lib.web import (
     Pager,
+    accepts_body,
     go_to,
     page_url,
     render_page,
-    takes_body,
     wants_fragment,
 )
 from reports.operations.reports import MAX_BYTES, ReportRequest, submit_report
@@ -102,7 +102,7 @@ def report_list(request: TenantRequest) -> HttpResponse:
     )
 
 
-@takes_body(2 * MAX_BYTES)  # what is a little too large still gets its sentence
+@accepts_body(2 * MAX_BYTES)  # what is a little too large still gets its sentence
 @require_http_methods(["GET", "POST"])
 @require_right(Area.REPORTS, write=True)
 def upload(request: TenantRequest) -> HttpResponse:

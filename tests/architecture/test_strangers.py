@@ -36,11 +36,11 @@ from portal.isolation.doors import (
     METHODS,
     PUBLIC,
     TEAM_WIDE,
-    Doors,
-    doors,
-    fill,
-    named_views,
-    parameters,
+    Endpoints,
+    fill_route,
+    list_endpoints,
+    list_named_views,
+    list_parameters,
 )
 from portal.isolation.models import IsolationRun
 from portal.isolation.trying import ROWS, TEAM_ROWS, WORDS, report_isolation
@@ -76,7 +76,7 @@ from users.operations.user_export import request_export
 if TYPE_CHECKING:
     from accounts.models import Tenant
 
-DOORS = doors()
+DOORS = list_endpoints()
 API, MANAGEMENT, PAGES = DOORS.api, DOORS.management, DOORS.pages
 
 
@@ -206,7 +206,7 @@ def served(view: Any) -> set[str]:
 
 
 SERVED: dict[str, set[str]] = {}
-for _route, _, _view in named_views():
+for _route, _, _view in list_named_views():
     SERVED[_route] = SERVED.get(_route, set()) | served(_view)
 
 
@@ -222,16 +222,16 @@ def test_strangers_and_roles_are_refused_at_every_door(
 ):
     # By one role of seven: test_roles calls as each.
     monkeypatch.setattr(trying, "ROLES", (Role.VIEWER,))
-    knock = trying._knock
+    knock = trying._call_route
 
     def knock_where_it_is_served(client, route, here, methods):
         asked = [method for method in methods if method in SERVED[route]]
         return knock(client, route, here, asked)
 
-    monkeypatch.setattr(trying, "_knock", knock_where_it_is_served)
+    monkeypatch.setattr(trying, "_call_route", knock_where_it_is_served)
     before = everything()
 
-    run = report_isolation(tenant=alice_tenant, tell=lambda _step: None)
+    run = report_isolation(tenant=alice_tenant, report_progress=lambda _step: None)
 
     # A door that nothing was tried at lacks a row in `samples`, or a line of ROWS.
     assert (run.open, run.untried) == ([], [])
@@ -243,7 +243,9 @@ def test_strangers_and_roles_are_refused_at_every_door(
 
 @pytest.mark.django_db
 def test_what_is_not_refused_is_told(samples, alice_tenant, monkeypatch, capsys):
-    monkeypatch.setattr(trying, "doors", lambda: Doors(["v2/providers/?$"], [], []))
+    monkeypatch.setattr(
+        trying, "list_endpoints", lambda: Endpoints(["v2/providers/?$"], [], [])
+    )
     monkeypatch.setattr(trying, "ROLES", ())
 
     with pytest.raises(SystemExit) as ended:
@@ -261,7 +263,7 @@ def test_what_is_not_refused_is_told(samples, alice_tenant, monkeypatch, capsys)
 OBJECT_PAGES = [
     route
     for route in PAGES
-    if parameters(route) - {"team_slug", "environment"} - TEAM_WIDE
+    if list_parameters(route) - {"team_slug", "environment"} - TEAM_WIDE
 ]
 
 
@@ -272,7 +274,7 @@ def test_a_sandbox_object_is_not_in_production(samples, alice, alice_web, undraw
 
     found = {}
     for route in OBJECT_PAGES:
-        path = fill(route, {**samples, "environment": Environment.PRODUCTION})
+        path = fill_route(route, {**samples, "environment": Environment.PRODUCTION})
         answers = {
             getattr(alice_web, method)(path).status_code
             for method in SERVED[route] & set(METHODS)
@@ -287,9 +289,9 @@ def test_a_sandbox_object_is_not_in_production(samples, alice, alice_web, undraw
 def test_every_parameter_that_is_swept_has_a_row_or_says_why_not():
     named = {
         name
-        for route, _, _ in named_views()
+        for route, _, _ in list_named_views()
         if not route.startswith(ABOVE_TEAMS)
-        for name in parameters(route)
+        for name in list_parameters(route)
     }
     known = {*ROWS, *TEAM_ROWS, *WORDS}
     known |= {"team_slug", "environment", "region", "team_id", "org_id"}

@@ -16,7 +16,7 @@ from labs.gateways.hl7.drop import DropFolder
 from labs.models import Order
 from portal.lib.idempotency import take_turn
 from portal.lib.registry import RetentionRule, erasure_rules, retention_rules
-from portal.lib.signatures import Signature, is_ours, is_signed
+from portal.lib.signatures import Signature, is_own_signature, is_signed
 from reports.models import ReportFile
 from reports.operations.storage import store_picture
 from reports.states import PictureSize
@@ -118,7 +118,7 @@ def test_erasing_leaves_nothing_of_a_user_in_any_store(
     assert set(told["removed_rows"]) >= {*before, "portal.IdempotentAnswer"}
     assert set(told["kept"]) == {"accounts.AuditEntry", "users.ErasureReceipt"}
     assert is_signed(receipt.document.encode(), signature)
-    assert is_ours(signature)
+    assert is_own_signature(signature)
     assert not is_signed(receipt.document.encode() + b" ", signature)
     line = AuditEntry.objects.for_tenant(alice_tenant).get(verb="erase_user")
     assert line.changes == {"receipt": str(receipt.pk), "sha256": receipt.sha256}

@@ -16,7 +16,7 @@ from rest_framework.serializers import ModelSerializer
 
 from accounts.models import Member, Membership, Team
 from accounts.states import Role
-from portal.isolation.doors import fill, named_views
+from portal.isolation.doors import fill, list_named_views
 from portal.lib.api.fields import Inputs
 from reports.models import ReportFile
 from tests.architecture.source import PACKAGES
@@ -83,7 +83,7 @@ def test_no_page_takes_what_another_site_posts(
     browser.force_login(alice)
     plain = [
         f"/{route}"
-        for route, _, _ in named_views()
+        for route, _, _ in list_named_views()
         if not set("<^(") & set(route) and not route.startswith(("v2/", "v3/", "api/"))
     ]
     before = everything()
@@ -105,7 +105,7 @@ def test_no_page_takes_what_another_site_posts(
 
 
 def test_no_input_is_a_mirror_of_a_table_or_names_what_is_ours():
-    list(named_views())  # imports every view, and with it every input
+    list(list_named_views())  # imports every view, and with it every input
     inputs = [*subclasses(Inputs), *subclasses(Form)]
     ours = [each for each in inputs if each.__module__.split(".")[0] in PACKAGES]
 

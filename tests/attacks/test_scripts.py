@@ -15,7 +15,7 @@ from psycopg import sql
 from accounts.models import AuditEntry, Member, Membership
 from accounts.operations.audit import record_change
 from accounts.states import Role
-from portal.isolation.doors import fill, named_views
+from portal.isolation.doors import fill, list_named_views
 from portal.lib.registry import encrypted_tables
 from tests.architecture.source import PACKAGES
 from tests.architecture.test_strangers import (  # noqa: F401 - samples is a fixture
@@ -66,7 +66,9 @@ NO_TABLES = {
 }
 # Times, ids and numbers within JSON, which are read as such.
 _NO_WORD = re.compile(r"\d{4}-\d\d-\d\d.*|[0-9a-f-]{36}|[\d.]+")
-PATHS_OPEN = [r for r, _, _ in named_views() if "<" not in r and not r.startswith("^")]
+PATHS_OPEN = [
+    r for r, _, _ in list_named_views() if "<" not in r and not r.startswith("^")
+]
 
 
 def text_columns() -> Iterator[tuple[type[models.Model], Any]]:

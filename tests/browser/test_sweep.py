@@ -13,7 +13,7 @@ from django.test import Client
 
 from accounts.models import Membership
 from accounts.states import Role
-from portal.isolation.doors import fill, named_views
+from portal.isolation.doors import fill
 from tests.architecture.test_strangers import (  # noqa: F401 - samples is a fixture
     PAGES,
     samples,
@@ -36,7 +36,7 @@ FILES = ("/file/", "/pages/1/")
 OUTSIDE = [
     *(
         route
-        for route, _, _ in named_views()
+        for route, _, _ in list_named_views()
         if route.startswith(("accounts/", "api/docs/", "docs/")) and "<" not in route
     ),
     "docs/search/?q=order",

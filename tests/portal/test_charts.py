@@ -7,10 +7,10 @@ import pytest
 from portal.charts import (
     arrival_strip,
     day_strip,
-    ledger_bars,
     outcome_bars,
     range_bar,
     segment_bar,
+    source_priority_bars,
     sparkline,
     track,
 )
@@ -154,7 +154,7 @@ def test_a_strip_of_days_is_full_where_there_is_something():
 
 
 def test_a_ledger_shows_who_won_and_each_who_did_not_beneath():
-    svg = ledger_bars(
+    svg = source_priority_bars(
         [(0, 50, 1, "Ring: 5")],
         [(0, 50, 2, "Phone: 4"), (0, 50, 3, "<App>")],
         start=0,

@@ -6,11 +6,11 @@ from html import unescape
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.highlighting import colour_json, write_json
+from portal.highlighting import format_json, highlight_json
 
 
 def test_keys_strings_numbers_and_literals_have_their_colours():
-    html = colour_json('{"a": ["b", -1.5e3, null]}')
+    html = highlight_json('{"a": ["b", -1.5e3, null]}')
 
     assert html == (
         '{<span class="k">&quot;a&quot;</span>: [<span class="s">&quot;b&quot;</span>, '
@@ -19,13 +19,13 @@ def test_keys_strings_numbers_and_literals_have_their_colours():
 
 
 def test_markup_within_is_escaped():
-    html = colour_json(write_json({"<b>": "</pre><script>alert(1)</script>"}))
+    html = highlight_json(format_json({"<b>": "</pre><script>alert(1)</script>"}))
 
     assert re.findall(r"<(?!/?span)", html) == []
 
 
 @given(st.text(alphabet='"\\:{}[]<>&1ae.- \n', max_size=60))
 def test_no_text_is_lost_or_let_through(text):
-    html = colour_json(text)
+    html = highlight_json(text)
 
     assert unescape(re.sub(r"</?span[^>]*>", "", html)) == text

@@ -610,7 +610,7 @@ def test_a_listener_that_is_cut_off_while_the_pool_is_made_anew_goes_on():
 
         await until(listens)
         reachable.clear()
-        noticing = asyncio.create_task(database._patiently(meet_outage))
+        noticing = asyncio.create_task(database._retry_while_away(meet_outage))
         await other.execute(CUT_LISTENERS)
         await until(has_missed)
         reachable.set()

@@ -13,8 +13,8 @@ from django.views.decorators.http import require_GET
 from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.errors import NotFound
-from portal.lib.signatures import Signature, is_ours, is_signed
-from portal.lib.web import Pager, asked_offset, render_page
+from portal.lib.signatures import Signature, is_own_signature, is_signed
+from portal.lib.web import Pager, read_offset, render_page
 from users.models import ErasureReceipt
 from users.operations.erasure import build_receipt_file
 
@@ -28,7 +28,7 @@ PAGE_SIZE = 50
 @require_right(Area.AUDIT)
 def receipt_list(request: TenantRequest) -> HttpResponse:
     receipts = ErasureReceipt.objects.for_tenant(request.tenant)
-    offset = asked_offset(request)
+    offset = read_offset(request)
     return render_page(
         request,
         "users/erasures.html",
@@ -62,7 +62,7 @@ def receipt_page(request: TenantRequest, receipt_id: str) -> HttpResponse:
         total=sum(told["removed_rows"].values()),
         kept=sorted(told["kept"].items()),
         is_whole=is_signed(found.document.encode(), signature),
-        is_ours=is_ours(signature),
+        is_own_signature=is_own_signature(signature),
         section="audit",
     )
 

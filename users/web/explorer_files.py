@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from django.http import StreamingHttpResponse
 
-from portal.lib.csv_files import inert
+from portal.lib.csv_files import escape_formula
 from portal.lib.tenancy import as_tenant
 from users.wearables.exploring import iterate_samples
 from users.web.explorer_series import build_request, find_spans, read_span
@@ -160,6 +160,6 @@ def _cell(value: Any) -> str:
         case int() | float():
             return f"{value:.10g}"
         case dict():
-            return inert(orjson.dumps(value).decode())
+            return escape_formula(orjson.dumps(value).decode())
         case _:
-            return inert(str(value))
+            return escape_formula(str(value))

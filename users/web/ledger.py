@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
-from portal.charts import ledger_bars
+from portal.charts import source_priority_bars
 from portal.lib.periods import find_zone
 from portal.lib.web import render_page
 from users.queries import user_overview
@@ -213,7 +213,7 @@ def _chart(
 ) -> SafeString:
     """Draw which source counted at each time, and the others below."""
     if not buckets:
-        return ledger_bars([], [], start=0, end=1, ticks=[], says=_("No data"))
+        return source_priority_bars([], [], start=0, end=1, ticks=[], says=_("No data"))
     start, end = buckets[0].start, buckets[-1].end
     lines = _lines(buckets)
     ticks = []
@@ -223,7 +223,7 @@ def _chart(
         if local.hour % 4 == 0 and local.minute == 0:
             ticks.append((at.timestamp(), f"{local:%H:%M}"))
         at += timedelta(minutes=30)
-    return ledger_bars(
+    return source_priority_bars(
         [
             (
                 line.start.timestamp(),

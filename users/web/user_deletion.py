@@ -19,7 +19,7 @@ from accounts.web.dialogs import render_confirmation
 from accounts.web.rights import require_right
 from accounts.web.step_up import is_confirmed, redirect_to_confirm
 from portal.lib.errors import DomainError, NotFound
-from portal.lib.web import Pager, asked_offset, go_to, page_url, render_page
+from portal.lib.web import Pager, go_to, page_url, read_offset, render_page
 from users.models.user import UNDO_GRACE
 from users.operations.users import delete_user, undo_delete_user
 from users.queries import live_user
@@ -73,7 +73,7 @@ def confirm_deletion(request: TenantRequest, user_id: str) -> HttpResponse:
 def deleted_users_page(request: TenantRequest) -> HttpResponse:
     """List deleted users that are not erased yet, latest first."""
     users = deleted_users(tenant=request.tenant)
-    offset = asked_offset(request)
+    offset = read_offset(request)
     record_read(
         tenant=request.tenant,
         actor=request.actor,

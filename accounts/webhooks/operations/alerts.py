@@ -211,7 +211,7 @@ def _context(tenant: Tenant, endpoint: Endpoint, percent: int) -> dict[str, obje
         "since": _moment(endpoint.first_failed_at or endpoint.failing_since, zone),
         "ends_at": _moment(ends_at, zone),
         "days": DISABLE_AFTER // timedelta(days=1),
-        "met": _met(last),
+        "met": _describe_failure(last),
         "number": sum(number for _type, number in types),
         "types": types[:NAMED_MAX],
         "more_types": max(len(types) - NAMED_MAX, 0),
@@ -231,7 +231,7 @@ def _moment(at: datetime | None, zone: tzinfo) -> str:
     return f"{local.day} {local:%b %Y, %H:%M %Z}"
 
 
-def _met(last: Attempt | None) -> str:
+def _describe_failure(last: Attempt | None) -> str:
     """What the last failure was, in words."""
     if last is None:
         return ""

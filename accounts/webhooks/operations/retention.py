@@ -59,7 +59,7 @@ _DELETE = (
 )
 
 
-def kept_since(*, team: Team, now: datetime) -> datetime:
+def oldest_retained_at(*, team: Team, now: datetime) -> datetime:
     """From when on a team's events are kept; older ones may be gone."""
     return now - timedelta(days=team.event_retention_days)
 
@@ -80,7 +80,7 @@ def prune_events() -> int:
     """
     now = timezone.now()
     return sum(
-        _prune_tenant(tenant, kept_since(team=tenant.team, now=now))
+        _prune_tenant(tenant, oldest_retained_at(team=tenant.team, now=now))
         for tenant in Tenant.objects.select_related("team").order_by("pk").iterator()
     )
 

@@ -39,10 +39,10 @@ from accounts.webhooks.web.endpoints import describe_events
 from accounts.webhooks.web.finding import endpoint_name, get_delivery, get_endpoint
 from accounts.webhooks.web.forms import PERIOD_LABELS, LogQuery, type_groups
 from accounts.webhooks.web.payloads import (
+    can_read_payload,
     decode_response_body,
-    masked,
-    may_read,
-    pretty,
+    format_payload,
+    mask_payload,
     render_curl,
     sent_headers,
     verify,
@@ -150,7 +150,7 @@ def delivery_page(
     attempts = attempts_of(delivery)
     attempt = _chosen(attempts, request.GET.get("attempt", ""))
     event = delivery.event
-    is_readable = may_read(request.rights, event.event_type)
+    is_readable = can_read_payload(request.rights, event.event_type)
     is_shown = request.method == "POST" and is_readable
     answer = decode_response_body(attempt) if attempt and is_readable else ""
     for is_read, subject in ((is_shown, "delivery_payload"), (answer, "answer")):
@@ -172,10 +172,10 @@ def delivery_page(
         delivery=delivery,
         event=event,
         row=row,
-        attempts=[AttemptRow(each, _met(each)) for each in attempts],
+        attempts=[AttemptRow(each, _describe_failure(each)) for each in attempts],
         attempt=attempt,
-        met=_met(attempt) if attempt else "",
-        payload=pretty(event.body) if is_shown else masked(event.body),
+        met=_describe_failure(attempt) if attempt else "",
+        payload=format_payload(event.body) if is_shown else mask_payload(event.body),
         size=len(event.body.encode()),
         is_readable=is_readable,
         is_shown=is_shown,
@@ -233,7 +233,7 @@ def _answer(code: int | None, fault: str) -> str:
     return fault.replace("_", " ")
 
 
-def _met(attempt: Attempt) -> str:
+def _describe_failure(attempt: Attempt) -> str:
     """What an attempt met, in words."""
     if attempt.succeeded:
         return ""
@@ -273,7 +273,7 @@ def _choices(asked: LogQuery) -> dict[str, Any]:
         "tries": Tries.offered(),
         "periods": list(PERIOD_LABELS.items()),
         "groups": type_groups(),
-        "are_set": bool(asked.kept),
+        "are_set": bool(asked.query_items),
     }
 
 

@@ -193,9 +193,9 @@ class LogQuery:
         )
 
     @property
-    def kept(self) -> list[tuple[str, object]]:
+    def query_items(self) -> list[tuple[str, object]]:
         """The query string, all but what is ticked."""
-        kept: list[tuple[str, object]] = [
+        query_items: list[tuple[str, object]] = [
             ("outcome", self.outcome),
             ("type", self.type),
             ("user", self.user),
@@ -206,18 +206,18 @@ class LogQuery:
             ("until", _minute(self.until)),
             ("replay", self.replay),
         ]
-        return [(name, value) for name, value in kept if value]
+        return [(name, value) for name, value in query_items if value]
 
     @property
-    def kept_but_user(self) -> list[tuple[str, object]]:
+    def query_items_without_user(self) -> list[tuple[str, object]]:
         """What another user keeps of the query string."""
-        return [(name, value) for name, value in self.kept if name != "user"]
+        return [(name, value) for name, value in self.query_items if name != "user"]
 
     @property
-    def kept_but_time(self) -> list[tuple[str, object]]:
+    def query_items_without_time(self) -> list[tuple[str, object]]:
         """What another time keeps of the query string."""
         time = {"period", "since", "until"}
-        return [(name, value) for name, value in self.kept if name not in time]
+        return [(name, value) for name, value in self.query_items if name not in time]
 
     @property
     def since_input(self) -> str:

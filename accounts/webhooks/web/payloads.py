@@ -62,19 +62,19 @@ class Verification:
         return self.skew_s is None or abs(self.skew_s) <= TOLERANCE_S
 
 
-def may_read(rights: Rights, event_type: str) -> bool:
+def can_read_payload(rights: Rights, event_type: str) -> bool:
     """Whether a member may see the payload of an event of this type."""
     needed = next((a for start, a in _NEEDS if event_type.startswith(start)), _ALL)
     return all(rights.allow(area) for area in needed)
 
 
-def masked(body: str) -> Any:
+def mask_payload(body: str) -> Any:
     """The envelope with every value of its data hidden but for ids."""
     envelope = orjson.loads(body)
     return {**envelope, "data": _mask(envelope.get("data"))}
 
 
-def pretty(body: str) -> Any:
+def format_payload(body: str) -> Any:
     """The envelope as it was sent, its keys in their order."""
     return json.loads(body)
 

@@ -48,7 +48,7 @@ def prepare(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     """Say what would be sent again, and start it; the query string is the log's."""
     endpoint = get_endpoint(request, endpoint_id)
     asked = LogQuery.read(request.GET)
-    if not asked.messages and not asked.kept:
+    if not asked.messages and not asked.query_items:
         # Without any filter: what the endpoint has missed.
         asked = replace(asked, outcome=Outcome.MISSED)
     filters = (

@@ -16,7 +16,7 @@ from portal.lib.api.errors import answer_error
 from portal.lib.api.json import MEDIA_TYPE, dump_json
 from portal.lib.api.views import json_response
 from portal.lib.errors import DomainError
-from portal.lib.idempotency import HEADER, RETENTION, take_turn, turn_lost
+from portal.lib.idempotency import HEADER, RETENTION, key_in_use_error, take_turn
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,7 +66,7 @@ def answer_once(
             with transaction.atomic() if in_transaction else nullcontext():
                 body = dump_json(work())
                 if not turn.keep(status=200, body=body) and in_transaction:
-                    raise turn_lost()
+                    raise key_in_use_error()
         except DomainError as refusal:
             answered = answer_error(refusal, {"view": view, "request": request})
             if answered is None:

@@ -38,7 +38,7 @@ class Command(BaseCommand):
         if tenant is None:
             raise CommandError("No team with this slug.")
         run = report_isolation(
-            tenant=tenant, tell=lambda step: self.stderr.write(f"{step} ...")
+            tenant=tenant, report_progress=lambda step: self.stderr.write(f"{step} ...")
         )
         self.stdout.write(
             f"{run.doors} endpoints and {run.visitors} callers with IDs of"

@@ -32,7 +32,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Newest key {newest}, {len(former)} older keys.")
         word = "to re-encrypt" if options["check"] else "re-encrypted"
         unreadable = 0
-        for done in rotate_encryption(only_look=options["check"]):
+        for done in rotate_encryption(check_only=options["check"]):
             unreadable += done.unreadable
             self.stdout.write(
                 f"{done.table}: {done.rows} rows, {done.renewed} {word},"

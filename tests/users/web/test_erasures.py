@@ -45,7 +45,10 @@ def test_a_receipt_is_listed_shown_and_handed_over_signed(
     path.write_bytes(file.content)
     told = json.loads(file.content)
     assert list(listed.context["receipts"]) == [receipt]
-    assert (shown.context["is_whole"], shown.context["is_ours"]) == (True, True)
+    assert (shown.context["is_whole"], shown.context["is_own_signature"]) == (
+        True,
+        True,
+    )
     assert ("users.User", 1) in shown.context["removed"]
     assert b"mbr_1" not in file.content + shown.content
     assert "signed by this installation" in verify(path)

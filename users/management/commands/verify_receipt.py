@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from portal.lib.signatures import Signature, is_ours, is_signed
+from portal.lib.signatures import Signature, is_own_signature, is_signed
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
@@ -38,7 +38,7 @@ class Command(BaseCommand):
         is_whole = hashlib.sha256(document).hexdigest() == digest
         if not is_whole or not is_signed(document, signature):
             raise CommandError("The receipt was changed after it was signed.")
-        if not is_ours(signature):
+        if not is_own_signature(signature):
             raise CommandError(
                 "The receipt is signed with a key of another installation."
             )

@@ -17,7 +17,7 @@ from accounts.states import Area
 from accounts.webhooks.catalogue import covers_event_type
 from accounts.webhooks.feed import list_feed
 from accounts.webhooks.models.endpoint import EVENT_TYPE_MAX_LENGTH
-from accounts.webhooks.operations.retention import kept_since
+from accounts.webhooks.operations.retention import oldest_retained_at
 from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import Inputs, QueryInt, QueryText, read_query
 from portal.lib.api.pagination import CURSOR_MAX_LENGTH, read_position, write_cursor
@@ -117,6 +117,6 @@ class EventsView(TenantAPIView):
                 "next_cursor": write_cursor([str(page.position)]),
             }
         )
-        kept = kept_since(team=self.tenant.team, now=timezone.now())
+        kept = oldest_retained_at(team=self.tenant.team, now=timezone.now())
         answer[KEPT_SINCE] = kept.isoformat(timespec="seconds")
         return answer

@@ -11,7 +11,7 @@ from accounts.webhooks.catalogue import EVENT_TYPES
 from accounts.webhooks.examples import build_example
 from accounts.webhooks.signing import make_secret, read_secret, sign
 from accounts.webhooks.web.docs import LANGUAGES, read_snippet
-from portal.highlighting import colour_json, write_json
+from portal.highlighting import format_json, highlight_json
 
 BODY = '{"event_type":"labtest.order.updated","data":"é"}'.encode()
 SECRET = make_secret()
@@ -57,8 +57,8 @@ def test_a_type_has_its_example_and_schema(client):
 
     shown = page.content.decode()
     assert kind.when in shown
-    assert colour_json(write_json(build_example(kind.name))) in shown
-    assert colour_json(write_json(kind.schema)) in shown
+    assert highlight_json(format_json(build_example(kind.name))) in shown
+    assert highlight_json(format_json(kind.schema)) in shown
 
 
 def test_an_unknown_type_is_404(client):
