@@ -13,7 +13,7 @@ from django.test import Client
 
 from accounts.models import Membership
 from accounts.states import Role
-from portal.isolation.doors import fill
+from portal.isolation.doors import fill_route, list_named_views
 from tests.architecture.test_strangers import (  # noqa: F401 - samples is a fixture
     PAGES,
     samples,
@@ -93,9 +93,9 @@ def test_every_page_is_sound_in_every_look(visit, alice, samples, part):  # noqa
     client.force_login(alice)
     # What asks again who it is shows its page too.
     confirm(client)
-    paths = [fill(route, samples) for route in (*OUTSIDE, *PAGES)][part::PARTS]
+    paths = [fill_route(route, samples) for route in (*OUTSIDE, *PAGES)][part::PARTS]
     shown = pages_that_are_shown(client, paths)
-    stepped_up = {"/accounts/passkeys/add/", fill(BEHIND_STEP_UP, samples)}
+    stepped_up = {"/accounts/passkeys/add/", fill_route(BEHIND_STEP_UP, samples)}
     assert stepped_up & {*paths} <= {*shown}
     seen: list[str] = []
     found = {}
