@@ -1,4 +1,4 @@
-"""The jobs of reports: each calls one operation.
+"""Background jobs of reports; each calls one operation.
 
 Must not be here: the work itself.
 """
@@ -25,41 +25,41 @@ from reports.operations.storage import sweep_orphan_files
 
 
 def fail_parsing_job(*, tenant_pk: int, job_id: str) -> None:
-    """End a parsing job whose runs all failed."""
+    """Fail a parsing job after all its runs failed."""
     give_up_parsing(tenant_pk=tenant_pk, job_id=UUID(job_id))
 
 
 # A queue of its own, so that workers can be set aside for it.
 @job(PARSE_JOB, queue="parsing", on_give_up=fail_parsing_job)
 def parse_job(*, tenant_pk: int, job_id: str) -> None:
-    """Read a submitted report."""
+    """Parse a submitted report."""
     parse_submitted_report(tenant_pk=tenant_pk, job_id=UUID(job_id))
 
 
 @job(INSPECT_JOB, queue="parsing", on_give_up=fail_parsing_job)
 def inspect_job(*, tenant_pk: int, job_id: str) -> None:
-    """Decide whether a submitted report can be read at all."""
+    """Inspect whether a submitted report can be opened."""
     inspect_submitted_report(tenant_pk=tenant_pk, job_id=UUID(job_id))
 
 
 def fail_rereading_job(*, tenant_pk: int, rereading_id: int) -> None:
-    """End a reading whose runs all failed."""
+    """Fail a new reading after all its runs failed."""
     give_up_rereading(tenant_pk=tenant_pk, rereading_id=rereading_id)
 
 
 @job(REREAD_JOB, queue="parsing", on_give_up=fail_rereading_job)
 def reread_job(*, tenant_pk: int, rereading_id: int) -> None:
-    """Read a completed report again."""
+    """Parse a completed report again."""
     finish_rereading(tenant_pk=tenant_pk, rereading_id=rereading_id)
 
 
 @job(DRAW_JOB, queue="parsing")
 def render_pages_job(*, tenant_pk: int, job_id: str) -> None:
-    """Draw the pages of a report that goes to the review desk."""
+    """Render the pages of a report that is pending review."""
     render_stored_report(tenant_pk=tenant_pk, job_id=UUID(job_id))
 
 
 @periodic("40 3 * * *", "reports.sweep_orphan_files")
 def sweep_files_job() -> None:
-    """Remove files that no row names."""
+    """Delete files without a row."""
     sweep_orphan_files()

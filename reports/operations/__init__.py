@@ -1,1 +1,1 @@
-"""The verbs of lab report parsing."""
+"""Operations of lab report parsing and review."""

@@ -1,4 +1,4 @@
-"""Reports that have grown old: counted, and removed where a team says so.
+"""Count and remove old reports under a team's retention settings.
 
 Must not be here: how old (accounts.operations.retention), or erasing a user's
 (reports.operations.storage).
@@ -28,17 +28,17 @@ _STEP = 50
 
 
 def count_failed_reports(tenant: Tenant, before: datetime) -> Aged:
-    """Uploads without values that failed before a moment."""
+    """Count failed reports that ended before a moment."""
     return count_aged(_ended(tenant, before, ParsingJobStatus.FAILED), "finished_at")
 
 
 def remove_failed_reports(tenant: Tenant, before: datetime) -> Iterator[int]:
-    """Delete old uploads without values, with their files."""
+    """Delete old failed reports with their files."""
     return _remove(tenant, _ended(tenant, before, ParsingJobStatus.FAILED))
 
 
 def count_completed_reports(tenant: Tenant, before: datetime) -> Aged:
-    """Reports with final values that were finished before a moment."""
+    """Count completed reports that ended before a moment."""
     return count_aged(_ended(tenant, before, ParsingJobStatus.COMPLETED), "finished_at")
 
 

@@ -1,4 +1,4 @@
-"""Opening a report in a child process, which a hostile file may kill alone.
+"""Opens reports in a child process, so that a hostile file can crash only that.
 
 The child has bounds on memory, time and output, no secrets in its environment and no
 Django; its answer is JSON that is checked like any other input. This module is both
@@ -79,11 +79,11 @@ _PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 class OutOfTime(Exception):
-    """A child did not end in the time that it had, of the processor or in all."""
+    """The child process did not end within its time limit."""
 
 
 def inspect_files_quickly(files: Sequence[tuple[Path, str]]) -> list[OpenedFile]:
-    """Do as inspect_files while a request waits, for QUICK_INSPECT_CPU_SECONDS at most.
+    """Do as inspect_files during a request, within QUICK_INSPECT_CPU_SECONDS.
 
     The caller holds a slot. Raises RefusedFile as that does; OutOfTime where nothing
     was decided. Source: Contract 7.1; Ours: a hostile file must not hold the thread of
@@ -99,7 +99,7 @@ def inspect_files_quickly(files: Sequence[tuple[Path, str]]) -> list[OpenedFile]
 
 
 def inspect_files(files: Sequence[tuple[Path, str]]) -> list[OpenedFile]:
-    """Prove each file to be of the media type stated beside it, and readable.
+    """Check that each file has its stated media type and can be opened.
 
     Raises RefusedFile by the parser's codes, unreadable_file also where opening the
     file broke a bound. Source: Contract 7.1; Ours: no process of ours opens a
@@ -127,7 +127,7 @@ def _build_inspection_request(files: Sequence[tuple[Path, str]]) -> dict[str, An
 
 
 def _read_inspection(answer: object) -> list[OpenedFile]:
-    """What a look answered. Raises: RefusedFile, also for no answer or a false one."""
+    """Return the inspected files of an answer. Raises: RefusedFile."""
     try:
         match answer:
             case {"opened": opened}:
@@ -145,7 +145,7 @@ def _read_inspection(answer: object) -> list[OpenedFile]:
 
 
 def extract_report(*paths: Path, threads: int = 1) -> ParsedReport:
-    """Parse a stored file, or stored pictures of one report's pages in order.
+    """Parse a stored file, or stored page images of one report in order.
 
     threads: how many the reading of a picture may use. Raises UnreadableReport: with
     the parser's reason, or with processing_error where the child died, took over
@@ -176,7 +176,7 @@ def extract_report(*paths: Path, threads: int = 1) -> ParsedReport:
 
 
 def extract_box(*paths: Path, place: Place) -> BoxReading:
-    """Read what stands in a box on a page of a stored report, while a request waits.
+    """Read the text in a box on a page of a stored report during a request.
 
     The caller holds a slot. Raises UnreadableReport, with processing_error also where
     the child died or took over BOX_CPU_SECONDS. Source: Ours (workflow D1): a page that
@@ -204,7 +204,7 @@ def extract_box(*paths: Path, place: Place) -> BoxReading:
 def render_report_pages(
     *paths: Path, pages: Sequence[int]
 ) -> list[tuple[bytes, bytes] | None]:
-    """Pages of a stored report, counted from 1, each as a JPEG and a small one.
+    """Render pages of a stored report, each as a JPEG and a small one.
 
     None for a page that can't be drawn. Raises UnreadableReport with processing_error
     where the child died or took too long over a page. Source: Ours, as extract_box.
@@ -217,7 +217,7 @@ def render_report_pages(
 
 
 def render_report_page(*paths: Path, page: int) -> tuple[bytes, bytes] | None:
-    """Draw one page as render_report_pages does, while a request waits.
+    """Render one page as render_report_pages does, during a request.
 
     The caller holds a slot. Raises UnreadableReport where the child died or took over
     QUICK_INSPECT_CPU_SECONDS. Source: Ours, as extract_box.
@@ -250,7 +250,7 @@ def _read_rendering(
 
 
 def _pictures(found: object) -> tuple[bytes, bytes] | None:
-    """A page's two pictures from an answer; None for what are none."""
+    """Return a page's two images from an answer; None if they are invalid."""
     match found:
         case [str(full), str(small)]:
             try:
@@ -272,7 +272,7 @@ def _run_child(
     *,
     cpu_seconds: int | None = None,
 ) -> object:
-    """Run a child to its end; its answer, None if it failed or broke another bound.
+    """Run a child process to its end; its answer, or None if it failed.
 
     timeout: for how long it may be silent. cpu_seconds: of the processor, in all;
     unless given CPU_SECONDS a page. Raises: OutOfTime.
@@ -318,7 +318,7 @@ def _run_child(
 
 
 def _ran_out_of_cpu(child: subprocess.Popen[bytes]) -> bool:
-    """Whether a child that ended was given no more of the processor."""
+    """Return whether the child ended because its CPU time ran out."""
     with suppress(subprocess.TimeoutExpired):
         return child.wait(timeout=1) in {-signal.SIGXCPU, -signal.SIGKILL}
     return False
@@ -331,7 +331,7 @@ def _exchange_with_child(
     *,
     steps: int = 1,
 ) -> bytes:
-    """What a child says, blanks first as signs of life; nothing past another bound.
+    """Send a request and return the answer; empty if a limit was broken.
 
     Raises: OutOfTime, when it is silent for `timeout`, or not done after `steps` such.
     """
@@ -400,7 +400,7 @@ def _exactly(kind: type, value: Any) -> Any:
 
 
 def _build_answer(request: dict[str, Any]) -> bytes:
-    """The child's whole work: do as asked, and say it as one JSON object."""
+    """Do what the parent requested and return it as one JSON object."""
     answer: dict[str, object]
     try:
         answer = _handle_request(request)
@@ -417,7 +417,7 @@ def _build_answer(request: dict[str, Any]) -> bytes:
 
 
 def describe_error_location(error: Exception) -> str:
-    """Its type and the innermost lines of code, without its text, which may quote."""
+    """Return an error's type and code line, without its text, which may quote."""
     where = " < ".join(
         f"{Path(step.filename).name}:{step.lineno}"
         for step in reversed(traceback.extract_tb(error.__traceback__)[-6:])
@@ -457,14 +457,14 @@ def _draw(paths: list[Path], number: int) -> list[str] | None:
 
 
 def _report_page_done() -> None:  # pragma: no cover - the tests' own limit must stay
-    """Say that a page is done, and allow the time for one more."""
+    """Report that a page is done, and allow time for one more."""
     sys.stdout.buffer.write(b" ")
     sys.stdout.buffer.flush()
     allow_time_for_page()
 
 
 def allow_time_for_page() -> None:  # pragma: no cover - as above
-    """Allow this process the processor's time for one more page."""
+    """Extend this process's CPU limit by the time for one page."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     seconds = math.ceil(used.ru_utime + used.ru_stime + CPU_SECONDS)
     _, most = resource.getrlimit(resource.RLIMIT_CPU)
@@ -476,7 +476,7 @@ def allow_time_for_page() -> None:  # pragma: no cover - as above
 def limit_process(
     parent: int, *, most_seconds: int
 ) -> None:  # pragma: no cover - as above
-    """Bound this process for good: memory, no files written, gone with its parent.
+    """Limit this process: memory, no file writes, ends with its parent.
 
     The first page may take CPU_SECONDS, all together `most_seconds`; both only while
     nothing that is more urgent wants the processor.

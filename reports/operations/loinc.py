@@ -1,4 +1,4 @@
-"""The official LOINC table of this server: import it, and say where it lies.
+"""Imports the official LOINC table of this server and returns its folder.
 
 What the table means is the parser's (reports.parser.loinc).
 """
@@ -24,7 +24,7 @@ _SENTENCES = {
 
 
 def import_loinc(*, source: Path) -> int:
-    """Take over the release's table for searching; the number of codes it holds.
+    """Import the release's table for searching; return the number of codes.
 
     The last import stays in use until the new one is whole. Raises:
     not_a_loinc_table, damaged_loinc_table, empty_loinc_table, file_not_found. Source:
@@ -44,5 +44,5 @@ def import_loinc(*, source: Path) -> int:
 
 
 def loinc_folder() -> Path:
-    """Where the imported table lies, if there is one."""
+    """Return the folder of the imported table, if there is one."""
     return Path(settings.LOINC_DIR)

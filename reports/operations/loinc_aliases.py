@@ -1,4 +1,4 @@
-"""A team's own names of tests: proposed by one person, live once a second agrees.
+"""A team's LOINC mappings: proposed by one member, active once a second approves.
 
 Must not be here: the catalogue's names (reports.parser.loinc), which no team changes.
 """
@@ -39,7 +39,7 @@ UNITS_MAX_LENGTH = 100
 
 @transaction.atomic
 def propose_alias(*, tenant: Tenant, actor: Actor, ref: RowRef) -> LoincAlias:
-    """Propose that the row's code stands for its name in all reports of its lab.
+    """Propose that a printed name means the row's code in all reports of its lab.
 
     Nothing follows before a second person agrees (confirm_alias). Raises:
     review_not_found, row_not_found (404); claim_needed, claim_lost, row_changed,
@@ -87,7 +87,7 @@ def propose_alias(*, tenant: Tenant, actor: Actor, ref: RowRef) -> LoincAlias:
 
 @transaction.atomic
 def confirm_alias(*, tenant: Tenant, actor: Actor, alias_id: int) -> LoincAlias:
-    """Agree to a colleague's alias; reports that are read from now on use it.
+    """Approve a colleague's mapping; new reports use it.
 
     Raises: alias_not_found (404); second_person_needed (403); transition_not_allowed.
     Source: Ours (workflow D1).
@@ -110,7 +110,7 @@ def confirm_alias(*, tenant: Tenant, actor: Actor, alias_id: int) -> LoincAlias:
 
 @transaction.atomic
 def end_alias(*, tenant: Tenant, actor: Actor, alias_id: int) -> LoincAlias:
-    """Decline a proposal, or take a live alias back; what it matched stays as it is.
+    """Decline a proposal, or remove an active mapping; existing results stay.
 
     Raises: alias_not_found (404); transition_not_allowed. Source: Ours (workflow D1).
     """
@@ -127,7 +127,7 @@ def end_alias(*, tenant: Tenant, actor: Actor, alias_id: int) -> LoincAlias:
 
 
 def apply_aliases(*, tenant: Tenant, report: ParsedReport) -> ParsedReport:
-    """The report, rows that a live alias names given its code first.
+    """Return the report with the codes of active mappings put first.
 
     A code that the row's unit or specimen speaks against goes to a person. The checks
     run again where a code changed. One query, none where the lab is not named. Source:

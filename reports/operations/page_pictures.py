@@ -1,4 +1,4 @@
-"""Pages of stored reports as pictures: drawn once in the bounded child, then kept.
+"""Images of report pages: rendered once in the child process, then stored.
 
 They are kept beside the upload and go with it (operations.storage). Must not be here:
 who may see them, or the audit of a view (the face says so).
@@ -38,7 +38,7 @@ _AT_ONCE = 6  # pages a child, which says them together, within a bound on its o
 def load_page_picture(
     *, job: ParsingJob, page: int, size: PictureSize = PictureSize.FULL
 ) -> bytes:
-    """A page of a report, counted from 1, as a JPEG in the frame of its polygons.
+    """Return a page, counted from 1, as a JPEG, rendering it if needed.
 
     What was not drawn before is drawn now, in some 0.5 s. Raises: page_unknown (404);
     page_undrawable; drawing_busy, while others of the tenant are drawn, and
@@ -67,7 +67,7 @@ def load_page_picture(
 
 
 def render_stored_report(*, tenant_pk: int, job_id: UUID) -> None:
-    """Draw the pages of a report that waits for its reader; what the worker runs.
+    """Render all pages of a report that waits for review (run by the worker).
 
     Safe to repeat: what is kept is not drawn again, and a page that can't be drawn is
     tried once more when it is looked at. Source: Ours (workflow D1): nobody waits for
@@ -99,7 +99,7 @@ def render_stored_report(*, tenant_pk: int, job_id: UUID) -> None:
 def _find_stored_picture(
     files: Sequence[ReportFile], page: int, size: PictureSize
 ) -> bytes | None:
-    """A kept picture; half of one may be there while another process writes it."""
+    """Return a stored image, None if there is none or it is incomplete."""
     kept = load_picture(files[0].stored_as, page, size)
     return kept if kept is not None and is_whole_jpeg(kept) else None
 
@@ -107,7 +107,7 @@ def _find_stored_picture(
 def _store_pictures(
     first: ReportFile, page: int, drawn: tuple[bytes, bytes]
 ) -> dict[PictureSize, bytes]:
-    """Keep a page's two pictures beside the report's first file."""
+    """Store a page's two images beside the report's first file."""
     sizes = dict(zip(PictureSize, drawn, strict=True))
     for size, content in sizes.items():
         store_picture(first.stored_as, page, size, content)

@@ -1,4 +1,4 @@
-"""What the parser says as rows of the database and notes of the wire.
+"""Turns the parser's values into database rows and notes of the wire.
 
 Must not be here: a write, or whose report it is.
 """
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def build_result_rows(report: ParsedReport) -> list[ReportResult]:
-    """What was read as rows, not yet saved and of no job."""
+    """Return parsed results as rows, not saved and without a job."""
     return [
         _row(position, result, report.state_of(position))
         for position, result in enumerate(report.results)
@@ -23,7 +23,7 @@ def build_result_rows(report: ParsedReport) -> list[ReportResult]:
 
 
 def build_note_rows(report: ParsedReport) -> list[dict[str, object]]:
-    """What the checks found, as stored and as on the wire: facts by name."""
+    """Return check notes as stored and sent: facts by name."""
     return [
         {
             "code": note.code,

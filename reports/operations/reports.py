@@ -1,4 +1,4 @@
-"""Parsing jobs: submit a report, read it, and the one writer of a job's status.
+"""Parsing jobs: submit and parse a report; the only writer of a job's status.
 
 Must not be here: how a file is kept (operations.storage) or read (reports.parser).
 """
@@ -80,7 +80,7 @@ EMITTED = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ReportPart:
-    """One uploaded file: its bytes, and what the sender says it is."""
+    """One uploaded file: its bytes and its stated media type."""
 
     content: bytes
     content_type: str
@@ -88,7 +88,7 @@ class ReportPart:
 
 @dataclass(frozen=True, slots=True)
 class ReportRequest:
-    """A report to parse: one PDF, or pictures of its pages in order."""
+    """A report to parse: one PDF, or images of its pages in order."""
 
     user_id: UUID
     parts: tuple[ReportPart, ...]
@@ -96,7 +96,7 @@ class ReportRequest:
 
 
 def require_parsing_enabled(tenant: Tenant) -> None:
-    """Refuse where parsing is off for the tenant. Raises: parsing_not_enabled (403).
+    """Refuse if parsing is disabled for the tenant. Raises: parsing_not_enabled (403).
 
     Source: Contract 7.1; the specification enables it per account.
     """
@@ -179,7 +179,7 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
 
 
 def inspect_submitted_report(*, tenant_pk: int, job_id: UUID) -> None:
-    """Decide on an upload that no request could, then have it read; the worker's.
+    """Inspect an upload that the request could not, then enqueue its parsing.
 
     What is refused fails with `invalid_input`, which the job's history explains by the
     refusal's code. Safe to repeat. Source: Contract 7.1, 7.3.
@@ -202,7 +202,7 @@ def inspect_submitted_report(*, tenant_pk: int, job_id: UUID) -> None:
 
 
 def parse_submitted_report(*, tenant_pk: int, job_id: UUID) -> None:
-    """Read a job's file and store the outcome; what the worker runs.
+    """Parse a job's file and store the outcome (run by the worker).
 
     Safe to repeat and to run twice at once: a job whose reading was cut short is read
     again, one that has ended is left alone. Source: Contract 7.3; Ours: jobs run at
@@ -230,7 +230,7 @@ def parse_submitted_report(*, tenant_pk: int, job_id: UUID) -> None:
 
 @transaction.atomic
 def give_up_parsing(*, tenant_pk: int, job_id: UUID) -> None:
-    """End a job that no run could finish, so that it does not wait forever."""
+    """Fail a job after all its runs failed, so that it does not stay open."""
     job = _find_job(tenant_pk, job_id)
     if job is not None and _is_open(_lock(job)):
         fail_parsing(job=job, actor=PARSER, reason=FailureReason.PROCESSING_ERROR)
@@ -238,7 +238,7 @@ def give_up_parsing(*, tenant_pk: int, job_id: UUID) -> None:
 
 @transaction.atomic
 def start_parsing(*, job: ParsingJob, actor: Actor) -> ParsingJob:
-    """Say that a worker reads the job. Raises: transition_not_allowed."""
+    """Mark a job as started. Raises: transition_not_allowed."""
     return _change_status_for(
         job, ParsingJobStatus.STARTED, actor, verb="start_parsing"
     )
@@ -248,7 +248,7 @@ def start_parsing(*, job: ParsingJob, actor: Actor) -> ParsingJob:
 def finish_parsing(
     *, job: ParsingJob, actor: Actor, report: ParsedReport
 ) -> ParsingJob:
-    """Store what was read and end the job, or hand it to a reviewer.
+    """Store the results, and complete the job or send it to review.
 
     A reviewer gets what the upload asked for, and a report with a row below the team's
     bound of confidence; the wire's `needs_human_review` stays as submitted. Raises:
@@ -314,7 +314,7 @@ def change_job_status(
     why: str = "",
     **changes: object,
 ) -> ParsingJob:
-    """Move a job's status, with `changes` to its row, record the move and emit it.
+    """Change a job's status and columns, record the transition and send the event.
 
     The one writer of status. Raises: transition_not_allowed. Source: Contract 7.3, 7.5.
     """
@@ -344,7 +344,7 @@ def _change_status_for(
     why: str = "",
     **changes: object,
 ) -> ParsingJob:
-    """Advance for an operation, whose name the audit gets."""
+    """Change the status for an operation, and audit it under the operation's name."""
     old = job.status
     change_job_status(job=job, to=to, actor=actor, why=why, **changes)
     record_change(
@@ -376,7 +376,7 @@ def _check_sizes(parts: Sequence[ReportPart]) -> None:
 
 
 def too_large() -> TooLarge:
-    """The refusal of an upload over MAX_BYTES, also for who counts while it arrives."""
+    """Return the refusal of an upload over MAX_BYTES."""
     return TooLarge(
         RefusalCode.TOO_LARGE, _("An upload can have at most 10 MB."), "file"
     )
@@ -385,7 +385,7 @@ def too_large() -> TooLarge:
 def _detect_file_kinds(
     stored: Sequence[NewFile], parts: Sequence[ReportPart]
 ) -> list[ReportFile]:
-    """Tell each part's kind by its bytes; the rows that will name them."""
+    """Detect each part's kind by its bytes; return the file rows to save."""
     try:
         files = [
             ReportFile(
@@ -411,7 +411,7 @@ def _detect_file_kinds(
 def _inspect_now(
     stored: Sequence[NewFile], files: Sequence[ReportFile], tenant: Tenant
 ) -> bool:
-    """Open each part for real where there is room; whether that decided."""
+    """Inspect the files if a slot is free; return whether that decided."""
     opened = [
         (new.path, file.content_type) for new, file in zip(stored, files, strict=True)
     ]
@@ -435,7 +435,7 @@ def _enqueue_parsing(job: ParsingJob) -> None:
 
 
 def _inspect_stored(job: ParsingJob) -> None:
-    """Open a job's files for real. Raises: RefusedFile; UnreadableReport."""
+    """Inspect a job's stored files. Raises: RefusedFile; UnreadableReport."""
     files = report_files(job)
     with open_local_copies(files) as paths:
         inspect_files(
@@ -479,7 +479,7 @@ def parse_files(job: ParsingJob) -> ParsedReport:
 
 
 def _find_job(tenant_pk: int, job_id: UUID) -> ParsingJob | None:
-    """The job, also of a deleted user, whose deletion may be undone."""
+    """Return the job, even of a deleted user, whose deletion may be undone."""
     tenant = Tenant.objects.select_related("team").filter(pk=tenant_pk).first()
     if tenant is None:
         return None
@@ -502,7 +502,7 @@ def _is_open(job: ParsingJob) -> bool:
 
 
 def emit_job_event(job: ParsingJob, change: str) -> None:
-    """Send the job as it is. Source: Contract 7.5."""
+    """Send the job's event. Source: Contract 7.5."""
     emit_event(
         tenant=job.tenant,
         user=UserRef(user_uuid=job.user.uuid, client_user_id=job.user.client_user_id),
@@ -512,7 +512,7 @@ def emit_job_event(job: ParsingJob, change: str) -> None:
 
 
 def _is_below_confidence_threshold(tenant: Tenant, report: ParsedReport) -> bool:
-    """Whether a row is read less surely than the team leaves to the machine."""
+    """Return whether a row's confidence is below the team's threshold."""
     bound = tenant.lab_report_review_below
     if bound is None or not tenant.lab_report_human_review_enabled:
         return False

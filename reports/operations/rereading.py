@@ -1,4 +1,4 @@
-"""Reading a finished report again, as the parser reads today; it changes no result.
+"""Reads a completed report again with the current parser; results do not change.
 
 Must not be here: the first reading (reports.operations.reports), or taking anything
 over, which is an amendment by a person (review_amending).
@@ -53,7 +53,7 @@ _COMPARED = (
 
 @transaction.atomic
 def reread_report(*, tenant: Tenant, actor: Actor, job_id: UUID) -> Rereading:
-    """Have a completed report read again, beside what is signed or was read first.
+    """Enqueue a new reading of a completed report.
 
     Raises: not_found (404); report_not_completed; rereading_open (409). Source: Ours
     (workflow D1): a better parser tells what it would say now, and overwrites nobody.
@@ -89,7 +89,7 @@ def reread_report(*, tenant: Tenant, actor: Actor, job_id: UUID) -> Rereading:
 
 
 def finish_rereading(*, tenant_pk: int, rereading_id: int) -> None:
-    """Read the report and keep what was read; what the worker runs.
+    """Parse the report again and store the reading (run by the worker).
 
     Safe to repeat. Source: Ours: jobs run at least once.
     """
@@ -107,7 +107,7 @@ def finish_rereading(*, tenant_pk: int, rereading_id: int) -> None:
 
 
 def give_up_rereading(*, tenant_pk: int, rereading_id: int) -> None:
-    """End a reading that no run could finish."""
+    """Fail a reading after all its runs failed."""
     found = _unfinished(tenant_pk, rereading_id)
     if found is not None:
         found.failure = FailureReason.PROCESSING_ERROR
@@ -115,7 +115,7 @@ def give_up_rereading(*, tenant_pk: int, rereading_id: int) -> None:
 
 
 def get_rereading(*, tenant: Tenant, job_id: UUID, rereading_id: int) -> Rereading:
-    """One reading of a report. Raises: not_found, rereading_not_found (404)."""
+    """Return one reading of a report. Raises: not_found, rereading_not_found (404)."""
     job = parsing_job(tenant=tenant, job_id=job_id)
     rows = Rereading.objects.for_tenant(tenant).filter(job=job)
     found: Rereading | None = rows.filter(pk=rereading_id).first()
@@ -126,7 +126,7 @@ def get_rereading(*, tenant: Tenant, job_id: UUID, rereading_id: int) -> Rereadi
 
 
 def compare_rereading(*, rereading: Rereading) -> list[RowDiff]:
-    """What the machine would say otherwise than what stands now, in reading order.
+    """Return the rows that differ between a new reading and the current results.
 
     `decision` is what a person made of the row, undecided of one that only the machine
     has read; a row that one side alone has is None on the other. Rows go together where
@@ -155,7 +155,7 @@ def compare_rereading(*, rereading: Rereading) -> list[RowDiff]:
 
 
 def _current_rows(job: ParsingJob) -> Sequence[tuple[dict[str, Any], str]]:
-    """The rows that are shown now, with what a person decided on each."""
+    """Return the current rows, each with its decision."""
     reviews = list_reviews_of_job(job=job)
     signed = next((r for r in reviews if r.number == job.version), None)
     if signed is None:

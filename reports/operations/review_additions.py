@@ -1,4 +1,4 @@
-"""Rows that a person makes: added, split off, merged into one.
+"""Adds, splits and merges rows of a review.
 
 Must not be here: changes to a row that stays one (review_rows).
 """
@@ -49,7 +49,7 @@ def add_row(
     text: RowText,
     place: Place | None = None,
 ) -> SavedRow:
-    """Add a row that the machine did not read, in reading order by its place.
+    """Add a row that the parser did not find, placed by its position on the page.
 
     place: where it stands on a page; a row without one counts as typed, and is last.
     Raises: review_not_found (404); claim_needed, claim_lost (409); review_ended,
@@ -70,7 +70,7 @@ def add_row(
 def split_row(
     *, tenant: Tenant, actor: Actor, ref: RowRef, parts: Sequence[RowText]
 ) -> SavedRow:
-    """Make one row several: the first part is the row, each other a new one after it.
+    """Split a row: the first part replaces it, each other becomes a new row.
 
     All keep the box they were read from. Raises: review_not_found, row_not_found (404);
     claim_needed, claim_lost, row_changed (409); review_ended, row_incomplete (also of
@@ -100,7 +100,7 @@ def split_row(
 def merge_rows(
     *, tenant: Tenant, actor: Actor, refs: Sequence[RowRef], text: RowText
 ) -> SavedRow:
-    """Make rows of one report one: the first says `text`, the others are excluded.
+    """Merge rows of one report: the first gets `text`, the others are excluded.
 
     Its boxes hold the ink of all. Raises: as edit_row, and row_incomplete of fewer
     than two rows. Source: Ours (workflow D1).
@@ -130,7 +130,7 @@ def merge_rows(
 
 
 def suggest_merged_text(rows: Sequence[ReviewRow]) -> RowText:
-    """What rows would say as one, for a person to correct: names and values in a line.
+    """Return a suggested text for merged rows: names and values joined.
 
     Of unit, range, flag, panel and specimen the first that is there.
     """

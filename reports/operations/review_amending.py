@@ -1,4 +1,4 @@
-"""How a report that was signed is put on the desk again: an amendment.
+"""Amends a signed report: puts its results up for review again.
 
 What is signed stays as it is until the next version is signed. Must not be here: how a
 review ends with a signature (review_signing).
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReadingChoice:
-    """Rows of a later reading to amend with, at their positions in compare_rereading.
+    """Rows of a new reading to amend with, by position in compare_rereading.
 
     version: of the results that the diff was shown beside.
     """
@@ -61,7 +61,7 @@ def amend_report(
     why: str,
     chosen: ReadingChoice | None = None,
 ) -> Review:
-    """Put a completed report back on the desk, as the next version.
+    """Open a review of a completed report as the next version of its results.
 
     It begins with what was signed, decisions and all; what was never reviewed begins
     with the machine's reading. A chosen row begins as it is read now, undecided. Until
@@ -103,7 +103,7 @@ def amend_report(
 
 @transaction.atomic
 def withdraw_amendment(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
-    """Give up an amendment; the results stay as they were.
+    """Withdraw an amendment; the results stay as they were.
 
     Raises: review_not_found (404); claim_needed, claim_lost (409); review_ended;
     not_an_amendment. Source: Ours.

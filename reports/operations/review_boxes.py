@@ -1,4 +1,4 @@
-"""The text under a box that a reviewer draws, before a row is made of it.
+"""Reads the text in a box that a reviewer draws.
 
 Must not be here: the row (review_additions), or how a page is read (reports.parser).
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def read_drawn_box(*, tenant: Tenant, review_id: UUID, place: Place) -> BoxReading:
-    """What stands in a box on a page of a review's report, for a person to confirm.
+    """Read a box on a page of a review's report, for a reviewer to confirm.
 
     Takes some 0.4 s from a page's own text, a few seconds from a picture. Nothing is
     stored, and no row is locked. Raises: review_not_found (404); place_not_on_page,

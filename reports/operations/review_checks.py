@@ -1,4 +1,4 @@
-"""What a reviewed row says: a person's text read as the parser would, and the checks.
+"""Parses a reviewer's text as the parser would, and runs the checks on rows.
 
 Nothing here is stored. Must not be here: who may change a row (review_rows).
 """
@@ -49,7 +49,7 @@ _OF_THE_HEADER = {
 
 @dataclass(frozen=True, slots=True)
 class RowText:
-    """All of a row that a person types; empty and None both mean not printed."""
+    """The texts of a row that a reviewer types; empty or None if not printed."""
 
     test_name: str
     value: str
@@ -61,13 +61,13 @@ class RowText:
 
 
 def to_parsed_result(row: ReviewRow) -> ParsedResult:
-    """A stored row as the parser's value."""
+    """Return a stored row as the parser's value type."""
     found: ParsedResult = parse_typed(ParsedResult, row.values)
     return found
 
 
 def to_row_text(result: ParsedResult) -> RowText:
-    """What a person would have typed for a row."""
+    """Return a row as the text a reviewer would have typed."""
     return RowText(
         test_name=result.test_name,
         value=result.value,
@@ -86,7 +86,7 @@ def parse_row_text(
     metadata: Metadata,
     decimal_comma: bool,
 ) -> ParsedResult:
-    """The row that a text makes, its place on the page unchanged.
+    """Return the row that a text gives; its position on the page is unchanged.
 
     LOINC candidates are sought anew where name, unit, panel or specimen changed; bounds
     where the range or the unit did. Confidence in what was changed is gone: it told of
@@ -144,7 +144,7 @@ def parse_row_text(
 
 
 def uses_decimal_comma(rows: Sequence[ReviewRow]) -> bool:
-    """Whether the report's numbers have decimal commas and no decimal points."""
+    """Return whether the report's numbers use decimal commas only."""
     texts = [f"{r.values['value']} {r.values['reference_range'] or ''}" for r in rows]
     return has_decimal_commas(texts)
 
@@ -152,7 +152,7 @@ def uses_decimal_comma(rows: Sequence[ReviewRow]) -> bool:
 def check_rows(
     rows: Sequence[ReviewRow], *, notes: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
-    """What the checks say of the rows as they stand; of the header, as in `notes`.
+    """Run the checks on the rows; notes on the header are taken from `notes`.
 
     Excluded rows take no part. Rows are named by position in the review.
     """
@@ -172,7 +172,7 @@ def check_rows(
 
 
 def recheck_results(report: ParsedReport) -> tuple[Note, ...]:
-    """The notes on a report whose results have changed since it was parsed.
+    """Return the notes on a report whose results changed after parsing.
 
     What was said of its header stays.
     """
@@ -188,7 +188,7 @@ def recheck_results(report: ParsedReport) -> tuple[Note, ...]:
 
 
 def state_of(notes: Sequence[dict[str, Any]], position: int) -> str:
-    """What notes ask of a reviewer for one row."""
+    """Return the review state that the notes give one row."""
     asked = {note["severity"] for note in notes if position in note["rows"]}
     for state in (RowState.CONTRADICTION, RowState.LOOK):
         if state in asked:
@@ -197,7 +197,7 @@ def state_of(notes: Sequence[dict[str, Any]], position: int) -> str:
 
 
 def list_doubts(notes: Sequence[dict[str, Any]], position: int) -> set[tuple[Any, ...]]:
-    """The notes on one row, told apart by what they say and of which rows."""
+    """Return the notes on one row, keyed by code, severity and rows."""
     return {
         (str(note["code"]), str(note["severity"]), tuple(note["rows"]))
         for note in notes

@@ -1,4 +1,4 @@
-"""Remarks of reviewers on a review or a row of it.
+"""Comments of reviewers on a review or one of its rows.
 
 Must not be here: anything that changes a row.
 """
@@ -34,7 +34,7 @@ def comment_review(
     text: str,
     position: int | None = None,
 ) -> ReviewComment:
-    """Leave a remark on a row, or without a position on the whole review.
+    """Add a comment to a row, or to the whole review if no position is given.
 
     It stays as written, and the other reader of a report does not see it before both
     have signed. Raises: review_not_found, row_not_found (404); claim_needed, claim_lost

@@ -1,4 +1,4 @@
-"""What a review settles beside its rows: pages shown, person, duplicates, alarms.
+"""Review steps besides rows: pages viewed, identity, duplicates, critical values.
 
 Must not be here: whether all of it is settled (review_signing).
 """
@@ -45,7 +45,7 @@ class CriticalNotification:
 def record_page_shown(
     *, tenant: Tenant, actor: Actor, review_id: UUID, page: int
 ) -> Review:
-    """Note that a page, counted from 1, was displayed to the reviewer.
+    """Record that a page, counted from 1, was shown to the reviewer.
 
     Raises: review_not_found (404); claim_needed, claim_lost (409); review_ended,
     page_unknown. Source: Ours (workflow D1): nobody signs what they did not see.
@@ -64,7 +64,7 @@ def record_page_shown(
 def decide_identity(
     *, tenant: Tenant, actor: Actor, review_id: UUID, reason: str
 ) -> Review:
-    """Say that a report is this user's although something does not agree, and why.
+    """Confirm that a report belongs to its user despite a mismatch, with a reason.
 
     Of another person's report see reject_report. Raises: as record_page_shown but for
     page_unknown; reason_missing, reason_too_long. Source: Ours (workflow D1).
@@ -81,7 +81,7 @@ def decide_identity(
 def keep_duplicate(
     *, tenant: Tenant, actor: Actor, review_id: UUID, reason: str
 ) -> Review:
-    """Say that a report counts beside others of the same file or specimen, and why.
+    """Keep a report besides others of the same file or specimen, with a reason.
 
     Raises: as decide_identity. Source: Ours (workflow D1).
     """
@@ -97,7 +97,7 @@ def keep_duplicate(
 def replace_duplicate(
     *, tenant: Tenant, actor: Actor, review_id: UUID, job_id: UUID, reason: str
 ) -> Review:
-    """Say that a report takes the place of an older one of the same file or specimen.
+    """Let a report replace an older one of the same file or specimen.
 
     Once it is signed the older one counts no more in trends; it stays readable, and the
     wire's status of it stays too. Raises: as decide_identity; duplicate_not_found
@@ -125,7 +125,7 @@ def replace_duplicate(
 def move_report(
     *, tenant: Tenant, actor: Actor, review_id: UUID, user_id: UUID, reason: str
 ) -> Review:
-    """Say that a report is another user's: it moves to them, values and all.
+    """Move a report with its values to another user.
 
     The person is looked at anew. Raises: as decide_identity; user_not_found (404);
     same_user; report_completed (its values have been told as another's: reject or
@@ -168,7 +168,7 @@ def move_report(
 def request_second_read(
     *, tenant: Tenant, actor: Actor, review_id: UUID, is_wanted: bool = True
 ) -> Review:
-    """Ask that a second person reads the report before its values leave, or don't.
+    """Request a second read before the results are sent, or cancel it.
 
     Raises: as record_page_shown but for page_unknown; not_a_first_read. Source: Ours
     (workflow D1).
@@ -189,7 +189,7 @@ def request_second_read(
 def acknowledge_critical(
     *, tenant: Tenant, actor: Actor, ref: RowRef, notice: CriticalNotification
 ) -> ReviewRow:
-    """Say who was told of a row's critical value, when and how.
+    """Record the person notified of a critical value, the time and the method.
 
     Raises: review_not_found, row_not_found (404); claim_needed, claim_lost, row_changed
     (409); review_ended, not_critical, reason_missing, reason_too_long. Source: Ours

@@ -1,4 +1,4 @@
-"""Two readings of one report: a second one that is blind to the first, and a dispute.
+"""Second reads, blind to the first one, and disputes between the two readers.
 
 A second read begins with what the first began with. Where both say the same, what was
 signed first is kept; else a third person decides between them, row by row. Must not be
@@ -41,7 +41,7 @@ NOT_READ = "not in this reading"
 
 
 def open_second_read(*, first: Review) -> Review:
-    """Put a signed report before a second reader, as it was before the first one.
+    """Open a review for a second reader, without the first reader's changes.
 
     Nothing the first reader did is taken over: no edit, no page shown, no person
     settled. Source: Ours (workflow D1).
@@ -57,13 +57,13 @@ def open_second_read(*, first: Review) -> Review:
 
 
 def readings_differ(*, first: Review, second: Review) -> bool:
-    """Whether two readers made anything different of a report."""
+    """Return whether two readers reached different results."""
     pairs = _pairs(_rows(first), _rows(second), begun=len(_initial_rows(first)))
     return any(_differ(*pair) for pair in pairs)
 
 
 def open_dispute(*, first: Review, second: Review) -> Review:
-    """Put a report before a third person: what both say is settled, the rest is not.
+    """Open a review for a third reader; rows that agree are already decided.
 
     A row that the readers made different things of begins with the first one's.
     Source: Ours (workflow D1).
@@ -105,7 +105,7 @@ def open_dispute(*, first: Review, second: Review) -> Review:
 def recheck_initial_rows(
     rows: Sequence[InitialRow], *, notes: Sequence[dict[str, Any]]
 ) -> tuple[list[InitialRow], list[dict[str, Any]]]:
-    """Rows that a review begins with, their states and the notes on them made anew.
+    """Return the initial rows of a review with fresh states and notes.
 
     notes: those known of the report, of which the ones on its header stay.
     """
@@ -130,7 +130,7 @@ def recheck_initial_rows(
 
 @transaction.atomic
 def take_reading(*, tenant: Tenant, actor: Actor, ref: RowRef, side: Side) -> SavedRow:
-    """Settle a disputed row by what one of the two readers made of it.
+    """Resolve a disputed row with one of the two readers' versions.
 
     Raises: review_not_found, row_not_found (404); claim_needed, claim_lost, row_changed
     (409); review_ended, row_not_disputed. Source: Ours (workflow D1).
@@ -153,7 +153,7 @@ def _rows(review: Review) -> list[ReviewRow]:
 
 
 def _initial_rows(review: Review) -> list[InitialRow]:
-    """The rows a review began with, in order; their positions are those of the list."""
+    """Return the initial rows of a review; positions are list indexes."""
     firsts = [
         version
         for version in list_row_versions(tenant=review.tenant, review=review)
@@ -171,7 +171,7 @@ def _initial_rows(review: Review) -> list[InitialRow]:
 def _pairs(
     first: Iterable[ReviewRow], second: Iterable[ReviewRow], *, begun: int
 ) -> list[tuple[ReviewRow | None, ReviewRow | None]]:
-    """What each reader made of each row, in the first one's reading order.
+    """Pair the two readers' rows, in the first reader's order.
 
     begun: with how many rows both began, which go by position; rows that a reader added
     go together where they are of one test. Added rows that were taken back count as
@@ -201,7 +201,7 @@ def _differ(first: ReviewRow | None, second: ReviewRow | None) -> bool:
 
 
 def _comparable_values(row: ReviewRow) -> tuple[object, ...]:
-    """What of a row two readers have to agree on, however it is spelt."""
+    """Return the parts of a row that two readers must agree on, normalized."""
     values = row.values
     low, high = values["min_reference_range"], values["max_reference_range"]
     spread = (low, high)

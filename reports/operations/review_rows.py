@@ -1,4 +1,4 @@
-"""The rows of a review: edit, confirm, exclude, undo; its boxes and its LOINC code.
+"""Edits, confirms, excludes and undoes rows of a review; sets boxes and codes.
 
 Each change names the version it was made on and makes the next (review_saving). Must
 not be here: rows that a person makes (review_additions), or what is settled once for
@@ -47,7 +47,7 @@ TAKEN_BACK = "taken back"
 
 @transaction.atomic
 def edit_row(*, tenant: Tenant, actor: Actor, ref: RowRef, text: RowText) -> SavedRow:
-    """Change what a row says; its box stays where it is.
+    """Change the text of a row; its box is unchanged.
 
     The row counts as decided unless the change brings a new doubt. Raises:
     review_not_found, row_not_found (404); claim_needed, claim_lost, row_changed (409);
@@ -70,7 +70,7 @@ def edit_row(*, tenant: Tenant, actor: Actor, ref: RowRef, text: RowText) -> Sav
 def choose_loinc(
     *, tenant: Tenant, actor: Actor, ref: RowRef, loinc_code: str | None
 ) -> SavedRow:
-    """Say which LOINC code a row has, None for none; the others stay behind it.
+    """Set a row's LOINC code, or None; the other candidates follow it.
 
     Raises: as edit_row but for its texts; loinc_unknown. Source: Ours (workflow D1).
     """
@@ -103,7 +103,7 @@ def redraw_box(
     part: RowPart,
     place: Place | None,
 ) -> SavedRow:
-    """Say where a part of a row stands, None for nowhere: it is typed.
+    """Set the position of a part of a row; None if it was typed.
 
     What the row says stays, and an undecided row stays undecided. Raises: as edit_row
     but for its texts; place_not_on_page. Source: Ours (workflow D1): correcting a text
@@ -124,7 +124,7 @@ def redraw_box(
 
 @transaction.atomic
 def confirm_row(*, tenant: Tenant, actor: Actor, ref: RowRef) -> SavedRow:
-    """Say that a row is right as it stands, with its first LOINC candidate.
+    """Confirm a row as it is, with its first LOINC candidate.
 
     Raises: as choose_loinc but for loinc_unknown. Source: Ours (workflow D1).
     """
@@ -139,7 +139,7 @@ def confirm_row(*, tenant: Tenant, actor: Actor, ref: RowRef) -> SavedRow:
 def confirm_plain_rows(
     *, tenant: Tenant, actor: Actor, review_id: UUID, panel: str | None
 ) -> list[ReviewRow]:
-    """Confirm a panel's undecided rows that nothing speaks against; those confirmed.
+    """Confirm a panel's undecided, unflagged rows; return them.
 
     A row that needs attention is never among them: it is decided by itself. Raises:
     review_not_found (404), claim_needed, claim_lost (409), review_ended. Source: Ours
@@ -163,7 +163,7 @@ def confirm_plain_rows(
 
 @transaction.atomic
 def exclude_row(*, tenant: Tenant, actor: Actor, ref: RowRef, reason: str) -> SavedRow:
-    """Keep a row out of the results, and say why.
+    """Exclude a row from the results, with a reason.
 
     Raises: as confirm_row; reason_missing, reason_too_long. Source: Ours (workflow D1).
     """
@@ -175,7 +175,7 @@ def exclude_row(*, tenant: Tenant, actor: Actor, ref: RowRef, reason: str) -> Sa
 
 @transaction.atomic
 def undo_row(*, tenant: Tenant, actor: Actor, ref: RowRef) -> SavedRow:
-    """Make a row what it was before its last change, as a version of its own.
+    """Restore a row to its previous version, as a new version.
 
     Undone again, it goes one further back. Splitting and merging are undone in all
     their rows, as far as nobody has changed those since; a row that a person added is

@@ -1,4 +1,4 @@
-"""How a change to rows of a review is kept: as versions, with the checks run again.
+"""Saves changes to rows of a review as versions, and runs the checks again.
 
 Rows whose doubts changed change with it. Must not be here: what a reviewer may do to a
 row (review_rows, review_additions).
@@ -53,7 +53,7 @@ _COLUMNS = ["values", "decision", "reason", "state", "version", "acknowledged"]
 
 @dataclass(frozen=True, slots=True)
 class RowRef:
-    """A row of a review at the version that the caller has seen."""
+    """A row of a review at the version that the caller saw."""
 
     review_id: UUID
     position: int
@@ -62,7 +62,7 @@ class RowRef:
 
 @dataclass(frozen=True, slots=True)
 class SavedRow:
-    """A row as it is after a change, and the other rows that changed with it."""
+    """A saved row, and the other rows that changed with it."""
 
     row: ReviewRow
     others: tuple[ReviewRow, ...]
@@ -71,7 +71,7 @@ class SavedRow:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What becomes of one row; result None leaves what it says."""
+    """A change to one row; a result of None leaves its values."""
 
     row: ReviewRow
     decision: str
@@ -98,7 +98,7 @@ class Desk:
         return row
 
     def at(self, position: int) -> ReviewRow:
-        """The row as it is now. Raises: row_not_found (404)."""
+        """Return the current row. Raises: row_not_found (404)."""
         for row in self.rows:
             if row.position == position:
                 return row
@@ -118,7 +118,7 @@ class Desk:
 
 
 def lock_review_rows(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Desk:
-    """Lock a review for a change of its rows by its claimer.
+    """Lock a claimed review for changes to its rows.
 
     Raises: review_not_found (404); claim_needed, claim_lost (409); review_ended.
     """
@@ -127,7 +127,7 @@ def lock_review_rows(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Desk:
 
 
 def save_rows(*, desk: Desk, changes: Sequence[Change], verb: str) -> SavedRow:
-    """Make each row's next version, check the report again, keep what that changed.
+    """Save each row's next version, run the checks, and save what that changed.
 
     The row answered is that of the first change; the others come with what the checks
     changed.
@@ -207,7 +207,7 @@ def store_rows(
 
 
 def decision_after_doubt(row: ReviewRow) -> str:
-    """Confirmed, or what a person had made of the row before a doubt came up."""
+    """Return the decision of a row before a new check result reopened it."""
     if row.version == 1:
         return RowDecision.CONFIRMED
     first = row.versions.get(version=1)
@@ -218,13 +218,13 @@ def decision_after_doubt(row: ReviewRow) -> str:
 
 
 def decision_after_change(row: ReviewRow) -> str:
-    """The decision of a row that a person has just changed."""
+    """Return the decision of a row after a reviewer changed it."""
     was_added = row.decision == RowDecision.ADDED
     return RowDecision.ADDED if was_added else RowDecision.EDITED
 
 
 def validate_row_text(text: RowText) -> RowText:
-    """The text without blanks around it. Raises: row_incomplete, text_too_long."""
+    """Return the text, stripped. Raises: row_incomplete, text_too_long."""
     plain = {
         name: value.replace("\0", "").strip() or None
         for name in _TYPED
@@ -250,7 +250,7 @@ def validate_row_text(text: RowText) -> RowText:
 
 
 def require_place_on_page(*, review: Review, place: Place) -> None:
-    """Raises: place_not_on_page."""
+    """Refuse a box outside its page. Raises: place_not_on_page."""
     sizes = {size["page"]: size for size in review.job.page_sizes or []}
     size = sizes.get(place.page)
     if (
@@ -267,7 +267,7 @@ def require_place_on_page(*, review: Review, place: Place) -> None:
 
 
 def to_stored_values(result: ParsedResult) -> dict[str, Any]:
-    """A row's values just as they come back from the database."""
+    """Return a row's values as the database returns them."""
     stored: dict[str, Any] = orjson.loads(orjson.dumps(asdict(result), default=list))
     return stored
 

@@ -1,4 +1,4 @@
-"""How a review ends: signed or rejected, and what follows the signature.
+"""Ends a review: signs or rejects it, and publishes the signed results.
 
 What is signed becomes a version of the job's results beside the machine's own. Must not
 be here: how a row is changed (review_rows), or signed again (review_amending).
@@ -73,14 +73,14 @@ SIGN_WITHIN = timedelta(minutes=15)  # Ours (workflow D1); of the last authentic
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A rule that a review does not meet yet; at: positions of rows, or pages."""
+    """An unmet rule of signing; `at` are positions of rows, or pages."""
 
     code: str
     at: tuple[int, ...] = ()
 
 
 class NotReady(DomainError):
-    """A review can't be signed yet; `gaps` are all the rules it does not meet."""
+    """The review can't be signed yet; `gaps` are the unmet rules."""
 
     def __init__(self, gaps: Sequence[Gap]) -> None:
         super().__init__("review_not_ready", _("The review is not complete."))
@@ -93,14 +93,14 @@ class NotReady(DomainError):
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """What a member signs with: its meaning, and when they last proved who they are."""
+    """The meaning of a signature, and when the member last confirmed their identity."""
 
     meaning: SignatureMeaning
     authenticated_at: datetime
 
 
 def find_approval_gaps(*, review: Review, rows: Sequence[ReviewRow]) -> list[Gap]:
-    """Every rule that keeps a review from being signed; empty when it may be.
+    """Return the unmet rules of signing a review; empty if it can be signed.
 
     flagged_row_undecided and row_unconfirmed (at: rows), page_not_shown (at: pages),
     critical_unacknowledged (at: rows), identity_undecided, duplicate_undecided,
@@ -191,7 +191,7 @@ def reject_report(
     reason: RejectionReason,
     why: str = "",
 ) -> Review:
-    """End a report without values, which go; the job fails with the wire's reason.
+    """Reject a report: delete its values and fail its job with the wire's reason.
 
     why: more on the reason, may be empty. Raises: review_not_found (404); claim_needed,
     claim_lost (409); review_ended, reason_too_long; transition_not_allowed where the
@@ -214,7 +214,7 @@ def reject_report(
 def waive_second_read(
     *, tenant: Tenant, actor: Actor, review_id: UUID, why: str
 ) -> Review:
-    """Let a report go as its first reader signed it, without the second read.
+    """Publish a report as its first reader signed it, without the second read.
 
     Any member who may sign may do so: a team whose only other reader is away must not
     hold up a patient. Raises: review_not_found (404); review_ended; not_a_second_read,
@@ -232,7 +232,7 @@ def waive_second_read(
 
 
 def is_signature_valid(*, tenant: Tenant, review: Review) -> bool:
-    """Whether a signed review still says exactly what was signed.
+    """Return whether a signed review still has exactly what was signed.
 
     Source: Ours: what stands in the tables now, put into words again, has the digest.
     """
@@ -244,7 +244,7 @@ def is_signature_valid(*, tenant: Tenant, review: Review) -> bool:
 def build_signed_text(
     *, review: Review, rows: Sequence[ReviewRow], sign_off: SignOff
 ) -> str:
-    """The canonical JSON of a signature: sorted keys, no blanks, UTF-8.
+    """Return the canonical JSON of a signature: sorted keys, no blanks, UTF-8.
 
     It holds who signed, when and with which meaning, the digest of the file, the
     header, every row with its decision, and what was settled beside them.
@@ -304,20 +304,20 @@ def _publish_results(review: Review, actor: Actor) -> None:
 
 
 def _is_read_twice(review: Review) -> bool:
-    """Whether the reader asked for it, or chance takes it for the team's sample."""
+    """Return whether a second read was requested, or drawn for the team's sample."""
     percent = review.tenant.lab_report_second_read_percent
     return review.wants_second_read or secrets.randbelow(100) < percent
 
 
 def _attach_job(reviews: Sequence[Review], job: ParsingJob) -> Sequence[Review]:
-    """The same reviews, knowing the job and tenant that are in memory."""
+    """Return the reviews with the job and tenant that are in memory."""
     for review in reviews:
         review.job, review.tenant = job, job.tenant
     return reviews
 
 
 def _store_results(review: Review, kept: Sequence[ReviewRow]) -> list[dict[str, Any]]:
-    """Store the kept rows as results of the review's version; the notes on them."""
+    """Store the included rows as results; return the notes on them."""
     places = {row.position: place for place, row in enumerate(kept)}
     results = []
     for row in kept:

@@ -1,4 +1,4 @@
-"""Reviews: open one, claim it under a lease, give it back, take it over.
+"""Reviews: open, claim under a lease, release and take over.
 
 Must not be here: what is done to its rows (review_rows) or how it ends
 (review_signing).
@@ -37,7 +37,7 @@ REASON_MAX_LENGTH = 1000
 
 @dataclass(frozen=True, slots=True)
 class InitialRow:
-    """A row as a review begins with it: values in the shape of ParsedResult."""
+    """A row that a review starts with: values in the shape of ParsedResult."""
 
     values: dict[str, Any]
     state: str
@@ -48,7 +48,7 @@ class InitialRow:
 
 
 def build_initial_rows(rows: Iterable[ReportResult]) -> list[InitialRow]:
-    """Stored results as the rows a review begins with, nothing decided."""
+    """Return stored results as undecided initial rows of a review."""
     return [InitialRow(values=_values(row), state=row.state) for row in rows]
 
 
@@ -62,7 +62,7 @@ def open_review(
     actor_label: str = "parser",
     **given: object,
 ) -> Review:
-    """Put a report on the desk with the rows to review; each begins at version 1.
+    """Open a review of a report with its initial rows, each at version 1.
 
     given: columns of the review that an amendment takes over. Source: Ours (workflow
     D1): a person's work never touches what the machine read.
@@ -110,7 +110,7 @@ def open_review(
 
 @transaction.atomic
 def claim_review(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
-    """Take a review to work on for LEASE, or renew one's own lease.
+    """Claim a review for LEASE, or renew one's own lease.
 
     An ended lease goes to whoever claims next; what was saved under it stays. Raises:
     review_not_found (404); member_needed, another_reader_needed (403); review_claimed
@@ -128,7 +128,7 @@ def claim_review(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
 def take_over_review(
     *, tenant: Tenant, actor: Actor, review_id: UUID, why: str
 ) -> Review:
-    """Take a review from whoever works on it; they are told by their next change.
+    """Take over a review from its reviewer; their next change is refused.
 
     Raises: as claim_review but for review_claimed; reason_missing, reason_too_long.
     Source: Ours (workflow D1): a colleague who was called away holds up no patient.
@@ -142,7 +142,7 @@ def take_over_review(
 
 @transaction.atomic
 def release_review(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
-    """Give a review back to the queue, what was saved kept.
+    """Return a review to the queue; saved changes are kept.
 
     Raises: review_not_found (404), claim_needed, claim_lost (409), review_ended.
     """
@@ -154,7 +154,7 @@ def release_review(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
 
 
 def lock_claimed_review(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
-    """The review, locked for a change by its claimer, the lease renewed in memory.
+    """Lock the review for a change by its reviewer, and renew the lease.
 
     The caller saves it, with `claimed_until`. An ended lease that nobody took goes on.
     Raises: review_not_found (404); claim_needed, claim_lost (409); review_ended.
@@ -172,7 +172,7 @@ def lock_claimed_review(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Rev
 
 
 def lock_open_review(*, tenant: Tenant, review_id: UUID) -> Review:
-    """A review that has not ended, locked, with its job and user.
+    """Lock a review that has not ended, with its job and user.
 
     Raises: review_not_found (404); review_ended.
     """
@@ -189,7 +189,7 @@ def lock_open_review(*, tenant: Tenant, review_id: UUID) -> Review:
 
 
 def end_review(review: Review, to: ReviewStatus, **changes: object) -> None:
-    """The one writer of a review's status; its lease ends with it.
+    """End a review and its lease; the only writer of a review's status.
 
     Raises: transition_not_allowed.
     """
@@ -204,7 +204,7 @@ def end_review(review: Review, to: ReviewStatus, **changes: object) -> None:
 
 
 def update_review_counts(review: Review, rows: Iterable[ReviewRow]) -> None:
-    """Set what the queue says of a review by its rows; the caller saves."""
+    """Set the columns that the queue shows from the rows; the caller saves."""
     kept = list(rows)
     review.flagged = sum(row.is_flagged and not row.is_decided for row in kept)
     review.is_critical = any(row.is_critical for row in kept)
@@ -213,7 +213,7 @@ def update_review_counts(review: Review, rows: Iterable[ReviewRow]) -> None:
 def record_review_change(
     review: Review, actor: Actor, *, verb: str, **changes: object
 ) -> None:
-    """An audit line for a change to a review; never give it a value."""
+    """Record a change to a review in the audit log; never pass a value."""
     record_change(
         tenant=review.tenant,
         actor=actor,
@@ -226,7 +226,7 @@ def record_review_change(
 
 
 def validate_reason(text: str) -> str:
-    """A reason that says something. Raises: reason_missing, reason_too_long."""
+    """Return the reason, stripped. Raises: reason_missing, reason_too_long."""
     reason = text.replace("\0", "").strip()  # PostgreSQL takes no text with it
     if not reason:
         raise DomainError("reason_missing", _("Enter a reason."), "reason")

@@ -1,4 +1,4 @@
-"""Signed values of a person's reports, for the trends that labs draws.
+"""Signed values of a user's reports, for the trends of labs.
 
 Reading their numbers is the parser's, so this is no query. Must not be here: how values
 of different units are compared (labs.queries.trends).
@@ -30,7 +30,7 @@ VALUES_AT_MOST = 5000
 def list_signed_readings(
     tenant: Tenant, user_uuid: UUID, loinc_codes: Collection[str] | None
 ) -> list[MarkerReading]:
-    """What a person signed of a user's reports and has a LOINC code, in no order.
+    """Return the signed values of a user's reports that have a LOINC code.
 
     Of each report its current version; of one that was replaced nothing. Dated by its
     collection, at noon UTC, as a report tells a day alone. One query. Source: Ours

@@ -1,4 +1,4 @@
-"""Files of reports: stored under random names outside the web root, never served.
+"""Files of reports, stored under random names outside the web root.
 
 A file is written before the row that names it, so a crash leaves at most a file without
 a row, which the sweep removes. Pictures of a report's pages are kept in a folder named
@@ -41,7 +41,7 @@ _PICTURES = ".pages"  # what the name of a file's folder of pictures adds to its
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A file that is being stored: the name it will have, and where it is read."""
+    """A file that is being stored: its future name, and its local path."""
 
     name: str
     path: Path
@@ -49,7 +49,7 @@ class NewFile:
 
 @contextmanager
 def store_new_files(contents: Sequence[bytes]) -> Iterator[list[NewFile]]:
-    """Write files on this machine; they are kept once the block ends well.
+    """Write local files, and store them if the block ends without an error.
 
     Raises: storage_unavailable (503), nothing is left then.
     """
@@ -74,7 +74,7 @@ def store_new_files(contents: Sequence[bytes]) -> Iterator[list[NewFile]]:
 
 @contextmanager
 def open_local_copies(files: Iterable[ReportFile]) -> Iterator[list[Path]]:
-    """Stored files where the parser can read them, until the block ends.
+    """Provide local paths of stored files until the block ends.
 
     Raises: UnreadableReport with processing_error, where one is gone;
     storage_unavailable (503).
@@ -87,13 +87,13 @@ def open_local_copies(files: Iterable[ReportFile]) -> Iterator[list[Path]]:
 
 
 def remove_files(names: Iterable[str]) -> None:
-    """Remove stored files with their pictures; one that is gone already is fine."""
+    """Remove stored files with their page images; missing ones are ignored."""
     names = list(names)
     storage.remove_files(names, folders=[name + _PICTURES for name in names])
 
 
 def store_picture(name: str, page: int, size: PictureSize, content: bytes) -> None:
-    """Keep a drawn page beside the stored file `name`; what is lost is drawn again.
+    """Store a rendered page beside the file `name`; a lost one is rendered again.
 
     Source: Ours: a derived file, so neither written to disk for good nor in a row.
     """
@@ -102,7 +102,7 @@ def store_picture(name: str, page: int, size: PictureSize, content: bytes) -> No
 
 
 def load_picture(name: str, page: int, size: PictureSize) -> bytes | None:
-    """A page that was drawn before, None where it was not."""
+    """Return a stored page image, None if there is none."""
     try:
         with storage.open_file(_picture(name, page, size)) as file:
             content: bytes = file.read()
@@ -117,7 +117,7 @@ def _picture(name: str, page: int, size: PictureSize) -> str:
 
 @transaction.atomic
 def erase_reports(tenant_pk: int, user_uuid: UUID) -> None:
-    """Remove all jobs of a user, with their rows now and their files on commit.
+    """Delete all jobs of a user: rows now, files on commit.
 
     Source: Contract 2.2 (erasure after the undo's 7 days).
     """
@@ -125,7 +125,7 @@ def erase_reports(tenant_pk: int, user_uuid: UUID) -> None:
 
 
 def delete_jobs(jobs: QuerySet[ParsingJob]) -> None:
-    """Remove jobs with all that hangs on them, in the caller's transaction.
+    """Delete jobs with their rows and files, in the caller's transaction.
 
     Their files go on commit.
     """
@@ -141,7 +141,7 @@ def delete_jobs(jobs: QuerySet[ParsingJob]) -> None:
 
 
 def sweep_orphan_files() -> int:
-    """Remove files older than ORPHAN_AGE that no row names; returns how many.
+    """Delete files older than ORPHAN_AGE without a row; return how many.
 
     Pictures go whatever their age: they were drawn of a row that is no more. Works over
     all tenants. Source: Ours: what a crash left behind is health data.

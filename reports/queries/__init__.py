@@ -1,4 +1,4 @@
-"""Reads of lab reports that more than one face needs; those of deleted users vanish."""
+"""Reads of lab reports; those of deleted users are left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads of parsing jobs that more than one face needs; jobs of deleted users vanish.
+"""Reads of parsing jobs; those of deleted users are left out.
 
 Must not be here: the wire's shapes (reports.payloads).
 """
@@ -37,14 +37,14 @@ COUNTED_UP_TO = 10_000
 
 @dataclass(frozen=True, slots=True)
 class JobFilters:
-    """What to list: empty means all."""
+    """Filters of the list of jobs; an empty one means all."""
 
     statuses: tuple[str, ...] = ()
     user_uuid: UUID | None = None
 
 
 def parsing_job(*, tenant: Tenant, job_id: UUID) -> ParsingJob:
-    """One job with its user. Raises: not_found."""
+    """Return one job with its user. Raises: not_found."""
     rows = ParsingJob.objects.for_tenant(tenant).live().select_related("user")
     job: ParsingJob | None = rows.filter(id=job_id).first()
     if job is None:
@@ -54,7 +54,7 @@ def parsing_job(*, tenant: Tenant, job_id: UUID) -> ParsingJob:
 
 
 def parsing_jobs(*, tenant: Tenant, filters: JobFilters) -> ParsingJobQuerySet:
-    """Jobs with their users, newest first; not yet cut into pages."""
+    """Return jobs with their users, newest first, not paged."""
     rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
     if filters.statuses:
         rows = rows.in_status(list(filters.statuses))
@@ -66,7 +66,7 @@ def parsing_jobs(*, tenant: Tenant, filters: JobFilters) -> ParsingJobQuerySet:
 def count_jobs_per_status(
     *, tenant: Tenant, user_uuid: UUID | None = None
 ) -> dict[str, int]:
-    """How many jobs of a tenant, or of one user, are in each status that has any."""
+    """Count the jobs of a tenant, or of one user, per status."""
     rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
     if user_uuid:
         rows = rows.of_user(user_uuid)
@@ -75,7 +75,7 @@ def count_jobs_per_status(
 
 
 def jobs_by_id(*, tenant: Tenant, text: str, limit: int) -> list[ParsingJob]:
-    """Jobs whose id is or begins with `text`, with their users; eight letters at least.
+    """Return jobs whose ID is or starts with `text`; at least eight characters.
 
     One query, served by the primary key.
     """
@@ -88,14 +88,14 @@ def jobs_by_id(*, tenant: Tenant, text: str, limit: int) -> list[ParsingJob]:
 
 
 def failed_jobs(*, tenant: Tenant, since: datetime) -> ParsingJobQuerySet:
-    """Jobs that failed since then, with their users, newest first; not yet cut."""
+    """Return jobs that failed since a moment with their users, newest first."""
     rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
     failed = rows.in_status([ParsingJobStatus.FAILED]).filter(finished_at__gte=since)
     return failed.select_related("user").order_by("-finished_at", "id")
 
 
 def count_jobs_to_check(*, tenant: Tenant, failed_since: datetime) -> int:
-    """How many jobs wait for a reviewer or have failed since then."""
+    """Count jobs that are pending review or failed since a moment."""
     rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
     wanted = Q(status=ParsingJobStatus.PENDING_REVIEW) | Q(
         status=ParsingJobStatus.FAILED, finished_at__gte=failed_since
@@ -104,7 +104,7 @@ def count_jobs_to_check(*, tenant: Tenant, failed_since: datetime) -> int:
 
 
 def count_jobs_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
-    """How many jobs were submitted on each UTC day that has any, by the index alone.
+    """Count submitted jobs per UTC day, from the index alone.
 
     Those of users deleted since are counted too: it was a busy day all the same.
     """
@@ -114,14 +114,14 @@ def count_jobs_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
 
 
 def count_jobs(*, tenant: Tenant, statuses: tuple[str, ...]) -> int:
-    """How many jobs are in any of these statuses, up to COUNTED_UP_TO + 1."""
+    """Count jobs in any of these statuses, up to COUNTED_UP_TO + 1."""
     rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
     found = rows.in_status(list(statuses)).order_by()
     return int(found[: COUNTED_UP_TO + 1].count())
 
 
 def report_results(job: ParsingJob) -> list[ReportResult]:
-    """What was read, or signed since, in order; empty unless the job shows data."""
+    """Return a job's current results in order; empty unless it has data."""
     if not job.has_data:
         return []
     rows = ReportResult.objects.for_tenant(job.tenant).filter(
@@ -131,12 +131,12 @@ def report_results(job: ParsingJob) -> list[ReportResult]:
 
 
 def job_transitions(job: ParsingJob) -> list[ParsingJobTransition]:
-    """The moves of a job's status, oldest first."""
+    """Return the status changes of a job, oldest first."""
     rows = ParsingJobTransition.objects.for_tenant(job.tenant).filter(job=job)
     return list(rows.order_by("id"))
 
 
 def report_files(job: ParsingJob) -> list[ReportFile]:
-    """The parts of the upload, in order."""
+    """Return the files of the upload, in order."""
     rows = ReportFile.objects.for_tenant(job.tenant).filter(job=job)
     return list(rows.order_by("position"))

@@ -1,4 +1,4 @@
-"""What the review desk's queue lists, tab by tab, and a person's earlier values.
+"""Reads of the review queue by tab, and a user's earlier values.
 
 Must not be here: what a reviewer may do (reports.operations).
 """
@@ -29,7 +29,7 @@ _EARLIER_AT_MOST = 2000  # rows of one person that are looked through
 
 @dataclass(frozen=True, slots=True)
 class TabFilters:
-    """What of a tab to list: empty means all.
+    """Filters of a tab; an empty one means all.
 
     `collected` is the day on the report, `band` one of BANDS, `source` a source_key.
     """
@@ -44,7 +44,7 @@ class TabFilters:
 
     @property
     def narrows(self) -> bool:
-        """Whether anything but the tab is asked for."""
+        """Return whether any filter besides the tab is set."""
         return bool(
             self.lab
             or self.collected
@@ -56,7 +56,7 @@ class TabFilters:
 
 @dataclass(frozen=True, slots=True)
 class EarlierValue:
-    """What a person's last report before said for a code."""
+    """A user's previous value for a LOINC code."""
 
     value: str
     units: str
@@ -64,7 +64,7 @@ class EarlierValue:
 
 
 def list_reviews_in_tab(*, tenant: Tenant, filters: TabFilters) -> ReviewQuerySet:
-    """A tab's reviews with their jobs and users; not yet cut into pages.
+    """Return a tab's reviews with their jobs and users, not paged.
 
     Critical ones first, then the oldest; of what is done the latest first.
     """
@@ -92,7 +92,7 @@ def list_reviews_in_tab(*, tenant: Tenant, filters: TabFilters) -> ReviewQuerySe
 
 
 def count_tabs(*, tenant: Tenant, member: str) -> dict[str, int]:
-    """How many reviews each tab holds; one query."""
+    """Count the reviews of each tab; one query."""
     rows = Review.objects.for_tenant(tenant).live()
     counts: dict[str, int] = rows.aggregate(
         **{tab: Count("pk", filter=_of_tab(tab, member)) for tab in TABS}
@@ -101,7 +101,7 @@ def count_tabs(*, tenant: Tenant, member: str) -> dict[str, int]:
 
 
 def list_review_sources(*, tenant: Tenant) -> list[tuple[str, str]]:
-    """Who sent the reports that wait, as key and label, by label; one query."""
+    """Return the senders of open reports as key and label, by label; one query."""
     rows = Review.objects.for_tenant(tenant).live().filter(status=ReviewStatus.OPEN)
     found = rows.exclude(job__source_key="").values_list(
         "job__source_key", "job__source_label"
@@ -113,13 +113,13 @@ def list_review_sources(*, tenant: Tenant) -> list[tuple[str, str]]:
 def count_rows_per_review(
     *, tenant: Tenant, reviews: list[Review]
 ) -> dict[object, int]:
-    """How many rows each review has; one query."""
+    """Count the rows of each review; one query."""
     rows = Review.objects.for_tenant(tenant).filter(pk__in=[r.pk for r in reviews])
     return dict(rows.annotate(row_count=Count("rows")).values_list("pk", "row_count"))
 
 
 def find_earlier_values(*, job: ParsingJob) -> dict[str, EarlierValue]:
-    """The person's last value before this report, by LOINC code; one query.
+    """Return the user's previous values by LOINC code; one query.
 
     Of completed reports alone. Source: Ours (workflow D1: previous value and delta).
     """

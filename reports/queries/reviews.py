@@ -1,4 +1,4 @@
-"""Reads of the review desk: the queue, a review's rows, and what it has to settle.
+"""Reads of reviews: their rows, readings, comments and open questions.
 
 Must not be here: what a reviewer may do (reports.operations).
 """
@@ -42,7 +42,7 @@ _SEX = {"m": "male", "f": "female"}
 
 @dataclass(frozen=True, slots=True)
 class IdentityLine:
-    """One thing a report says of its person; agrees is None where either is silent."""
+    """One patient detail on the report and on the user; agrees is None if unknown."""
 
     field: str
     on_report: str
@@ -52,7 +52,7 @@ class IdentityLine:
 
 @dataclass(frozen=True, slots=True)
 class RowDiff:
-    """A row that a review changed: its values before and after, None where it is not.
+    """A row that a review changed: values before and after, None if absent.
 
     fields: the names of the values that differ.
     """
@@ -65,7 +65,7 @@ class RowDiff:
 
 
 def get_review(*, tenant: Tenant, review_id: UUID) -> Review:
-    """One review with its job and user. Raises: review_not_found."""
+    """Return one review with its job and user. Raises: review_not_found."""
     rows = Review.objects.for_tenant(tenant).live()
     found: Review | None = (
         rows.filter(id=review_id).select_related("job__user", "sign_off").first()
@@ -77,19 +77,19 @@ def get_review(*, tenant: Tenant, review_id: UUID) -> Review:
 
 
 def list_reviews_of_job(*, job: ParsingJob) -> list[Review]:
-    """A job's reviews with their signatures, the first first; one query."""
+    """Return a job's reviews with their signatures, oldest first; one query."""
     rows = Review.objects.for_tenant(job.tenant).filter(job=job)
     return list(rows.select_related("sign_off").order_by("number"))
 
 
 def review_rows(*, tenant: Tenant, review: Review) -> list[ReviewRow]:
-    """A review's rows as they stand, in reading order; one query."""
+    """Return a review's current rows in reading order; one query."""
     rows = ReviewRow.objects.for_tenant(tenant).filter(review=review)
     return sorted(rows, key=reading_order_key)
 
 
 def list_previous_readings(review: Review) -> list[Review]:
-    """The signed readings that a second read or a dispute is about, the first first.
+    """Return the signed readings before a second read or a dispute, in order.
 
     Empty for a first review; one query, with signatures. Source: Ours: readings of one
     report follow each other by number.
@@ -106,24 +106,24 @@ def list_previous_readings(review: Review) -> list[Review]:
 
 
 def list_reader_keys(review: Review) -> set[str]:
-    """The keys of the members who signed the readings before this one."""
+    """Return the keys of the members who signed the readings before this one."""
     return {one.sign_off.member_key for one in list_previous_readings(review)}
 
 
 def reading_order_key(row: ReviewRow) -> tuple[int, int]:
-    """What sorts rows as they are read: a row a person made follows the one above."""
+    """Return the sort key of reading order; an added row follows the one above."""
     return (row.position if row.after is None else row.after, row.position)
 
 
 def sort_rows_by_need(rows: Iterable[ReviewRow]) -> list[ReviewRow]:
-    """Rows that need a person first: contradictions, then doubts; the decided last."""
+    """Sort rows: contradictions first, then doubts, the decided last."""
     return sorted(rows, key=lambda row: (_need(row), row.position))
 
 
 def list_row_versions(
     *, tenant: Tenant, review: Review, position: int | None = None
 ) -> list[ReviewRowVersion]:
-    """Every version of a review's rows, or of one row, oldest first."""
+    """Return every version of a review's rows, or of one row, oldest first."""
     rows = ReviewRowVersion.objects.for_tenant(tenant).filter(row__review=review)
     if position is not None:
         rows = rows.filter(row__position=position)
@@ -131,25 +131,24 @@ def list_row_versions(
 
 
 def list_loinc_aliases(*, tenant: Tenant) -> list[LoincAlias]:
-    """A team's aliases in this environment, the latest first."""
+    """Return a team's LOINC mappings in this environment, newest first."""
     return list(LoincAlias.objects.for_tenant(tenant).order_by("-id"))
 
 
 def list_comments(*, review: Review) -> list[ReviewComment]:
-    """The remarks on a review and its rows, oldest first."""
+    """Return the comments on a review and its rows, oldest first."""
     rows = ReviewComment.objects.for_tenant(review.tenant).filter(review=review)
     return list(rows.order_by("id"))
 
 
 def list_rereadings(job: ParsingJob) -> list[Rereading]:
-    """What the machine read again of a report, the latest first, without the rows."""
+    """Return the new readings of a report, newest first, without their rows."""
     rows = Rereading.objects.for_tenant(job.tenant).filter(job=job)
     return list(rows.defer("rows", "notes").order_by("-id"))
 
 
 def list_changed_rows(*, tenant: Tenant, review: Review) -> list[RowDiff]:
-    """What a review changed of what it began with; of an amendment, of the version
-    before. Two queries.
+    """Return the rows that a review changed since it was opened. Two queries.
     """
     firsts = {
         version.row_id: version
@@ -173,7 +172,7 @@ def list_changed_rows(*, tenant: Tenant, review: Review) -> list[RowDiff]:
 
 
 def compare_identity(*, job: ParsingJob) -> list[IdentityLine]:
-    """What the report says of its person beside what is known of the user; one query.
+    """Compare the patient on the report with the user; one query.
 
     Source: Ours; a report under another person's name is the worst error of all.
     """
@@ -194,7 +193,7 @@ def compare_identity(*, job: ParsingJob) -> list[IdentityLine]:
 
 
 def find_duplicates(*, job: ParsingJob) -> list[ParsingJob]:
-    """Other jobs of the same file, or of the same specimen and day, newest first.
+    """Return jobs of the same file, or of the same specimen and day, newest first.
 
     Failed jobs and those of deleted users are left out. One query, by indexes.
     """

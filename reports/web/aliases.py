@@ -1,4 +1,4 @@
-"""The names that a team's laboratories print: proposed, agreed to, taken back.
+"""Pages of a team's LOINC mappings: list, approve, decline, remove.
 
 Must not be here: proposing one (the workbench).
 """
@@ -33,7 +33,7 @@ _ENDED_SHOWN = 25
 @require_GET
 @require_right(Area.SIGN_REPORTS)
 def aliases(request: TenantRequest) -> HttpResponse:
-    """All aliases: those that wait first."""
+    """Show all mappings, the pending ones first."""
     found = list_loinc_aliases(tenant=request.tenant)
     by_status = {
         status: [one for one in found if one.status == status] for status in AliasStatus
@@ -53,7 +53,7 @@ def aliases(request: TenantRequest) -> HttpResponse:
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
 def confirm(request: TenantRequest, alias_id: int) -> HttpResponse:
-    """Agree to a colleague's proposal."""
+    """Approve a colleague's mapping."""
     return _run_action(
         request, alias_id, confirm_alias, _("Mapping approved. New reports use it.")
     )
@@ -62,7 +62,7 @@ def confirm(request: TenantRequest, alias_id: int) -> HttpResponse:
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
 def end(request: TenantRequest, alias_id: int) -> HttpResponse:
-    """Decline a proposal or take an alias back."""
+    """Decline a proposed mapping, or remove an active one."""
     return _run_action(
         request, alias_id, end_alias, _("Mapping removed. New reports do not use it.")
     )

@@ -1,4 +1,4 @@
-"""Putting a report on the desk again: amend it, give that up, let it go unread twice.
+"""Pages that amend a report, withdraw an amendment, or skip a second read.
 
 Must not be here: the signature of the next version (reports.web.signing).
 """
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class WhyForm(forms.Form):
-    """A reason, which stays in the history."""
+    """A form with a reason, which is saved in the history."""
 
     why = forms.CharField(
         max_length=1000,
@@ -47,7 +47,7 @@ class WhyForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 @require_right(Area.SIGN_REPORTS, write=True)
 def amend(request: TenantRequest, job_id: str) -> HttpResponse:
-    """Ask why, and open the next version of a report's results on the desk."""
+    """Ask for a reason, and open the next version of a report's results."""
     job = parsing_job(tenant=request.tenant, job_id=read_id(job_id))
     form = WhyForm(read_posted(request))
     status = 200
@@ -91,7 +91,7 @@ def amend(request: TenantRequest, job_id: str) -> HttpResponse:
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
 def withdraw(request: TenantRequest, review_id: str) -> HttpResponse:
-    """Give up an amendment."""
+    """Withdraw an amendment."""
     review = _review(request, review_id)
     try:
         withdraw_amendment(
@@ -111,7 +111,7 @@ def withdraw(request: TenantRequest, review_id: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @require_right(Area.SIGN_REPORTS, write=True)
 def skip_second_read(request: TenantRequest, review_id: str) -> HttpResponse:
-    """Let a report go as it was signed, without the second read."""
+    """Send a report's results as signed, without the second read."""
     review = _review(request, review_id)
     form = WhyForm(read_posted(request))
     status = 200
@@ -159,7 +159,7 @@ def _review(request: TenantRequest, review_id: str) -> Review:
 
 
 def read_id(text: str) -> UUID:
-    """An id of a path. Raises: Http404 for what is none."""
+    """Parse an ID of a path. Raises: Http404."""
     try:
         return UUID(text)
     except ValueError:

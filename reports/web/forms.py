@@ -1,4 +1,4 @@
-"""What the pages of reports are asked: filters of the list, an upload."""
+"""Forms of the report pages: list filters and upload."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ TAB_LABELS = {
 
 
 class ReportFilterForm(forms.Form):
-    """The list's query string; a value that means nothing counts as not given."""
+    """The list's query string; an invalid value counts as not given."""
 
     tab = forms.ChoiceField(required=False, choices=[(tab, "") for tab in TABS])
     user = forms.CharField(required=False, max_length=255, strip=False)
@@ -54,7 +54,7 @@ class ReportFilterForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class ReportFilters:
-    """What the list is asked for, every part known to be good."""
+    """Validated filters of the list."""
 
     tab: str
     user: str
@@ -92,13 +92,13 @@ class FilesField(forms.FileField):
     widget = FilesInput
 
     def clean(self, data: Any, initial: Any = None) -> list[UploadedFile[Any]]:
-        """The files, in the order they were chosen in."""
+        """Return the files, in the order they were chosen."""
         files: Sequence[Any] = data or [None]
         return [super(FilesField, self).clean(file, initial) for file in files]
 
 
 class UploadForm(forms.Form):
-    """One report: whose it is, its files, and whether a person reviews it."""
+    """One report: its user, its files, and whether it requires review."""
 
     user = forms.CharField(
         max_length=255,
@@ -113,7 +113,7 @@ class UploadForm(forms.Form):
     needs_human_review = forms.BooleanField(required=False)
 
     def clean_file(self) -> list[UploadedFile[Any]]:
-        """Refuse what is too large before any of it is read into memory."""
+        """Refuse files that are too large before reading them into memory."""
         files: list[UploadedFile[Any]] = self.cleaned_data["file"]
         if sum(file.size or 0 for file in files) > MAX_BYTES:
             raise forms.ValidationError(
@@ -123,7 +123,7 @@ class UploadForm(forms.Form):
         return files
 
     def parts(self) -> tuple[ReportPart, ...]:
-        """The files as the operation takes them."""
+        """Return the files as the operation takes them."""
         return tuple(
             ReportPart(content=file.read(), content_type=file.content_type or "")
             for file in self.cleaned_data["file"]

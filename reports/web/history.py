@@ -1,4 +1,4 @@
-"""What became of a report: readings, every edit with its ink, signatures, deliveries.
+"""Page of a report's history: reviews, edits, signatures, deliveries.
 
 Must not be here: a change (reports.web.signing, reports.web.amending).
 """
@@ -76,7 +76,7 @@ _ACTS = {
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One change to one row, by whom and with the ink it is about."""
+    """One change to one row, its author, and the printed row."""
 
     at: datetime
     who: str
@@ -89,7 +89,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
-    """A review with its edits; `is_hidden` while another reader must not see them."""
+    """A review with its edits; `is_hidden` during a blind second read."""
 
     review: Review
     kind: str
@@ -102,7 +102,7 @@ class Chapter:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """An event about the report, and the endpoints it went to."""
+    """An event about the report, and the endpoints it was sent to."""
 
     at: datetime
     status: str
@@ -112,7 +112,7 @@ class Sent:
 @require_GET
 @require_right(Area.SIGN_REPORTS)
 def history(request: TenantRequest, job_id: str) -> HttpResponse:
-    """All that was done to a report, the latest review first."""
+    """Show all changes to a report, the latest review first."""
     try:
         job = parsing_job(tenant=request.tenant, job_id=UUID(job_id))
     except ValueError:
@@ -147,7 +147,7 @@ def history(request: TenantRequest, job_id: str) -> HttpResponse:
 
 
 def list_sent_events(request: TenantRequest, job: ParsingJob) -> list[Sent]:
-    """The events that said the report's status, the latest first; three queries."""
+    """Return the events with the report's status, newest first; three queries."""
     events = list_user_events(
         tenant=request.tenant,
         user_uuid=job.user.uuid,
@@ -184,7 +184,7 @@ def _chapter(request: TenantRequest, review: Review, reviews: list[Review]) -> C
 
 
 def _is_hidden(request: TenantRequest, review: Review, reviews: list[Review]) -> bool:
-    """Whether a second read is under way that has to stay blind to this review.
+    """Return whether a blind second read hides this review from the member.
 
     Who made the review sees it; the second reader's own is not hidden from them.
     """
@@ -207,7 +207,7 @@ def _is_hidden(request: TenantRequest, review: Review, reviews: list[Review]) ->
 
 
 def _edits(request: TenantRequest, review: Review) -> list[Edit]:
-    """What was done to the rows, in time; of what a row began with nothing."""
+    """Return the changes to the rows, oldest first."""
     before: dict[int, ReviewRowVersion] = {}
     edits = []
     for version in list_row_versions(tenant=request.tenant, review=review):
@@ -234,7 +234,7 @@ def _edits(request: TenantRequest, review: Review) -> list[Edit]:
 def build_signature_card(
     request: TenantRequest, job: ParsingJob
 ) -> dict[str, Any] | None:
-    """What the report's page says of its review, None where there was none.
+    """Return the review card of a report's page, None if it was not reviewed.
 
     Six queries at most; for members who review.
     """

@@ -1,4 +1,4 @@
-"""What the overview and the navigation say of reports.
+"""Tiles, notices and navigation counts of reports on the overview.
 
 Must not be here: a value that was read from one.
 """
@@ -47,7 +47,7 @@ LISTED = 4
 
 
 def overview_part(request: TenantRequest) -> OverviewPart:
-    """Reports that wait, and those that were read; who waits for a person."""
+    """Return the tiles, notices and card of reports for the overview."""
     if not request.rights.allow(Area.REPORTS):
         return OverviewPart()
     tenant = request.tenant
@@ -70,7 +70,7 @@ def overview_part(request: TenantRequest) -> OverviewPart:
 
 
 def nav_count(request: TenantRequest) -> NavCount | None:
-    """How many reports a person should look at."""
+    """Count the reports that need attention."""
     if not request.rights.allow(Area.REPORTS):
         return None
     number = count_jobs_to_check(tenant=request.tenant, failed_since=_failed_since())

@@ -1,4 +1,4 @@
-"""Pages of a report as pictures, for those who may see them; each view is audited.
+"""Serves images of report pages; each view is audited.
 
 Crops need no address of their own: the page shows a part of this picture.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @require_GET
 @require_right(Area.REPORTS)
 def page_image(request: TenantRequest, job_id: str, page: int) -> HttpResponse:
-    """One page, or with `size=small` a small one; kept by no cache, as every page.
+    """Return one page as an image, small with `size=small`; never cached.
 
     503 with Retry-After where it can't be drawn yet: the desk asks again, and nobody
     reads a page of ours in a picture's place.

@@ -1,4 +1,4 @@
-"""How the command palette finds reports: by the id of their parsing job.
+"""Finds reports for the command palette by the ID of their parsing job.
 
 Must not be here: names or other patient details.
 """
@@ -22,7 +22,7 @@ HITS = 6
 
 
 def find_reports(request: TenantRequest, text: str) -> list[Hit]:
-    """Parsing jobs whose id is or begins with `text`."""
+    """Return parsing jobs whose ID is or starts with `text`."""
     return [
         Hit(
             words=_("%(report)s of %(user)s")

@@ -1,4 +1,4 @@
-"""What two readers made different things of, side by side, for a third to settle.
+"""Page that compares two readers' results side by side for a third to resolve.
 
 Must not be here: the workbench, where a value that neither read is typed.
 """
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class SideForm(forms.Form):
-    """Whose reading a row takes, at the version that was seen."""
+    """The reader whose version a row takes, and the version seen."""
 
     side = forms.ChoiceField(choices=[("first", ""), ("second", "")])
     version = forms.IntegerField()
@@ -47,7 +47,7 @@ class SideForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class DisputedRow:
-    """One row: each reader's version with its ink, what differs, how it stands."""
+    """One disputed row: both readers' versions, and the differences."""
 
     row: ReviewRow
     differences: tuple[FieldChange, ...]
@@ -57,7 +57,7 @@ class DisputedRow:
 @require_GET
 @require_right(Area.SIGN_REPORTS)
 def compare_readings(request: TenantRequest, review_id: str) -> HttpResponse:
-    """The disputed rows of a report."""
+    """Show the disputed rows of a report."""
     review = _dispute(request, review_id)
     rows = review_rows(tenant=request.tenant, review=review)
     record_read(
@@ -86,7 +86,7 @@ def compare_readings(request: TenantRequest, review_id: str) -> HttpResponse:
 def choose_reader_version(
     request: TenantRequest, review_id: str, position: int
 ) -> HttpResponse:
-    """Take one reader's version of a row."""
+    """Use one reader's version of a row."""
     review = _dispute(request, review_id)
     form = SideForm(request.POST)
     if form.is_valid():

@@ -1,4 +1,4 @@
-"""A finished report read again: what the machine would say now, to amend with or not.
+"""Pages of a report that was read again: differences, and amending with them.
 
 Must not be here: an amendment for any other reason (reports.web.amending).
 """
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class ChoiceForm(WhyForm):
-    """The rows to amend with, beside which version they were seen, and why."""
+    """The rows to amend with, the version they were seen at, and the reason."""
 
     rows = forms.TypedMultipleChoiceField(
         coerce=int,
@@ -56,7 +56,7 @@ class ChoiceForm(WhyForm):
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
 def reread(request: TenantRequest, job_id: str) -> HttpResponse:
-    """Have a report read again."""
+    """Enqueue a new reading of a report."""
     asked = read_id(job_id)
     try:
         reread_report(tenant=request.tenant, actor=request.actor, job_id=asked)
@@ -72,7 +72,7 @@ def reread(request: TenantRequest, job_id: str) -> HttpResponse:
 @require_GET
 @require_right(Area.SIGN_REPORTS)
 def rereading(request: TenantRequest, job_id: str, rereading_id: int) -> HttpResponse:
-    """What the machine would say now, beside what stands."""
+    """Show the differences between a new reading and the current results."""
     found, diffs = _found(request, job_id, rereading_id)
     return _page(request, found, diffs, ChoiceForm(None, diffs=diffs))
 
@@ -80,7 +80,7 @@ def rereading(request: TenantRequest, job_id: str, rereading_id: int) -> HttpRes
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
 def amend_with(request: TenantRequest, job_id: str, rereading_id: int) -> HttpResponse:
-    """Open the next version with the chosen rows as they are read now."""
+    """Open the next version with the selected rows of the new reading."""
     found, diffs = _found(request, job_id, rereading_id)
     form = ChoiceForm(request.POST, diffs=diffs)
     if form.is_valid():

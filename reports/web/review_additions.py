@@ -1,4 +1,4 @@
-"""Rows that are new, or made of others: split, merged, added.
+"""Dialogs that add, split and merge rows of a review.
 
 Must not be here: changes to a row that stays one (review_changes).
 """
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 @require_http_methods(["GET", "POST"])
 @require_right(Area.SIGN_REPORTS, write=True)
 def split(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
-    """Make one row two."""
+    """Split one row into two."""
     review, row = find_row(request, review_id, position)
     forms = [
         RowForm(
@@ -87,7 +87,7 @@ def split(request: TenantRequest, review_id: str, position: int) -> HttpResponse
 @require_http_methods(["GET", "POST"])
 @require_right(Area.SIGN_REPORTS, write=True)
 def merge(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
-    """Make a row and the one after it one."""
+    """Merge a row with the next one."""
     review, row = find_row(request, review_id, position)
     rows = review_rows(tenant=request.tenant, review=review)
     places = [one.position for one in rows]
@@ -132,7 +132,7 @@ def merge(request: TenantRequest, review_id: str, position: int) -> HttpResponse
 @require_http_methods(["GET", "POST"])
 @require_right(Area.SIGN_REPORTS, write=True)
 def add(request: TenantRequest, review_id: str) -> HttpResponse:
-    """Add a row that was not read: typed, or from a box drawn on a page."""
+    """Add a row: typed, or read from a box drawn on a page."""
     review = get_review(tenant=request.tenant, review_id=read_id(review_id))
     box = BoxForm(request.POST if request.method == "POST" else request.GET)
     place = box.place()

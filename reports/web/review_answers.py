@@ -1,4 +1,4 @@
-"""How the desk answers a change to its rows: what changed, a form, or a way back.
+"""Responses to changes of a review's rows: the changed parts, a form or a redirect.
 
 With htmx only what changed is sent: rows, what is left, marks and boxes of pages.
 Must not be here: the changes (review_changes, review_additions).
@@ -41,7 +41,7 @@ _VERSION_DIGITS = 10
 def find_row(
     request: TenantRequest, review_id: str, position: int
 ) -> tuple[Review, ReviewRow]:
-    """A row of the address with its review. Raises: Http404."""
+    """Return a row of the address with its review. Raises: Http404."""
     review = get_review(tenant=request.tenant, review_id=read_id(review_id))
     rows = review_rows(tenant=request.tenant, review=review)
     row = next((one for one in rows if one.position == position), None)
@@ -51,18 +51,18 @@ def find_row(
 
 
 def build_row_ref(request: TenantRequest, review_id: str, position: int) -> RowRef:
-    """The row of the address at the version that a form names."""
+    """Return the row of the address at the version in the form."""
     version = read_version(request.POST.get("version", ""))
     return RowRef(read_id(review_id), position, version)
 
 
 def read_version(text: str) -> int:
-    """A version of a form; what is none matches no row."""
+    """Parse a version of a form; an invalid one matches no row."""
     return int(text) if text.isdecimal() and len(text) < _VERSION_DIGITS else 0
 
 
 def seen_version(request: TenantRequest, row: ReviewRow) -> int:
-    """The version that the person saw when they opened a form on a row.
+    """Return the version that the member saw when they opened the form.
 
     Not the row's own: a change made since would be saved over unseen.
     """
@@ -71,7 +71,7 @@ def seen_version(request: TenantRequest, row: ReviewRow) -> int:
 
 
 def is_stale(refusal: DomainError) -> bool:
-    """Whether the row says something else by now; the answer then shows it."""
+    """Return whether the refusal means that the row changed in the meantime."""
     return refusal.code == "row_changed"
 
 
@@ -81,7 +81,7 @@ def render_saved_row(
     others: Collection[int],
     moved: Collection[int] = (),
 ) -> HttpResponse:
-    """The row as it is now, with all that changed beside it, or the way back to it.
+    """Return the saved row and all that changed with it, or a redirect.
 
     moved: the pages on which boxes are no more where they were.
     """
@@ -104,7 +104,7 @@ def render_saved_row(
 def render_refused_row(
     request: TenantRequest, ref: RowRef, refusal: DomainError
 ) -> HttpResponse:
-    """The row as it is, with why it was not changed, or the way back to it."""
+    """Return the current row with the refusal, or a redirect."""
     if not wants_fragment(request):
         messages.error(request, refusal.message)
         return go_to(request, desk_row_url(request, ref))
@@ -126,7 +126,7 @@ def render_refused_row(
 def render_confirmed_rows(
     request: TenantRequest, review_id: UUID, rows: Collection[ReviewRow], *, told: str
 ) -> HttpResponse:
-    """The rows that were confirmed together, each in its place; `told` is read out."""
+    """Return the rows confirmed together; `told` is announced."""
     positions = {row.position for row in rows}
     state = _state(request, review_id)
     return render_page(
@@ -145,7 +145,7 @@ def _changed(
     positions: Collection[int],
     moved: Collection[int] = (),
 ) -> dict[str, Any]:
-    """What is drawn anew beside rows that changed."""
+    """Return the context of what is rendered again beside changed rows."""
     pages = build_desk_pages(request, state.review, state.rows)
     panels = {row.panel for row in state.rows if row.row.position in positions}
     return {
@@ -166,7 +166,7 @@ def render_row_panel(
     status: int,
     **context: Any,
 ) -> HttpResponse:
-    """What opens below a row; a page of its own without script."""
+    """Return the panel below a row; a page of its own without script."""
     record_read(
         tenant=request.tenant,
         actor=request.actor,
@@ -215,13 +215,13 @@ def render_row_dialog(
 
 
 def desk_row_url(request: TenantRequest, ref: RowRef) -> str:
-    """Where the desk shows a row; its name, as focus goes where a fragment leads."""
+    """Return the address of a row on the review page; its name gets the focus."""
     here = page_url(request, "reports:review", review_id=ref.review_id)
     return f"{here}?row={ref.position}#name-{ref.position}"
 
 
 def row_url(request: TenantRequest, review: Review, position: int) -> str:
-    """The same of a row of a review that is at hand."""
+    """Return the same address for a row of a review at hand."""
     return desk_row_url(request, RowRef(review.id, position, 0))
 
 

@@ -1,4 +1,4 @@
-"""Changing the rows of a review, one act at a time, each on a version that was seen.
+"""Changes rows of a review, one at a time, against the version seen.
 
 A stale save changes nothing: it shows what the row says now beside what was typed. Must
 not be here: rows that are new or made of others (review_additions), or the workbench's
@@ -73,7 +73,7 @@ PLAIN_ACTS = {"confirm": confirm_row, "undo": undo_row}
 def confirm_or_undo(
     request: TenantRequest, review_id: str, position: int, act: str
 ) -> HttpResponse:
-    """Confirm a row as it stands, or undo its last change."""
+    """Confirm a row as it is, or undo its last change."""
     ref = build_row_ref(request, review_id, position)
     # An undoing may put boxes back.
     before = find_row(request, review_id, position)[1] if act == "undo" else None
@@ -90,7 +90,7 @@ def confirm_or_undo(
 @require_http_methods(["GET", "POST"])
 @require_right(Area.SIGN_REPORTS, write=True)
 def edit(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
-    """Type what a row says; its box stays where it is."""
+    """Edit the text of a row; its box is unchanged."""
     review, row = find_row(request, review_id, position)
     form = RowForm(read_posted(request), initial=row_form_initial(row.values))
     _make_field_ids_unique(form, position)
@@ -132,7 +132,7 @@ def edit(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
 def preview_row_text(
     request: TenantRequest, review_id: str, position: int
 ) -> HttpResponse:
-    """How what is typed would be read; nothing is stored."""
+    """Show how the typed text would be parsed; nothing is stored."""
     review, row = find_row(request, review_id, position)
     form = RowForm(request.POST)
     result = None
@@ -155,7 +155,7 @@ def preview_row_text(
 @require_http_methods(["GET", "POST"])
 @require_right(Area.SIGN_REPORTS, write=True)
 def loinc(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
-    """Choose a row's LOINC code, or that it has none; remember it for the lab."""
+    """Choose a row's LOINC code or none, and propose a mapping if wanted."""
     review, row = find_row(request, review_id, position)
     error, stale = "", False
     if request.method == "POST":
@@ -204,7 +204,7 @@ def loinc(request: TenantRequest, review_id: str, position: int) -> HttpResponse
 @require_http_methods(["GET", "POST"])
 @require_right(Area.SIGN_REPORTS, write=True)
 def exclude(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
-    """Keep a row out of the results, and say why."""
+    """Exclude a row from the results, with a reason."""
     review, row = find_row(request, review_id, position)
     form = ReasonForm(read_posted(request))
     seen = seen_version(request, row)
@@ -240,7 +240,7 @@ def exclude(request: TenantRequest, review_id: str, position: int) -> HttpRespon
 @require_http_methods(["GET", "POST"])
 @require_right(Area.SIGN_REPORTS, write=True)
 def comment(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
-    """Leave a remark on a row."""
+    """Add a comment to a row."""
     review, row = find_row(request, review_id, position)
     form = ReasonForm(read_posted(request))
     form.fields["reason"].label = _("Comment")
@@ -275,7 +275,7 @@ def comment(request: TenantRequest, review_id: str, position: int) -> HttpRespon
 @require_http_methods(["GET", "POST"])
 @require_right(Area.SIGN_REPORTS, write=True)
 def redraw(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
-    """Say where a row's value stands; without a box it counts as typed.
+    """Set the position of a row's value; without a box it counts as typed.
 
     The workbench sends what was drawn; the form is for who can't draw.
     """
@@ -311,7 +311,7 @@ def redraw(request: TenantRequest, review_id: str, position: int) -> HttpRespons
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
 def confirm_panel(request: TenantRequest, review_id: str) -> HttpResponse:
-    """Confirm a panel's rows that nothing speaks against."""
+    """Confirm a panel's unflagged rows."""
     key = read_id(review_id)
     back = page_url(request, "reports:review", review_id=key)
     try:
@@ -361,7 +361,7 @@ def _render_box_form(
 
 
 def _initial_box(row: ReviewRow) -> dict[str, float]:
-    """The box of a row's value as the form begins with it."""
+    """Return the box of a row's value as initial form values."""
     place = row.values["provenance"].get(RowPart.VALUE)
     if place is None:
         return {}
@@ -372,7 +372,7 @@ def _initial_box(row: ReviewRow) -> dict[str, float]:
 
 
 def _propose_mapping(request: TenantRequest, ref: RowRef, version: int) -> None:
-    """Propose the code for this name; the row is saved whatever comes of that."""
+    """Propose the code for this name; the row is saved either way."""
     now = RowRef(ref.review_id, ref.position, version)
     try:
         propose_alias(tenant=request.tenant, actor=request.actor, ref=now)
@@ -401,5 +401,5 @@ def _search_candidates(row: ReviewRow, query: str) -> list[Candidate]:
 
 
 def _make_field_ids_unique(form: RowForm, position: int) -> None:
-    """Tell the fields of rows that are open at once apart."""
+    """Give the fields of each open row their own IDs."""
     form.auto_id = f"row-{position}-%s"

@@ -1,4 +1,4 @@
-"""The workbench: a report's pages beside the values read from them.
+"""Page that shows a report's pages beside the values read from them.
 
 Before it opens, whose report it is has to be settled. Must not be here: changing a row
 (review_changes).
@@ -66,7 +66,7 @@ _FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class DeskState:
-    """A review as the workbench shows it, and whether the reader works on it."""
+    """A review as the page shows it, and whether the member works on it."""
 
     review: Review
     rows: list[DeskRow]
@@ -75,14 +75,14 @@ class DeskState:
 
     @property
     def kept(self) -> list[Any]:
-        """The stored rows."""
+        """Return the stored rows."""
         return [row.row for row in self.rows]
 
 
 @require_GET
 @require_right(Area.SIGN_REPORTS, write=True)
 def desk(request: TenantRequest, review_id: str) -> HttpResponse:
-    """The workbench; `row` is the row to begin with, `act` what is opened on it."""
+    """Show the review page, opened at `row`."""
     review = get_review(tenant=request.tenant, review_id=read_id(review_id))
     if review.status != ReviewStatus.OPEN:
         return go_to(request, page_url(request, "reports:page", job_id=review.job_id))
@@ -119,7 +119,7 @@ def desk(request: TenantRequest, review_id: str) -> HttpResponse:
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
 def mark_page_viewed(request: TenantRequest, review_id: str, page: int) -> HttpResponse:
-    """Note that a page was displayed; answers what changes with it."""
+    """Record that a page was viewed, and return what changes with it."""
     key = read_id(review_id)
     try:
         review = record_page_shown(
@@ -146,7 +146,7 @@ def mark_page_viewed(request: TenantRequest, review_id: str, page: int) -> HttpR
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
 def identity(request: TenantRequest, review_id: str) -> HttpResponse:
-    """Say that the report is this user's, or whose else, and why."""
+    """Confirm the report's user, or move it to another, with a reason."""
     review = get_review(tenant=request.tenant, review_id=read_id(review_id))
     is_move = request.POST.get("verdict") == "move"
     form = MoveForm(request.POST) if is_move else ReasonForm(request.POST)
@@ -181,7 +181,7 @@ def identity(request: TenantRequest, review_id: str) -> HttpResponse:
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
 def duplicate(request: TenantRequest, review_id: str) -> HttpResponse:
-    """Keep a report beside those it repeats, or let it take the place of one."""
+    """Keep a report beside its duplicates, or let it replace one."""
     review = get_review(tenant=request.tenant, review_id=read_id(review_id))
     about: dict[str, Any] = {
         "tenant": request.tenant,
@@ -202,7 +202,7 @@ def duplicate(request: TenantRequest, review_id: str) -> HttpResponse:
 
 
 def build_desk_state(request: TenantRequest, review: Review) -> DeskState:
-    """A review's rows as shown; three queries."""
+    """Return a review's rows as shown; three queries."""
     rows = review_rows(tenant=request.tenant, review=review)
     earlier = find_earlier_values(job=review.job)
     comments = list_comments(review=review)
@@ -216,7 +216,7 @@ def build_desk_state(request: TenantRequest, review: Review) -> DeskState:
 
 
 def build_desk_context(request: TenantRequest, state: DeskState) -> dict[str, Any]:
-    """What every part of the workbench is rendered with."""
+    """Return the context that every part of the review page needs."""
     review, kept = state.review, state.kept
     gaps = find_approval_gaps(review=review, rows=kept)
     decided = count_decided(kept)
@@ -243,7 +243,7 @@ def build_desk_context(request: TenantRequest, state: DeskState) -> dict[str, An
 
 
 def _describe_remaining(gaps: list[Any]) -> str:
-    """What is still to be done before it can be signed, in a sentence."""
+    """Describe what is left to do before signing."""
     parts = [_describe_gap(gap.code, len(gap.at)) for gap in gaps]
     return ", ".join(part for part in parts if part)
 
@@ -299,7 +299,7 @@ def _gate(
 
 
 def _chosen(request: TenantRequest, state: DeskState) -> int | None:
-    """The position of the row to begin with: that asked for, or the neediest."""
+    """Return the position of the row to open: the requested one, or the most urgent."""
     positions = [row.row.position for row in state.rows]
     wanted = request.GET.get("row", "")
     if wanted.isdecimal() and int(wanted) in positions:
@@ -311,7 +311,7 @@ def _chosen(request: TenantRequest, state: DeskState) -> int | None:
 
 
 def _first_page(pages: list[DeskPage], wanted: str, chosen: int | None) -> int:
-    """The number of the page to begin with: its picture is asked for first."""
+    """Return the number of the page to open, whose image loads first."""
     if wanted.isdecimal():
         return int(wanted)
     return next((page.number for page in pages if chosen in page.positions), 1)

@@ -1,4 +1,4 @@
-"""What the workbench is told: a row's text, a code, a reason, a box.
+"""Forms of the review page: a row's text, a code, a reason, a box.
 
 Must not be here: what may be changed (reports.operations).
 """
@@ -40,7 +40,7 @@ def _text(label: str, *, required: bool = False) -> forms.CharField:
 
 
 class RowForm(forms.Form):
-    """All of a row that a person types."""
+    """The texts of a row that a reviewer types."""
 
     test_name = _text(gettext_lazy("Name"), required=True)
     value = _text(gettext_lazy("Value"), required=True)
@@ -55,7 +55,7 @@ class RowForm(forms.Form):
     )
 
     def text(self) -> RowText:
-        """What a valid form says."""
+        """Return the texts of a valid form."""
         given = {name: value or None for name, value in self.cleaned_data.items()}
         specimen = given.get("sample_type")
         return RowText(
@@ -70,12 +70,12 @@ class RowForm(forms.Form):
 
 
 def row_form_initial(values: Mapping[str, Any]) -> dict[str, Any]:
-    """A row's values as the form begins with them."""
+    """Return a row's values as initial form values."""
     return {name: values[name] or "" for name in RowForm.base_fields}
 
 
 class ReasonForm(forms.Form):
-    """A sentence: why, or a remark."""
+    """A form with a reason or comment."""
 
     reason = forms.CharField(
         max_length=REASON_MAX_LENGTH,
@@ -86,7 +86,7 @@ class ReasonForm(forms.Form):
 
 
 class MoveForm(ReasonForm):
-    """Whose report it is instead."""
+    """The user to move a report to, with a reason."""
 
     client_user_id = forms.CharField(
         max_length=255,
@@ -97,7 +97,7 @@ class MoveForm(ReasonForm):
 
 
 class BoxForm(forms.Form):
-    """A rectangle drawn on a page, in the page's units; all of it or nothing."""
+    """A rectangle drawn on a page, in the page's units."""
 
     page = forms.IntegerField(min_value=1, max_value=1000)
     x0 = forms.FloatField()
@@ -106,7 +106,7 @@ class BoxForm(forms.Form):
     y1 = forms.FloatField()
 
     def place(self) -> Place | None:
-        """The box of a valid form, None where none was drawn."""
+        """Return the box of a valid form, None if none was drawn."""
         if not self.is_valid():
             return None
         given = self.cleaned_data

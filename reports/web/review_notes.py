@@ -1,4 +1,4 @@
-"""What the checks found, as sentences for a reviewer; LOINC reasons in words.
+"""Describes check notes and LOINC reasons in sentences for reviewers.
 
 Must not be here: a check. A note whose code we do not know shows its code.
 """
@@ -70,7 +70,7 @@ CONTRADICTS = frozenset(
 
 
 def merge_repeat_notes(notes: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The notes, those on one test that is printed over and over as a single one."""
+    """Return the notes, those on one repeated test merged into one."""
     told: list[Mapping[str, Any]] = []
     first: dict[int, dict[str, Any]] = {}
     for note in notes:
@@ -128,13 +128,13 @@ def describe_note(note: Mapping[str, Any]) -> str:
 
 
 def describe_reasons(reasons: list[str]) -> str:
-    """Why a LOINC candidate stands where it does."""
+    """Describe the reasons for and against a LOINC candidate."""
     texts = [_REASONS.get(reason) or words(reason).lower() for reason in reasons]
     return ", ".join(str(text) for text in texts)
 
 
 def is_contradicted(reasons: list[str]) -> bool:
-    """Whether something printed speaks against a candidate."""
+    """Return whether something printed contradicts a candidate."""
     return not CONTRADICTS.isdisjoint(reasons)
 
 

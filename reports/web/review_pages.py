@@ -1,4 +1,4 @@
-"""A report's pages as the workbench shows them: pictures, boxes, what is left on each.
+"""A report's pages as the review page shows them: images, boxes, open rows.
 
 Must not be here: a query, or the drawing of a page (operations.page_pictures).
 """
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A polygon on a page, as the text of SVG's points."""
+    """A polygon on a page, as SVG points."""
 
     position: int
     part: str
@@ -32,7 +32,7 @@ class Box:
 
 @dataclass(frozen=True, slots=True)
 class DeskPage:
-    """A page: its pictures, the boxes of its rows, and what was read in no row.
+    """A page: its images, the boxes of its rows, and text not in any row.
 
     needing: how many of its rows need a person. positions: of all rows on it.
     """
@@ -55,7 +55,7 @@ class DeskPage:
 def build_desk_pages(
     request: TenantRequest, review: Review, rows: Sequence[DeskRow]
 ) -> list[DeskPage]:
-    """Each page with its boxes, in the page's own units."""
+    """Return each page with its boxes, in the page's own units."""
     job = review.job
     pages = []
     for size in job.page_sizes or []:
@@ -105,7 +105,7 @@ def build_desk_pages(
 
 
 def page_numbers_of(*rows: ReviewRow) -> set[int]:
-    """The numbers of the pages on which rows stand."""
+    """Return the numbers of the pages that rows are on."""
     return {
         place["page"]
         for row in rows

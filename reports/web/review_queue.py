@@ -1,4 +1,4 @@
-"""The queue of the review desk: who waits, and taking one to work on.
+"""Page of the review queue, and claiming a review.
 
 Must not be here: the workbench (review_desk).
 """
@@ -66,7 +66,7 @@ _BAND_WORDS = {
 
 
 class QueueForm(forms.Form):
-    """The queue's query string; a value that means nothing counts as not given."""
+    """The queue's query string; an invalid value counts as not given."""
 
     tab = forms.ChoiceField(required=False, choices=[(tab, "") for tab in TABS])
     lab = forms.CharField(
@@ -99,7 +99,7 @@ class QueueForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class QueueRow:
-    """A review as listed. `holder` works on it, the reader themself as "You"."""
+    """A review as listed; `holder` is its reviewer."""
 
     review: Review
     rows: int
@@ -157,7 +157,7 @@ def review_list(request: TenantRequest) -> HttpResponse:
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
 def claim(request: TenantRequest, review_id: str) -> HttpResponse:
-    """Take a review, then open it; who came too late may read it all the same.
+    """Claim a review and open it; read only if someone else was faster.
 
     A dispute opens at what its two readers made of it.
     """
@@ -177,7 +177,7 @@ def claim(request: TenantRequest, review_id: str) -> HttpResponse:
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
 def take_over(request: TenantRequest, review_id: str) -> HttpResponse:
-    """Take a review from whoever works on it, and say why."""
+    """Take over a review from its reviewer, with a reason."""
     key = get_review(tenant=request.tenant, review_id=read_id(review_id)).id
     try:
         take_over_review(
@@ -196,7 +196,7 @@ def take_over(request: TenantRequest, review_id: str) -> HttpResponse:
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
 def release(request: TenantRequest, review_id: str) -> HttpResponse:
-    """Give a review back to the queue."""
+    """Return a review to the queue."""
     try:
         release_review(
             tenant=request.tenant, actor=request.actor, review_id=read_id(review_id)
@@ -209,7 +209,7 @@ def release(request: TenantRequest, review_id: str) -> HttpResponse:
 
 
 def nav_count(request: TenantRequest) -> NavCount | None:
-    """How many reports wait for a reviewer."""
+    """Count the reviews that are open."""
     if not request.rights.allow(Area.SIGN_REPORTS, write=True):
         return None
     counts = count_tabs(tenant=request.tenant, member=request.actor.key)
@@ -218,7 +218,7 @@ def nav_count(request: TenantRequest) -> NavCount | None:
 
 
 def read_id(text: str) -> UUID:
-    """An id of the address. Raises: Http404."""
+    """Parse an ID of the address. Raises: Http404."""
     try:
         return UUID(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""A review's rows, panels and checks as the workbench shows them.
+"""A review's rows, panels and checks as the review page shows them.
 
 Must not be here: a query, or a judgement: states are the operations'.
 """
@@ -58,7 +58,7 @@ _STATES = {
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """How sure the machine was of one part, in words and as a bar."""
+    """The parser's confidence in one part, in words and as a bar."""
 
     label: str
     says: str
@@ -68,7 +68,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A LOINC code to choose, with why; contradicted ones are struck."""
+    """A LOINC code to choose, with reasons; contradicted ones are struck."""
 
     code: str
     name: str
@@ -79,7 +79,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class DeskRow:
-    """A row as the workbench shows it."""
+    """A row as the review page shows it."""
 
     row: ReviewRow
     state: str
@@ -100,20 +100,20 @@ class DeskRow:
 
     @property
     def panel(self) -> str:
-        """The printed heading that the row stands under, empty without one."""
+        """Return the printed heading above the row, empty without one."""
         return str(self.row.values["source_panel_name"] or "")
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A printed heading; `plain` of its rows may be confirmed together."""
+    """A printed heading; `plain` of its rows can be confirmed together."""
 
     name: str
     plain: int
 
     @property
     def key(self) -> str:
-        """What tells the panel from others within the page, whatever rows it has."""
+        """Return an ID of the panel within the page, whatever rows it has."""
         return f"{crc32(self.name.encode()):08x}"
 
 
@@ -145,7 +145,7 @@ def build_desk_row(
     earlier: Mapping[str, EarlierValue],
     comments: Iterable[ReviewComment],
 ) -> DeskRow:
-    """One row with what the checks and people say of it and what was before it."""
+    """Return a row with its notes, comments and previous value."""
     values = row.values
     needs = row.is_flagged and not row.is_decided
     state = str(row.decision) if row.is_decided else row.state
@@ -184,7 +184,7 @@ def build_desk_row(
 
 
 def group_rows(rows: Sequence[DeskRow]) -> list[Group]:
-    """Rows that need a person first, the rest by panel in reading order."""
+    """Group rows: those to check first, the rest by panel in reading order."""
     needing = tuple(row for row in rows if row.needs)
     rest = [row for row in rows if not row.needs]
     groups = [Group(_("To check"), needing, None)] if needing else []
@@ -195,7 +195,7 @@ def group_rows(rows: Sequence[DeskRow]) -> list[Group]:
 
 
 def list_panels(rows: Iterable[DeskRow]) -> list[Panel]:
-    """The headings of a report, each once."""
+    """Return the headings of a report, each once."""
     plain = Counter[str]()
     for row in rows:
         plain[row.panel] += not (row.needs or row.row.is_decided)
@@ -203,7 +203,7 @@ def list_panels(rows: Iterable[DeskRow]) -> list[Panel]:
 
 
 def list_checks(review: Review, rows: Iterable[ReviewRow]) -> list[Check]:
-    """What the checks say of the report as it stands, contradictions first."""
+    """Return the notes on a report, contradictions first."""
     names = {row.position: str(row.values["test_name"]) for row in rows}
     checks = [
         Check(
@@ -217,7 +217,7 @@ def list_checks(review: Review, rows: Iterable[ReviewRow]) -> list[Check]:
 
 
 def list_candidates(matches: Iterable[Mapping[str, Any]]) -> list[Candidate]:
-    """A row's LOINC candidates, the contradicted last."""
+    """Return a row's LOINC candidates, contradicted ones last."""
     found = [
         Candidate(
             code=match["loinc_code"],
@@ -295,5 +295,5 @@ def _earlier(values: Mapping[str, Any], before: EarlierValue | None) -> str:
 
 
 def count_decided(rows: Iterable[ReviewRow]) -> int:
-    """How many rows a person has decided."""
+    """Count the rows that a reviewer has decided."""
     return sum(row.decision != RowDecision.UNDECIDED for row in rows)

@@ -30,7 +30,7 @@ _SLOW_POLL_S = 30
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """One biomarker as shown. `flag` is a status of the look's pills, or empty."""
+    """One biomarker as shown; `flag` is a status of the pills, or empty."""
 
     result: ReportResult
     flag: str
@@ -38,37 +38,37 @@ class ResultRow:
 
     @property
     def loinc_code(self) -> str:
-        """The best LOINC candidate's code, or empty."""
+        """Return the best LOINC candidate's code, or empty."""
         matches = self.result.loinc_matches
         return str(matches[0]["loinc_code"]) if matches else ""
 
     @property
     def is_match_sure(self) -> bool:
-        """Whether the candidate may be used without a person."""
+        """Return whether the candidate was matched without review."""
         return self.result.loinc_match_status == LoincMatchStatus.AUTO_MATCH
 
     @property
     def page(self) -> int | None:
-        """The page on which it stands; None of a value that a person typed."""
+        """Return the page of the value; None if it was typed."""
         places = filter(None, map(self.result.provenance.get, RowPart))
         return next((place["page"] for place in places), None)
 
     @property
     def is_out_of_range(self) -> bool:
-        """Whether the report's own range or the lab's flag speaks against it."""
+        """Return whether the value is outside its range, or flagged by the lab."""
         return self.flag not in {"", Interpretation.NORMAL}
 
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """Rows that were printed under one heading, which may be empty."""
+    """Rows printed under one heading, which may be empty."""
 
     name: str
     rows: list[ResultRow]
 
 
 def build_result_row(result: ReportResult) -> ResultRow:
-    """A stored value as a row: High and Low say which side, a range gets its bar."""
+    """Return a stored value as a row with its flag and range bar."""
     if result.interpretation == Interpretation.CRITICAL:
         flag = "critical"
     elif result.is_above_max_range:
@@ -83,7 +83,7 @@ def build_result_row(result: ReportResult) -> ResultRow:
 
 
 def panels(rows: Iterable[ResultRow]) -> list[Panel]:
-    """Rows under their headings, in reading order."""
+    """Group rows under their headings, in reading order."""
     return [
         Panel(name, list(found))
         for name, found in groupby(rows, lambda row: row.result.source_panel_name or "")
@@ -91,7 +91,7 @@ def panels(rows: Iterable[ResultRow]) -> list[Panel]:
 
 
 def poll_seconds(jobs: Iterable[ParsingJob]) -> int | None:
-    """How long to wait before asking again, or None when none of them is being read.
+    """Return the polling interval in seconds, None if no job is in progress.
 
     The newest job sets the pace: a fresh one ends within seconds. Source: Ours (design
     guide, polling).

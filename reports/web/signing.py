@@ -1,4 +1,4 @@
-"""The last pages of a review: what it made of the report, the signature, a rejection.
+"""Pages that end a review: summary and signature, and rejection.
 
 Must not be here: the workbench, or what comes after (reports.web.history).
 """
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 class SignForm(forms.Form):
-    """What a signature says."""
+    """The meaning of a signature."""
 
     meaning = forms.ChoiceField(
         choices=SignatureMeaning.choices,
@@ -74,7 +74,7 @@ class SignForm(forms.Form):
 
 
 class RejectForm(forms.Form):
-    """Why a report has no values that can be used."""
+    """The reason why a report has no usable values."""
 
     reason = forms.ChoiceField(
         choices=RejectionReason.choices,
@@ -91,7 +91,7 @@ class RejectForm(forms.Form):
 
 
 class NoticeForm(forms.Form):
-    """Who was told of a critical value, when and how; the time is the reader's own."""
+    """The person notified of a critical value, the method and the local time."""
 
     told = forms.CharField(
         max_length=200,
@@ -116,7 +116,7 @@ class NoticeForm(forms.Form):
     version = forms.IntegerField(widget=forms.HiddenInput)
 
     def clean_at(self) -> datetime:
-        """Nobody is told in the future; a minute is left to clocks that differ."""
+        """Refuse a time in the future, with a minute for clocks that differ."""
         at: datetime = self.cleaned_data["at"]
         if at > timezone.now() + timedelta(minutes=1):
             raise forms.ValidationError(_("The time can't be in the future."))
@@ -126,7 +126,7 @@ class NoticeForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 @require_right(Area.SIGN_REPORTS, write=True)
 def approve(request: TenantRequest, review_id: str) -> HttpResponse:
-    """The summary of a review, and its signature."""
+    """Show the summary of a review, and sign it."""
     review = _review(request, review_id)
     report = page_url(request, "reports:page", job_id=review.job_id)
     if request.method != "POST":
@@ -168,7 +168,7 @@ def approve(request: TenantRequest, review_id: str) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @require_right(Area.SIGN_REPORTS, write=True)
 def reject(request: TenantRequest, review_id: str) -> HttpResponse:
-    """Say why a report has no usable values."""
+    """Reject a report with a reason."""
     review = _review(request, review_id)
     report = page_url(request, "reports:page", job_id=review.job_id)
     form = RejectForm(request.POST if request.method == "POST" else None)
@@ -206,7 +206,7 @@ def reject(request: TenantRequest, review_id: str) -> HttpResponse:
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
 def acknowledge(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
-    """Say who was told of one critical value."""
+    """Record the person notified of one critical value."""
     review = _review(request, review_id)
     form = NoticeForm(request.POST)
     if form.is_valid():
@@ -231,7 +231,7 @@ def acknowledge(request: TenantRequest, review_id: str, position: int) -> HttpRe
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
 def set_second_read(request: TenantRequest, review_id: str) -> HttpResponse:
-    """Ask for a second reader, or take that back."""
+    """Request a second read, or cancel it."""
     review = _review(request, review_id)
     here = page_url(request, "reports:approve", review_id=review.id)
     try:
@@ -303,7 +303,7 @@ def _summary(
 def _rows_kept_despite_checks(
     request: TenantRequest, review: Review, rows: Iterable[ReviewRow]
 ) -> list[tuple[ReviewRow, PageCrop | None, list[str]]]:
-    """What was decided to be a result although a check speaks against it, and why."""
+    """Return the decided, included rows that checks speak against, with notes."""
     notes = merge_repeat_notes(review.notes)
     doubts = [
         (row, [describe_note(n) for n in notes if row.position in n["rows"]])
@@ -320,7 +320,7 @@ def _rows_kept_despite_checks(
 def _critical(
     row: ReviewRow, notice: tuple[int, NoticeForm] | None
 ) -> tuple[ReviewRow, datetime | None, NoticeForm | None]:
-    """A critical value, when somebody was told, and the form until then."""
+    """Return a critical value with its notification time, or the form for it."""
     if row.acknowledged:
         return row, datetime.fromisoformat(row.acknowledged["at"]), None
     if notice is not None and notice[0] == row.position:

@@ -1,4 +1,4 @@
-"""What was made of a report, as the pages of signing show it: changes, gaps, ink.
+"""Changes, gaps and page crops as the pages of signing show them.
 
 Must not be here: a query, or a rule of signing (reports.operations.review_signing).
 """
@@ -46,7 +46,7 @@ _GAPS = {
 
 @dataclass(frozen=True, slots=True)
 class PageCrop:
-    """A part of a page, shown by the picture of the whole: all in the page's units."""
+    """A part of a page image, in the page's units."""
 
     url: str
     page: int
@@ -61,7 +61,7 @@ class PageCrop:
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """One field of a row before and after, empty where it was or is not there."""
+    """One field of a row before and after, empty if absent."""
 
     label: str
     before: str
@@ -70,7 +70,7 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True)
 class ChangedRow:
-    """A row as a list of its changes."""
+    """A row with its list of changes."""
 
     position: int
     name: str
@@ -82,7 +82,7 @@ class ChangedRow:
 
 @dataclass(frozen=True, slots=True)
 class GapLinks:
-    """A rule that is not met, with a link to each row or page that it names."""
+    """An unmet rule, with a link to each row or page that it names."""
 
     code: str
     says: str
@@ -90,7 +90,7 @@ class GapLinks:
 
 
 def desk_url(request: TenantRequest, review: Review) -> str:
-    """The workbench of a review: its pages of signing lie below it."""
+    """Return the address of a review's page."""
     here = page_url(request, "reports:approve", review_id=review.id)
     return here.removesuffix("approve/")
 
@@ -102,7 +102,7 @@ def build_gap_links(
     rows: Sequence[ReviewRow],
     gaps: Iterable[Gap],
 ) -> list[GapLinks]:
-    """What still forbids signing, each with the way to mend it."""
+    """Return the unmet rules of signing, each with links to resolve it."""
     desk = desk_url(request, review)
     names = {row.position: str(row.values["test_name"]) for row in rows}
     found = []
@@ -125,7 +125,7 @@ def build_gap_links(
 def build_changed_row(
     request: TenantRequest, *, job: ParsingJob, diff: RowDiff, reason: str = ""
 ) -> ChangedRow:
-    """A row of a review's diff."""
+    """Return a row of a review's diff as shown."""
     shown = diff.after or diff.before or {}
     return ChangedRow(
         position=diff.position,
@@ -140,7 +140,7 @@ def build_changed_row(
 def list_field_changes(
     before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
 ) -> tuple[FieldChange, ...]:
-    """What differs between two values of a row, in words."""
+    """Return the fields that differ between two versions of a row."""
     pairs = [
         (label, _text(before, name), _text(after, name))
         for name, label in _SHOWN.items()
@@ -154,7 +154,7 @@ def list_field_changes(
 def crop_around_row(
     request: TenantRequest, *, job: ParsingJob, values: Mapping[str, Any]
 ) -> PageCrop | None:
-    """Where a row stands on its page; None of a row that was typed."""
+    """Return the page crop around a row; None if it was typed."""
     places = [
         place
         for part in RowPart

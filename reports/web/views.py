@@ -1,4 +1,4 @@
-"""The reports list, an upload, a report's page, and the reports of a user.
+"""Pages of reports: list, upload, one report, and the reports of a user.
 
 Must not be here: the review of a report.
 """

@@ -27,7 +27,7 @@ class Bin:
 
 
 def build_reliability_bins(claims: Sequence[Claim]) -> list[Bin]:
-    """The bins that hold any claim, least sure first."""
+    """Return the bins with any claims, lowest confidence first."""
     found = []
     for low, high in itertools.pairwise(EDGES):
         last = high == EDGES[-1]

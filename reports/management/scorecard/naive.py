@@ -1,4 +1,4 @@
-"""A parser of one line at a time, to tell how hard a set of reports is.
+"""A one-line-at-a-time parser, to measure how hard a set of reports is.
 
 What stands on one height is joined by single blanks and matched as name, value, unit
 and range, or name, value, range and unit, with a flag on either side of the value.

@@ -17,7 +17,7 @@ _WIDTH = 34
 def format_kind_lines(
     title: str, scored: Sequence[Scored], *, errors: bool
 ) -> Iterator[str]:
-    """One kind of file: a line a layout, worst first, the sum, and what was refused."""
+    """Return one kind of file as lines: a layout each, worst first, and the sum."""
     lab = [one for one in scored if one.report.is_lab_report]
     other = [one for one in scored if not one.report.is_lab_report]
     if lab:
@@ -46,7 +46,7 @@ def format_kind_lines(
 
 
 def format_calibration_lines(marks: Marks) -> Iterator[str]:
-    """Of each confidence: how often right at how sure, and the expected error."""
+    """Return stated against true confidence, and the expected error, as lines."""
     for part in CLAIMS:
         claims = [claim for claim in marks.claims if claim.part == part]
         if not claims:
