@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CriticalNotification:
-    """Who was told of a critical value, when (with an offset), and by what way."""
+    """Who was notified of a critical value, when (with offset), and how."""
 
     told: str
     at: datetime

@@ -89,7 +89,7 @@ class Desk:
     actor: Actor
 
     def find(self, ref: RowRef) -> ReviewRow:
-        """The row at that version. Raises: row_not_found (404), row_changed (409)."""
+        """Return the row at that version. Raises: row_not_found, row_changed."""
         row = self.at(ref.position)
         if row.version != ref.version:
             raise Conflict(

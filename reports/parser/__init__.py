@@ -1,4 +1,4 @@
-"""Lab report parsing: a library with no Django in it.
+"""The lab report parser, a library without Django.
 
 `parse_report` turns a file into values of report.py; `recognize_file` and
 `inspect_file` are the looks at an upload. What a stage does stands in its own module.

@@ -1,4 +1,4 @@
-"""What stands in a box that a person drew on a page, read as one row.
+"""Reads the text in a box drawn on a page as one row.
 
 The page's own text where it has any there, else its picture. Must not be here: which
 rows a report has.

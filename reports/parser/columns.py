@@ -1,4 +1,4 @@
-"""Columns of a table: where one ends and the next begins, and lines cut by them.
+"""Finds the columns of a table, and splits lines by them.
 
 Geometry with the roles that titles gave; no text is judged here beyond whether it
 starts like a value.
@@ -93,7 +93,7 @@ class Strip:
 
 
 def split_strips(titles: Sequence[Title]) -> list[list[Title]]:
-    """Tables side by side: a second name title starts a second table.
+    """Split titles into tables side by side; a second name title starts one.
 
     So does a title of no usual words before a second title of values, as 'Chemical |
     Result' beside 'Test | Result | Unit'.
@@ -128,7 +128,7 @@ def find_titles_beside(above: Sequence[Title], titles: Sequence[Title]) -> list[
 def build_strips(
     titles: Sequence[Title], lines: Sequence[Line], *, width: float
 ) -> list[Strip]:
-    """Cut the page into tables and the tables into columns.
+    """Split the page into tables, and the tables into columns.
 
     A cut goes where the fewest cells of the lines below are crossed, as near as may
     be to the gap between the two titles.
@@ -275,7 +275,7 @@ def _find_cut(a: Title, b: Title, spans: Sequence[tuple[float, float]]) -> float
 
 
 def split_line_by_column(line: Line, strip: Strip) -> list[list[Word]]:
-    """The words of a line by column; a cell that spills over stays with its start."""
+    """Split a line by column; a cell that spills over stays with its start."""
     parts: list[list[Word]] = [[] for _ in strip.columns]
     last: Word | None = None
     home = 0

@@ -1,4 +1,4 @@
-"""How sure each part of a row is: evidence first, then what such evidence was worth.
+"""Calibrates the confidence of each part of a row from the evidence for it.
 
 The evidence of a part is a plain product; the tables turn it into the share of rows
 with that much evidence that were right on the project's own corpus, text and pictures
@@ -39,7 +39,7 @@ _LEFT_BY = {RowState.LOOK: 0.9, RowState.CONTRADICTION: 0.7}
 
 
 def collect_confidence(row: Row, matches: Sequence[LoincMatch]) -> Confidence:
-    """The evidence for each part of a row, by itself; 0 to 1."""
+    """Return the uncalibrated evidence for each part of a row, 0 to 1."""
     fields = row.fields
     text = min(_word_confidence(row.name), _word_confidence(fields.value_words))
     is_plain = is_numeric_value(fields.value) or is_worded_value(fields.value)
@@ -68,7 +68,7 @@ def calibrate_confidences(
     notes: Sequence[Note],
     tables: dict[str, Table] | None = None,
 ) -> tuple[ParsedResult, ...]:
-    """The rows with their evidence turned into confidences, notes weighed in.
+    """Return the rows with calibrated confidences, notes included.
 
     Of rows with confidence p about p in 1 are right. tables: others than the
     project's own, for who fits them.
@@ -108,7 +108,7 @@ def _settle(
 
 
 def calibrate_share(table: Table, evidence: float) -> float:
-    """What a table makes of evidence: on the line between its points."""
+    """Interpolate a calibration table at this evidence."""
     place = bisect_right([x for x, _ in table], evidence)
     if place == 0:
         share = table[0][1]
@@ -125,5 +125,5 @@ def _claimed(table: Table, evidence: float | None) -> float | None:
 
 
 def _word_confidence(words: Sequence[Word]) -> float:
-    """That of the least sure word; a text with no words of its own was inferred."""
+    """Return the confidence of the worst word; a text without words is inferred."""
     return min((word.sure for word in words), default=1.0)

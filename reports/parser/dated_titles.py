@@ -1,4 +1,4 @@
-"""Columns of which each has the results of one day, where dates stand for titles.
+"""Reads columns that are titled with dates, each with one day's results.
 
 What other columns hold is told by their titles or, where they have none, by what
 stands in them. No row is read here.

@@ -1,4 +1,4 @@
-"""Dates as printed on reports, read to YYYY-MM-DD. Pure functions on text."""
+"""Parses printed dates to YYYY-MM-DD. Pure functions on text."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ NUMBER_DATE = re.compile(
 
 
 def read_date(text: str, *, month_first: bool | None = None) -> str | None:
-    """The first date in a text as YYYY-MM-DD; None where the order is in doubt."""
+    """Return the first date as YYYY-MM-DD; None if the order is ambiguous."""
     if not any(sign.isdigit() for sign in text):
         return None
     if match := _ISO.search(text):
@@ -75,7 +75,7 @@ def read_days(texts: Sequence[str]) -> list[str | None]:
 
 
 def is_date_title(text: str) -> bool:
-    """Whether a title is a date, over the results of that day."""
+    """Return whether a title is a date, over the results of that day."""
     return parse_sortable_date(text) is not None
 
 

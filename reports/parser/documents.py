@@ -1,4 +1,4 @@
-"""Files as pages of words: decides page by page between text layer and picture.
+"""Reads files into pages of words, from the text layer or the image of each page.
 
 A page's own text is as printed and costs nothing, so a picture is read only where the
 text is missing or means nothing. Loads nothing that reads pictures before it must.
@@ -35,7 +35,7 @@ def read_document(
     threads: int = 1,
     on_page: OnPage | None = None,
 ) -> tuple[Page, ...]:
-    """Read one PDF, or one or several pictures in order, into pages.
+    """Read one PDF, or one or more images in order, into pages.
 
     on_page is called after each picture of a page that was read. Raises:
     UnreadableReport by too_many_pages, processing_error, invalid_input (of no kind
@@ -63,7 +63,7 @@ def read_document(
 
 
 def read_words_in_box(paths: Sequence[Path], place: Place) -> Page:
-    """The words in a box on a page, read from its picture.
+    """Return the words in a box on a page, read from its image.
 
     Raises: NoPictureReader; RefusedFile; pdfium's own error.
     """

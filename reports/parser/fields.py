@@ -1,4 +1,4 @@
-"""What stands on a row besides its name: value, flag, unit and range apart.
+"""Splits the text of a row into value, flag, unit and range.
 
 Reads the text of cells whose columns are known, and of cells whose columns are not.
 """
@@ -122,7 +122,7 @@ def text_of(words: list[Word] | tuple[Word, ...]) -> str:
 
 
 def strip_note_mark(words: Sequence[Word]) -> list[Word]:
-    """A value without the small raised letter or digit of a footnote behind it."""
+    """Return a value without the raised mark of a footnote after it."""
     for n, (word, mark) in enumerate(pairwise(words), start=1):
         raised = mark.size < 0.8 * word.size and mark.middle < word.middle
         near = mark.x0 - word.x1 < 0.3 * word.size
@@ -132,7 +132,7 @@ def strip_note_mark(words: Sequence[Word]) -> list[Word]:
 
 
 def find_words_of(words: Sequence[Word], text: str | None) -> tuple[Word, ...]:
-    """The fewest neighbours among words that hold a text; all of them if none do."""
+    """Return the fewest adjacent words with a text; all of them if none match."""
     wanted = (text or "").replace(" ", "")
     if not wanted:
         return ()
@@ -145,7 +145,7 @@ def find_words_of(words: Sequence[Word], text: str | None) -> tuple[Word, ...]:
 
 @lru_cache(maxsize=8192)
 def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
-    """Value, unit, flag and range of one cell: '13.5 g/dL H (13.0 - 17.0)'."""
+    """Split value, unit, flag and range of one cell: '13.5 g/dL H (13.0 - 17.0)'."""
     if match := _MARKED_AFTER.fullmatch(text):
         value, units, _, spread = split_value(match["head"])
         if is_numeric_value(value):
@@ -243,13 +243,13 @@ def is_unit(text: str) -> bool:
 
 
 def strip_status(text: str) -> str:
-    """A name without the words behind it that say how its value is."""
+    """Return a name without trailing words that judge the value."""
     match = _WITH_STATUS.search(text)
     return text[: match.start()] if match and " " in match["status"] else text
 
 
 def unit_in_range(text: str) -> str | None:
-    """The unit behind the numbers or words of a range: '13.0 - 17.0 g/dL'."""
+    """Return the unit after the numbers or words of a range: '13.0 - 17.0 g/dL'."""
     match = _RANGE_THEN_UNIT.match(text.strip())
     if match is None:
         finding, _, unit = text.strip().rpartition(" ")
@@ -262,7 +262,7 @@ def unit_in_range(text: str) -> str | None:
 
 
 def split_second_value(text: str) -> tuple[str, str, str] | None:
-    """A value given in two units, '5.9 % (41 mmol/mol)': the first, then the second."""
+    """Split a value given in two units, '5.9 % (41 mmol/mol)'."""
     match = _TWICE.fullmatch(text.strip())
     if match is None:
         return None
@@ -272,7 +272,7 @@ def split_second_value(text: str) -> tuple[str, str, str] | None:
 
 
 def classify_cells(cells: list[list[Word]]) -> Fields | None:
-    """Tell the cells right of a name apart by their own form; None if none is a value.
+    """Classify the cells right of a name by form; None if none is a value.
 
     The first cell that reads as a value is the value, a later one of that form a
     range or a number that is not wanted.
@@ -322,7 +322,7 @@ def classify_cells(cells: list[list[Word]]) -> Fields | None:
 
 
 def _is_span_before(text: str, after: list[list[Word]]) -> bool:
-    """Whether a cell is the range of the number behind it, as no value is a span."""
+    """Return whether a cell is the range of the number after it."""
     if not _SPAN.fullmatch(text):
         return False
     return any(_NUMERIC.fullmatch(split_value(text_of(cell))[0]) for cell in after)
@@ -382,7 +382,7 @@ def _take(found: Fields, text: str, words: tuple[Word, ...]) -> Fields:
 
 
 def split_range_flag(text: str) -> tuple[str, str | None]:
-    """Part '70 - 99 (H)' and 'High (70 - 99)' into the range and its flag."""
+    """Split '70 - 99 (H)' and 'High (70 - 99)' into the range and its flag."""
     if match := re.fullmatch(r"(?i)(high|low|h|l|\*+)\s*([(\[].*\d.*[)\]])", text):
         return match[2], match[1]
     mark, _, rest = text.partition(" ")

@@ -1,4 +1,4 @@
-"""Text folded for comparison: case, accents and signs do not count."""
+"""Folds text for comparison: ignores case, accents and signs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import lru_cache
 
 @lru_cache(maxsize=8192)
 def fold(text: str) -> str:
-    """Letters and digits in lower case without accents, others as blanks."""
+    """Return lower-case letters and digits without accents, others as blanks."""
     plain = text.lower().replace("ß", "ss").replace("ı", "i").replace("ø", "o")
     if not plain.isascii():
         plain = unicodedata.normalize("NFKD", plain)

@@ -1,4 +1,4 @@
-"""Ranges printed for several groups of people: which part is meant for the patient.
+"""Chooses the patient's part of ranges printed for several groups.
 
 Pure functions on text. The patient's sex and age are what the report's own header
 says; where that leaves two parts, or none, no part is chosen.
@@ -40,7 +40,7 @@ _EDGES = " :;,/()[]=|"
 
 @dataclass(frozen=True, slots=True)
 class _Mark:
-    """Whom a label means: a sex or ages in years, the upper end excluded."""
+    """The group a label names: a sex, or ages in years, upper end excluded."""
 
     start: int
     end: int
@@ -52,7 +52,7 @@ class _Mark:
 
 
 def choose_range_part(text: str, *, sex: str | None, age: float | None) -> str | None:
-    """The part of a range text meant for a patient; the text where it is for all.
+    """Return the part of a range for a patient; all of it if it has no parts.
 
     sex: "male" or "female"; age in years; None where the header does not tell. None
     is returned where the text is parted and the header does not choose one part.
@@ -150,7 +150,7 @@ def _labels(text: str, marks: list[_Mark]) -> list[list[_Mark]]:
 
 
 def _parts(text: str, labels: list[list[_Mark]]) -> list[str]:
-    """What stands with each label: behind it, or before it if the text begins so."""
+    """Return the text of each label: after it, or before if the text starts so."""
     starts = [label[0].start for label in labels]
     ends = [label[-1].end for label in labels]
     if any(sign.isdigit() for sign in text[: starts[0]]):
@@ -163,7 +163,7 @@ def _parts(text: str, labels: list[list[_Mark]]) -> list[str]:
 
 
 def _fits(label: list[_Mark], *, sex: str | None, age: float | None) -> bool | None:
-    """Whether a patient is of a group; None where the header does not tell."""
+    """Return whether a patient is in a group; None if the header does not say."""
     verdicts: list[bool | None] = []
     for mark in label:
         if mark.sex is not None:

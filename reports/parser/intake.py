@@ -1,4 +1,4 @@
-"""The look at an upload before it is read: is it what it says it is?
+"""Inspects an upload: is it a readable PDF, JPEG or PNG?
 
 `recognize_file` reads its first and last bytes and is safe in a web process;
 `inspect_file` opens it for real, which only a bounded process may do. Knows nothing of
@@ -23,7 +23,7 @@ _SIGNATURE_BYTES = 8192
 
 
 class FileKind(StrEnum):
-    """What a file is by its content."""
+    """The kind of a file by its content."""
 
     PDF = "application/pdf"
     JPEG = "image/jpeg"
@@ -31,7 +31,7 @@ class FileKind(StrEnum):
 
 
 class RefusalCode(StrEnum):
-    """Why an upload is not taken."""
+    """The reason why an upload is refused."""
 
     EMPTY = "empty_file"
     TOO_LARGE = "file_too_large"
@@ -43,7 +43,7 @@ class RefusalCode(StrEnum):
 
 
 class RefusedFile(Exception):
-    """An upload that is not taken, by code. Never carries text of the file."""
+    """A refused upload, by code; never carries text of the file."""
 
     def __init__(self, code: RefusalCode) -> None:
         super().__init__(code.value)
@@ -59,7 +59,7 @@ class OpenedFile:
 
 
 def recognize_file(path: Path, *, declared: str | None = None) -> FileKind:
-    """Tell a PDF, JPEG or PNG by its signature, and its end, without opening it.
+    """Detect a PDF, JPEG or PNG by its first and last bytes, without opening it.
 
     declared: the media type the sender stated, which must agree with the content.
     Raises: RefusedFile by empty_file, file_too_large (over 10 MB),
@@ -80,7 +80,7 @@ def recognize_file(path: Path, *, declared: str | None = None) -> FileKind:
 
 
 def inspect_file(path: Path, *, declared: str | None = None) -> OpenedFile:
-    """Prove that a file is a readable PDF, JPEG or PNG, by opening it.
+    """Check that a file is a readable PDF, JPEG or PNG, by opening it.
 
     A hostile file makes this last for as long as it is let. Raises: RefusedFile as
     recognize_file, and by encrypted_file, unreadable_file, too_many_pixels. Source:
@@ -94,7 +94,7 @@ def inspect_file(path: Path, *, declared: str | None = None) -> OpenedFile:
 
 
 def detect_file_kind(path: Path) -> FileKind:
-    """The kind that a signature shows. Raises: unsupported_file_type."""
+    """Return the kind of a signature. Raises: unsupported_file_type."""
     with path.open("rb") as file:
         head = file.read(_SIGNATURE_BYTES)
     guess = filetype.guess(head)

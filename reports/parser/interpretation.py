@@ -1,4 +1,4 @@
-"""A value against its own printed range (contract 7.4, inference)."""
+"""Interprets a value against its printed range (contract 7.4)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def interpret(
     flag: str | None,
     decimal_comma: bool = False,
 ) -> RangeOutcome:
-    """Judge a value by its own range, and by the printed flag where that is silent.
+    """Interpret a value by its own range, or by the printed flag without one.
 
     Outside a bound for certain is abnormal, a number inside or without bounds is
     normal, anything else unknown. Source: Contract 7.4; the flag is Ours: a lab's

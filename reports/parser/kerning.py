@@ -1,4 +1,4 @@
-"""Words in pieces: a text layer moves by letters, and raises digits, inside a word."""
+"""Joins words that a text layer splits by kerning or raised digits."""
 
 from __future__ import annotations
 

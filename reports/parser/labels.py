@@ -1,4 +1,4 @@
-"""The labels of a report's header in the languages that are read, by what they name.
+"""The labels of a report's header in the supported languages.
 
 English, German, French, Spanish, Portuguese and Italian, some Turkish. Patterns only;
 what stands beside a label is read in metadata.py.

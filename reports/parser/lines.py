@@ -1,4 +1,4 @@
-"""Words grouped into lines and cells by where they stand.
+"""Groups words into lines and cells by position.
 
 Pure geometry: no word is read here, only measured.
 """
@@ -82,7 +82,7 @@ class Line:
 def group_into_lines(
     words: Sequence[Word], *, page: int, drawn: bool = False
 ) -> list[Line]:
-    """Lines from top to bottom; drawn: whether the words were read from a picture."""
+    """Return lines from top to bottom; drawn: the words were read from an image."""
     if not words:
         return []
     groups = _follow_lines(words) if drawn else _join_large(_stack_lines(words))
@@ -226,7 +226,7 @@ def _is_in_gap(inner: Sequence[Word], outer: Sequence[Word]) -> bool:
 
 
 def make_line(words: Iterable[Word], *, page: int, drawn: bool = False) -> Line:
-    """A line of these words, in whatever order they come."""
+    """Build a line of these words, in any order."""
     ordered = tuple(sorted(words, key=lambda w: (w[1], w[3])))
     fixed = is_typewritten(ordered, drawn=drawn)
     gap, tight = CELL_GAP, CELL_GAP if fixed else TIGHT_GAP
@@ -247,7 +247,7 @@ def make_line(words: Iterable[Word], *, page: int, drawn: bool = False) -> Line:
 
 
 def split_cells(words: Sequence[Word], *, gap: float = CELL_GAP) -> tuple[Cell, ...]:
-    """Part words, sorted by x, where the gap is wider than `gap` font sizes.
+    """Split words, sorted by x, where the gap exceeds `gap` font sizes.
 
     A sign that only parts what stands beside it, as a bar or a dot, is in no cell.
     """
@@ -277,7 +277,7 @@ def is_of_size(a: Line, b: Line, *, by: float = 0.6) -> bool:
 
 
 def clip_lines(lines: Iterable[Line], *, left: float, right: float) -> list[Line]:
-    """The parts of lines whose words have their middle between left and right."""
+    """Return the parts of lines with words centered between left and right."""
     clipped = []
     for line in lines:
         inside = [w for w in line.words if left <= (w.x0 + w.x1) / 2 < right]

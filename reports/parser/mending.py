@@ -1,4 +1,4 @@
-"""Words of a picture mended where its reader lost or put in a blank.
+"""Repairs words of an image with lost or added blanks.
 
 What it mends is plain from the words themselves: a number in two pieces, a unit grown
 onto a number. Letters are changed only inside units, where a capital I is no letter.
@@ -53,7 +53,7 @@ _SPECK = re.compile(r"(?P<number>\d+)[.,](?P<dash>[-–])(?=\D*$)")
 
 
 def repair_words(words: Iterable[Word]) -> list[Word]:
-    """The same words, in the same order, mended."""
+    """Return the same words, in the same order, repaired."""
     mended: list[Word] = []
     for word in _drop_half_signs(list(words)):
         last = mended[-1] if mended else None
@@ -90,7 +90,7 @@ def _is_beside(last: Word, word: Word) -> bool:
 
 
 def _drop_half_signs(words: list[Word]) -> list[Word]:
-    """Words without the halves of signs: read once more, inside a larger word's box."""
+    """Drop partial words that were read again inside a larger word's box."""
     return [
         word
         for word in words

@@ -1,4 +1,4 @@
-"""The patient header: who and when, as printed; dates as YYYY-MM-DD.
+"""Reads the patient header as printed, dates as YYYY-MM-DD.
 
 What is read here is personal. It goes into the result and nowhere else.
 """
@@ -337,7 +337,7 @@ def _read_number(text: str | None) -> str | None:
 
 
 def _month_first(pages: Sequence[Sequence[Line]]) -> bool | None:
-    """Whether number dates put the month first; None where no date tells."""
+    """Return whether dates put the month first; None if no date shows it."""
     firsts: list[int] = []
     seconds: list[int] = []
     for lines in pages:

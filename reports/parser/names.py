@@ -1,4 +1,4 @@
-"""What a text at the start of a line is, if it is not the name of a test.
+"""Classifies texts at the start of a line that are not test names.
 
 Vocabulary of administrative lines, categories of explanation tables, methods,
 sections and openings of prose. Judges text alone, never position.

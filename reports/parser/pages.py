@@ -1,4 +1,4 @@
-"""Pages as words with boxes, whatever they were read from.
+"""Pages as words with boxes, from any kind of file.
 
 Values only: a text layer and a picture give the same, and everything after this
 module works on those alone.

@@ -1,4 +1,4 @@
-"""From pages to a parsed report: puts the stages together.
+"""Parses pages to a report by running all stages.
 
 Each stage is its own module; this one holds only their order and the making of the
 result values.
@@ -36,7 +36,7 @@ def parse_report(
     threads: int = 1,
     on_page: OnPage | None = None,
 ) -> ParsedReport:
-    """Read a lab report into its header and its result rows.
+    """Parse a lab report into its header and result rows.
 
     source: one PDF or picture, or several pictures of its pages in order. threads: how
     many the reading of a picture may use. on_page: called after each picture of a page.
@@ -52,7 +52,7 @@ def parse_report(
 
 
 def read_report(pages: Sequence[Page]) -> ParsedReport:
-    """Read pages of words, wherever the words come from.
+    """Parse pages of words, from any kind of file.
 
     Raises: UnreadableReport by processing_error, low_quality, not_english and
     invalid_input.

@@ -1,4 +1,4 @@
-"""Reading the text of a reference range: numbers only where they are unambiguous.
+"""Parses reference ranges: numbers only where they are unambiguous.
 
 Pure functions on text. A range for an age or a sex is decided only by what the
 report's own header says; otherwise the text stands and no bound is guessed.
@@ -105,7 +105,7 @@ class Bounds:
 
 
 def strip_range_label(text: str) -> str:
-    """A range without the words that announce it: 'Ref. range: 135 - 145'."""
+    """Return a range without its label: 'Ref. range: 135 - 145'."""
     if short := _SHORTLY.match(text.strip()):
         return short["range"]
     match = _ANNOUNCED.match(text) or _titled_range(text)
@@ -117,7 +117,7 @@ def strip_range_label(text: str) -> str:
 
 @lru_cache(maxsize=8192)
 def parse_announced_range(line: str) -> str | None:
-    """The range on a line that says it gives one, else None."""
+    """Return the range on a line that is labeled as one, else None."""
     short = _SHORTLY.match(line.strip()) or _AIMED.match(line.strip())
     if short and looks_like_range(short["range"]):
         return short["range"]
@@ -130,7 +130,7 @@ def parse_announced_range(line: str) -> str | None:
 
 
 def _titled_range(text: str) -> re.Match[str] | None:
-    """A title of ranges of any language at the start, with a colon behind it."""
+    """Match a title of ranges of any language at the start, with a colon."""
     match = _TITLED.match(text)
     if match is None:
         return None
@@ -156,7 +156,7 @@ def read_bounds(
     age: float | None = None,
     decimal_comma: bool = False,
 ) -> Bounds:
-    """The numeric bounds of a printed range; empty where they are open to doubt.
+    """Return the numeric bounds of a printed range; empty if ambiguous.
 
     sex and age (years) are the patient's, as far as the report's header tells them.
     """

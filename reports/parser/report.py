@@ -148,7 +148,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True)
 class Confidence:
-    """How sure the parser is of each part, 0 to 1; None where there is no such part.
+    """Confidence of each part, 0 to 1; None if the row has no such part.
 
     overall: that name, value, unit and range are all right.
     """

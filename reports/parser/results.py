@@ -1,4 +1,4 @@
-"""Making results: the values of the wire from the rows of a report.
+"""Builds results of the wire from the rows of a report.
 
 Each part is read by a module of its own; this one puts them together and says how sure
 each is. Nothing here looks for rows.
@@ -66,7 +66,7 @@ def build_result(
     age: float | None = None,
     decimal_comma: bool,
 ) -> ParsedResult:
-    """A row as the wire has it; sex and age (years) choose among several ranges."""
+    """Return a row as the wire has it; sex and age choose among ranges."""
     fields = row.fields
     name = row.test_name
     verdict = _match(name, fields.units, fields.value, row.panel, row.specimen)

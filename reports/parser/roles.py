@@ -1,4 +1,4 @@
-"""What columns of results hold, and the words by which their titles say so.
+"""The roles of columns, and the titles that name them.
 
 Vocabulary only; where titles stand is read in titles.py.
 """

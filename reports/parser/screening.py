@@ -1,4 +1,4 @@
-"""Whether a document is a lab report that can be read at all.
+"""Decides whether a document is a readable lab report.
 
 Judges whole documents: script and language, a shop's bill or a doctor's letter, and
 whether the rows found carry enough to be believed.
@@ -169,7 +169,7 @@ _PERSON = re.compile(
 
 
 def is_unsupported_language(pages: Sequence[Page]) -> bool:
-    """Whether the text is clearly in a script or a language that is not read."""
+    """Return whether the text is clearly in an unsupported language."""
     words = [word.text for page in pages for word in page.words]
     letters = [sign for text in words for sign in text if sign.isalpha()]
     if not letters:
@@ -188,20 +188,20 @@ def _is_latin(sign: str) -> bool:
 
 
 def is_bill(pages: Sequence[Page]) -> bool:
-    """Whether the document asks for money: tests on a bill have prices, not results."""
+    """Return whether the document is a bill: prices, not results."""
     text = " ".join(word.text for page in pages for word in page.words)
     return len({match.lower() for match in _BILL.findall(text)}) >= 2
 
 
 def is_product_analysis(pages: Sequence[Page]) -> bool:
-    """Whether the document measures food, pills or water, as its own words say."""
+    """Return whether the document is about food, supplements or water."""
     text = " ".join(word.text for page in pages for word in page.words)
     found = {match.lower() for match in _NO_PERSON.findall(text)}
     return bool(found) and not _PERSON.search(text)
 
 
 def find_failure_reason(pages: Sequence[Page]) -> FailureReason:
-    """Why pages gave no row: of those, low_quality where hardly a word can be read."""
+    """Return why pages gave no row; low_quality if hardly a word was read."""
     legible = [page for page in pages if page.words and page.legible]
     if legible and is_unsupported_language(legible):
         return FailureReason.NOT_ENGLISH
@@ -219,7 +219,7 @@ _CONCENTRATION = re.compile(
 def has_believable_rows(
     results: Sequence[ParsedResult], pages: Sequence[Page], *, titled: bool
 ) -> bool:
-    """Whether the rows are results of a laboratory and not numbers of another kind.
+    """Return whether the rows are results of a lab.
 
     titled: whether some of them stand under titles of a table of results. A dose
     (500 mg), a price or a delay (2 days) is no measurement.

@@ -1,4 +1,4 @@
-"""A page of a report as a picture for a person's eyes.
+"""Renders pages of a report as images for people.
 
 Upright as its owner sees it, in the frame of every polygon on it. Must not be here:
 reading the page.
@@ -37,7 +37,7 @@ def render_page_jpeg(paths: Sequence[Path], number: int) -> bytes:
 
 
 def shrink_picture(content: bytes) -> bytes:
-    """What render_page_jpeg made, to know a page by at a glance and not to read it."""
+    """Return a small version of a page's image, as a thumbnail."""
     written = BytesIO()
     with Image.open(BytesIO(content), formats=["JPEG"]) as picture:
         picture.thumbnail(_SMALL)

@@ -56,7 +56,7 @@ def find_zones(titles: Sequence[Title], unknown: Sequence[Title]) -> list[Title]
 
 
 def resolve_titles(titles: list[Title]) -> list[Title]:
-    """Resolve titles that mean different things in different company."""
+    """Resolve titles that mean different things beside others."""
     titles = _with_results(titles)
     roles = {title.role for title in titles}
     settled: list[Title] = []

@@ -1,4 +1,4 @@
-"""Pages read from a PDF's text layer. Knows pdfium, nothing of laboratories."""
+"""Reads pages from a PDF's text layer with pdfium."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _read_page(document: pdfium.PdfDocument, index: int) -> Page:
 
 
 def _is_pictured(page: pdfium.PdfPage, words: int) -> bool:
-    """Whether a picture fills the page and words, if any, are hidden behind it.
+    """Return whether an image fills the page, with or without hidden words.
 
     A scanner draws the picture first or last, so the objects between are not asked.
     """
@@ -124,7 +124,7 @@ def _area(found: int) -> float:
 
 
 def restore_lost_signs(text: str) -> str:
-    """Put back the two signs that fonts without a character map lose.
+    """Restore two signs that fonts without a character map lose.
 
     pdfium answers NUL for them. Before a unit it was the micro sign, for 'mol/L'
     would be a million times 'µmol/L'; between two numbers it was a dash.
@@ -378,7 +378,7 @@ class _TextReader:
 
 
 def _is_legible(text: str) -> bool:
-    """Tell text from glyph numbers: private-use and unmapped signs, control codes."""
+    """Return whether signs are text, not glyph numbers or control codes."""
     signs = [sign for sign in text if not sign.isspace()]
     if len(signs) < 20:
         return True

@@ -1,4 +1,4 @@
-"""The titles of the columns of a table: what they announce and where they stand.
+"""Reads the titles of a table's columns.
 
 No row is read here.
 """

@@ -1,4 +1,4 @@
-"""Reading the text of a value: numbers, comparators, findings in words, flags.
+"""Parses values: numbers, comparators, findings in words, flags.
 
 Pure functions on text. Where a text stands on the page, and what belongs to it, is
 decided elsewhere.

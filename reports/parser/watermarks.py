@@ -1,4 +1,4 @@
-"""Words printed over or behind a page's own text, told by size, colour and place."""
+"""Drops watermark words, recognized by size, color and place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .values import is_numeric_value
 def drop_watermarks(
     words: list[tuple[Word, bool, int]],
 ) -> list[tuple[Word, int]]:
-    """Leave out large faint words, and faint words that lie over others.
+    """Drop large faint words, and faint words over other words.
 
     Takes words with whether they are faint and where the sign before them is, and
     gives those kept with the latter.

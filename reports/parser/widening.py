@@ -1,4 +1,4 @@
-"""A parsed report's unmatched rows against the imported LOINC table, if there is one.
+"""Matches unmatched rows against the imported LOINC table.
 
 Comes last: which rows a report has and what speaks against them never depends on
 whether a server has the table.
@@ -14,7 +14,7 @@ from .report import ParsedReport, ParsedResult
 
 
 def widen_matches(report: ParsedReport, *, release: Path) -> ParsedReport:
-    """The report, rows without a candidate of our catalogue given those of the table.
+    """Return the report, unmatched rows with candidates of the table.
 
     release: the folder of the table; nothing changes where it holds none.
     """

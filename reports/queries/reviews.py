@@ -148,8 +148,7 @@ def list_rereadings(job: ParsingJob) -> list[Rereading]:
 
 
 def list_changed_rows(*, tenant: Tenant, review: Review) -> list[RowDiff]:
-    """Return the rows that a review changed since it was opened. Two queries.
-    """
+    """Return the rows that a review changed since it was opened. Two queries."""
     firsts = {
         version.row_id: version
         for version in ReviewRowVersion.objects.for_tenant(tenant).filter(

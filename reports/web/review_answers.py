@@ -124,9 +124,13 @@ def render_refused_row(
 
 
 def render_confirmed_rows(
-    request: TenantRequest, review_id: UUID, rows: Collection[ReviewRow], *, told: str
+    request: TenantRequest,
+    review_id: UUID,
+    rows: Collection[ReviewRow],
+    *,
+    announcement: str,
 ) -> HttpResponse:
-    """Return the rows confirmed together; `told` is announced."""
+    """Return the rows confirmed together; `announcement` is announced."""
     positions = {row.position for row in rows}
     state = _state(request, review_id)
     return render_page(
@@ -135,7 +139,7 @@ def render_confirmed_rows(
         **_changed(request, state, positions),
         row=None,
         others=[row for row in state.rows if row.row.position in positions],
-        told=told,
+        announcement=announcement,
     )
 
 

@@ -326,12 +326,12 @@ def confirm_panel(request: TenantRequest, review_id: str) -> HttpResponse:
     except DomainError as refusal:
         messages.error(request, refusal.message)
         return go_to(request, back)
-    told = ngettext("%(n)d row confirmed.", "%(n)d rows confirmed.", len(done)) % {
-        "n": len(done)
-    }
+    announcement = ngettext(
+        "%(n)d row confirmed.", "%(n)d rows confirmed.", len(done)
+    ) % {"n": len(done)}
     if wants_fragment(request):
-        return render_confirmed_rows(request, key, done, told=told)
-    messages.success(request, told)
+        return render_confirmed_rows(request, key, done, announcement=announcement)
+    messages.success(request, announcement)
     return go_to(request, back)
 
 

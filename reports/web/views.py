@@ -141,7 +141,7 @@ def upload(request: TenantRequest) -> HttpResponse:
 @require_GET
 @require_right(Area.REPORTS)
 def report_page(request: TenantRequest, job_id: str) -> HttpResponse:
-    """A report with its values; `ink` is the position of one to see as printed."""
+    """Show a report with its values, that at position `ink` as printed."""
     job = parsing_job(tenant=request.tenant, job_id=_uuid(job_id))
     rows = [build_result_row(result) for result in report_results(job)]
     only_flagged = request.GET.get("show") == "flagged"

@@ -17,7 +17,7 @@ EDGES = (0.0, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """Claims of like confidence: how many, how sure and how often right (0 to 1)."""
+    """Claims of similar confidence: number, stated share and true share (0 to 1)."""
 
     low: float
     high: float

@@ -36,7 +36,7 @@ def check_report(
     results: Sequence[ParsedResult],
     decimal_comma: bool,
 ) -> tuple[Note, ...]:
-    """Everything that a report's own contents say against it, worst rows first named.
+    """Run all checks on a report; return the notes, the worst first.
 
     by_page: the header of each page that has one, by number. Source: Ours; a
     reviewer is shown each note beside its rows.
@@ -63,7 +63,7 @@ def check_report(
 def require_review_for_other_patients(
     results: Sequence[ParsedResult], notes: Sequence[Note]
 ) -> tuple[ParsedResult, ...]:
-    """The results, those under another person's name matched by no one but a person.
+    """Require review of the matches of rows under another patient's name.
 
     Source: Ours; the wire of contract 7.4 has no other sign for a row in doubt, and
     a job asks for review only as it was submitted (7.2).

@@ -1,4 +1,4 @@
-"""Arithmetic that ties the results of a report together.
+"""Checks the arithmetic between results of one report.
 
 A printed number stands for everything that rounds to it, so each rule is reckoned
 over spans, and only a result outside the span and its slack is noted. Which of the
@@ -56,7 +56,7 @@ _COUNT_SLACK = 0.06
 
 
 def check_arithmetic(readings: Sequence[Reading]) -> tuple[Note, ...]:
-    """Notes on results that the report's own numbers speak against."""
+    """Return notes on results that contradict other results of the report."""
     return (
         *_by_rules(readings),
         *_by_parts(readings),

@@ -1,4 +1,4 @@
-"""The laboratory's own mark, and the printed range, against the number beside them."""
+"""Checks the lab's flag and the printed range against the value."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MARKING = 2
 
 
 def check_flags(results: Sequence[ParsedResult]) -> tuple[Note, ...]:
-    """Notes on marks that say other than the range does, and on marks left out.
+    """Return notes on flags that disagree with the range, and on missing flags.
 
     Only marks with a side take part: a star may say that a test was sent away.
     """

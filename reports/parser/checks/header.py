@@ -1,4 +1,4 @@
-"""The header against itself and against the rows: persons and dates."""
+"""Checks the header for a second patient and for impossible dates."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def check_header(
     by_page: Mapping[int, Metadata],
     results: Sequence[ParsedResult],
 ) -> tuple[Note, ...]:
-    """Notes on a second person in the file and on dates in an impossible order.
+    """Return notes on a second patient and on dates in an impossible order.
 
     by_page: the header of each page that has one, by number. No note tells a name.
     """
@@ -36,7 +36,7 @@ def check_header(
 
 
 def check_dates_against(metadata: Metadata, *, today: date) -> tuple[Note, ...]:
-    """Notes on dates after today, which the reader of a file can't know."""
+    """Return notes on dates after today."""
     return tuple(
         Note(
             NoteCode.DATE_IN_FUTURE,

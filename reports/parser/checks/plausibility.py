@@ -1,4 +1,4 @@
-"""Numbers that no living person has, and units that the number does not fit.
+"""Finds implausible numbers, and units that do not fit the number.
 
 The limits of data/plausible.csv are wide on purpose: beyond what has been survived or
 what an assay reports, so that a number outside them is a slip of print, of reading or
@@ -51,7 +51,7 @@ class Limits:
 def check_plausibility(
     readings: Sequence[Reading], results: Sequence[ParsedResult]
 ) -> tuple[Note, ...]:
-    """Notes on numbers beyond limits or with a point moved, and on doubtful units."""
+    """Return notes on implausible numbers, lost decimal points and units."""
     notes: list[Note] = []
     for reading in readings:
         result = results[reading.position]
@@ -63,7 +63,7 @@ def check_plausibility(
 def choose_likely_unit(
     units: Sequence[str], *, entry: Entry | None, number: float
 ) -> str:
-    """Which of several readings of a printed unit is meant, the first if none tells.
+    """Choose the most plausible reading of a printed unit, else the first.
 
     One that can express what is measured, and in which the number is possible.
     """

@@ -1,4 +1,4 @@
-"""A report's rows as quantities that checks can reckon with.
+"""A report's rows as quantities for the checks.
 
 Only rows whose number and analyte are plain take part. Nothing here judges.
 """
@@ -44,7 +44,7 @@ class Reading:
     entry: Entry
 
     def within(self, unit: str) -> tuple[float, float] | None:
-        """Number and step in another unit; None where it can't be told in that.
+        """Return number and step in another unit; None if not convertible.
 
         "1" is a plain number, printed without a unit or with that of a ratio.
         """
@@ -60,12 +60,12 @@ class Reading:
 def build_readings(
     results: Sequence[ParsedResult], *, decimal_comma: bool
 ) -> tuple[Reading, ...]:
-    """The rows that are plain numbers of known analytes, in order."""
+    """Return the rows that are plain numbers of known analytes, in order."""
     return tuple(_read(results, decimal_comma=decimal_comma))
 
 
 def last_digit_value(text: str, number: float) -> float:
-    """The worth of the last digit of a printed number."""
+    """Return the value of the last digit of a printed number."""
     digits = [sign for sign in text if sign.isdigit() or sign in ".,"]
     plain = "".join(digits)
     cut = max(plain.rfind("."), plain.rfind(","))
@@ -103,14 +103,14 @@ def _units(result: ParsedResult) -> tuple[str, ...]:
 
 
 def find_entry(result: ParsedResult) -> Entry | None:
-    """The catalogue's row for a result, where its first candidate is likely."""
+    """Return the catalogue entry of a result, if its first candidate is likely."""
     return find_likely_entry(result.loinc_matches, result.loinc_match_status)
 
 
 def find_likely_entry(
     matches: Sequence[LoincMatch], status: LoincMatchStatus
 ) -> Entry | None:
-    """The catalogue's row for the first candidate, if it is likely."""
+    """Return the catalogue entry of the first candidate, if it is likely."""
     if not matches:
         return None
     best = matches[0]

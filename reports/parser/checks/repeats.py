@@ -1,4 +1,4 @@
-"""One test reported twice in a report with different answers."""
+"""Finds tests that are reported more than once with different values."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .readings import find_entry
 
 
 def check_repeats(results: Sequence[ParsedResult]) -> tuple[Note, ...]:
-    """Notes on rows of one name, code and unit whose values differ.
+    """Return notes on rows of one name, code and unit with different values.
 
     The same test by two methods, or in serum and urine, has two codes or two names.
     """

@@ -1,4 +1,4 @@
-"""What one result of a report is by others: the formulas that checks reckon with.
+"""The formulas that tie one result of a report to others.
 
 A table; how it is held against a report is in arithmetic.py.
 """

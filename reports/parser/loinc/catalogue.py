@@ -1,4 +1,4 @@
-"""The project's own catalogue of analytes: LOINC codes and the names reports print.
+"""The built-in catalogue of analytes: LOINC codes and printed names.
 
 Loads data/catalogue.csv and answers what a name could mean. Which meaning a row has
 is decided in matching.py. A row of the file is one meaning of an analyte: `names` mean

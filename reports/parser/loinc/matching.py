@@ -1,4 +1,4 @@
-"""Which LOINC code a report row has: the name's senses weighed by unit and specimen.
+"""Matches a row to LOINC codes by name, unit and specimen.
 
 Contract 7.4. A name alone decides little: percent and absolute counts, serum and
 urine, mass and moles share it. Each candidate starts with how surely the name was
@@ -345,7 +345,7 @@ def to_loinc_match(
     display_name: str | None,
     aliases: tuple[str, ...] = (),
 ) -> LoincMatch:
-    """A candidate as the report has it."""
+    """Return a candidate as the report has it."""
     return LoincMatch(
         loinc_code=candidate.entry.code,
         loinc_name=candidate.entry.long_common_name,

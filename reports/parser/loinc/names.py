@@ -1,4 +1,4 @@
-"""Reading a printed test name: which analytes it may mean, and what else it says.
+"""Reads printed test names: their possible analytes and hints.
 
 Takes the furniture off a name (flags, laboratory ids, method and specimen words) and
 looks what is left up in the catalogue, the printed form first. What was taken off is
@@ -107,7 +107,7 @@ def _is_narrowed(outside: str) -> bool:
 
 
 def strip_marks(name: str) -> str:
-    """The name without flags, bullets and trailing marks around it."""
+    """Return the name without flags, bullets and trailing marks."""
 
     name = _LEADING.sub("", name.strip())
     return _TRAILING.sub("", name).strip()
@@ -313,7 +313,7 @@ def _agreement(parts: list[str], catalogue: Catalogue) -> tuple[Sense, ...]:
 
 
 def rate_known_name(text: str) -> float:
-    """How surely a text is the name of an analyte, 0 to 1, from spelling alone.
+    """Return how likely a text is an analyte's name, 0 to 1, by spelling.
 
     A lookup in the catalogue, cached; short abbreviations count less, since "K" and
     "P" are words of many kinds.

@@ -111,7 +111,7 @@ def _letters_of() -> dict[str, frozenset[str]]:
 def find_nearest_name(
     text: str, catalogue: Catalogue
 ) -> tuple[tuple[Sense, ...], float]:
-    """The nearest name in the catalogue when it is clearly nearer than any other."""
+    """Return the nearest catalogue name if it is clearly nearest."""
 
     key = name_key(text)
     if len(key) < _SHORTEST:

@@ -1,4 +1,4 @@
-"""Looking a code up by hand: candidates for a text that a person types, with reasons.
+"""Searches LOINC codes for a typed text, with reasons.
 
 Looks through the project's own catalogue, and through the imported release where a
 folder with one is given. What contradicts the unit or the specimen is shown last,

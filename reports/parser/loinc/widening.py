@@ -1,4 +1,4 @@
-"""Codes of the imported LOINC table for names that the project's catalogue lacks.
+"""Matches names against the imported LOINC table.
 
 The same evidence decides as in matching.py: name, unit, specimen, method. A name has to
 be the table's own component before its code counts without a person.

@@ -1,4 +1,4 @@
-"""Reading pictures of pages: files, scans and photos become Page and Word values.
+"""Reads images of pages (files, scans, photos) into words.
 
 Imports large libraries, which may not be installed: import it only once a picture has
 to be read.

@@ -1,4 +1,4 @@
-"""Picture files and PDF pages as pixels, within bounds."""
+"""Decodes image files and PDF pages to pixels, within limits."""
 
 from __future__ import annotations
 

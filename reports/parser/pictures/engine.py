@@ -1,4 +1,4 @@
-"""The OCR engine: where text stands in a picture, and what single lines say.
+"""The OCR engine: finds lines in an image, and reads single lines.
 
 Wraps rapidocr's detector and recogniser with the models of its own package, the line
 direction classifier left out: it turns short units upside down. Loaded once in a
@@ -36,7 +36,7 @@ _WIDEST = 3200
 
 
 class Sign(NamedTuple):
-    """One sign of a line: its middle as a share of the line's width, and how sure."""
+    """One sign of a line: its middle as a share of the width, and its confidence."""
 
     text: str
     at: float
@@ -194,7 +194,7 @@ def replace_engine(
 
 
 def crop_line(picture: Picture, quad: Quad) -> Picture:
-    """The line inside a quadrilateral, laid level and LINE_HEIGHT high."""
+    """Return the line in a quadrilateral, leveled and LINE_HEIGHT high."""
     top = np.linalg.norm(quad[1] - quad[0])
     bottom = np.linalg.norm(quad[2] - quad[3])
     left = np.linalg.norm(quad[3] - quad[0])

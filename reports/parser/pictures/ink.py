@@ -35,9 +35,7 @@ class Run(NamedTuple):
 
 
 def find_ink(line: Picture) -> Mask:
-    """Where a line's picture differs from its paper, without rules along the line and
-    what hangs in from its neighbours.
-    """
+    """Return where a line's image differs from its background."""
     pixels = line.astype(np.int16)
     paper = np.median(pixels.reshape(-1, pixels.shape[2]), axis=0)
     apart = np.abs(pixels - paper).max(axis=2)

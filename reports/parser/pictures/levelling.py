@@ -1,4 +1,4 @@
-"""Laying text out straight, from where its lines and columns stand in a picture.
+"""Straightens text by the lines and columns found in an image.
 
 Paper in a photo leans away and curls, paper in a scanner lies askew. Lines of text were
 printed level and columns upright, so a smooth map is fitted under which they are so

@@ -1,4 +1,4 @@
-"""Single letters and digits that the detector of lines passed over.
+"""Finds single letters and digits that the line detector missed.
 
 A number of one digit, alone in its column, is at times too small to be seen as a line.
 Found by its ink: of the size of letters, alone, and level with lines on its left.

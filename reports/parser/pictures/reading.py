@@ -1,4 +1,4 @@
-"""From a picture of a page to its words.
+"""Reads the words of an image of a page.
 
 Puts the steps together: level the picture, find lines, make sure they stand upright,
 read them, part them into words, and lay the words out in points.
@@ -174,7 +174,7 @@ def _read_line(view: View, quad: Quad, line: Picture, engine: Engine) -> Reading
 
 
 def _closer(quad: Quad) -> Quad:
-    """A line's quadrilateral with less paper above and below."""
+    """Return a line's quadrilateral with less margin above and below."""
     down = _CLOSER * (quad[[3, 2]] - quad[[0, 1]])
     near: Quad = quad + np.concatenate([down, -down[::-1]]).astype(np.float32)
     return near

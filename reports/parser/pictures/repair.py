@@ -1,4 +1,4 @@
-"""Signs of a picture's words put right where only one reading can be meant.
+"""Corrects signs of OCR words with only one possible reading.
 
 Look-alikes of other alphabets and widths become the signs that are printed, and a few
 names of substances whose letters look like digits get them back. No digit of a value

@@ -1,4 +1,4 @@
-"""Picture files, and pages of a PDF as they are shown, as pages of words."""
+"""Reads image files, and rendered PDF pages, into pages of words."""
 
 from __future__ import annotations
 

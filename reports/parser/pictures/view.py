@@ -1,4 +1,4 @@
-"""A picture of a page together with the way back to the page as it is shown.
+"""An image of a page with the map from pixels to the page.
 
 Whatever is done to a picture before it is read (scaled, turned, straightened), the
 View knows where each of its pixels lies on the page. Geometry alone.
@@ -87,7 +87,7 @@ def rotate_view(view: View, degrees: float) -> View:
 
 
 def crop_view(view: View, corners: Sequence[tuple[float, float]]) -> View:
-    """The part of a picture around places on the page, with a margin of paper."""
+    """Return the part of an image around places on the page, with a margin."""
     back: Matrix = np.asarray(np.linalg.inv(view.to_page), np.float64)
     found = map_points(back, np.array(corners))
     low = np.floor(np.clip(found.min(axis=0), 0, [view.width - 1, view.height - 1]))
@@ -103,7 +103,7 @@ def crop_view(view: View, corners: Sequence[tuple[float, float]]) -> View:
 
 
 def warp_view(view: View, forth: Matrix, *, width: int, height: int) -> View:
-    """The picture laid over a new sheet by a homography from old to new pixels."""
+    """Warp the image to a new size by a homography."""
     edge = np.concatenate([view.pixels[0], view.pixels[-1]])
     paper = [float(part) for part in np.median(edge, axis=0)]
     pixels = cv2.warpPerspective(

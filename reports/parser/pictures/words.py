@@ -1,4 +1,4 @@
-"""Words with true boxes out of one line as read.
+"""Splits a line as read into words with exact boxes.
 
 The recogniser says which signs there are and roughly where; the ink says where words
 begin and end, how large the letters are, and which digits are raised. Nothing here
@@ -173,7 +173,7 @@ def find_pitch(lines: Sequence[MeasuredLine]) -> float:
 def split_into_words(
     measured: MeasuredLine, *, em: float, pitch: float = 0
 ) -> list[Piece]:
-    """Part a line into its words.
+    """Split a line into its words.
 
     em: the size of its font in pixels of the line; pitch: of a typewriter font, in
     ems.
@@ -298,7 +298,7 @@ def _gap(runs: Sequence[Run], first: int, second: int) -> float:
 
 
 def _blank_between(before: str, after: str) -> float:
-    """The paper, in ems, from which on a blank must stand between two signs."""
+    """Return the gap, in ems, that means a blank between two signs."""
     both = {before, after}
     if both & _POINTS:
         return _POINT if before.isdigit() or after.isdigit() else _COLON
@@ -325,7 +325,7 @@ def _edges(
 def _word_confidence(
     measured: MeasuredLine, part: Sequence[int], em: float, baseline: float
 ) -> float:
-    """How sure a word is: as its least sure sign, and hardly where a point was lost.
+    """Return a word's confidence: its worst sign's, less if a point was lost.
 
     A number with a dot of ink between its digits that no sign stands for may be ten
     times too large. It is not corrected, for the dot may be dirt.
@@ -368,7 +368,7 @@ def _height(text: str) -> float:
 def _strip_footnotes(
     group: Sequence[int], signs: Sequence[Sign], raised: Sequence[bool]
 ) -> list[list[int]]:
-    """A word, parted from a raised mark behind it that is no power of ten or metres.
+    """Split a raised footnote mark off a word, powers of ten aside.
 
     Where a line leans, letters may seem raised: a letter is a mark behind digits only.
     """

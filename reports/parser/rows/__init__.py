@@ -1,4 +1,4 @@
-"""Result rows found on the pages: which lines are results, and their parts."""
+"""Finds the result rows on pages, and their parts."""
 
 from __future__ import annotations
 

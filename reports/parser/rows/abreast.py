@@ -1,4 +1,4 @@
-"""Tables side by side without titles: where one ends and the next begins."""
+"""Splits untitled tables that are printed side by side."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEAST_LINES = 3
 
 
 def split_side_by_side(lines: Sequence[Line], section: Section) -> list[list[Line]]:
-    """The lines of each table from left to right; one list where there is one table.
+    """Return the lines of each table from left to right.
 
     A second table begins where names of known tests stand in line, each behind the
     values of another name and before a value of its own. What is printed across the
@@ -42,7 +42,7 @@ def split_side_by_side(lines: Sequence[Line], section: Section) -> list[list[Lin
 
 
 def find_side_by_side_start(lines: Sequence[Line], section: Section) -> int:
-    """Where untitled tables side by side begin below a heading; else how many lines.
+    """Return the line at which untitled tables side by side start.
 
     So they may follow a titled table, whose columns say nothing of them.
     """

@@ -1,4 +1,4 @@
-"""Lines cut into what their columns hold, and what stands one column off put right."""
+"""Splits lines by column, and corrects texts one column away."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _EARLIER = re.compile(
 
 
 def split_line_by_role(line: Line, strip: Strip) -> Parts:
-    """The words of a line by what its columns hold; nothing where they are limits."""
+    """Return the words of a line by column role; empty for limits."""
     parts: Parts = {}
     other = strip.second_range
     for n, words in enumerate(split_line_by_column(line, strip)):
@@ -72,7 +72,7 @@ def split_line_by_role(line: Line, strip: Strip) -> Parts:
 def name_unknown_columns(
     cut: list[tuple[Line, Parts]], strip: Strip
 ) -> list[tuple[Line, Parts]]:
-    """Tell by its texts what a column with an unknown title holds."""
+    """Infer the role of a column with an unknown title from its texts."""
     for role, judge in (
         (Role.RANGE, _is_written_range),
         (Role.UNIT, _is_written_unit),

@@ -60,7 +60,7 @@ def _stands_apart(words: Sequence[Word], row: Row) -> bool:
 
 
 def merge_readings(loose: Sequence[Row], table: Sequence[Row]) -> list[Row]:
-    """Rows by their form, completed by what only their columns tell.
+    """Return rows by their form, completed by their columns.
 
     The columns may add a row in words, more of a name, or more lines of a range.
     """

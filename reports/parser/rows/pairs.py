@@ -26,7 +26,7 @@ _LONGEST_UNIT = 2
 
 @dataclass(slots=True)
 class _Part:
-    """A number with its unit, and the range behind it; how many words both take."""
+    """A number with its unit and range; how many words both take."""
 
     value: list[Word]
     unit: list[Word]

@@ -1,4 +1,4 @@
-"""The fields of a row whose columns are known, mending what stands one column off."""
+"""Reads the fields of a row by its columns, correcting texts one column away."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def read_fields(
 
 
 def _split_distant_flag(spread: Sequence[Word]) -> tuple[Sequence[Word], str | None]:
-    """A plain range, and the flag that stands far behind it, in a column of its own."""
+    """Split a plain range from a flag far behind, in its own column."""
     if len(spread) < 2:
         return spread, None
     *words, last = spread
@@ -166,7 +166,7 @@ def _split_distant_flag(spread: Sequence[Word]) -> tuple[Sequence[Word], str | N
 
 
 def _strip_tail(spread: Sequence[Word]) -> tuple[Word, ...]:
-    """A plain range without what stands apart behind it: a drawn scale, a method."""
+    """Return a plain range without a drawn scale or method after it."""
     for n in range(1, len(spread)):
         last, word = spread[n - 1], spread[n]
         tail = text_of(list(spread[n:]))

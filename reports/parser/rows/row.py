@@ -1,4 +1,4 @@
-"""A row while it is put together, and the section of the report it stands in."""
+"""A row while it is built, and its section of the report."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Section:
         return bool(re.search(r"(?i)smear|morpholog", self.panel or ""))
 
     def times(self, name: str) -> bool:
-        """Whether a name tells when glucose was tested after a load: '1 hour'."""
+        """Return whether a name says when glucose was tested: '1 hour'."""
         return bool(_TIMED.fullmatch(name) and _LOAD.search(self.panel or ""))
 
     def copy(self) -> Section:
@@ -112,7 +112,7 @@ def list_words(fields: Fields) -> tuple[Word, ...]:
 
 
 def split_second_unit(row: Row) -> list[Row]:
-    """The row, and after it the same result in another unit printed behind it.
+    """Return the row, and the same result in another unit after it.
 
     A range behind 'soit' is of the value it stands by, the second.
     """

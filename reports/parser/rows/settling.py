@@ -1,4 +1,4 @@
-"""What only the rows of a whole report tell: repeats, and marks behind every name."""
+"""Cleans up the rows of a whole report: repeats, and marks after names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LAB_NUMBER = re.compile(r"(?<=[^\d\s])\s?0\d$")
 
 
 def clean_up_rows(rows: Sequence[Row]) -> list[Row]:
-    """The rows of a report, each once, their names without a laboratory's number."""
+    """Return the rows, each once, names without the lab's number."""
     numbered = [row for row in rows if _LAB_NUMBER.search(row.test_name)]
     if len(numbered) >= max(3, 0.4 * len(rows)):
         for row in numbered:

@@ -212,7 +212,7 @@ class TableReader:
         return True
 
     def _read_second(self, row: Row) -> Row | None:
-        """The same result in the unit of a second column, with the range behind it."""
+        """Read the result in the unit of a second column, with its range."""
         at = self._strip.second
         if at is None:
             return None

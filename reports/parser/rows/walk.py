@@ -243,7 +243,7 @@ class _Walker:
         take_scale_ends(self.rows[before:])
 
     def _walk_loose(self, lines: Sequence[Line], page: Page) -> None:
-        """Rows by their own form, then once more by the columns those rows imply."""
+        """Read rows by their form, then again by the columns they imply."""
         before = self._section.copy()
         reader = LooseReader(self._section)
         reader.read(lines)
