@@ -92,7 +92,7 @@ def learn_cadences(*, tenant: Tenant, user_key: int | None = None) -> int:
     PATIENCE times the median of the last GAPS_KEPT pauses, and never before
     LEAST_PATIENCE.
     """
-    since = None if user_key else _learnt_until(tenant)
+    since = None if user_key else _last_learned_at(tenant)
     return len(
         rows.fetch_rows(
             _LEARN,
@@ -121,7 +121,7 @@ def enqueue_cadence_learning() -> int:
     return len(tenants)
 
 
-def _learnt_until(tenant: Tenant) -> datetime | None:
+def _last_learned_at(tenant: Tenant) -> datetime | None:
     known = Cadence.objects.for_tenant(tenant).aggregate(last=Max("last_at"))
     last: datetime | None = known["last"]
     return last

@@ -56,7 +56,7 @@ def connect_granted_source(
     user = lock_user(user)
     live = Connection.objects.for_tenant(user.tenant).live()
     known: Connection | None = live.filter(user=user, provider=provider).first()
-    if known and _is_of_other(known.external_user_id, grant.external_user_id):
+    if known and _belongs_to_other_user(known.external_user_id, grant.external_user_id):
         disconnect_source(user=user, actor=actor, provider=provider)
     connection = connect_source(
         user=user,
@@ -104,9 +104,9 @@ def schedule_refresh(*, connection: Connection) -> list[Pull]:
     gateway = find_gateway(connection.provider)
     if gateway is None or not is_pulled(connection):
         return []
-    reached = _reached(connection)
+    reached = _last_pulled_by_resource(connection)
     available = _available(connection, gateway)
-    refused = _refused(connection, gateway, available)
+    refused = _find_refused_resources(connection, gateway, available)
     first = timezone.now() - gateway.history
     scheduled = _schedule(
         connection,
@@ -126,7 +126,7 @@ def schedule_refresh(*, connection: Connection) -> list[Pull]:
 def _schedule(
     connection: Connection, resources: list[str], *, since: datetime, is_history: bool
 ) -> list[Pull]:
-    start, end = _bounds(connection.user, since)
+    start, end = _pull_range(connection.user, since)
     if not resources or start > end:
         return []
     return schedule_pulls(
@@ -147,7 +147,7 @@ def _available(connection: Connection, gateway: SourceGateway) -> list[str]:
     ]
 
 
-def _refused(
+def _find_refused_resources(
     connection: Connection, gateway: SourceGateway, available: list[str]
 ) -> list[str]:
     """Return granted resources that the source refused within the last day."""
@@ -165,7 +165,7 @@ def _refused(
     ]
 
 
-def _reached(connection: Connection) -> dict[str, datetime]:
+def _last_pulled_by_resource(connection: Connection) -> dict[str, datetime]:
     """Return up to when each resource was pulled successfully."""
     went_well = _pulls(connection).filter(status=PullStatus.SUCCESS)
     return dict(
@@ -181,7 +181,7 @@ def _pulls(connection: Connection) -> QuerySet[Pull]:
     return pulls.filter(connection=connection)
 
 
-def _bounds(user: User, since: datetime) -> tuple[datetime, datetime]:
+def _pull_range(user: User, since: datetime) -> tuple[datetime, datetime]:
     """Return the range to pull: the ingestion bounds, a day wider."""
     start, end = since, timezone.now()
     room = timedelta(days=1)
@@ -192,5 +192,5 @@ def _bounds(user: User, since: datetime) -> tuple[datetime, datetime]:
     return start, end
 
 
-def _is_of_other(known: str, told: str) -> bool:
+def _belongs_to_other_user(known: str, told: str) -> bool:
     return bool(known and told and known != told)

@@ -156,13 +156,15 @@ def _spread_arrivals(
             dropped=0,
         )
         for resource, (new, changed) in whole.items()
-        for at, again, created, updated in _brought(user, resource, syncs, new, changed)
+        for at, again, created, updated in _group_by_sync(
+            user, resource, syncs, new, changed
+        )
     ]
     sent.delete()
     Arrival.objects.for_tenant(user.tenant).bulk_create(made)
 
 
-def _brought(
+def _group_by_sync(
     user: User,
     resource: str,
     syncs: Sequence[tuple[datetime, int]],

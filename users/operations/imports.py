@@ -107,7 +107,7 @@ def start_import(
             job = ImportJob(
                 tenant=user.tenant,
                 user=user,
-                file_name=_shown_name(wanted.file_name),
+                file_name=_clean_file_name(wanted.file_name),
                 format=format_,
                 provider=_provider_of(format_, wanted.provider),
                 stored_as=upload.name,
@@ -169,7 +169,7 @@ def run_import(*, tenant_pk: int, job_id: UUID, watch: Watch | None = None) -> N
     except DomainError as refusal:
         if refusal.code != "transition_not_allowed":  # another was quicker
             raise
-    _remove_what_is_left(job)
+    _remove_leftover_files(job)
 
 
 def fail_import(*, tenant_pk: int, job_id: UUID) -> None:
@@ -212,7 +212,7 @@ def _read(job: ImportJob, watch: Watch | None) -> None:
                     provider=job.provider or DEFAULT_PROVIDER,
                     now=timezone.now(),
                 ),
-                on_progress=_Teller(job, watch),
+                on_progress=_ProgressWriter(job, watch),
             )
     except FileRefused as refusal:
         _fail(job, refusal.reason, to=ImportStatus.REFUSED)
@@ -285,7 +285,7 @@ def _store_parts(job: ImportJob, path: Path, watch: Watch | None) -> None:
                 kinds[part.resource] = kinds.get(part.resource, 0) + stored.dropped
                 dropped = {**dropped, reason: kinds}
             # Only one run gets from a part to the next; the other's part is undone.
-            _touch(
+            _write_progress(
                 job,
                 status=ImportStatus.STORING,
                 before=number,
@@ -299,7 +299,7 @@ def _store_parts(job: ImportJob, path: Path, watch: Watch | None) -> None:
             watch(job)
 
 
-class _Teller:
+class _ProgressWriter:
     """Write the progress of parsing at intervals. Raises: _Stopped."""
 
     def __init__(self, job: ImportJob, watch: Watch | None) -> None:
@@ -312,7 +312,7 @@ class _Teller:
         if now - self.told_at < _TOLD_EVERY_SECONDS:
             return
         self.told_at = now
-        _touch(
+        _write_progress(
             self.job,
             status=ImportStatus.READING,
             before=0,
@@ -326,7 +326,7 @@ class _Teller:
             self.watch(self.job)
 
 
-def _touch(
+def _write_progress(
     job: ImportJob, *, status: ImportStatus, before: int, **changes: object
 ) -> None:
     """Write progress unless another run changed the import. Raises: _Stopped."""
@@ -338,7 +338,7 @@ def _touch(
         setattr(job, name, value)
 
 
-def _remove_what_is_left(job: ImportJob) -> None:
+def _remove_leftover_files(job: ImportJob) -> None:
     """Delete files of a run whose import another run ended."""
     mine = ImportJob.objects.for_tenant(job.tenant).filter(id=job.id)
     if not mine.open().exists():
@@ -381,7 +381,7 @@ def _find_job(tenant_pk: int, job_id: UUID) -> ImportJob | None:
     return job
 
 
-def _shown_name(name: str) -> str:
+def _clean_file_name(name: str) -> str:
     """Return the sender's file name without folders, safe to store and show."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     shown = "".join(sign for sign in last if sign.isprintable()).strip()

@@ -187,21 +187,21 @@ def _run(connection: Connection, actor: Actor) -> timedelta | None:
             if run is None:
                 kept = find_usable_grant(connection=connection, gateway=gateway)
                 run = _Run(connection, gateway, actor, kept)
-            _do(run, pull)
+            _run_pull(run, pull)
         except SourceUnavailable as away:
-            wait = _wait(pull, away)
+            wait = _next_wait(pull, away)
             if wait is None:
                 end_pull(pull=pull, actor=actor, error_type=away.reason)
                 continue
             postpone_pull(pull=pull, reason=away.reason)
             return wait
-    if run is not None and run.refusals and not _gives_anything(connection):
+    if run is not None and run.refusals and not _has_any_resource(connection):
         fault = _fault(run.refusals)
         mark_connection_failed(connection=connection, actor=actor, fault=fault)
     return None
 
 
-def _do(run: _Run, pull: Pull) -> None:
+def _run_pull(run: _Run, pull: Pull) -> None:
     """Fetch and store the data of one pull.
 
     Raises: SourceUnavailable, SourceRefused; _Ended.
@@ -215,10 +215,10 @@ def _do(run: _Run, pull: Pull) -> None:
                 run.renew_tokens()
     except ResourceRefused as refused:
         run.refusals.append(refused.reason)
-        _note_availability(run.connection, pull.resource, is_given=False)
+        _record_availability(run.connection, pull.resource, is_given=False)
         end_pull(pull=pull, actor=run.actor, error_type=refused.reason)
         return
-    _note_availability(run.connection, pull.resource, is_given=True)
+    _record_availability(run.connection, pull.resource, is_given=True)
     end_pull(pull=pull, actor=run.actor, days_with_data=pull.days_with_data or 0)
 
 
@@ -286,7 +286,7 @@ def _store_batch(run: _Run, pull: Pull, user: User, batch: PulledBatch) -> None:
 
     elements = batch.elements
     if batch.resource == SLEEP_CYCLE.slug:
-        elements = [_of_its_sleep(each, user, provider) for each in elements]
+        elements = [_link_to_sleep(each, user, provider) for each in elements]
     size = ELEMENTS_MAX if batch.resource in SUMMARIES else SAMPLES_MAX
     for first in range(0, len(elements), size):
         _record_readable(elements[first : first + size], record)
@@ -311,7 +311,7 @@ def _record_readable(
             return
 
 
-def _of_its_sleep(cycle: dict[str, Any], user: User, provider: str) -> dict[str, Any]:
+def _link_to_sleep(cycle: dict[str, Any], user: User, provider: str) -> dict[str, Any]:
     """Set the sleep of a sleep cycle: the one with the same ID at the source."""
     named = cycle.get("external_id")
     if named is None or cycle.get("sleep_id") is not None:
@@ -346,7 +346,7 @@ def _days(batch: PulledBatch) -> set[str]:
     return days - {""}
 
 
-def _wait(pull: Pull, away: SourceUnavailable) -> timedelta | None:
+def _next_wait(pull: Pull, away: SourceUnavailable) -> timedelta | None:
     """Return the wait before the next request; None after the last retry."""
     if timezone.now() - pull.scheduled_at > _PATIENCE:
         return None
@@ -357,7 +357,7 @@ def _wait(pull: Pull, away: SourceUnavailable) -> timedelta | None:
     return _WAITS[pull.attempts - 1]
 
 
-def _gives_anything(connection: Connection) -> bool:
+def _has_any_resource(connection: Connection) -> bool:
     """Return whether a source returned any of the requested resources."""
     told = connection.resource_availability.values()
     return any(each["status"] == "available" for each in told)
@@ -373,7 +373,7 @@ def _fault(refusals: list[str]) -> ConnectionFault:
 
 
 @transaction.atomic
-def _note_availability(
+def _record_availability(
     connection: Connection, resource: str, *, is_given: bool
 ) -> None:
     """Record whether the source provides a resource (contract 2.4)."""

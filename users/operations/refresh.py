@@ -73,7 +73,7 @@ def refresh_user(*, user: User, actor: Actor) -> StartedRefresh:
     for connection in connections_of(user=user):
         connection.user, connection.tenant = user, user.tenant
         provider = connection.provider
-        if not _can_be_asked(connection):
+        if not _can_refresh(connection):
             continue
         if _needs_user(connection):
             failed.append(provider)
@@ -146,7 +146,7 @@ def _count(user: User) -> None:
     Refresh(tenant=user.tenant, user=user, at=now).save(force_insert=True)
 
 
-def _can_be_asked(connection: Connection) -> bool:
+def _can_refresh(connection: Connection) -> bool:
     if connection.status == ConnectionStatus.PAUSED:
         return False
     if connection.is_demo:

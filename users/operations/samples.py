@@ -103,7 +103,7 @@ def record_samples(
     context = context_of(user=user, provider=batch.provider, now=now)
     read = read_samples(resource, batch.elements, context, stated)
     user = lock_user(user)
-    latest = _latest(read)
+    latest = _latest_indices(read)
     kept = _within_bounds(user, read, latest)
     changed = _Changed([], [])
     if kept:
@@ -115,7 +115,7 @@ def record_samples(
             app_id=batch.app_id,
             device_id=device_id,
         )
-        changed = _store(user, resource, batch, _take(read, kept))
+        changed = _store(user, resource, batch, _select_rows(read, kept))
     recorded = RecordedSamples(
         created=len(changed.created),
         updated=len(changed.updated),
@@ -178,7 +178,7 @@ class _Changed(NamedTuple):
     updated: list[dict[str, Any]]
 
 
-def _latest(read: SampleReadings) -> list[int]:
+def _latest_indices(read: SampleReadings) -> list[int]:
     """Return the index of the last sample of each identity, by time."""
     ts = read.ts
     # As sources mostly send them: one type, one after the other.
@@ -202,7 +202,7 @@ def _within_bounds(user: User, read: SampleReadings, indices: list[int]) -> list
     ]
 
 
-def _take(read: SampleReadings, indices: list[int]) -> SampleReadings:
+def _select_rows(read: SampleReadings, indices: list[int]) -> SampleReadings:
     """Return these samples in this order."""
     if indices == list(range(len(read.ts))):
         return read

@@ -111,15 +111,15 @@ def import_users(
     Ours: an id that a spreadsheet would run, or that has unseen characters in it, is a
     slip of the file.
     """
-    _scan(file, rows_max)
+    _check_row_count(file, rows_max)
     run = _Run(tenant, actor, is_dry_run)
     rows = existing = refused = 0
-    with _reading(file) as lines:
+    with _open_rows(file) as lines:
         table = _Table(lines)
         entries = table.entries()
         while chunk := list(islice(entries, _CHUNK)):
             rows += len(chunk)
-            for left_out in run.take(chunk):
+            for left_out in run.create_users(chunk):
                 existing += left_out.code == EXISTS
                 refused += left_out.code != EXISTS
                 note(left_out)
@@ -152,9 +152,9 @@ class _Run:
         self._room = SANDBOX_USER_LIMIT - user_count(tenant=tenant)
 
     @transaction.atomic
-    def take(self, chunk: Sequence[_Entry]) -> list[RowNote]:
+    def create_users(self, chunk: Sequence[_Entry]) -> list[RowNote]:
         """Create the users of these rows; return the reasons of skipped ones."""
-        known = self._known([cells.get(_ID, "") for _line, cells in chunk])
+        known = self._find_existing([cells.get(_ID, "") for _line, cells in chunk])
         left_out = []
         for line, cells in chunk:
             try:
@@ -167,14 +167,14 @@ class _Run:
                 left_out.append(RowNote(line, where, refused.code, refused.message))
         return left_out
 
-    def _known(self, ids: Sequence[str]) -> dict[str, User]:
+    def _find_existing(self, ids: Sequence[str]) -> dict[str, User]:
         whole = [each for each in ids if "\0" not in each]
         live = User.objects.for_tenant(self._tenant).live()
         found = live.filter(client_user_id__in=whole)
         return {user.client_user_id: user for user in found}
 
     def _create(self, cells: dict[str, str], known: dict[str, User]) -> None:
-        wanted = _read(cells)
+        wanted = _parse_row(cells)
         id_ = wanted.client_user_id
         if id_ in self._seen:
             raise Invalid("id_repeated", _("An earlier line has the same ID."), _ID)
@@ -221,7 +221,7 @@ class _Table:
 
 
 @contextmanager
-def _reading(file: BinaryIO) -> Iterator[Iterator[tuple[int, list[str]]]]:
+def _open_rows(file: BinaryIO) -> Iterator[Iterator[tuple[int, list[str]]]]:
     """Yield the file's rows from its start, each with its first line."""
     file.seek(0)
     text = io.TextIOWrapper(file, encoding="utf-8-sig", newline="")
@@ -270,8 +270,8 @@ def _rows(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
         ) from None
 
 
-def _scan(file: BinaryIO, rows_max: int | None) -> None:
-    with _reading(file) as lines:
+def _check_row_count(file: BinaryIO, rows_max: int | None) -> None:
+    with _open_rows(file) as lines:
         rows = sum(1 for _entry in _Table(lines).entries())
     if not rows:
         raise UserFileInvalid("file_empty", _("The file contains no users."))
@@ -283,7 +283,7 @@ def _scan(file: BinaryIO, rows_max: int | None) -> None:
         )
 
 
-def _read(cells: dict[str, str]) -> UserRequest:
+def _parse_row(cells: dict[str, str]) -> UserRequest:
     if not cells:
         raise Invalid(
             "row_length", _("The number of cells differs from the first line."), ""
@@ -307,11 +307,11 @@ def _read(cells: dict[str, str]) -> UserRequest:
             _("Enter an IANA time zone, such as Europe/Paris."),
             "fallback_time_zone",
         )
-    dates = (_date(name, cells.get(name, "")) for name in _DATES)
+    dates = (_parse_date(name, cells.get(name, "")) for name in _DATES)
     return UserRequest(id_, zone, *dates)
 
 
-def _date(name: str, text: str) -> date | None:
+def _parse_date(name: str, text: str) -> date | None:
     if not text:
         return None
     try:

@@ -107,7 +107,7 @@ def create_user(*, tenant: Tenant, actor: Actor, wanted: UserRequest) -> User:
         subject="user",
         subject_id=user.uuid,
         user_uuid=user.uuid,
-        changes=_audited(user, before),
+        changes=_changes_for_audit(user, before),
     )
     return user
 
@@ -136,7 +136,7 @@ def change_user(*, user: User, actor: Actor, changes: UserChanges) -> User:
         subject="user",
         subject_id=user.uuid,
         user_uuid=user.uuid,
-        changes=_audited(user, before),
+        changes=_changes_for_audit(user, before),
     )
     return user
 
@@ -295,7 +295,7 @@ def _columns(before: dict[str, Any]) -> list[str]:
     return columns
 
 
-def _audited(user: User, before: dict[str, Any]) -> dict[str, object]:
+def _changes_for_audit(user: User, before: dict[str, Any]) -> dict[str, object]:
     """Return changes for the audit log: personal fields by name, others by value."""
     changes: dict[str, object] = {
         name: [_plain(old), _plain(getattr(user, name) or None)]

@@ -53,22 +53,22 @@ class MappedTable:
 
 def data_map() -> list[MappedTable]:
     """Return every table with rows about users, by label."""
-    fates = dict(erasure_rules)
+    rules = dict(erasure_rules)
     found = []
     for model in apps.get_models():
-        fate = fates.get(model._meta.label) or _erasure_rule_by_keys(model)
-        if fate and fate.lookups:
-            found.append(MappedTable(model, fate.lookups, fate.by_key, fate.why))
+        rule = rules.get(model._meta.label) or _erasure_rule_by_keys(model)
+        if rule and rule.lookups:
+            found.append(MappedTable(model, rule.lookups, rule.by_key, rule.why))
     return sorted(found, key=lambda each: each.label)
 
 
 def list_unclassified_tables() -> list[str]:
     """List tables without an erasure rule: each may contain personal data."""
-    fates = dict(erasure_rules)
+    rules = dict(erasure_rules)
     return sorted(
         model._meta.label
         for model in apps.get_models(include_auto_created=True)
-        if model._meta.label not in fates and _erasure_rule_by_keys(model) is None
+        if model._meta.label not in rules and _erasure_rule_by_keys(model) is None
     )
 
 

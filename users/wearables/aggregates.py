@@ -158,11 +158,11 @@ def aggregate_samples(*, user: User, wanted: AggregateRequest) -> list[Bucket]:
     )
     adds_up = wanted.resource.aggregation == Aggregation.SUM
     if not adds_up:
-        found = _pooled(scope)
+        found = _count_all_sources(scope)
     elif wanted.rule == Rule.MERGE and wanted.resource.is_interval:
-        found = _merged(scope)
+        found = _count_merged_sources(scope)
     else:
-        found = _chosen(scope, wanted)
+        found = _count_one_source_per_hour(scope, wanted)
     shown = {
         series
         for series, name in names.items()
@@ -237,7 +237,7 @@ class _Found:
     said: dict[tuple[int, int, int], float]
 
 
-def _pooled(scope: _Scope) -> _Found:
+def _count_all_sources(scope: _Scope) -> _Found:
     """Count all samples of all sources."""
     found = sum_points(
         user_id=scope.user.pk,
@@ -254,7 +254,7 @@ def _pooled(scope: _Scope) -> _Found:
     return _Found(scope.rank(each.feed for each in found), parts, {})
 
 
-def _chosen(scope: _Scope, wanted: AggregateRequest) -> _Found:
+def _count_one_source_per_hour(scope: _Scope, wanted: AggregateRequest) -> _Found:
     """Count one source per hour, by `max` or `priority`."""
     hours: list[datetime] = []
     firsts = []  # of each bucket, the number of its first hour
@@ -266,12 +266,12 @@ def _chosen(scope: _Scope, wanted: AggregateRequest) -> _Found:
     sums = read(
         user_id=scope.user.pk, series=scope.series, edges=hours, feeds=scope.feeds
     )
-    return _decided(
+    return _decide_sources(
         scope, sums, hours, cuts=frozenset(firsts), by_most=wanted.rule == Rule.MAX
     )
 
 
-def _merged(scope: _Scope) -> _Found:
+def _count_merged_sources(scope: _Scope) -> _Found:
     """Count each source where no higher-ranked one was measuring.
 
     Time is cut wherever any source begins or ends to measure: in between, the first
@@ -291,10 +291,12 @@ def _merged(scope: _Scope) -> _Found:
     sums = sum_spans(
         user_id=scope.user.pk, series=scope.series, edges=ordered, feeds=scope.feeds
     )
-    return _decided(scope, sums, ordered, cuts=range(len(ordered)), by_most=False)
+    return _decide_sources(
+        scope, sums, ordered, cuts=range(len(ordered)), by_most=False
+    )
 
 
-def _decided(
+def _decide_sources(
     scope: _Scope,
     sums: Sequence[CellSum],
     cell_edges: Sequence[datetime],

@@ -155,33 +155,37 @@ def read_view(*, user: User, wanted: Wanted) -> View:
     adds_up = wanted.resource.aggregation == Aggregation.SUM
     match wanted.resolution:
         case Resolution.HOUR | Resolution.DAY | Resolution.WEEK:
-            return _added_up(user, wanted, _period(span, wanted.resolution))
+            return _aggregate_points(user, wanted, _period(span, wanted.resolution))
         case Resolution.FIVE_MINUTES if not adds_up:
             if span <= STEPS_MAX * _FIVE_MINUTES:
-                edges = _steps(wanted, _FIVE_MINUTES)
-                return _thinned(user, wanted, edges, Resolution.FIVE_MINUTES)
-            view = _thinned(user, wanted, _equal(wanted), Resolution.AUTO)
+                edges = _step_edges(wanted, _FIVE_MINUTES)
+                return _thin_samples(user, wanted, edges, Resolution.FIVE_MINUTES)
+            view = _thin_samples(user, wanted, _equal_edges(wanted), Resolution.AUTO)
             return replace(view, is_thinned=True)
         case Resolution.RAW | Resolution.FIVE_MINUTES:
-            return _as_stored(user, wanted) or _too_many(user, wanted, adds_up)
+            return _read_stored_samples(user, wanted) or _too_many(
+                user, wanted, adds_up
+            )
         case _ if adds_up:
             days = span / _DAY
             by = Period.WEEK
             if days <= _DAYS_BY_DAY:
                 by = Period.HOUR if days <= _DAYS_BY_HOUR else Period.DAY
-            return _added_up(user, wanted, by)
+            return _aggregate_points(user, wanted, by)
         case _:
-            view = _thinned(user, wanted, _equal(wanted), Resolution.AUTO)
+            view = _thin_samples(user, wanted, _equal_edges(wanted), Resolution.AUTO)
             if view.samples <= RAW_POINTS_MAX:
-                return _as_stored(user, wanted) or view
+                return _read_stored_samples(user, wanted) or view
             return view
 
 
-def samples_of(*, user: User, wanted: Wanted, after: Key | None = None) -> list[Sample]:
+def read_samples_after(
+    *, user: User, wanted: Wanted, after: Key | None = None
+) -> list[Sample]:
     """Return stored samples by time, at most _PAGE after `after`; four queries."""
     types = _types(user, wanted)
     rows = _rows(user, wanted, types, after=after, limit=_PAGE)
-    return _shaped(user, wanted, rows, types)
+    return _shape_rows(user, wanted, rows, types)
 
 
 def sample_table(
@@ -190,14 +194,14 @@ def sample_table(
     """Return a page of samples and the key of its last, None on the last page."""
     types = _types(user, wanted)
     rows = _rows(user, wanted, types, after=after, limit=limit + 1)
-    shown = _shaped(user, wanted, rows[:limit], types)
+    shown = _shape_rows(user, wanted, rows[:limit], types)
     return shown, shown[-1].key if len(rows) > limit else None
 
 
 def iterate_samples(*, user: User, wanted: Wanted) -> Iterator[Sample]:
     """Yield all samples of the range by time, in bounded memory."""
     after: Key | None = None
-    while page := samples_of(user=user, wanted=wanted, after=after):
+    while page := read_samples_after(user=user, wanted=wanted, after=after):
         yield from page
         if len(page) < _PAGE:
             return
@@ -209,7 +213,7 @@ def find_samples(
 ) -> list[Sample]:
     """Return the samples of one time, of every type and source; five queries."""
     wanted = Wanted(resource=resource, start=at, end=at + _TICK, zone=UTC)
-    return samples_of(user=user, wanted=wanted)
+    return read_samples_after(user=user, wanted=wanted)
 
 
 def _types(user: User, wanted: Wanted) -> dict[int, str | None]:
@@ -245,7 +249,7 @@ def _rows(
     )
 
 
-def _shaped(
+def _shape_rows(
     user: User,
     wanted: Wanted,
     rows: Sequence[SampleRow],
@@ -268,7 +272,7 @@ def _shaped(
     ]
 
 
-def _as_stored(user: User, wanted: Wanted) -> View | None:
+def _read_stored_samples(user: User, wanted: Wanted) -> View | None:
     """Return the samples themselves; None for too many."""
     types = _types(user, wanted)
     rows = _rows(user, wanted, types, limit=RAW_POINTS_MAX + 1)
@@ -287,19 +291,19 @@ def _too_many(user: User, wanted: Wanted, adds_up: bool) -> View:
     view = (
         read_view(user=user, wanted=replace(wanted, resolution=Resolution.AUTO))
         if adds_up
-        else _thinned(user, wanted, _equal(wanted), Resolution.AUTO)
+        else _thin_samples(user, wanted, _equal_edges(wanted), Resolution.AUTO)
     )
     return replace(view, wanted=wanted, is_thinned=True)
 
 
-def _equal(wanted: Wanted) -> list[datetime]:
+def _equal_edges(wanted: Wanted) -> list[datetime]:
     """Return the edges of STRETCHES equal intervals."""
     length = (wanted.end - wanted.start) / STRETCHES
     inner = [wanted.start + number * length for number in range(STRETCHES)]
     return sorted({*inner, wanted.end})
 
 
-def _steps(wanted: Wanted, length: timedelta) -> list[datetime]:
+def _step_edges(wanted: Wanted, length: timedelta) -> list[datetime]:
     """Return edges at whole steps of UTC, cut to the range."""
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
     first = epoch + (wanted.start - epoch) // length * length
@@ -308,7 +312,7 @@ def _steps(wanted: Wanted, length: timedelta) -> list[datetime]:
     return [wanted.start, *inner, wanted.end]
 
 
-def _thinned(
+def _thin_samples(
     user: User, wanted: Wanted, edges: Sequence[datetime], resolution: Resolution
 ) -> View:
     types = _types(user, wanted)
@@ -371,7 +375,7 @@ def _period(span: timedelta, resolution: Resolution) -> Period:
     return fitting[0] if fitting else Period.WEEK
 
 
-def _added_up(user: User, wanted: Wanted, period: Period) -> View:
+def _aggregate_points(user: User, wanted: Wanted, period: Period) -> View:
     """Return the buckets that overlap the range, by hours, days or weeks."""
     first = wanted.start.astimezone(wanted.zone).date()
     last = max(first, (wanted.end - _TICK).astimezone(wanted.zone).date())

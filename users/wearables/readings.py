@@ -44,7 +44,7 @@ class Refused(Exception):
         super().__init__([fault.type for fault in faults])
         self.faults = faults
 
-    def below(self, step: str | int) -> list[Fault]:
+    def located_under(self, step: str | int) -> list[Fault]:
         """Return the faults located one level up."""
         return [Fault((step, *each.loc), each.msg, each.type) for each in self.faults]
 
@@ -132,7 +132,7 @@ class ListOf:
             try:
                 read.append(self.of.read(each, context))
             except Refused as refused:
-                faults += refused.below(index)
+                faults += refused.located_under(index)
                 if len(faults) >= FAULTS_MAX:
                     break
         if faults:
@@ -164,7 +164,7 @@ class MapOf:
                 is_null = each is None and self.nulls
                 read[name] = None if is_null else self.of.read(each, context)
             except Refused as refused:
-                faults += refused.below(name)
+                faults += refused.located_under(name)
         if faults:
             raise Refused(faults)
         return read
@@ -191,14 +191,18 @@ class Field:
     ours: bool = False
 
     @property
-    def always(self) -> bool:
+    def is_never_null(self) -> bool:
         """Return whether the wire never has null here."""
         given = self.required or self.filled or self.ours
         return given or self.default is not None
 
     @property
     def schema(self) -> Schema:
-        return self.kind.schema if self.always else nullable_schema(self.kind.schema)
+        return (
+            self.kind.schema
+            if self.is_never_null
+            else nullable_schema(self.kind.schema)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +230,7 @@ class Record:
             try:
                 read[each.name] = each.kind.read(given, context)
             except Refused as refused:
-                faults += refused.below(each.name)
+                faults += refused.located_under(each.name)
         if faults:
             raise Refused(faults)
         return read

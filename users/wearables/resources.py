@@ -100,7 +100,7 @@ class SummaryResource:
             try:
                 read.append(self._read_one(element, context))
             except Refused as refused:
-                faults += refused.below(index)
+                faults += refused.located_under(index)
                 if len(faults) >= FAULTS_MAX:
                     break
         if faults:
@@ -115,7 +115,7 @@ class SummaryResource:
             try:
                 named = _EXTERNAL_ID.read(named, context)
             except Refused as refused:
-                raise Refused(refused.below("external_id")) from None
+                raise Refused(refused.located_under("external_id")) from None
         place = self.place(body, context)
         key = f"key:{place.key}" if named is None else f"external_id:{named}"
         return SummaryReading(

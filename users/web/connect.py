@@ -111,7 +111,7 @@ def connect_page(request: HttpRequest, session: LinkSession) -> HttpResponse:
             "disconnected": name_disconnected_source(request, session, sources),
             "tests": list_shown_tests(request, session),
             "problem": _PROBLEMS.get(problem, _UNTOLD) if problem else "",
-            "problem_source": _named(sources, request.GET.get("source", "")),
+            "problem_source": _find_source_name(sources, request.GET.get("source", "")),
             "qr": draw_qr(link_url(session)),
         },
     )
@@ -126,7 +126,7 @@ def redirect_to_sign_in(
     try:
         url = start_sign_in(session=session, provider=provider)
     except DomainError as refusal:
-        return _problem(session, provider, refusal.code)
+        return _redirect_with_problem(session, provider, refusal.code)
     return HttpResponseRedirect(url)
 
 
@@ -146,7 +146,7 @@ def sign_in_return(request: HttpRequest, provider: str) -> HttpResponse:
         if not code or came_back.provider != provider:
             # What a source says of its own error is text of a stranger.
             return set_private_headers(
-                _problem(session, provider, "access_denied"), session
+                _redirect_with_problem(session, provider, "access_denied"), session
             )
         try:
             finish_sign_in(
@@ -157,9 +157,9 @@ def sign_in_return(request: HttpRequest, provider: str) -> HttpResponse:
             )
         except DomainError as refusal:
             return set_private_headers(
-                _problem(session, provider, refusal.code), session
+                _redirect_with_problem(session, provider, refusal.code), session
             )
-        return set_private_headers(_done(session, provider), session)
+        return set_private_headers(_redirect_when_done(session, provider), session)
 
 
 @require_POST
@@ -171,8 +171,8 @@ def use_demo_data(
     try:
         connect_demo(session=session, actor=link_holder(request), provider=provider)
     except DomainError as refusal:
-        return _problem(session, provider, refusal.code)
-    return _done(session, provider)
+        return _redirect_with_problem(session, provider, refusal.code)
+    return _redirect_when_done(session, provider)
 
 
 @require_safe
@@ -188,23 +188,25 @@ def close_page(request: HttpRequest, session: LinkSession) -> HttpResponse:
     )
 
 
-def _done(session: LinkSession, provider: str) -> HttpResponse:
+def _redirect_when_done(session: LinkSession, provider: str) -> HttpResponse:
     if session.redirect_url:
         return HttpResponseRedirect(
             redirect_target(session, state="success", provider=provider)
         )
-    return _to_page(session, connected=provider)
+    return _redirect_to_page(session, connected=provider)
 
 
-def _problem(session: LinkSession, provider: str, code: str) -> HttpResponse:
+def _redirect_with_problem(
+    session: LinkSession, provider: str, code: str
+) -> HttpResponse:
     if session.redirects_on_error:
         return HttpResponseRedirect(
             redirect_target(session, state="error", provider=provider, error=code)
         )
-    return _to_page(session, problem=code, source=provider)
+    return _redirect_to_page(session, problem=code, source=provider)
 
 
-def _to_page(session: LinkSession, **told: str) -> HttpResponse:
+def _redirect_to_page(session: LinkSession, **told: str) -> HttpResponse:
     address = reverse("connect:page", args=[session.uuid])
     return HttpResponseRedirect(f"{address}?{urlencode(told)}")
 
@@ -214,5 +216,5 @@ def _matches(source: OfferedSource, text: str) -> bool:
     return text.casefold() in words.casefold()
 
 
-def _named(sources: list[OfferedSource], slug: str) -> str:
+def _find_source_name(sources: list[OfferedSource], slug: str) -> str:
     return next((each.name for each in sources if each.provider.slug == slug), "")

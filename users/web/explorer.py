@@ -66,7 +66,7 @@ def explorer_page(request: TenantRequest, user_id: str) -> HttpResponse:
     question = Question.read(request.GET, user)
     held = list_stored_series(user=user)
     tree = build_tree(user, question, held)
-    question = question.at_clock_of(_offset(tree, question))
+    question = question.with_offset(_offset(tree, question))
     shown = build_series(user, question)
     _record(request, user, question)
     common: dict[str, Any] = {
@@ -98,10 +98,10 @@ def explorer_page(request: TenantRequest, user_id: str) -> HttpResponse:
         series=shown,
         why=_why_nothing(overview, question, tree) if is_empty else None,
         moves={
-            "earlier": question.moved(by=-1),
-            "later": question.moved(by=1),
-            "nearer": question.moved(times=0.5),
-            "farther": question.moved(times=2),
+            "earlier": question.shift_range(by=-1),
+            "later": question.shift_range(by=1),
+            "nearer": question.shift_range(times=0.5),
+            "farther": question.shift_range(times=2),
         },
         files=[
             (form, question.query(format=form), question.query(format=form, all=1))
@@ -125,7 +125,7 @@ def explorer_file(request: TenantRequest, user_id: str) -> HttpResponseBase:
         )
     if question.zone == ZoneChoice.RECORD:
         tree = build_tree(user, question, list_stored_series(user=user))
-        question = question.at_clock_of(_offset(tree, question))
+        question = question.with_offset(_offset(tree, question))
     whole = "all" in request.GET
     _record(request, user, question, f"{form}{' every record' if whole else ''}")
     if whole:

@@ -253,11 +253,11 @@ class Question:
         return self.day_bounds[1]
 
     @property
-    def widest(self) -> str:
+    def widest_query(self) -> str:
         """Return the query string of the longest preset with all sources."""
         return self.query(days=max(RANGES), provider="")
 
-    def toggled(self, key: SeriesKey) -> str:
+    def toggle_series(self, key: SeriesKey) -> str:
         """Return the query string with a series toggled; drop the last of too many."""
         if key in self.series:
             wanted = [each for each in self.series if each != key]
@@ -265,7 +265,7 @@ class Question:
             wanted = [*self.series[: SERIES_MAX - 1], key]
         return self.query(series=[each.text for each in wanted])
 
-    def moved(self, *, by: float = 0, times: float = 1) -> str:
+    def shift_range(self, *, by: float = 0, times: float = 1) -> str:
         """Return the query string of a range `times` as long, moved `by` its length."""
         length = self.end - self.start
         wanted = min(max(length * times, _SHORTEST), _LONGEST)
@@ -275,7 +275,7 @@ class Question:
         start = max(end - wanted, day_start(EARLIEST, UTC))
         return self.query(start=_wire(start), end=_wire(end))
 
-    def at_clock_of(self, offset: int | None) -> Question:
+    def with_offset(self, offset: int | None) -> Question:
         """Return the query with a record's UTC offset, if that zone is selected."""
         return replace(self, offset=offset)
 

@@ -97,7 +97,7 @@ def build_tree(user: User, question: Question, held: Sequence[StoredSeries]) -> 
     branches: dict[str, list[Leaf]] = {}
     for key, group in groups.items():
         own = next((one for one in question.series if one.slug == key.slug), key)
-        leaf = Leaf(key, numbers[key], key.slug in shown, question.toggled(own))
+        leaf = Leaf(key, numbers[key], key.slug in shown, question.toggle_series(own))
         branches.setdefault(group, []).append(leaf)
     latest = sorted(stored_series, key=lambda each: each.extent.last)
     return Tree(

@@ -69,7 +69,7 @@ class SourceRow:
         )
 
     @property
-    def is_well(self) -> bool:
+    def is_healthy(self) -> bool:
         """Return whether it is connected without problems."""
         return self.connection.status == ConnectionStatus.CONNECTED
 

@@ -151,7 +151,7 @@ class _Batch:
                 try:
                     read([element])
                 except Refused as refused:
-                    yield from refused.below(index)
+                    yield from refused.located_under(index)
 
     def _moments(
         self, elements: Sequence[dict[str, Any]]
