@@ -117,11 +117,11 @@ def test_pages_turn_and_columns_sort(visit, alice, users):
         page.goto(f"{PLACE}/users/?limit=25")
         page.get_by_role("link", name="Next page").click()
         expect(page.locator("tbody tr")).to_have_count(5)
-        page.get_by_role("link", name="Client user id").click()
+        page.get_by_role("link", name="Client user ID").click()
 
         expect(page.locator("tbody tr").first).to_contain_text("mbr_029")
-        expect(page.get_by_role("link", name="Client user id")).to_be_focused()
-        page.get_by_role("link", name="Client user id").click()
+        expect(page.get_by_role("link", name="Client user ID")).to_be_focused()
+        page.get_by_role("link", name="Client user ID").click()
         expect(page.locator("tbody tr").first).to_contain_text("mbr_000")
 
 
@@ -156,7 +156,7 @@ def test_the_environment_is_switched(visit, alice, users):
 
 
 def choose(page, content, name="report.pdf"):
-    page.get_by_label("Client user id").fill("mbr_007")
+    page.get_by_label("Client user ID").fill("mbr_007")
     page.locator('input[type="file"]').set_input_files(
         {"name": name, "mimeType": "application/pdf", "buffer": content}
     )
@@ -203,7 +203,7 @@ def test_a_bad_file_is_refused_in_place(visit, alice, users):
         choose(page, b"hello")
 
         expect(page.locator('input[type="file"]')).to_be_focused()
-        expect(page.get_by_label("Client user id")).to_have_value("mbr_007")
+        expect(page.get_by_label("Client user ID")).to_have_value("mbr_007")
         expect(page.locator(".err")).to_contain_text("Nothing was stored.")
         assert_sound(page)
 
@@ -223,7 +223,7 @@ def test_text_of_twice_the_size_folds_a_page_as_a_phone_does(visit, alice, users
 def test_a_mistyped_id_keeps_the_chosen_file(visit, alice, users):
     with visit.page(member=alice) as page:
         page.goto(f"{PLACE}/reports/upload/")
-        page.get_by_label("Client user id").fill("mbr_unknown")
+        page.get_by_label("Client user ID").fill("mbr_unknown")
         page.locator('input[type="file"]').set_input_files(
             {"name": "r.pdf", "mimeType": "application/pdf", "buffer": make_pdf()}
         )
@@ -231,7 +231,7 @@ def test_a_mistyped_id_keeps_the_chosen_file(visit, alice, users):
         expect(page.locator(".err")).to_be_visible()
         expect(page.locator("[data-file-name]")).to_have_text("r.pdf")
 
-        page.get_by_label("Client user id").fill("mbr_007")
+        page.get_by_label("Client user ID").fill("mbr_007")
         page.get_by_role("button", name="Upload report").click()
 
         page.wait_for_url(re.compile(r"/reports/[0-9a-f-]{36}/$"))

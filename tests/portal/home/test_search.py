@@ -185,7 +185,7 @@ def test_an_owner_is_offered_pages_actions_and_other_places(
     assert set(offered["Go to"]) >= {"Overview", "Users", "Reports"}
     assert set(offered["Actions"]) >= {
         "Upload report",
-        "Resolve a client user id",
+        "Look up a client user ID",
         "Load or remove demo data",
     }
     assert offered["Switch to"] == ["Alice Health, Production"]
