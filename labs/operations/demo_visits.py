@@ -90,48 +90,50 @@ def load_demo_appointments(scene: DemoScene) -> None:
         .select_related("user", "lab", "lab_test", "tenant__team")
     }
     for number, person in enumerate(scene.people):
-        visit = _VISITS.get(number)
-        if visit is None:
+        appointment = _VISITS.get(number)
+        if appointment is None:
             continue
-        order = orders.get((person.user_uuid, visit.panel))
+        order = orders.get((person.user_uuid, appointment.panel))
         if order is None:
             continue
         try:
-            _create_demo_appointment(scene, order, visit)
+            _create_demo_appointment(scene, order, appointment)
         except DomainError:
             # The team's own orders have taken the place, or the order went on.
             continue
 
 
 def _create_demo_appointment(
-    scene: DemoScene, order: Order, visit: _DemoAppointment
+    scene: DemoScene, order: Order, appointment: _DemoAppointment
 ) -> None:
     steps = list(OrderEvent.objects.for_tenant(scene.tenant).filter(order=order))
     since = max(step.created_at for step in steps)
     home = order.patient_address or {}
     slot = None
-    if visit.comes:
+    if appointment.comes:
         booked = request_home_appointment(
             order=order,
             actor=scene.actor,
-            provider=visit.comes,
+            provider=appointment.comes,
             address={**home, "zip_code": home.get("zip", "")},
-            notes=visit.notes,
+            notes=appointment.notes,
         )
     else:
-        slot = _find_first_free_slot(order, str(home.get("zip", "")), visit.ahead)
+        slot = _find_first_free_slot(order, str(home.get("zip", "")), appointment.ahead)
         if slot is None:
             return
         booked = book_appointment(
             order=order,
             actor=scene.actor,
-            wanted=BookingRequest(booking_key=slot.booking_key, notes=visit.notes),
+            wanted=BookingRequest(
+                booking_key=slot.booking_key, notes=appointment.notes
+            ),
         )
-    if visit.cancelled:
+    if appointment.cancelled:
         booked = cancel_appointment(
-            order=order, actor=scene.actor, reason_id=visit.cancelled
+            order=order, actor=scene.actor, reason_id=appointment.cancelled
         )
-    start = _past_start_of(order, slot, visit.ahead) if slot else None
+    start = _past_start_of(order, slot, appointment.ahead) if slot else None
     _backdate_appointment(booked, since=since, known=steps, start=start)
 
 
@@ -197,7 +199,7 @@ def _slots_of_past_day(order: Order, site: Site, ago: int) -> Sequence[datetime]
 
 @transaction.atomic
 def _backdate_appointment(
-    visit: Appointment,
+    appointment: Appointment,
     *,
     since: datetime,
     known: Iterable[OrderEvent],
@@ -207,11 +209,11 @@ def _backdate_appointment(
 
     `known` are the steps that its order had before; operations know only the present.
     """
-    tenant, now = visit.tenant, timezone.now()
+    tenant, now = appointment.tenant, timezone.now()
     booked, ended = (min(since + _PAUSE * steps, now) for steps in (1, 2))
     taken = list(
         AppointmentEvent.objects.for_tenant(tenant)
-        .filter(appointment=visit)
+        .filter(appointment=appointment)
         .order_by("pk")
     )
     for event, at in zip(taken, (booked, ended), strict=False):
@@ -219,7 +221,7 @@ def _backdate_appointment(
     AppointmentEvent.objects.for_tenant(tenant).bulk_update(taken, ["created_at"])
     steps = list(
         OrderEvent.objects.for_tenant(tenant)
-        .filter(order=visit.order_id)
+        .filter(order=appointment.order_id)
         .exclude(pk__in=[step.pk for step in known])
         .order_by("pk")
     )
@@ -228,11 +230,13 @@ def _backdate_appointment(
         step.created_at = (booked if number < 2 else ended) + number * _MOMENT
     OrderEvent.objects.for_tenant(tenant).bulk_update(steps, ["created_at"])
     last = taken[-1].created_at
-    Order.objects.for_tenant(tenant).filter(pk=visit.order_id).update(updated_at=last)
+    Order.objects.for_tenant(tenant).filter(pk=appointment.order_id).update(
+        updated_at=last
+    )
     when = {"start_at": start, "end_at": start + SLOT_LENGTH} if start else {}
-    Appointment.objects.for_tenant(tenant).filter(pk=visit.pk).update(
+    Appointment.objects.for_tenant(tenant).filter(pk=appointment.pk).update(
         created_at=booked, updated_at=last, **when
     )
     if start:
         # Nobody can book the past, and its place may have been taken by the team.
-        SlotPlace.objects.filter(appointment=visit).delete()
+        SlotPlace.objects.filter(appointment=appointment).delete()

@@ -81,7 +81,7 @@ def known_diagnoses() -> Mapping[str, Diagnosis]:
 
 
 def search_diagnoses(text: str) -> list[Diagnosis]:
-    """List codes starting with `text`, then those whose words match its words.
+    """List codes starting with `text`, then those with words starting like its words.
 
     At most 50. Source: Contract 6.21.
     """

@@ -39,20 +39,20 @@ def advance_order_and_appointment(*, order: Order, actor: Actor, status: str) ->
 
     Raises: transition_not_allowed. Source: Contract 6.13, 6.18.
     """
-    visit = find_active_appointment(order=order)
-    if visit is not None:
-        _advance_appointment(visit, order, actor, split_status(status).low)
+    appointment = find_active_appointment(order=order)
+    if appointment is not None:
+        _advance_appointment(appointment, order, actor, split_status(status).low)
         order = lock_order(order)
     if order.status != status:
         advance_order(order=order, actor=actor, to=status)
 
 
 def _advance_appointment(
-    visit: Appointment, order: Order, actor: Actor, low: str
+    appointment: Appointment, order: Order, actor: Actor, low: str
 ) -> None:
     match low:
-        case "appointment_scheduled" if visit.status == AppointmentStatus.PENDING:
-            if visit.start_at is None:
+        case "appointment_scheduled" if appointment.status == AppointmentStatus.PENDING:
+            if appointment.start_at is None:
                 comes = timezone.now() + _COMES_AFTER
                 schedule_requested_appointment(
                     order=order,
@@ -61,14 +61,14 @@ def _advance_appointment(
                     end_at=comes + SLOT_LENGTH,
                 )
             else:
-                confirm_appointment(appointment=visit, order=order, actor=actor)
+                confirm_appointment(appointment=appointment, order=order, actor=actor)
         case "appointment_cancelled":
             cancel_locked_appointment(
-                appointment=visit, order=order, actor=actor, reason_id="other"
+                appointment=appointment, order=order, actor=actor, reason_id="other"
             )
         case "draw_completed" if (
-            visit.type == AppointmentType.PHLEBOTOMY
-            and visit.status == AppointmentStatus.CONFIRMED
+            appointment.type == AppointmentType.PHLEBOTOMY
+            and appointment.status == AppointmentStatus.CONFIRMED
         ):
             complete_appointment(order=order, actor=actor)
         case "cancelled":

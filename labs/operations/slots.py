@@ -184,25 +184,27 @@ def find_nearest_slots(
     here = [slot for slot in free if slot.site.code == lost.site.code]
     there = [slot for slot in free if slot.site.code != lost.site.code]
 
-    def away(slot: FreeSlot) -> timedelta:
+    def start_distance(slot: FreeSlot) -> timedelta:
         return abs(slot.start - lost.start)
 
-    same_site = [slot for slot in here if away(slot) <= _HOUR]
+    same_site = [slot for slot in here if start_distance(slot) <= _HOUR]
     same_day = [slot for slot in there if slot.start.astimezone(zone).date() == day]
     wall = lost.start.astimezone(zone).replace(tzinfo=None)
     later = [slot for slot in here if slot.start.astimezone(zone).date() > day]
 
-    def off_the_hour(slot: FreeSlot) -> tuple[date, timedelta]:
+    def time_of_day_distance(slot: FreeSlot) -> tuple[date, timedelta]:
         local = slot.start.astimezone(zone).replace(tzinfo=None)
         shifted = datetime.combine(wall.date(), local.time())
         return local.date(), abs(shifted - wall)
 
     chosen = [
-        *sorted(same_site, key=away)[:1],
-        *sorted(same_day, key=lambda slot: (away(slot), slot.site.miles or 0))[:1],
-        *sorted(later, key=off_the_hour)[:1],
+        *sorted(same_site, key=start_distance)[:1],
+        *sorted(
+            same_day, key=lambda slot: (start_distance(slot), slot.site.miles or 0)
+        )[:1],
+        *sorted(later, key=time_of_day_distance)[:1],
     ]
-    rest = sorted((slot for slot in free if slot not in chosen), key=away)
+    rest = sorted((slot for slot in free if slot not in chosen), key=start_distance)
     return [*chosen, *rest][:3]
 
 

@@ -38,8 +38,8 @@ def render_appointment_sheet(*, order: Order, appointment: Appointment) -> Docum
     Without the requisition where it is not made. Raises: visit_without_time (404).
     Source: Issue "Service centers and appointments".
     """
-    visit = _appointment_details(order, appointment)
-    sheets = [render_appointment_page(visit, patient=_patient_full_name(order))]
+    details = _appointment_details(order, appointment)
+    sheets = [render_appointment_page(details, patient=_patient_full_name(order))]
     if had_requisition_created(order):
         sheets.append(render_requisition(collect_requisition_content(order)))
     name = f"visit-{str(order.pk)[:8]}.pdf"
@@ -120,8 +120,8 @@ def _appointment_details(order: Order, appointment: Appointment) -> AppointmentD
             fasting=fasting,
         ),
         is_fasting=fasting,
-        is_sure=appointment.status not in _UNSURE,
-        is_called_off=appointment.status == AppointmentStatus.CANCELLED,
+        is_confirmed=appointment.status not in _UNSURE,
+        is_cancelled=appointment.status == AppointmentStatus.CANCELLED,
         is_sandbox=order.tenant.is_sandbox,
         # A step more or less is no harm: a later entry only has to count higher.
         changes=max(0, len(appointment.events.all()) - 1),

@@ -22,7 +22,7 @@ _ESCAPED = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n", "\r
 
 
 def write_calendar_entry(
-    visit: AppointmentDetails, *, host: str, at: datetime
+    appointment: AppointmentDetails, *, host: str, at: datetime
 ) -> bytes:
     """Write the entry, stamped `at` a moment; `host` makes its id globally unique.
 
@@ -31,24 +31,25 @@ def write_calendar_entry(
     it too. Source: RFC 5545; Ours (spec silent): a reminder a day ahead, and one when
     fasting begins.
     """
+    location = ", ".join((appointment.place, *appointment.address))
     lines = [
         "BEGIN:VCALENDAR",
         "VERSION:2.0",
         "PRODID:-//Assay//Visits//EN",
-        f"METHOD:{'CANCEL' if visit.is_called_off else 'PUBLISH'}",
+        f"METHOD:{'CANCEL' if appointment.is_cancelled else 'PUBLISH'}",
         "BEGIN:VEVENT",
-        f"UID:{visit.appointment_id}@{host}",
-        f"SEQUENCE:{visit.changes}",
+        f"UID:{appointment.appointment_id}@{host}",
+        f"SEQUENCE:{appointment.changes}",
         f"DTSTAMP:{_format_utc(at)}",
-        f"DTSTART:{_format_utc(visit.starts_at)}",
-        f"DTEND:{_format_utc(visit.ends_at)}",
-        f"STATUS:{_calendar_status(visit)}",
-        f"SUMMARY:{_escape_text(f'Lab visit, {visit.place}')}",
-        f"LOCATION:{_escape_text(', '.join((visit.place, *visit.address)))}",
-        f"GEO:{visit.latitude:.6f};{visit.longitude:.6f}",
-        f"DESCRIPTION:{_escape_text(_entry_description(visit))}",
+        f"DTSTART:{_format_utc(appointment.starts_at)}",
+        f"DTEND:{_format_utc(appointment.ends_at)}",
+        f"STATUS:{_calendar_status(appointment)}",
+        f"SUMMARY:{_escape_text(f'Lab visit, {appointment.place}')}",
+        f"LOCATION:{_escape_text(location)}",
+        f"GEO:{appointment.latitude:.6f};{appointment.longitude:.6f}",
+        f"DESCRIPTION:{_escape_text(_entry_description(appointment))}",
         "CLASS:PRIVATE",
-        *([] if visit.is_called_off else _alarm_lines(visit)),
+        *([] if appointment.is_cancelled else _alarm_lines(appointment)),
         "END:VEVENT",
         "END:VCALENDAR",
     ]
@@ -57,31 +58,31 @@ def write_calendar_entry(
     ).encode()
 
 
-def _calendar_status(visit: AppointmentDetails) -> str:
-    if visit.is_called_off:
+def _calendar_status(appointment: AppointmentDetails) -> str:
+    if appointment.is_cancelled:
         return "CANCELLED"
-    return "CONFIRMED" if visit.is_sure else "TENTATIVE"
+    return "CONFIRMED" if appointment.is_confirmed else "TENTATIVE"
 
 
-def _entry_description(visit: AppointmentDetails) -> str:
+def _entry_description(appointment: AppointmentDetails) -> str:
     said = [
-        f"Local time: {visit.starts_at:%H:%M %Z}.",
-        f"Visit number: {visit.external_id}." if visit.external_id else "",
-        f"Phone: {visit.phone}." if visit.phone else "",
-        _fasting_reminder(visit) if visit.is_fasting else "",
-        *visit.guide.before,
+        f"Local time: {appointment.starts_at:%H:%M %Z}.",
+        f"Visit number: {appointment.external_id}." if appointment.external_id else "",
+        f"Phone: {appointment.phone}." if appointment.phone else "",
+        _fasting_reminder(appointment) if appointment.is_fasting else "",
+        *appointment.guide.before,
     ]
     return "\n".join(text for text in said if text)
 
 
-def _fasting_reminder(visit: AppointmentDetails) -> str:
-    since = fasting_start(visit.starts_at)
+def _fasting_reminder(appointment: AppointmentDetails) -> str:
+    since = fasting_start(appointment.starts_at)
     return f"Start fasting on {since:%A} {since.day} {since:%B} at {since:%H:%M}."
 
 
-def _alarm_lines(visit: AppointmentDetails) -> list[str]:
+def _alarm_lines(appointment: AppointmentDetails) -> list[str]:
     told = [("-P1D", "Your lab visit is tomorrow.")]
-    if visit.is_fasting:
+    if appointment.is_fasting:
         told.append(("-PT12H", "Start fasting now for your lab visit."))
     return [
         line

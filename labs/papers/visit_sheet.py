@@ -33,7 +33,7 @@ class AppointmentDetails:
 
     Moments are in the zone of the place. `address` are lines, `hours` pairs of days and
     times; `latitude` and `longitude` are degrees. `changes` counts what was changed
-    since the booking. `is_sure` is false while the provider has not confirmed.
+    since the booking. `is_confirmed` is false while the provider has not confirmed.
     """
 
     appointment_id: str
@@ -51,37 +51,43 @@ class AppointmentDetails:
     external_id: str
     guide: CollectionGuide
     is_fasting: bool
-    is_sure: bool
-    is_called_off: bool
+    is_confirmed: bool
+    is_cancelled: bool
     is_sandbox: bool
     changes: int = 0
 
 
-def render_appointment_page(visit: AppointmentDetails, *, patient: str) -> Sheet:
+def render_appointment_page(appointment: AppointmentDetails, *, patient: str) -> Sheet:
     """Render the patient's page; `patient` is the full name."""
     sheet = Sheet(
         title="Your visit",
         running_head="Your visit, continued",
-        foot=f"Order {visit.order_id}     Visit {visit.external_id}".rstrip(),
+        foot=f"Order {appointment.order_id}"
+        f"     Visit {appointment.external_id}".rstrip(),
     )
     sheet.y += 20
     sheet.write_line("Your visit", size=22, font=BOLD)
     sheet.y += 8
-    sheet.write_paragraph(f"For {patient}" if patient else visit.lab, size=12)
-    _draw_notices(sheet, visit)
-    _draw_when_and_where(sheet, visit)
+    sheet.write_paragraph(f"For {patient}" if patient else appointment.lab, size=12)
+    _draw_notices(sheet, appointment)
+    _draw_when_and_where(sheet, appointment)
     _draw_points(
-        sheet, "Before you come", _preparation_points(visit), marks=("\N{BULLET}",)
+        sheet,
+        "Before you come",
+        _preparation_points(appointment),
+        marks=("\N{BULLET}",),
     )
-    steps = visit.guide.steps
+    steps = appointment.guide.steps
     numbers = [f"{number}." for number in range(1, len(steps) + 1)]
     _draw_points(sheet, "At the visit", steps, marks=numbers)
-    _draw_points(sheet, "After the visit", visit.guide.after, marks=("\N{BULLET}",))
+    _draw_points(
+        sheet, "After the visit", appointment.guide.after, marks=("\N{BULLET}",)
+    )
     sheet.y += 12
     sheet.write_paragraph(
         (
-            f"If you can't come, call {visit.team} as early as you can to reschedule"
-            " or cancel. In an emergency, call 911."
+            f"If you can't come, call {appointment.team} as early as you can to"
+            " reschedule or cancel. In an emergency, call 911."
         ),
         size=_SIZE,
     )
@@ -93,33 +99,35 @@ def format_moment(at: datetime) -> str:
     return f"{at:%A} {at.day} {at:%B %Y}, {at:%H:%M %Z}"
 
 
-def _draw_notices(sheet: Sheet, visit: AppointmentDetails) -> None:
+def _draw_notices(sheet: Sheet, appointment: AppointmentDetails) -> None:
     for text, holds in (
-        ("CANCELLED: do not come to this visit", visit.is_called_off),
+        ("CANCELLED: do not come to this visit", appointment.is_cancelled),
         (
             "NOT CONFIRMED YET: wait for confirmation from your clinic",
-            not visit.is_sure,
+            not appointment.is_confirmed,
         ),
-        ("SANDBOX: not a real visit, do not come", visit.is_sandbox),
+        ("SANDBOX: not a real visit, do not come", appointment.is_sandbox),
     ):
         if holds:
             sheet.draw_notice(text)
 
 
-def _preparation_points(visit: AppointmentDetails) -> tuple[str, ...]:
-    if not visit.is_fasting:
-        return visit.guide.before
-    since = fasting_start(visit.starts_at)
+def _preparation_points(appointment: AppointmentDetails) -> tuple[str, ...]:
+    if not appointment.is_fasting:
+        return appointment.guide.before
+    since = fasting_start(appointment.starts_at)
     told = f"Start fasting on {since:%A} {since.day} {since:%B} at {since:%H:%M}."
-    first, *others = visit.guide.before
+    first, *others = appointment.guide.before
     return (f"{told} {first}", *others)
 
 
-def _draw_when_and_where(sheet: Sheet, visit: AppointmentDetails) -> None:
+def _draw_when_and_where(sheet: Sheet, appointment: AppointmentDetails) -> None:
     sheet.y += 10
     top = sheet.y
     right = MARGIN + WIDTH - _QR
-    put_square = draw_qr_code(f"geo:{visit.latitude},{visit.longitude}", size=_QR)
+    put_square = draw_qr_code(
+        f"geo:{appointment.latitude},{appointment.longitude}", size=_QR
+    )
     sheet.draw(lambda canvas: put_square(canvas, right, top + 4))
     caption = "Scan to open a map"
     sheet.write_line(
@@ -131,14 +139,18 @@ def _draw_when_and_where(sheet: Sheet, visit: AppointmentDetails) -> None:
     )
     room = WIDTH - _QR - 20
     for label, text, font in (
-        ("When", format_moment(visit.starts_at), BOLD),
-        ("", f"Until {visit.ends_at:%H:%M}, local time", REGULAR),
-        ("Where", visit.place, BOLD),
-        ("", "\n".join(visit.address), REGULAR),
-        ("Phone", visit.phone, REGULAR),
-        ("Lab", visit.lab, REGULAR),
-        ("Visit number", visit.external_id, BOLD),
-        ("Hours", "\n".join(f"{days} {times}" for days, times in visit.hours), REGULAR),
+        ("When", format_moment(appointment.starts_at), BOLD),
+        ("", f"Until {appointment.ends_at:%H:%M}, local time", REGULAR),
+        ("Where", appointment.place, BOLD),
+        ("", "\n".join(appointment.address), REGULAR),
+        ("Phone", appointment.phone, REGULAR),
+        ("Lab", appointment.lab, REGULAR),
+        ("Visit number", appointment.external_id, BOLD),
+        (
+            "Hours",
+            "\n".join(f"{days} {times}" for days, times in appointment.hours),
+            REGULAR,
+        ),
     ):
         _draw_pair(sheet, label, text, room=room, font=font)
     sheet.y = max(sheet.y, top + _QR + 18)

@@ -77,7 +77,7 @@ class AppointmentTab(OpenChoices):
 class AppointmentPage:
     """A page of appointments, or of orders on the tab of unbooked ones."""
 
-    visits: Sequence[Appointment]
+    appointments: Sequence[Appointment]
     orders: Sequence[Order]
 
 
@@ -85,13 +85,13 @@ def count_appointments_by_tab(
     *, tenant: Tenant, at: datetime
 ) -> dict[AppointmentTab, int]:
     """Count the entries of each tab, by two queries."""
-    visits = _live_appointments(tenant).aggregate(
+    appointments = _live_appointments(tenant).aggregate(
         **{
             tab.value: Count("pk", filter=_tab_condition(tab, at))
             for tab in _CONDITIONS
         }
     )
-    counts = {tab: visits[tab.value] for tab in _CONDITIONS}
+    counts = {tab: appointments[tab.value] for tab in _CONDITIONS}
     return counts | {
         AppointmentTab.UNBOOKED: _orders_without_appointment(tenant, at).count()
     }
@@ -122,19 +122,21 @@ def list_appointments_on_tab(
         if tab == AppointmentTab.PASSED
         else (unsure_first, F("start_at").asc(nulls_first=True), "pk")
     )
-    visits = (
+    appointments = (
         _live_appointments(tenant)
         .filter(_tab_condition(tab, at))
         .select_related("order__user", "order__lab", "order__lab_test")
         .order_by(*order)
     )
-    return AppointmentPage(list(visits[page]), ())
+    return AppointmentPage(list(appointments[page]), ())
 
 
 def _live_appointments(tenant: Tenant) -> QuerySet[Appointment]:
     live = Appointment.objects.for_tenant(tenant).filter(order__user__deleted_at=None)
-    visits: QuerySet[Appointment] = live.exclude(status=AppointmentStatus.CANCELLED)
-    return visits.alias(on=_local_date_of(F("start_at")))
+    appointments: QuerySet[Appointment] = live.exclude(
+        status=AppointmentStatus.CANCELLED
+    )
+    return appointments.alias(on=_local_date_of(F("start_at")))
 
 
 def _tab_condition(tab: AppointmentTab, at: datetime) -> Q:

@@ -76,12 +76,14 @@ def count_orders_of_live_users(*, tenant: Tenant) -> int:
 
 def orders_with_details(*, tenant: Tenant) -> OrderQuerySet:
     """Return live orders with all payload data, by a constant number of queries."""
-    visits = Appointment.objects.for_tenant(tenant).filter(order=OuterRef("pk"))
-    visit = visits.exclude(status=AppointmentStatus.CANCELLED).order_by("-created_at")
+    appointments = Appointment.objects.for_tenant(tenant).filter(order=OuterRef("pk"))
+    appointment = appointments.exclude(status=AppointmentStatus.CANCELLED).order_by(
+        "-created_at"
+    )
     rows: OrderQuerySet = (
         Order.objects.for_tenant(tenant)
         .live()
-        .annotate(visit_id=visit.values("pk")[:1])
+        .annotate(visit_id=appointment.values("pk")[:1])
         .select_related(
             *("user", "lab", "lab_test__lab", "lab_account", "shipment", "transaction")
         )

@@ -90,7 +90,7 @@ def appointment_list(request: TenantRequest) -> HttpResponse:
             (str(one), str(one.label), counts[one], _count_family(one, counts[one]))
             for one in AppointmentTab
         ],
-        rows=[build_appointment_row(visit) for visit in page.visits],
+        rows=[build_appointment_row(visit) for visit in page.appointments],
         orders=[(order, split_status(order.status).low) for order in page.orders],
         pager=Pager(total=counts[tab], offset=offset, limit=PAGE_SIZE),
         empty_title=title,

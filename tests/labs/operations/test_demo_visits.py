@@ -130,7 +130,7 @@ def test_a_day_without_free_times_has_visits_that_are_over(load, moment, today, 
     page = list_appointments_on_tab(
         tenant=tenant, tab=AppointmentTab.PASSED, at=moment, offset=0, limit=9
     )
-    for visit in page.visits:
+    for visit in page.appointments:
         assert visit.end_at < moment
         assert not visit.places.exists()
 

@@ -37,8 +37,8 @@ def visit(**fields):
                 method="walk_in_test", sample_type="serum", fasting=is_fasting
             ),
             "is_fasting": is_fasting,
-            "is_sure": True,
-            "is_called_off": False,
+            "is_confirmed": True,
+            "is_cancelled": False,
             "is_sandbox": False,
             **fields,
         }
@@ -72,8 +72,8 @@ def test_the_sheet_says_when_where_and_how_to_get_ready():
 @pytest.mark.parametrize(
     ("fields", "notice"),
     [
-        ({"is_sure": False}, "NOT CONFIRMED YET"),
-        ({"is_called_off": True}, "CANCELLED"),
+        ({"is_confirmed": False}, "NOT CONFIRMED YET"),
+        ({"is_cancelled": True}, "CANCELLED"),
         ({"is_sandbox": True}, "SANDBOX"),
     ],
 )
@@ -113,8 +113,8 @@ def test_a_calendar_gets_the_moment_in_utc_and_nothing_of_the_patient():
 @pytest.mark.parametrize(
     ("fields", "status", "method", "reminders"),
     [
-        ({"is_sure": False, "is_fasting": False}, "TENTATIVE", "PUBLISH", 1),
-        ({"is_called_off": True, "changes": 2}, "CANCELLED", "CANCEL", 0),
+        ({"is_confirmed": False, "is_fasting": False}, "TENTATIVE", "PUBLISH", 1),
+        ({"is_cancelled": True, "changes": 2}, "CANCELLED", "CANCEL", 0),
     ],
 )
 def test_a_calendar_is_told_how_sure_a_visit_is(fields, status, method, reminders):
