@@ -37,7 +37,7 @@ def note_backup() -> None:
 
 
 def last_backup_at() -> datetime | None:
-    """When the last backup was made, None if none is known of."""
+    """Return when the last backup was made, None if none is known of."""
     noted: datetime | None = BackupNote.objects.aggregate(last=models.Max("made_at"))[
         "last"
     ]

@@ -45,7 +45,7 @@ class Stretch(NamedTuple):
 
 
 def duration(seconds: float) -> str:
-    """A length of time: 45 min, or 1 h 05 min."""
+    """Return a length of time: 45 min, or 1 h 05 min."""
     minutes = round(seconds / 60)
     if minutes < 60:
         return _("%(minutes)d min") % {"minutes": minutes}

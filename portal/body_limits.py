@@ -1,4 +1,4 @@
-"""How long a body one caller may send, judged by the headers before it is read.
+"""Limit the size of a request body by its headers, before it is read.
 
 Anybody may send DATA_UPLOAD_MAX_MEMORY_SIZE bytes. More is for those alone whom the
 page or call of the path can identify: portal.server asks here before it keeps more than

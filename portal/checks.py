@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @register(Tags.compatibility)
 def check_time_zone(**_: Any) -> list[CheckMessage]:
-    """The server's zone is UTC: times are converted for display only."""
+    """Check that the server's zone is UTC: times are converted for display only."""
     if settings.TIME_ZONE == "UTC" and settings.USE_TZ:
         return []
     return [Error("TIME_ZONE is not UTC.", hint="Set it to UTC.", id="portal.E001")]

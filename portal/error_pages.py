@@ -1,4 +1,4 @@
-"""Answers of last resort: JSON below the API's paths, a page elsewhere.
+"""Error responses: JSON below the API's paths, a page elsewhere.
 
 Must not be here: errors a view can foresee.
 """

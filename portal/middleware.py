@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def is_api_path(path: str) -> bool:
-    """Whether a path belongs to the API or the health checks."""
+    """Return whether a path belongs to the API or the health checks."""
     return path.startswith(settings.API_PREFIXES)
 
 

@@ -117,7 +117,7 @@ class OperatorsSite(UnfoldAdminSite):
 
 
 def show_health(request: HttpRequest) -> TemplateResponse:
-    """What `manage.py doctor` says, from where this page is served."""
+    """Return what `manage.py doctor` says, from where this page is served."""
     from portal.health import run_all_checks
 
     looked = run_all_checks()

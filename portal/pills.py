@@ -1,4 +1,4 @@
-"""How every status looks: one table from its wire value to family, icon and words.
+"""Map each status to the color family, icon and text of its pill.
 
 Must not be here: which statuses exist (each app's states.py) or HTML.
 """
@@ -124,7 +124,7 @@ PILLS = {
 
 
 def find_pill(value: str) -> Pill:
-    """The pill of a status; one we do not know keeps its own words, outlined.
+    """Return the pill of a status; one we do not know keeps its own words, outlined.
 
     A dotted order status goes by its last part, then by its first, its stage.
     """
@@ -137,6 +137,6 @@ def find_pill(value: str) -> Pill:
 
 
 def words(value: str) -> str:
-    """A wire value as words: underscores to spaces, first letter up."""
+    """Return a wire value as words: underscores to spaces, first letter up."""
     text = value.replace("_", " ").strip()
     return text[:1].upper() + text[1:]

@@ -90,7 +90,7 @@ class Frame:
     right: float
 
     def x(self, at: datetime) -> float:
-        """The place of a moment, cut to the plot."""
+        """Return the place of a moment, cut to the plot."""
         share = (at - self.start) / (self.end - self.start)
         return self.left + min(1.0, max(0.0, share)) * (self.right - self.left)
 

@@ -1,1 +1,1 @@
-"""The outbox: what customers are told, and how it reaches them."""
+"""Webhooks: events, endpoints and the deliveries between them."""

@@ -27,5 +27,5 @@ def split_url(url: str) -> SplitResult:
 
 
 def is_local_host(host: str) -> bool:
-    """Whether a setting allows this very host, whatever its address."""
+    """Return whether a setting allows this very host, whatever its address."""
     return host.lower() in settings.WEBHOOK_LOCAL_HOSTS

@@ -26,7 +26,7 @@ _WITHOUT_BODY = (_SWITCHING_PROTOCOLS, 204, 304)
 
 
 class AnswerInvalid(ValueError):
-    """What came is no HTTP/1 answer; quotes nothing of it."""
+    """The response is not HTTP/1; quotes nothing of it."""
 
 
 class _Framing(Enum):
@@ -99,7 +99,7 @@ class Answer:
         return True
 
     def header(self, name: str) -> str:
-        """The first header of this name in lower case, or nothing."""
+        """Return the first header of this name in lower case, or nothing."""
         return next((v for k, v in self.headers if k.lower() == name), "")
 
     def _read_heads(self, data: bytes) -> bytes | None:

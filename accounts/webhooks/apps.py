@@ -12,7 +12,7 @@ class WebhooksConfig(AppConfig):
     label = "webhooks"
 
     def ready(self) -> None:
-        """Enter the pages of endpoints, and what others show of them."""
+        """Register webhooks with navigation, overview, search and data rules."""
         from accounts.models.team import (
             EVENT_RETENTION_DAYS,
             EVENT_RETENTION_DAYS_MAX,

@@ -160,7 +160,7 @@ def add_event_type(kind: EventType) -> None:
 
 
 def covers_event_type(wanted: str) -> bool:
-    """Whether a filter is an event type, or a prefix with a dot that some begin with.
+    """Return whether a filter is an event type or a prefix of one.
 
     Source: Contract 8.7 (`filter_types`).
     """

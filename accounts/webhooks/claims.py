@@ -1,4 +1,4 @@
-"""What the delivering worker asks of the database: claims of what is due, and care.
+"""Lease due deliveries for a worker, and keep due times correct.
 
 Each is one statement on the worker's own connection, which is in autocommit; all times
 are the database's. Must not be here: what became of a claim (verdicts), sockets
@@ -194,19 +194,19 @@ async def release_leases(
 
 
 async def hold_late_deliveries(connection: AsyncConnection[Any]) -> None:
-    """Hold what is pending for endpoints that are disabled."""
+    """Put deliveries of disabled endpoints on hold."""
     await connection.execute(_HOLD_LATE)
 
 
 async def read_database_clock(connection: AsyncConnection[Any]) -> float:
-    """The database's time, in Unix seconds."""
+    """Return the database's time, in Unix seconds."""
     found = await connection.execute("SELECT extract(epoch FROM clock_timestamp())")
     row = await found.fetchone()
     return float(row[0]) if row else 0.0
 
 
 async def clamp_due_times(connection: AsyncConnection[Any]) -> None:
-    """Bring nearer what the database's clock, set back, has moved too far away.
+    """Clamp due times that a clock set back has moved too far ahead.
 
     Safe at any time, and by several workers at once. Source: Contract 8.5; Ours: a
     clock that steps back holds nothing up.

@@ -33,7 +33,7 @@ PIECE = 256 * 1024
 
 
 class Origin(NamedTuple):
-    """Whom a connection is to; kept connections are found by it."""
+    """The host and port of a connection, by which open connections are found."""
 
     host: str
     port: int
@@ -90,7 +90,7 @@ class Connection(asyncio.Protocol):
         return self._transport is not None and self._loop.time() < self._until
 
     async def post(self, request: bytes, *, until: float) -> Answer:
-        """Send a request; its answer, as far as it came until then.
+        """Send a request and return its response.
 
         Whatever is not read to its end closes the connection. Raises, while there is no
         status: TimeoutError, ConnectionError, AnswerInvalid.

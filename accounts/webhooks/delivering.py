@@ -89,7 +89,7 @@ class Deliverer:
         self._many.set()
 
     async def run(self, *, until_idle: bool = False) -> None:
-        """Go on until `stop`, or with `until_idle` until nothing is due."""
+        """Run until `stop`, or with `until_idle` until nothing is due."""
         while True:
             try:
                 connection = await self._connect()

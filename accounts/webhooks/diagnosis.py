@@ -1,4 +1,4 @@
-"""Why an endpoint fails, in a sentence, told from its last attempts. Pure.
+"""Diagnose an endpoint from its last attempts. Pure.
 
 Must not be here: the clock, the database, or HTML.
 """
@@ -99,7 +99,7 @@ _CODES: dict[int, tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """An attempt as far as it tells why; `size` is in bytes.
+    """The parts of an attempt that a diagnosis reads; `size` is in bytes.
 
     `answer` is the same for equal answers; `location` is where a redirect leads.
     """

@@ -202,7 +202,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 
 
 def build_example(event_type: str) -> dict[str, Any]:
-    """The envelope of an example of this type; it fits the catalogue's schema.
+    """Return the envelope of an example of this type; it fits the catalogue's schema.
 
     Raises KeyError for a type the catalogue lacks. Source: Contract 8.1.
     """

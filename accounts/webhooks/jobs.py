@@ -1,4 +1,4 @@
-"""Jobs of the outbox: what is kept long enough goes, who should know is told.
+"""Periodic jobs of webhooks: pruning, alerts and replays.
 
 A job calls one operation. Must not be here: what the operations do, or delivering
 (accounts.webhooks.delivering).
@@ -22,13 +22,13 @@ from portal.lib.jobs import job, periodic
 
 @periodic("33 4 * * *", "webhooks.prune")
 def prune() -> None:
-    """Once a day, delete what teams have kept long enough."""
+    """Delete events past their retention time, once a day."""
     prune_events()
 
 
 @periodic("*/5 * * * *", "webhooks.raise_alerts")
 def alert() -> None:
-    """Every five minutes, find endpoints whose failing is to be told."""
+    """Find failing endpoints that need an alert, every five minutes."""
     raise_alerts(at=timezone.now())
 
 
@@ -42,7 +42,7 @@ def _hand_over(*, tenant_pk: int, endpoint_id: str, percent: int) -> None:
 
 @job(MAIL_JOB, on_give_up=_hand_over)
 def mail(*, tenant_pk: int, endpoint_id: str, percent: int) -> None:
-    """Mail that an endpoint fails, or was disabled."""
+    """Send the mail about a failing or disabled endpoint."""
     send_alert_mail(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         endpoint_id=endpoint_id,
@@ -52,7 +52,7 @@ def mail(*, tenant_pk: int, endpoint_id: str, percent: int) -> None:
 
 @job(REPLAY_JOB)
 def replay(*, tenant_pk: int, replay_pk: int) -> None:
-    """Queue what is next of a replay."""
+    """Queue the next deliveries of a replay."""
     advance_replay(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         replay_pk=replay_pk,

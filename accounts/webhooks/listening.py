@@ -1,4 +1,4 @@
-"""A receiver to try webhooks with: verifies what arrives and says a line of each.
+"""A local receiver for webhooks that verifies and prints each request.
 
 What it says holds no health data unless bodies are asked for. Must not be here: where
 secrets come from (the `listen` command), or anything a delivery depends on.
@@ -47,7 +47,7 @@ class Listener:
         self._seen: dict[str, None] = {}
 
     def app(self) -> web.Application:
-        """What a web server serves."""
+        """Return what a web server serves."""
         app = web.Application(client_max_size=BODY_MAX_BYTES)
         app.router.add_post("/status/{status:[2-5][0-9][0-9]}", self.handle)
         app.router.add_post("/{path:.*}", self.handle)

@@ -19,7 +19,7 @@ JITTER = 0.1
 def next_wait(
     step: int, *, retry_after_s: float | None = None, chance: float
 ) -> float | None:
-    """Seconds to wait after the failure of the attempt number `step`, from 1.
+    """Return seconds to wait after the failure of the attempt number `step`, from 1.
 
     None when it was the last one. A `Retry-After` counts up to the ladder's next wait;
     `chance`, from 0 to 1, is the jitter's dice. Source: Contract 8.5.

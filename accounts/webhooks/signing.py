@@ -33,12 +33,12 @@ class SignatureInvalid(ValueError):
 
 
 def make_secret() -> str:
-    """A new secret text, `whsec_` and base64."""
+    """Return a new secret text, `whsec_` and base64."""
     return PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 
 def read_secret(text: str) -> bytes:
-    """The HMAC key of a secret text. Raises: SecretInvalid."""
+    """Return the HMAC key of a secret text. Raises: SecretInvalid."""
     if not text.startswith(PREFIX):
         raise SecretInvalid(_("The secret must start with whsec_."))
     try:
@@ -51,7 +51,7 @@ def read_secret(text: str) -> bytes:
 
 
 def sign(keys: Sequence[bytes], message_id: str, timestamp: int, body: bytes) -> str:
-    """The `webhook-signature`: one entry for each key, the newest first."""
+    """Return the `webhook-signature`: one entry for each key, the newest first."""
     signed = f"{message_id}.{timestamp}.".encode() + body
     return " ".join(
         "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()

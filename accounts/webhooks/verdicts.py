@@ -1,4 +1,4 @@
-"""What became of claims: attempts, states, an endpoint's health and what follows.
+"""Record the outcomes of attempts: delivery status and endpoint health.
 
 The one writer of what a delivery becomes by being sent; times are the database's.
 Must not be here: what is due (claims), sockets (sending) or the loop (delivering).
@@ -154,7 +154,7 @@ ORDER BY d.id
 
 
 class AttemptOutcome(NamedTuple):
-    """What became of a claim; `wait_s` is the time to its next attempt, if any."""
+    """The outcome of an attempt; `wait_s` is the time to the next one, if any."""
 
     lease: Lease
     outcome: SendOutcome
@@ -171,7 +171,7 @@ class AttemptOutcome(NamedTuple):
 async def record_outcomes(
     connection: AsyncConnection[Any], told: Sequence[AttemptOutcome]
 ) -> None:
-    """Write what became of claims: attempts, states, health, and what follows.
+    """Record attempts, delivery status and endpoint health in one transaction.
 
     One transaction: a message that is given up and the event that says so exist
     together. Source: Contract 8.5, 8.2 (message.attempt.exhausted).

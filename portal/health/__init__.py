@@ -1,4 +1,4 @@
-"""Is this server well: the checks behind /healthz, /readyz and `manage.py doctor`.
+"""Health checks behind /healthz, /readyz and `manage.py doctor`.
 
 /readyz names the checks that fail and says no more, as anyone may ask; `doctor` says
 each in words. A new check is one entry of CHECKS. Must not be here: checks of settings
@@ -60,7 +60,7 @@ class Check:
 
 
 def check_database() -> Finding:
-    """The database answers, over a fresh connection if the kept one broke."""
+    """Check that the database responds, over a fresh connection if needed."""
     for _ in range(2):
         try:
             with connection.cursor() as cursor:
@@ -107,7 +107,7 @@ def check_database_role() -> Finding:
 
 
 def check_migrations() -> Finding:
-    """Every migration of this code is applied."""
+    """Check that every migration of this code is applied."""
     applied = MigrationRecorder(connection).applied_migrations().keys()
     missing = [
         key
@@ -131,7 +131,7 @@ def _migrations_of_this_code() -> dict[tuple[str, str], set[tuple[str, str]]]:
 
 
 def check_worker() -> Finding:
-    """A worker has reported lately."""
+    """Check that a worker has reported lately."""
     remedy = "Start one with `manage.py worker`, with the same DATABASE_URL."
     try:
         with connection.cursor() as cursor:
@@ -155,7 +155,7 @@ def check_worker() -> Finding:
 
 
 def check_deliverer() -> Finding:
-    """A deliverer of webhooks asked for work lately."""
+    """Check that a webhook deliverer is running."""
     remedy = "Start one with `manage.py deliver_webhooks`, with the same DATABASE_URL."
     silence_s = measure_deliverer_silence_s()
     if silence_s is None:
@@ -244,7 +244,7 @@ def check_public_url() -> Finding:
 
 
 def check_secret_key() -> Finding:
-    """The key that signs sessions and links cannot be guessed."""
+    """Check that the key that signs sessions and links cannot be guessed."""
     remedy = (
         "Set SECRET_KEY to what `python -c 'import secrets;"
         " print(secrets.token_urlsafe(50))'` prints, and keep it."
@@ -259,7 +259,7 @@ def check_secret_key() -> Finding:
 
 
 def check_encryption_keys() -> Finding:
-    """The keys that secrets are stored under cannot be guessed."""
+    """Check that the keys that secrets are stored under cannot be guessed."""
     remedy = (
         "Set ENCRYPTION_KEYS to a new key, made as SECRET_KEY is, before those in use;"
         " then run `manage.py rotate_encryption_keys`."
@@ -293,7 +293,7 @@ def check_debug() -> Finding:
 
 
 def check_extensions() -> Finding:
-    """The database can do what our indexes ask of it."""
+    """Check that the database has the required extensions."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT extname FROM pg_extension")
         missing = EXTENSIONS - {name for (name,) in cursor.fetchall()}
@@ -336,7 +336,7 @@ SKIPPED = Finding(False, "Skipped: needs the database.")
 
 
 def run_all_checks() -> list[tuple[Check, str, Finding]]:
-    """Every check in order, as (check, ok, warn, fail or skip, what it found)."""
+    """Run every check in order; return (check, state, finding) for each."""
     found = dict(run_checks(CHECKS))
     return [
         (check, found[check].state, found[check])

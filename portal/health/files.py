@@ -111,7 +111,7 @@ def check_disk() -> Finding:
 
 
 def check_backup() -> Finding:
-    """A backup was made lately."""
+    """Check that a backup was made lately."""
     remedy = (
         "Run `manage.py backup FILE` every day and store the file on another machine."
     )

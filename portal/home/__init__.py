@@ -1,1 +1,1 @@
-"""The pages that look at several apps: where a member lands."""
+"""Pages over several apps, such as the overview."""

@@ -65,7 +65,7 @@ def demo_page(request: TenantRequest) -> HttpResponse:
 @sandbox_only
 @require_right(Area.TEAM, write=True)
 def load_demo(request: TenantRequest) -> HttpResponse:
-    """Ask for demo data."""
+    """Start loading demo data."""
     return _ask(
         request, lambda: request_demo_data(tenant=request.tenant, actor=request.actor)
     )
@@ -75,7 +75,7 @@ def load_demo(request: TenantRequest) -> HttpResponse:
 @sandbox_only
 @require_right(Area.TEAM, write=True)
 def remove_demo(request: TenantRequest) -> HttpResponse:
-    """Ask to remove it."""
+    """Start removing demo data."""
     return _ask(
         request,
         lambda: request_demo_data_removal(tenant=request.tenant, actor=request.actor),

@@ -91,7 +91,7 @@ def list_commands(request: TenantRequest) -> list[Group]:
 
 
 def filter_commands(groups: list[Group], text: str) -> list[Group]:
-    """The lines whose words hold `text`, in any case; for who has no script."""
+    """Return the lines whose words hold `text`, in any case; for who has no script."""
     wanted = text.strip().lower()
     kept = [
         Group(g.key, g.title, [o for o in g.options if wanted in o.words.lower()])

@@ -1,4 +1,4 @@
-"""What the shell of every dashboard page shows of several apps.
+"""Context of the page shell: navigation counts and palette commands.
 
 Must not be here: what those apps say (portal.lib.registry).
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Shell:
-    """Asked by the shell's template alone, so that a fragment costs no query."""
+    """Lazy values of the page shell, so that a fragment costs no query."""
 
     def __init__(self, request: TenantRequest) -> None:
         self._request = request

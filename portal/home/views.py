@@ -1,4 +1,4 @@
-"""Where a member lands, the overview, and the search over everything.
+"""The landing page, the overview and the search.
 
 Must not be here: any page of one app.
 """

@@ -54,7 +54,7 @@ ABOVE_TEAMS = "admin/"
 
 @dataclass(frozen=True, slots=True)
 class Endpoints:
-    """Routes with a parameter, by who guards them."""
+    """Routes with a parameter, by the kind of access they need."""
 
     api: list[str]
     management: list[str]
@@ -64,7 +64,7 @@ class Endpoints:
 def list_named_views(
     resolver: Any = None, prefix: str = "", space: str = ""
 ) -> Iterator[tuple[str, str, Any]]:
-    """Each URL as (route text, name, view)."""
+    """Return each URL as (route text, name, view)."""
     for entry in (resolver or get_resolver()).url_patterns:
         route = prefix + str(entry.pattern)
         if isinstance(entry, URLResolver):
@@ -90,7 +90,7 @@ def list_endpoints() -> Endpoints:
 
 
 def list_parameters(route: str) -> set[str]:
-    """The names in a route."""
+    """Return the names in a route."""
     return {a or b for a, b in PARAMETER.findall(route)}
 
 

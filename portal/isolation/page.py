@@ -29,7 +29,7 @@ _SHOWN = 20
 
 
 def show_isolation(request: HttpRequest) -> TemplateResponse:
-    """When it was last tried that tenants are kept apart, and what came of it."""
+    """Show the last isolation report and the earlier ones."""
     last, *before = [*IsolationRun.objects.order_by("-at", "-pk")[:_SHOWN], None]
     return TemplateResponse(
         request,

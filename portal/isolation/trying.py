@@ -1,4 +1,4 @@
-"""The isolation of tenants, tried out: strangers at every door, roles at every page.
+"""Probe tenant isolation: call every endpoint as callers without access.
 
 Lives here: which rows of an installation to knock with, and the knocking. All of it
 happens in one transaction that is rolled back; of rows nothing is read but their ids.
@@ -119,7 +119,7 @@ class Findings:
     rows: int = 0
 
     def note(self, sweep: str, who: str, knocked: _Call, right: set[int]) -> None:
-        """Count an answer; one of a method that is not served tells nothing."""
+        """Count a response; a method that is not served is left out."""
         self.visitors.add(who)
         if knocked.status in right:
             self.refusals[sweep] += 1
@@ -137,7 +137,7 @@ class _Call:
 def probe_isolation(
     *, tenant: Tenant, report_progress: Callable[[str], None]
 ) -> Findings:
-    """Knock at every door with ids of this tenant, as those who must not come in.
+    """Call every endpoint with IDs of this tenant as callers without access.
 
     In a sandbox by every method; in production by those that only read, since of a
     refusal that failed more than rows might remain. A throwaway team is the stranger;
@@ -178,7 +178,7 @@ def probe_isolation(
 
 
 def find_tenant(*, environment: str, slug: str = "") -> Tenant | None:
-    """The team of this slug there, or else the one with most users."""
+    """Return the team of this slug there, or else the one with most users."""
     tenants = Tenant.objects.select_related("team").filter(
         environment=environment, team__deleted_at=None
     )
@@ -194,7 +194,7 @@ def find_tenant(*, environment: str, slug: str = "") -> Tenant | None:
 def report_isolation(
     *, tenant: Tenant, report_progress: Callable[[str], None]
 ) -> IsolationRun:
-    """Try it with ids of this tenant and keep what came of it.
+    """Probe isolation with IDs of this tenant and store the report.
 
     Source: Issue "Trust", 4; as probe_isolation.
     """

@@ -34,5 +34,5 @@ class Actor:
 
     @classmethod
     def system(cls, name: str) -> Actor:
-        """A job or command, by its name."""
+        """Return a job or command, by its name."""
         return cls(ActorKind.SYSTEM, name, name)

@@ -106,7 +106,7 @@ def split_url(url: str, *, local_hosts: Collection[str]) -> SplitResult:
 
 
 def read_address(host: str) -> IPv4Address | IPv6Address | None:
-    """The address that a host literally is, else None."""
+    """Return the address that a host literally is, else None."""
     try:
         return ip_address(host.partition("%")[0])
     except ValueError:
@@ -114,7 +114,7 @@ def read_address(host: str) -> IPv4Address | IPv6Address | None:
 
 
 def is_public(address: IPv4Address | IPv6Address) -> bool:
-    """Whether the address belongs to the public Internet.
+    """Return whether the address belongs to the public Internet.
 
     Of IPv6 that is global unicast alone (2000::/3), and an IPv4 address in a form that
     systems call by themselves (mapped, NAT64), judged as what it carries. No other

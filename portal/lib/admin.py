@@ -28,7 +28,7 @@ _MOST_COLUMNS = 6
 
 
 def operator_of(request: Any) -> Actor:
-    """The operator who asks, as the audit keeps them."""
+    """Return the operator of a request, as an actor for the audit log."""
     member = request.user
     return Actor(
         ActorKind.MEMBER,
@@ -39,7 +39,7 @@ def operator_of(request: Any) -> Actor:
 
 
 def is_structure(field: models.Field[Any, Any]) -> bool:
-    """Whether a field says how rows hang together rather than what they hold.
+    """Return whether a field says how rows hang together rather than what they hold.
 
     Text, numbers, dates of a life and documents may be health data or a secret.
     """

@@ -24,7 +24,7 @@ class OpenChoices(TextChoices):
 
     @classmethod
     def known(cls, value: str) -> Self | None:
-        """The member with this value, or None where we know none."""
+        """Return the member with this value, or None where we know none."""
         try:
             return cls(value)
         except ValueError:
@@ -32,7 +32,7 @@ class OpenChoices(TextChoices):
 
     @classmethod
     def read(cls, text: str) -> Self | None:
-        """The member a client means: any case, blank or hyphen for underscore.
+        """Return the member a client means: any case, blank or hyphen for underscore.
 
         Source: Contract D2.
         """

@@ -34,12 +34,12 @@ def csv_file(
 
 
 def csv_instant(at: datetime | None) -> str:
-    """A moment in UTC to the second, as the API writes it; empty for none."""
+    """Return a moment in UTC to the second, as the API writes it; empty for none."""
     if at is None:
         return ""
     return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
 def escape_formula(cell: str) -> str:
-    """A cell of text that no spreadsheet takes for a formula."""
+    """Return a cell of text that no spreadsheet takes for a formula."""
     return f"'{cell}" if cell.startswith(_FORMULA) else cell

@@ -44,7 +44,7 @@ def renew(token: str) -> str:
 
 
 def key_fingerprints() -> list[str]:
-    """What tells the present keys apart and gives nothing of them away, newest first.
+    """Return fingerprints of the current keys, newest first.
 
     Sixteen hex digits each. Source: Ours: a backup names the keys that it needs.
     """

@@ -1,4 +1,4 @@
-"""Errors of the domain: what an operation refuses, by code.
+"""Domain errors that operations raise, each with a code.
 
 Lives here: one base and its few children. Must not be here: HTTP statuses (they are
 mapped in portal.lib.api) or texts that hold health data.
@@ -32,7 +32,7 @@ class DomainError(Exception):
 
 
 class NotFound(DomainError):
-    """Unknown, or somebody else's: the two are not told apart."""
+    """Unknown, or of another owner: the two look the same."""
 
 
 class NotAllowed(DomainError):

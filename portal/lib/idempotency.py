@@ -151,7 +151,7 @@ def _give_up(claim: IdempotentAnswer, tenant: Tenant) -> None:
 
 
 def key_in_use_error() -> Conflict:
-    """The refusal of a call whose key another one executes.
+    """Return the refusal of a call whose key another one executes.
 
     Source: Contract 1.6.
     """

@@ -183,7 +183,7 @@ def periodic(
 
 
 def _put_off(job: Job, why: str) -> None:
-    """Enqueue a job once more, for when what it needs may be back.
+    """Enqueue a job again, for when the service it needs may be back.
 
     Its runs are not counted: nothing is wrong with it, and an outage has no bound.
     """
@@ -328,7 +328,7 @@ class _Pulse:
 
 
 def run_worker(*, concurrency: int, queues: Sequence[str] = ()) -> bool:
-    """Run jobs until told to stop; returns whether somebody did tell.
+    """Run jobs until stopped; return whether a stop was requested.
 
     SIGTERM or SIGINT lets running jobs finish; a second one, or STOP_TIMEOUT, ends the
     process at once, and other workers run its jobs again. `queues` empty: all. A

@@ -21,7 +21,7 @@ def absolute_url(path: str) -> str:
 
 
 def public_host() -> str:
-    """The host name of PUBLIC_URL, in small letters and without a port."""
+    """Return the host name of PUBLIC_URL, in small letters and without a port."""
     return urlsplit(settings.PUBLIC_URL).hostname or "localhost"
 
 

@@ -47,7 +47,7 @@ class RouteFilter(logging.Filter):
 
 
 class OutageFilter(logging.Filter):
-    """Leave out where a fault was raised if a database that is away is behind it.
+    """Leave out the traceback of errors caused by a database outage.
 
     Each request of an outage has such a fault: one line each is enough. Source: Ours.
     """

@@ -37,7 +37,7 @@ def is_outage(error: BaseException | None) -> bool:
 
 
 def causes(error: BaseException | None) -> Iterator[BaseException]:
-    """A fault and those it was raised from or during, the last first, each once.
+    """Return a fault and those it was raised from or during, the last first, each once.
 
     They may lead back to where they began: procrastinate raises the cause of a fault
     while it handles that fault.
@@ -86,7 +86,7 @@ def _has_ended(raw: psycopg.Connection[Any]) -> bool:
 
 
 def drop_dead_connections_on_request() -> None:
-    """Begin to drop dead connections where requests begin, in this process."""
+    """Drop dead database connections at the start of each request."""
     request_started.connect(drop_dead_connection, dispatch_uid="drop_dead_connection")
 
 

@@ -22,12 +22,12 @@ def time_zones() -> frozenset[str]:
 
 
 def find_zone(name: str) -> tzinfo:
-    """The zone of this name; UTC for an empty one or one that we do not know."""
+    """Return the zone of this name; UTC for an empty one or one that we do not know."""
     return zoneinfo.ZoneInfo(name) if name in time_zones() else UTC
 
 
 def day_start(day: date, zone: tzinfo) -> datetime:
-    """The first moment, UTC, that clocks of `zone` date `day`.
+    """Return the first moment, UTC, that clocks of `zone` date `day`.
 
     Where they skip midnight, the moment they jump from it. Source: Contract 1.5.
     """
@@ -36,7 +36,7 @@ def day_start(day: date, zone: tzinfo) -> datetime:
 
 
 def from_wall_clock(local: datetime, zone: tzinfo) -> datetime:
-    """The moment, UTC, when clocks of `zone` show the naive time `local`.
+    """Return the moment, UTC, when clocks of `zone` show the naive time `local`.
 
     An hour that comes twice means the first. Raises SkippedTime for one that never
     came. Source: Contract 5.4.

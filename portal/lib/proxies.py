@@ -52,7 +52,7 @@ def read_networks(texts: Sequence[str]) -> list[Network]:
 
 
 def client_address(*, peer: str, forwarded: str, trusted: Sequence[Network]) -> str:
-    """The address a call comes from, as far as trusted proxies tell.
+    """Return the address of the client, as trusted proxies report it.
 
     `peer` is who is connected, `forwarded` the header, the client first. The way is
     walked backwards: each trusted proxy vouches for the entry before it. It ends at the

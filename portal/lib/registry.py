@@ -190,7 +190,7 @@ class UserBook:
 
 @dataclass(frozen=True, slots=True)
 class ErasureRule:
-    """What becomes of a table's rows when the user they are about is erased.
+    """How the rows of a table are erased with their user.
 
     Any of `lookups` finds them by the user's uuid ("delivery__user_uuid"), where
     `by_key` by the user's key; none: the table holds nobody's. `why` says why rows
@@ -216,7 +216,7 @@ class EncryptedTable:
 
 @dataclass(frozen=True, slots=True)
 class RetentionRule:
-    """When rows of a table go though nobody erases what they belong to.
+    """When rows of a table are removed by age.
 
     `after` says when in words, `job` is the periodic job that sees to it.
     """
@@ -226,13 +226,13 @@ class RetentionRule:
 
 
 def register_retention_rules(app: str, ends: Mapping[str, RetentionRule | str]) -> None:
-    """Enter when rows of an app's tables go; a text alone says why none do."""
+    """Register retention rules of an app's tables; a text says why rows stay."""
     for name, end in ends.items():
         retention_rules.add(f"{app}.{name}", end)
 
 
 def register_erasure_rules(app: str, fates: Mapping[str, ErasureRule | str]) -> None:
-    """Enter the fates of an app's tables; a text alone says why none is anybody's."""
+    """Register erasure rules of an app's tables; a text says why none is needed."""
     for name, fate in fates.items():
         told = ErasureRule(why=fate) if isinstance(fate, str) else fate
         erasure_rules.add(f"{app}.{name}", told)
@@ -333,7 +333,7 @@ class DataClass:
 
 @dataclass(frozen=True, slots=True)
 class PersonTest:
-    """A lab test as the person's own portal tells it; `status` is a value of pills."""
+    """A lab test as the person's portal shows it; `status` is a key of PILLS."""
 
     name: str
     status: str

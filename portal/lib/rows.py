@@ -74,22 +74,22 @@ def run_packed(query: str, inputs: Mapping[str, Any]) -> list[TupleRow]:
 
 
 def pack_smallints(values: Iterable[int]) -> PackedArray:
-    """A `smallint[]`."""
+    """Return a `smallint[]`."""
     return _pack(array("h", values), oid=21)
 
 
 def pack_integers(values: Iterable[int]) -> PackedArray:
-    """An `integer[]`."""
+    """Return an `integer[]`."""
     return _pack(array("i", values), oid=23)
 
 
 def pack_doubles(values: Iterable[float]) -> PackedArray:
-    """A `float8[]`."""
+    """Return a `float8[]`."""
     return _pack(array("d", values), oid=701)
 
 
 def pack_moments(values: Iterable[int]) -> PackedArray:
-    """A `timestamptz[]` of what `to_microseconds` gives."""
+    """Return a `timestamptz[]` of what `to_microseconds` gives."""
     return _pack(array("q", values), oid=1184)
 
 
@@ -99,7 +99,7 @@ def to_microseconds(moments: Iterable[datetime]) -> list[int]:
 
 
 def _pack(values: array[Any], *, oid: int) -> PackedArray:
-    """The form that `array_recv` reads: a header, then each value behind its length."""
+    """Pack values for `array_recv`: a header, then each value after its length."""
     size, number = values.itemsize, len(values)
     header = (int(number > 0), 0, oid) + ((number, 1) if number else ())
     if sys.byteorder == "little":

@@ -30,7 +30,7 @@ _ANSWER_MAX_BYTES = 4096
 
 
 class ScannerSilent(Exception):
-    """The scanner gave no verdict."""
+    """The scanner gave no result."""
 
 
 def require_clean(upload: BinaryIO) -> None:
@@ -59,7 +59,7 @@ def require_clean(upload: BinaryIO) -> None:
 
 
 def scanner_address() -> SplitResult:
-    """The address of UPLOAD_SCANNER, in its parts."""
+    """Return the address of UPLOAD_SCANNER, in its parts."""
     return urlsplit(settings.UPLOAD_SCANNER)
 
 

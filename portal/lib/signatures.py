@@ -42,7 +42,7 @@ def is_signed(document: bytes, signature: Signature) -> bool:
 
 
 def is_own_signature(signature: Signature) -> bool:
-    """Whether the key is one of the installation's present or fallback keys."""
+    """Return whether the key is one of the installation's present or fallback keys."""
     return signature.public_key in map(_public, _private_keys())
 
 

@@ -74,7 +74,7 @@ class TenantQuerySet(models.QuerySet[_Row]):
 
 
 class TenantManager(models.Manager[_Row]):
-    """The manager of a tenant table: `for_tenant` is its only door.
+    """The manager of a tenant table, whose rows are read with `for_tenant`.
 
     Every other way to a queryset raises UnscopedQuery, so a forgotten tenant fails the
     first time the line runs. Code over several tenants uses `Model.unscoped` inside

@@ -1,4 +1,4 @@
-"""How long a request may keep the database busy, and how it is told that it may not.
+"""Limit how long a request may use the database, and report the timeout.
 
 A web process has few threads: one statement without an end would take them all, one
 after another. Workers have no such bound, as their work may be long. Must not be here:
@@ -43,7 +43,7 @@ def bound_statements() -> None:
 
 
 def is_out_of_time(error: BaseException | None) -> bool:
-    """Whether a fault began with one of these bounds, however it was wrapped."""
+    """Return whether a fault began with one of these bounds, however it was wrapped."""
     bounds = (StatementTimeout, LockNotAvailable, IdleInTransactionSessionTimeout)
     return any(isinstance(each, bounds) for each in causes(error))
 

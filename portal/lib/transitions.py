@@ -36,7 +36,7 @@ class Transitions(Generic[S]):
         return any(old == status and new in following for status, following in self)
 
     def is_terminal(self, status: str) -> bool:
-        """Whether nothing follows; an unknown status is not terminal."""
+        """Return whether nothing follows; an unknown status is not terminal."""
         return any(status == known and not following for known, following in self)
 
     def __iter__(self) -> Iterator[tuple[S, frozenset[S]]]:

@@ -1,4 +1,4 @@
-"""What every dashboard view stands on: the typed request, page or fragment, toasts.
+"""Shared parts of dashboard views: typed request, page or fragment, toasts.
 
 Must not be here: anything about one page, or the API (portal.lib.api).
 """
@@ -48,14 +48,14 @@ class TenantRequest(HttpRequest):
 
 
 def is_signed_in(request: HttpRequest, **_path: Any) -> bool:
-    """Whether a member has signed in, of whatever team."""
+    """Return whether a member has signed in, of whatever team."""
     return request.user.is_authenticated
 
 
 def accepts_body(
     max_bytes: int, *, of: Callable[..., bool] = is_signed_in
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Let a page take bodies of so many bytes, of those alone that `of` knows.
+    """Allow larger bodies on a page, for requests that `of` accepts.
 
     `of` is asked with the request and the path's parameters before any of the body is
     read; what is refused is a 413 (portal.body_limits). The outermost decorator.
@@ -69,7 +69,7 @@ def accepts_body(
 
 
 def cookie_name(name: str, *, path: str) -> str:
-    """A cookie's name, with the prefix that makes browsers hold it to https.
+    """Return a cookie's name, with the prefix that makes browsers hold it to https.
 
     A cookie for all paths is this host's alone too, so that no other host below the
     same domain can plant it.
@@ -145,7 +145,7 @@ class PageStep:
 
 
 def read_offset(request: HttpRequest) -> int:
-    """How many rows the query's `offset` skips; 0 for what is no such number."""
+    """Return how many rows the query's `offset` skips; 0 for what is no such number."""
     asked = request.GET.get("offset", "")
     return int(asked) if _OFFSET.fullmatch(asked) else 0
 

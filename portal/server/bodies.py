@@ -45,7 +45,7 @@ async def read_body(
     may_send: Callable[[int], Awaitable[int]] | None,
     folder: str,
 ) -> tuple[IO[bytes], int]:
-    """The body, at its beginning, and its length in bytes.
+    """Return the body, at its beginning, and its length in bytes.
 
     at_most: bytes that anybody may send. may_send: asked once when there are more, with
     how many there are so far, how many this caller may send; None where `at_most` is

@@ -57,7 +57,7 @@ class Room:
     trusted: Sequence[Network] = ()
 
     def group(self, address: str) -> str | None:
-        """The clients that an address counts with; None for a trusted proxy."""
+        """Return the clients that an address counts with; None for a trusted proxy."""
         if not address or is_trusted(address, self.trusted):  # a Unix socket has none
             return None
         return network_of(address)
@@ -152,7 +152,7 @@ class BoundedConnection(HttpToolsProtocol):
         return self.cycle is not None and not self.cycle.response_complete
 
     def close_if_timed_out(self, now: float) -> None:
-        """Close what is past its deadline, and what does not take its answer."""
+        """Close the connection if it is past its deadline or reads too slowly."""
         if self.deadline is not None and now > self.deadline and not self.is_answering:
             if self.transport.is_closing():  # what it was sent is still not taken
                 self.transport.abort()
@@ -174,7 +174,7 @@ class BoundedConnection(HttpToolsProtocol):
 
 
 def sweep(loop: asyncio.AbstractEventLoop) -> None:
-    """Look at every connection's deadline, now and each SWEEP_S."""
+    """Close timed-out connections, now and every SWEEP_S seconds."""
     now = loop.time()
     for connection in tuple(_open):
         connection.close_if_timed_out(now)

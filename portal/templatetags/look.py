@@ -1,4 +1,4 @@
-"""Tags and filters of the look: icons, pills, ids, fields, boxes, times, addresses.
+"""Template tags and filters: icons, pills, IDs, fields, boxes, times, URLs.
 
 A part with few arguments is a template under components/, included with `only`. Must
 not be here: a query, or anything that knows one app's tables.
@@ -74,7 +74,7 @@ def page_url(context: Context, name: str, **parameters: Any) -> str:
 
 @register.inclusion_tag("components/id.html")
 def short_id(value: object) -> dict[str, str]:
-    """An id with its middle left out, and a button that copies all of it."""
+    """Return an id with its middle left out, and a button that copies all of it."""
     whole = str(value)
     short = whole if len(whole) <= 16 else f"{whole[:8]}…{whole[-4:]}"
     return {"whole": whole, "short": short}
@@ -82,19 +82,19 @@ def short_id(value: object) -> dict[str, str]:
 
 @register.filter
 def short(value: object) -> str:
-    """The first eight characters of an id, enough to tell rows apart."""
+    """Return the first eight characters of an ID."""
     return str(value)[:8]
 
 
 @register.inclusion_tag("components/id.html")
 def whole_id(value: object) -> dict[str, str]:
-    """An id in full, and a button that copies it."""
+    """Return an id in full, and a button that copies it."""
     return {"whole": str(value), "short": str(value)}
 
 
 @register.simple_tag
 def source_badge(name: str, slug: str, large: bool = False) -> SafeString:
-    """The two-letter monogram of a source, in a hue of its own."""
+    """Return the two-letter monogram of a source, in a hue of its own."""
     letters = [part[0] for part in name.split() if part[0].isalnum()]
     text = "".join(letters[:2]) if len(letters) > 1 else name[:2]
     return format_html(
@@ -256,7 +256,7 @@ def menu(content: SafeString, name: str, label: str, long: bool = False) -> Safe
 
 @register.inclusion_tag("components/key.html")
 def key(keys: str, words: str, go: str = "", press: str = "", focus: str = "") -> Any:
-    """A line of the page's key sheet; `keys` are typed one after the other.
+    """Return a line of the page's key sheet; `keys` are typed one after the other.
 
     `go` is an address to open, `press` a selector to click, `focus` one to focus. With
     none of them a module of the page acts on the key itself.
@@ -317,7 +317,7 @@ def _codebox(title: str, label: str, text: str, shown: SafeString) -> SafeString
 
 @register.simple_tag
 def copy_button(text: str, words: str = "") -> SafeString:
-    """A small button that puts `text` on the clipboard."""
+    """Return a small button that puts `text` on the clipboard."""
     return format_html(
         '<button class="btn btn--ghost btn--sm" type="button" data-copy="{}">{}{}'
         "</button>",
@@ -384,7 +384,7 @@ def iso_day(text: str | None) -> str:
 
 @register.simple_tag
 def moment(value: datetime | None) -> SafeString | str:
-    """A moment: relative within a day, else day and time; exact in the title.
+    """Return a moment: relative within a day, else day and time; exact in the title.
 
     In the zone of the reader, which the dashboard's gate has switched on.
     """

@@ -1,4 +1,4 @@
-"""Mails to a team whose endpoint fails: before it is disabled, and when it was.
+"""Send alerts about failing and disabled endpoints.
 
 A mail names no person: users are told by the id that Assay gave them, the receiver by
 its host. Must not be here: what disables an endpoint (accounts.webhooks.verdicts).
@@ -56,7 +56,7 @@ class MailRefused(Exception):
 
 @transaction.atomic
 def raise_alerts(*, at: datetime) -> int:
-    """Mail of each endpoint that reached a step of its failing; returns how many.
+    """Enqueue alerts of endpoints that reached a failing step; return how many.
 
     Over all tenants. Each step is noted with its mail, which is a job in the same
     transaction: of two runs at once one sends it, and a run that dies sends none twice.
@@ -92,7 +92,7 @@ def raise_alerts(*, at: datetime) -> int:
 
 
 def send_alert_mail(*, tenant: Tenant, endpoint_id: str, percent: int) -> None:
-    """Mail members who want that at once that an endpoint fails, or was disabled.
+    """Mail members about a failing or disabled endpoint.
 
     Nothing once it has recovered, was enabled again or deleted. Raises: MailRefused.
     Source: Contract 8.5; Ours: to whom, and what it says.
@@ -122,7 +122,7 @@ def send_alert_mail(*, tenant: Tenant, endpoint_id: str, percent: int) -> None:
 
 
 def queue_alert_notice(*, tenant: Tenant, endpoint_id: str, percent: int) -> None:
-    """Let the queue of notices tell members what every run of a mail was refused for.
+    """Post a notice in place of an alert mail that could not be sent.
 
     Nothing once it has recovered, as `send_alert_mail`.
     """
@@ -144,7 +144,7 @@ def _failing(tenant: Tenant, endpoint_id: str, percent: int) -> Endpoint | None:
 
 
 def _happening(tenant: Tenant, endpoint: Endpoint, percent: int) -> NoticeEvent:
-    """A step of an endpoint's failing, as members are told of it."""
+    """Build the notice about a failing or disabled endpoint."""
     host = urlsplit(endpoint.url).hostname
     since = endpoint.failing_since or endpoint.disabled_at
     if percent == DISABLED_PERCENT:

@@ -1,4 +1,4 @@
-"""The outbox's one door: an event and its deliveries, in the caller's transaction.
+"""Record events and their deliveries in the caller's transaction.
 
 Must not be here: building a payload (the app that owns the fact does).
 """

@@ -1,4 +1,4 @@
-"""Endpoints of a team: make, change, disable, delete; their secret and headers.
+"""Create, change, disable and delete endpoints; their secret and headers.
 
 Must not be here: sending, or what happens to one delivery (accounts.webhooks.verdicts).
 """
@@ -82,7 +82,7 @@ def create_endpoint(
     filter_types: Sequence[str] | None = None,
     secret: str | None = None,
 ) -> Endpoint:
-    """Make an endpoint; without a `secret` it gets one of its own.
+    """Create an endpoint, with a new secret unless one is given.
 
     Raises: url_refused, url_too_long, description_too_long, rate_limit_invalid,
     filter_type_unknown, too_many_filter_types, secret_invalid, too_many_endpoints.
@@ -156,7 +156,7 @@ def change_endpoint(*, endpoint: Endpoint, actor: Actor, **changes: Any) -> Endp
 
 @transaction.atomic
 def delete_endpoint(*, endpoint: Endpoint, actor: Actor) -> None:
-    """End an endpoint; what it still waits for is dropped, its log stays.
+    """Delete an endpoint and cancel its pending deliveries; its log stays.
 
     Raises: endpoint_deleted. Source: Contract 8.5.
     """
@@ -178,7 +178,7 @@ def delete_endpoint(*, endpoint: Endpoint, actor: Actor) -> None:
 def rotate_secret(
     *, endpoint: Endpoint, actor: Actor, secret: str | None = None
 ) -> Endpoint:
-    """Give an endpoint a new secret; the old one signs too for OVERLAP.
+    """Rotate an endpoint's secret; the old one signs too for OVERLAP.
 
     Raises: secret_invalid, endpoint_deleted. Source: Contract 8.6, 8.7.
     """
@@ -266,7 +266,7 @@ def find_signing_secret(
 
 
 def read_headers(endpoint: Endpoint) -> dict[str, str]:
-    """The custom headers of an endpoint."""
+    """Return the custom headers of an endpoint."""
     if not endpoint.headers:
         return {}
     headers: dict[str, str] = orjson.loads(decrypt(endpoint.headers))
@@ -274,7 +274,7 @@ def read_headers(endpoint: Endpoint) -> dict[str, str]:
 
 
 def is_sensitive_header(name: str) -> bool:
-    """Whether a header's value is withheld wherever headers are shown.
+    """Return whether a header's value is withheld wherever headers are shown.
 
     Source: Contract 8.7 (`sensitive`); Ours: by name, as nobody marks them.
     """
@@ -282,7 +282,7 @@ def is_sensitive_header(name: str) -> bool:
 
 
 def hold_pending_deliveries(*, endpoint: Endpoint) -> int:
-    """Hold what waits for an endpoint that is being disabled; returns how much."""
+    """Put an endpoint's pending deliveries on hold; return how many."""
     return move_all(
         Delivery.objects.for_tenant(endpoint.tenant).filter(endpoint=endpoint),
         moves=DELIVERY_MOVES,

@@ -1,4 +1,4 @@
-"""Sending again: one delivery, or all that a filter of the log matches.
+"""Replay one delivery, or all that match a filter of the log.
 
 A delivery that is replayed goes back to pending in the lane of replays, with the same
 bytes under the same webhook-id; its round of attempts begins anew, so that a retry it
@@ -100,7 +100,7 @@ def resend_delivery(*, delivery: Delivery, actor: Actor) -> None:
 
 @transaction.atomic
 def cancel_delivery(*, delivery: Delivery, actor: Actor) -> None:
-    """Send a delivery no more, unless it is sent again by hand.
+    """Cancel the retries of a delivery; it can still be replayed.
 
     Raises: transition_not_allowed, for what is not waiting. Source: Workflows D2.
     """
@@ -132,7 +132,7 @@ def start_replay(
     stop_after: int = DEFAULT_STOP,
     probe_first: bool = True,
 ) -> Replay:
-    """Send again what a filter of the log matches now, oldest first.
+    """Replay the deliveries that match a filter now, oldest first.
 
     With `probe_first` the oldest goes alone, and the others wait for continue_replay.
     Raises: endpoint_disabled, endpoint_deleted, replay_in_progress, nothing_to_replay,
@@ -192,7 +192,7 @@ def continue_replay(*, replay: Replay, actor: Actor) -> None:
 
 @transaction.atomic
 def cancel_replay(*, replay: Replay, actor: Actor) -> None:
-    """End a replay; what it has not sent is as it was before.
+    """Cancel a replay; unsent deliveries keep their earlier status.
 
     Raises: transition_not_allowed. Source: Workflows D2.
     """
@@ -202,7 +202,7 @@ def cancel_replay(*, replay: Replay, actor: Actor) -> None:
 
 @transaction.atomic
 def advance_replay(*, tenant: Tenant, replay_pk: int) -> None:
-    """Queue what is next of a replay, stop it, or see that it is done.
+    """Queue the next deliveries of a replay, or stop or finish it.
 
     A job's step, repeated until the replay ends; harmless when run twice.
     """

@@ -1,4 +1,4 @@
-"""How long the outbox keeps what it has: pruned by age, erased with the user.
+"""Prune events by age, and erase them with their user.
 
 An event goes with its deliveries, what was sent of them and what was answered, or not
 at all. Must not be here: when it is done (accounts.webhooks.jobs).
@@ -71,7 +71,7 @@ def count_events(tenant: Tenant, before: datetime) -> Aged:
 
 
 def prune_events() -> int:
-    """Delete what every team has kept long enough; returns how many events.
+    """Delete events past their team's retention time; return how many.
 
     In batches of BATCH, each a transaction. An event that still waits for a delivery
     stays, and its whole log; one that is held for a disabled endpoint goes. Replays

@@ -77,7 +77,7 @@ def send_test_event(
 
 
 def find_first_event_type(endpoint: Endpoint) -> str:
-    """The first type of the catalogue that an endpoint takes."""
+    """Return the first type of the catalogue that an endpoint takes."""
     wanted = endpoint.filter_types or [""]
     return next(
         kind for each in wanted for kind in EVENT_TYPES if kind.startswith(each)

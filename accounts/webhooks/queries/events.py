@@ -103,7 +103,7 @@ def list_user_events(
     data_id: UUID,
     says: str,
 ) -> list[SentEvent]:
-    """A user's events of these types whose data has this id, the latest first.
+    """Return a user's events of these types whose data has this id, the latest first.
 
     `says` is the path of what to read of their data, such as `last_event__status`. One
     query over the user's events; at most the last 50.
@@ -127,7 +127,7 @@ def list_user_events(
 def list_events_with_text(
     *, tenant: Tenant, user_uuid: UUID, event_types: Sequence[str], limit: int
 ) -> list[CarryingEvent]:
-    """A user's events of these types with their bodies, the latest first.
+    """Return a user's events of these types with their bodies, the latest first.
 
     Among the last _LOOKED_AT of all the user's; two queries.
     """
@@ -158,7 +158,7 @@ def list_events_with_text(
 
 
 def count_recent_event_types(*, tenant: Tenant, among: int) -> list[EventTally]:
-    """The types of the last `among` events of a tenant, the latest type first.
+    """Return the types of the last `among` events of a tenant, the latest type first.
 
     It names no user: the type alone may say what somebody would rather not have read
     over a shoulder. One query, bounded by `among`.

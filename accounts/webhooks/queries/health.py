@@ -1,4 +1,4 @@
-"""How well endpoints do: success, speed, what waits, and what diagnosis reads.
+"""Measure endpoint health: success, response time and waiting deliveries.
 
 All times are the database's. Must not be here: words (diagnosis, web).
 """
@@ -151,12 +151,12 @@ _EMPTY_ANSWER = "d41d8cd98f00b204e9800998ecf8427e"  # the digest of nothing
 
 
 def list_endpoints(tenant: Tenant) -> list[Endpoint]:
-    """The endpoints of a tenant, oldest first."""
+    """Return the endpoints of a tenant, oldest first."""
     return list(Endpoint.objects.for_tenant(tenant).live().order_by("pk"))
 
 
 def find_endpoint(*, tenant: Tenant, uuid: UUID) -> Endpoint | None:
-    """An endpoint that is not deleted."""
+    """Return an endpoint that is not deleted."""
     live = Endpoint.objects.for_tenant(tenant).live()
     found: Endpoint | None = (
         live.select_related("tenant__team").filter(uuid=uuid).first()
@@ -165,7 +165,7 @@ def find_endpoint(*, tenant: Tenant, uuid: UUID) -> Endpoint | None:
 
 
 def measure_health(endpoints: Sequence[Endpoint]) -> dict[int, Health]:
-    """How each endpoint does, by its key: one query for all."""
+    """Measure the health of endpoints by key, in one query."""
     found = rows.fetch_rows(
         _HEALTH,
         {
@@ -194,7 +194,7 @@ def measure_health(endpoints: Sequence[Endpoint]) -> dict[int, Health]:
 def count_outcomes_by_hour(
     endpoints: Iterable[Endpoint], *, hours: int
 ) -> dict[int, list[Hour]]:
-    """What became of deliveries hour by hour, by endpoint, the oldest hour first.
+    """Count outcomes of deliveries by hour and endpoint, oldest hour first.
 
     One query for all. What waits for its first attempt counts nowhere.
     """
@@ -208,7 +208,7 @@ def count_outcomes_by_hour(
 
 
 def build_situation(endpoint: Endpoint, health: Health) -> Situation:
-    """What diagnosis reads of an endpoint: one query over its last attempts."""
+    """Build what a diagnosis reads from an endpoint's last attempts, in one query."""
     found = rows.fetch_rows(_TRIES, {"endpoint": endpoint.pk, "limit": _DIAGNOSED})
     return Situation(
         tries=[

@@ -177,7 +177,7 @@ def list_deliveries(
     before: tuple[datetime, int] | None = None,
     limit: int,
 ) -> LogPage:
-    """A page of the log: one query, bodies left out.
+    """Return a page of the log: one query, bodies left out.
 
     Each delivery has `answered_ms`, the time of its last attempt, and its event.
     """
@@ -207,7 +207,7 @@ def count_matching(*, endpoint: Endpoint, filters: LogFilters) -> int:
 
 
 def measure_matching(*, endpoint: Endpoint, filters: LogFilters) -> Extent:
-    """How much fits in all, however much it is."""
+    """Return how much fits in all, however much it is."""
     rows = filter_deliveries(endpoint=endpoint, filters=filters)
     found = rows.aggregate(
         number=Count("pk"),
@@ -219,7 +219,7 @@ def measure_matching(*, endpoint: Endpoint, filters: LogFilters) -> Extent:
 
 
 def find_delivery(*, endpoint: Endpoint, message_id: str) -> Delivery | None:
-    """The delivery of one message, with its event."""
+    """Return the delivery of one message, with its event."""
     rows = Delivery.objects.for_tenant(endpoint.tenant).filter(endpoint=endpoint)
     found: Delivery | None = (
         rows.select_related("event", "endpoint")
@@ -230,7 +230,7 @@ def find_delivery(*, endpoint: Endpoint, message_id: str) -> Delivery | None:
 
 
 def list_event_deliveries(*, tenant: Tenant, message_id: str) -> list[Delivery]:
-    """The deliveries of one message, to endpoints that are not deleted."""
+    """Return the deliveries of one message, to endpoints that are not deleted."""
     rows = Delivery.objects.for_tenant(tenant).select_related("endpoint")
     return list(
         rows.filter(
@@ -243,7 +243,7 @@ def list_event_deliveries(*, tenant: Tenant, message_id: str) -> list[Delivery]:
 
 
 def attempts_of(delivery: Delivery) -> list[Attempt]:
-    """The attempts of a delivery, oldest first, the last _MOST_TRIES of them."""
+    """Return the attempts of a delivery, oldest first, the last _MOST_TRIES of them."""
     rows = Attempt.objects.for_tenant(delivery.endpoint.tenant)
     return list(rows.filter(delivery=delivery).order_by("-number")[:_MOST_TRIES])[::-1]
 

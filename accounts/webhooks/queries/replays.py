@@ -42,7 +42,7 @@ class Progress:
 
 
 def list_recent_replays(*, endpoint: Endpoint, limit: int) -> list[Replay]:
-    """The replays of an endpoint, the newest first."""
+    """Return the replays of an endpoint, the newest first."""
     replays = Replay.objects.for_tenant(endpoint.tenant).filter(endpoint=endpoint)
     return list(replays.order_by("-created_at")[:limit])
 
@@ -57,7 +57,7 @@ def find_replay(*, endpoint: Endpoint, uuid: UUID) -> Replay | None:
 
 
 def measure_replay_progress(replay: Replay) -> Progress:
-    """How far a replay is: one query over its messages."""
+    """Return how far a replay is: one query over its messages."""
     items = ReplayItem.objects.for_tenant(replay.tenant).filter(replay=replay)
     is_delivered = Q(delivery__status=DeliveryStatus.DELIVERED)
     is_unsent = Q(delivery__status=DeliveryStatus.PENDING, delivery__step=0)
@@ -69,7 +69,7 @@ def measure_replay_progress(replay: Replay) -> Progress:
 
 
 def find_probe_attempt(replay: Replay) -> Attempt | None:
-    """The attempt that a replay made first, once it was made."""
+    """Return the attempt that a replay made first, once it was made."""
     items = ReplayItem.objects.for_tenant(replay.tenant).filter(replay=replay)
     first = items.order_by("pk").values("delivery")[:1]
     attempts = Attempt.objects.for_tenant(replay.tenant).filter(
@@ -80,5 +80,5 @@ def find_probe_attempt(replay: Replay) -> Attempt | None:
 
 
 def is_open(replay: Replay) -> bool:
-    """Whether a replay goes on or waits for somebody."""
+    """Return whether a replay is running or waits for confirmation."""
     return replay.status in {ReplayStatus.PROBING, ReplayStatus.RUNNING}

@@ -214,7 +214,7 @@ def drop(request: TenantRequest, endpoint_id: str, message_id: str) -> HttpRespo
 
 
 def delivery_row(delivery: Delivery) -> DeliveryRow:
-    """A delivery as a row."""
+    """Return a delivery as a row."""
     status = delivery.status
     if status == DeliveryStatus.PENDING:
         status = "retrying" if delivery.attempts else "waiting"

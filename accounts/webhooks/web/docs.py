@@ -111,7 +111,7 @@ def event(request: HttpRequest, event_type: str) -> HttpResponse:
 
 @cache
 def read_snippet(slug: str) -> str:
-    """The code that verifies a message, in one of LANGUAGES."""
+    """Return the code that verifies a message, in one of LANGUAGES."""
     return (SNIPPETS / f"{slug}.txt").read_text()
 
 

@@ -267,7 +267,7 @@ def delete(request: TenantRequest, endpoint_id: str) -> HttpResponse:
 
 
 def describe_events(endpoint: Endpoint) -> str:
-    """How many event types an endpoint gets."""
+    """Return how many event types an endpoint gets."""
     chosen = endpoint.filter_types
     if chosen is None:
         return _("All events")

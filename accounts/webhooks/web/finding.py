@@ -54,7 +54,7 @@ def endpoint_name(endpoint: Endpoint) -> str:
 
 
 def endpoint_host(endpoint: Endpoint) -> str:
-    """The host that an endpoint is at."""
+    """Return the host that an endpoint is at."""
     return urlsplit(endpoint.url).netloc
 
 

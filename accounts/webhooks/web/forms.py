@@ -58,7 +58,7 @@ class TypeGroup:
 
 
 def type_groups() -> list[TypeGroup]:
-    """The catalogue by its beginnings; each type with when it is sent."""
+    """Return the catalogue by its beginnings; each type with when it is sent."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for name, kind in sorted(EVENT_TYPES.items()):
         deep = next((prefix for prefix in _DEEP if name.startswith(prefix)), "")
@@ -99,7 +99,7 @@ class EndpointForm(forms.Form):
         return [each for each in self.chosen if each not in offered]
 
     def clean(self) -> dict[str, Any]:
-        """What operations take."""
+        """Return what operations take."""
         given: dict[str, Any] = super().clean() or {}
         is_some = given.pop("events", "") == SOME_EVENTS
         if is_some and not self.chosen:

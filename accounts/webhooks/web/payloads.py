@@ -63,19 +63,19 @@ class Verification:
 
 
 def can_read_payload(rights: Rights, event_type: str) -> bool:
-    """Whether a member may see the payload of an event of this type."""
+    """Return whether a member may see the payload of an event of this type."""
     needed = next((a for start, a in _NEEDS if event_type.startswith(start)), _ALL)
     return all(rights.allow(area) for area in needed)
 
 
 def mask_payload(body: str) -> Any:
-    """The envelope with every value of its data hidden but for ids."""
+    """Return the envelope with every value of its data hidden but for ids."""
     envelope = orjson.loads(body)
     return {**envelope, "data": _mask(envelope.get("data"))}
 
 
 def format_payload(body: str) -> Any:
-    """The envelope as it was sent, its keys in their order."""
+    """Return the envelope as it was sent, its keys in their order."""
     return json.loads(body)
 
 
@@ -93,7 +93,7 @@ def sent_headers(delivery: Delivery, attempt: Attempt) -> list[tuple[str, str]]:
 
 
 def render_curl(delivery: Delivery, attempt: Attempt) -> str:
-    """The attempt as a command for a shell."""
+    """Return the attempt as a command for a shell."""
     lines = [f"curl {shlex.quote(attempt.url or delivery.endpoint.url)}"]
     lines += [
         f"-H {shlex.quote(f'{name}: {value}')}"
@@ -116,7 +116,7 @@ def verify(delivery: Delivery, attempt: Attempt) -> Verification:
 
 
 def decode_response_body(attempt: Attempt) -> str:
-    """The body of an answer as text; what is no UTF-8 is replaced."""
+    """Return the body of an answer as text; what is no UTF-8 is replaced."""
     return bytes(attempt.body).decode("utf-8", "replace").replace("\0", "\ufffd")
 
 

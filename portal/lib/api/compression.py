@@ -30,7 +30,7 @@ _GZIP = re.compile(
 
 
 def accepts_gzip(request: HttpRequest) -> bool:
-    """Whether the client takes gzip; one that says nothing does not."""
+    """Return whether the client takes gzip; one that says nothing does not."""
     found = _GZIP.search(request.META.get("HTTP_ACCEPT_ENCODING", ""))
     return found is not None and found[1] not in {"0", "0.0", "0.00", "0.000"}
 

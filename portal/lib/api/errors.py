@@ -1,4 +1,4 @@
-"""Errors on the wire: the one place where codes become statuses and bodies.
+"""Convert errors to HTTP statuses and bodies.
 
 Contract 1.3. Must not be here: the rules that refuse (operations raise DomainError).
 """
@@ -179,5 +179,5 @@ def error_line(error: FieldError) -> dict[str, object]:
 def refusal(
     status: int, code: str, detail: str, details: Mapping[str, object] | None = None
 ) -> Response:
-    """Any other 4xx: a sentence, a stable code, and what else the refusal tells."""
+    """Return any other 4xx: a sentence, a stable code and further details."""
     return Response({"detail": detail, "code": code, **(details or {})}, status)

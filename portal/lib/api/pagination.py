@@ -56,7 +56,7 @@ def write_cursor(parts: Sequence[str]) -> str:
 
 
 def read_cursor(cursor: str, *, length: int, name: str = "next_cursor") -> list[str]:
-    """The `length` texts that a cursor was made of. Raises: 422 at `name`."""
+    """Return the `length` texts that a cursor was made of. Raises: 422 at `name`."""
     padded = cursor + "=" * (-len(cursor) % 4)
     try:
         parts = orjson.loads(urlsafe_b64decode(padded.encode()))
@@ -80,6 +80,6 @@ def read_position(cursor: str | None, *, name: str = "next_cursor") -> int:
 
 
 def bad_cursor(name: str = "next_cursor") -> RequestInvalid:
-    """The refusal of a cursor that none of our answers gave for this list."""
+    """Return the refusal of a cursor that none of our answers gave for this list."""
     expected = "Use a cursor from an earlier response of this list, unchanged."
     return RequestInvalid([FieldError(("query", name), expected, "value_error")])

@@ -98,7 +98,7 @@ def take_file(path: Path, name: str) -> None:
 
 
 def open_file(name: str) -> File[bytes]:
-    """A file to be read once, from its start on, in bounded memory.
+    """Return a file to be read once, from its start on, in bounded memory.
 
     Raises: FileNotFoundError; storage_unavailable (503).
     """

@@ -25,7 +25,7 @@ class AddressInvalid(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BucketAddress:
-    """Where a bucket is, and who asks.
+    """The address of a bucket and the key to access it.
 
     `endpoint` is None for Amazon's own; `prefix` is empty or ends in `/`.
     """

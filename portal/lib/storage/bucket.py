@@ -109,7 +109,7 @@ class BucketStorage(Storage):
                         )
 
     def exists(self, name: str) -> bool:
-        """Whether there is such a file. Raises: storage_unavailable (503)."""
+        """Return whether there is such a file. Raises: storage_unavailable (503)."""
         try:
             with _asking():
                 self._client.head_object(**self._place(name))
@@ -128,7 +128,7 @@ class BucketStorage(Storage):
         return True
 
     def keeps_versions(self) -> bool:
-        """Whether what is removed stays as an older version; False where not told."""
+        """Return whether the bucket keeps removed files as old versions."""
         with _asking():
             try:
                 told = self._client.get_bucket_versioning(Bucket=self.address.bucket)

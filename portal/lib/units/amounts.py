@@ -40,7 +40,7 @@ _KATAL = Fraction(60 * 10**6)
 
 
 def unit_factor(unit: str, to: str) -> Fraction | None:
-    """What an amount in one UCUM unit is multiplied with to be in another.
+    """Return what an amount in one UCUM unit is multiplied with to be in another.
 
     None where the two do not measure the same kind of thing, or one is unknown.
     """
@@ -53,7 +53,7 @@ def unit_factor(unit: str, to: str) -> Fraction | None:
 def convert_amount(
     amount: Decimal | int, *, unit: str, to: str, molar_mass: Decimal | None = None
 ) -> Fraction | None:
-    """An amount in another unit, exactly; None where that means nothing.
+    """Return an amount in another unit, exactly; None where that means nothing.
 
     molar_mass: grams in a mole of what is measured; with it mass and moles convert.
     Being exact and increasing, it keeps a value on its side of every bound.

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 
 class Dimension(StrEnum):
-    """What a unit measures, fine enough to tell the homonyms of a report apart."""
+    """What a unit measures, fine enough to distinguish homonyms in a report."""
 
     MASS_CONCENTRATION = "mass/volume"
     SUBSTANCE_CONCENTRATION = "moles/volume"
@@ -158,7 +158,7 @@ _PROPERTIES: dict[str, frozenset[Dimension]] = {
 
 @lru_cache(maxsize=2048)
 def dimension_of(unit: str) -> Dimension:
-    """What the canonical UCUM text measures; OTHER where no shape fits."""
+    """Return what the canonical UCUM text measures; OTHER where no shape fits."""
 
     for shape, dimension in _SHAPES:
         if shape.fullmatch(unit):
@@ -167,7 +167,7 @@ def dimension_of(unit: str) -> Dimension:
 
 
 def property_agrees(*, property: str, unit: str) -> bool | None:
-    """Whether a canonical unit can express a LOINC property.
+    """Return whether a canonical unit can express a LOINC property.
 
     None where the property has no units of its own (presence, type, appearance) or
     the unit says nothing about one.

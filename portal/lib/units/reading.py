@@ -223,7 +223,7 @@ def read_units(text: str) -> tuple[str, ...]:
 
 
 def normalise_units(text: str) -> str | None:
-    """The canonical UCUM text of a printed unit, or None when it is unknown."""
+    """Return the canonical UCUM text of a printed unit, or None when it is unknown."""
 
     readings = read_units(text)
     return readings[0] if readings else None

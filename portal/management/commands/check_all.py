@@ -78,7 +78,7 @@ def run_command(step: Step, *, folder: Path | None = None) -> bool:
 
 
 def show_difference(kept: str, made: str, name: str, remedy: str) -> bool:
-    """Whether a committed file is what the code makes; prints what differs."""
+    """Return whether a committed file is what the code makes; prints what differs."""
     difference = list(
         difflib.unified_diff(
             kept.splitlines(), made.splitlines(), name, "the code", lineterm="", n=1
@@ -129,13 +129,13 @@ def compare_catalogue(step: Step) -> bool:
 
 
 def lint_templates(step: Step) -> bool:
-    """Whether djade would leave every template as it is."""
+    """Return whether djade would leave every template as it is."""
     pages = sorted(str(page) for page in settings.BASE_DIR.glob("templates/**/*.html"))
     return run_command(Step(step.name, run_command, (*step.command, *pages)))
 
 
 def audit(_step: Step) -> bool:
-    """Whether what we depend on has no weakness that a release has mended."""
+    """Return whether what we depend on has no weakness that a release has mended."""
     return audit_dependencies()
 
 

@@ -1,4 +1,4 @@
-"""`manage.py isolation_report`: knock at every door as those who must not come in."""
+"""`manage.py isolation_report`: call every endpoint as callers without access."""
 
 from __future__ import annotations
 

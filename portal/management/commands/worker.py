@@ -1,4 +1,4 @@
-"""`manage.py worker`: runs jobs until told to stop."""
+"""`manage.py worker`: run jobs until stopped."""
 
 from __future__ import annotations
 
