@@ -135,7 +135,7 @@ def job(
                     try:
                         function(tenant_pk=tenant_pk, **inputs)
                     except Unavailable as error:
-                        _put_off(context.job, _describe(name, error))
+                        _reschedule(context.job, _describe(name, error))
                         return
                     except Exception as error:  # noqa: BLE001 - any fault is retried
                         failure = _describe(name, error)
@@ -182,7 +182,7 @@ def periodic(
     return register
 
 
-def _put_off(job: Job, why: str) -> None:
+def _reschedule(job: Job, why: str) -> None:
     """Enqueue a job again, for when the service it needs may be back.
 
     Its runs are not counted: nothing is wrong with it, and an outage has no bound.

@@ -9,6 +9,7 @@ from accounts.webhooks.models.endpoint import URL_MAX_LENGTH, Endpoint
 from accounts.webhooks.models.event import Event
 from accounts.webhooks.states import DeliveryFault, DeliveryLane, DeliveryStatus
 from portal.lib.tenancy import TenantOwned
+from portal.lib.translation import gettext_lazy
 
 
 class Delivery(TenantOwned):
@@ -60,6 +61,8 @@ class Delivery(TenantOwned):
     finished_at = models.DateTimeField(null=True)
 
     class Meta(TenantOwned.Meta):
+        verbose_name = gettext_lazy("delivery")
+        verbose_name_plural = gettext_lazy("deliveries")
         constraints = [
             models.UniqueConstraint(
                 fields=["event", "endpoint"], name="delivery_once_per_endpoint"
