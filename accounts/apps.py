@@ -112,11 +112,13 @@ class AccountsConfig(AppConfig):
     def _register_retention_rules(self) -> None:
         from portal.lib.registry import RetentionRule, register_retention_rules
 
-        told = RetentionRule("35 days after it was told", "accounts.forget_notices")
-        stays = "for good: what was done stays provable"
-        key = "for good: the audit names what was done by it"
-        team = "for good: an erased team's name stays, as its audit does"
-        member = "with the account of its member"
+        notices = RetentionRule(
+            "35 days after it was recorded", "accounts.forget_notices"
+        )
+        stays = "permanent: proves what was done"
+        key = "permanent: the audit names keys"
+        team = "permanent: the audit names erased teams"
+        member = "with the member's account"
         register_retention_rules(
             "accounts",
             {
@@ -128,9 +130,9 @@ class AccountsConfig(AppConfig):
                 "MemberSession": RetentionRule(
                     "14 days after its last use", "accounts.forget_sessions"
                 ),
-                "Notice": told,
-                "NoticeCopy": told,
-                "NoticeMail": told,
+                "Notice": notices,
+                "NoticeCopy": notices,
+                "NoticeMail": notices,
                 **dict.fromkeys(("AuditEntry", "AuditSeal"), stays),
                 **dict.fromkeys(("ApiKey", "ManagementKey"), key),
                 **dict.fromkeys(("Organisation", "Team", "Tenant"), team),
@@ -141,19 +143,19 @@ class AccountsConfig(AppConfig):
             },
         )
         register_retention_rules(
-            "account", {"EmailConfirmation": "there are none: links are signed"}
+            "account", {"EmailConfirmation": "has no rows: links are signed"}
         )
         register_retention_rules("mfa", {"Authenticator": member})
 
     def _register_erasure_rules(self) -> None:
         from portal.lib.registry import ErasureRule, register_erasure_rules
 
-        team = "of teams and their members"
+        team = "belongs to teams and members"
         register_erasure_rules(
             "accounts",
             {
                 "AuditEntry": ErasureRule(
-                    ("user_uuid",), "who did and saw what stays provable, by uuid alone"
+                    ("user_uuid",), "proves who did and read what, by UUID only"
                 ),
                 "AuditSeal": "hashes over the audit",
                 "ApiCall": ErasureRule(("user_uuid",)),
@@ -161,7 +163,7 @@ class AccountsConfig(AppConfig):
                 "CallWindow": "counts calls of keys and addresses",
                 **dict.fromkeys(
                     ("Notice", "NoticeChoices", "NoticeCopy", "NoticeMail"),
-                    "what members are told of, which names no user",
+                    "notices name no user",
                 ),
                 "SavedView": "views that name the user are removed",
                 **dict.fromkeys(

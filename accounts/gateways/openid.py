@@ -49,25 +49,25 @@ def check_address(url: str) -> None:
     split_url(url, local_hosts=settings.SINGLE_SIGN_ON_LOCAL_HOSTS)
 
 
-def find_provider(issuer: str, *, ends: float | None = None) -> Provider:
+def find_provider(issuer: str, *, deadline: float | None = None) -> Provider:
     """Return the metadata of this issuer's provider, cached for an hour.
 
-    A slash at the end does not count. `ends` is when the exchange is over that this is
-    a part of, None for one of its own (openid_http.exchange_ends). Raises:
+    A slash at the end does not count. `deadline` is that of the exchange it belongs
+    to, None for one of its own (openid_http.exchange_deadline). Raises:
     AddressRefused, ProviderUnavailable, ProviderRefused. Source: OpenID Connect
     Discovery 1.0, 4.
     """
     check_address(issuer)
     place = f"openid:provider:{_hash_text(issuer)}"
-    told = cache.get(place)
-    if told is not None:
-        return _parse_provider(issuer, told)
+    document = cache.get(place)
+    if document is not None:
+        return _parse_provider(issuer, document)
     about = f"{issuer.rstrip('/')}{_ABOUT}"
-    told = request_json(
-        "GET", about, ends=exchange_deadline() if ends is None else ends
+    document = request_json(
+        "GET", about, deadline=exchange_deadline() if deadline is None else deadline
     )
-    provider = _parse_provider(issuer, told)
-    cache.set(place, told, _HOUR)
+    provider = _parse_provider(issuer, document)
+    cache.set(place, document, _HOUR)
     return provider
 
 
@@ -107,7 +107,7 @@ def exchange_code(
     redirect_url: str,
     verifier: str,
     nonce: str,
-    ends: float,
+    deadline: float,
 ) -> Claims:
     """Exchange a code for the claims of a verified ID token.
 
@@ -126,24 +126,28 @@ def exchange_code(
         basic = (quote(client.client_id, ""), quote(client.client_secret, ""))
     else:
         form |= {"client_id": client.client_id, "client_secret": client.client_secret}
-    answer = request_json("POST", provider.token_url, ends=ends, form=form, basic=basic)
+    answer = request_json(
+        "POST", provider.token_url, deadline=deadline, form=form, basic=basic
+    )
     token = answer.get("id_token")
     if not isinstance(token, str):
         raise ProviderRefused("no_token")
-    told = verify_id_token(provider, client, token=token, nonce=nonce, ends=ends)
+    document = verify_id_token(
+        provider, client, token=token, nonce=nonce, deadline=deadline
+    )
     access_token = answer.get("access_token")
-    if not told.get("email") and provider.userinfo_url and access_token:
+    if not document.get("email") and provider.userinfo_url and access_token:
         more = request_json(
-            "GET", provider.userinfo_url, ends=ends, bearer=str(access_token)
+            "GET", provider.userinfo_url, deadline=deadline, bearer=str(access_token)
         )
         # Core 1.0, 5.3.2: an answer about somebody else must not be used.
-        if more.get("sub") == told["sub"]:
-            told = {**more, **told}
-    return _parse_claims(told)
+        if more.get("sub") == document["sub"]:
+            document = {**more, **document}
+    return _parse_claims(document)
 
 
 def verify_id_token(
-    provider: Provider, client: Client, *, token: str, nonce: str, ends: float
+    provider: Provider, client: Client, *, token: str, nonce: str, deadline: float
 ) -> dict[str, Any]:
     """Verify an ID token and return its claims (OIDC Core 1.0, 3.1.3.7).
 
@@ -154,9 +158,9 @@ def verify_id_token(
         algorithm = header.get("alg", "")
         if algorithm not in provider.algorithms:
             raise NotVouched("algorithm")
-        told: dict[str, Any] = jwt.decode(
+        document: dict[str, Any] = jwt.decode(
             token,
-            key=_find_key(provider, header, ends),
+            key=_find_key(provider, header, deadline),
             algorithms=[algorithm],
             issuer=provider.issuer,
             audience=client.client_id,
@@ -165,69 +169,79 @@ def verify_id_token(
         )
     except jwt.PyJWTError as error:
         raise NotVouched(type(error).__name__) from None
-    if not hmac.compare_digest(str(told["nonce"]).encode(), nonce.encode()):
+    if not hmac.compare_digest(str(document["nonce"]).encode(), nonce.encode()):
         raise NotVouched("nonce")
-    is_for_several = isinstance(told["aud"], list) and len(told["aud"]) > 1
-    if (is_for_several or "azp" in told) and told.get("azp") != client.client_id:
+    is_for_several = isinstance(document["aud"], list) and len(document["aud"]) > 1
+    if (is_for_several or "azp" in document) and document.get(
+        "azp"
+    ) != client.client_id:
         raise NotVouched("azp")
-    return told
+    return document
 
 
-def _parse_provider(issuer: str, told: Mapping[str, Any]) -> Provider:
-    own = told.get("issuer")
+def _parse_provider(issuer: str, document: Mapping[str, Any]) -> Provider:
+    own = document.get("issuer")
     if not isinstance(own, str) or own.rstrip("/") != issuer.rstrip("/"):
         raise ProviderUnavailable("other_issuer")
     names = ["authorization_endpoint", "token_endpoint", "jwks_uri"]
-    if "userinfo_endpoint" in told:
+    if "userinfo_endpoint" in document:
         names.append("userinfo_endpoint")
     for name in names:
         try:
-            check_address(str(told.get(name)))
+            check_address(str(document.get(name)))
         except AddressRefused:
             raise ProviderUnavailable("address") from None
     # Left out, these mean what Discovery 1.0, 3 says.
-    methods = told.get("token_endpoint_auth_methods_supported", ["client_secret_basic"])
-    signed = told.get("id_token_signing_alg_values_supported", ["RS256"])
+    methods = document.get(
+        "token_endpoint_auth_methods_supported", ["client_secret_basic"]
+    )
+    signed = document.get("id_token_signing_alg_values_supported", ["RS256"])
     return Provider(
         issuer=own,
-        sign_in_url=str(told["authorization_endpoint"]),
-        token_url=str(told["token_endpoint"]),
-        keys_url=str(told["jwks_uri"]),
-        userinfo_url=str(told.get("userinfo_endpoint", "")),
+        sign_in_url=str(document["authorization_endpoint"]),
+        token_url=str(document["token_endpoint"]),
+        keys_url=str(document["jwks_uri"]),
+        userinfo_url=str(document.get("userinfo_endpoint", "")),
         takes_basic="client_secret_post" not in methods,
         algorithms=tuple(name for name in _ALGORITHMS if name in signed),
     )
 
 
-def _parse_claims(told: Mapping[str, Any]) -> Claims:
-    verified = told.get("email_verified")
-    at = told.get("auth_time")
+def _parse_claims(document: Mapping[str, Any]) -> Claims:
+    verified = document.get("email_verified")
+    at = document.get("auth_time")
     return Claims(
-        subject=str(told["sub"]),
-        email=str(told.get("email") or "").strip().lower(),
+        subject=str(document["sub"]),
+        email=str(document.get("email") or "").strip().lower(),
         # Some write it as text.
         email_verified=None if verified is None else verified in (True, "true"),
-        name=str(told.get("name") or "").strip(),
+        name=str(document.get("name") or "").strip(),
         auth_time=at if type(at) is int else None,
     )
 
 
-def _find_key(provider: Provider, header: Mapping[str, Any], ends: float) -> jwt.PyJWK:
+def _find_key(
+    provider: Provider, header: Mapping[str, Any], deadline: float
+) -> jwt.PyJWK:
     """Return the signing key; fetch the key set again if it is unknown."""
     place = f"openid:keys:{_hash_text(provider.keys_url)}"
-    told = cache.get(place)
-    found = _pick_key(told, header) if told else None
-    if found is None and (not told or cache.add(f"{place}:asked", 1, _KEYS_PAUSE_S)):
-        told = request_json("GET", provider.keys_url, ends=ends)
-        found = _pick_key(told, header)
-        cache.set(place, told, _HOUR)
+    document = cache.get(place)
+    found = _pick_key(document, header) if document else None
+    if found is None and (
+        not document or cache.add(f"{place}:asked", 1, _KEYS_PAUSE_S)
+    ):
+        document = request_json("GET", provider.keys_url, deadline=deadline)
+        found = _pick_key(document, header)
+        cache.set(place, document, _HOUR)
     if found is None:
         raise NotVouched("unknown_key")
     return found
 
 
-def _pick_key(told: Mapping[str, Any], header: Mapping[str, Any]) -> jwt.PyJWK | None:
-    keys = told.get("keys")
+def _pick_key(
+    document: Mapping[str, Any], header: Mapping[str, Any]
+) -> jwt.PyJWK | None:
+    keys = document.get("keys")
     if not isinstance(keys, list):
         raise ProviderUnavailable("no_keys")
     fits = [

@@ -41,15 +41,15 @@ def request_json(
     method: str,
     url: str,
     *,
-    ends: float,
+    deadline: float,
     form: dict[str, str] | None = None,
     basic: tuple[str, str] | None = None,
     bearer: str = "",
 ) -> dict[str, Any]:
     """Make one call and return the JSON object; do not follow redirects.
 
-    `ends` is that of exchange_ends. Secrets go into `form`, `basic` or `bearer`, never
-    into the address. Raises: ProviderUnavailable; ProviderRefused (400 and such).
+    `deadline` is that of exchange_deadline. Secrets go into `form`, `basic` or
+    `bearer`, never into the URL. Raises: ProviderUnavailable; ProviderRefused (4xx).
     """
     headers = {
         "User-Agent": "Assay",
@@ -60,7 +60,7 @@ def request_json(
     if bearer:
         headers["Authorization"] = f"Bearer {bearer}"
     transport = DeadlineTransport(
-        ssl_context=_tls_context(), ends=ends, choose=_choose_address
+        ssl_context=_tls_context(), ends=deadline, choose=_choose_address
     )
     try:
         with (
@@ -84,12 +84,12 @@ def request_json(
     if not answer.is_success:
         raise ProviderRefused(f"http_{answer.status_code}")
     try:
-        told = orjson.loads(content)
+        document = orjson.loads(content)
     except orjson.JSONDecodeError:
         raise ProviderUnavailable("not_json") from None
-    if not isinstance(told, dict):
+    if not isinstance(document, dict):
         raise ProviderUnavailable("not_json")
-    return told
+    return document
 
 
 def _choose_address(host: str, addresses: Sequence[str]) -> Sequence[str]:

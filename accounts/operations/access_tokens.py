@@ -72,25 +72,25 @@ def create_sign_in_token(*, tenant: Tenant, actor: Actor, user_uuid: UUID) -> st
 def find_token_grant(text: str) -> KeyGrant | None:
     """Return the grant of a valid token; None for any other text."""
     try:
-        told = signing.loads(text.removeprefix(PREFIX), salt=_SALT)
+        payload = signing.loads(text.removeprefix(PREFIX), salt=_SALT)
     except signing.BadSignature:
         return None
-    ends_at = datetime.fromtimestamp(told["until"], UTC)
+    ends_at = datetime.fromtimestamp(payload["until"], UTC)
     if ends_at <= timezone.now():
         return None
-    grant = _user_grant(told) if "user" in told else _team_grant(told)
+    grant = _user_grant(payload) if "user" in payload else _team_grant(payload)
     if grant is None:
         return None
     return replace(grant, expires_at=min(grant.expires_at or ends_at, ends_at))
 
 
-def _team_grant(told: Mapping[str, str]) -> KeyGrant | None:
+def _team_grant(payload: Mapping[str, str]) -> KeyGrant | None:
     tenant = (
         Tenant.objects.select_related("team")
-        .filter(pk=told["tenant"], team__deleted_at=None)
+        .filter(pk=payload["tenant"], team__deleted_at=None)
         .first()
     )
-    key = ManagementKey.objects.filter(pk=told["manager"], revoked_at=None).first()
+    key = ManagementKey.objects.filter(pk=payload["manager"], revoked_at=None).first()
     if tenant is None or key is None:
         return None
     manages = key.organisation_id == tenant.team.organisation_id and (
@@ -103,18 +103,18 @@ def _team_grant(told: Mapping[str, str]) -> KeyGrant | None:
     return KeyGrant(tenant=tenant, actor=actor, key_id=key.pk)
 
 
-def _user_grant(told: Mapping[str, str]) -> KeyGrant | None:
+def _user_grant(payload: Mapping[str, str]) -> KeyGrant | None:
     key = (
         ApiKey.unscoped.select_related("tenant__team")
-        .filter(pk=told["key"], revoked_at=None, tenant__team__deleted_at=None)
+        .filter(pk=payload["key"], revoked_at=None, tenant__team__deleted_at=None)
         .first()
     )
     if key is None or key.has_expired(timezone.now()):
         return None
     # The networks are those of the customer's servers: the user's app is elsewhere.
-    return replace(build_grant(key), networks=(), user_uuid=UUID(told["user"]))
+    return replace(build_grant(key), networks=(), user_uuid=UUID(payload["user"]))
 
 
-def _sign(told: dict[str, object], lasts: timedelta) -> str:
-    until = (timezone.now() + lasts).timestamp()
-    return PREFIX + signing.dumps({**told, "until": until}, salt=_SALT)
+def _sign(payload: dict[str, object], lifetime: timedelta) -> str:
+    until = (timezone.now() + lifetime).timestamp()
+    return PREFIX + signing.dumps({**payload, "until": until}, salt=_SALT)

@@ -113,13 +113,13 @@ def record_password_set_by_mail(member: Member) -> None:
 
 
 def _mail_link(member: Member, email: str) -> bool:
-    told = {
+    payload = {
         "member": str(member.pk),
         "email": email,
         "present": member.email,
         "ends": int((timezone.now() + ADDRESS_LINK_TTL).timestamp()),
     }
-    sealed = base64.urlsafe_b64encode(encrypt(json.dumps(told)).encode())
+    sealed = base64.urlsafe_b64encode(encrypt(json.dumps(payload)).encode())
     path = reverse("address_link", kwargs={"token": sealed.decode().rstrip("=")})
     context = {
         "link": absolute_url(path),
@@ -132,13 +132,13 @@ def _read_token(member: Member, token: str) -> tuple[str, str]:
     """Return a token's new and previous address. Raises: link_dead."""
     try:
         sealed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
-        told = json.loads(decrypt(sealed.decode()))
+        payload = json.loads(decrypt(sealed.decode()))
     except (UnreadableSecret, UnicodeDecodeError, binascii.Error, ValueError):
         raise _expired_link_error() from None
-    ends = datetime.fromtimestamp(told["ends"], UTC)
-    if told["member"] != str(member.pk) or ends <= timezone.now():
+    ends = datetime.fromtimestamp(payload["ends"], UTC)
+    if payload["member"] != str(member.pk) or ends <= timezone.now():
         raise _expired_link_error()
-    return told["email"], told["present"]
+    return payload["email"], payload["present"]
 
 
 def _mail(template: str, email: str, context: dict[str, object]) -> bool:

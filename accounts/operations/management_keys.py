@@ -127,7 +127,7 @@ def create_management_key(
         label=label,
         role=role,
         bound=bound,
-        told=[team],
+        audited_teams=[team],
     )
 
 
@@ -152,7 +152,7 @@ def create_organisation_key(
         label=label,
         role=role,
         bound=teams,
-        told=teams or list(organisation.teams.order_by("created_at", "pk")),
+        audited_teams=teams or list(organisation.teams.order_by("created_at", "pk")),
     )
 
 
@@ -172,7 +172,7 @@ def change_management_key(
     """
     live = ManagementKey.objects.select_for_update().filter(revoked_at=None)
     key = _lock_active_key(live.filter(pk=key.pk).first())
-    told = _list_managed_teams(key)
+    audited_teams = _list_managed_teams(key)
     changes: dict[str, object] = {}
     if label is not None and key.label != (label := _check_label(label)):
         changes["label"] = [key.label, label]
@@ -180,14 +180,16 @@ def change_management_key(
         key.save(update_fields=["label"])
     if teams is not None:
         _check_teams_of_role(ManagementRole(key.role), teams)
-        before = sorted(str(team.pk) for team in told)
+        before = sorted(str(team.pk) for team in audited_teams)
         after = sorted(str(team.pk) for team in teams)
         if before != after:
             changes["teams"] = [before, after]
             key.teams.set(teams)
-            told = list({team.pk: team for team in (*told, *teams)}.values())
+            audited_teams = list(
+                {team.pk: team for team in (*audited_teams, *teams)}.values()
+            )
     if changes:
-        _record(told, key, actor, "change_management_key", changes)
+        _record(audited_teams, key, actor, "change_management_key", changes)
     return key
 
 
@@ -205,8 +207,8 @@ def revoke_management_key(
     if not live.update(revoked_at=now):
         raise _revoked_key_error()
     key.revoked_at = now
-    told = [team] if team is not None else _list_managed_teams(key)
-    _record(told, key, actor, "revoke_management_key", {})
+    audited_teams = [team] if team is not None else _list_managed_teams(key)
+    _record(audited_teams, key, actor, "revoke_management_key", {})
     return key
 
 
@@ -238,10 +240,10 @@ def _make_key(
     label: str,
     role: ManagementRole,
     bound: Sequence[Team],
-    told: Sequence[Team],
+    audited_teams: Sequence[Team],
 ) -> tuple[ManagementKey, str]:
     label = _check_label(label)
-    region = told[0].region if told else Region.US
+    region = audited_teams[0].region if audited_teams else Region.US
     secret = secrets.token_urlsafe(32)
     text = f"{PREFIX}_{region}_{secret}"
     key = ManagementKey(
@@ -256,7 +258,7 @@ def _make_key(
     key.save(force_insert=True)
     key.teams.set(bound)
     changes = {"label": [None, label], "role": [None, str(role)]}
-    _record(told, key, actor, "create_management_key", changes)
+    _record(audited_teams, key, actor, "create_management_key", changes)
     return key, text
 
 

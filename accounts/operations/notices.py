@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from portal.lib.actor import Actor
 
 MAIL_JOB = "accounts.mail_notices"
-# Ours: what last week's mails would have been is told of this, and four weeks more.
+# Ours: the preview of last week's mails reads these; four weeks more are kept.
 NOTICE_RETENTION = timedelta(days=35)
 # Ours: a mail server that was away for the runs of a job is tried again after this.
 REST = timedelta(minutes=15)
@@ -70,7 +70,11 @@ class NoticeEvent:
 
 @transaction.atomic
 def change_notice_preferences(
-    *, tenant: Tenant, actor: Actor, membership: Membership, wishes: NoticePreferences
+    *,
+    tenant: Tenant,
+    actor: Actor,
+    membership: Membership,
+    preferences: NoticePreferences,
 ) -> NoticeChoices:
     """Change a member's notification settings in one environment.
 
@@ -79,16 +83,16 @@ def change_notice_preferences(
     level_unknown, quiet_empty, hour_invalid.
     """
     usual = default_levels(roles=membership.roles, environment=tenant.environment)
-    for kind, level in wishes.levels.items():
+    for kind, level in preferences.levels.items():
         if kind not in usual or level not in list_offered_levels(kind):
             raise DomainError(
                 "level_unknown", _("Select one of the offered options."), kind
             )
-    if wishes.quiet is not None and wishes.quiet[0] == wishes.quiet[1]:
+    if preferences.quiet is not None and preferences.quiet[0] == preferences.quiet[1]:
         raise DomainError(
             "quiet_empty", _("Enter an end that differs from the start."), "quiet_until"
         )
-    if not 0 <= wishes.digest_hour <= 23:
+    if not 0 <= preferences.digest_hour <= 23:
         raise DomainError(
             "hour_invalid", _("Enter an hour from 0 to 23."), "digest_hour"
         )
@@ -96,16 +100,16 @@ def change_notice_preferences(
     choices = find_choices(tenant=tenant, membership=membership) or NoticeChoices(
         tenant=tenant, membership=membership
     )
-    quiet_from, quiet_until = wishes.quiet or (None, None)
+    quiet_from, quiet_until = preferences.quiet or (None, None)
     wanted = {
         "levels": {
             kind.value: level.value
-            for kind, level in wishes.levels.items()
+            for kind, level in preferences.levels.items()
             if level != usual[kind]
         },
         "quiet_from": quiet_from,
         "quiet_until": quiet_until,
-        "digest_hour": wishes.digest_hour,
+        "digest_hour": preferences.digest_hour,
     }
     changes = {
         field: [_plain(getattr(choices, field)), _plain(value)]
@@ -129,7 +133,7 @@ def change_notice_preferences(
 
 @transaction.atomic
 def record_notice_mailed_by_caller(
-    *, tenant: Tenant, happening: NoticeEvent, at: datetime
+    *, tenant: Tenant, event: NoticeEvent, at: datetime
 ) -> list[str]:
     """Record a notice; return the addresses the caller must mail now.
 
@@ -138,49 +142,49 @@ def record_notice_mailed_by_caller(
     """
     return [
         membership.member.email
-        for membership in _create_copies(tenant, happening, at, True)
+        for membership in _create_copies(tenant, event, at, True)
     ]
 
 
 @transaction.atomic
-def post_notice(*, tenant: Tenant, happening: NoticeEvent, at: datetime) -> Notice:
+def post_notice(*, tenant: Tenant, event: NoticeEvent, at: datetime) -> Notice:
     """Record a notice and queue it for every member who receives it.
 
     For what has no mail of its own: the next run of `enqueue_due_mails` takes what is
-    due. The same happening is noted once.
+    due. The same event is noted once.
     """
-    _create_copies(tenant, happening, at, False)
+    _create_copies(tenant, event, at, False)
     found: Notice = Notice.objects.for_tenant(tenant).get(
-        kind=happening.kind, key=happening.key
+        kind=event.kind, key=event.key
     )
     return found
 
 
 def _create_copies(
-    tenant: Tenant, happening: NoticeEvent, at: datetime, has_own_mail: bool
+    tenant: Tenant, event: NoticeEvent, at: datetime, has_own_mail: bool
 ) -> list[Membership]:
     notice, _ = Notice.objects.for_tenant(tenant).get_or_create(
-        kind=happening.kind,
-        key=happening.key,
+        kind=event.kind,
+        key=event.key,
         defaults={
             "tenant": tenant,
-            "words": happening.words,
-            "path": happening.path,
-            "is_late": happening.is_late,
+            "words": event.words,
+            "path": event.path,
+            "is_late": event.is_late,
             "at": at,
         },
     )
-    pierces = ignores_quiet_hours(kind=happening.kind, environment=tenant.environment)
+    pierces = ignores_quiet_hours(kind=event.kind, environment=tenant.environment)
     copied = set(notice.copies.values_list("membership_id", flat=True))
     now, copies = [], []
-    for hearer, level in list_notified(
+    for recipient, level in list_notified(
         list_recipients(tenant), tenant=tenant, notice=notice
     ):
-        membership = hearer.membership
+        membership = recipient.membership
         if membership.pk in copied:
             continue
         turn = plan_mail_time(
-            hearer=hearer, level=level, notice=notice, pierces=pierces
+            recipient=recipient, level=level, notice=notice, pierces=pierces
         )
         if has_own_mail and not turn.by_digest and turn.due_at <= at:
             now.append(membership)
@@ -233,15 +237,15 @@ def _create_mail(
     if not copies.exists():
         return 0  # another run was quicker
     mails = NoticeMail.objects.for_tenant(tenant)
-    hearer = build_recipient(
+    recipient = build_recipient(
         tenant=tenant,
         membership=membership,
         choices=find_choices(tenant=tenant, membership=membership),
     )
-    day = at.astimezone(hearer.zone).date() if by_digest else None
+    day = at.astimezone(recipient.zone).date() if by_digest else None
     if day is not None and mails.filter(membership=membership, day=day).exists():
         tomorrow = next_digest_time(
-            after=at, hour=hearer.wishes.digest_hour, zone=hearer.zone
+            after=at, hour=recipient.preferences.digest_hour, zone=recipient.zone
         )
         copies.update(due_at=tomorrow)
         return 0
@@ -269,20 +273,20 @@ def mail_notices(*, tenant: Tenant, mail_id: UUID) -> bool:
         membership=membership,
         choices=find_choices(tenant=tenant, membership=membership),
     )
-    told = [
+    notices_sent = [
         copy.notice
         for copy in mail.copies.select_related("notice").order_by("notice__at", "pk")
-        if wanted.wishes.levels.get(NoticeKind(copy.notice.kind), NoticeLevel.OFF)
+        if wanted.preferences.levels.get(NoticeKind(copy.notice.kind), NoticeLevel.OFF)
         != NoticeLevel.OFF
     ]
-    is_sent = bool(told) and membership.member.is_active
+    is_sent = bool(notices_sent) and membership.member.is_active
     if is_sent:
         sections = [
             (
                 kind.label,
                 [
                     (_moment(each.at, wanted.zone), each.words, absolute_url(each.path))
-                    for each in told
+                    for each in notices_sent
                     if each.kind == kind
                 ],
             )
@@ -295,8 +299,8 @@ def mail_notices(*, tenant: Tenant, mail_id: UUID) -> bool:
             "is_sandbox": tenant.is_sandbox,
             "is_digest": mail.day is not None,
             "day": mail.day and f"{mail.day.day} {mail.day:%b %Y}",
-            "number": len(told),
-            "only_words": told[0].words.rstrip("."),
+            "number": len(notices_sent),
+            "only_words": notices_sent[0].words.rstrip("."),
             "sections": [each for each in sections if each[1]],
             "settings_link": link,
         }

@@ -42,7 +42,7 @@ def save_view(
     member: Member,
     page: str,
     query: str,
-    wishes: ViewSettings,
+    settings: ViewSettings,
 ) -> SavedView:
     """Save a list's query string for this member; a new default replaces the old.
 
@@ -68,7 +68,7 @@ def save_view(
             "name",
         )
     view = SavedView(tenant=tenant, member=member, page=page, query=query)
-    _save_settings(view, wishes)
+    _save_settings(view, settings)
     record_change(
         tenant=tenant,
         actor=actor,
@@ -81,7 +81,7 @@ def save_view(
 
 
 @transaction.atomic
-def change_view(*, view: SavedView, actor: Actor, wishes: ViewSettings) -> SavedView:
+def change_view(*, view: SavedView, actor: Actor, settings: ViewSettings) -> SavedView:
     """Rename a view, or change whether it is shared or the default.
 
     What stays the same writes nothing. Raises: name_missing, name_too_long,
@@ -90,7 +90,7 @@ def change_view(*, view: SavedView, actor: Actor, wishes: ViewSettings) -> Saved
     _lock_member(view.member_id)
     view.refresh_from_db()
     before = ViewSettings(view.name, view.is_shared, view.is_default)
-    _save_settings(view, wishes)
+    _save_settings(view, settings)
     changes = {
         field: [getattr(before, field), getattr(view, field)]
         for field in ("name", "is_shared", "is_default")
@@ -131,8 +131,8 @@ def _lock_member(member_id: UUID) -> None:
     Member.objects.select_for_update(no_key=True).get(pk=member_id)
 
 
-def _save_settings(view: SavedView, wishes: ViewSettings) -> None:
-    name = " ".join(wishes.name.split())
+def _save_settings(view: SavedView, settings: ViewSettings) -> None:
+    name = " ".join(settings.name.split())
     if not name:
         raise DomainError("name_missing", _("Enter a name for the view."), "name")
     if len(name) > NAME_MAX_LENGTH:
@@ -141,13 +141,13 @@ def _save_settings(view: SavedView, wishes: ViewSettings) -> None:
             _("Enter at most %(most)d characters.") % {"most": NAME_MAX_LENGTH},
             "name",
         )
-    if wishes.is_default:
+    if settings.is_default:
         SavedView.objects.for_tenant(view.tenant).filter(
             member=view.member_id, page=view.page, is_default=True
         ).exclude(pk=view.pk).update(is_default=False)
     view.name = name
-    view.is_shared = wishes.is_shared
-    view.is_default = wishes.is_default
+    view.is_shared = settings.is_shared
+    view.is_default = settings.is_default
     try:
         with transaction.atomic():
             if view._state.adding:

@@ -48,7 +48,7 @@ class Recipient:
     """A member of a team with their settings; `zone` is theirs or the team's."""
 
     membership: Membership
-    wishes: NoticePreferences
+    preferences: NoticePreferences
     zone: tzinfo
 
 
@@ -122,7 +122,7 @@ def build_recipient(
 
 
 def list_notified(
-    everybody: Sequence[Recipient], *, tenant: Tenant, notice: Notice
+    recipients: Sequence[Recipient], *, tenant: Tenant, notice: Notice
 ) -> list[tuple[Recipient, NoticeLevel]]:
     """Return the recipients of a notice with the level that applies.
 
@@ -130,52 +130,56 @@ def list_notified(
     owners and admins, if nobody wants to know at once. Source: Ours: settings of many
     members must not add up to silence.
     """
-    told: list[tuple[Recipient, NoticeLevel]] = []
-    for each in everybody:
-        level = each.wishes.levels.get(NoticeKind(notice.kind), NoticeLevel.OFF)
+    notified: list[tuple[Recipient, NoticeLevel]] = []
+    for each in recipients:
+        level = each.preferences.levels.get(NoticeKind(notice.kind), NoticeLevel.OFF)
         if level == NoticeLevel.LATE and notice.is_late:
             level = NoticeLevel.AT_ONCE
         if level in {NoticeLevel.AT_ONCE, NoticeLevel.DAILY}:
-            told.append((each, level))
+            notified.append((each, level))
     if notice.kind != NoticeKind.CRITICAL_RESULT or not notice.is_late:
-        return told
-    if any(level == NoticeLevel.AT_ONCE for _, level in told):
-        return told
+        return notified
+    if any(level == NoticeLevel.AT_ONCE for _, level in notified):
+        return notified
     able = [
         each
-        for each in everybody
+        for each in recipients
         if allows(
             roles=each.membership.roles,
             area=Area.SIGN_REPORTS,
             write=True,
             environment=tenant.environment,
         )
-    ] or [each for each in everybody if ADMINISTERS & {*each.membership.roles}]
+    ] or [each for each in recipients if ADMINISTERS & {*each.membership.roles}]
     called = {each.membership.pk for each in able}
-    others = [(each, level) for each, level in told if each.membership.pk not in called]
+    others = [
+        (each, level) for each, level in notified if each.membership.pk not in called
+    ]
     return [*((each, NoticeLevel.AT_ONCE) for each in able), *others]
 
 
 def plan_mail_time(
-    *, hearer: Recipient, level: NoticeLevel, notice: Notice, pierces: bool
+    *, recipient: Recipient, level: NoticeLevel, notice: Notice, pierces: bool
 ) -> MailTime:
     """Return when a notice of this level is mailed to a member.
 
     At once is `notice.at`, or the end of quiet hours unless it `pierces` them; daily is
     the next digest, or the end of quiet hours it would fall into.
     """
-    wishes = hearer.wishes
+    preferences = recipient.preferences
     if level == NoticeLevel.DAILY:
         at = next_digest_time(
-            after=notice.at, hour=wishes.digest_hour, zone=hearer.zone
+            after=notice.at, hour=preferences.digest_hour, zone=recipient.zone
         )
         return MailTime(
-            end_of_quiet_hours(at=at, quiet=wishes.quiet, zone=hearer.zone), True
+            end_of_quiet_hours(at=at, quiet=preferences.quiet, zone=recipient.zone),
+            True,
         )
     if pierces:
         return MailTime(notice.at, False)
     return MailTime(
-        end_of_quiet_hours(at=notice.at, quiet=wishes.quiet, zone=hearer.zone), False
+        end_of_quiet_hours(at=notice.at, quiet=preferences.quiet, zone=recipient.zone),
+        False,
     )
 
 
@@ -206,16 +210,20 @@ def end_of_quiet_hours(
 
 
 def preview_mails(
-    *, tenant: Tenant, hearer: Recipient, everybody: Sequence[Recipient], now: datetime
+    *,
+    tenant: Tenant,
+    recipient: Recipient,
+    recipients: Sequence[Recipient],
+    now: datetime,
 ) -> list[PreviewMail]:
     """Return the mails of the last PREVIEW with these settings, newest first.
 
-    `hearer` stands for the row of the same member in `everybody`. Mails that would be
-    still to come are left out.
+    `recipient` replaces the row of the same member in `recipients`. Mails that would
+    still be to come are left out.
     """
     team = [
-        hearer if each.membership.pk == hearer.membership.pk else each
-        for each in everybody
+        recipient if each.membership.pk == recipient.membership.pk else each
+        for each in recipients
     ]
     mails: dict[tuple[datetime, bool, int], list[Notice]] = {}
     for notice in notices_since(tenant=tenant, since=now - PREVIEW):
@@ -223,10 +231,10 @@ def preview_mails(
             kind=NoticeKind(notice.kind), environment=tenant.environment
         )
         for each, level in list_notified(team, tenant=tenant, notice=notice):
-            if each is not hearer:
+            if each is not recipient:
                 continue
             turn = plan_mail_time(
-                hearer=each, level=level, notice=notice, pierces=pierces
+                recipient=each, level=level, notice=notice, pierces=pierces
             )
             alone = turn.due_at == notice.at and not turn.by_digest
             key = (turn.due_at, turn.by_digest, notice.pk if alone else 0)

@@ -408,8 +408,8 @@ def _write_csv(chunks: Iterable[Sequence[AuditEntry]]) -> Iterator[bytes]:
         writer = csv.writer(text)
         for each in chunk:
             *cells, changes, request_id = _entry_cells(each)
-            told = json.dumps(changes, ensure_ascii=False) if changes else ""
-            cells += [told, request_id, describe_entry(each)]
+            changed = json.dumps(changes, ensure_ascii=False) if changes else ""
+            cells += [changed, request_id, describe_entry(each)]
             writer.writerow("" if c is None else escape_formula(str(c)) for c in cells)
         yield text.getvalue().encode()
 
@@ -417,9 +417,9 @@ def _write_csv(chunks: Iterable[Sequence[AuditEntry]]) -> Iterator[bytes]:
 def describe_entry(entry: AuditEntry) -> str:
     """Return an entry as one sentence, without changed values."""
     what = describe_action(entry.verb, entry.subject)
-    told = _describe_object(entry)
+    object_id = _describe_object(entry)
     whose = f" of user {entry.user_uuid}" if entry.user_uuid else ""
-    return f"{entry.actor_label} {what}{f' {told}' if told else ''}{whose}"
+    return f"{entry.actor_label} {what}{f' {object_id}' if object_id else ''}{whose}"
 
 
 def _describe_object(entry: AuditEntry) -> str:

@@ -37,13 +37,13 @@ def remember_device(
     Only for who has given all that signing in takes, or reads the member's mail.
     Whoever else is known on the device stays so.
     """
-    told = f"{member.pk.hex}.{secrets.token_urlsafe(16)}"
+    signed = f"{member.pk.hex}.{secrets.token_urlsafe(16)}"
     others = [
         token
         for token in _read_tokens(request)
         if not token.startswith(f"{member.pk.hex}.")
     ]
-    kept = [_build_signer(member).sign(told), *others][:MEMBERS_MAX]
+    kept = [_build_signer(member).sign(signed), *others][:MEMBERS_MAX]
     response.set_cookie(
         _cookie_name(),
         _BETWEEN.join(kept),
@@ -101,16 +101,16 @@ def _find_members(tokens: list[str]) -> dict[Member, str]:
         if member is None:
             continue
         try:
-            told = _build_signer(member).unsign(token, max_age=LIFE)
+            signed = _build_signer(member).unsign(token, max_age=LIFE)
         except BadSignature:  # too old as well
             continue
-        found[member] = told.partition(".")[2]
+        found[member] = signed.partition(".")[2]
     return found
 
 
 def _read_tokens(request: HttpRequest) -> list[str]:
-    told = request.COOKIES.get(_cookie_name(), "")
-    return told.split(_BETWEEN)[:MEMBERS_MAX] if told else []
+    signed = request.COOKIES.get(_cookie_name(), "")
+    return signed.split(_BETWEEN)[:MEMBERS_MAX] if signed else []
 
 
 def _build_signer(member: Member) -> TimestampSigner:

@@ -74,9 +74,9 @@ class NoticesForm(forms.Form):
         choices=[(hour, f"{hour:02}:00") for hour in range(24)],
     )
 
-    def __init__(self, *args: Any, hearer: Recipient, **options: Any) -> None:
+    def __init__(self, *args: Any, recipient: Recipient, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.kinds = list(hearer.wishes.levels)
+        self.kinds = list(recipient.preferences.levels)
         for kind in self.kinds:
             self.fields[kind.value] = forms.TypedChoiceField(
                 coerce=NoticeLevel,
@@ -100,7 +100,7 @@ class NoticesForm(forms.Form):
                 )
         return given
 
-    def wishes(self) -> NoticePreferences:
+    def preferences(self) -> NoticePreferences:
         """Return the settings entered."""
         given = self.cleaned_data
         start, end = given["quiet_from"], given["quiet_until"]
@@ -114,50 +114,52 @@ class NoticesForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 @require_right(Area.TEAM)
 def notifications(request: TenantRequest) -> HttpResponse:
-    everybody = list_recipients(request.tenant)
+    recipients = list_recipients(request.tenant)
     own = next(
-        each for each in everybody if each.membership.member_id == request.member.pk
+        each for each in recipients if each.membership.member_id == request.member.pk
     )
     if request.method == "POST":
-        form = NoticesForm(request.POST, hearer=own)
+        form = NoticesForm(request.POST, recipient=own)
         if form.is_valid():
             try:
                 change_notice_preferences(
                     tenant=request.tenant,
                     actor=request.actor,
                     membership=own.membership,
-                    wishes=form.wishes(),
+                    preferences=form.preferences(),
                 )
             except DomainError as refusal:
                 form.add_error(refusal.field, refusal.message)
             else:
                 messages.success(request, _("Notification settings saved."))
                 return go_to(request, page_url(request, "team:notifications"))
-        return _render(request, everybody, own, form)
+        return _render(request, recipients, own, form)
     if "digest_hour" in request.GET:  # a preview of what is not saved
-        form = NoticesForm(request.GET, hearer=own)
+        form = NoticesForm(request.GET, recipient=own)
         if form.is_valid():
-            return _render(request, everybody, replace(own, wishes=form.wishes()), form)
-        return _render(request, everybody, own, form)
-    return _render(request, everybody, own, None)
+            return _render(
+                request, recipients, replace(own, preferences=form.preferences()), form
+            )
+        return _render(request, recipients, own, form)
+    return _render(request, recipients, own, None)
 
 
 def _render(
     request: TenantRequest,
-    everybody: list[Recipient],
-    hearer: Recipient,
+    recipients: list[Recipient],
+    recipient: Recipient,
     form: NoticesForm | None,
 ) -> HttpResponse:
     tenant = request.tenant
-    wishes = hearer.wishes
-    start, end = wishes.quiet or (None, None)
+    preferences = recipient.preferences
+    start, end = preferences.quiet or (None, None)
     initial = {
-        **{kind.value: level.value for kind, level in wishes.levels.items()},
+        **{kind.value: level.value for kind, level in preferences.levels.items()},
         "quiet_from": start,
         "quiet_until": end,
-        "digest_hour": wishes.digest_hour,
+        "digest_hour": preferences.digest_hour,
     }
-    shown = form or NoticesForm(initial=initial, hearer=hearer)
+    shown = form or NoticesForm(initial=initial, recipient=recipient)
     critical = NoticeKind.CRITICAL_RESULT
     return render_page(
         request,
@@ -171,14 +173,17 @@ def _render(
         and critical in shown.kinds,
         is_unsaved=form is not None,
         mails=preview_mails(
-            tenant=tenant, hearer=hearer, everybody=everybody, now=timezone.now()
+            tenant=tenant,
+            recipient=recipient,
+            recipients=recipients,
+            now=timezone.now(),
         ),
-        told=_list_recipients_by_kind(everybody),
+        recipients_by_kind=_list_recipients_by_kind(recipients),
     )
 
 
 def _list_recipients_by_kind(
-    everybody: list[Recipient],
+    recipients: list[Recipient],
 ) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return each kind with its recipients, as (label, people)."""
     return [
@@ -189,8 +194,8 @@ def _list_recipients_by_kind(
                     each.membership.member.name or each.membership.member.email,
                     level.label,
                 )
-                for each in everybody
-                if (level := each.wishes.levels.get(kind, NoticeLevel.OFF))
+                for each in recipients
+                if (level := each.preferences.levels.get(kind, NoticeLevel.OFF))
                 != NoticeLevel.OFF
             ],
         )

@@ -60,7 +60,7 @@ class ViewForm(forms.Form):
         required=False, label=gettext_lazy("Use as default view")
     )
 
-    def wishes(self) -> ViewSettings:
+    def view_settings(self) -> ViewSettings:
         """Return the valid form for the operation."""
         return ViewSettings(**self.cleaned_data)
 
@@ -156,7 +156,7 @@ def save(request: TenantRequest) -> HttpResponse:
                 member=request.member,
                 page=target.path_name,
                 query=query,
-                wishes=form.wishes(),
+                settings=form.view_settings(),
             )
         except DomainError as refusal:
             form.add_error(
@@ -195,9 +195,11 @@ def change(request: TenantRequest, view_id: str) -> HttpResponse:
     if not is_own:
         del form.fields["is_default"]
     if request.method == "POST" and form.is_valid():
-        wishes = ViewSettings(**{"is_default": view.is_default, **form.cleaned_data})
+        view_settings = ViewSettings(
+            **{"is_default": view.is_default, **form.cleaned_data}
+        )
         try:
-            change_view(view=view, actor=request.actor, wishes=wishes)
+            change_view(view=view, actor=request.actor, settings=view_settings)
         except DomainError as refusal:
             form.add_error(
                 "name",

@@ -179,8 +179,8 @@ def _fetch_claims(
     request: HttpRequest, single_sign_on: SingleSignOn, flow: Any
 ) -> Claims:
     """Return the provider's claims. Raises: ProviderFailed, AddressRefused."""
-    ends = exchange_deadline()
-    provider = find_provider(single_sign_on.issuer, ends=ends)
+    deadline = exchange_deadline()
+    provider = find_provider(single_sign_on.issuer, deadline=deadline)
     # RFC 9207: who answers may say so, and then it has to be who was asked.
     if request.GET.get("iss", provider.issuer) != provider.issuer:
         raise NotVouched("iss")
@@ -191,7 +191,7 @@ def _fetch_claims(
         redirect_url=_return_url(single_sign_on),
         verifier=flow["verifier"],
         nonce=flow["nonce"],
-        ends=ends,
+        deadline=deadline,
     )
     if flow["is_fresh"] and (claims.auth_time or 0) < flow["at"] - LEEWAY_S:
         raise NotVouched("not_fresh")

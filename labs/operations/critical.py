@@ -198,9 +198,9 @@ def mail_critical_alert(*, tenant: Tenant, alert_id: int, escalation: int) -> No
     alert = _find_unacknowledged_alert(tenant, alert_id)
     if alert is None:
         return
-    happening = _build_critical_notice(tenant, alert, escalation)
+    event = _build_critical_notice(tenant, alert, escalation)
     members = record_notice_mailed_by_caller(
-        tenant=tenant, happening=happening, at=timezone.now()
+        tenant=tenant, event=event, at=timezone.now()
     )
     first = tenant.critical_result_notification_email
     recipients = list(dict.fromkeys([*([first] if first else []), *members]))
@@ -214,7 +214,7 @@ def mail_critical_alert(*, tenant: Tenant, alert_id: int, escalation: int) -> No
         "since": f"{since.day} {since:%b %Y, %H:%M %Z}",
         "is_escalation": escalation > 0,
         "is_sandbox": tenant.is_sandbox,
-        "link": absolute_url(happening.path),
+        "link": absolute_url(event.path),
         "settings_link": settings_link(tenant),
     }
     subject = render_to_string("labs/email/critical_subject.txt", context)
@@ -239,7 +239,7 @@ def post_critical_notice(*, tenant: Tenant, alert_id: int, escalation: int) -> N
     if alert is not None:
         post_notice(
             tenant=tenant,
-            happening=_build_critical_notice(tenant, alert, escalation),
+            event=_build_critical_notice(tenant, alert, escalation),
             at=timezone.now(),
         )
 

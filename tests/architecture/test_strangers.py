@@ -115,7 +115,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         member=member,
         page="users:list",
         query="q=a",
-        wishes=ViewSettings("Shared", is_shared=True),
+        settings=ViewSettings("Shared", is_shared=True),
     )
     endpoint = make_endpoint(tenant=alice_tenant)
     delivery = make_delivery(endpoint=endpoint)

@@ -38,11 +38,11 @@ def choose(
         tenant=tenant,
         actor=ACTOR,
         membership=membership,
-        wishes=NoticePreferences({**usual, **chosen}, hours, digest_hour),
+        preferences=NoticePreferences({**usual, **chosen}, hours, digest_hour),
     )
 
 
-def make_happening(
+def make_notice_event(
     kind: NoticeKind = NoticeKind.SILENT_SOURCE, key: str = "oura:1", **changes: bool
 ) -> NoticeEvent:
     return NoticeEvent(
@@ -55,4 +55,4 @@ def make_happening(
 
 
 def make_notice(tenant: Tenant, at: datetime, **given: object) -> Notice:
-    return post_notice(tenant=tenant, happening=make_happening(**given), at=at)
+    return post_notice(tenant=tenant, event=make_notice_event(**given), at=at)

@@ -57,7 +57,7 @@ def _notify_team(tenant: Tenant, at: datetime) -> int:
             if not again:
                 continue
             each = again[0]
-        post_notice(tenant=tenant, happening=_happening(tenant, each, at), at=at)
+        post_notice(tenant=tenant, event=_build_notice_event(tenant, each, at), at=at)
         number += 1
     return number
 
@@ -68,7 +68,9 @@ def _last_notices(tenant: Tenant) -> dict[str, datetime]:
     return {notice.key.partition(":")[0]: notice.at for notice in told}
 
 
-def _happening(tenant: Tenant, silent: SilentSource, at: datetime) -> NoticeEvent:
+def _build_notice_event(
+    tenant: Tenant, silent: SilentSource, at: datetime
+) -> NoticeEvent:
     place = reverse("users:list", args=[tenant.team.slug, tenant.environment])
     asked = urlencode({"source": silent.provider, "silence": Silence.WEEK.value})
     return NoticeEvent(

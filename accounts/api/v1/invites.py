@@ -65,9 +65,9 @@ class InvitesView(InvitesBase):
             heads = heads.filter(email__icontains=text)
         page, more = read_page(heads, query.get("next_cursor"))
         links = [head.link_id for head in page]
-        told = self.get_invitations().filter(_filter_by_links(links))
+        of_page = self.get_invitations().filter(_filter_by_links(links))
         by_link: dict[UUID, list[Invitation]] = {}
-        for each in told.select_related("invited_by").order_by("created_at", "pk"):
+        for each in of_page.select_related("invited_by").order_by("created_at", "pk"):
             by_link.setdefault(each.link_id, []).append(each)
         live = self.organisation.teams.filter(deleted_at=None)
         all_teams = set(live.values_list("pk", flat=True))

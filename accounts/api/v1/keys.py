@@ -107,18 +107,18 @@ class TeamApiKeysView(OrganisationView):
         """Revoke each key by itself. An already revoked key counts as a failure."""
         wanted = dict.fromkeys(read_query(request, ApiKeyEnding)["api_key_id"])
         found = self.get_keys(path).filter(pk__in=list(wanted)).in_bulk()
-        told: EndedKeys = {"success": [], "failure": [], "not_found": []}
+        result: EndedKeys = {"success": [], "failure": [], "not_found": []}
         for key_id in wanted:
             if key_id not in found:
-                told["not_found"].append(key_id)
+                result["not_found"].append(key_id)
                 continue
             try:
                 revoke_api_key(key=found[key_id], actor=self.actor)
             except DomainError:
-                told["failure"].append(key_id)
+                result["failure"].append(key_id)
             else:
-                told["success"].append(key_id)
-        return Response(told)
+                result["success"].append(key_id)
+        return Response(result)
 
     def get_keys(self, path: Mapping[str, str]) -> QuerySet[ApiKey]:
         """Return the keys of this region's teams that the management key manages."""

@@ -228,15 +228,15 @@ def team_answer(
     team: Team, environments: Collection[str] = tuple(Environment.values)
 ) -> TeamAnswer:
     """Build the response for a team with these environments; one query."""
-    told: dict[str, SettingsAnswer] = {
+    shown: dict[str, SettingsAnswer] = {
         tenant.environment: settings_answer(tenant)
         for tenant in team.tenants.filter(environment__in=environments)
     }
     return {
         **team_line(team),
         "environments": list(Environment.values),
-        "sandbox": told.get(Environment.SANDBOX),
-        "production": told.get(Environment.PRODUCTION),
+        "sandbox": shown.get(Environment.SANDBOX),
+        "production": shown.get(Environment.PRODUCTION),
     }
 
 
@@ -364,9 +364,9 @@ def _administrator_role(
     Literal["org_admin", "team_admin", "no_role"], list[TeamBindingAnswer] | None
 ]:
     """Return the administrator role on the wire and the teams it is bound to."""
-    told = sorted(set(administers) & set(managed_teams))
+    shown = sorted(set(administers) & set(managed_teams))
     if administers and set(administers) == set(organisation_teams):
         return "org_admin", None
-    if told:
-        return "team_admin", [{"team_id": pk} for pk in told]
+    if shown:
+        return "team_admin", [{"team_id": pk} for pk in shown]
     return "no_role", None

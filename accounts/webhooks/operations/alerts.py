@@ -102,7 +102,7 @@ def send_alert_mail(*, tenant: Tenant, endpoint_id: str, percent: int) -> None:
         return
     recipients = record_notice_mailed_by_caller(
         tenant=tenant,
-        happening=_happening(tenant, endpoint, percent),
+        event=_build_notice_event(tenant, endpoint, percent),
         at=timezone.now(),
     )
     if not recipients:
@@ -130,7 +130,7 @@ def queue_alert_notice(*, tenant: Tenant, endpoint_id: str, percent: int) -> Non
     if endpoint is not None:
         post_notice(
             tenant=tenant,
-            happening=_happening(tenant, endpoint, percent),
+            event=_build_notice_event(tenant, endpoint, percent),
             at=timezone.now(),
         )
 

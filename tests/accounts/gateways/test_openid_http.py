@@ -26,7 +26,7 @@ def test_a_provider_that_drips_is_cut_off(way, monkeypatch):
     with serve_slowly(*WAYS[way]) as server:
         with pytest.raises(ProviderUnavailable) as away:
             request_json(
-                "POST", server.url, ends=exchange_deadline(), form={"code": "c-1"}
+                "POST", server.url, deadline=exchange_deadline(), form={"code": "c-1"}
             )
 
         assert server.is_left()
@@ -48,6 +48,6 @@ def test_an_answer_takes_no_more_than_its_bound(head, body, reason):
         serve_slowly(HEAD + size.encode() + body) as server,
         pytest.raises(ProviderUnavailable) as away,
     ):
-        request_json("GET", server.url, ends=exchange_deadline())
+        request_json("GET", server.url, deadline=exchange_deadline())
 
     assert away.value.reason == reason

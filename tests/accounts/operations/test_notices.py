@@ -27,7 +27,7 @@ from portal.lib.errors import DomainError
 from portal.lib.tenancy import across_tenants
 from tests.audit import audited
 from tests.factories.accounts import ACTOR, make_member, make_tenant
-from tests.factories.notices import choose, make_happening, make_notice
+from tests.factories.notices import choose, make_notice, make_notice_event
 from tests.jobs import empty_queue, queued
 
 pytestmark = pytest.mark.django_db
@@ -165,10 +165,10 @@ def test_a_critical_result_of_a_patient_pierces_quiet_hours(
 ):
     tenant = make_tenant(team=alice_team, environment=environment)
     choose(tenant, ada, quiet=(22, 7), critical_result="at_once")
-    critical = make_happening(NoticeKind.CRITICAL_RESULT, "1-0")
+    critical = make_notice_event(NoticeKind.CRITICAL_RESULT, "1-0")
 
     told = [
-        record_notice_mailed_by_caller(tenant=tenant, happening=critical, at=NIGHT)
+        record_notice_mailed_by_caller(tenant=tenant, event=critical, at=NIGHT)
         for _ in range(2)
     ]
 
@@ -228,7 +228,8 @@ def test_a_role_that_goes_takes_its_kinds_along(alice_team, alice_tenant):
     change_roles(membership=membership, actor=ACTOR, roles=(Role.CLINICIAN,))
 
     levels = {
-        one.membership.pk: one.wishes.levels for one in list_recipients(alice_tenant)
+        one.membership.pk: one.preferences.levels
+        for one in list_recipients(alice_tenant)
     }
 
     assert levels[membership.pk] == {
@@ -238,7 +239,7 @@ def test_a_role_that_goes_takes_its_kinds_along(alice_team, alice_tenant):
 
 
 @pytest.mark.parametrize(
-    ("wishes", "code"),
+    ("preferences", "code"),
     [
         (
             NoticePreferences({NoticeKind.SILENT_SOURCE: NoticeLevel.LATE}),
@@ -249,13 +250,16 @@ def test_a_role_that_goes_takes_its_kinds_along(alice_team, alice_tenant):
     ],
     ids=["level", "quiet", "hour"],
 )
-def test_what_can_not_be_meant_is_refused(alice_tenant, ada, wishes, code):
+def test_what_can_not_be_meant_is_refused(alice_tenant, ada, preferences, code):
     before = audited(alice_tenant)
     membership = Membership.objects.get(member=ada)
 
     with pytest.raises(DomainError) as caught:
         change_notice_preferences(
-            tenant=alice_tenant, actor=ACTOR, membership=membership, wishes=wishes
+            tenant=alice_tenant,
+            actor=ACTOR,
+            membership=membership,
+            preferences=preferences,
         )
 
     assert caught.value.code == code
@@ -268,16 +272,21 @@ def test_a_preview_tells_the_mails_of_a_week_by_wishes_not_kept_yet(alice_tenant
         (week_ago - MINUTE, NIGHT - DAY, NIGHT, MORNING - 2 * MINUTE, MORNING)
     ):
         make_notice(alice_tenant, at, key=f"oura:{number}")
-    everybody = list_recipients(alice_tenant)
-    (hearer,) = everybody
+    recipients = list_recipients(alice_tenant)
+    (recipient,) = recipients
 
-    def mails(**wished):
-        wishes = NoticePreferences(**{"levels": hearer.wishes.levels, **wished})
-        changed = type(hearer)(hearer.membership, wishes, hearer.zone)
+    def mails(**chosen):
+        preferences = NoticePreferences(
+            **{"levels": recipient.preferences.levels, **chosen}
+        )
+        changed = type(recipient)(recipient.membership, preferences, recipient.zone)
         return [
             (each.at, each.is_digest, each.was_held, len(each.notices))
             for each in preview_mails(
-                tenant=alice_tenant, hearer=changed, everybody=everybody, now=MORNING
+                tenant=alice_tenant,
+                recipient=changed,
+                recipients=recipients,
+                now=MORNING,
             )
         ]
 

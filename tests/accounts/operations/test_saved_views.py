@@ -21,14 +21,14 @@ SILENT = ViewSettings("Silent ones")
 
 @pytest.fixture
 def save(alice_tenant, alice):
-    def save(wishes=SILENT, *, member=alice, query="status=error", page="users:list"):
+    def save(settings=SILENT, *, member=alice, query="status=error", page="users:list"):
         return save_view(
             tenant=alice_tenant,
             actor=ACTOR,
             member=member,
             page=page,
             query=query,
-            wishes=wishes,
+            settings=settings,
         )
 
     return save
@@ -117,7 +117,7 @@ def test_a_view_is_renamed_shared_and_made_the_default(save, alice_tenant):
     view = save()
     save(ViewSettings("Former", is_default=True))
 
-    change_view(view=view, actor=ACTOR, wishes=ViewSettings("Silent", True, True))
+    change_view(view=view, actor=ACTOR, settings=ViewSettings("Silent", True, True))
 
     view.refresh_from_db()
     assert (view.name, view.is_shared, view.is_default) == ("Silent", True, True)
@@ -132,7 +132,7 @@ def test_a_view_is_renamed_shared_and_made_the_default(save, alice_tenant):
 def test_a_change_that_changes_nothing_is_not_audited(save, alice_tenant):
     view = save()
 
-    change_view(view=view, actor=ACTOR, wishes=SILENT)
+    change_view(view=view, actor=ACTOR, settings=SILENT)
 
     assert [verb for verb, _, _ in audited(alice_tenant)] == ["save_view"]
 
@@ -142,7 +142,7 @@ def test_a_view_does_not_take_the_name_of_another(save, alice_tenant):
     two = save(ViewSettings("Two"))
 
     with pytest.raises(DomainError) as refusal:
-        change_view(view=two, actor=ACTOR, wishes=ViewSettings("one", is_shared=True))
+        change_view(view=two, actor=ACTOR, settings=ViewSettings("one", is_shared=True))
 
     assert refusal.value.code == "name_taken"
     assert names(alice_tenant, is_shared=False) == ["One", "Two"]

@@ -92,7 +92,7 @@ def test_last_week_is_shown_by_choices_before_they_are_saved(
     assert "<html" not in part.content.decode()
     assert 'id="notices-preview"' in part.content.decode()
     assert kept(alice_tenant) == []
-    assert usual.context["told"] == [
+    assert usual.context["recipients_by_kind"] == [
         ("Critical results", []),
         (
             "Failing endpoints",

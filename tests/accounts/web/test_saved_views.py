@@ -28,14 +28,14 @@ def bob_web(bob):
 
 @pytest.fixture
 def view(alice_tenant, alice):
-    def view(name="Silent", *, member=alice, page="users:list", **wishes):
+    def view(name="Silent", *, member=alice, page="users:list", **settings):
         return save_view(
             tenant=alice_tenant,
             actor=ACTOR,
             member=member,
             page=page,
             query="status=error",
-            wishes=ViewSettings(name, **wishes),
+            settings=ViewSettings(name, **settings),
         )
 
     return view
