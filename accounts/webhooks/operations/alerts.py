@@ -143,7 +143,9 @@ def _failing(tenant: Tenant, endpoint_id: str, percent: int) -> Endpoint | None:
     return found
 
 
-def _happening(tenant: Tenant, endpoint: Endpoint, percent: int) -> NoticeEvent:
+def _build_notice_event(
+    tenant: Tenant, endpoint: Endpoint, percent: int
+) -> NoticeEvent:
     """Build the notice about a failing or disabled endpoint."""
     host = urlsplit(endpoint.url).hostname
     since = endpoint.failing_since or endpoint.disabled_at
