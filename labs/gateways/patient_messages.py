@@ -1,6 +1,6 @@
 """Delivery of messages to patients: mail; text messages have no provider yet.
 
-A provider of texts is a Messenger beside MailMessenger, named in `messenger_of`. Must
+A provider of texts is a Messenger beside MailMessenger, named in `find_messenger`. Must
 not be here: what patients are told, or whether (labs.operations.patient_notices).
 """
 

@@ -156,7 +156,7 @@ class Order(TenantOwned):
     objects = TenantManager(OrderQuerySet)
     # Whether a critical result waits for its acknowledgement, on orders of a list.
     has_open_alert: bool
-    # The visit that was not called off, on orders of labs.queries.orders.full_orders.
+    # The uncancelled appointment, on orders of orders_with_details.
     visit_id: UUID | None
 
     class Meta(TenantOwned.Meta):

@@ -53,7 +53,8 @@ def reschedule_appointment(
 
     Call it outside any transaction. Notes of None stay as they were; a move to the slot
     that it has changes nothing. Raises: appointment_not_found (404);
-    appointment_not_reschedulable; those of slot_for; slot_taken, with alternatives;
+    appointment_not_reschedulable; those of find_bookable_slot; slot_taken, with
+    alternatives;
     provider_silent (503). Source: Contract 6.18.
     """
     current = require_reschedulable(order=order)

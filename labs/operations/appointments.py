@@ -150,7 +150,7 @@ def book_appointment(
     Call it outside any transaction. Confirmed, or reserved where the order has no
     requisition yet, or pending where the provider is silent and `waits_on`. A try
     whose reference was booked before returns that visit. Raises: those of
-    require_bookable and slot_for; slot_taken, with alternatives; provider_silent
+    require_bookable, find_bookable_slot; slot_taken, with alternatives; provider_silent
     (503): the same call again finds what became of it. Source: Contract 6.18.
     """
     booked = _find_earlier_booking(order, wanted.reference)

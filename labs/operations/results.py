@@ -1,6 +1,6 @@
 """Store result deliveries: each creates a version of an order's results.
 
-Whoever brings results (sandbox, HL7, tests) comes through store_results. Must not be
+Every source of results (sandbox, HL7, tests) calls store_result_delivery. Must not be
 here: how a lab writes (gateways), how one row is read (operations.result_rows), or what
 people do about a critical result.
 """

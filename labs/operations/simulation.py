@@ -140,7 +140,7 @@ def report_unknown_status(
     """Report a status unknown to this version from the sandbox lab.
 
     Raises: not_a_sandbox (403); status_known, as one we know is simulated; those of
-    take_reported_status. Source: Specification 9; Ours: customers can try that their
+    store_reported_status. Source: Specification 9; Ours: customers can try that their
     client lives through a new value.
     """
     if not order.tenant.is_sandbox:

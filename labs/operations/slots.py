@@ -152,7 +152,7 @@ def list_home_slots(
 ) -> Availability:
     """List 14 days of at-home slots for an address, shaped as in contract 6.18.
 
-    Raises: as center_slots. Source: Contract 6.18.
+    Raises: as list_center_slots. Source: Contract 6.18.
     """
     place = find_zip_place(str(address["zip_code"]))
     zone_name = place.time_zone if place else ""
