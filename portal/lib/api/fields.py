@@ -52,7 +52,7 @@ class _Exact(_Typed):
 
 
 # Of text, by DRF's code.
-_TEXT_MESSAGES = {
+_TEXT_MESSAGES: dict[str, Any] = {
     "blank": "Enter at least 1 character.",
     "min_length": "Enter at least {min_length} characters.",
     "max_length": "Enter at most {max_length} characters.",
@@ -85,7 +85,8 @@ class _WholeNumber(_Typed):
             ("min_value", "max_value", "max_string_length"), self.expected
         )
         messages |= options.pop("error_messages", {})
-        super().__init__(error_messages=messages, **options)
+        options["error_messages"] = messages
+        super().__init__(**options)
 
 
 class Str(_Exact, serializers.CharField):
@@ -93,7 +94,7 @@ class Str(_Exact, serializers.CharField):
 
     wire = "string_type"
     expected = "Enter text as a JSON string."
-    default_error_messages: ClassVar = _TEXT_MESSAGES
+    default_error_messages: ClassVar[dict[str, Any]] = _TEXT_MESSAGES
 
     def __init__(self, **options: Any) -> None:
         super().__init__(trim_whitespace=False, **options)
@@ -144,7 +145,7 @@ class QueryText(_Typed, serializers.CharField):
     """Text of the query string; an empty one is text like any other."""
 
     expected = "Enter text."
-    default_error_messages: ClassVar = _TEXT_MESSAGES
+    default_error_messages: ClassVar[dict[str, Any]] = _TEXT_MESSAGES
 
     def __init__(self, **options: Any) -> None:
         super().__init__(trim_whitespace=False, allow_blank=True, **options)
@@ -221,7 +222,9 @@ class Inputs(serializers.Serializer[Any]):
     `whole` says that a PATCH with them writes all, so that it needs all required keys.
     """
 
-    default_error_messages: ClassVar = {"invalid": "Send a JSON object."}
+    default_error_messages: ClassVar[dict[str, Any]] = {
+        "invalid": "Send a JSON object."
+    }
 
     whole: ClassVar[bool] = False
 
