@@ -130,7 +130,7 @@ def render_confirmed_rows(
     *,
     announcement: str,
 ) -> HttpResponse:
-    """Return the rows confirmed together; `announcement` is announced."""
+    """Return the rows confirmed together; `announcement` is read out."""
     positions = {row.position for row in rows}
     state = _state(request, review_id)
     return render_page(
