@@ -403,13 +403,13 @@ def test_how_far_the_reading_is_can_be_seen_meanwhile(user, monkeypatch, run):
     monkeypatch.setattr(staging, "_TELL_EVERY", 2)
     job = start(user, lines(*(beat(minute, 60) for minute in range(6))))
     seen = []
-    touch = imports._touch
+    touch = imports._write_progress
 
     def look(job, **changes):
         touch(job, **changes)
         seen.append((job.status, job.rows_read, job.percent))
 
-    monkeypatch.setattr(imports, "_touch", look)
+    monkeypatch.setattr(imports, "_write_progress", look)
     run(job)
 
     assert seen == [
