@@ -55,7 +55,7 @@ class RangeBar(NamedTuple):
 def compute_range_bar(
     value: float, *, low: float | None, high: float | None
 ) -> RangeBar | None:
-    """Lay out a range bar RANGE_BAR_WIDTH wide, for pages and for papers.
+    """Compute a range bar of RANGE_BAR_WIDTH, for pages and documents.
 
     Zones have fixed widths and each is its own linear scale, so the normal zone lines
     up down a whole table whatever the units. A missing bound drops its side; without

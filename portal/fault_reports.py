@@ -35,7 +35,7 @@ def report_faults(dsn: str) -> None:
 
 
 def options() -> dict[str, Any]:
-    """What the library is told; a dictionary so that a test sends by the same."""
+    """Build the library's options; a test passes the same to its own client."""
     return {
         "include_local_variables": False,
         "max_request_body_size": "never",

@@ -1,4 +1,4 @@
-"""What every answer tells a browser beside its content and its content policy.
+"""Security headers of every response, besides the content security policy.
 
 Django's own middleware sends the rest (HSTS, nosniff, referrer, opener, frames). Must
 not be here: headers of one page.

@@ -473,7 +473,6 @@ SPECTACULAR_SETTINGS = {
     "TITLE": "Assay API",
     "VERSION": "1",
     "DESCRIPTION": "Health data and lab testing. Enumerations may gain values.",
-    "EXTERNAL_DOCS": {"url": "/docs/", "description": "Guides and reference"},
     "OAS_VERSION": "3.1.1",
     "SERVE_AUTHENTICATION": [],
     "SERVE_PERMISSIONS": [],

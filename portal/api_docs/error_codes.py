@@ -148,7 +148,7 @@ def _reached(modules: _Modules) -> Iterator[tuple[_Module, ast.AST, list[ast.AST
 def _find(
     node: ast.expr, module: _Module, modules: _Modules
 ) -> tuple[_Module, str] | None:
-    """The part that a name or `module.name` stands for, if it is one of ours."""
+    """Find the definition of a name or `module.name` in Assay's own modules."""
     match node:
         case ast.Name(id=name):
             if name in module.parts:

@@ -82,7 +82,7 @@ def _render(request: TenantRequest, card: OverviewCard) -> SafeString:
 
 
 def _events(request: TenantRequest) -> OverviewPart:
-    """What was told lately, for those who read it."""
+    """List the event types sent most recently, for members who may read events."""
     if not request.rights.allow(Area.WEBHOOKS):
         return OverviewPart()
     types = count_recent_event_types(tenant=request.tenant, among=EVENTS)

@@ -35,7 +35,7 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Lines under one heading; `key` tells its ids from those of other groups."""
+    """Lines under one heading; `key` keeps its IDs apart from other groups."""
 
     key: str
     title: str

@@ -1,4 +1,4 @@
-"""The doors of the server: every URL with a parameter, by who guards it.
+"""List the endpoints of the server: every URL with a parameter, by guard.
 
 Told by the URL conf alone, so that a new one is among them by existing. The suite and
 `manage.py isolation_report` sweep the same. Must not be here: who knocks, or with what.

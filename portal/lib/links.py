@@ -1,4 +1,4 @@
-"""Absolute links to pages of ours: they begin with PUBLIC_URL, whoever asks.
+"""Build absolute links to pages of this server, always from PUBLIC_URL.
 
 Must not be here: which page a link leads to.
 """
@@ -26,7 +26,7 @@ def public_host() -> str:
 
 
 def is_own_page(url: str) -> bool:
-    """Whether a redirect may lead to `url`: a path of ours, or a link by PUBLIC_URL."""
+    """Return whether a redirect may lead to `url`: a path here, or below PUBLIC_URL."""
     parts = urlsplit(settings.PUBLIC_URL)
     return url_has_allowed_host_and_scheme(
         url, allowed_hosts={parts.netloc}, require_https=parts.scheme == "https"

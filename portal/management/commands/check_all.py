@@ -135,7 +135,7 @@ def lint_templates(step: Step) -> bool:
 
 
 def audit(_step: Step) -> bool:
-    """Return whether what we depend on has no weakness that a release has mended."""
+    """Return whether no dependency has a weakness that a release fixes."""
     return audit_dependencies()
 
 
