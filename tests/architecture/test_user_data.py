@@ -79,9 +79,9 @@ def plant(tenant, alice, word):
     uploaded = planter.rows[ReportFile].stored_as
     store_picture(uploaded, 1, PictureSize.FULL, word.encode())
     order = planter.rows[Order]
-    drop = DropFolder.of(tenant=tenant, lab=order.lab, account=None)
-    drop.put(f"new-{order.pk}.hl7", word.encode())
-    drop.put(f"ack-{len(word)}.hl7", f"{word} {order.sample_id}".encode())
+    drop = DropFolder.for_account(tenant=tenant, lab=order.lab, account=None)
+    drop.write_file(f"new-{order.pk}.hl7", word.encode())
+    drop.write_file(f"ack-{len(word)}.hl7", f"{word} {order.sample_id}".encode())
     return user
 
 
