@@ -182,7 +182,7 @@ _BY_UNIT: dict[str, float] = {
     "Hz": 512.0,
 }
 _BY_FORMAT = {"uuid": _ID, "date": "2026-03-02", "date-time": _MOMENT}
-_FIRST_OF = re.compile(r"Among others: ([^,.]+)")
+_FIRST_OF = re.compile(r"Known values: ([^,.]+)")
 _PLAIN: dict[str, Any] = {
     "string": "example",
     "integer": 12,

@@ -16,7 +16,7 @@ from rest_framework.serializers import ModelSerializer
 
 from accounts.models import Member, Membership, Team
 from accounts.states import Role
-from portal.isolation.doors import fill, list_named_views
+from portal.isolation.doors import fill_route, list_named_views
 from portal.lib.api.fields import Inputs
 from reports.models import ReportFile
 from tests.architecture.source import PACKAGES
@@ -90,12 +90,12 @@ def test_no_page_takes_what_another_site_posts(
 
     taken = {
         path: status
-        for path in [*(fill(route, samples) for route in PAGES), *plain]
+        for path in [*(fill_route(route, samples) for route in PAGES), *plain]
         if (status := browser.post(path, {"a": "b"}).status_code) != FORGED
     }
     # The API knows keys alone: a browser's session is nobody there.
     keyless = {
-        browser.post(fill(route, samples), {}).status_code
+        browser.post(fill_route(route, samples), {}).status_code
         for route in (*API, *MANAGEMENT)
     }
 

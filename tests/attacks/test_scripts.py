@@ -15,7 +15,7 @@ from psycopg import sql
 from accounts.models import AuditEntry, Member, Membership
 from accounts.operations.audit import record_change
 from accounts.states import Role
-from portal.isolation.doors import fill, list_named_views
+from portal.isolation.doors import fill_route, list_named_views
 from portal.lib.registry import encrypted_tables
 from tests.architecture.source import PACKAGES
 from tests.architecture.test_strangers import (  # noqa: F401 - samples is a fixture
@@ -192,7 +192,7 @@ def test_no_stored_text_becomes_a_tag_on_any_page(
 
     ran, showed, failed = [], [], []
     for route in PAGES:
-        path = fill(route, samples)
+        path = fill_route(route, samples)
         reply = alice_web.get(path)
         if reply.status_code >= 500:
             failed.append(path)

@@ -27,7 +27,7 @@ def pages(tenant: Any) -> Iterator[str]:
     from accounts.models import Membership
     from accounts.queries import api_keys
     from labs.models import Order
-    from portal.isolation.doors import doors, fill, parameters
+    from portal.isolation.doors import fill_route, list_endpoints, list_parameters
     from reports.models import ParsingJob
     from users.models import User
 
@@ -45,9 +45,9 @@ def pages(tenant: Any) -> Iterator[str]:
         "api_key_id": key.id if key else None,
     }
     known = {name: str(value) for name, value in samples.items() if value}
-    for route in doors().pages:
-        if parameters(route) <= known.keys():
-            yield fill(route, known)
+    for route in list_endpoints().pages:
+        if list_parameters(route) <= known.keys():
+            yield fill_route(route, known)
 
 
 def milliseconds(

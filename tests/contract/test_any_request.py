@@ -45,7 +45,7 @@ STUFFING = dict.fromkeys(
     ),
     PLANTED,
 )
-WORDS = re.compile(r"(?:Any case of|Among others): ([^.]+)")
+WORDS = re.compile(r"(?:Any case of|Known values): ([^.]+)")
 
 
 @pytest.fixture(params=list(Environment), ids=str)

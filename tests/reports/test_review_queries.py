@@ -25,7 +25,7 @@ from tests.factories.reports import (
     make_review,
 )
 from tests.factories.users import make_user
-from tests.reports.desk import NORA, OTTO, ref_of, rows_of, working
+from tests.reports.desk import NORA, OTTO, ref_of, rows_of, tenant_and_actor
 
 pytestmark = pytest.mark.django_db
 CRITICAL = make_parsed_result(interpretation=Interpretation.CRITICAL)
@@ -91,7 +91,7 @@ def test_a_decided_row_needs_nobody(user):
     report = make_parsed(results=(CRITICAL,))
     review = make_review(user=user, report=report, claimed_by=NORA)
 
-    confirm_row(**working(review), ref=ref_of(review))
+    confirm_row(**tenant_and_actor(review), ref=ref_of(review))
 
     assert Review.objects.for_tenant(user.tenant).get().flagged == 0
 

@@ -165,7 +165,9 @@ class ApiSchema(AutoSchema):
         if origin is Literal:
             return {**self._schema_of(type(inner[0])), "enum": list(inner)}
         if origin is Annotated:
-            note = "Among others: " + ", ".join(inner[1].values) + ". May gain values."
+            note = (
+                "Known values: " + ", ".join(inner[1].values) + ". More may be added."
+            )
             return {**self._schema_of(inner[0]), "description": note}
         if origin in (Union, types.UnionType):
             schemas = [self._schema_of(each) for each in inner]

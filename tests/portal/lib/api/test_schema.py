@@ -119,7 +119,7 @@ def body_of(reply):
 def test_a_shape_becomes_a_component(document):
     shape = document["components"]["schemas"]["Whole"]
     part = {"$ref": "#/components/schemas/Part"}
-    note = "Among others: red, blue. May gain values."
+    note = "Known values: red, blue. More may be added."
 
     assert shape["description"] == "A whole."
     assert shape["properties"] == {
