@@ -32,7 +32,8 @@ def test_a_view_is_saved_opens_the_list_and_is_deleted(visit, alice, alice_tenan
         here = views.get_by_role("link", name="Gone wrong")
         expect(here).to_have_attribute("aria-current", "true")
 
-        page.get_by_label("Report groups").get_by_role("link", name="All").click()
+        groups = page.get_by_label("Filter reports by status")
+        groups.get_by_role("link", name="All").click()
         expect(rows).to_have_count(3)
         expect(page.get_by_role("link", name="Save view")).to_have_count(0)
         page.goto(LIST)

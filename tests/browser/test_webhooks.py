@@ -74,7 +74,7 @@ def test_an_admin_finds_why_an_endpoint_fails_and_replays_what_it_missed(
         page.go_back()
 
         page.get_by_role("link", name="Replay matching events").click()
-        expect(page.get_by_text("3 events")).to_be_visible()
+        expect(page.get_by_text("3 events", exact=True)).to_be_visible()
         page.get_by_role("button", name="Replay 3").click()
         expect(page.get_by_text("Sending the first event.")).to_be_visible()
         send(endpoint)
