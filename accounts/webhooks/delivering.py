@@ -199,17 +199,17 @@ class Deliverer:
         self._unrecorded.append(AttemptOutcome(lease, outcome, wait))
         self._awake.set()
         is_last = len(self._tasks) == 1 and not self._queues[lease.endpoint]
-        # Half of what is claimed: the other half is in flight while these are told.
+        # Half of what is leased: the other half is in flight while these are recorded.
         if len(self._unrecorded) >= max(FEW, len(self._leased) // 2) or is_last:
             self._many.set()
 
     async def _record_outcomes(self, connection: psycopg.AsyncConnection[Any]) -> None:
         while batch := self._unrecorded[:RECORDED_AT_ONCE]:
             await record_outcomes(connection, batch)
-            # Only now: what could not be told is told again.
+            # Only now: an outcome that could not be recorded is recorded again.
             del self._unrecorded[: len(batch)]
-            for told in batch:
-                self._leased.pop(told.lease.delivery, None)
+            for outcome in batch:
+                self._leased.pop(outcome.lease.delivery, None)
         if unsent := list(self._unsent):
             await claims.release_leases(connection, unsent)
             del self._unsent[: len(unsent)]

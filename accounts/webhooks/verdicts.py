@@ -48,13 +48,13 @@ _LOCK = """
 SELECT id FROM webhooks_delivery WHERE id = ANY(%(deliveries)s) ORDER BY id FOR UPDATE
 """
 
-# An attempt is told whatever became of the lease: it was made. One that is there was
+# An attempt is recorded whatever became of the lease: it was made. One that exists was
 # written by a commit whose confirmation was lost. Only the holder of the lease moves
-# the delivery, so that a late worker changes nothing. What is given up is told in turn,
-# but not of that event itself: an endpoint that is down would be told so for ever.
+# the delivery, so that a late worker changes nothing. A delivery that was given up
+# sends an event, but not about that event itself: that would never end.
 _RECORD = """
-WITH told AS (
-    SELECT * FROM jsonb_to_recordset(%(told)s::jsonb) AS t(
+WITH tries AS (
+    SELECT * FROM jsonb_to_recordset(%(tries)s::jsonb) AS t(
         delivery bigint, lease bigint, status text, wait_s float8, succeeded bool,
         started_at float8, url text, sent_timestamp bigint, signature text, code int,
         fault text, address text, headers jsonb, body text, body_is_cut bool,
@@ -68,29 +68,30 @@ WITH told AS (
         (tenant_id, delivery_id, endpoint_id, number, is_manual, succeeded, started_at,
          url, sent_timestamp, signature, code, fault, address, headers, body,
          body_is_cut, dns_ms, connect_ms, first_byte_ms, total_ms)
-    SELECT d.tenant_id, d.id, d.endpoint_id, d.attempts + 1, d.lane = 1, told.succeeded,
-        to_timestamp(told.started_at), told.url, told.sent_timestamp, told.signature,
-        told.code, told.fault, told.address, told.headers, decode(told.body, 'base64'),
-        told.body_is_cut, told.dns_ms, told.connect_ms, told.first_byte_ms,
-        told.total_ms
-    FROM told JOIN webhooks_delivery AS d ON d.id = told.delivery
+    SELECT d.tenant_id, d.id, d.endpoint_id, d.attempts + 1, d.lane = 1,
+        tries.succeeded, to_timestamp(tries.started_at), tries.url,
+        tries.sent_timestamp, tries.signature, tries.code, tries.fault, tries.address,
+        tries.headers, decode(tries.body, 'base64'),
+        tries.body_is_cut, tries.dns_ms, tries.connect_ms, tries.first_byte_ms,
+        tries.total_ms
+    FROM tries JOIN webhooks_delivery AS d ON d.id = tries.delivery
 ), moved AS (
     UPDATE webhooks_delivery AS d
-    SET attempts = d.attempts + 1, last_code = told.code, last_fault = told.fault,
-        status = CASE WHEN mine THEN told.status ELSE d.status END,
+    SET attempts = d.attempts + 1, last_code = tries.code, last_fault = tries.fault,
+        status = CASE WHEN mine THEN tries.status ELSE d.status END,
         step = CASE WHEN mine THEN d.step + 1 ELSE d.step END,
-        due_at = CASE WHEN mine AND told.wait_s IS NOT NULL
-            THEN now() + make_interval(secs => told.wait_s) ELSE d.due_at END,
-        finished_at = CASE WHEN mine AND told.status <> 'pending' THEN now()
+        due_at = CASE WHEN mine AND tries.wait_s IS NOT NULL
+            THEN now() + make_interval(secs => tries.wait_s) ELSE d.due_at END,
+        finished_at = CASE WHEN mine AND tries.status <> 'pending' THEN now()
             ELSE d.finished_at END,
         lease = CASE WHEN mine THEN NULL ELSE d.lease END,
         leased_until = CASE WHEN mine THEN NULL ELSE d.leased_until END
-    FROM told
+    FROM tries
     JOIN LATERAL (
-        SELECT held.lease = told.lease AND held.status = 'pending' AS mine
-        FROM webhooks_delivery AS held WHERE held.id = told.delivery
+        SELECT held.lease = tries.lease AND held.status = 'pending' AS mine
+        FROM webhooks_delivery AS held WHERE held.id = tries.delivery
     ) AS held ON true
-    WHERE d.id = told.delivery
+    WHERE d.id = tries.delivery
     RETURNING d.id, d.status, mine, d.event_type
 )
 SELECT id FROM moved
@@ -169,21 +170,21 @@ class AttemptOutcome(NamedTuple):
 
 
 async def record_outcomes(
-    connection: AsyncConnection[Any], told: Sequence[AttemptOutcome]
+    connection: AsyncConnection[Any], tries: Sequence[AttemptOutcome]
 ) -> None:
     """Record attempts, delivery status and endpoint health in one transaction.
 
     One transaction: a message that is given up and the event that says so exist
     together. Source: Contract 8.5, 8.2 (message.attempt.exhausted).
     """
-    health = _health(told)
+    health = _health(tries)
     async with connection.transaction(), connection.cursor(row_factory=dict_row) as do:
         await do.execute(_LOCK_ENDPOINTS, health)
-        await do.execute(_LOCK, {"deliveries": [t.lease.delivery for t in told]})
+        await do.execute(_LOCK, {"deliveries": [t.lease.delivery for t in tries]})
         await do.execute(
             _RECORD,
             {
-                "told": orjson.dumps([_as_json(t) for t in told]).decode(),
+                "tries": orjson.dumps([_as_json(t) for t in tries]).decode(),
                 "failed": DeliveryStatus.FAILED,
                 "exhausted": ATTEMPT_EXHAUSTED,
             },
@@ -199,16 +200,16 @@ async def record_outcomes(
                 await do.execute(EMIT, _exhausted(row))
 
 
-def _as_json(told: AttemptOutcome) -> dict[str, Any]:
-    outcome = told.outcome
+def _as_json(attempt: AttemptOutcome) -> dict[str, Any]:
+    outcome = attempt.outcome
     return {
-        "delivery": told.lease.delivery,
-        "lease": told.lease.token,
-        "status": told.status,
-        "wait_s": told.wait_s,
+        "delivery": attempt.lease.delivery,
+        "lease": attempt.lease.token,
+        "status": attempt.status,
+        "wait_s": attempt.wait_s,
         "succeeded": outcome.fault is None,
         "started_at": outcome.started_at,
-        "url": told.lease.url,
+        "url": attempt.lease.url,
         "sent_timestamp": outcome.sent_timestamp,
         "signature": outcome.signature,
         "code": outcome.code,
@@ -231,10 +232,10 @@ def _storable(text: str) -> str:
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
-def _health(told: Sequence[AttemptOutcome]) -> dict[str, Any]:
+def _health(tries: Sequence[AttemptOutcome]) -> dict[str, Any]:
     well: dict[int, bool] = {}
     gone: dict[int, bool] = {}
-    for each in told:
+    for each in tries:
         endpoint = each.lease.endpoint
         well[endpoint] = well.get(endpoint, False) or each.outcome.fault is None
         gone[endpoint] = gone.get(endpoint, False) or each.outcome.is_gone

@@ -117,7 +117,7 @@ def run(
         print(f"  answers to {what:11} {status:10} {count:6}")
     for name, count in sorted(installation.exits.items()):
         print(f"  ended by itself and was started again: {name}, {count} x")
-    print(f"  count_unanswered to the end: {count_unanswered(teams)}")
+    print(f"  unanswered to the end: {count_unanswered(teams)}")
     print(f"longest answer {traffic.longest[0]:.1f} s, to {traffic.longest[1]}")
     print(f"{time.monotonic() - began:.0f} s in all, seed {seed}")
     faults += [example for line in lines for example in line.examples]

@@ -33,7 +33,7 @@ WITH turn AS MATERIALIZED (
         | ((%(tenant)s::bigint & {TENANT_MASK}) << 40)
         | ((last_value - CASE WHEN is_called THEN 0 ELSE 1 END) & {FLOOR_MASK}))
     FROM webhooks_event_id_seq
-), told AS (
+), given AS (
     SELECT * FROM unnest(%(message_ids)s::text[], %(types)s::text[], %(bodies)b::text[])
         WITH ORDINALITY AS t(message_id, event_type, body, place)
 ), made AS (
@@ -41,7 +41,7 @@ WITH turn AS MATERIALIZED (
         (tenant_id, message_id, event_type, user_uuid, client_user_id, body, created_at)
     SELECT %(tenant)s::bigint, message_id, event_type, %(user_uuid)s::uuid,
         %(client_user_id)s::text, body, %(at)s::timestamptz
-    FROM turn CROSS JOIN told ORDER BY place
+    FROM turn CROSS JOIN given ORDER BY place
     RETURNING id, message_id, event_type
 ), sent AS (
     INSERT INTO webhooks_delivery

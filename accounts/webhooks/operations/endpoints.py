@@ -129,17 +129,17 @@ def change_endpoint(*, endpoint: Endpoint, actor: Actor, **changes: Any) -> Endp
         "filter_types": _read_filter_types,
     }
     endpoint = _lock(endpoint)
-    told: dict[str, list[Any]] = {}
+    changed: dict[str, list[Any]] = {}
     for name, read in readers.items():
         if name not in changes:
             continue
         old, new = getattr(endpoint, name), read(changes[name])
         if old != new:
             setattr(endpoint, name, new)
-            told[name] = [old, new]
+            changed[name] = [old, new]
     disabled = changes.get("disabled")
     if disabled is not None and disabled != (endpoint.disabled_at is not None):
-        told["disabled"] = [not disabled, disabled]
+        changed["disabled"] = [not disabled, disabled]
         endpoint.disabled_at = timezone.now() if disabled else None
         endpoint.disabled_by = DisabledBy.MEMBER if disabled else ""
         if disabled:
@@ -147,10 +147,10 @@ def change_endpoint(*, endpoint: Endpoint, actor: Actor, **changes: Any) -> Endp
         else:
             endpoint.first_failed_at = endpoint.failing_since = None
             endpoint.warned_percent = 0
-    if told:
+    if changed:
         endpoint.updated_at = timezone.now()
         endpoint.save()
-        _record(endpoint, actor, "change_endpoint", told)
+        _record(endpoint, actor, "change_endpoint", changed)
     return endpoint
 
 

@@ -88,11 +88,13 @@ def list_endpoints_sent_to(
         "endpoint__url",
         "status",
     )
-    told: dict[str, list[EndpointDelivery]] = {}
+    found: dict[str, list[EndpointDelivery]] = {}
     for key, endpoint, says, url, status in sent.order_by("pk").values_list(*columns):
         name = says or urlsplit(url).hostname or ""
-        told.setdefault(names[key], []).append(EndpointDelivery(endpoint, name, status))
-    return told
+        found.setdefault(names[key], []).append(
+            EndpointDelivery(endpoint, name, status)
+        )
+    return found
 
 
 def list_user_events(

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from accounts.models import Tenant
 
-# The time that rates are told of.
+# The time that rates cover.
 LATELY = timedelta(hours=24)
 # Ours: under this share of good attempts an endpoint is called degraded,
 DEGRADED_UNDER = 0.95
@@ -199,12 +199,12 @@ def count_outcomes_by_hour(
     One query for all. What waits for its first attempt counts nowhere.
     """
     keys = [endpoint.pk for endpoint in endpoints]
-    told = {key: [Hour()] * hours for key in keys}
+    counted = {key: [Hour()] * hours for key in keys}
     inputs = {"endpoints": keys, "hours": hours, "now": timezone.now()}
     for key, ago, delivered, retried, failed in rows.fetch_rows(_HOURS, inputs):
         if ago < hours:
-            told[key][hours - 1 - ago] = Hour(delivered, retried, failed)
-    return told
+            counted[key][hours - 1 - ago] = Hour(delivered, retried, failed)
+    return counted
 
 
 def build_situation(endpoint: Endpoint, health: Health) -> Situation:

@@ -68,12 +68,12 @@ class Command(BaseCommand):
                 ) from None
 
     async def _listen(self, listener: Listener, port: int) -> None:
-        told = asyncio.Event()
+        stopping = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, told.set)
+            asyncio.get_running_loop().add_signal_handler(number, stopping.set)
         runner = await serve(listener.app(), port=port)
         try:
-            await told.wait()
+            await stopping.wait()
         finally:
             await runner.cleanup()
 
