@@ -55,9 +55,9 @@ class PortalConfig(AppConfig):
         self._register_retention_rules()
         drop_dead_connections_on_request()
         if settings.SENTRY_DSN:
-            from portal.fault_reports import report_faults
+            from portal.fault_reports import start_error_reporting
 
-            report_faults(settings.SENTRY_DSN)
+            start_error_reporting(settings.SENTRY_DSN)
         if settings.SLOW_QUERY_MS:
             from portal.lib.slow_queries import watch_connections
 

@@ -30,13 +30,13 @@ class BackupNote(models.Model):
 
 
 @transaction.atomic
-def note_backup() -> None:
+def record_backup_time() -> None:
     """Note that a backup was made just now."""
     BackupNote.objects.all().delete()
     BackupNote().save(force_insert=True)
 
 
-def last_backup_at() -> datetime | None:
+def find_last_backup_time() -> datetime | None:
     """Return when the last backup was made, None if none is known of."""
     noted: datetime | None = BackupNote.objects.aggregate(last=models.Max("made_at"))[
         "last"

@@ -29,8 +29,8 @@ from django.utils import timezone
 from psycopg import sql
 
 from portal.lib import encryption, storage
-from portal.lib.embedded.base import data_root
-from portal.lib.embedded.programs import find_programs, server_account
+from portal.lib.embedded.base import embedded_postgres_data_folder
+from portal.lib.embedded.programs import find_postgres_account, find_postgres_programs
 from portal.lib.tenancy import ALL_TENANTS, across_tenants
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Manifest:
     files: dict[str, str]
 
 
-def back_up(out: IO[bytes]) -> Manifest:
+def create_backup(out: IO[bytes]) -> Manifest:
     """Write a backup while the server goes on working.
 
     The database is one snapshot. Files are copied after it: a row's file is stored
@@ -102,7 +102,7 @@ def back_up(out: IO[bytes]) -> Manifest:
     return manifest
 
 
-def restore(given: IO[bytes], *, without_keys: bool = False) -> Manifest:
+def restore_backup(given: IO[bytes], *, without_keys: bool = False) -> Manifest:
     """Fill an empty database and empty folders from a backup, then migrate.
 
     Everything is read and checked before anything is written; rows are counted before
@@ -240,7 +240,12 @@ def _run(program: str, *given: str) -> None:
 
 def _program(name: str) -> str:
     if not settings.DATABASE_URL:
-        return str(find_programs(data_root(), server_account()) / name)
+        return str(
+            find_postgres_programs(
+                embedded_postgres_data_folder(), find_postgres_account()
+            )
+            / name
+        )
     found = shutil.which(name)
     if found is None:
         raise BackupFailed(f"{name} is not on the path; install PostgreSQL's client")

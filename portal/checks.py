@@ -59,7 +59,7 @@ def check_allowed_hosts(**_: Any) -> list[CheckMessage]:
 
 
 @register(Tags.compatibility)
-def check_oura(**_: Any) -> list[CheckMessage]:
+def check_oura_settings(**_: Any) -> list[CheckMessage]:
     """OURA_PORTAL is one we know, and the application's id has its secret."""
     found: list[CheckMessage] = []
     if settings.OURA_PORTAL not in {"developer", "cloud"}:
@@ -82,7 +82,7 @@ def check_oura(**_: Any) -> list[CheckMessage]:
 
 
 @register(Tags.compatibility)
-def check_proxies(**_: Any) -> list[CheckMessage]:
+def check_trusted_proxies(**_: Any) -> list[CheckMessage]:
     """TRUSTED_PROXIES are networks: one that is not read would trust nobody."""
     try:
         for each in settings.TRUSTED_PROXIES:
@@ -99,7 +99,7 @@ def check_proxies(**_: Any) -> list[CheckMessage]:
 
 
 @register(Tags.compatibility)
-def check_call_limits(**_: Any) -> list[CheckMessage]:
+def check_api_rate_limits(**_: Any) -> list[CheckMessage]:
     """Limits and days of the API's calls are not negative."""
     names = ("API_CALLS_PER_KEY", "API_CALLS_PER_ADDRESS", "API_CALL_LOG_DAYS")
     return [
@@ -110,7 +110,7 @@ def check_call_limits(**_: Any) -> list[CheckMessage]:
 
 
 @register(Tags.compatibility)
-def check_scanner(**_: Any) -> list[CheckMessage]:
+def check_upload_scanner(**_: Any) -> list[CheckMessage]:
     """UPLOAD_SCANNER is a scanner that we know, at an address."""
     address = scanner_address()
     if not settings.UPLOAD_SCANNER or (
@@ -154,7 +154,7 @@ def check_storage_url(**_: Any) -> list[CheckMessage]:
 
 
 @register(Tags.security, deploy=True)
-def check_public_url_is_secure(**_: Any) -> list[CheckMessage]:
+def check_public_url_is_https(**_: Any) -> list[CheckMessage]:
     """Production is reached over https."""
     if settings.HTTPS:
         return []

@@ -30,7 +30,7 @@ TIMEOUT_S = 60
 IGNORED: Mapping[str, str] = {}
 
 
-def audit_dependencies() -> bool:
+def has_no_overdue_advisory() -> bool:
     """Whether no advisory is overdue: one with a fix, older than GRACE, not IGNORED.
 
     Each is printed whatever it is. Where OSV can't be asked that is said, and passes: a
@@ -52,7 +52,7 @@ def audit_dependencies() -> bool:
         return True
     overdue = 0
     for advisory in found:
-        verdict = judge(advisory, now=timezone.now())
+        verdict = classify_advisory(advisory, now=timezone.now())
         overdue += verdict == "overdue"
         of = advisory["dependency"]
         fixes = ", ".join(advisory["fix_versions"]) or "no release"
@@ -63,7 +63,7 @@ def audit_dependencies() -> bool:
     return not overdue
 
 
-def judge(advisory: Mapping[str, Any], *, now: datetime) -> str:
+def classify_advisory(advisory: Mapping[str, Any], *, now: datetime) -> str:
     """`ignored`, `unfixed`, `new` or `overdue`; only the last fails."""
     if advisory["id"] in IGNORED:
         return "ignored"

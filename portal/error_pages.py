@@ -36,7 +36,7 @@ def _answer(
     return HttpResponse(page, status=status)
 
 
-def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+def show_bad_request_page(request: HttpRequest, exception: Exception) -> HttpResponse:
     """400."""
     return _answer(
         request,
@@ -46,17 +46,17 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     )
 
 
-def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+def show_forbidden_page(request: HttpRequest, exception: Exception) -> HttpResponse:
     """403."""
     return _answer(request, 403, "not_allowed", "You don't have access to this.")
 
 
-def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+def show_not_found_page(request: HttpRequest, exception: Exception) -> HttpResponse:
     """404."""
     return _answer(request, 404, "not_found", "Not found.")
 
 
-def fault(request: HttpRequest) -> HttpResponse:
+def show_server_error_page(request: HttpRequest) -> HttpResponse:
     """500; 503 where a service or the database is away, or it had no more time."""
     error = sys.exc_info()[1]
     if isinstance(error, Unavailable):

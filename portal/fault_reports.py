@@ -23,7 +23,7 @@ _KEPT = {
 }
 
 
-def report_faults(dsn: str) -> None:
+def start_error_reporting(dsn: str) -> None:
     """Begin to report, in this process. Raises: ImproperlyConfigured: no library."""
     try:
         import sentry_sdk
@@ -31,20 +31,20 @@ def report_faults(dsn: str) -> None:
         raise ImproperlyConfigured(
             "SENTRY_DSN is set, but not its library: uv sync --group sentry"
         ) from None
-    sentry_sdk.init(dsn=dsn, **options())
+    sentry_sdk.init(dsn=dsn, **build_error_reporting_options())
 
 
-def options() -> dict[str, Any]:
+def build_error_reporting_options() -> dict[str, Any]:
     """Build the library's options; a test passes the same to its own client."""
     return {
         "include_local_variables": False,
         "max_request_body_size": "never",
         "max_breadcrumbs": 0,
-        "before_send": strip,
+        "before_send": remove_health_data_from_error_report,
     }
 
 
-def strip(event: Event, _hint: Hint) -> Event:
+def remove_health_data_from_error_report(event: Event, _hint: Hint) -> Event:
     """Take out of a report whatever may hold health data or a secret."""
     kept: dict[str, Any] = {k: v for k, v in event.items() if k in _KEPT}
     for raised in kept.get("exception", {}).get("values", []):

@@ -37,7 +37,7 @@ class Rotation:
     unreadable: int = 0
 
 
-def rotate_encryption(*, check_only: bool = False) -> Iterator[Rotation]:
+def reencrypt_stored_secrets(*, check_only: bool = False) -> Iterator[Rotation]:
     """Put every stored secret under the newest key, table by table.
 
     In batches of BATCH rows, each a transaction of its own, so that a run that was cut

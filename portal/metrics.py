@@ -121,7 +121,7 @@ class _Collector:
 
 @never_cache
 @require_safe
-def metrics(request: HttpRequest) -> HttpResponse:
+def show_prometheus_metrics(request: HttpRequest) -> HttpResponse:
     """The figures in Prometheus' text format, for who sends METRICS_TOKEN as bearer.
 
     Anybody else finds nothing here (404).

@@ -84,13 +84,15 @@ class OperatorsSite(UnfoldAdminSite):
         return list(super().get_urls())
 
     def extra_urls(self) -> list[URLPattern]:
-        from portal.isolation.page import show_isolation
+        from portal.isolation.page import show_isolation_reports
         from users.admin import list_providers
 
         return [
-            path("doctor/", self.admin_view(show_health), name="doctor"),
+            path("doctor/", self.admin_view(show_health_checks), name="doctor"),
             path("providers/", self.admin_view(list_providers), name="providers"),
-            path("isolation/", self.admin_view(show_isolation), name="isolation"),
+            path(
+                "isolation/", self.admin_view(show_isolation_reports), name="isolation"
+            ),
         ]
 
     def login(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
@@ -116,11 +118,11 @@ class OperatorsSite(UnfoldAdminSite):
                 self.register(model, ReadOnlyAdmin)
 
 
-def show_health(request: HttpRequest) -> TemplateResponse:
+def show_health_checks(request: HttpRequest) -> TemplateResponse:
     """Return what `manage.py doctor` says, from where this page is served."""
-    from portal.health import run_all_checks
+    from portal.health import run_all_health_checks
 
-    looked = run_all_checks()
+    looked = run_all_health_checks()
     return TemplateResponse(
         request,
         "admin/doctor.html",

@@ -126,7 +126,7 @@ TEMPLATES = [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
-                "portal.home.shell.shell",
+                "portal.home.shell.team_shell_context",
             ],
         },
     },

@@ -8,9 +8,9 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from labs.web.requisition_link import download_by_link
-from portal.api_docs.document import api_document
+from portal.api_docs.document import show_openapi_document
 from portal.health import healthz, readyz
-from portal.metrics import metrics
+from portal.metrics import show_prometheus_metrics
 from users.api.logos import logo
 
 # Swagger's page styles itself inline and draws its icons as data.
@@ -18,10 +18,10 @@ api_docs = csp_update(
     {"style-src": ["'self'", "'unsafe-inline'"], "img-src": ["'self'", "data:"]}
 )(SpectacularSwaggerSplitView.as_view(url_name="api-schema"))
 
-handler400 = "portal.error_pages.bad_request"
-handler403 = "portal.error_pages.forbidden"
-handler404 = "portal.error_pages.not_found"
-handler500 = "portal.error_pages.fault"
+handler400 = "portal.error_pages.show_bad_request_page"
+handler403 = "portal.error_pages.show_forbidden_page"
+handler404 = "portal.error_pages.show_not_found_page"
+handler500 = "portal.error_pages.show_server_error_page"
 
 urlpatterns = [
     path("v1/org/", include("accounts.webhooks.api.v1.urls")),
@@ -33,7 +33,7 @@ urlpatterns = [
     path("v2/", include("users.api.v2.urls")),
     path("v3/", include("labs.api.v3.urls")),
     path("lab_report/v1/", include("reports.api.v1.urls")),
-    path("api/schema/", api_document, name="api-schema"),
+    path("api/schema/", show_openapi_document, name="api-schema"),
     path("api/docs/", api_docs, name="api-docs"),
     path("api/docs/", include("portal.api_docs.urls")),
     path("api/docs/", include("accounts.webhooks.web.docs_urls")),
@@ -43,7 +43,7 @@ urlpatterns = [
     path("requisition/", download_by_link, name="requisition_link"),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
-    path("metrics", metrics, name="metrics"),
+    path("metrics", show_prometheus_metrics, name="metrics"),
     path("admin/", admin.site.urls),
     path("", include("accounts.web.urls")),
     path("", include("portal.home.urls")),

@@ -18,6 +18,6 @@ bound_statements()
 start_call_log()
 
 
-def stop() -> None:
+def flush_before_exit() -> None:
     """Write what this process still holds in memory; it is about to end."""
     flush_call_log()

@@ -26,7 +26,7 @@ _made: list[bytes] = []
 
 
 @require_safe
-def api_document(_request: HttpRequest) -> HttpResponse:
+def show_openapi_document(_request: HttpRequest) -> HttpResponse:
     """Answer the OpenAPI document of all calls, as YAML.
 
     Depends on nothing that a request says. Errors: 503 `busy` with Retry-After while

@@ -56,7 +56,7 @@ class _Module:
 
 
 @cache
-def error_codes() -> tuple[ErrorCode, ...]:
+def list_api_error_codes() -> tuple[ErrorCode, ...]:
     """All codes of the API, in order of the alphabet. Reads the source once."""
     modules = _Modules()
     statuses: dict[str, set[int]] = {}

@@ -7,7 +7,7 @@ from django.urls import path
 from portal.api_docs import views
 
 urlpatterns = [
-    path("start/", views.start, name="api-docs-start"),
-    path("errors/", views.errors, name="api-docs-errors"),
-    path("changes/", views.changes, name="api-docs-changes"),
+    path("start/", views.show_api_quick_start, name="api-docs-start"),
+    path("errors/", views.show_api_error_codes, name="api-docs-errors"),
+    path("changes/", views.show_api_changelog, name="api-docs-changes"),
 ]

@@ -14,7 +14,7 @@ from django.conf import settings
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from portal.api_docs.error_codes import error_codes
+from portal.api_docs.error_codes import list_api_error_codes
 from portal.lib.api.errors import CONTRACT_TYPES
 
 if TYPE_CHECKING:
@@ -42,23 +42,25 @@ class Change:
 
 
 @require_safe
-def start(request: HttpRequest) -> HttpResponse:
+def show_api_quick_start(request: HttpRequest) -> HttpResponse:
     """Show how to go from a key to samples read back, in two languages."""
-    examples = [(slug, name, read_example(slug)) for slug, name in EXAMPLES.items()]
+    examples = [
+        (slug, name, read_quick_start_example(slug)) for slug, name in EXAMPLES.items()
+    ]
     context = {
         "here": "start",
         "examples": examples,
         "environment_code": ENVIRONMENT.format(address=settings.PUBLIC_URL),
-        "typed_client_code": read_example("typed_client"),
+        "typed_client_code": read_quick_start_example("typed_client"),
     }
     return render(request, "portal/docs/start.html", context)
 
 
 @require_safe
-def errors(request: HttpRequest) -> HttpResponse:
+def show_api_error_codes(request: HttpRequest) -> HttpResponse:
     """List the error codes; `q` keeps those whose code or sentence contains it."""
     wanted = request.GET.get("q", "").strip()[:QUERY_MAX_LENGTH]
-    found = [each for each in error_codes() if _fits(each, wanted.lower())]
+    found = [each for each in list_api_error_codes() if _fits(each, wanted.lower())]
     context = {
         "here": "errors",
         "codes": found,
@@ -69,21 +71,23 @@ def errors(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def changes(request: HttpRequest) -> HttpResponse:
+def show_api_changelog(request: HttpRequest) -> HttpResponse:
     """List what the API gained, changed and lost, newest first."""
-    days = [(on, list(each)) for on, each in groupby(read_changes(), lambda c: c.on)]
+    days = [
+        (on, list(each)) for on, each in groupby(read_api_changelog(), lambda c: c.on)
+    ]
     context = {"here": "changes", "days": days}
     return render(request, "portal/docs/changes.html", context)
 
 
 @cache
-def read_example(slug: str) -> str:
+def read_quick_start_example(slug: str) -> str:
     """Return an example of the quick start by its slug."""
     return (HERE / "examples" / f"{slug}.txt").read_text()
 
 
 @cache
-def read_changes() -> tuple[Change, ...]:
+def read_api_changelog() -> tuple[Change, ...]:
     """Return the changes of `changes.json`, newest first."""
     return tuple(
         Change(

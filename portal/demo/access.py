@@ -27,7 +27,9 @@ PASSWORD_GROUPS = 4
 PASSWORD_GROUP_LENGTH = 4
 
 
-def ensure_access(*, teams: DemoTeams, kept: DemoNotes, address: str) -> DemoNotes:
+def ensure_demo_sign_ins_and_api_keys(
+    *, teams: DemoTeams, kept: DemoNotes, address: str
+) -> DemoNotes:
     """Make the sign-ins of owner and operator and the API keys work, and return them.
 
     A lost password or key is replaced, and the key it replaces revoked.

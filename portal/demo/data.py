@@ -19,7 +19,10 @@ from accounts.models import Member, Membership, Team
 from accounts.operations.teams import add_member, create_team
 from accounts.states import Environment, Role
 from portal.demo.models import DemoData
-from portal.demo.webhooks import register_receiver, send_all_events_to_receiver
+from portal.demo.webhooks import (
+    register_demo_webhook_receiver,
+    subscribe_demo_receiver_to_all_events,
+)
 from portal.lib.actor import Actor
 from portal.lib.registry import DemoPerson, DemoScene, demo_loaders
 from portal.lib.tenancy import across_tenants, acting_for
@@ -143,7 +146,7 @@ TEAMS: dict[str, tuple[str, tuple[DemoUser, ...]]] = {
 }
 
 
-def ignore_progress(_step: str) -> None:
+def discard_demo_progress(_step: str) -> None:
     """Print nothing for a step of the loading: nobody watches a job."""
 
 
@@ -155,7 +158,7 @@ def load_demo_data(
     *,
     webhooks_port: int = 0,
     bare: bool = False,
-    report: Callable[[str], None] = ignore_progress,
+    report: Callable[[str], None] = discard_demo_progress,
 ) -> DemoTeams:
     """Create the two teams, their owner, users, sources and reports where missing.
 
@@ -172,7 +175,7 @@ def load_demo_data(
             )
             owner = _owner(team)
             if slug == COLLEAGUES_TEAM:
-                load_colleagues(team)
+                create_demo_members(team)
             sandbox = team.tenants.select_related("team").get(
                 environment=Environment.SANDBOX
             )
@@ -181,17 +184,17 @@ def load_demo_data(
                 tenant=sandbox, defaults={"loaded_at": timezone.now()}
             )
             if webhooks_port:
-                register_receiver(
+                register_demo_webhook_receiver(
                     tenant=sandbox, port=webhooks_port, fails=slug == FAILING_TEAM
                 )
             if not bare:
-                load_people(
+                create_demo_users(
                     tenant=sandbox,
                     people=people,
                     are_ours=True,
                     report=partial(_report_part, report, name),
                 )
-            send_all_events_to_receiver(tenant=sandbox)
+            subscribe_demo_receiver_to_all_events(tenant=sandbox)
         sandboxes.append(sandbox)
     return DemoTeams(owner=owner, sandboxes=tuple(sandboxes))
 
@@ -209,7 +212,7 @@ def _owner(team: Team) -> Member:
     return membership.member
 
 
-def load_colleagues(team: Team) -> None:
+def create_demo_members(team: Team) -> None:
     """Put a member in each role into a team, where one is missing.
 
     Source: Ours: the page of members shows what each role may do.
@@ -222,13 +225,13 @@ def load_colleagues(team: Team) -> None:
             add_member(team=team, actor=ACTOR, email=email, name=name, roles=[role])
 
 
-def load_people(
+def create_demo_users(
     *,
     tenant: Tenant,
     people: Sequence[DemoUser],
     prefix: str = "",
     are_ours: bool = False,
-    report: Callable[[str], None] = ignore_progress,
+    report: Callable[[str], None] = discard_demo_progress,
 ) -> None:
     """Create the users that are missing, then let each app add its data to them.
 

@@ -32,15 +32,15 @@ class DemoNotes:
     operator_password: str = ""
 
 
-def notes_path() -> Path:
+def demo_credentials_path() -> Path:
     """Return the path of the notes."""
     return Path(settings.VAR_DIR) / "demo.json"
 
 
-def read_notes() -> DemoNotes:
+def read_demo_credentials() -> DemoNotes:
     """Return the notes of the last run, empty ones if the file is missing or bad."""
     try:
-        kept = json.loads(notes_path().read_text())
+        kept = json.loads(demo_credentials_path().read_text())
         return DemoNotes(
             address=str(kept["address"]),
             email=str(kept["email"]),
@@ -54,17 +54,17 @@ def read_notes() -> DemoNotes:
         return DemoNotes()
 
 
-def write_notes(notes: DemoNotes) -> None:
+def write_demo_credentials(notes: DemoNotes) -> None:
     """Replace the notes in one step, readable by their owner only."""
-    _write(notes_path(), json.dumps(asdict(notes), indent=2) + "\n")
+    _write(demo_credentials_path(), json.dumps(asdict(notes), indent=2) + "\n")
 
 
-def delete_notes() -> None:
+def delete_demo_credentials() -> None:
     """Delete the notes, so that the next run creates new passwords and keys."""
-    notes_path().unlink(missing_ok=True)
+    demo_credentials_path().unlink(missing_ok=True)
 
 
-def load_or_create_secret_key() -> str:
+def load_or_create_demo_secret_key() -> str:
     """Return the key that signs sessions; it is created once and outlives restarts."""
     path = Path(settings.VAR_DIR) / "demo-secret-key"
     try:

@@ -25,18 +25,18 @@ from django.core.management import call_command
 from django.db import OperationalError, connection
 
 from portal.demo import notes
-from portal.demo.access import ensure_access
+from portal.demo.access import ensure_demo_sign_ins_and_api_keys
 from portal.demo.hosts import list_machine_hosts
 from portal.demo.processes import DemoProcess
-from portal.demo.webhooks import HOST, find_port, webhook_log_path
+from portal.demo.webhooks import HOST, demo_webhook_log_path, find_free_receiver_port
 from portal.health import (
     check_database,
     check_database_version,
-    check_deliverer,
+    check_webhook_deliverer,
     check_worker,
 )
 from portal.lib.embedded import server
-from portal.lib.embedded.base import data_root
+from portal.lib.embedded.base import embedded_postgres_data_folder
 from portal.lib.embedded.programs import ServerUnavailable
 from portal.server import STOP_S
 
@@ -114,7 +114,7 @@ def run_demo(options: DemoOptions, *, say: Callable[[str], None]) -> None:
             signal.signal(asked, signal.SIG_IGN)
         for process in reversed(processes):
             process.stop()
-        server.leave_all()
+        server.leave_all_embedded_postgres()
 
 
 def _prepare(
@@ -138,12 +138,15 @@ def _prepare(
         from portal.demo.data import load_demo_data
 
         _apply_environment(_build_environment(options))
-        kept = notes.read_notes()
+        kept = notes.read_demo_credentials()
         port = 0
         if HOST in settings.WEBHOOK_LOCAL_HOSTS:
-            port = find_port(kept=kept.webhooks_port, beside=options.port) or 0
+            port = (
+                find_free_receiver_port(kept=kept.webhooks_port, beside=options.port)
+                or 0
+            )
         _start(processes, _serving_processes(options, webhooks_port=port))
-        granted = ensure_access(
+        granted = ensure_demo_sign_ins_and_api_keys(
             teams=load_demo_data(
                 webhooks_port=port, bare=options.bare, report=progress
             ),
@@ -151,7 +154,7 @@ def _prepare(
             address=options.address,
         )
         granted = replace(granted, webhooks_port=port)
-        notes.write_notes(granted)
+        notes.write_demo_credentials(granted)
     if port:
         _wait_for_receiver(port)
     progress("Starting the worker and the webhook deliverer")
@@ -240,11 +243,13 @@ def _reset() -> None:
             " of DATABASE_URL yourself."
         )
     try:
-        server.forget_data(cluster=server.DEMO, root=data_root())
+        server.delete_postgres_data(
+            cluster=server.DEMO, root=embedded_postgres_data_folder()
+        )
     except ServerUnavailable as error:
         raise DemoRefused(str(error)) from None
-    notes.delete_notes()
-    webhook_log_path().unlink(missing_ok=True)
+    notes.delete_demo_credentials()
+    demo_webhook_log_path().unlink(missing_ok=True)
     uploads = Path(settings.UPLOADS_DIR)
     if uploads.is_relative_to(settings.VAR_DIR):
         shutil.rmtree(uploads, ignore_errors=True)
@@ -276,7 +281,7 @@ def _serving_processes(
     if not webhooks_port:
         return [web]
     listener = _command("listen", "--port", str(webhooks_port))
-    listener += ["--output", str(webhook_log_path())]
+    listener += ["--output", str(demo_webhook_log_path())]
     receiver = DemoProcess("receiver", listener, environment, RECEIVER_STOP_TIMEOUT_S)
     return [receiver, web]
 
@@ -311,7 +316,9 @@ def _child_environment(options: DemoOptions) -> dict[str, str]:
     """Build the environment variables of the child processes."""
     database = (
         settings.DATABASE_URL
-        or server.start_server(cluster=server.DEMO, root=data_root()).url()
+        or server.start_embedded_postgres(
+            cluster=server.DEMO, root=embedded_postgres_data_folder()
+        ).url()
     )
     return {**_build_environment(options), "DATABASE_URL": database}
 
@@ -327,7 +334,7 @@ def _build_environment(options: DemoOptions) -> dict[str, str]:
         "ALLOWED_HOSTS": ",".join(
             sorted(f"[{host}]" if ":" in host else host for host in hosts)
         ),
-        "SECRET_KEY": notes.load_or_create_secret_key(),
+        "SECRET_KEY": notes.load_or_create_demo_secret_key(),
         "STATICFILES_COLLECTED": "false",
         "LOG_LEVEL": "WARNING",
         "WEBHOOK_LOCAL_HOSTS": HOST,
@@ -360,7 +367,7 @@ def _readiness(options: DemoOptions) -> str:
 
     /readyz is asked last, as each of its refusals is an error in the log.
     """
-    for check in (check_worker, check_deliverer):
+    for check in (check_worker, check_webhook_deliverer):
         if not (found := check()).ok:
             return found.sentence
     client = http.client.HTTPConnection(
@@ -380,7 +387,7 @@ def _readiness(options: DemoOptions) -> str:
 def _welcome(granted: notes.DemoNotes) -> str:
     width = max(len(slug) for slug in granted.api_keys)
     keys = [f"    {slug:{width}}  {key}" for slug, key in granted.api_keys.items()]
-    webhooks = [f"  Webhooks of both teams are logged in {webhook_log_path()}", ""]
+    webhooks = [f"  Webhooks of both teams are logged in {demo_webhook_log_path()}", ""]
     return "\n".join(
         [
             "",
@@ -399,7 +406,8 @@ def _welcome(granted: notes.DemoNotes) -> str:
             *keys,
             "",
             *(webhooks if granted.webhooks_port else ()),
-            f"These details are kept in {notes.notes_path()}. Press Ctrl-C to stop.",
+            f"These details are kept in {notes.demo_credentials_path()}."
+            " Press Ctrl-C to stop.",
             "",
         ]
     )

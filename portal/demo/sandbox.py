@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Tenant
 from accounts.operations.audit import record_change
-from portal.demo.data import ACTOR, TEAMS, load_people
+from portal.demo.data import ACTOR, TEAMS, create_demo_users
 from portal.demo.models import DemoData
 from portal.lib.errors import DomainError, NotAllowed, NotFound
 from portal.lib.jobs import enqueue
@@ -88,23 +88,23 @@ def request_demo_data_removal(*, tenant: Tenant, actor: Actor) -> DemoData:
     return demo
 
 
-def load_demo_sandbox(*, tenant_pk: int) -> None:
+def load_requested_demo_data(*, tenant_pk: int) -> None:
     """Load the requested demo data, in the worker; safe to repeat."""
     tenant = _tenant(tenant_pk)
     demo = find_demo_data(tenant=tenant)
     if demo is None or demo.loaded_at is not None:
         return
-    load_people(tenant=tenant, people=PEOPLE, prefix=PREFIX)
-    finish_loading(tenant_pk=tenant_pk)
+    create_demo_users(tenant=tenant, people=PEOPLE, prefix=PREFIX)
+    mark_demo_loading_finished(tenant_pk=tenant_pk)
 
 
-def finish_loading(*, tenant_pk: int) -> None:
+def mark_demo_loading_finished(*, tenant_pk: int) -> None:
     """Mark the loading as finished, also after a run that failed."""
     rows = DemoData.objects.for_tenant(_tenant(tenant_pk)).filter(loaded_at=None)
     rows.update(loaded_at=timezone.now())
 
 
-def remove_demo_sandbox(*, tenant_pk: int) -> None:
+def erase_demo_users(*, tenant_pk: int) -> None:
     """Erase the demo users, in the worker; safe to repeat."""
     tenant = _tenant(tenant_pk)
     demo = find_demo_data(tenant=tenant)
@@ -115,7 +115,7 @@ def remove_demo_sandbox(*, tenant_pk: int) -> None:
     demo.delete()
 
 
-def finish_removal(*, tenant_pk: int) -> None:
+def allow_demo_removal_again(*, tenant_pk: int) -> None:
     """Allow the removal to be requested again after a run that failed."""
     rows = DemoData.objects.for_tenant(_tenant(tenant_pk))
     rows.update(removal_asked_at=None)

@@ -20,7 +20,7 @@ from collections.abc import Callable
 PR_SET_PDEATHSIG = 1
 
 
-def main(command: list[str]) -> int:
+def run_command_until_input_ends(command: list[str]) -> int:
     """Run a command until it ends, or until standard input does; return its code."""
     child = subprocess.Popen(  # noqa: S603 - the command line demo made
         command,
@@ -63,4 +63,4 @@ def _kill_group(group: int) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run_command_until_input_ends(sys.argv[1:]))

@@ -33,7 +33,7 @@ AT_FIRST = ["daily.data.menstrual_cycle.", "lab_report.", "labtest.", "provider.
 FAILING_TYPES = ["lab_report."]
 
 
-def find_port(*, kept: int, beside: int) -> int | None:
+def find_free_receiver_port(*, kept: int, beside: int) -> int | None:
     """Find a free port for the webhook receiver: the last run's, else one nearby.
 
     Never `beside`, the port of the web server, which has yet to take it. None where
@@ -44,16 +44,17 @@ def find_port(*, kept: int, beside: int) -> int | None:
     return next((port for port in wanted if _is_free(port)), None)
 
 
-def webhook_log_path() -> Path:
+def demo_webhook_log_path() -> Path:
     """Return the file in which the receiver logs what it receives."""
     return Path(settings.VAR_DIR) / "webhooks.log"
 
 
-def register_receiver(*, tenant: Tenant, port: int, fails: bool) -> None:
+def register_demo_webhook_receiver(*, tenant: Tenant, port: int, fails: bool) -> None:
     """Make the tenant's endpoints post to the receiver, where they do not yet.
 
-    A new one gets some types only, until `send_all_events_to_receiver`: the demo's data
-    is about to be loaded. `fails` adds one that never succeeds, for its diagnosis.
+    A new one gets some types only, until `subscribe_demo_receiver_to_all_events`: the
+    demo's data is about to be loaded. `fails` adds one that never succeeds, for its
+    diagnosis.
     """
     _register(tenant, WORKS, f"http://{HOST}:{port}/{tenant.team.slug}", types=AT_FIRST)
     if fails:
@@ -62,7 +63,7 @@ def register_receiver(*, tenant: Tenant, port: int, fails: bool) -> None:
         )
 
 
-def send_all_events_to_receiver(*, tenant: Tenant) -> None:
+def subscribe_demo_receiver_to_all_events(*, tenant: Tenant) -> None:
     """Subscribe the receiver to every event type, unless its types were changed."""
     for endpoint in list_endpoints(tenant):
         if endpoint.description == WORKS and endpoint.filter_types == AT_FIRST:

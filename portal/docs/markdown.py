@@ -88,7 +88,7 @@ def render_markdown(text: str, *, resolve: Callable[[str], str | None]) -> Rende
     )
 
 
-def make_anchor(text: str) -> str:
+def make_heading_anchor(text: str) -> str:
     """Return the anchor of a heading, as GitHub makes it."""
     return re.sub(r"[^\w\- ]", "", text.lower()).replace(" ", "-")
 
@@ -115,7 +115,7 @@ def _mark_headings(tokens: Sequence[Token]) -> list[Heading]:
         if opening.type != "heading_open":
             continue
         text = _plain(inline)
-        anchor = make_anchor(text)
+        anchor = make_heading_anchor(text)
         seen[anchor] = seen.get(anchor, 0) + 1
         if seen[anchor] > 1:
             anchor = f"{anchor}-{seen[anchor] - 1}"

@@ -36,7 +36,7 @@ class Page:
     @property
     def path(self) -> Path:
         """Return the file of the page."""
-        return (docs_folder() / self.source).resolve()
+        return (find_docs_folder() / self.source).resolve()
 
     @property
     def url(self) -> str:
@@ -52,16 +52,16 @@ class Kind:
     pages: tuple[Page, ...]
 
 
-def docs_folder() -> Path:
+def find_docs_folder() -> Path:
     """Return the folder of the documentation."""
     return Path(settings.BASE_DIR) / "docs"
 
 
 @cache
-def list_kinds() -> tuple[Kind, ...]:
+def list_docs_pages_by_kind() -> tuple[Kind, ...]:
     """Return all pages by kind, in the order of docs/index.md."""
     kinds: list[tuple[str, list[Page]]] = []
-    for line in (docs_folder() / "index.md").read_text().splitlines():
+    for line in (find_docs_folder() / "index.md").read_text().splitlines():
         if match := _KIND.fullmatch(line):
             kinds.append((match[1], []))
         elif match := _ENTRY.fullmatch(line):
@@ -72,14 +72,16 @@ def list_kinds() -> tuple[Kind, ...]:
 
 
 @cache
-def list_pages() -> dict[str, Page]:
+def list_docs_pages() -> dict[str, Page]:
     """Return all pages by slug, in order."""
-    return {page.slug: page for kind in list_kinds() for page in kind.pages}
+    return {
+        page.slug: page for kind in list_docs_pages_by_kind() for page in kind.pages
+    }
 
 
-def find_neighbors(page: Page) -> tuple[Page | None, Page | None]:
+def find_neighboring_docs_pages(page: Page) -> tuple[Page | None, Page | None]:
     """Return the pages before and after a page."""
-    pages = list(list_pages().values())
+    pages = list(list_docs_pages().values())
     index = pages.index(page)
     return (
         pages[index - 1] if index else None,
@@ -87,7 +89,7 @@ def find_neighbors(page: Page) -> tuple[Page | None, Page | None]:
     )
 
 
-def render_page(page: Page) -> Rendered:
+def render_docs_page(page: Page) -> Rendered:
     """Return a page as HTML, rendered again when its file has changed."""
     return _render(page, page.path.stat().st_mtime_ns)
 
@@ -112,7 +114,7 @@ def _resolve_link(page: Page, target: str) -> str | None:
     source = posixpath.normpath(posixpath.join(posixpath.dirname(page.source), path))
     if source == "index.md":
         return reverse("docs")
-    found = list_pages().get(_make_slug(source))
+    found = list_docs_pages().get(_make_slug(source))
     if found is None:
         return None
     return f"{found.url}#{anchor}" if anchor else found.url

@@ -40,7 +40,7 @@ class Variable:
     text: str
 
 
-def read_variables() -> list[Variable]:
+def list_environment_variables() -> list[Variable]:
     """Return the variables of `.env.example`, in its order.
 
     Variables on consecutive lines share the comment above them.
@@ -71,7 +71,7 @@ def read_variables() -> list[Variable]:
     return found
 
 
-def build_environment() -> str:
+def build_environment_reference() -> str:
     """Return docs/reference/environment.md."""
     lines = [
         *("# Environment variables", "", GENERATED, ""),
@@ -79,7 +79,9 @@ def build_environment() -> str:
         "not set. The file `.env.example` lists all of them with their defaults; copy "
         "it to `.env` for Docker Compose, or to `/etc/assay/assay.env` for systemd.",
     ]
-    for section, variables in groupby(read_variables(), lambda each: each.section):
+    for section, variables in groupby(
+        list_environment_variables(), lambda each: each.section
+    ):
         lines += ["", f"## {section}"]
         for variable in variables:
             lines += ["", f"### {', '.join(f'`{name}`' for name in variable.names)}"]
@@ -107,7 +109,7 @@ def _as_markdown(text: str) -> str:
     return "".join(marked)
 
 
-def list_own_commands() -> list[tuple[str, str]]:
+def list_management_commands() -> list[tuple[str, str]]:
     """Return (app, name) of each management command of this project, by name."""
     return sorted(
         ((app, name) for name, app in get_commands().items() if app in OUR_APPS),
@@ -115,12 +117,12 @@ def list_own_commands() -> list[tuple[str, str]]:
     )
 
 
-def build_parser(app: str, name: str) -> ArgumentParser:
+def build_command_parser(app: str, name: str) -> ArgumentParser:
     """Return the argument parser of a command."""
     return load_command_class(app, name).create_parser("manage.py", name)
 
 
-def build_commands() -> str:
+def build_commands_reference() -> str:
     """Return docs/reference/commands.md."""
     lines = [
         *("# Commands", "", GENERATED, ""),
@@ -129,8 +131,8 @@ def build_commands() -> str:
         "`docker compose run --rm web NAME`. Every command also has the options of "
         "Django, such as `--help` and `--traceback`.",
     ]
-    for app, name in list_own_commands():
-        parser = build_parser(app, name)
+    for app, name in list_management_commands():
+        parser = build_command_parser(app, name)
         lines += ["", f"## `{name}`", "", _escape(parser.description or "")]
         if name in DJANGO_COMMANDS:
             continue
@@ -207,7 +209,7 @@ Each resource of health data has up to three event types:
 carries no data; read it through the API."""
 
 
-def build_events() -> str:
+def build_events_reference() -> str:
     """Return docs/reference/events.md."""
     single: list[str] = []
     resources: dict[str, set[str]] = {}
@@ -233,20 +235,20 @@ def build_events() -> str:
 
 
 REFERENCES: dict[str, Callable[[], str]] = {
-    "environment": build_environment,
-    "commands": build_commands,
-    "events": build_events,
+    "environment": build_environment_reference,
+    "commands": build_commands_reference,
+    "events": build_events_reference,
 }
 
 
-def reference_path(name: str) -> Path:
+def reference_docs_path(name: str) -> Path:
     """Return where a generated reference is committed."""
     return Path(settings.BASE_DIR) / "docs" / "reference" / f"{name}.md"
 
 
-def list_outdated() -> dict[Path, str]:
+def list_outdated_references() -> dict[Path, str]:
     """Return the generated references that are not current, with their new text."""
-    built = {reference_path(name): build() for name, build in REFERENCES.items()}
+    built = {reference_docs_path(name): build() for name, build in REFERENCES.items()}
     return {
         path: text
         for path, text in built.items()

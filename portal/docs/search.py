@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from django.utils.html import conditional_escape, format_html, format_html_join
 
-from portal.docs.pages import list_pages, render_page
+from portal.docs.pages import list_docs_pages, render_docs_page
 
 if TYPE_CHECKING:
     from django.utils.safestring import SafeString
@@ -59,7 +59,7 @@ def search_docs(query: str) -> list[Result]:
 
 
 def _list_entries() -> tuple[_Entry, ...]:
-    pages = list_pages().values()
+    pages = list_docs_pages().values()
     return _index(tuple((page, page.path.stat().st_mtime_ns) for page in pages))
 
 
@@ -74,7 +74,7 @@ def _index(pages: tuple[tuple[Page, int], ...]) -> tuple[_Entry, ...]:
             section.text.lower(),
         )
         for page, _ in pages
-        for section in render_page(page).sections
+        for section in render_docs_page(page).sections
     )
 
 

@@ -7,7 +7,7 @@ from django.urls import path
 from portal.docs import views
 
 urlpatterns = [
-    path("", views.front, name="docs"),
-    path("search/", views.search, name="docs-search"),
-    path("<path:page_slug>/", views.page, name="docs-page"),
+    path("", views.show_docs_index, name="docs"),
+    path("search/", views.show_docs_search_results, name="docs-search"),
+    path("<path:page_slug>/", views.show_docs_page, name="docs-page"),
 ]

@@ -27,8 +27,8 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 from accounts.webhooks.queries.deliverers import measure_deliverer_silence_s
-from portal.health.audit import check_audit
-from portal.health.files import check_backup, check_disk, check_storage
+from portal.health.audit import check_audit_log_integrity
+from portal.health.files import check_backup_age, check_disk_space, check_upload_storage
 from portal.health.findings import Finding
 from portal.lib.api.json import MEDIA_TYPE, dump_json
 from portal.lib.jobs import HEARTBEAT_TIMEOUT_SECONDS
@@ -154,7 +154,7 @@ def check_worker() -> Finding:
     return Finding(True, f"A worker reported {age_s:.0f} s ago.")
 
 
-def check_deliverer() -> Finding:
+def check_webhook_deliverer() -> Finding:
     """Check that a webhook deliverer is running."""
     remedy = "Start one with `manage.py deliver_webhooks`, with the same DATABASE_URL."
     silence_s = measure_deliverer_silence_s()
@@ -172,7 +172,7 @@ def check_deliverer() -> Finding:
     return Finding(True, "A webhook deliverer is running.")
 
 
-def check_clock() -> Finding:
+def check_database_clock() -> Finding:
     """This machine and the database agree on the time."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
@@ -186,7 +186,7 @@ def check_clock() -> Finding:
     )
 
 
-def check_mail() -> Finding:
+def check_mail_server() -> Finding:
     """Mail can leave, or goes to files where no server is named."""
     try:
         backend = get_connection(timeout=MAIL_TIMEOUT_S)
@@ -279,7 +279,7 @@ def check_encryption_keys() -> Finding:
     return Finding(True, f"Secrets are encrypted with the first of {len(keys)} keys.")
 
 
-def check_debug() -> Finding:
+def check_debug_is_off() -> Finding:
     """Nobody is shown tracebacks, which hold what the code had in hand."""
     if not settings.DEBUG:
         return Finding(True, "DEBUG is off.")
@@ -292,7 +292,7 @@ def check_debug() -> Finding:
     )
 
 
-def check_extensions() -> Finding:
+def check_database_extensions() -> Finding:
     """Check that the database has the required extensions."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT extname FROM pg_extension")
@@ -315,29 +315,29 @@ CHECKS = (
     Check("database", check_database, for_ready=True),
     Check("database_version", check_database_version, needs_database=True),
     Check("database_role", check_database_role, needs_database=True),
-    Check("extensions", check_extensions, needs_database=True),
+    Check("extensions", check_database_extensions, needs_database=True),
     Check("migrations", check_migrations, needs_database=True, for_ready=True),
     Check("worker", check_worker, needs_database=True, for_ready=True),
-    Check("deliverer", check_deliverer, needs_database=True, for_ready=True),
-    Check("clock", check_clock, needs_database=True),
-    Check("mail", check_mail),
-    Check("storage", check_storage),
-    Check("disk", check_disk),
-    Check("backup", check_backup, needs_database=True),
-    Check("audit", check_audit, needs_database=True),
+    Check("deliverer", check_webhook_deliverer, needs_database=True, for_ready=True),
+    Check("clock", check_database_clock, needs_database=True),
+    Check("mail", check_mail_server),
+    Check("storage", check_upload_storage),
+    Check("disk", check_disk_space),
+    Check("backup", check_backup_age, needs_database=True),
+    Check("audit", check_audit_log_integrity, needs_database=True),
     Check("public_url", check_public_url),
     Check("secret_key", check_secret_key),
     Check("encryption_keys", check_encryption_keys),
-    Check("debug", check_debug),
+    Check("debug", check_debug_is_off),
 )
 
 
 SKIPPED = Finding(False, "Skipped: needs the database.")
 
 
-def run_all_checks() -> list[tuple[Check, str, Finding]]:
+def run_all_health_checks() -> list[tuple[Check, str, Finding]]:
     """Run every check in order; return (check, state, finding) for each."""
-    found = dict(run_checks(CHECKS))
+    found = dict(run_health_checks(CHECKS))
     return [
         (check, found[check].state, found[check])
         if check in found
@@ -346,7 +346,7 @@ def run_all_checks() -> list[tuple[Check, str, Finding]]:
     ]
 
 
-def run_checks(checks: tuple[Check, ...]) -> Iterator[tuple[Check, Finding]]:
+def run_health_checks(checks: tuple[Check, ...]) -> Iterator[tuple[Check, Finding]]:
     """Run checks in order; those that need a database that failed are left out."""
     failed: set[str] = set()
     for check in checks:
@@ -370,7 +370,9 @@ def readyz(_request: HttpRequest) -> HttpResponse:
     """200 when database, migrations and workers are well, else 503 with their names."""
     asked = tuple(check for check in CHECKS if check.for_ready)
     failed = [
-        check.name for check, finding in run_checks(asked) if finding.state == "fail"
+        check.name
+        for check, finding in run_health_checks(asked)
+        if finding.state == "fail"
     ]
     if failed:
         return _answer(503, {"status": "failing", "failed": failed})

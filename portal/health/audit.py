@@ -19,7 +19,7 @@ _RECKON = (
 )
 
 
-def check_audit() -> Finding:
+def check_audit_log_integrity() -> Finding:
     """Nothing shows that the audit was changed, as far as can be seen at once."""
     try:
         open_ways = find_unprotected_tables()

@@ -12,7 +12,7 @@ from django.conf import settings
 from django.db import ProgrammingError
 from django.utils import timezone
 
-from portal.backup_notes import last_backup_at
+from portal.backup_notes import find_last_backup_time
 from portal.health.findings import Finding
 from portal.lib.errors import Unavailable
 from portal.lib.storage.address import AddressInvalid
@@ -23,7 +23,7 @@ BACKUP_TOO_OLD = timedelta(days=2)
 _MORE_ROOM = "Add disk space, or shorten the retention times in Settings."
 
 
-def check_storage() -> Finding:
+def check_upload_storage() -> Finding:
     """Uploads can be stored, and in a bucket no stranger reads them."""
     if settings.STORAGE_URL:
         return _check_bucket()
@@ -93,7 +93,7 @@ def _check_bucket() -> Finding:
     return Finding(True, f"Uploads are stored in the bucket {bucket.address}.")
 
 
-def check_disk() -> Finding:
+def check_disk_space() -> Finding:
     """There is room for uploads, or for work on those in a bucket."""
     place = Path(settings.VAR_DIR if settings.STORAGE_URL else settings.UPLOADS_DIR)
     while not place.exists():
@@ -110,13 +110,13 @@ def check_disk() -> Finding:
     return Finding(True, sentence)
 
 
-def check_backup() -> Finding:
+def check_backup_age() -> Finding:
     """Check that a backup was made lately."""
     remedy = (
         "Run `manage.py backup FILE` every day and store the file on another machine."
     )
     try:
-        made_at = last_backup_at()
+        made_at = find_last_backup_time()
     except ProgrammingError:  # no such table before the first migrate
         made_at = None
     if made_at is None:

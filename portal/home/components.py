@@ -101,7 +101,7 @@ class ExampleForm(forms.Form):
 
 
 @require_GET
-def components(request: TenantRequest) -> HttpResponse:
+def show_component_gallery(request: TenantRequest) -> HttpResponse:
     """Every part in one place, with its states; nobody but operators sees it."""
     if not request.member.is_staff:
         raise Http404

@@ -50,7 +50,7 @@ def sandbox_only(
 @require_GET
 @sandbox_only
 @require_right(Area.TEAM, write=True)
-def demo_page(request: TenantRequest) -> HttpResponse:
+def show_demo_data_page(request: TenantRequest) -> HttpResponse:
     """What demo data is, and the button that loads or removes it."""
     return render_page(
         request,
@@ -64,7 +64,7 @@ def demo_page(request: TenantRequest) -> HttpResponse:
 @require_POST
 @sandbox_only
 @require_right(Area.TEAM, write=True)
-def load_demo(request: TenantRequest) -> HttpResponse:
+def start_loading_demo_data(request: TenantRequest) -> HttpResponse:
     """Start loading demo data."""
     return _ask(
         request, lambda: request_demo_data(tenant=request.tenant, actor=request.actor)
@@ -74,7 +74,7 @@ def load_demo(request: TenantRequest) -> HttpResponse:
 @require_POST
 @sandbox_only
 @require_right(Area.TEAM, write=True)
-def remove_demo(request: TenantRequest) -> HttpResponse:
+def start_removing_demo_data(request: TenantRequest) -> HttpResponse:
     """Start removing demo data."""
     return _ask(
         request,

@@ -27,7 +27,7 @@ class Greeting:
     day: str
 
 
-def greet(*, member: Member, team: Team, now: datetime) -> Greeting:
+def greet_member(*, member: Member, team: Team, now: datetime) -> Greeting:
     """Greet a member by name, by the clock of their own zone or else their team's."""
     there = now.astimezone(ZoneInfo(member.time_zone or team.time_zone))
     if there.hour < _NOON:

@@ -51,7 +51,7 @@ class Overview:
     poll_seconds: int
 
 
-def gather_overview(request: TenantRequest) -> Overview:
+def build_team_overview(request: TenantRequest) -> Overview:
     """Ask every app, and put together what the member's roles read.
 
     Source: Ours (design guide): the most urgent first, within it the oldest.

@@ -50,7 +50,7 @@ class Found:
     exact: str | None
 
 
-def search_ids(request: TenantRequest, text: str) -> Found:
+def search_records_by_id(request: TenantRequest, text: str) -> Found:
     """Look for `text` among the ids of everything that the member reads.
 
     The number of queries depends on the kinds of things alone.
@@ -71,13 +71,13 @@ def search_ids(request: TenantRequest, text: str) -> Found:
     )
 
 
-def list_actions(request: TenantRequest) -> list[Option]:
+def list_overview_actions(request: TenantRequest) -> list[Option]:
     """The actions that the overview offers as buttons."""
     allowed = _allowed(request)
     return [_option(request, place) for place in allowed if place.on_overview]
 
 
-def list_commands(request: TenantRequest) -> list[Group]:
+def list_palette_commands(request: TenantRequest) -> list[Group]:
     """Pages, actions and other places that are open to the member."""
     allowed = _allowed(request)
     pages = [_option(request, place) for place in allowed if not place.is_action]
@@ -90,7 +90,7 @@ def list_commands(request: TenantRequest) -> list[Group]:
     return [group for group in groups if group.options]
 
 
-def filter_commands(groups: list[Group], text: str) -> list[Group]:
+def filter_palette_commands(groups: list[Group], text: str) -> list[Group]:
     """Return the lines whose words hold `text`, in any case; for who has no script."""
     wanted = text.strip().lower()
     kept = [
@@ -100,7 +100,7 @@ def filter_commands(groups: list[Group], text: str) -> list[Group]:
     return [group for group in kept if group.options]
 
 
-def count_nav(request: TenantRequest) -> dict[str, NavCount]:
+def count_navigation_badges(request: TenantRequest) -> dict[str, NavCount]:
     """The numbers beside the links of the navigation, by section."""
     counted = {section: count(request) for section, count in nav_counts}
     return {section: found for section, found in counted.items() if found}

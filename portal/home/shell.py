@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
-from portal.home.search import count_nav, list_commands
+from portal.home.search import count_navigation_badges, list_palette_commands
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -27,15 +27,15 @@ class Shell:
     @cached_property
     def nav_counts(self) -> dict[str, NavCount]:
         """The numbers of the navigation, by section."""
-        return count_nav(self._request)
+        return count_navigation_badges(self._request)
 
     @cached_property
     def commands(self) -> list[Group]:
         """What the palette lists before anything is typed."""
-        return list_commands(self._request)
+        return list_palette_commands(self._request)
 
 
-def shell(request: HttpRequest) -> dict[str, Shell]:
+def team_shell_context(request: HttpRequest) -> dict[str, Shell]:
     """Context processor: `shell`, on the pages of a team."""
     if not hasattr(request, "tenant"):
         return {}

@@ -5,22 +5,28 @@ from __future__ import annotations
 from django.urls import include, path
 
 from portal.home import demo_data, views
-from portal.home.components import components
+from portal.home.components import show_component_gallery
 
 urlpatterns = [
-    path("", views.landing, name="landing"),
+    path("", views.redirect_to_last_visited_team, name="landing"),
     path(
         "t/<slug:team_slug>/<slug:environment>/",
         include(
             [
-                path("", views.home, name="home"),
-                path("search/", views.search, name="search"),
-                path("demo-data/", demo_data.demo_page, name="demo_data"),
-                path("demo-data/load/", demo_data.load_demo, name="load_demo_data"),
+                path("", views.show_team_home, name="home"),
+                path("search/", views.show_palette_search_results, name="search"),
+                path("demo-data/", demo_data.show_demo_data_page, name="demo_data"),
                 path(
-                    "demo-data/remove/", demo_data.remove_demo, name="remove_demo_data"
+                    "demo-data/load/",
+                    demo_data.start_loading_demo_data,
+                    name="load_demo_data",
                 ),
-                path("components/", components, name="components"),
+                path(
+                    "demo-data/remove/",
+                    demo_data.start_removing_demo_data,
+                    name="remove_demo_data",
+                ),
+                path("components/", show_component_gallery, name="components"),
             ]
         ),
     ),

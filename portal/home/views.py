@@ -18,14 +18,14 @@ from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.places import find_landing
 from portal.demo.sandbox import find_demo_data
-from portal.home.greeting import greet
-from portal.home.overview import CALM_POLL_S, gather_overview
+from portal.home.greeting import greet_member
+from portal.home.overview import CALM_POLL_S, build_team_overview
 from portal.home.search import (
     MOST_LETTERS,
-    filter_commands,
-    list_actions,
-    list_commands,
-    search_ids,
+    filter_palette_commands,
+    list_overview_actions,
+    list_palette_commands,
+    search_records_by_id,
 )
 from portal.lib.web import render_page, wants_fragment
 from users.queries import user_count
@@ -42,7 +42,7 @@ DEMO_POLL_S = 2
 
 @require_GET
 @login_required
-def landing(request: HttpRequest) -> HttpResponse:
+def redirect_to_last_visited_team(request: HttpRequest) -> HttpResponse:
     """The site's address: on to the last visited place, or say that there is none."""
     tenant = find_landing(request.session, member=cast("Member", request.user))
     if tenant is None:
@@ -51,11 +51,11 @@ def landing(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-def home(request: TenantRequest) -> HttpResponse:
+def show_team_home(request: TenantRequest) -> HttpResponse:
     """A team's first page: its overview, or how to begin where there is no user yet."""
     tenant = request.tenant
     demo = find_demo_data(tenant=tenant) if tenant.is_sandbox else None
-    overview = gather_overview(request) if user_count(tenant=tenant) else None
+    overview = build_team_overview(request) if user_count(tenant=tenant) else None
     if overview is not None:
         record_read(
             tenant=tenant,
@@ -68,11 +68,11 @@ def home(request: TenantRequest) -> HttpResponse:
         request,
         "portal/overview.html",
         fragment="portal/_overview.html",
-        greeting=greet(
+        greeting=greet_member(
             member=request.member, team=request.tenant.team, now=timezone.now()
         ),
         overview=overview,
-        actions=list_actions(request) if overview else [],
+        actions=list_overview_actions(request) if overview else [],
         demo=demo,
         may_change_demo=tenant.is_sandbox
         and request.rights.allow(Area.TEAM, write=True),
@@ -82,10 +82,10 @@ def home(request: TenantRequest) -> HttpResponse:
 
 
 @require_GET
-def search(request: TenantRequest) -> HttpResponse:
+def show_palette_search_results(request: TenantRequest) -> HttpResponse:
     """What the palette finds while one types, or the same as a page of its own."""
     text = request.GET.get("q", "")[: MOST_LETTERS + 1]
-    found = search_ids(request, text)
+    found = search_records_by_id(request, text)
     if found.groups:
         # Never the text: somebody may type a name.
         record_read(
@@ -103,5 +103,7 @@ def search(request: TenantRequest) -> HttpResponse:
         fragment="portal/_palette_groups.html",
         text=text,
         groups=found.groups,
-        commands=filter_commands(list_commands(request), text) if is_page else [],
+        commands=filter_palette_commands(list_palette_commands(request), text)
+        if is_page
+        else [],
     )

@@ -61,7 +61,7 @@ class Endpoints:
     pages: list[str]
 
 
-def list_named_views(
+def list_named_urls(
     resolver: Any = None, prefix: str = "", space: str = ""
 ) -> Iterator[tuple[str, str, Any]]:
     """Return each URL as (route text, name, view)."""
@@ -69,16 +69,16 @@ def list_named_views(
         route = prefix + str(entry.pattern)
         if isinstance(entry, URLResolver):
             inner = f"{entry.namespace}:" if entry.namespace else ""
-            yield from list_named_views(entry, route, space + inner)
+            yield from list_named_urls(entry, route, space + inner)
         elif isinstance(entry, URLPattern):
             yield route, f"{space}{entry.name}", entry.callback
 
 
-def list_endpoints() -> Endpoints:
+def list_endpoints_with_path_parameters() -> Endpoints:
     """Every URL that names something in its path, but those that are open to all."""
     named = [
         route
-        for route, name, _ in list_named_views()
+        for route, name, _ in list_named_urls()
         if PARAMETER.search(route)
         and not route.startswith(ABOVE_TEAMS)
         and name.rpartition(":")[2] not in OPEN
@@ -89,12 +89,12 @@ def list_endpoints() -> Endpoints:
     return Endpoints(api, management, pages)
 
 
-def list_parameters(route: str) -> set[str]:
+def list_route_parameters(route: str) -> set[str]:
     """Return the names in a route."""
     return {a or b for a, b in PARAMETER.findall(route)}
 
 
-def fill_route(route: str, samples: dict[str, str]) -> str:
+def fill_route_parameters(route: str, samples: dict[str, str]) -> str:
     """Put samples into a route; a parameter without one is a KeyError."""
     path = PARAMETER.sub(lambda found: samples[found[1] or found[2]], route)
     return "/" + path.replace("^", "").replace("/?$", "").replace("$", "").replace(

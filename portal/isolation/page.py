@@ -28,7 +28,7 @@ SWEEPS = {
 _SHOWN = 20
 
 
-def show_isolation(request: HttpRequest) -> TemplateResponse:
+def show_isolation_reports(request: HttpRequest) -> TemplateResponse:
     """Show the last isolation report and the earlier ones."""
     last, *before = [*IsolationRun.objects.order_by("-at", "-pk")[:_SHOWN], None]
     return TemplateResponse(

@@ -32,10 +32,10 @@ from accounts.states import Environment, Role, allows
 from portal.isolation.doors import (
     METHODS,
     OF_THE_TEAM,
-    fill_route,
-    list_endpoints,
-    list_named_views,
-    list_parameters,
+    fill_route_parameters,
+    list_endpoints_with_path_parameters,
+    list_named_urls,
+    list_route_parameters,
 )
 from portal.isolation.models import IsolationRun
 from portal.lib.actor import Actor
@@ -134,7 +134,7 @@ class _Call:
     status: int
 
 
-def probe_isolation(
+def probe_tenant_isolation(
     *, tenant: Tenant, report_progress: Callable[[str], None]
 ) -> Findings:
     """Call every endpoint with IDs of this tenant as callers without access.
@@ -163,7 +163,7 @@ def probe_isolation(
         transaction.atomic(),
     ):
         with across_tenants(why="a stranger is made, and ids of the tenant are read"):
-            samples = find_samples(tenant)
+            samples = find_sample_ids(tenant)
             stranger = _make_team()
             visitors = _Callers(stranger, tenant, host)
         report_progress("strangers")
@@ -177,7 +177,7 @@ def probe_isolation(
     return findings
 
 
-def find_tenant(*, environment: str, slug: str = "") -> Tenant | None:
+def find_tenant_to_probe(*, environment: str, slug: str = "") -> Tenant | None:
     """Return the team of this slug there, or else the one with most users."""
     tenants = Tenant.objects.select_related("team").filter(
         environment=environment, team__deleted_at=None
@@ -191,15 +191,15 @@ def find_tenant(*, environment: str, slug: str = "") -> Tenant | None:
     return tenants.first()
 
 
-def report_isolation(
+def create_isolation_report(
     *, tenant: Tenant, report_progress: Callable[[str], None]
 ) -> IsolationRun:
     """Probe isolation with IDs of this tenant and store the report.
 
-    Source: Issue "Trust", 4; as probe_isolation.
+    Source: Issue "Trust", 4; as probe_tenant_isolation.
     """
     began = time.monotonic()
-    found = probe_isolation(tenant=tenant, report_progress=report_progress)
+    found = probe_tenant_isolation(tenant=tenant, report_progress=report_progress)
     old = IsolationRun.objects.order_by("-at").values("pk")[RUNS_KEPT - 1 :]
     IsolationRun.objects.filter(pk__in=list(old.values_list("pk", flat=True))).delete()
     return IsolationRun.objects.create(
@@ -232,7 +232,7 @@ def _commit() -> str:
     return done.stdout.strip()
 
 
-def find_samples(tenant: Tenant) -> dict[str, str]:
+def find_sample_ids(tenant: Tenant) -> dict[str, str]:
     """An id of this tenant for each parameter that it has a row for; newest rows."""
     team = tenant.team
     samples = {
@@ -297,7 +297,7 @@ class _Callers:
 def _probe_as_strangers(
     findings: Findings, visitors: _Callers, samples: dict[str, str]
 ) -> None:
-    found = list_endpoints()
+    found = list_endpoints_with_path_parameters()
     strangers = {
         "a key of another team": visitors.stranger,
         "a key of the other environment": visitors.other_environment,
@@ -326,7 +326,7 @@ def _probe_as_strangers(
     untried: set[str] = set()
     for sweep, routes, clients, right in sweeps:
         for route in routes:
-            if not list_parameters(route) <= samples.keys():
+            if not list_route_parameters(route) <= samples.keys():
                 untried.add(route)
                 continue
             tried.add(route)
@@ -347,7 +347,7 @@ def _probe_as_roles(
     here |= {"team_slug": team.slug, "environment": Environment.SANDBOX.value}
     pages = [
         (route, view.needs)
-        for route, _, view in list_named_views()
+        for route, _, view in list_named_urls()
         if route.startswith("t/<") and hasattr(view, "needs")
     ]
     for role in ROLES:
@@ -362,7 +362,7 @@ def _probe_as_roles(
                 )
                 for area, write in needs
             )
-            if may or not list_parameters(route) <= here.keys():
+            if may or not list_route_parameters(route) <= here.keys():
                 continue
             for knocked in _call_route(client, route, here, ("get", "post")):
                 findings.note("roles", f"the role {role.label}", knocked, {403})
@@ -370,7 +370,7 @@ def _probe_as_roles(
 
 def _probe_tables(findings: Findings, stranger: Team) -> None:
     """What PostgreSQL shows the stranger of fenced tables, asked in plain SQL."""
-    tables = fenced_tables()
+    tables = list_tables_with_row_security()
     with across_tenants(why="the rows that are to be hidden are counted"):
         findings.rows = sum(_count(table) for table in tables)
     outsider = stranger.tenants.get(environment=Environment.PRODUCTION)
@@ -381,7 +381,7 @@ def _probe_tables(findings: Findings, stranger: Team) -> None:
     findings.tables = len(tables)
 
 
-def fenced_tables() -> list[str]:
+def list_tables_with_row_security() -> list[str]:
     """Tables that PostgreSQL itself holds to the tenant of the connection."""
     with connection.cursor() as cursor:
         cursor.execute(_FENCED)
@@ -399,7 +399,7 @@ def _call_route(
     client: Client, route: str, samples: dict[str, str], methods: tuple[str, ...]
 ) -> Iterator[_Call]:
     """Call a door by each method, and undo what each call did."""
-    path = fill_route(route, samples)
+    path = fill_route_parameters(route, samples)
     signed_in = client.cookies.get(settings.SESSION_COOKIE_NAME)
     session = signed_in.value if signed_in else None
     for method in methods:

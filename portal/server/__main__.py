@@ -14,7 +14,7 @@ import uvicorn
 
 from portal.server import STOP_S
 from portal.server.connections import IDLE_S, BoundedConnection
-from portal.server.processes import watch_processes
+from portal.server.processes import detect_dead_web_processes
 
 # How uvicorn serves, whatever it serves.
 OPTIONS: dict[str, Any] = {
@@ -35,7 +35,7 @@ OPTIONS: dict[str, Any] = {
 }
 
 
-def main() -> None:
+def serve_from_command_line() -> None:
     """Parse the command line and serve."""
     parser = argparse.ArgumentParser(prog="portal.server", description=__doc__)
     parser.add_argument("--host", default="127.0.0.1")
@@ -54,7 +54,7 @@ def main() -> None:
         level=options.log_level.upper(),
         format="%(asctime)s %(levelname)s %(name)s %(message)s",
     )
-    watch_processes()
+    detect_dead_web_processes()
     uvicorn.run(
         options.application,
         host=options.host,
@@ -66,4 +66,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    serve_from_command_line()

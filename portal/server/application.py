@@ -19,8 +19,12 @@ from urllib.parse import unquote_to_bytes
 
 import orjson
 
-from portal.server.bodies import BodyRefused, CutOff, read_body
-from portal.server.connections import BoundedConnection, room, sweep
+from portal.server.bodies import BodyRefused, CutOff, receive_request_body
+from portal.server.connections import (
+    BoundedConnection,
+    close_timed_out_connections,
+    room,
+)
 from portal.server.streams import Gone, Stream
 
 if TYPE_CHECKING:
@@ -122,7 +126,7 @@ class Application:
         # In a thread, as Django refuses to touch a database in the loop's own.
         await self.loop.run_in_executor(self.health.pool, self._load)
         self.threads = _Threads(self.size, "web", most_waiting=MOST_WAITING)
-        sweep(self.loop)
+        close_timed_out_connections(self.loop)
         await send({"type": "lifespan.startup.complete"})
         await receive()
         await self.loop.run_in_executor(None, self.stop)
@@ -138,7 +142,7 @@ class Application:
 
         self.handler: Handler = module.application
         self.caller_limit, self.may_send_key = CallerLimit(), CALLER_MAY_SEND
-        self.stop: Callable[[], None] = module.stop
+        self.stop: Callable[[], None] = module.flush_before_exit
         self.folder = str(scratch_folder())
         self.api_prefixes: tuple[str, ...] = settings.API_PREFIXES
         self.size: int = settings.WEB_THREADS
@@ -200,7 +204,7 @@ class Application:
         if is_asked:
             at_most = await may_send(stated)
         try:
-            body, length = await read_body(
+            body, length = await receive_request_body(
                 receive,
                 at_most=at_most,
                 may_send=None if is_asked else may_send,

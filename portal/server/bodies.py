@@ -38,7 +38,7 @@ class CutOff(Exception):
     """The client went away before its body was complete; nobody waits for an answer."""
 
 
-async def read_body(
+async def receive_request_body(
     receive: ASGIReceiveCallable,
     *,
     at_most: int,

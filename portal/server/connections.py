@@ -173,12 +173,12 @@ class BoundedConnection(HttpToolsProtocol):
             self.unsent, self.unsent_since = waiting, now
 
 
-def sweep(loop: asyncio.AbstractEventLoop) -> None:
+def close_timed_out_connections(loop: asyncio.AbstractEventLoop) -> None:
     """Close timed-out connections, now and every SWEEP_S seconds."""
     now = loop.time()
     for connection in tuple(_open):
         connection.close_if_timed_out(now)
-    loop.call_later(SWEEP_S, sweep, loop)
+    loop.call_later(SWEEP_S, close_timed_out_connections, loop)
 
 
 def _make_room(group: str | None) -> bool:

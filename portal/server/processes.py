@@ -22,6 +22,6 @@ class WatchedProcess(multiprocess.Process):
         self.child_conn.close()
 
 
-def watch_processes() -> None:
+def detect_dead_web_processes() -> None:
     """Have uvicorn start such processes."""
     multiprocess.Process = WatchedProcess  # type: ignore[misc]

@@ -14,7 +14,7 @@ from psycopg import sql
 
 from labs.models import CriticalAlert, Order
 from labs.operations.critical import escalate_overdue_alerts
-from portal.isolation.trying import fenced_tables
+from portal.isolation.trying import list_tables_with_row_security
 from portal.lib.tenancy import TenantOwned, acting_for, as_tenant
 from tests.architecture.test_strangers import samples  # noqa: F401 - a fixture
 from tests.factories.accounts import make_tenant
@@ -97,7 +97,9 @@ def refused(why: str) -> Iterator[None]:
 
 @pytest.mark.django_db
 def test_every_tenant_table_has_the_policy_or_says_why_not():
-    assert set(fenced_tables()) == {model._meta.db_table for model in FENCED}
+    assert set(list_tables_with_row_security()) == {
+        model._meta.db_table for model in FENCED
+    }
     # The owner and a superuser would pass: the suite's role is no such one.
     (role,) = rows(
         "SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user"

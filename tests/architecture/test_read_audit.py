@@ -14,7 +14,7 @@ from django.template import loader
 
 from accounts.models import AuditEntry, Membership
 from accounts.states import Role
-from portal.isolation.doors import PUBLIC, fill_route, list_named_views
+from portal.isolation.doors import PUBLIC, fill_route_parameters, list_named_urls
 from tests.architecture.test_strangers import samples  # noqa: F401 - a fixture
 
 if TYPE_CHECKING:
@@ -69,12 +69,12 @@ REASONS = {
 SILENT = {name for names in REASONS.values() for name in names.split()}
 PAGES = [
     (route.removeprefix(PLACE), route)
-    for route, _, _ in list_named_views()
+    for route, _, _ in list_named_urls()
     if route.startswith(PLACE)
 ]
 API_CALLS = [
     (name.rpartition(":")[2], route)
-    for route, name, _ in list_named_views()
+    for route, name, _ in list_named_urls()
     if route.startswith(("v2/", "v3/", "lab_report/"))
     and not any(f"<{public}>" in route for public in PUBLIC)
 ]
@@ -87,7 +87,7 @@ def quiet(client: Any, calls: Iterable[tuple[str, str]], samples: Any) -> set[st
     for name, route in calls:
         with transaction.atomic():
             before = reads.count()
-            status = client.get(fill_route(route, samples)).status_code
+            status = client.get(fill_route_parameters(route, samples)).status_code
             if status == 200 and reads.count() == before:
                 found.add(name)
             transaction.set_rollback(True)

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.management import get_commands
 
 from accounts.states import MATRIX, Role
-from portal.docs.references import build_parser, list_outdated
+from portal.docs.references import build_command_parser, list_outdated_references
 from reports.states import JOB_MOVES
 
 ROOT = Path(settings.BASE_DIR)
@@ -147,7 +147,9 @@ def test_every_command_named_exists_with_its_options():
             continue
         has = {
             option
-            for action in build_parser(known[name.rstrip(".,:;")], name)._actions
+            for action in build_command_parser(
+                known[name.rstrip(".,:;")], name
+            )._actions
             for option in action.option_strings
         }
         options = re.findall(r"(?<!\S)(--[\w-]+)", rest)
@@ -167,7 +169,7 @@ def test_whole_command_lines_of_samples_are_parsed():
             name, *rest = words[words.index("manage.py") + 1 :]
             if "&&" in words or known[name] == "django.core":
                 continue
-            build_parser(known[name], name).parse_args(rest)
+            build_command_parser(known[name], name).parse_args(rest)
             parsed += 1
 
     assert parsed > 15
@@ -220,7 +222,7 @@ def test_the_roles_are_those_of_the_code():
 
 def test_the_generated_references_are_current():
     # `uv run manage.py write_docs` writes them.
-    assert list(list_outdated()) == []
+    assert list(list_outdated_references()) == []
 
 
 def test_every_page_is_in_the_index():

@@ -18,7 +18,7 @@ from django.db import transaction
 from accounts.models import Membership
 from accounts.operations.management_keys import create_management_key
 from accounts.states import Area, Environment, ManagementRole, Role, allows
-from portal.isolation.doors import PARAMETER, fill_route, list_named_views
+from portal.isolation.doors import PARAMETER, fill_route_parameters, list_named_urls
 from tests.architecture.test_strangers import (  # noqa: F401 - samples is a fixture
     MANAGEMENT,
     SERVED,
@@ -136,13 +136,13 @@ WHOLE = {
 
 def named_patterns() -> Iterator[tuple[str, str]]:
     """Each URL as (route text, name)."""
-    for route, name, _ in list_named_views():
+    for route, name, _ in list_named_urls():
         yield route, name
 
 
 TEAM_PAGES = [
     (route, name, view)
-    for route, name, view in list_named_views()
+    for route, name, view in list_named_urls()
     if route.startswith("t/<") and name not in OPERATORS
 ]
 NEEDED = {
@@ -218,14 +218,16 @@ def test_each_role_opens_what_the_matrix_says_and_nothing_else(
     for role in Role:
         Membership.objects.filter(member=alice).update(roles=[role])
         for route, name, method in calls:
-            status = ask(alice_web, method, fill_route(route, samples))
+            status = ask(alice_web, method, fill_route_parameters(route, samples))
             if status >= 500 or (status == 403) == is_allowed(name, method, role):
                 wrong.append((role.value, method, name, status))
     # The one role whose rights end at the sandbox.
     Membership.objects.filter(member=alice).update(roles=[Role.DEVELOPER])
     for route, name, method in calls:
         if method == "get" and len(PARAMETER.findall(route)) == 2:
-            path = fill_route(route, {**samples, "environment": Environment.PRODUCTION})
+            path = fill_route_parameters(
+                route, {**samples, "environment": Environment.PRODUCTION}
+            )
             status = ask(alice_web, method, path)
             may = is_allowed(name, method, Role.DEVELOPER, Environment.PRODUCTION)
             if (status in (403, 404)) == may:  # some pages are the sandbox's alone
@@ -245,7 +247,7 @@ def test_who_looks_as_a_role_opens_what_it_opens_and_changes_nothing(
 
     wrong = []
     for route, name, method in calls:
-        status = ask(alice_web, method, fill_route(route, samples))
+        status = ask(alice_web, method, fill_route_parameters(route, samples))
         if method == "get":
             may = is_allowed(name, method, Role.DEVELOPER)
         else:
@@ -273,7 +275,7 @@ def test_a_key_of_some_teams_does_nothing_to_the_whole_organisation(
     refused = set()
 
     for route in MANAGEMENT:
-        path = fill_route(route, samples)
+        path = fill_route_parameters(route, samples)
         for method in SERVED[route]:
             statuses = [ask(client, method, path, body) for client in (whole, bound)]
             # Neither kind unmakes an owner, whom the sample is.

@@ -8,7 +8,7 @@ from pathlib import Path
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from portal.docs.references import read_variables
+from portal.docs.references import list_environment_variables
 
 ROOT = Path(settings.BASE_DIR)
 
@@ -69,8 +69,8 @@ def plain_settings():
 
 
 def test_every_variable_is_explained_and_has_its_section():
-    unexplained = [each.names for each in read_variables() if not each.text]
-    lost = [each.names for each in read_variables() if not each.section]
+    unexplained = [each.names for each in list_environment_variables() if not each.text]
+    lost = [each.names for each in list_environment_variables() if not each.section]
 
     assert (unexplained, lost) == ([], [])
 

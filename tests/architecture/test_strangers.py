@@ -37,13 +37,13 @@ from portal.isolation.doors import (
     PUBLIC,
     TEAM_WIDE,
     Endpoints,
-    fill_route,
-    list_endpoints,
-    list_named_views,
-    list_parameters,
+    fill_route_parameters,
+    list_endpoints_with_path_parameters,
+    list_named_urls,
+    list_route_parameters,
 )
 from portal.isolation.models import IsolationRun
-from portal.isolation.trying import ROWS, TEAM_ROWS, WORDS, report_isolation
+from portal.isolation.trying import ROWS, TEAM_ROWS, WORDS, create_isolation_report
 from portal.lib.tenancy import TenantOwned
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.imports import make_import
@@ -76,7 +76,7 @@ from users.operations.user_export import request_export
 if TYPE_CHECKING:
     from accounts.models import Tenant
 
-DOORS = list_endpoints()
+DOORS = list_endpoints_with_path_parameters()
 API, MANAGEMENT, PAGES = DOORS.api, DOORS.management, DOORS.pages
 
 
@@ -206,7 +206,7 @@ def served(view: Any) -> set[str]:
 
 
 SERVED: dict[str, set[str]] = {}
-for _route, _, _view in list_named_views():
+for _route, _, _view in list_named_urls():
     SERVED[_route] = SERVED.get(_route, set()) | served(_view)
 
 
@@ -231,7 +231,9 @@ def test_strangers_and_roles_are_refused_at_every_door(
     monkeypatch.setattr(trying, "_call_route", knock_where_it_is_served)
     before = everything()
 
-    run = report_isolation(tenant=alice_tenant, report_progress=lambda _step: None)
+    run = create_isolation_report(
+        tenant=alice_tenant, report_progress=lambda _step: None
+    )
 
     # A door that nothing was tried at lacks a row in `samples`, or a line of ROWS.
     assert (run.open, run.untried) == ([], [])
@@ -244,7 +246,9 @@ def test_strangers_and_roles_are_refused_at_every_door(
 @pytest.mark.django_db
 def test_what_is_not_refused_is_told(samples, alice_tenant, monkeypatch, capsys):
     monkeypatch.setattr(
-        trying, "list_endpoints", lambda: Endpoints(["v2/providers/?$"], [], [])
+        trying,
+        "list_endpoints_with_path_parameters",
+        lambda: Endpoints(["v2/providers/?$"], [], []),
     )
     monkeypatch.setattr(trying, "ROLES", ())
 
@@ -263,7 +267,7 @@ def test_what_is_not_refused_is_told(samples, alice_tenant, monkeypatch, capsys)
 OBJECT_PAGES = [
     route
     for route in PAGES
-    if list_parameters(route) - {"team_slug", "environment"} - TEAM_WIDE
+    if list_route_parameters(route) - {"team_slug", "environment"} - TEAM_WIDE
 ]
 
 
@@ -274,7 +278,9 @@ def test_a_sandbox_object_is_not_in_production(samples, alice, alice_web, undraw
 
     found = {}
     for route in OBJECT_PAGES:
-        path = fill_route(route, {**samples, "environment": Environment.PRODUCTION})
+        path = fill_route_parameters(
+            route, {**samples, "environment": Environment.PRODUCTION}
+        )
         answers = {
             getattr(alice_web, method)(path).status_code
             for method in SERVED[route] & set(METHODS)
@@ -289,9 +295,9 @@ def test_a_sandbox_object_is_not_in_production(samples, alice, alice_web, undraw
 def test_every_parameter_that_is_swept_has_a_row_or_says_why_not():
     named = {
         name
-        for route, _, _ in list_named_views()
+        for route, _, _ in list_named_urls()
         if not route.startswith(ABOVE_TEAMS)
-        for name in list_parameters(route)
+        for name in list_route_parameters(route)
     }
     known = {*ROWS, *TEAM_ROWS, *WORDS}
     known |= {"team_slug", "environment", "region", "team_id", "org_id"}

@@ -16,7 +16,7 @@ from rest_framework.serializers import ModelSerializer
 
 from accounts.models import Member, Membership, Team
 from accounts.states import Role
-from portal.isolation.doors import fill_route, list_named_views
+from portal.isolation.doors import fill_route_parameters, list_named_urls
 from portal.lib.api.fields import Inputs
 from reports.models import ReportFile
 from tests.architecture.source import PACKAGES
@@ -83,19 +83,22 @@ def test_no_page_takes_what_another_site_posts(
     browser.force_login(alice)
     plain = [
         f"/{route}"
-        for route, _, _ in list_named_views()
+        for route, _, _ in list_named_urls()
         if not set("<^(") & set(route) and not route.startswith(("v2/", "v3/", "api/"))
     ]
     before = everything()
 
     taken = {
         path: status
-        for path in [*(fill_route(route, samples) for route in PAGES), *plain]
+        for path in [
+            *(fill_route_parameters(route, samples) for route in PAGES),
+            *plain,
+        ]
         if (status := browser.post(path, {"a": "b"}).status_code) != FORGED
     }
     # The API knows keys alone: a browser's session is nobody there.
     keyless = {
-        browser.post(fill_route(route, samples), {}).status_code
+        browser.post(fill_route_parameters(route, samples), {}).status_code
         for route in (*API, *MANAGEMENT)
     }
 
@@ -105,7 +108,7 @@ def test_no_page_takes_what_another_site_posts(
 
 
 def test_no_input_is_a_mirror_of_a_table_or_names_what_is_ours():
-    list(list_named_views())  # imports every view, and with it every input
+    list(list_named_urls())  # imports every view, and with it every input
     inputs = [*subclasses(Inputs), *subclasses(Form)]
     ours = [each for each in inputs if each.__module__.split(".")[0] in PACKAGES]
 

@@ -15,7 +15,7 @@ from psycopg import sql
 from accounts.models import AuditEntry, Member, Membership
 from accounts.operations.audit import record_change
 from accounts.states import Role
-from portal.isolation.doors import fill_route, list_named_views
+from portal.isolation.doors import fill_route_parameters, list_named_urls
 from portal.lib.registry import encrypted_tables
 from tests.architecture.source import PACKAGES
 from tests.architecture.test_strangers import (  # noqa: F401 - samples is a fixture
@@ -67,7 +67,7 @@ NO_TABLES = {
 # Times, ids and numbers within JSON, which are read as such.
 _NO_WORD = re.compile(r"\d{4}-\d\d-\d\d.*|[0-9a-f-]{36}|[\d.]+")
 PATHS_OPEN = [
-    r for r, _, _ in list_named_views() if "<" not in r and not r.startswith("^")
+    r for r, _, _ in list_named_urls() if "<" not in r and not r.startswith("^")
 ]
 
 
@@ -192,7 +192,7 @@ def test_no_stored_text_becomes_a_tag_on_any_page(
 
     ran, showed, failed = [], [], []
     for route in PAGES:
-        path = fill_route(route, samples)
+        path = fill_route_parameters(route, samples)
         reply = alice_web.get(path)
         if reply.status_code >= 500:
             failed.append(path)

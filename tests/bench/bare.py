@@ -38,7 +38,7 @@ def application(
     return handler(environ, start_response)
 
 
-def stop() -> None:
+def flush_before_exit() -> None:
     flush_call_log()
 
 

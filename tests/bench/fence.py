@@ -56,7 +56,7 @@ def main() -> None:
         from django.utils import timezone
 
         from portal.demo.data import load_demo_data
-        from portal.isolation.trying import fenced_tables
+        from portal.isolation.trying import list_tables_with_row_security
         from tests.factories.accounts import PASSWORD
         from tests.jobs import run_waiting
 
@@ -70,7 +70,7 @@ def main() -> None:
         logging.disable(logging.WARNING)
         client = Client(SERVER_NAME="localhost")
         client.force_login(teams.owner)
-        tables = fenced_tables()
+        tables = list_tables_with_row_security()
         shown = [
             path
             for path in pages(teams.sandboxes[0])

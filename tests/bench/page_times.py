@@ -27,7 +27,11 @@ def pages(tenant: Any) -> Iterator[str]:
     from accounts.models import Membership
     from accounts.queries import api_keys
     from labs.models import Order
-    from portal.isolation.doors import fill_route, list_endpoints, list_parameters
+    from portal.isolation.doors import (
+        fill_route_parameters,
+        list_endpoints_with_path_parameters,
+        list_route_parameters,
+    )
     from reports.models import ParsingJob
     from users.models import User
 
@@ -45,9 +49,9 @@ def pages(tenant: Any) -> Iterator[str]:
         "api_key_id": key.id if key else None,
     }
     known = {name: str(value) for name, value in samples.items() if value}
-    for route in list_endpoints().pages:
-        if list_parameters(route) <= known.keys():
-            yield fill_route(route, known)
+    for route in list_endpoints_with_path_parameters().pages:
+        if list_route_parameters(route) <= known.keys():
+            yield fill_route_parameters(route, known)
 
 
 def milliseconds(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from portal.docs.pages import list_pages
+from portal.docs.pages import list_docs_pages
 from tests.browser.conftest import PHONE, complaints
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -40,7 +40,7 @@ def test_a_phone_has_the_pages_and_sections_in_menus(visit):
         page.get_by_role("heading", name="Glossary", level=1).wait_for()
 
 
-@pytest.mark.parametrize("slug", list_pages())
+@pytest.mark.parametrize("slug", list_docs_pages())
 def test_each_page_is_sound_in_every_look(visit, slug):
     with visit.page() as page:
         page.goto(f"/docs/{slug}/")

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from portal.demo.sandbox import finish_loading, request_demo_data
+from portal.demo.sandbox import mark_demo_loading_finished, request_demo_data
 from tests.browser.conftest import PHONE, WIDE, assert_sound, complaints
 from tests.factories.accounts import ACTOR
 from tests.factories.reports import make_parsing_job
@@ -207,7 +207,7 @@ def test_the_overview_renews_itself(visit, alice, alice_tenant):
 def test_removing_demo_data_asks_first(visit, alice, alice_tenant):
     make_user(tenant=alice_tenant)
     request_demo_data(tenant=alice_tenant, actor=ACTOR)
-    finish_loading(tenant_pk=alice_tenant.pk)
+    mark_demo_loading_finished(tenant_pk=alice_tenant.pk)
     with visit.page(member=alice) as page:
         page.goto(f"{PLACE}/")
         page.get_by_role("link", name="Remove demo data").click()

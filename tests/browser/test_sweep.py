@@ -13,7 +13,7 @@ from django.test import Client
 
 from accounts.models import Membership
 from accounts.states import Role
-from portal.isolation.doors import fill_route, list_named_views
+from portal.isolation.doors import fill_route_parameters, list_named_urls
 from tests.architecture.test_strangers import (  # noqa: F401 - samples is a fixture
     PAGES,
     samples,
@@ -36,7 +36,7 @@ FILES = ("/file/", "/pages/1/")
 OUTSIDE = [
     *(
         route
-        for route, _, _ in list_named_views()
+        for route, _, _ in list_named_urls()
         if route.startswith(("accounts/", "api/docs/", "docs/")) and "<" not in route
     ),
     "api/docs/events/daily.data.sleep.created/",
@@ -93,9 +93,14 @@ def test_every_page_is_sound_in_every_look(visit, alice, samples, part):  # noqa
     client.force_login(alice)
     # What asks again who it is shows its page too.
     confirm(client)
-    paths = [fill_route(route, samples) for route in (*OUTSIDE, *PAGES)][part::PARTS]
+    paths = [fill_route_parameters(route, samples) for route in (*OUTSIDE, *PAGES)][
+        part::PARTS
+    ]
     shown = pages_that_are_shown(client, paths)
-    stepped_up = {"/accounts/passkeys/add/", fill_route(BEHIND_STEP_UP, samples)}
+    stepped_up = {
+        "/accounts/passkeys/add/",
+        fill_route_parameters(BEHIND_STEP_UP, samples),
+    }
     assert stepped_up & {*paths} <= {*shown}
     seen: list[str] = []
     found = {}

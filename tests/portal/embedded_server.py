@@ -22,7 +22,7 @@ from pathlib import Path
 import psycopg
 from portal.lib.embedded import server
 
-started = server.start_server(cluster=sys.argv[1], root=Path(sys.argv[2]))
+started = server.start_embedded_postgres(cluster=sys.argv[1], root=Path(sys.argv[2]))
 with psycopg.connect(started.url()) as connection:
     (role,) = connection.execute("SELECT current_user").fetchone()
 print(role, started.url(), flush=True)

@@ -20,8 +20,8 @@ import psycopg
 from django.core.management import call_command
 from django.db import connection
 
-from portal.lib.embedded.programs import find_programs, server_account
-from portal.lib.embedded.server import INITDB_OPTIONS, default_root
+from portal.lib.embedded.programs import find_postgres_account, find_postgres_programs
+from portal.lib.embedded.server import INITDB_OPTIONS, default_postgres_data_folder
 from tests.portal.lib.worker_process import wait_until
 from tests.portal.nodes import HOST, free_port
 
@@ -35,8 +35,10 @@ class OutageServer:
     """Made and started; `remove` leaves nothing behind."""
 
     def __init__(self) -> None:
-        self._account = server_account()
-        self._programs = find_programs(default_root(), self._account)
+        self._account = find_postgres_account()
+        self._programs = find_postgres_programs(
+            default_postgres_data_folder(), self._account
+        )
         name = f"assay-outage-{os.getpid()}-{secrets.token_hex(4)}"
         self._data = Path("/var/tmp") / name  # noqa: S108 - nobody can guess the name
         self._data.mkdir(mode=0o700)

@@ -17,7 +17,7 @@ from django.test import override_settings
 
 from accounts.models import Team
 from accounts.webhooks.models import Endpoint
-from portal.backup_notes import last_backup_at
+from portal.backup_notes import find_last_backup_time
 from portal.lib.encryption import decrypt
 from tests.buckets import keeping_at
 from tests.database import PREFIX
@@ -113,7 +113,7 @@ def test_a_restored_installation_is_the_one_that_was_backed_up(
 ):
     backup, keys = tmp_path / "assay.tar", tmp_path / "keys"
     call_command("backup", str(backup), "--keys", str(keys))
-    assert last_backup_at() is not None
+    assert find_last_backup_time() is not None
     secret = decrypt(Endpoint.objects.for_tenant(installation).get().secret)
 
     base = elsewhere()

@@ -13,7 +13,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from portal.health.files import check_storage
+from portal.health.files import check_upload_storage
 from portal.lib.errors import Unavailable
 from reports.models import ParsingJob
 from reports.operations.reports import parse_submitted_report
@@ -140,7 +140,7 @@ def test_while_the_bucket_is_away_nothing_is_half_done_and_jobs_wait(
 
 def test_doctor_tries_the_bucket_and_looks_who_else_may_read_it(bucket, settings):
     def state():
-        found = check_storage()
+        found = check_upload_storage()
         return found.state, found.sentence
 
     fine = state()

@@ -8,7 +8,7 @@ import pytest
 from accounts.models import ApiKey, Member
 from accounts.operations.api_keys import find_grant
 from portal.demo import notes
-from portal.demo.access import ensure_access
+from portal.demo.access import ensure_demo_sign_ins_and_api_keys
 from portal.demo.notes import DemoNotes
 from tests.factories.accounts import make_member, make_team, make_tenant
 
@@ -35,7 +35,9 @@ def tenant_of(key):
 
 
 def test_the_first_run_makes_a_password_and_a_key_for_each_team(teams):
-    granted = ensure_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
+    granted = ensure_demo_sign_ins_and_api_keys(
+        teams=teams, kept=DemoNotes(), address=ADDRESS
+    )
 
     owner = Member.objects.get(pk=teams.owner.pk)
     assert owner.check_password(granted.password)
@@ -48,8 +50,10 @@ def test_the_first_run_makes_a_password_and_a_key_for_each_team(teams):
 
 
 def test_an_operator_is_made_once_and_signs_in_with_what_is_printed(teams):
-    first = ensure_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
-    again = ensure_access(teams=teams, kept=first, address=ADDRESS)
+    first = ensure_demo_sign_ins_and_api_keys(
+        teams=teams, kept=DemoNotes(), address=ADDRESS
+    )
+    again = ensure_demo_sign_ins_and_api_keys(teams=teams, kept=first, address=ADDRESS)
 
     operator = Member.objects.get(email=first.operator_email)
     assert operator.is_staff
@@ -61,10 +65,12 @@ def test_an_operator_is_made_once_and_signs_in_with_what_is_printed(teams):
 
 
 def test_running_again_changes_neither_password_nor_keys(teams):
-    first = ensure_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
+    first = ensure_demo_sign_ins_and_api_keys(
+        teams=teams, kept=DemoNotes(), address=ADDRESS
+    )
     password_hash = Member.objects.get(pk=teams.owner.pk).password
 
-    second = ensure_access(teams=teams, kept=first, address=ADDRESS)
+    second = ensure_demo_sign_ins_and_api_keys(teams=teams, kept=first, address=ADDRESS)
 
     assert second == first
     assert Member.objects.get(pk=teams.owner.pk).password == password_hash
@@ -72,9 +78,13 @@ def test_running_again_changes_neither_password_nor_keys(teams):
 
 
 def test_lost_notes_give_a_new_password_and_revoke_the_lost_keys(teams):
-    lost = ensure_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
+    lost = ensure_demo_sign_ins_and_api_keys(
+        teams=teams, kept=DemoNotes(), address=ADDRESS
+    )
 
-    granted = ensure_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
+    granted = ensure_demo_sign_ins_and_api_keys(
+        teams=teams, kept=DemoNotes(), address=ADDRESS
+    )
 
     owner = Member.objects.get(pk=teams.owner.pk)
     assert owner.check_password(granted.password)
@@ -84,7 +94,7 @@ def test_lost_notes_give_a_new_password_and_revoke_the_lost_keys(teams):
 
 
 def test_a_password_outlives_a_lost_database(teams):
-    granted = ensure_access(
+    granted = ensure_demo_sign_ins_and_api_keys(
         teams=teams,
         kept=DemoNotes(password="kept-from-an-earlier-run"),
         address=ADDRESS,
@@ -95,14 +105,18 @@ def test_a_password_outlives_a_lost_database(teams):
 
 
 def test_a_key_of_the_other_team_is_not_taken_for_this_ones(teams):
-    first = ensure_access(teams=teams, kept=DemoNotes(), address=ADDRESS)
+    first = ensure_demo_sign_ins_and_api_keys(
+        teams=teams, kept=DemoNotes(), address=ADDRESS
+    )
     slugs = list(first.api_keys)
     crossed = DemoNotes(
         password=first.password,
         api_keys={slugs[0]: first.api_keys[slugs[1]]},
     )
 
-    granted = ensure_access(teams=teams, kept=crossed, address=ADDRESS)
+    granted = ensure_demo_sign_ins_and_api_keys(
+        teams=teams, kept=crossed, address=ADDRESS
+    )
 
     for tenant in teams.sandboxes:
         assert tenant_of(granted.api_keys[tenant.team.slug]) == tenant
@@ -112,26 +126,29 @@ def test_notes_are_kept_for_their_owner_alone(settings, tmp_path):
     settings.VAR_DIR = tmp_path
     written = DemoNotes(ADDRESS, "demo@assay.example", "secret", {"demo": "sk_us_x"})
 
-    notes.write_notes(written)
-    notes.write_notes(written)
+    notes.write_demo_credentials(written)
+    notes.write_demo_credentials(written)
 
-    assert notes.read_notes() == written
-    assert stat.S_IMODE(notes.notes_path().stat().st_mode) == 0o600
+    assert notes.read_demo_credentials() == written
+    assert stat.S_IMODE(notes.demo_credentials_path().stat().st_mode) == 0o600
     assert [path.name for path in tmp_path.iterdir()] == ["demo.json"]
 
 
 @pytest.mark.parametrize("spoiled", ["", "[]", "{}", '{"address": 1}', "not json"])
 def test_spoiled_notes_read_as_none_at_all(settings, tmp_path, spoiled):
     settings.VAR_DIR = tmp_path
-    notes.notes_path().write_text(spoiled)
+    notes.demo_credentials_path().write_text(spoiled)
 
-    assert notes.read_notes() == DemoNotes()
+    assert notes.read_demo_credentials() == DemoNotes()
 
 
 def test_the_secret_key_is_made_once(settings, tmp_path):
     settings.VAR_DIR = tmp_path
 
-    first, second = notes.load_or_create_secret_key(), notes.load_or_create_secret_key()
+    first, second = (
+        notes.load_or_create_demo_secret_key(),
+        notes.load_or_create_demo_secret_key(),
+    )
 
     assert first == second
     assert len(first) >= 50

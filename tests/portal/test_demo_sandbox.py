@@ -9,11 +9,11 @@ from portal.demo.sandbox import (
     LOAD_JOB,
     PREFIX,
     REMOVE_JOB,
+    allow_demo_removal_again,
+    erase_demo_users,
     find_demo_data,
-    finish_loading,
-    finish_removal,
-    load_demo_sandbox,
-    remove_demo_sandbox,
+    load_requested_demo_data,
+    mark_demo_loading_finished,
     request_demo_data,
     request_demo_data_removal,
 )
@@ -61,7 +61,7 @@ def scenes(monkeypatch):
 @pytest.fixture
 def loaded(alice_tenant, scenes):
     request_demo_data(tenant=alice_tenant, actor=ACTOR)
-    load_demo_sandbox(tenant_pk=alice_tenant.pk)
+    load_requested_demo_data(tenant_pk=alice_tenant.pk)
     return find_demo_data(tenant=alice_tenant)
 
 
@@ -130,7 +130,7 @@ def test_loading_submits_reports(with_report, loaded, alice_tenant):
 def test_loading_again_adds_nothing(loaded, alice_tenant, scenes):
     DemoData.objects.for_tenant(alice_tenant).update(loaded_at=None)
 
-    load_demo_sandbox(tenant_pk=alice_tenant.pk)
+    load_requested_demo_data(tenant_pk=alice_tenant.pk)
 
     assert user_count(tenant=alice_tenant) == len(PEOPLE)
     again = find_demo_data(tenant=alice_tenant)
@@ -139,7 +139,7 @@ def test_loading_again_adds_nothing(loaded, alice_tenant, scenes):
 
 
 def test_loading_without_being_asked_does_nothing(alice_tenant, scenes):
-    load_demo_sandbox(tenant_pk=alice_tenant.pk)
+    load_requested_demo_data(tenant_pk=alice_tenant.pk)
 
     assert everyone(alice_tenant) == set()
     assert scenes == []
@@ -151,7 +151,7 @@ def test_loading_leaves_a_customer_s_own_user_alone(alice_tenant, scenes):
     )
     request_demo_data(tenant=alice_tenant, actor=ACTOR)
 
-    load_demo_sandbox(tenant_pk=alice_tenant.pk)
+    load_requested_demo_data(tenant_pk=alice_tenant.pk)
 
     assert own.uuid not in find_demo_data(tenant=alice_tenant).user_uuids
     assert own.uuid not in {person.user_uuid for person in scenes[0].people}
@@ -164,7 +164,7 @@ def test_loading_leaves_reports_out_where_they_are_off(
     alice_tenant.save(update_fields=["lab_report_parsing_enabled"])
     request_demo_data(tenant=alice_tenant, actor=ACTOR)
 
-    load_demo_sandbox(tenant_pk=alice_tenant.pk)
+    load_requested_demo_data(tenant_pk=alice_tenant.pk)
 
     assert user_count(tenant=alice_tenant) == 1
     assert ParsingJob.objects.for_tenant(alice_tenant).count() == 0
@@ -175,7 +175,7 @@ def test_removing_erases_the_demo_users_and_no_other(with_report, loaded, alice_
 
     request_demo_data_removal(tenant=alice_tenant, actor=ACTOR)
     assert find_demo_data(tenant=alice_tenant).is_busy
-    remove_demo_sandbox(tenant_pk=alice_tenant.pk)
+    erase_demo_users(tenant_pk=alice_tenant.pk)
 
     assert everyone(alice_tenant) == {"mbr_own"}
     users = User.objects.for_tenant(alice_tenant)
@@ -191,17 +191,17 @@ def test_removing_takes_a_demo_user_who_was_deleted_by_hand(loaded, alice_tenant
     delete_user(user=user, actor=ACTOR)
     request_demo_data_removal(tenant=alice_tenant, actor=ACTOR)
 
-    remove_demo_sandbox(tenant_pk=alice_tenant.pk)
+    erase_demo_users(tenant_pk=alice_tenant.pk)
 
     assert User.objects.for_tenant(alice_tenant).count() == 0
 
 
 def test_removed_demo_data_can_be_loaded_again(loaded, alice_tenant):
     request_demo_data_removal(tenant=alice_tenant, actor=ACTOR)
-    remove_demo_sandbox(tenant_pk=alice_tenant.pk)
+    erase_demo_users(tenant_pk=alice_tenant.pk)
 
     request_demo_data(tenant=alice_tenant, actor=ACTOR)
-    load_demo_sandbox(tenant_pk=alice_tenant.pk)
+    load_requested_demo_data(tenant_pk=alice_tenant.pk)
 
     assert user_count(tenant=alice_tenant) == len(PEOPLE)
 
@@ -238,7 +238,7 @@ def test_what_is_still_loading_is_not_removed(alice_tenant):
 
 
 def test_removing_without_being_asked_does_nothing(loaded, alice_tenant):
-    remove_demo_sandbox(tenant_pk=alice_tenant.pk)
+    erase_demo_users(tenant_pk=alice_tenant.pk)
 
     assert user_count(tenant=alice_tenant) == len(PEOPLE)
 
@@ -246,7 +246,7 @@ def test_removing_without_being_asked_does_nothing(loaded, alice_tenant):
 def test_a_loading_that_was_given_up_can_be_removed(alice_tenant):
     request_demo_data(tenant=alice_tenant, actor=ACTOR)
 
-    finish_loading(tenant_pk=alice_tenant.pk)
+    mark_demo_loading_finished(tenant_pk=alice_tenant.pk)
 
     assert not find_demo_data(tenant=alice_tenant).is_busy
 
@@ -254,6 +254,6 @@ def test_a_loading_that_was_given_up_can_be_removed(alice_tenant):
 def test_a_removal_that_was_given_up_can_be_asked_for_again(loaded, alice_tenant):
     request_demo_data_removal(tenant=alice_tenant, actor=ACTOR)
 
-    finish_removal(tenant_pk=alice_tenant.pk)
+    allow_demo_removal_again(tenant_pk=alice_tenant.pk)
 
     assert not find_demo_data(tenant=alice_tenant).is_busy

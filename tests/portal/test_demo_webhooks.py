@@ -11,9 +11,9 @@ from portal.demo.webhooks import (
     AT_FIRST,
     FAILS,
     WORKS,
-    find_port,
-    register_receiver,
-    send_all_events_to_receiver,
+    find_free_receiver_port,
+    register_demo_webhook_receiver,
+    subscribe_demo_receiver_to_all_events,
 )
 from portal.lib.encryption import decrypt
 from tests.factories.accounts import ACTOR
@@ -38,7 +38,7 @@ def found(port, slug, *, types=AT_FIRST):
 @pytest.mark.django_db
 def test_the_demo_has_an_endpoint_that_works_and_one_that_fails(alice_tenant):
     for _ in range(2):
-        register_receiver(tenant=alice_tenant, port=8001, fails=True)
+        register_demo_webhook_receiver(tenant=alice_tenant, port=8001, fails=True)
 
     assert endpoints(alice_tenant) == [
         found(8001, alice_tenant.team.slug),
@@ -48,10 +48,10 @@ def test_the_demo_has_an_endpoint_that_works_and_one_that_fails(alice_tenant):
 
 @pytest.mark.django_db
 def test_endpoints_follow_the_receiver_to_another_port(alice_tenant):
-    register_receiver(tenant=alice_tenant, port=8001, fails=False)
+    register_demo_webhook_receiver(tenant=alice_tenant, port=8001, fails=False)
     secret = Endpoint.objects.for_tenant(alice_tenant).get().secret
 
-    register_receiver(tenant=alice_tenant, port=8002, fails=False)
+    register_demo_webhook_receiver(tenant=alice_tenant, port=8002, fails=False)
 
     assert endpoints(alice_tenant) == [found(8002, alice_tenant.team.slug)]
     assert Endpoint.objects.for_tenant(alice_tenant).get().secret == secret
@@ -59,10 +59,10 @@ def test_endpoints_follow_the_receiver_to_another_port(alice_tenant):
 
 @pytest.mark.django_db
 def test_an_endpoint_whose_secret_is_lost_is_made_anew(alice_tenant, settings):
-    register_receiver(tenant=alice_tenant, port=8001, fails=False)
+    register_demo_webhook_receiver(tenant=alice_tenant, port=8001, fails=False)
     settings.SECRET_KEY = SECRET_KEY
 
-    register_receiver(tenant=alice_tenant, port=8001, fails=False)
+    register_demo_webhook_receiver(tenant=alice_tenant, port=8001, fails=False)
 
     assert endpoints(alice_tenant) == [found(8001, alice_tenant.team.slug)]
     fresh = Endpoint.objects.for_tenant(alice_tenant).live().get()
@@ -71,21 +71,21 @@ def test_an_endpoint_whose_secret_is_lost_is_made_anew(alice_tenant, settings):
 
 @pytest.mark.django_db
 def test_the_receiver_gets_everything_once_the_data_is_loaded(alice_tenant):
-    register_receiver(tenant=alice_tenant, port=8001, fails=True)
+    register_demo_webhook_receiver(tenant=alice_tenant, port=8001, fails=True)
 
-    send_all_events_to_receiver(tenant=alice_tenant)
+    subscribe_demo_receiver_to_all_events(tenant=alice_tenant)
 
     assert [types for *_, types in endpoints(alice_tenant)] == [None, ["lab_report."]]
 
 
 @pytest.mark.django_db
 def test_a_choice_of_types_is_kept(alice_tenant):
-    register_receiver(tenant=alice_tenant, port=8001, fails=False)
+    register_demo_webhook_receiver(tenant=alice_tenant, port=8001, fails=False)
     endpoint = Endpoint.objects.for_tenant(alice_tenant).get()
     change_endpoint(endpoint=endpoint, actor=ACTOR, filter_types=["labtest."])
 
-    register_receiver(tenant=alice_tenant, port=8001, fails=False)
-    send_all_events_to_receiver(tenant=alice_tenant)
+    register_demo_webhook_receiver(tenant=alice_tenant, port=8001, fails=False)
+    subscribe_demo_receiver_to_all_events(tenant=alice_tenant)
 
     assert [types for *_, types in endpoints(alice_tenant)] == [["labtest."]]
 
@@ -96,7 +96,7 @@ def test_a_team_that_has_all_endpoints_it_may_have_goes_without(
 ):
     monkeypatch.setattr(operations, "ENDPOINTS_MAX", 0)
 
-    register_receiver(tenant=alice_tenant, port=8001, fails=True)
+    register_demo_webhook_receiver(tenant=alice_tenant, port=8001, fails=True)
 
     assert endpoints(alice_tenant) == []
 
@@ -105,9 +105,9 @@ def test_the_port_of_the_last_run_is_taken_again_unless_it_is_busy():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         kept = probe.getsockname()[1]
-        other = find_port(kept=kept, beside=20_000)
+        other = find_free_receiver_port(kept=kept, beside=20_000)
 
-    assert find_port(kept=kept, beside=20_000) == kept
+    assert find_free_receiver_port(kept=kept, beside=20_000) == kept
     assert other != kept
     assert other in range(20_001, 20_101)
 
@@ -117,11 +117,11 @@ def test_the_receiver_never_takes_the_port_of_the_web_server():
         probe.bind(("127.0.0.1", 0))
         asked_for = probe.getsockname()[1]
 
-    found = find_port(kept=asked_for, beside=asked_for)
+    found = find_free_receiver_port(kept=asked_for, beside=asked_for)
 
     assert found is not None
     assert found != asked_for
 
 
 def test_there_may_be_no_port_left():
-    assert find_port(kept=0, beside=65_535) is None
+    assert find_free_receiver_port(kept=0, beside=65_535) is None

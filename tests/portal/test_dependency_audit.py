@@ -8,7 +8,7 @@ import pytest
 import time_machine
 
 from portal import dependency_audit
-from portal.dependency_audit import audit_dependencies
+from portal.dependency_audit import has_no_overdue_advisory
 
 NOW = datetime(2026, 3, 9, tzinfo=UTC)
 
@@ -35,7 +35,7 @@ def audited(monkeypatch):
             lambda command, **_: subprocess.CompletedProcess(command, 1, said, ""),
         )
         with time_machine.travel(NOW, tick=False):
-            return audit_dependencies()
+            return has_no_overdue_advisory()
 
     return answer
 

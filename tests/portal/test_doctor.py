@@ -14,7 +14,7 @@ from django.db import OperationalError, connection
 
 from accounts.webhooks.queries.deliverers import DELIVERER_NAME
 from portal import health
-from portal.backup_notes import note_backup
+from portal.backup_notes import record_backup_time
 from tests.portal.embedded_server import BASE_DIR, ServerUser, kill_all_naming
 
 
@@ -56,7 +56,7 @@ def well(workers, settings, monkeypatch):
     settings.ENCRYPTION_KEYS = [secrets.token_urlsafe(50)]
     usage = shutil._ntuple_diskusage(2**40, 0, 2**40)
     monkeypatch.setattr(health.files.shutil, "disk_usage", lambda _path: usage)
-    note_backup()
+    record_backup_time()
 
 
 def test_doctor_says_every_check_and_ends_well_when_all_are(well, capsys):

@@ -13,7 +13,11 @@ import psycopg
 import pytest
 
 from portal.lib.embedded import server
-from portal.lib.embedded.programs import WHEEL, ServerUnavailable, wheel_version
+from portal.lib.embedded.programs import (
+    WHEEL,
+    ServerUnavailable,
+    find_postgres_wheel_version,
+)
 from tests.portal.embedded_server import (
     BASE_DIR,
     ServerUser,
@@ -93,12 +97,12 @@ def test_data_outlives_a_stop_until_it_is_out_of_use_and_forgotten(root):
     second.wait_until_connected()
 
     with pytest.raises(ServerUnavailable, match="in use"):
-        server.forget_data(cluster="demo", root=root)
+        server.delete_postgres_data(cluster="demo", root=root)
 
     with psycopg.connect(second.url) as connection:
         assert connection.execute("SELECT number FROM kept").fetchone() == (7,)
     second.leave()
-    server.forget_data(cluster="demo", root=root)
+    server.delete_postgres_data(cluster="demo", root=root)
     assert stopped == []
     assert list(root.glob("pgdemo-*/")) == []
 
@@ -182,7 +186,7 @@ def test_a_pid_file_that_names_an_innocent_process_is_no_obstacle(root):
 
 def test_what_a_killed_start_left_half_made_is_cleared_away(root):
     root.mkdir(mode=0o711)
-    version = wheel_version().partition(".")[0]
+    version = find_postgres_wheel_version().partition(".")[0]
     half_made = root / f"pgdemo-{version}.new-killed"
     half_made.mkdir()
     (half_made / "PG_VERSION").write_text("18\n")
@@ -213,7 +217,7 @@ def test_test_data_in_use_is_not_made_anew(root, monkeypatch):
     monkeypatch.setattr(server, "_answers", lambda _: False)
 
     with pytest.raises(ServerUnavailable, match="no answer"):
-        server.start_server(cluster="test", root=root)
+        server.start_embedded_postgres(cluster="test", root=root)
 
     with psycopg.connect(user.url) as connection:
         assert connection.execute("SELECT 1").fetchone() == (1,)
@@ -227,7 +231,7 @@ def test_spoiled_demo_data_is_kept_and_the_refusal_names_what_helps(root):
     (data_of(root) / "global" / "pg_control").unlink()
 
     with pytest.raises(ServerUnavailable) as refused:
-        server.start_server(cluster="demo", root=root)
+        server.start_embedded_postgres(cluster="demo", root=root)
 
     assert "EMBEDDED_POSTGRES_DIR" in str(refused.value)
     assert "DATABASE_URL" in str(refused.value)
@@ -240,7 +244,7 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
     file.touch()
 
     with pytest.raises(ServerUnavailable, match="EMBEDDED_POSTGRES_DIR"):
-        server.start_server(cluster="demo", root=file / "below")
+        server.start_embedded_postgres(cluster="demo", root=file / "below")
 
 
 def test_a_folder_in_which_others_can_write_is_refused(tmp_path):
@@ -249,7 +253,7 @@ def test_a_folder_in_which_others_can_write_is_refused(tmp_path):
     shared.chmod(0o777)
 
     with pytest.raises(ServerUnavailable, match="EMBEDDED_POSTGRES_DIR"):
-        server.start_server(cluster="demo", root=shared)
+        server.start_embedded_postgres(cluster="demo", root=shared)
 
     assert list(shared.iterdir()) == []
 

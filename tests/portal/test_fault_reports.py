@@ -5,7 +5,10 @@ import logging
 import sentry_sdk
 from sentry_sdk.transport import Transport
 
-from portal.fault_reports import options, strip
+from portal.fault_reports import (
+    build_error_reporting_options,
+    remove_health_data_from_error_report,
+)
 from portal.lib import request_ids
 
 NAME = "Ada Lovelace"
@@ -27,7 +30,7 @@ def test_a_report_tells_what_and_where_and_nothing_of_a_person():
         dsn="https://key@faults.example/1",
         transport=Kept,
         default_integrations=False,
-        **options(),
+        **build_error_reporting_options(),
     )
     token = request_ids._current.set("c0ffee")
     with sentry_sdk.new_scope() as scope:
@@ -63,7 +66,7 @@ def test_of_a_request_the_address_alone_is_told():
         "modules": {},
     }
 
-    assert strip(event, {}) == {
+    assert remove_health_data_from_error_report(event, {}) == {
         "level": "ERROR",
         "request": {"method": "POST", "url": "https://assay.example/v2/user"},
     }

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from accounts.webhooks.queries.deliverers import DELIVERER_NAME as NAME
 from portal import health
-from portal.backup_notes import note_backup
+from portal.backup_notes import record_backup_time
 from portal.lib.jobs import HEARTBEAT_TIMEOUT_SECONDS
 
 
@@ -153,7 +153,7 @@ def test_postgres_15_is_the_floor(monkeypatch, number, ok):
 def test_clocks_that_differ_are_told(time_machine):
     time_machine.move_to(timezone.now() + timedelta(seconds=60))
 
-    finding = health.check_clock()
+    finding = health.check_database_clock()
 
     assert not finding.ok
     assert "60." in finding.sentence
@@ -164,7 +164,7 @@ def test_mail_to_files_is_well_and_says_how_to_send(settings):
     settings.EMAIL_BACKEND = "portal.lib.private_files.PrivateFileBackend"
     settings.EMAIL_FILE_PATH = settings.VAR_DIR / "mail"
 
-    finding = health.check_mail()
+    finding = health.check_mail_server()
 
     assert finding.ok
     assert "EMAIL_URL" in finding.sentence
@@ -187,7 +187,7 @@ def test_a_mail_server_that_does_not_answer_is_told_without_its_password(
     settings.EMAIL_PORT = deaf_port
     settings.EMAIL_HOST_PASSWORD = "hidden"
 
-    finding = health.check_mail()
+    finding = health.check_mail_server()
 
     assert not finding.ok
     assert "EMAIL_URL" in finding.remedy
@@ -197,7 +197,7 @@ def test_a_mail_server_that_does_not_answer_is_told_without_its_password(
 def test_uploads_are_tried_by_writing(settings, tmp_path):
     settings.UPLOADS_DIR = tmp_path / "new" / "uploads"
 
-    finding = health.check_storage()
+    finding = health.check_upload_storage()
 
     assert finding.ok
     assert list(settings.UPLOADS_DIR.iterdir()) == []
@@ -208,7 +208,7 @@ def test_an_uploads_folder_that_cannot_be_made_is_told(settings, tmp_path):
     (tmp_path / "file").touch()
     settings.UPLOADS_DIR = tmp_path / "file" / "uploads"
 
-    finding = health.check_storage()
+    finding = health.check_upload_storage()
 
     assert not finding.ok
     assert "UPLOADS_DIR" in finding.remedy
@@ -293,7 +293,7 @@ def test_keys_of_secrets_are_looked_at_and_not_shown(settings, keys, state):
 def test_debugging_is_for_this_machine_alone(settings, debug, url, state):
     settings.DEBUG, settings.PUBLIC_URL = debug, url
 
-    assert health.check_debug().state == state
+    assert health.check_debug_is_off().state == state
 
 
 @pytest.mark.parametrize(
@@ -312,7 +312,7 @@ def test_a_disk_that_fills_up_is_told(settings, tmp_path, monkeypatch, free, sta
 
     monkeypatch.setattr(health.files.shutil, "disk_usage", look)
 
-    finding = health.check_disk()
+    finding = health.check_disk_space()
 
     assert finding.state == state
     assert asked == [tmp_path]
@@ -320,12 +320,12 @@ def test_a_disk_that_fills_up_is_told(settings, tmp_path, monkeypatch, free, sta
 
 @pytest.mark.django_db
 def test_a_backup_is_missed_after_two_days(time_machine):
-    never = health.check_backup()
-    note_backup()
-    note_backup()
-    fresh = health.check_backup()
+    never = health.check_backup_age()
+    record_backup_time()
+    record_backup_time()
+    fresh = health.check_backup_age()
     time_machine.move_to(timezone.now() + timedelta(days=2, minutes=1), tick=False)
-    late = health.check_backup()
+    late = health.check_backup_age()
 
     assert [each.state for each in (never, fresh, late)] == ["warn", "ok", "warn"]
     assert late.sentence == "The last backup was made 48 h ago."
@@ -333,10 +333,11 @@ def test_a_backup_is_missed_after_two_days(time_machine):
 
 @pytest.mark.django_db
 def test_an_extension_that_is_missing_is_named(monkeypatch):
-    there = health.check_extensions()
+    there = health.check_database_extensions()
     monkeypatch.setattr(health, "EXTENSIONS", frozenset({"pg_trgm", "no_such"}))
 
     assert there.ok
     assert (
-        health.check_extensions().sentence == "The database has no extension no_such."
+        health.check_database_extensions().sentence
+        == "The database has no extension no_such."
     )

@@ -23,9 +23,9 @@ class DatabaseWrapper(base.DatabaseWrapper):
         in tests/database.py). Raises: ServerUnavailable. Source: Ours (architecture 1).
         """
         if not self.settings_dict["HOST"]:
-            running = server.start_server(
+            running = server.start_embedded_postgres(
                 cluster=self.settings_dict.get("CLUSTER", server.DEMO),
-                root=data_root(),
+                root=embedded_postgres_data_folder(),
             )
             self.settings_dict.update(
                 HOST=str(running.socket_folder),
@@ -35,10 +35,10 @@ class DatabaseWrapper(base.DatabaseWrapper):
         return super().get_connection_params()
 
 
-def data_root() -> Path:
+def embedded_postgres_data_folder() -> Path:
     """Return the folder that holds the data folders, as settings or default say.
 
     Source: Ours (architecture 1).
     """
     chosen = getattr(settings, "EMBEDDED_POSTGRES_DIR", "")
-    return Path(chosen).resolve() if chosen else server.default_root()
+    return Path(chosen).resolve() if chosen else server.default_postgres_data_folder()

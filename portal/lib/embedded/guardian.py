@@ -22,7 +22,7 @@ PR_SET_PDEATHSIG = 1
 STOP_TIMEOUT_S = 20
 
 
-def main(arguments: list[str]) -> int:
+def run_postgres_until_unused(arguments: list[str]) -> int:
     """Run PostgreSQL until its last user leaves; return its exit code."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--gate", required=True)
@@ -93,4 +93,4 @@ def _stop_after_last_user(
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(run_postgres_until_unused(sys.argv[1:]))

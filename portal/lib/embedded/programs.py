@@ -49,7 +49,7 @@ class Account:
         )
 
 
-def server_account() -> Account:
+def find_postgres_account() -> Account:
     """Find the account that PostgreSQL runs as, making it where we are root.
 
     Raises: ServerUnavailable. Source: Ours: PostgreSQL refuses to run as root.
@@ -77,7 +77,7 @@ def _account_named(name: str) -> Account:
     return Account(name, entry.pw_uid, entry.pw_gid)
 
 
-def find_programs(root: Path, account: Account) -> Path:
+def find_postgres_programs(root: Path, account: Account) -> Path:
     """Return the folder of PostgreSQL's programs, where the server's user can run them.
 
     A root checkout below a closed folder (say /root) is not opened to everyone: the
@@ -93,7 +93,7 @@ def find_programs(root: Path, account: Account) -> Path:
     programs = package / "pginstall" / "bin"
     if _can_run(programs, account):
         return programs
-    copy = root / f"programs-{wheel_version()}"
+    copy = root / f"programs-{find_postgres_wheel_version()}"
     copied = copy / package.name / "pginstall" / "bin"
     if not copy.exists():
         fresh = Path(tempfile.mkdtemp(prefix=f"{copy.name}.new-", dir=root))
@@ -120,7 +120,7 @@ def _can_run(programs: Path, account: Account) -> bool:
         return False
 
 
-def wheel_version() -> str:
+def find_postgres_wheel_version() -> str:
     """Say which version of the wheel is installed; `none` without one.
 
     Source: Ours: its major version is PostgreSQL's, and names the data folder.

@@ -36,9 +36,9 @@ from psycopg import sql
 from portal.lib.embedded.programs import (
     Account,
     ServerUnavailable,
-    find_programs,
-    server_account,
-    wheel_version,
+    find_postgres_account,
+    find_postgres_programs,
+    find_postgres_wheel_version,
 )
 
 DEMO = "demo"
@@ -99,7 +99,7 @@ _servers: dict[Path, Server] = {}
 _starting = threading.Lock()
 
 
-def default_root() -> Path:
+def default_postgres_data_folder() -> Path:
     """Return this checkout's folder under /var/tmp, one per system user.
 
     Source: Ours: outside the repository, and where no parent needs opening for root's
@@ -110,20 +110,20 @@ def default_root() -> Path:
     return Path("/var/tmp") / f"assay-{os.geteuid()}-{digest}"  # noqa: S108 - _prepare_root looks whose it is
 
 
-def start_server(*, cluster: str, root: Path) -> Server:
+def start_embedded_postgres(*, cluster: str, root: Path) -> Server:
     """Start the server of a cluster, or join the one that runs; once per process.
 
     The data of `test` holds nothing of value: it is made anew when it cannot start.
     Raises: ServerUnavailable. Source: Ours (architecture 1).
     """
     with _starting:
-        data = root / f"pg{cluster}-{wheel_version().partition('.')[0]}"
+        data = root / f"pg{cluster}-{find_postgres_wheel_version().partition('.')[0]}"
         if data not in _servers:
             _servers[data] = _join(data, disposable=cluster == TEST)
         return _servers[data]
 
 
-def leave_server(server: Server) -> None:
+def leave_embedded_postgres(server: Server) -> None:
     """Give up this process's share; when it was the last, wait until nothing runs.
 
     Source: Ours: whoever looks after we are gone must find nothing running.
@@ -145,12 +145,12 @@ def leave_server(server: Server) -> None:
         os.close(server.use)
 
 
-def forget_data(*, cluster: str, root: Path) -> None:
+def delete_postgres_data(*, cluster: str, root: Path) -> None:
     """Delete a cluster's data folder, which no process may be using.
 
     Raises: ServerUnavailable. Source: Ours (`demo --reset`).
     """
-    data = root / f"pg{cluster}-{wheel_version().partition('.')[0]}"
+    data = root / f"pg{cluster}-{find_postgres_wheel_version().partition('.')[0]}"
     if not data.exists():
         return
     with _gate(data):
@@ -168,14 +168,14 @@ def forget_data(*, cluster: str, root: Path) -> None:
 
 
 @atexit.register
-def leave_all() -> None:
-    """Leave every server this process uses. Source: as leave_server."""
+def leave_all_embedded_postgres() -> None:
+    """Leave every server this process uses. Source: as leave_embedded_postgres."""
     for server in list(_servers.values()):
-        leave_server(server)
+        leave_embedded_postgres(server)
 
 
 def _join(data: Path, *, disposable: bool) -> Server:
-    account = server_account()
+    account = find_postgres_account()
     _prepare_root(data.parent)
     with _gate(data):
         use = _open_lock(data, "use")
@@ -191,7 +191,7 @@ def _join(data: Path, *, disposable: bool) -> Server:
 def _ensure_running(
     data: Path, use: int, account: Account, *, disposable: bool
 ) -> Path:
-    programs = find_programs(data.parent, account)
+    programs = find_postgres_programs(data.parent, account)
     try:
         return _running(data, programs, account, disposable=disposable)
     except ServerUnavailable:

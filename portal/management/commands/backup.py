@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from portal.backup_notes import note_backup
-from portal.backups import BackupFailed, back_up
+from portal.backup_notes import record_backup_time
+from portal.backups import BackupFailed, create_backup
 from portal.lib.errors import Unavailable
 
 if TYPE_CHECKING:
@@ -48,12 +48,12 @@ class Command(BaseCommand):
 
     def _write(self, out: Any) -> None:
         try:
-            manifest = back_up(out)
+            manifest = create_backup(out)
         except BackupFailed as error:
             raise CommandError(str(error)) from None
         except Unavailable as error:
             raise CommandError(error.message) from None
-        note_backup()
+        record_backup_time()
         rows = sum(manifest.tables.values())
         # Standard output may be the backup.
         self.stderr.write(f"{rows} rows and {len(manifest.files)} files", ending="\n")

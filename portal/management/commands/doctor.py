@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from portal.health import run_all_checks
+from portal.health import run_all_health_checks
 
 _WORDS = {"ok": "ok    ", "warn": "warn  ", "fail": "FAILED", "skip": "-     "}
 
@@ -26,7 +26,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print a line per check; exit with 1 when any fails, not for warnings."""
-        looked = run_all_checks()
+        looked = run_all_health_checks()
         if options["json"]:
             told = [
                 {

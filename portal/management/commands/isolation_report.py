@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts.states import Environment
-from portal.isolation.trying import find_tenant, report_isolation
+from portal.isolation.trying import create_isolation_report, find_tenant_to_probe
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
@@ -32,12 +32,12 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        tenant = find_tenant(
+        tenant = find_tenant_to_probe(
             environment=options["environment"], slug=options["team"] or ""
         )
         if tenant is None:
             raise CommandError("No team with this slug.")
-        run = report_isolation(
+        run = create_isolation_report(
             tenant=tenant, report_progress=lambda step: self.stderr.write(f"{step} ...")
         )
         self.stdout.write(

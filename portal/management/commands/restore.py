@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from portal.backups import BackupFailed, restore
+from portal.backups import BackupFailed, restore_backup
 from portal.lib.errors import Unavailable
 
 
@@ -37,7 +37,7 @@ class Command(BaseCommand):
                 given: IO[bytes] = sys.stdin.buffer
                 if options["file"] != "-":
                     given = stack.enter_context(Path(options["file"]).open("rb"))
-                manifest = restore(given, without_keys=options["without_keys"])
+                manifest = restore_backup(given, without_keys=options["without_keys"])
         except OSError as error:
             raise CommandError(f"{options['file']}: {error.strerror}") from None
         except BackupFailed as error:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from portal.key_rotation import rotate_encryption
+from portal.key_rotation import reencrypt_stored_secrets
 from portal.lib.encryption import key_fingerprints
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Command(BaseCommand):
         self.stdout.write(f"Newest key {newest}, {len(former)} older keys.")
         word = "to re-encrypt" if options["check"] else "re-encrypted"
         unreadable = 0
-        for done in rotate_encryption(check_only=options["check"]):
+        for done in reencrypt_stored_secrets(check_only=options["check"]):
             unreadable += done.unreadable
             self.stdout.write(
                 f"{done.table}: {done.rows} rows, {done.renewed} {word},"

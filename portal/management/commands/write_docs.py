@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from portal.docs.references import list_outdated
+from portal.docs.references import list_outdated_references
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
@@ -30,7 +30,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *_args: Any, **options: Any) -> None:
-        outdated = list_outdated()
+        outdated = list_outdated_references()
         names = [str(path.relative_to(settings.BASE_DIR)) for path in outdated]
         if options["check"] and names:
             raise CommandError(

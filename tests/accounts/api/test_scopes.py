@@ -12,7 +12,7 @@ from accounts.api.auth import ApiKeyAuthentication, list_needed_areas
 from accounts.models import AuditEntry
 from accounts.operations.api_keys import KeyRules, create_api_key
 from accounts.states import SCOPES, Access
-from portal.isolation.doors import PARAMETER, list_named_views
+from portal.isolation.doors import PARAMETER, list_named_urls
 from tests.clients import ApiClient
 from tests.factories.accounts import ACTOR
 
@@ -24,7 +24,7 @@ METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 def calls() -> Iterator[tuple[str, str, Any]]:
     """Each call that takes an API key: its path with no id in it, method and view."""
-    for route, _, callback in list_named_views():
+    for route, _, callback in list_named_urls():
         view = getattr(callback, "view_class", None)
         if view is None or not issubclass(view, APIView):
             continue

@@ -15,7 +15,7 @@ from accounts.operations.audit_chain import (
     Fault,
     seal_audit,
 )
-from portal.health.audit import check_audit
+from portal.health.audit import check_audit_log_integrity
 from tests.accounts.operations.chains import (
     check,
     fault,
@@ -56,8 +56,8 @@ def test_an_empty_chain_is_a_fault_without_an_anchor(
     assert young is None
     assert fault(tenant) == (Fault.CHAIN_EMPTY, None)
     assert check(tenant).broken.says.startswith(says)
-    assert check_audit().state == "fail"
-    assert says in check_audit().sentence
+    assert check_audit_log_integrity().state == "fail"
+    assert says in check_audit_log_integrity().sentence
 
 
 def test_a_chain_begun_again_after_all_was_removed_is_a_fault_without_an_anchor(tenant):
@@ -67,8 +67,11 @@ def test_a_chain_begun_again_after_all_was_removed_is_a_fault_without_an_anchor(
     seal_audit()
 
     assert fault(tenant) == (Fault.CHAIN_CUT, None)
-    assert check_audit().state == "fail"
-    assert "does not start with the creation of the team" in check_audit().sentence
+    assert check_audit_log_integrity().state == "fail"
+    assert (
+        "does not start with the creation of the team"
+        in check_audit_log_integrity().sentence
+    )
 
 
 def test_entries_removed_below_their_seals_show_in_doctor_at_once(tenant):
@@ -78,20 +81,20 @@ def test_entries_removed_below_their_seals_show_in_doctor_at_once(tenant):
         cursor.execute("DELETE FROM accounts_auditentry WHERE id = %s", [last])
 
     place = f"{tenant.team.slug} sandbox"
-    assert check_audit().sentence == (
+    assert check_audit_log_integrity().sentence == (
         f"The audit log of {place} is broken: entry {last} of seal 2 is missing."
     )
 
 
 def test_doctor_compares_the_ends_of_the_chains_with_the_anchors(tenant):
-    well = check_audit()
+    well = check_audit_log_integrity()
     with tampering("accounts_auditseal") as cursor:
         cursor.execute("DELETE FROM accounts_auditseal WHERE number = 2")
-    early = check_audit().sentence
+    early = check_audit_log_integrity().sentence
     with tampering("accounts_auditentry") as cursor:
         cursor.execute("UPDATE accounts_auditentry SET actor_label = 'nobody'")
     seal_audit()
-    anew = check_audit().sentence
+    anew = check_audit_log_integrity().sentence
 
     assert well.ok
     assert "the chain ends at seal 1 with 3 entries" in early
@@ -110,7 +113,7 @@ def test_an_anchor_of_a_tenant_that_is_gone_is_a_fault(tenant):
     assert err.getvalue() == (
         "tenant 987654: BROKEN: it is missing, but on 2026-01-01 it had 9 entries.\n"
     )
-    assert check_audit().sentence == (
+    assert check_audit_log_integrity().sentence == (
         "The audit log of tenant 987654 is broken: it is missing, but on 2026-01-01"
         " it had 9 entries."
     )
@@ -186,9 +189,10 @@ def test_tables_that_can_be_changed_are_a_fault(tenant, statement, phrases):
         call_command("verify_audit", stdout=StringIO(), stderr=err)
 
     assert err.getvalue().splitlines() == [f"BROKEN: {each}." for each in phrases]
-    assert check_audit().state == "fail"
+    assert check_audit_log_integrity().state == "fail"
     assert (
-        check_audit().sentence == f"The audit log can be changed: {'; '.join(phrases)}."
+        check_audit_log_integrity().sentence
+        == f"The audit log can be changed: {'; '.join(phrases)}."
     )
 
 
@@ -198,10 +202,10 @@ def test_entries_that_wait_too_long_for_their_seal_show_in_doctor(tenant, time_m
     time_machine.move_to(now, tick=False)
     record(tenant)
     time_machine.move_to(now + SEALED_WITHIN - timedelta(seconds=1), tick=False)
-    soon = check_audit()
+    soon = check_audit_log_integrity()
     time_machine.move_to(now + SEALED_WITHIN, tick=False)
 
     assert soon.ok
-    assert check_audit().sentence == (
+    assert check_audit_log_integrity().sentence == (
         f"Audit log entries have not been sealed since {now:%Y-%m-%d %H:%M} UTC."
     )

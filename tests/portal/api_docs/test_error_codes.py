@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from portal.api_docs.error_codes import ErrorCode, error_codes
+from portal.api_docs.error_codes import ErrorCode, list_api_error_codes
 
 
 def found(code):
-    return next((each for each in error_codes() if each.code == code), None)
+    return next((each for each in list_api_error_codes() if each.code == code), None)
 
 
 @pytest.mark.parametrize(
@@ -42,11 +42,11 @@ def test_a_code_of_the_api_has_its_status_and_sentence(told):
 
 
 def test_every_code_is_listed_once_in_order():
-    codes = [each.code for each in error_codes()]
+    codes = [each.code for each in list_api_error_codes()]
 
     assert codes == sorted(set(codes))
     assert len(codes) > 150
-    assert {status for each in error_codes() for status in each.statuses} == {
+    assert {status for each in list_api_error_codes() for status in each.statuses} == {
         *(400, 401, 403, 404, 405, 409, 413, 415, 429, 503)
     }
 

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from portal.api_docs.views import EXAMPLES, read_changes, read_example
+from portal.api_docs.views import EXAMPLES, read_api_changelog, read_quick_start_example
 from tests.contract.document import document
 from tests.factories.accounts import make_api_key
 from users.models import User
@@ -16,7 +16,7 @@ def test_the_quick_start_shows_what_is_tested(client, db):
     page = client.get("/api/docs/start/")
 
     shown = [code for _, _, code in page.context["examples"]]
-    assert shown == [read_example(slug) for slug in EXAMPLES]
+    assert shown == [read_quick_start_example(slug) for slug in EXAMPLES]
     assert "unsafe" not in page.headers["Content-Security-Policy"]
 
 
@@ -30,7 +30,7 @@ def test_the_quick_start_runs_as_it_stands(
         ("python", sys.executable, charlie_tenant),
     ):
         script = tmp_path / slug
-        script.write_text(read_example(slug))
+        script.write_text(read_quick_start_example(slug))
         done = subprocess.run(
             [program, script],
             env=os.environ
@@ -66,7 +66,7 @@ def test_the_changes_account_for_every_operation(client, db):
         for path, methods in document()["paths"].items()
         for method in methods
     }
-    told = read_changes()
+    told = read_api_changelog()
 
     added = [operation for change in told for operation in change.added]
     removed = {operation for change in told for operation in change.removed}

@@ -6,10 +6,15 @@ import pytest
 from django.urls import reverse
 
 from portal.docs.markdown import render_markdown
-from portal.docs.pages import docs_folder, list_kinds, list_pages, render_page
+from portal.docs.pages import (
+    find_docs_folder,
+    list_docs_pages,
+    list_docs_pages_by_kind,
+    render_docs_page,
+)
 from portal.docs.search import search_docs
 
-PAGES = list_pages()
+PAGES = list_docs_pages()
 pytestmark = pytest.mark.django_db
 
 
@@ -19,7 +24,7 @@ def test_each_page_is_served_with_its_title_and_neighbors(client, slug):
     page = answer.content.decode()
 
     assert answer.status_code == 200
-    title = render_page(PAGES[slug]).title
+    title = render_docs_page(PAGES[slug]).title
     assert title
     assert page.count("<h1") == 1
     assert f"<h1>{title}</h1>" in page
@@ -31,9 +36,9 @@ def test_each_page_is_served_with_its_title_and_neighbors(client, slug):
 
 @pytest.mark.parametrize("slug", PAGES)
 def test_each_link_of_a_page_leads_to_an_anchor_or_page(client, slug):
-    html = render_page(PAGES[slug]).html
+    html = render_docs_page(PAGES[slug]).html
     anchors = {
-        other.url: {heading.anchor for heading in render_page(other).headings}
+        other.url: {heading.anchor for heading in render_docs_page(other).headings}
         for other in PAGES.values()
     }
     anchors |= {reverse("docs"): set()}
@@ -50,7 +55,7 @@ def test_each_link_of_a_page_leads_to_an_anchor_or_page(client, slug):
 def test_the_front_page_lists_every_page_by_kind(client):
     page = client.get("/docs/").content.decode()
 
-    for kind in list_kinds():
+    for kind in list_docs_pages_by_kind():
         assert f">{kind.title}</h2>" in page
     for each in PAGES.values():
         assert f'href="{each.url}"' in page
@@ -59,7 +64,9 @@ def test_the_front_page_lists_every_page_by_kind(client):
 def test_every_page_of_the_folder_is_served():
     served = {page.path for page in PAGES.values()}
 
-    assert set(docs_folder().rglob("*.md")) - served == {docs_folder() / "index.md"}
+    assert set(find_docs_folder().rglob("*.md")) - served == {
+        find_docs_folder() / "index.md"
+    }
 
 
 @pytest.mark.parametrize(
@@ -142,7 +149,7 @@ def test_raw_html_stays_text_and_unknown_links_are_dropped():
 
 
 def test_a_state_diagram_becomes_a_list():
-    html = render_page(PAGES["guides/review-reports"]).html
+    html = render_docs_page(PAGES["guides/review-reports"]).html
 
     assert "stateDiagram" not in html
     assert "<li><code>completed</code>: end</li>" in html

@@ -7,7 +7,11 @@ from django.test import Client
 
 from accounts.states import Role
 from portal.demo.models import DemoData
-from portal.demo.sandbox import find_demo_data, finish_loading, request_demo_data
+from portal.demo.sandbox import (
+    find_demo_data,
+    mark_demo_loading_finished,
+    request_demo_data,
+)
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.users import make_user
 from tests.jobs import queued
@@ -27,7 +31,7 @@ def as_role(team, *roles):
 @pytest.fixture
 def loaded(alice_tenant):
     request_demo_data(tenant=alice_tenant, actor=ACTOR)
-    finish_loading(tenant_pk=alice_tenant.pk)
+    mark_demo_loading_finished(tenant_pk=alice_tenant.pk)
 
 
 def test_the_button_asks_for_demo_data(alice_web, alice_tenant):
@@ -71,7 +75,7 @@ def test_the_page_offers_what_can_be_done(alice_web, alice_tenant):
     busy = alice_web.get(PAGE).content.decode()
     assert (f"{PAGE}load/" in busy, f"{PAGE}remove/" in busy) == (False, False)
 
-    finish_loading(tenant_pk=alice_tenant.pk)
+    mark_demo_loading_finished(tenant_pk=alice_tenant.pk)
     assert f"{PAGE}remove/" in alice_web.get(PAGE).content.decode()
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from accounts.models import Member, Team
-from portal.home.greeting import greet
+from portal.home.greeting import greet_member
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from portal.home.greeting import greet
     ],
 )
 def test_a_member_is_greeted_by_the_clock_of_their_place(own, team, hour, words, day):
-    greeting = greet(
+    greeting = greet_member(
         member=Member(name="Noor", time_zone=own),
         team=Team(time_zone=team),
         now=datetime(2026, 11, 21, hour, tzinfo=UTC),
@@ -29,7 +29,7 @@ def test_a_member_is_greeted_by_the_clock_of_their_place(own, team, hour, words,
 
 
 def test_a_member_without_a_name_is_greeted_too():
-    greeting = greet(
+    greeting = greet_member(
         member=Member(),
         team=Team(time_zone="UTC"),
         now=datetime(2026, 11, 21, 8, tzinfo=UTC),

@@ -9,7 +9,7 @@ from io import BytesIO
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from portal.checks import check_scanner
+from portal.checks import check_upload_scanner
 from portal.lib.errors import DomainError, Unavailable
 from portal.lib.scanning import require_clean
 from tests.factories.reports import make_pdf
@@ -86,9 +86,9 @@ def test_a_socket_is_a_scanner_too_and_a_silent_one_lets_nothing_pass(
     with pytest.raises(Unavailable):
         require_clean(BytesIO(b"fine"))
 
-    assert check_scanner() == []
+    assert check_upload_scanner() == []
     settings.UPLOAD_SCANNER = "scanner.example:3310"
-    assert [found.id for found in check_scanner()] == ["portal.E012"]
+    assert [found.id for found in check_upload_scanner()] == ["portal.E012"]
 
 
 @pytest.mark.django_db

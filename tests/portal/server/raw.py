@@ -111,7 +111,7 @@ def application(environ: Any, start_response: Any) -> Any:
     raise AssertionError("a test has an application of its own")
 
 
-def stop() -> None:
+def flush_before_exit() -> None:
     pass
 
 

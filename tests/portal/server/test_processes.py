@@ -24,7 +24,7 @@ def test_the_death_of_a_process_that_owes_a_sign_of_life_is_seen_at_once(monkeyp
     monkeypatch.setattr(multiprocess, "Process", multiprocess.Process)
     monkeypatch.setattr(uvicorn, "run", serve)
     monkeypatch.setattr(sys, "argv", ["portal.server"])
-    command.main()
+    command.serve_from_command_line()
     (process,) = made
     wait = process.parent_conn.poll
     monkeypatch.setattr(process.parent_conn, "poll", wait_for_the_dead)
