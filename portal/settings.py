@@ -29,10 +29,23 @@ env.ENVIRON = {name: text for name, text in os.environ.items() if text}
 DEBUG: bool = env.bool("DEBUG", default=False)
 # Empty: the bundled PostgreSQL, which is for trying out and for tests.
 DATABASE_URL: str = env.str("DATABASE_URL", default="")
-# A process without a database of its own is a trial: it may make up its key.
-SECRET_KEY: str = env.str("SECRET_KEY", default="") or (
-    secrets.token_urlsafe(50) if DEBUG or not DATABASE_URL else ""
-)
+# Everything the server writes outside the database: uploads, mail files, keys.
+VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var")))
+# A process without a database of its own is a trial: it takes the demo's key, so that
+# a command beside a running demo reads and writes what the demo encrypted.
+DEMO_SECRET_KEY_FILE = VAR_DIR / "demo-secret-key"
+
+
+def _build_trial_secret_key() -> str:
+    if DATABASE_URL:
+        return secrets.token_urlsafe(50) if DEBUG else ""
+    try:
+        return DEMO_SECRET_KEY_FILE.read_text().strip() or secrets.token_urlsafe(50)
+    except OSError:
+        return secrets.token_urlsafe(50)
+
+
+SECRET_KEY: str = env.str("SECRET_KEY", default="") or _build_trial_secret_key()
 SECRET_KEY_FALLBACKS: list[str] = env.list("SECRET_KEY_FALLBACKS", default=[])
 # What secrets in the database are encrypted with, newest first; any long random text.
 # Empty: SECRET_KEY and its fallbacks.
@@ -41,8 +54,6 @@ ALLOWED_HOSTS: list[str] = env.list("ALLOWED_HOSTS", default=["127.0.0.1", "loca
 # Where people and API clients reach this server, no slash at the end.
 PUBLIC_URL: str = env.str("PUBLIC_URL", default="http://127.0.0.1:8000").rstrip("/")
 CSRF_TRUSTED_ORIGINS = [PUBLIC_URL]
-# Everything the server writes outside the database: uploads, mail files, keys.
-VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var")))
 # Where the ends of the audit's chains are written down each hour; copy it elsewhere.
 AUDIT_ANCHORS = Path(
     env.str("AUDIT_ANCHORS", default=str(VAR_DIR / "audit-anchors.ndjson"))

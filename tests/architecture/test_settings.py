@@ -39,9 +39,9 @@ def test_a_silent_database_is_given_up_unless_its_address_says_otherwise(monkeyp
     asked = "?connect_timeout=2&sslmode=require"
     monkeypatch.setenv("SECRET_KEY", "x" * 50)
     monkeypatch.setenv("DATABASE_URL", "postgres://a:b@db.example:5432/assay")
-    usual = runpy.run_path(str(ROOT / "portal/settings.py"))["DATABASES"]["default"]
+    usual = read_settings()["DATABASES"]["default"]
     monkeypatch.setenv("DATABASE_URL", f"postgres://a:b@db.example:5432/assay{asked}")
-    own = runpy.run_path(str(ROOT / "portal/settings.py"))["DATABASES"]["default"]
+    own = read_settings()["DATABASES"]["default"]
 
     assert usual["OPTIONS"] == {
         "connect_timeout": 5,
@@ -57,13 +57,29 @@ def test_a_silent_database_is_given_up_unless_its_address_says_otherwise(monkeyp
     }
 
 
+def test_a_command_beside_the_demo_uses_the_demos_secret_key(monkeypatch, tmp_path):
+    monkeypatch.delenv("SECRET_KEY", raising=False)
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    monkeypatch.setenv("VAR_DIR", str(tmp_path))
+    (tmp_path / "demo-secret-key").write_text("the demo's key\n")
+
+    assert read_settings()["SECRET_KEY"] == "the demo's key"
+    monkeypatch.setenv("DATABASE_URL", "postgres://a:b@db.example:5432/assay")
+    assert read_settings()["SECRET_KEY"] == ""
+    monkeypatch.setenv("SECRET_KEY", "x" * 50)
+    assert read_settings()["SECRET_KEY"] == "x" * 50
+
+
+def read_settings():
+    return runpy.run_path(str(ROOT / "portal/settings.py"))
+
+
 def plain_settings():
-    """What settings.py says in this environment, but for what is made up each time."""
-    told = runpy.run_path(str(ROOT / "portal/settings.py"))
+    """Read settings.py in this environment, without what is made up each time."""
     plain = (str, int, Path, timedelta, type(None))
     return {
         name: value
-        for name, value in told.items()
+        for name, value in read_settings().items()
         if name.isupper() and name != "SECRET_KEY" and isinstance(value, plain)
     }
 
