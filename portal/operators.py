@@ -85,11 +85,15 @@ class OperatorsSite(UnfoldAdminSite):
 
     def extra_urls(self) -> list[URLPattern]:
         from portal.isolation.page import show_isolation_reports
-        from users.admin import list_providers
+        from users.admin import show_connection_counts_by_source
 
         return [
             path("doctor/", self.admin_view(show_health_checks), name="doctor"),
-            path("providers/", self.admin_view(list_providers), name="providers"),
+            path(
+                "providers/",
+                self.admin_view(show_connection_counts_by_source),
+                name="providers",
+            ),
             path(
                 "isolation/", self.admin_view(show_isolation_reports), name="isolation"
             ),

@@ -11,7 +11,7 @@ from labs.web.requisition_link import download_by_link
 from portal.api_docs.document import show_openapi_document
 from portal.health import healthz, readyz
 from portal.metrics import show_prometheus_metrics
-from users.api.logos import logo
+from users.api.logos import serve_source_logo
 
 # Swagger's page styles itself inline and draws its icons as data.
 api_docs = csp_update(
@@ -38,7 +38,7 @@ urlpatterns = [
     path("api/docs/", include("portal.api_docs.urls")),
     path("api/docs/", include("accounts.webhooks.web.docs_urls")),
     path("docs/", include("portal.docs.urls")),
-    path("logos/<slug:slug>.svg", logo, name="logo"),
+    path("logos/<slug:slug>.svg", serve_source_logo, name="logo"),
     path("connect/", include("users.web.connect_urls")),
     path("requisition/", download_by_link, name="requisition_link"),
     path("healthz", healthz, name="healthz"),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
 
 
-def list_providers(request: HttpRequest) -> TemplateResponse:
+def show_connection_counts_by_source(request: HttpRequest) -> TemplateResponse:
     """Render every source with its live connections over all teams, by status.
 
     Providers are reference data in code: there is nothing here to change.

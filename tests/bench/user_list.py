@@ -94,12 +94,14 @@ def compare(
 def api_list(tenant: Any, offset: int) -> Callable[[], Any]:
     """A page as the API answers it, without the HTTP around it."""
     from portal.lib.api.json import dump_json
-    from users.api.v2.outputs import user_list
+    from users.api.v2.outputs import build_user_list_response
     from users.queries import user_page
 
     def call() -> bytes:
         page = user_page(tenant=tenant, offset=offset, limit=LIMIT)
-        return dump_json(user_list(tenant, page, offset=offset, limit=LIMIT))
+        return dump_json(
+            build_user_list_response(tenant, page, offset=offset, limit=LIMIT)
+        )
 
     return call
 

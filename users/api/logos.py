@@ -41,15 +41,15 @@ _SVG = (
 
 @require_safe
 @cache_control(public=True, max_age=_YEAR_SECONDS, immutable=True)
-def logo(request: HttpRequest, slug: str) -> HttpResponse:
+def serve_source_logo(request: HttpRequest, slug: str) -> HttpResponse:
     """Serve GET /logos/{slug}.svg."""
     provider = KNOWN.get(slug)
     if provider is None:
         raise Http404
     svg = _SVG.format(
         name=provider.name,
-        ground=pick_background(slug),
-        letters=find_initials(provider.name),
+        ground=pick_logo_color(slug),
+        letters=build_logo_initials(provider.name),
     )
     answer = HttpResponse(svg, content_type="image/svg+xml")
     # Customers show it on pages of their own.
@@ -57,7 +57,7 @@ def logo(request: HttpRequest, slug: str) -> HttpResponse:
     return answer
 
 
-def find_initials(name: str) -> str:
+def build_logo_initials(name: str) -> str:
     """Return the initials of two words, or the first two letters of a single one."""
     words = ["".join(filter(str.isalnum, word)) for word in name.split()]
     words = [word for word in words if word]
@@ -66,6 +66,6 @@ def find_initials(name: str) -> str:
     return "".join(word[0] for word in words[:2]).upper()
 
 
-def pick_background(slug: str) -> str:
+def pick_logo_color(slug: str) -> str:
     """Return the background color of a slug; always the same one."""
     return _GROUNDS[hashlib.sha256(slug.encode()).digest()[0] % len(_GROUNDS)]

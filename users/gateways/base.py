@@ -181,7 +181,7 @@ class SourceGateway(Protocol):
 source_gateways: Register[SourceGateway] = Register()
 
 
-def find_gateway(provider: str) -> SourceGateway | None:
+def find_source_gateway(provider: str) -> SourceGateway | None:
     """Return the configured gateway of a source, or None."""
     for name, gateway in source_gateways:
         if name == provider and gateway.is_configured:

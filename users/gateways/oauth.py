@@ -44,14 +44,14 @@ class OAuthServer:
     scopes: tuple[str, ...]
 
 
-def authorise_url(
+def build_oauth_sign_in_url(
     server: OAuthServer, *, state: str, redirect_url: str, challenge: str
 ) -> str:
-    """Return the URL of the sign-in (RFC 6749, 4.1.1).
+    """Return the URL of a source's sign-in page (RFC 6749, 4.1.1).
 
     A server that knows no PKCE has to ignore the challenge (RFC 6749, 3.1).
     """
-    asked = {
+    parameters = {
         "response_type": "code",
         "client_id": server.client_id,
         "redirect_uri": redirect_url,
@@ -60,10 +60,10 @@ def authorise_url(
         "code_challenge": challenge,
         "code_challenge_method": "S256",
     }
-    return f"{server.authorise_url}?{urlencode(asked)}"
+    return f"{server.authorise_url}?{urlencode(parameters)}"
 
 
-def exchange_code(
+def exchange_oauth_code_for_tokens(
     server: OAuthServer, *, code: str, redirect_url: str, verifier: str
 ) -> Grant:
     """Exchange a code for tokens (RFC 6749, 4.1.3).
@@ -82,7 +82,7 @@ def exchange_code(
     )
 
 
-def exchange_refresh_token(server: OAuthServer, grant: Grant) -> Grant:
+def exchange_oauth_refresh_token(server: OAuthServer, grant: Grant) -> Grant:
     """Exchange a refresh token for new tokens (RFC 6749, 6); it may become invalid.
 
     What the answer leaves out stays as it was. Raises: SourceUnavailable;
@@ -102,7 +102,7 @@ def exchange_refresh_token(server: OAuthServer, grant: Grant) -> Grant:
     )
 
 
-def revoke(server: OAuthServer, grant: Grant) -> None:
+def revoke_oauth_grant(server: OAuthServer, grant: Grant) -> None:
     """Revoke a grant (RFC 7009); invalid tokens are accepted.
 
     Raises: SourceUnavailable.
@@ -152,11 +152,11 @@ def _read_grant(said: Mapping[str, Any]) -> Grant:
         access_token=access_token,
         refresh_token=_token(said.get("refresh_token")),
         expires_at=_end(said.get("expires_in")),
-        scopes=read_scopes(said.get("scope")),
+        scopes=parse_oauth_scopes(said.get("scope")),
     )
 
 
-def read_scopes(told: object) -> tuple[str, ...]:
+def parse_oauth_scopes(told: object) -> tuple[str, ...]:
     """Parse scopes separated by spaces; () if absent."""
     return tuple(told.split()) if isinstance(told, str) else ()
 

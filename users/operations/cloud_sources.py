@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError, NotFound
-from users.gateways.base import Grant, find_gateway
+from users.gateways.base import Grant, find_source_gateway
 from users.models import Connection, Pull, SourceGrant
 from users.operations.grants import store_grant
 from users.operations.pulls import schedule_pulls
@@ -44,7 +44,7 @@ def connect_granted_source(
     source_not_offered, not_found (404); required_scopes_not_granted;
     duplicate_connection. Source: Contract 2.4, 5.5; Ours: one account a connection.
     """
-    gateway = find_gateway(provider)
+    gateway = find_source_gateway(provider)
     if gateway is None:
         raise NotFound("source_not_offered", _("This source is not available."))
     granted = gateway.granted_resources(grant)
@@ -87,7 +87,7 @@ def is_pulled(connection: Connection) -> bool:
     """
     kept = SourceGrant.objects.for_tenant(connection.tenant)
     return (
-        find_gateway(connection.provider) is not None
+        find_source_gateway(connection.provider) is not None
         and kept.filter(connection=connection).exists()
     )
 
@@ -101,7 +101,7 @@ def schedule_refresh(*, connection: Connection) -> list[Pull]:
     Raises: not_found. Source: Contract 2.2 (refresh), 5.5; Ours: the overlap;
     memberships lapse and are renewed.
     """
-    gateway = find_gateway(connection.provider)
+    gateway = find_source_gateway(connection.provider)
     if gateway is None or not is_pulled(connection):
         return []
     reached = _last_pulled_by_resource(connection)

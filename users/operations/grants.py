@@ -16,7 +16,7 @@ from users.gateways.base import (
     Grant,
     SourceRefused,
     SourceUnavailable,
-    find_gateway,
+    find_source_gateway,
 )
 from users.gateways.http import CALL_TIMEOUT
 from users.models import SourceGrant
@@ -129,7 +129,7 @@ def revoke_grant(*, tenant: Tenant, connection_pk: int) -> timedelta | None:
     kept = _ended(tenant, connection_pk)
     if kept is None:
         return None
-    gateway = find_gateway(kept.connection.provider)
+    gateway = find_source_gateway(kept.connection.provider)
     if gateway is not None:
         try:
             gateway.revoke(_decrypted(kept))

@@ -19,7 +19,7 @@ from portal.lib.encryption import UnreadableSecret, decrypt, encrypt
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.links import absolute_url
 from portal.lib.translation import gettext_lazy
-from users.gateways.base import SourceRefused, SourceUnavailable, find_gateway
+from users.gateways.base import SourceRefused, SourceUnavailable, find_source_gateway
 from users.operations.cloud_sources import connect_granted_source
 from users.operations.demo_sources import DEMO_SOURCES, connect_demo_source
 from users.operations.imports import DEFAULT_PROVIDER, ImportRequest, start_import
@@ -287,7 +287,7 @@ def _ways(
     connection = live.get(slug)
     works = connection is not None and connection.status != ConnectionStatus.ERROR
     ways = []
-    if find_gateway(slug) is not None and not works:
+    if find_source_gateway(slug) is not None and not works:
         ways.append(Way.SIGN_IN)
     if slug in _FILES:
         ways.append(Way.FILE)
@@ -298,7 +298,7 @@ def _ways(
 
 
 def _gateway_of(provider: str) -> SourceGateway:
-    gateway = find_gateway(provider)
+    gateway = find_source_gateway(provider)
     if gateway is None:
         raise NotFound("source_not_offered", _("This source is not available here."))
     return gateway

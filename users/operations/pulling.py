@@ -21,7 +21,7 @@ from users.gateways.base import (
     ResourceRefused,
     SourceRefused,
     SourceUnavailable,
-    find_gateway,
+    find_source_gateway,
 )
 from users.models import Connection, Pull, SourceGrant
 from users.operations.cloud_sources import schedule_refresh
@@ -170,7 +170,7 @@ def enqueue_due_pulls() -> int:
 
 
 def _run(connection: Connection, actor: Actor) -> timedelta | None:
-    gateway = find_gateway(connection.provider)
+    gateway = find_source_gateway(connection.provider)
     pulls = _open_pulls(connection.tenant, connection.pk)
     if not pulls:
         return None

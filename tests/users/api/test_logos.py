@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 from django.test import Client
 
-from users.api.logos import find_initials, pick_background
+from users.api.logos import build_logo_initials, pick_logo_color
 from users.wearables.providers import KNOWN
 
 
@@ -28,15 +28,15 @@ def test_each_source_has_a_monogram_of_our_own(slug):
 
 
 def test_letters_are_of_the_name():
-    assert find_initials("Oura") == "Ou"
-    assert find_initials("8Sleep") == "8S"
-    assert find_initials("Abbott LibreView") == "AL"
-    assert find_initials("Freestyle Libre (Bluetooth)") == "FL"
+    assert build_logo_initials("Oura") == "Ou"
+    assert build_logo_initials("8Sleep") == "8S"
+    assert build_logo_initials("Abbott LibreView") == "AL"
+    assert build_logo_initials("Freestyle Libre (Bluetooth)") == "FL"
 
 
 def test_a_source_keeps_its_colour():
-    assert pick_background("oura") == pick_background("oura")
-    assert len({pick_background(slug) for slug in KNOWN}) > 4
+    assert pick_logo_color("oura") == pick_logo_color("oura")
+    assert len({pick_logo_color(slug) for slug in KNOWN}) > 4
 
 
 def luminance(colour):
@@ -49,7 +49,7 @@ def luminance(colour):
 
 def test_white_letters_can_be_read_on_every_ground():
     for slug in KNOWN:
-        assert 1.05 / (luminance(pick_background(slug)) + 0.05) >= 4.5
+        assert 1.05 / (luminance(pick_logo_color(slug)) + 0.05) >= 4.5
 
 
 @pytest.mark.parametrize("path", ["/logos/nobody.svg", "/logos/..svg", "/logos/.svg"])

@@ -11,7 +11,7 @@ from users.gateways.base import (
     Grant,
     SourceRefused,
     SourceUnavailable,
-    find_gateway,
+    find_source_gateway,
 )
 from users.gateways.oura.gateway import OuraGateway
 from users.states import ConnectionFault
@@ -24,11 +24,11 @@ def test_a_source_without_our_application_is_not_offered(settings):
     settings.OURA_CLIENT_ID = "our-id"
     settings.OURA_CLIENT_SECRET = ""
 
-    assert find_gateway("oura") is None
+    assert find_source_gateway("oura") is None
 
 
 def test_the_user_is_sent_with_state_challenge_and_scopes(oura):
-    url = find_gateway("oura").authorise_url(
+    url = find_source_gateway("oura").authorise_url(
         state="st&te", redirect_url=BACK, challenge="ch-1"
     )
 
@@ -63,7 +63,7 @@ def test_each_portal_has_its_own_addresses_and_scopes(settings):
 def test_a_code_is_traded_for_tokens_by_who_has_the_verifier(oura):
     oura.scope = "extapi:daily extapi:personal"
 
-    grant = find_gateway("oura").connect(
+    grant = find_source_gateway("oura").connect(
         code="code-1", redirect_url=BACK, verifier="verifier-1"
     )
 
@@ -89,7 +89,7 @@ def test_a_code_is_traded_for_tokens_by_who_has_the_verifier(oura):
 def test_a_user_who_keeps_their_name_to_themselves_is_connected(oura):
     oura.refused = {"personal_info"}
 
-    grant = find_gateway("oura").connect(
+    grant = find_source_gateway("oura").connect(
         code="code-1", redirect_url=BACK, verifier="verifier-1"
     )
 
@@ -98,13 +98,13 @@ def test_a_user_who_keeps_their_name_to_themselves_is_connected(oura):
 
 def test_a_spent_code_is_refused(oura):
     with pytest.raises(SourceRefused) as refused:
-        find_gateway("oura").connect(code="old", redirect_url=BACK, verifier="v")
+        find_source_gateway("oura").connect(code="old", redirect_url=BACK, verifier="v")
 
     assert refused.value.fault == ConnectionFault.PROVIDER_CREDENTIAL_ERROR
 
 
 def test_refreshing_gives_new_tokens_and_keeps_what_is_not_told(oura):
-    new = find_gateway("oura").refresh_tokens(OLD)
+    new = find_source_gateway("oura").refresh_tokens(OLD)
 
     assert (new.access_token, new.refresh_token) == ("access-1", "refresh-1")
     assert new.scopes == OLD.scopes
@@ -114,7 +114,7 @@ def test_refreshing_gives_new_tokens_and_keeps_what_is_not_told(oura):
 
 def test_a_refresh_token_that_is_dead_is_refused(oura):
     with pytest.raises(SourceRefused) as refused:
-        find_gateway("oura").refresh_tokens(Grant("a", "revoked"))
+        find_source_gateway("oura").refresh_tokens(Grant("a", "revoked"))
 
     assert refused.value.fault == ConnectionFault.TOKEN_REFRESH_FAILED
 
@@ -123,7 +123,7 @@ def test_a_fault_of_our_own_registration_breaks_nobody_s_connection(oura, settin
     settings.OURA_CLIENT_SECRET = "wrong"
 
     with pytest.raises(SourceUnavailable) as away:
-        find_gateway("oura").refresh_tokens(OLD)
+        find_source_gateway("oura").refresh_tokens(OLD)
 
     assert away.value.reason == "http_401"
 
@@ -137,14 +137,14 @@ def test_an_answer_without_a_token_is_no_grant(oura, said):
     oura.faults["/oauth/token"] = [status(200, said or {"a": 1})]
 
     with pytest.raises(SourceUnavailable) as away:
-        find_gateway("oura").refresh_tokens(OLD)
+        find_source_gateway("oura").refresh_tokens(OLD)
 
     assert away.value.reason == "not_tokens"
 
 
 def test_revoking_gives_the_refresh_token_back_and_twice_does_no_harm(oura):
     oura.faults["/oauth/revoke"] = [status(200, {}), status(400, {})]
-    gateway = find_gateway("oura")
+    gateway = find_source_gateway("oura")
 
     gateway.revoke(OLD)
     gateway.revoke(OLD)

@@ -10,7 +10,7 @@ from tests.factories.grants import make_grant, make_granted
 from tests.factories.users import make_user
 from tests.jobs import queued
 from tests.outbox import emitted_types
-from users.gateways.base import find_gateway
+from users.gateways.base import find_source_gateway
 from users.models import Connection, Pull, SourceGrant
 from users.operations.cloud_sources import connect_granted_source, schedule_refresh
 from users.operations.connections import mark_connection_failed
@@ -80,7 +80,7 @@ def test_connecting_by_a_grant_asks_for_the_past(user, alice_tenant):
     }
     assert stored.resource_availability["note"] == {"status": "unavailable"}
     assert [pull.resource for pull in pulls(alice_tenant)] == [
-        name for name in find_gateway("oura").resources if name in available
+        name for name in find_source_gateway("oura").resources if name in available
     ]
     assert {
         (pull.is_history, pull.range_start, pull.range_end)
@@ -158,7 +158,9 @@ def test_a_refresh_asks_from_before_the_end_of_what_is_furthest_behind(
 
     scheduled = schedule_refresh(connection=connection)
 
-    assert [pull.resource for pull in scheduled] == list(find_gateway("oura").resources)
+    assert [pull.resource for pull in scheduled] == list(
+        find_source_gateway("oura").resources
+    )
     assert {
         (pull.is_history, pull.range_start, pull.range_end) for pull in scheduled
     } == {(False, NOON - timedelta(days=2) - OVERLAP, later)}
@@ -226,7 +228,7 @@ def test_a_grant_without_scopes_is_taken_for_all(user, alice_tenant):
 
     connect(user, scopes=())
 
-    assert len(pulls(alice_tenant)) == len(find_gateway("oura").resources)
+    assert len(pulls(alice_tenant)) == len(find_source_gateway("oura").resources)
 
 
 @pytest.mark.parametrize("is_demo", [False, True])

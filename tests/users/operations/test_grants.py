@@ -17,7 +17,7 @@ from users import jobs
 from users.gateways.base import (
     SourceRefused,
     SourceUnavailable,
-    find_gateway,
+    find_source_gateway,
 )
 from users.models import Connection, SourceGrant
 from users.operations.grants import (
@@ -49,7 +49,9 @@ def tokens(tenant):
 
 
 def renew(connection, spent=1):
-    return renew_grant(connection=connection, gateway=find_gateway("oura"), spent=spent)
+    return renew_grant(
+        connection=connection, gateway=find_source_gateway("oura"), spent=spent
+    )
 
 
 def test_tokens_are_kept_encrypted(user, alice_tenant):
@@ -75,7 +77,9 @@ def test_tokens_that_last_are_used_as_they_are(user, oura):
     ends = timezone.now() + timedelta(hours=1)
     connection = make_granted(user, expires_at=ends)
 
-    usable = find_usable_grant(connection=connection, gateway=find_gateway("oura"))
+    usable = find_usable_grant(
+        connection=connection, gateway=find_source_gateway("oura")
+    )
 
     assert usable.rotation == 1
     assert usable.grant.access_token == "access-1"
@@ -87,7 +91,9 @@ def test_tokens_about_to_end_are_traded_first(user, alice_tenant, oura):
     ends = timezone.now() + timedelta(minutes=4)
     connection = make_granted(user, expires_at=ends)
 
-    usable = find_usable_grant(connection=connection, gateway=find_gateway("oura"))
+    usable = find_usable_grant(
+        connection=connection, gateway=find_source_gateway("oura")
+    )
 
     assert usable.rotation == 2
     assert usable.grant.access_token == "access-7"
@@ -178,7 +184,7 @@ def test_tokens_that_no_present_key_opens_are_refused(user, oura, settings):
     settings.ENCRYPTION_KEYS = ["another key, long and random enough for a test"]
 
     with pytest.raises(SourceRefused) as refused:
-        find_usable_grant(connection=connection, gateway=find_gateway("oura"))
+        find_usable_grant(connection=connection, gateway=find_source_gateway("oura"))
 
     assert refused.value.fault == ConnectionFault.TOKEN_REFRESH_FAILED
 
@@ -187,7 +193,7 @@ def test_a_connection_without_tokens_is_refused(user, oura):
     connection = connect_source(user=user, actor=ACTOR, provider="oura")
 
     with pytest.raises(SourceRefused):
-        find_usable_grant(connection=connection, gateway=find_gateway("oura"))
+        find_usable_grant(connection=connection, gateway=find_source_gateway("oura"))
 
 
 def test_disconnecting_gives_the_permission_back(user, alice_tenant, oura):

@@ -24,7 +24,7 @@ from tests.jobs import queued
 from tests.outbox import emitted, emitted_types
 from tests.users.gateways.oura_server import cut, garbage, status
 from users import jobs
-from users.gateways.base import PulledBatch, PulledPage, find_gateway
+from users.gateways.base import PulledBatch, PulledPage, find_source_gateway
 from users.models import Connection, Device, Pull, Sample, SourceGrant, Summary, Supply
 from users.operations.pausing import pause_source
 from users.operations.pulling import enqueue_due_pulls, fail_pulls, run_pulls
@@ -94,7 +94,7 @@ def test_the_past_of_every_resource_is_stored_and_told_once(
     connection, user, alice_tenant, oura
 ):
     fill(oura)
-    resources = find_gateway("oura").resources
+    resources = find_source_gateway("oura").resources
     ask(connection, *resources)
 
     assert run(connection) is None
@@ -375,7 +375,7 @@ def test_a_source_that_is_ended_meanwhile_stores_nothing_more(
         later = {**element, "calendar_date": "2026-03-10"}
         yield PulledPage((PulledBatch("activity", [later]),))
 
-    monkeypatch.setattr(find_gateway("oura"), "pull", pull, raising=False)
+    monkeypatch.setattr(find_source_gateway("oura"), "pull", pull, raising=False)
     ask(connection, "activity", "workouts")
 
     assert run(connection) is None

@@ -296,7 +296,7 @@ class UserInfoInputs(Inputs):
     gender_identity = OpenEnum(GenderIdentity, required=False)
 
 
-def read_user_info(body: Mapping[str, Any]) -> UserInfoRequest:
+def parse_user_info_request(body: Mapping[str, Any]) -> UserInfoRequest:
     """Return the request of a validated body; known genders are normalized (D2)."""
     proxy = body.get("medical_proxy")
     gender = body["gender"]

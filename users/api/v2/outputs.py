@@ -222,7 +222,7 @@ class LinkProvider(TypedDict):
     form_components: dict[str, str] | None
 
 
-def user_answer(
+def build_user_response(
     tenant: Tenant, user: UserRow | User, sources: Iterable[SourceRow | Connection]
 ) -> UserAnswer:
     """Return a user as the API answers it; UTC without a fallback time zone (D4)."""
@@ -256,10 +256,13 @@ def user_answer(
     }
 
 
-def user_list(tenant: Tenant, page: UserPage, *, offset: int, limit: int) -> UserList:
+def build_user_list_response(
+    tenant: Tenant, page: UserPage, *, offset: int, limit: int
+) -> UserList:
     return {
         "users": [
-            user_answer(tenant, user, page.sources[user.id]) for user in page.users
+            build_user_response(tenant, user, page.sources[user.id])
+            for user in page.users
         ],
         "total": page.total,
         "offset": offset,
@@ -267,7 +270,9 @@ def user_list(tenant: Tenant, page: UserPage, *, offset: int, limit: int) -> Use
     }
 
 
-def client_user_id_taken_answer(refusal: ClientUserIdTaken) -> ClientUserIdTakenAnswer:
+def build_client_user_id_taken_response(
+    refusal: ClientUserIdTaken,
+) -> ClientUserIdTakenAnswer:
     return {
         "detail": {
             "error_type": "INVALID_REQUEST",
@@ -279,7 +284,7 @@ def client_user_id_taken_answer(refusal: ClientUserIdTaken) -> ClientUserIdTaken
     }
 
 
-def user_providers(connections: Sequence[Connection]) -> UserProviders:
+def build_user_providers_response(connections: Sequence[Connection]) -> UserProviders:
     return {"providers": [_provider_with_status(each) for each in connections]}
 
 
@@ -300,7 +305,7 @@ def _provider_with_status(connection: Connection) -> ProviderWithStatus:
     }
 
 
-def user_info_answer(info: UserInfo) -> UserInfoAnswer:
+def build_user_info_response(info: UserInfo) -> UserInfoAnswer:
     return {
         "first_name": info.first_name,
         "last_name": info.last_name,
@@ -341,7 +346,7 @@ def _guarantor(stored: dict[str, Any]) -> GuarantorDetails:
     }
 
 
-def provider_answer(provider: Provider) -> ProviderAnswer:
+def build_provider_response(provider: Provider) -> ProviderAnswer:
     return {
         "name": provider.name,
         "slug": provider.slug,
@@ -352,7 +357,9 @@ def provider_answer(provider: Provider) -> ProviderAnswer:
     }
 
 
-def link_provider_answer(session: LinkSession, source: OfferedSource) -> LinkProvider:
+def build_link_provider_response(
+    session: LinkSession, source: OfferedSource
+) -> LinkProvider:
     """Return a source as a link's list answers it."""
     provider = source.provider
     sign_in = Way.SIGN_IN in source.ways

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from users.gateways.oura.values import (
     Document,
-    build_samples,
-    is_number,
-    parse_moment,
-    parse_offset,
-    round_number,
+    build_samples_at_fixed_interval,
+    is_json_number,
+    parse_time_with_offset,
+    parse_utc_offset,
+    round_number_or_none,
 )
 from users.states import NoteTag, Sex
 
@@ -31,27 +31,29 @@ _EXERCISE_WORDS = ("exercise", "workout", "sports", "training")
 _NOTE_MAX_LENGTH = 2000
 
 
-def read_profile(info: Document) -> list[dict[str, Any]]:
+def convert_oura_profile(info: Document) -> list[dict[str, Any]]:
     """Convert the profile; Oura sends an age but no birth date, and meters."""
     height = info.get("height")
     sex = _SEXES.get(info.get("biological_sex") or "")
     profile = {
-        "height": round_number(height * 100) if is_number(height) and height else None,
+        "height": round_number_or_none(height * 100)
+        if is_json_number(height) and height
+        else None,
         "sex": str(sex) if sex else None,
     }
     return [profile] if any(profile.values()) else []
 
 
-def read_activity(days: Iterable[Document]) -> list[dict[str, Any]]:
+def convert_oura_activity(days: Iterable[Document]) -> list[dict[str, Any]]:
     """Convert days of activity, which start at 04:00; durations are in seconds."""
     return [
         {
             "external_id": each.get("id"),
             "calendar_date": each["day"],
-            "timezone_offset": parse_offset(each.get("timestamp")),
+            "timezone_offset": parse_utc_offset(each.get("timestamp")),
             "calories_total": each.get("total_calories"),
             "calories_active": each.get("active_calories"),
-            "steps": round_number(each.get("steps")),
+            "steps": round_number_or_none(each.get("steps")),
             # Walking that would have taken the same energy: not a distance.
             "daily_movement": each.get("equivalent_walking_distance"),
             "low": _minutes(each.get("low_activity_time")),
@@ -63,7 +65,7 @@ def read_activity(days: Iterable[Document]) -> list[dict[str, Any]]:
     ]
 
 
-def read_workouts(
+def convert_oura_workouts(
     workouts: Iterable[Document], *, by_hand: bool
 ) -> list[dict[str, Any]]:
     """Convert workouts, entered by the user or detected by the ring."""
@@ -74,7 +76,7 @@ def read_workouts(
             "calendar_date": each.get("day"),
             "time_start": each["start_datetime"],
             "time_end": each["end_datetime"],
-            "timezone_offset": parse_offset(each["start_datetime"]),
+            "timezone_offset": parse_utc_offset(each["start_datetime"]),
             "title": each.get("label"),
             "calories": each.get("calories"),
             "distance": each.get("distance"),
@@ -94,30 +96,32 @@ def _sport(activity: object) -> dict[str, Any] | None:
     return {"id": 0, "name": slug.replace("_", " ").capitalize(), "slug": slug}
 
 
-def read_heart_rates(rows: Iterable[Document]) -> list[dict[str, Any]]:
+def convert_oura_heart_rates(rows: Iterable[Document]) -> list[dict[str, Any]]:
     """Convert heart rates; they are in UTC, without the user's offset."""
     return [
         {
             # With a Z, which tells no offset (RFC 9557, 2).
-            "timestamp": parse_moment(each["timestamp"])
+            "timestamp": parse_time_with_offset(each["timestamp"])
             .astimezone(UTC)
             .isoformat()
             .replace("+00:00", "Z"),
             "value": each.get("bpm"),
         }
         for each in rows
-        if parse_offset(each.get("timestamp")) is not None
-        and is_number(each.get("bpm"))
+        if parse_utc_offset(each.get("timestamp")) is not None
+        and is_json_number(each.get("bpm"))
     ]
 
 
-def read_mindfulness(sessions: Iterable[Document]) -> list[dict[str, Any]]:
+def convert_oura_mindfulness_minutes(
+    sessions: Iterable[Document],
+) -> list[dict[str, Any]]:
     """Convert minutes of breathing, meditation and rest."""
     return [
         {
             "start": each["start_datetime"],
             "end": each["end_datetime"],
-            "timezone_offset": parse_offset(each["start_datetime"]),
+            "timezone_offset": parse_utc_offset(each["start_datetime"]),
             "value": _length(each).total_seconds() / 60,
         }
         for each in sessions
@@ -126,42 +130,46 @@ def read_mindfulness(sessions: Iterable[Document]) -> list[dict[str, Any]]:
     ]
 
 
-def read_session_hrv(sessions: Iterable[Document]) -> list[dict[str, Any]]:
+def convert_oura_session_hrv(sessions: Iterable[Document]) -> list[dict[str, Any]]:
     """Convert heart rate variability in sessions."""
     return [
         sample
         for each in sessions
-        for sample in build_samples(each.get("heart_rate_variability"))
+        for sample in build_samples_at_fixed_interval(
+            each.get("heart_rate_variability")
+        )
     ]
 
 
-def read_vo2_max(estimates: Iterable[Document]) -> list[dict[str, Any]]:
+def convert_oura_vo2_max(estimates: Iterable[Document]) -> list[dict[str, Any]]:
     """Convert estimates of VO2 max, each one second long."""
     return [
         {
             "start": each["timestamp"],
-            "end": (parse_moment(each["timestamp"]) + timedelta(seconds=1)).isoformat(),
-            "timezone_offset": parse_offset(each["timestamp"]),
+            "end": (
+                parse_time_with_offset(each["timestamp"]) + timedelta(seconds=1)
+            ).isoformat(),
+            "timezone_offset": parse_utc_offset(each["timestamp"]),
             "value": each["vo2_max"],
         }
         for each in estimates
-        if parse_offset(each.get("timestamp")) is not None
-        and is_number(each.get("vo2_max"))
+        if parse_utc_offset(each.get("timestamp")) is not None
+        and is_json_number(each.get("vo2_max"))
     ]
 
 
-def read_notes(tags: Iterable[Document]) -> list[dict[str, Any]]:
+def convert_oura_tags_to_notes(tags: Iterable[Document]) -> list[dict[str, Any]]:
     """Convert the user's tags: the comment, or the tag's name."""
     notes = []
     for each in tags:
         text = _note(each)
-        offset = parse_offset(each.get("start_time"))
+        offset = parse_utc_offset(each.get("start_time"))
         if text and offset is not None:
             start = each["start_time"]
             if _is_session(each, "start_time", "end_time"):
                 end = each["end_time"]
             else:
-                end = (parse_moment(start) + timedelta(seconds=1)).isoformat()
+                end = (parse_time_with_offset(start) + timedelta(seconds=1)).isoformat()
             notes.append(
                 {
                     "start": start,
@@ -203,14 +211,16 @@ def _minutes(seconds: object) -> float | None:
 
 
 def _is_session(document: Document, first: str, last: str) -> bool:
-    is_told = (
-        parse_offset(document.get(first)) is not None
-        and parse_offset(document.get(last)) is not None
+    has_both_times = (
+        parse_utc_offset(document.get(first)) is not None
+        and parse_utc_offset(document.get(last)) is not None
     )
-    return is_told and parse_moment(document[first]) < parse_moment(document[last])
+    return has_both_times and parse_time_with_offset(
+        document[first]
+    ) < parse_time_with_offset(document[last])
 
 
 def _length(session: Document) -> timedelta:
-    return parse_moment(session["end_datetime"]) - parse_moment(
+    return parse_time_with_offset(session["end_datetime"]) - parse_time_with_offset(
         session["start_datetime"]
     )

@@ -104,13 +104,13 @@ class OuraGateway:
 
     def authorise_url(self, *, state: str, redirect_url: str, challenge: str) -> str:
         """As of SourceGateway."""
-        return oauth.authorise_url(
+        return oauth.build_oauth_sign_in_url(
             self._server(), state=state, redirect_url=redirect_url, challenge=challenge
         )
 
     def connect(self, *, code: str, redirect_url: str, verifier: str) -> Grant:
         """As of SourceGateway; the user's id at Oura where they let us see it."""
-        grant = oauth.exchange_code(
+        grant = oauth.exchange_oauth_code_for_tokens(
             self._server(), code=code, redirect_url=redirect_url, verifier=verifier
         )
         try:
@@ -123,11 +123,11 @@ class OuraGateway:
 
     def refresh_tokens(self, grant: Grant) -> Grant:
         """As of SourceGateway: Oura's refresh tokens work once."""
-        return oauth.exchange_refresh_token(self._server(), grant)
+        return oauth.exchange_oauth_refresh_token(self._server(), grant)
 
     def revoke(self, grant: Grant) -> None:
         """As of SourceGateway."""
-        oauth.revoke(self._server(), grant)
+        oauth.revoke_oauth_grant(self._server(), grant)
 
     def granted_resources(self, grant: Grant) -> frozenset[str]:
         """As of SourceGateway; all, where Oura did not say what was granted."""

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from users.gateways.oura.values import (
     Document,
-    build_samples,
-    is_number,
-    parse_moment,
-    parse_offset,
-    round_number,
+    build_samples_at_fixed_interval,
+    is_json_number,
+    parse_time_with_offset,
+    parse_utc_offset,
+    round_number_or_none,
 )
 from users.states import SensorLocation, SleepStage, SleepType
 
@@ -41,7 +41,7 @@ _STAGES = {
 _PHASES = (("sleep_phase_30_sec", 30), ("sleep_phase_5_min", 300))
 
 
-def read_sleeps(
+def convert_oura_sleeps(
     sleeps: Iterable[Document],
     *,
     daily_sleep: Iterable[Document] = (),
@@ -51,7 +51,7 @@ def read_sleeps(
     kept = _real(sleeps)
     scores = {each.get("day"): each for each in daily_sleep}
     readiness = {each.get("day"): each for each in daily_readiness}
-    longest = {id(each) for each in main_sleeps(kept).values()}
+    longest = {id(each) for each in find_longest_sleep_of_each_day(kept).values()}
     return [
         _sleep(
             each,
@@ -75,27 +75,27 @@ def _sleep(sleep: Document, day: Document, day_readiness: Document) -> dict[str,
         "calendar_date": sleep.get("day"),
         "bedtime_start": sleep["bedtime_start"],
         "bedtime_stop": sleep["bedtime_end"],
-        "timezone_offset": parse_offset(sleep["bedtime_start"]),
+        "timezone_offset": parse_utc_offset(sleep["bedtime_start"]),
         "type": str(_TYPES.get(sleep.get("type") or "", SleepType.UNKNOWN)),
-        "duration": round_number(sleep.get("time_in_bed")),
-        "total": round_number(sleep.get("total_sleep_duration")),
-        "awake": round_number(sleep.get("awake_time")),
-        "light": round_number(sleep.get("light_sleep_duration")),
-        "rem": round_number(sleep.get("rem_sleep_duration")),
-        "deep": round_number(sleep.get("deep_sleep_duration")),
-        "latency": round_number(sleep.get("latency")),
+        "duration": round_number_or_none(sleep.get("time_in_bed")),
+        "total": round_number_or_none(sleep.get("total_sleep_duration")),
+        "awake": round_number_or_none(sleep.get("awake_time")),
+        "light": round_number_or_none(sleep.get("light_sleep_duration")),
+        "rem": round_number_or_none(sleep.get("rem_sleep_duration")),
+        "deep": round_number_or_none(sleep.get("deep_sleep_duration")),
+        "latency": round_number_or_none(sleep.get("latency")),
         "efficiency": sleep.get("efficiency"),
-        "score": round_number(day.get("score")),
-        "recovery_readiness_score": round_number(readiness),
-        "hr_lowest": round_number(sleep.get("lowest_heart_rate")),
-        "hr_average": round_number(sleep.get("average_heart_rate")),
+        "score": round_number_or_none(day.get("score")),
+        "recovery_readiness_score": round_number_or_none(readiness),
+        "hr_lowest": round_number_or_none(sleep.get("lowest_heart_rate")),
+        "hr_average": round_number_or_none(sleep.get("average_heart_rate")),
         "average_hrv": sleep.get("average_hrv"),
         "respiratory_rate": sleep.get("average_breath"),
         "temperature_delta": temperature,
     }
 
 
-def read_sleep_cycles(
+def convert_oura_sleep_stages(
     sleeps: Iterable[Document], *, fallback: tzinfo
 ) -> list[dict[str, Any]]:
     """Convert the stages of each sleep that has them, at the finest resolution.
@@ -106,8 +106,8 @@ def read_sleep_cycles(
     cycles = []
     for sleep in _real(sleeps):
         start, end = (
-            parse_moment(sleep["bedtime_start"]),
-            parse_moment(sleep["bedtime_end"]),
+            parse_time_with_offset(sleep["bedtime_start"]),
+            parse_time_with_offset(sleep["bedtime_end"]),
         )
         stages = _stages(sleep, int((end - start).total_seconds()))
         if stages:
@@ -155,21 +155,27 @@ def _zone_elsewhere(start: datetime, fallback: tzinfo) -> str | None:
     return None if rest or not -12 <= hours <= 14 else f"Etc/GMT{-hours:+d}"
 
 
-def read_night_hrv(sleeps: Iterable[Document]) -> list[dict[str, Any]]:
+def convert_oura_sleep_hrv(sleeps: Iterable[Document]) -> list[dict[str, Any]]:
     """Convert heart rate variability in sleep, every five minutes."""
-    return [each for sleep in _real(sleeps) for each in build_samples(sleep.get("hrv"))]
+    return [
+        each
+        for sleep in _real(sleeps)
+        for each in build_samples_at_fixed_interval(sleep.get("hrv"))
+    ]
 
 
-def read_night_heart_rates(sleeps: Iterable[Document]) -> list[dict[str, Any]]:
+def convert_oura_sleep_heart_rates(sleeps: Iterable[Document]) -> list[dict[str, Any]]:
     """Convert heart rates in sleep, every five minutes."""
     return [
         each
         for sleep in _real(sleeps)
-        for each in build_samples(sleep.get("heart_rate"))
+        for each in build_samples_at_fixed_interval(sleep.get("heart_rate"))
     ]
 
 
-def read_temperatures(sleeps: Iterable[Document]) -> list[dict[str, Any]]:
+def convert_oura_temperature_deviations(
+    sleeps: Iterable[Document],
+) -> list[dict[str, Any]]:
     """Convert each night's deviation of the finger temperature."""
     return [
         {
@@ -178,11 +184,11 @@ def read_temperatures(sleeps: Iterable[Document]) -> list[dict[str, Any]]:
             "sensor_location": str(SensorLocation.FINGER),
         }
         for sleep in _real(sleeps)
-        if is_number((sleep.get("readiness") or {}).get("temperature_deviation"))
+        if is_json_number((sleep.get("readiness") or {}).get("temperature_deviation"))
     ]
 
 
-def read_blood_oxygen(
+def convert_oura_blood_oxygen(
     sleeps: Iterable[Document], daily_spo2: Iterable[Document]
 ) -> list[dict[str, Any]]:
     """Convert a night's mean saturation, dated its end; Oura sends only the day.
@@ -190,34 +196,34 @@ def read_blood_oxygen(
     Source: Ours: Oura measures it in sleep. A night that is not there yet brings its
     value once it is: pulls overlap.
     """
-    nights = main_sleeps(_real(sleeps))
+    nights = find_longest_sleep_of_each_day(_real(sleeps))
     return [
         {
             "timestamp": nights[each["day"]]["bedtime_end"],
-            "timezone_offset": parse_offset(nights[each["day"]]["bedtime_end"]),
+            "timezone_offset": parse_utc_offset(nights[each["day"]]["bedtime_end"]),
             "value": average,
         }
         for each in daily_spo2
-        if is_number(average := (each.get("spo2_percentage") or {}).get("average"))
+        if is_json_number(average := (each.get("spo2_percentage") or {}).get("average"))
         and average > 0
         and each.get("day") in nights
     ]
 
 
-def read_breathing(
+def convert_oura_breathing_disturbances(
     sleeps: Iterable[Document], daily_spo2: Iterable[Document]
 ) -> list[dict[str, Any]]:
     """Convert a night's breathing disturbance index, over its night."""
-    nights = main_sleeps(_real(sleeps))
+    nights = find_longest_sleep_of_each_day(_real(sleeps))
     return [
         {**_interval(nights[each["day"]]), "value": index}
         for each in daily_spo2
-        if is_number(index := each.get("breathing_disturbance_index"))
+        if is_json_number(index := each.get("breathing_disturbance_index"))
         and each.get("day") in nights
     ]
 
 
-def main_sleeps(sleeps: Sequence[Document]) -> dict[Any, Document]:
+def find_longest_sleep_of_each_day(sleeps: Sequence[Document]) -> dict[Any, Document]:
     """Return the longest of the long sleeps of each day."""
     nights: dict[Any, Document] = {}
     for sleep in sleeps:
@@ -234,19 +240,21 @@ def _real(sleeps: Iterable[Document]) -> list[Document]:
         each
         for each in sleeps
         if each.get("type") not in _NO_SLEEPS
-        and parse_offset(each.get("bedtime_start")) is not None
-        and parse_offset(each.get("bedtime_end")) is not None
+        and parse_utc_offset(each.get("bedtime_start")) is not None
+        and parse_utc_offset(each.get("bedtime_end")) is not None
         and _length(each) > timedelta(0)
     ]
 
 
 def _length(sleep: Document) -> timedelta:
-    return parse_moment(sleep["bedtime_end"]) - parse_moment(sleep["bedtime_start"])
+    return parse_time_with_offset(sleep["bedtime_end"]) - parse_time_with_offset(
+        sleep["bedtime_start"]
+    )
 
 
 def _interval(sleep: Document) -> dict[str, Any]:
     return {
         "start": sleep["bedtime_start"],
         "end": sleep["bedtime_end"],
-        "timezone_offset": parse_offset(sleep["bedtime_start"]),
+        "timezone_offset": parse_utc_offset(sleep["bedtime_start"]),
     }

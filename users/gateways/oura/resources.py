@@ -78,12 +78,14 @@ ALL_SCOPES = frozenset(
 
 
 def _read_profile(window: Window) -> Elements:
-    return _typed(days.read_profile(window.client.fetch_document("personal_info")))
+    return _typed(
+        days.convert_oura_profile(window.client.fetch_document("personal_info"))
+    )
 
 
 def _read_sleep(window: Window) -> Elements:
     return _worn(
-        nights.read_sleeps(
+        nights.convert_oura_sleeps(
             window.fetch_days("sleep"),
             daily_sleep=window.fetch_days("daily_sleep"),
             daily_readiness=window.fetch_days("daily_readiness"),
@@ -93,18 +95,18 @@ def _read_sleep(window: Window) -> Elements:
 
 def _read_sleep_cycle(window: Window) -> Elements:
     sleeps = window.fetch_days("sleep")
-    return _worn(nights.read_sleep_cycles(sleeps, fallback=window.zone))
+    return _worn(nights.convert_oura_sleep_stages(sleeps, fallback=window.zone))
 
 
 def _read_activity(window: Window) -> Elements:
-    return _worn(days.read_activity(window.fetch_days("daily_activity")))
+    return _worn(days.convert_oura_activity(window.fetch_days("daily_activity")))
 
 
 def _read_workouts(window: Window) -> Elements:
     workouts = window.fetch_days("workout")
     return {
-        SourceType.RING: days.read_workouts(workouts, by_hand=False),
-        SourceType.APP: days.read_workouts(workouts, by_hand=True),
+        SourceType.RING: days.convert_oura_workouts(workouts, by_hand=False),
+        SourceType.APP: days.convert_oura_workouts(workouts, by_hand=True),
     }
 
 
@@ -112,42 +114,42 @@ def _read_heart_rate(window: Window) -> Elements:
     """Read heart rates of whole days if granted, else of the nights."""
     if "heartrate" in window.scopes:
         rows = window.client.fetch_moments("heartrate", window.first, window.last)
-        return _worn(days.read_heart_rates(rows))
-    return _worn(nights.read_night_heart_rates(window.fetch_days("sleep")))
+        return _worn(days.convert_oura_heart_rates(rows))
+    return _worn(nights.convert_oura_sleep_heart_rates(window.fetch_days("sleep")))
 
 
 def _read_hrv(window: Window) -> Elements:
     """Read variability of nights, and of sessions if granted."""
-    found = nights.read_night_hrv(window.fetch_days("sleep"))
+    found = nights.convert_oura_sleep_hrv(window.fetch_days("sleep"))
     if "session" in window.scopes:
-        found += days.read_session_hrv(window.fetch_days("session"))
+        found += days.convert_oura_session_hrv(window.fetch_days("session"))
     return _worn(found)
 
 
 def _read_blood_oxygen(window: Window) -> Elements:
     sleeps, spo2 = window.fetch_days("sleep"), window.fetch_days("daily_spo2")
-    return _worn(nights.read_blood_oxygen(sleeps, spo2))
+    return _worn(nights.convert_oura_blood_oxygen(sleeps, spo2))
 
 
 def _read_breathing(window: Window) -> Elements:
     sleeps, spo2 = window.fetch_days("sleep"), window.fetch_days("daily_spo2")
-    return _worn(nights.read_breathing(sleeps, spo2))
+    return _worn(nights.convert_oura_breathing_disturbances(sleeps, spo2))
 
 
 def _read_temperature(window: Window) -> Elements:
-    return _worn(nights.read_temperatures(window.fetch_days("sleep")))
+    return _worn(nights.convert_oura_temperature_deviations(window.fetch_days("sleep")))
 
 
 def _read_vo2_max(window: Window) -> Elements:
-    return _worn(days.read_vo2_max(window.fetch_days("vO2_max")))
+    return _worn(days.convert_oura_vo2_max(window.fetch_days("vO2_max")))
 
 
 def _read_mindfulness(window: Window) -> Elements:
-    return _worn(days.read_mindfulness(window.fetch_days("session")))
+    return _worn(days.convert_oura_mindfulness_minutes(window.fetch_days("session")))
 
 
 def _read_notes(window: Window) -> Elements:
-    return _typed(days.read_notes(window.fetch_days("enhanced_tag")))
+    return _typed(days.convert_oura_tags_to_notes(window.fetch_days("enhanced_tag")))
 
 
 def _worn(elements: list[dict[str, Any]]) -> Elements:

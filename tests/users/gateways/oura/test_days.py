@@ -12,29 +12,29 @@ from tests.factories.oura import (
     workout_document,
 )
 from users.gateways.oura.days import (
-    read_activity,
-    read_heart_rates,
-    read_mindfulness,
-    read_notes,
-    read_profile,
-    read_session_hrv,
-    read_vo2_max,
-    read_workouts,
+    convert_oura_activity,
+    convert_oura_heart_rates,
+    convert_oura_mindfulness_minutes,
+    convert_oura_profile,
+    convert_oura_session_hrv,
+    convert_oura_tags_to_notes,
+    convert_oura_vo2_max,
+    convert_oura_workouts,
 )
 
 
 def test_a_profile_is_in_centimeters():
-    assert read_profile(PERSONAL_INFO) == [{"height": 168, "sex": "female"}]
+    assert convert_oura_profile(PERSONAL_INFO) == [{"height": 168, "sex": "female"}]
 
 
 def test_a_profile_that_says_nothing_is_none():
     nothing = {"id": "1", "height": None, "biological_sex": "other words"}
 
-    assert read_profile(nothing) == []
+    assert convert_oura_profile(nothing) == []
 
 
 def test_activity_is_in_minutes_and_walking_is_no_distance():
-    assert read_activity([daily_activity_document(), {"id": "no day"}]) == [
+    assert convert_oura_activity([daily_activity_document(), {"id": "no day"}]) == [
         {
             "external_id": "activity-2026-03-10",
             "calendar_date": "2026-03-10",
@@ -54,8 +54,8 @@ def test_workouts_are_parted_by_who_noticed_them():
     typed = workout_document(id="typed", source="manual", label="Evening tour")
     noticed = workout_document()
 
-    (worn,) = read_workouts([typed, noticed], by_hand=False)
-    (by_hand,) = read_workouts([typed, noticed], by_hand=True)
+    (worn,) = convert_oura_workouts([typed, noticed], by_hand=False)
+    (by_hand,) = convert_oura_workouts([typed, noticed], by_hand=True)
 
     assert by_hand["external_id"] == "typed"
     assert by_hand["title"] == "Evening tour"
@@ -80,7 +80,7 @@ def test_workouts_are_parted_by_who_noticed_them():
 def test_a_workout_that_does_not_last_is_left_out():
     still = workout_document(end_datetime="2026-03-10T17:00:00+01:00")
 
-    assert read_workouts([still], by_hand=False) == []
+    assert convert_oura_workouts([still], by_hand=False) == []
 
 
 def test_heart_rates_tell_no_offset():
@@ -91,7 +91,7 @@ def test_heart_rates_tell_no_offset():
         {"timestamp": None, "bpm": 60},
     ]
 
-    assert read_heart_rates(rows) == [
+    assert convert_oura_heart_rates(rows) == [
         {"timestamp": "2026-03-10T06:04:46Z", "value": 64},
         {"timestamp": "2026-03-10T06:04:46Z", "value": 65},
     ]
@@ -100,7 +100,7 @@ def test_heart_rates_tell_no_offset():
 def test_sessions_of_the_mind_are_minutes():
     nap = session_document(type="nap")
 
-    assert read_mindfulness([session_document(), nap]) == [
+    assert convert_oura_mindfulness_minutes([session_document(), nap]) == [
         {
             "start": "2026-03-10T12:00:00+01:00",
             "end": "2026-03-10T12:10:00+01:00",
@@ -108,11 +108,15 @@ def test_sessions_of_the_mind_are_minutes():
             "value": 10,
         }
     ]
-    assert [each["value"] for each in read_session_hrv([session_document()])] == [50]
+    assert [
+        each["value"] for each in convert_oura_session_hrv([session_document()])
+    ] == [50]
 
 
 def test_an_estimate_lasts_its_second():
-    assert read_vo2_max([vo2_max_document(), vo2_max_document(vo2_max=None)]) == [
+    assert convert_oura_vo2_max(
+        [vo2_max_document(), vo2_max_document(vo2_max=None)]
+    ) == [
         {
             "start": "2026-03-10T09:00:00+01:00",
             "end": "2026-03-10T09:00:01+01:00",
@@ -140,7 +144,7 @@ def test_an_estimate_lasts_its_second():
     ],
 )
 def test_a_tag_is_a_note_in_words(wanted, text, tag):
-    (note,) = read_notes([tag_document(**wanted)])
+    (note,) = convert_oura_tags_to_notes([tag_document(**wanted)])
 
     assert note == {
         "start": "2026-03-10T20:00:00+01:00",
@@ -154,10 +158,12 @@ def test_a_tag_is_a_note_in_words(wanted, text, tag):
 def test_a_tag_without_words_or_time_is_no_note():
     wordless = tag_document(tag_type_code=None, comment=None)
 
-    assert read_notes([wordless, tag_document(start_time=None)]) == []
+    assert convert_oura_tags_to_notes([wordless, tag_document(start_time=None)]) == []
 
 
 def test_a_tag_that_lasts_keeps_its_end():
-    (note,) = read_notes([tag_document(end_time="2026-03-10T22:00:00+01:00")])
+    (note,) = convert_oura_tags_to_notes(
+        [tag_document(end_time="2026-03-10T22:00:00+01:00")]
+    )
 
     assert note["end"] == "2026-03-10T22:00:00+01:00"

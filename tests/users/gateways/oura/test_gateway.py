@@ -20,7 +20,7 @@ from users.gateways.base import (
     PulledDevice,
     ResourceRefused,
     SourceUnavailable,
-    find_gateway,
+    find_source_gateway,
 )
 from users.gateways.oura.gateway import OuraGateway
 from users.models import User
@@ -32,7 +32,7 @@ UNTIL = datetime(2026, 3, 10, 12, tzinfo=UTC)
 def pull(resource, *, since=SINCE, until=UNTIL, scopes=(), position=""):
     """Its pages; the fallback zone is Oslo's."""
     return list(
-        find_gateway("oura").pull(
+        find_source_gateway("oura").pull(
             User(fallback_time_zone="Europe/Oslo"),
             resource,
             since,

@@ -12,12 +12,12 @@ from tests.factories.oura import (
     sleep_document,
 )
 from users.gateways.oura.nights import (
-    read_blood_oxygen,
-    read_breathing,
-    read_night_hrv,
-    read_sleep_cycles,
-    read_sleeps,
-    read_temperatures,
+    convert_oura_blood_oxygen,
+    convert_oura_breathing_disturbances,
+    convert_oura_sleep_hrv,
+    convert_oura_sleep_stages,
+    convert_oura_sleeps,
+    convert_oura_temperature_deviations,
 )
 
 START = "2026-03-10T01:00:00.000+01:00"
@@ -25,7 +25,7 @@ END = "2026-03-10T02:00:00.000+01:00"
 
 
 def test_a_night_has_its_day_s_scores_and_its_own_readiness():
-    (sleep,) = read_sleeps(
+    (sleep,) = convert_oura_sleeps(
         [sleep_document()],
         daily_sleep=[daily_sleep_document()],
         daily_readiness=[daily_readiness_document()],
@@ -57,7 +57,7 @@ def test_a_night_has_its_day_s_scores_and_its_own_readiness():
 
 
 def test_the_day_s_readiness_stands_in_where_the_night_has_none():
-    (sleep,) = read_sleeps(
+    (sleep,) = convert_oura_sleeps(
         [sleep_document(readiness=None)], daily_readiness=[daily_readiness_document()]
     )
 
@@ -73,7 +73,9 @@ def test_scores_of_a_day_go_to_its_longest_night_alone():
         id="nap", type="sleep", bedtime_end="2026-03-10T09:00:00+01:00"
     )
 
-    sleeps = read_sleeps([first, second, nap], daily_sleep=[daily_sleep_document()])
+    sleeps = convert_oura_sleeps(
+        [first, second, nap], daily_sleep=[daily_sleep_document()]
+    )
 
     assert [(each["external_id"], each["score"]) for each in sleeps] == [
         ("first", None),
@@ -95,7 +97,7 @@ def test_scores_of_a_day_go_to_its_longest_night_alone():
     ],
 )
 def test_sleeps_that_were_none_are_left_out(kind, types):
-    sleeps = read_sleeps([sleep_document(type=kind)])
+    sleeps = convert_oura_sleeps([sleep_document(type=kind)])
 
     assert [each["type"] for each in sleeps] == types
 
@@ -113,13 +115,15 @@ def test_sleeps_that_were_none_are_left_out(kind, types):
 def test_a_sleep_that_does_not_say_when_is_left_out(wanted):
     sleep = sleep_document(**wanted)
 
-    assert read_sleeps([sleep]) == []
-    assert read_sleep_cycles([sleep], fallback=UTC) == []
-    assert read_night_hrv([sleep]) == []
+    assert convert_oura_sleeps([sleep]) == []
+    assert convert_oura_sleep_stages([sleep], fallback=UTC) == []
+    assert convert_oura_sleep_hrv([sleep]) == []
 
 
 def test_stages_are_runs_of_the_finest_phases():
-    (cycle,) = read_sleep_cycles([sleep_document()], fallback=find_zone("Europe/Oslo"))
+    (cycle,) = convert_oura_sleep_stages(
+        [sleep_document()], fallback=find_zone("Europe/Oslo")
+    )
 
     assert cycle == {
         "external_id": "sleep-2026-03-10",
@@ -135,7 +139,7 @@ def test_stages_are_runs_of_the_finest_phases():
 def test_stages_end_with_the_session_and_unknown_ones_are_kept():
     sleep = sleep_document(sleep_phase_30_sec=None, sleep_phase_5_min="1" * 6 + "9" * 9)
 
-    (cycle,) = read_sleep_cycles([sleep], fallback=UTC)
+    (cycle,) = convert_oura_sleep_stages([sleep], fallback=UTC)
 
     assert cycle["stage_type"] == [1, -1]
     assert cycle["stage_end_offset_second"] == [1800, 3600]
@@ -144,7 +148,7 @@ def test_stages_end_with_the_session_and_unknown_ones_are_kept():
 def test_a_sleep_without_phases_has_no_cycle():
     sleep = sleep_document(sleep_phase_30_sec=None, sleep_phase_5_min="")
 
-    assert read_sleep_cycles([sleep], fallback=UTC) == []
+    assert convert_oura_sleep_stages([sleep], fallback=UTC) == []
 
 
 @pytest.mark.parametrize(
@@ -163,13 +167,13 @@ def test_a_night_elsewhere_names_its_offset_s_zone(offset, zone):
         bedtime_end=f"2026-03-10T02:00:00{offset}",
     )
 
-    (cycle,) = read_sleep_cycles([sleep], fallback=find_zone("Europe/Oslo"))
+    (cycle,) = convert_oura_sleep_stages([sleep], fallback=find_zone("Europe/Oslo"))
 
     assert cycle["time_zone"] == zone
 
 
 def test_recorded_samples_stand_at_their_steps_and_gaps_are_left_out():
-    assert read_night_hrv([sleep_document()]) == [
+    assert convert_oura_sleep_hrv([sleep_document()]) == [
         {
             "timestamp": "2026-03-10T01:05:00+01:00",
             "timezone_offset": 3600,
@@ -187,11 +191,13 @@ def test_recorded_samples_stand_at_their_steps_and_gaps_are_left_out():
     "recorded", [None, [], {"items": [1]}, {"timestamp": START, "interval": "5"}]
 )
 def test_what_is_no_recording_has_no_samples(recorded):
-    assert read_night_hrv([sleep_document(hrv=recorded)]) == []
+    assert convert_oura_sleep_hrv([sleep_document(hrv=recorded)]) == []
 
 
 def test_temperature_is_told_over_the_night():
-    samples = read_temperatures([sleep_document(), sleep_document(readiness=None)])
+    samples = convert_oura_temperature_deviations(
+        [sleep_document(), sleep_document(readiness=None)]
+    )
 
     assert samples == [
         {
@@ -210,10 +216,10 @@ def test_oxygen_and_breathing_of_a_day_are_dated_by_its_night():
         daily_spo2_document("2026-03-11"),  # no night of it yet
     ]
 
-    assert read_blood_oxygen([sleep_document()], days) == [
+    assert convert_oura_blood_oxygen([sleep_document()], days) == [
         {"timestamp": END, "timezone_offset": 3600, "value": 96.5}
     ]
-    assert read_breathing([sleep_document()], days) == [
+    assert convert_oura_breathing_disturbances([sleep_document()], days) == [
         {"start": START, "end": END, "timezone_offset": 3600, "value": 4}
     ]
 
@@ -228,5 +234,5 @@ def test_oxygen_and_breathing_of_a_day_are_dated_by_its_night():
 def test_a_day_without_values_gives_none(nothing):
     day = daily_spo2_document(**nothing)
 
-    assert read_blood_oxygen([sleep_document()], [day]) == []
-    assert read_breathing([sleep_document()], [day]) == []
+    assert convert_oura_blood_oxygen([sleep_document()], [day]) == []
+    assert convert_oura_breathing_disturbances([sleep_document()], [day]) == []

@@ -11,7 +11,7 @@ from accounts.states import Area
 from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import read_uuid
 from portal.lib.api.views import TenantAPIView
-from users.api.v2.outputs import client_user_id_taken_answer
+from users.api.v2.outputs import build_client_user_id_taken_response
 from users.operations.users import ClientUserIdTaken
 from users.queries import live_user
 
@@ -45,12 +45,12 @@ class UserAPIView(TenantAPIView):
 
     def handle_exception(self, exc: Exception) -> Response:
         if isinstance(exc, ClientUserIdTaken):
-            return Response(client_user_id_taken_answer(exc), 400)
+            return Response(build_client_user_id_taken_response(exc), 400)
         answer: Any = super().handle_exception(exc)
         return answer  # type: ignore[no-any-return]  # DRF's is untyped
 
 
-def read_elements(request: Request) -> list[object]:
+def get_pushed_batch_elements(request: Request) -> list[object]:
     """Return the unparsed elements of a pushed batch. Raises: 422."""
     body: Any = request.data
     elements = body.get("data")
@@ -62,7 +62,7 @@ def read_elements(request: Request) -> list[object]:
     return elements
 
 
-def refuse_elements(refused: ElementsInvalid) -> RequestInvalid:
+def build_batch_validation_error(refused: ElementsInvalid) -> RequestInvalid:
     """Return a 422 that locates each fault by its index in the batch."""
     return RequestInvalid(
         [

@@ -13,7 +13,7 @@ from portal.lib.api.schema import describe
 from portal.lib.api.views import TenantAPIView
 from users.api.link_token import LinkAPIView
 from users.api.v2.inputs import LinkTokenInputs
-from users.api.v2.outputs import LinkProvider, LinkToken, link_provider_answer
+from users.api.v2.outputs import LinkProvider, LinkToken, build_link_provider_response
 from users.operations.link_sessions import (
     LinkRequest,
     create_link_session,
@@ -87,5 +87,9 @@ class LinkProvidersView(LinkAPIView):
             user_uuid=session.user.uuid,
         )
         return Response(
-            [link_provider_answer(session, each) for each in offered if each.ways]
+            [
+                build_link_provider_response(session, each)
+                for each in offered
+                if each.ways
+            ]
         )

@@ -15,8 +15,8 @@ from users.api.v2.outputs import (
     ProviderAnswer,
     Success,
     UserProviders,
-    provider_answer,
-    user_providers,
+    build_provider_response,
+    build_user_providers_response,
 )
 from users.api.v2.views.base import UserAPIView
 from users.operations.sources import disconnect_source
@@ -42,7 +42,7 @@ class ProviderListView(TenantAPIView):
         wanted = read_query(request, ProviderListInputs).get("source_type")
         return Response(
             [
-                provider_answer(provider)
+                build_provider_response(provider)
                 for provider in PROVIDERS.values()
                 if wanted is None or provider.auth_type == wanted.lower()
             ]
@@ -64,7 +64,7 @@ class UserProvidersView(UserAPIView):
         user = self.get_user(user_id)
         connections = connections_of(user=user)
         self.record_read("sources", user.uuid)
-        return Response(user_providers(connections))
+        return Response(build_user_providers_response(connections))
 
 
 class UserProviderView(UserAPIView):

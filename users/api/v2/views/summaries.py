@@ -23,7 +23,11 @@ from users.api.v2.inputs import (
     SummaryFilterInputs,
     WorkoutFilterInputs,
 )
-from users.api.v2.views.base import UserAPIView, read_elements, refuse_elements
+from users.api.v2.views.base import (
+    UserAPIView,
+    build_batch_validation_error,
+    get_pushed_batch_elements,
+)
 from users.operations.summaries import SummaryBatch, record_summaries
 from users.queries import latest_summary, summaries_of
 from users.wearables.readings import ElementsInvalid
@@ -116,7 +120,7 @@ class SummaryView(UserAPIView):
         """Stores a batch completely or not at all; the later version of an ID wins."""
         user = self.get_user(user_id)
         source = read_body(request, SummaryBatchInputs)
-        elements = read_elements(request)
+        elements = get_pushed_batch_elements(request)
         try:
             recorded = record_summaries(
                 user=user,
@@ -125,7 +129,7 @@ class SummaryView(UserAPIView):
                 batch=SummaryBatch(elements=elements, **source),
             )
         except ElementsInvalid as refused:
-            raise refuse_elements(refused) from None
+            raise build_batch_validation_error(refused) from None
         answer: RecordedAnswer = {
             "success": True,
             "created": recorded.created,

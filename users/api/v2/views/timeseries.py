@@ -19,7 +19,11 @@ from portal.lib.api.views import json_response
 from portal.lib.errors import NotFound
 from portal.lib.periods import SkippedTime, day_start, find_zone, from_wall_clock
 from users.api.v2.inputs import SampleBatchInputs, SampleFilterInputs
-from users.api.v2.views.base import UserAPIView, read_elements, refuse_elements
+from users.api.v2.views.base import (
+    UserAPIView,
+    build_batch_validation_error,
+    get_pushed_batch_elements,
+)
 from users.operations.samples import SampleBatch, record_samples
 from users.payloads.samples import grouped_answer, read_sample_cursor
 from users.wearables.payloads import SOURCE
@@ -180,7 +184,7 @@ class SampleBatchView(SamplesView):
         user = self.get_user(user_id)
         wanted_resource = self.get_resource(resource)
         source = read_body(request, SampleBatchInputs)
-        elements = read_elements(request)
+        elements = get_pushed_batch_elements(request)
         try:
             recorded = record_samples(
                 user=user,
@@ -189,7 +193,7 @@ class SampleBatchView(SamplesView):
                 batch=SampleBatch(elements=elements, **source),
             )
         except ElementsInvalid as refused:
-            raise refuse_elements(refused) from None
+            raise build_batch_validation_error(refused) from None
         answer: RecordedSamplesAnswer = {
             "success": True,
             "created": recorded.created,

@@ -10,8 +10,8 @@ from accounts.states import Area
 from portal.lib.api.fields import read_body
 from portal.lib.api.schema import describe
 from portal.lib.errors import NotFound
-from users.api.v2.inputs import UserInfoInputs, read_user_info
-from users.api.v2.outputs import UserInfoAnswer, user_info_answer
+from users.api.v2.inputs import UserInfoInputs, parse_user_info_request
+from users.api.v2.outputs import UserInfoAnswer, build_user_info_response
 from users.api.v2.views.base import UserAPIView
 from users.operations.user_info import record_user_info
 from users.queries import latest_user_info
@@ -35,9 +35,9 @@ class UserInfoView(UserAPIView):
     )
     def patch(self, request: Request, user_id: str) -> Response:
         user = self.get_user(user_id)
-        wanted = read_user_info(read_body(request, UserInfoInputs))
+        wanted = parse_user_info_request(read_body(request, UserInfoInputs))
         info = record_user_info(user=user, actor=self.actor, wanted=wanted)
-        return Response(user_info_answer(info))
+        return Response(build_user_info_response(info))
 
 
 class LatestUserInfoView(UserAPIView):
@@ -57,6 +57,6 @@ class LatestUserInfoView(UserAPIView):
         if info is None:
             raise NotFound("user_info_missing", "User info not found.")
         self.record_read("user_info", user.uuid)
-        return Response(user_info_answer(info))
+        return Response(build_user_info_response(info))
 
     user_methods = ("GET",)

@@ -20,8 +20,8 @@ from users.api.v2.outputs import (
     UserAnswer,
     UserList,
     Users,
-    user_answer,
-    user_list,
+    build_user_list_response,
+    build_user_response,
 )
 from users.api.v2.views.base import UserAPIView
 from users.operations.users import (
@@ -56,7 +56,7 @@ class UserListView(UserAPIView):
             subject="user_list",
             subject_id="offset={offset} limit={limit}".format(**wanted),
         )
-        return json_response(user_list(self.tenant, page, **wanted))
+        return json_response(build_user_list_response(self.tenant, page, **wanted))
 
     @describe(
         "create_user",
@@ -68,7 +68,7 @@ class UserListView(UserAPIView):
     def post(self, request: Request) -> Response:
         wanted = UserRequest(**read_body(request, UserInputs))
         user = create_user(tenant=self.tenant, actor=self.actor, wanted=wanted)
-        return Response(user_answer(self.tenant, user, ()))
+        return Response(build_user_response(self.tenant, user, ()))
 
 
 class _OneUserView(UserAPIView):
@@ -79,7 +79,7 @@ class _OneUserView(UserAPIView):
             raise NotFound("not_found", "User not found.")
         user, sources = found
         self.record_read("user", user.uuid)
-        return json_response(user_answer(self.tenant, user, sources))
+        return json_response(build_user_response(self.tenant, user, sources))
 
 
 class UserView(_OneUserView):
@@ -155,7 +155,8 @@ class UserSearchView(UserAPIView):
             subject_id="search",
         )
         answers = [
-            user_answer(self.tenant, user, page.sources[user.id]) for user in page.users
+            build_user_response(self.tenant, user, page.sources[user.id])
+            for user in page.users
         ]
         return json_response(answers)
 
