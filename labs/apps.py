@@ -25,7 +25,7 @@ class LabsConfig(AppConfig):
 
     def ready(self) -> None:
         """Register events, erasers, demo data and pages."""
-        from accounts.webhooks.catalogue import EventType, add_event_type
+        from accounts.webhooks.catalogue import EventType, register_event_type
         from labs.operations.demo import load_demo_accounts
         from labs.operations.demo_inbound import load_demo_messages
         from labs.operations.demo_orders import load_demo_orders
@@ -41,7 +41,7 @@ class LabsConfig(AppConfig):
             ("created", gettext_lazy("An order was placed; data is the order.")),
             ("updated", gettext_lazy("An order's status changed; data is the order.")),
         ):
-            add_event_type(EventType(f"labtest.order.{what}", when, ORDER_SCHEMA))
+            register_event_type(EventType(f"labtest.order.{what}", when, ORDER_SCHEMA))
         for what, when in (
             (
                 "created",
@@ -54,13 +54,13 @@ class LabsConfig(AppConfig):
                 gettext_lazy("A visit's status changed; data is the appointment."),
             ),
         ):
-            add_event_type(
+            register_event_type(
                 EventType(f"labtest.appointment.{what}", when, APPOINTMENT_SCHEMA)
             )
         when = gettext_lazy(
             "A lab reported a critical result; data has the order's ID."
         )
-        add_event_type(EventType("labtest.result.critical", when, CRITICAL_SCHEMA))
+        register_event_type(EventType("labtest.result.critical", when, CRITICAL_SCHEMA))
         tenant_layers.add("labs", install_reference_panels)
         demo_loaders.add("labs", load_demo_accounts)
         demo_loaders.add("labs:orders", load_demo_orders)  # on those accounts

@@ -142,12 +142,12 @@ class UsersConfig(AppConfig):
         )
 
     def _register_summary_events(self) -> None:
-        from accounts.webhooks.catalogue import EventType, add_event_type
+        from accounts.webhooks.catalogue import EventType, register_event_type
         from users.wearables.summaries import SUMMARIES
         from users.wearables.timeseries.shapes import historical_schema
 
         for resource in SUMMARIES.values():
-            add_event_type(
+            register_event_type(
                 EventType(
                     f"historical.data.{resource.slug}.created",
                     f"Past summaries ({resource.name.lower()}) of a source are"
@@ -160,7 +160,7 @@ class UsersConfig(AppConfig):
                 (True, "was created"),
                 (False, "was updated"),
             ):
-                add_event_type(
+                register_event_type(
                     EventType(
                         resource.event_type(is_new=is_new),
                         f"A summary ({resource.name.lower()}) {when}.",
@@ -169,7 +169,7 @@ class UsersConfig(AppConfig):
                 )
 
     def _register_stream_events(self) -> None:
-        from accounts.webhooks.catalogue import EventType, add_event_type
+        from accounts.webhooks.catalogue import EventType, register_event_type
         from users.wearables.streams import (
             EVENT_SCHEMA,
             STREAM_RESOURCE,
@@ -177,7 +177,7 @@ class UsersConfig(AppConfig):
         )
         from users.wearables.timeseries.shapes import historical_schema
 
-        add_event_type(
+        register_event_type(
             EventType(
                 f"historical.data.{STREAM_RESOURCE}.created",
                 "Past workout streams of a source are available. The event contains"
@@ -186,7 +186,7 @@ class UsersConfig(AppConfig):
             )
         )
         for is_new, when in ((True, "is available"), (False, "was updated")):
-            add_event_type(
+            register_event_type(
                 EventType(
                     stream_event_type(is_new=is_new),
                     f"The stream of a workout {when}. The data contains its path.",
@@ -195,7 +195,7 @@ class UsersConfig(AppConfig):
             )
 
     def _register_sample_events(self) -> None:
-        from accounts.webhooks.catalogue import EventType, add_event_type
+        from accounts.webhooks.catalogue import EventType, register_event_type
         from users.wearables.timeseries import TIMESERIES
         from users.wearables.timeseries.shapes import event_schema, historical_schema
 
@@ -205,14 +205,14 @@ class UsersConfig(AppConfig):
                 (True, "were created"),
                 (False, "were updated"),
             ):
-                add_event_type(
+                register_event_type(
                     EventType(
                         resource.event_type(is_new=is_new),
                         f"Samples ({name}) from one source {when}.",
                         schema,
                     )
                 )
-            add_event_type(
+            register_event_type(
                 EventType(
                     resource.historical_event_type,
                     f"Past samples ({name}) of a source are available. The event"
@@ -222,14 +222,14 @@ class UsersConfig(AppConfig):
             )
 
     def _register_device_events(self) -> None:
-        from accounts.webhooks.catalogue import EventType, add_event_type
+        from accounts.webhooks.catalogue import EventType, register_event_type
         from users.wearables.payloads import DEVICE
 
         for verb, when in (
             ("created", "was seen for the first time"),
             ("updated", "was updated by its source"),
         ):
-            add_event_type(
+            register_event_type(
                 EventType(
                     f"provider.device.{verb}", f"A device of a user {when}.", DEVICE
                 )

@@ -15,10 +15,15 @@ from portal.lib.addresses import AddressRefused, is_public
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
 
-__all__ = ["AddressRefused", "is_local_host", "is_public", "split_url"]
+__all__ = [
+    "AddressRefused",
+    "is_allowed_local_webhook_host",
+    "is_public",
+    "parse_webhook_url",
+]
 
 
-def split_url(url: str) -> SplitResult:
+def parse_webhook_url(url: str) -> SplitResult:
     """Take a URL apart; http is for hosts named in WEBHOOK_LOCAL_HOSTS alone.
 
     Raises: AddressRefused. Source: Ours: what is posted is health data.
@@ -26,6 +31,6 @@ def split_url(url: str) -> SplitResult:
     return addresses.split_url(url, local_hosts=settings.WEBHOOK_LOCAL_HOSTS)
 
 
-def is_local_host(host: str) -> bool:
+def is_allowed_local_webhook_host(host: str) -> bool:
     """Return whether a setting allows this very host, whatever its address."""
     return host.lower() in settings.WEBHOOK_LOCAL_HOSTS

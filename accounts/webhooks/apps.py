@@ -18,9 +18,12 @@ class WebhooksConfig(AppConfig):
             EVENT_RETENTION_DAYS_MAX,
         )
         from accounts.states import Area
-        from accounts.webhooks.operations.retention import count_events
-        from accounts.webhooks.web.overview import nav_count, overview_part
-        from accounts.webhooks.web.palette import find_webhooks
+        from accounts.webhooks.operations.retention import count_events_before
+        from accounts.webhooks.web.overview import (
+            build_failing_endpoints_overview,
+            count_failing_endpoints,
+        )
+        from accounts.webhooks.web.palette import find_webhooks_for_command_palette
         from portal.lib.registry import (
             DataClass,
             Destination,
@@ -79,18 +82,24 @@ class WebhooksConfig(AppConfig):
                     *("webhooks.Event", "webhooks.Delivery", "webhooks.Attempt"),
                     "webhooks.ReplayItem",
                 ),
-                count=count_events,
+                count=count_events_before,
                 usual_days=EVENT_RETENTION_DAYS,
                 most_days=EVENT_RETENTION_DAYS_MAX,
                 removed_by="webhooks.prune",
             ),
         )
         area = Area.WEBHOOKS
-        overview_parts.add("webhooks", overview_part)
-        nav_counts.add("webhooks", nav_count)
+        overview_parts.add("webhooks", build_failing_endpoints_overview)
+        nav_counts.add("webhooks", count_failing_endpoints)
         searches.add(
             "webhooks",
-            Search(50, gettext_lazy("Webhooks"), "hook", area, find_webhooks),
+            Search(
+                50,
+                gettext_lazy("Webhooks"),
+                "hook",
+                area,
+                find_webhooks_for_command_palette,
+            ),
         )
         destinations.add(
             "webhooks",

@@ -153,13 +153,13 @@ EVENT_TYPES: dict[str, EventType] = {
 }
 
 
-def add_event_type(kind: EventType) -> None:
+def register_event_type(kind: EventType) -> None:
     """Enter an event type of an app above; a name is taken once."""
     if EVENT_TYPES.setdefault(kind.name, kind) is not kind:
         raise ValueError(f"{kind.name} is in the catalogue already")
 
 
-def covers_event_type(wanted: str) -> bool:
+def filter_covers_event_type(wanted: str) -> bool:
     """Return whether a filter is an event type or a prefix of one.
 
     Source: Contract 8.7 (`filter_types`).

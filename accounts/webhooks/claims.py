@@ -10,7 +10,7 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from accounts.webhooks.schedule import ATTEMPTS_MAX, longest_wait
+from accounts.webhooks.schedule import ATTEMPTS_MAX, compute_longest_retry_wait
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -150,7 +150,7 @@ class Lease(NamedTuple):
     headers: str
 
 
-async def lease_due(
+async def lease_due_deliveries(
     connection: AsyncConnection[Any],
     *,
     limit: int,
@@ -180,7 +180,7 @@ async def lease_due(
     return [Lease._make(row) for row in await found.fetchall()]
 
 
-async def release_leases(
+async def release_delivery_leases(
     connection: AsyncConnection[Any], leases: Sequence[Lease]
 ) -> None:
     """Release leases of deliveries that were not sent."""
@@ -193,7 +193,9 @@ async def release_leases(
     )
 
 
-async def hold_late_deliveries(connection: AsyncConnection[Any]) -> None:
+async def hold_deliveries_to_disabled_endpoints(
+    connection: AsyncConnection[Any],
+) -> None:
     """Put deliveries of disabled endpoints on hold."""
     await connection.execute(_HOLD_LATE)
 
@@ -205,13 +207,13 @@ async def read_database_clock(connection: AsyncConnection[Any]) -> float:
     return float(row[0]) if row else 0.0
 
 
-async def clamp_due_times(connection: AsyncConnection[Any]) -> None:
+async def clamp_delivery_due_times(connection: AsyncConnection[Any]) -> None:
     """Clamp due times that a clock set back has moved too far ahead.
 
     Safe at any time, and by several workers at once. Source: Contract 8.5; Ours: a
     clock that steps back holds nothing up.
     """
-    waits = [longest_wait(step) for step in range(ATTEMPTS_MAX)]
+    waits = [compute_longest_retry_wait(step) for step in range(ATTEMPTS_MAX)]
     await connection.execute(
         _MEND_CLOCK,
         {"steps": list(range(ATTEMPTS_MAX)), "waits": waits, "lease_s": LEASE_S},

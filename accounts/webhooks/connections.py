@@ -14,7 +14,7 @@ import ssl
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from accounts.webhooks.addresses import is_local_host, is_public
+from accounts.webhooks.addresses import is_allowed_local_webhook_host, is_public
 from accounts.webhooks.answers import Answer, AnswerInvalid
 from accounts.webhooks.states import DeliveryFault
 from portal.lib.addresses import read_address
@@ -244,7 +244,7 @@ class Connections:
             is_known = origin in self._lookups and self._lookups[origin].done()
             targets = await self._look_up(origin)
             looked_up = loop.time()
-            if not is_local_host(origin.host):
+            if not is_allowed_local_webhook_host(origin.host):
                 targets = [each for each in targets if _is_public(each)]
             if not targets:
                 raise NotConnected(DeliveryFault.BLOCKED)

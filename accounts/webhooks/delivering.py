@@ -18,10 +18,10 @@ import psycopg
 
 from accounts.webhooks import claims
 from accounts.webhooks.claims import Lease
-from accounts.webhooks.schedule import next_wait
-from accounts.webhooks.sending import TIMEOUT_S, Message, Target, read_target
-from accounts.webhooks.signing import read_secret
-from accounts.webhooks.verdicts import AttemptOutcome, record_outcomes
+from accounts.webhooks.schedule import compute_retry_wait
+from accounts.webhooks.sending import TIMEOUT_S, Message, Target, parse_endpoint_target
+from accounts.webhooks.signing import decode_signing_secret
+from accounts.webhooks.verdicts import AttemptOutcome, record_delivery_outcomes
 from portal.lib.encryption import decrypt
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ class Deliverer:
         busy = Counter(lease.endpoint for lease in self._leased.values())
         for endpoint in self._slow:
             busy[endpoint] += CLAIMED_PER_ENDPOINT - CLAIMED_WHEN_SLOW
-        found = await claims.lease_due(
+        found = await claims.lease_due_deliveries(
             connection, limit=room, per_endpoint=CLAIMED_PER_ENDPOINT, busy=busy
         )
         leased_at = time.monotonic()
@@ -156,11 +156,11 @@ class Deliverer:
 
     async def _run_maintenance(self, connection: psycopg.AsyncConnection[Any]) -> None:
         """What is rare: late deliveries of disabled endpoints, a clock set back."""
-        await claims.hold_late_deliveries(connection)
+        await claims.hold_deliveries_to_disabled_endpoints(connection)
         # Of two clocks this machine's steady one can't be set.
         ahead = await claims.read_database_clock(connection) - time.monotonic()
         if self._ahead is None or ahead < self._ahead - CLOCK_STEP_S:
-            await claims.clamp_due_times(connection)
+            await claims.clamp_delivery_due_times(connection)
         self._ahead = ahead
 
     async def _deliver_all(self, endpoint: int) -> None:
@@ -187,7 +187,7 @@ class Deliverer:
         outcome = await self._sender.send(_message(lease))
         wait = None
         if outcome.fault is not None and not outcome.is_gone:
-            wait = next_wait(
+            wait = compute_retry_wait(
                 lease.step + 1,
                 retry_after_s=outcome.retry_after_s,
                 chance=self._jitter(),
@@ -205,13 +205,13 @@ class Deliverer:
 
     async def _record_outcomes(self, connection: psycopg.AsyncConnection[Any]) -> None:
         while batch := self._unrecorded[:RECORDED_AT_ONCE]:
-            await record_outcomes(connection, batch)
+            await record_delivery_outcomes(connection, batch)
             # Only now: an outcome that could not be recorded is recorded again.
             del self._unrecorded[: len(batch)]
             for outcome in batch:
                 self._leased.pop(outcome.lease.delivery, None)
         if unsent := list(self._unsent):
-            await claims.release_leases(connection, unsent)
+            await claims.release_delivery_leases(connection, unsent)
             del self._unsent[: len(unsent)]
             for lease in unsent:
                 self._leased.pop(lease.delivery, None)
@@ -240,9 +240,9 @@ def _message(lease: Lease) -> Message:
 # Opening a secret costs as much as signing ten messages with it.
 @lru_cache(maxsize=1000)
 def _key(secret: str) -> bytes:
-    return read_secret(decrypt(secret))
+    return decode_signing_secret(decrypt(secret))
 
 
 @lru_cache(maxsize=1000)
 def _target(url: str, headers: str) -> Target:
-    return read_target(url, orjson.loads(decrypt(headers)) if headers else {})
+    return parse_endpoint_target(url, orjson.loads(decrypt(headers)) if headers else {})

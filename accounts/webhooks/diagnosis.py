@@ -145,7 +145,7 @@ class Diagnosis:
     since: datetime | None = None
 
 
-def diagnose(situation: Situation) -> Diagnosis:
+def diagnose_webhook_endpoint(situation: Situation) -> Diagnosis:
     """Say what the last attempts have in common. Source: Workflows D2."""
     tries = situation.tries
     if situation.disabled_by:

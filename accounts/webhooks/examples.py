@@ -201,7 +201,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 }
 
 
-def build_example(event_type: str) -> dict[str, Any]:
+def build_example_event(event_type: str) -> dict[str, Any]:
     """Return the envelope of an example of this type; it fits the catalogue's schema.
 
     Raises KeyError for a type the catalogue lacks. Source: Contract 8.1.

@@ -84,7 +84,7 @@ class FeedPage(NamedTuple):
     position: int
 
 
-def list_feed(
+def list_event_feed(
     *, tenant: Tenant, after: int, limit: int, types: Sequence[str] | None = None
 ) -> FeedPage:
     """At most `limit` events after a position, oldest first, and whole.

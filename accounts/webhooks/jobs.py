@@ -11,29 +11,29 @@ from django.utils import timezone
 from accounts.models import Tenant
 from accounts.webhooks.operations.alerts import (
     MAIL_JOB,
-    queue_alert_notice,
-    raise_alerts,
-    send_alert_mail,
+    enqueue_failing_endpoint_alerts,
+    post_endpoint_alert_notice,
+    send_endpoint_alert_mail,
 )
-from accounts.webhooks.operations.replay import REPLAY_JOB, advance_replay
-from accounts.webhooks.operations.retention import prune_events
+from accounts.webhooks.operations.replay import REPLAY_JOB, queue_next_replay_deliveries
+from accounts.webhooks.operations.retention import delete_events_past_retention
 from portal.lib.jobs import job, periodic
 
 
 @periodic("33 4 * * *", "webhooks.prune")
-def prune() -> None:
+def delete_old_webhook_events() -> None:
     """Delete events past their retention time, once a day."""
-    prune_events()
+    delete_events_past_retention()
 
 
 @periodic("*/5 * * * *", "webhooks.raise_alerts")
-def alert() -> None:
+def alert_about_failing_endpoints() -> None:
     """Find failing endpoints that need an alert, every five minutes."""
-    raise_alerts(at=timezone.now())
+    enqueue_failing_endpoint_alerts(at=timezone.now())
 
 
 def _hand_over(*, tenant_pk: int, endpoint_id: str, percent: int) -> None:
-    queue_alert_notice(
+    post_endpoint_alert_notice(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         endpoint_id=endpoint_id,
         percent=percent,
@@ -41,9 +41,9 @@ def _hand_over(*, tenant_pk: int, endpoint_id: str, percent: int) -> None:
 
 
 @job(MAIL_JOB, on_give_up=_hand_over)
-def mail(*, tenant_pk: int, endpoint_id: str, percent: int) -> None:
+def mail_endpoint_alert(*, tenant_pk: int, endpoint_id: str, percent: int) -> None:
     """Send the mail about a failing or disabled endpoint."""
-    send_alert_mail(
+    send_endpoint_alert_mail(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         endpoint_id=endpoint_id,
         percent=percent,
@@ -51,9 +51,9 @@ def mail(*, tenant_pk: int, endpoint_id: str, percent: int) -> None:
 
 
 @job(REPLAY_JOB)
-def replay(*, tenant_pk: int, replay_pk: int) -> None:
+def run_webhook_replay(*, tenant_pk: int, replay_pk: int) -> None:
     """Queue the next deliveries of a replay."""
-    advance_replay(
+    queue_next_replay_deliveries(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         replay_pk=replay_pk,
     )

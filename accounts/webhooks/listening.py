@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import orjson
 from aiohttp import web
 
-from accounts.webhooks.signing import SignatureInvalid, verify
+from accounts.webhooks.signing import SignatureInvalid, verify_webhook_signature
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -80,7 +80,7 @@ class Listener:
         reason = "no secret found"
         for key in self._keys:
             try:
-                verify(
+                verify_webhook_signature(
                     key,
                     message_id=message_id,
                     timestamp=request.headers.get("webhook-timestamp", ""),
@@ -108,7 +108,9 @@ class Listener:
         return f"{at}  verified  {kind}  {message_id}  {size}, response {status}{again}"
 
 
-async def serve(app: web.Application, *, port: int) -> web.AppRunner:
+async def start_local_webhook_listener(
+    app: web.Application, *, port: int
+) -> web.AppRunner:
     """Serve on this machine alone; the caller cleans the runner up. Raises: OSError."""
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=STOP_TIMEOUT_S)
     await runner.setup()

@@ -16,7 +16,7 @@ ATTEMPTS_MAX = len(LADDER_S) + 1
 JITTER = 0.1
 
 
-def next_wait(
+def compute_retry_wait(
     step: int, *, retry_after_s: float | None = None, chance: float
 ) -> float | None:
     """Return seconds to wait after the failure of the attempt number `step`, from 1.
@@ -32,8 +32,8 @@ def next_wait(
     return max(wait, min(retry_after_s, _next_rung(step)))
 
 
-def longest_wait(step: int) -> float:
-    """The longest that next_wait can give after the attempt number `step`; 0 for 0."""
+def compute_longest_retry_wait(step: int) -> float:
+    """Return the longest wait in seconds after the attempt number `step`; 0 for 0."""
     if step == 0:
         return 0.0
     return max(

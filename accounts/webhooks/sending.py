@@ -15,7 +15,7 @@ from urllib.parse import quote, urlsplit
 
 from accounts.webhooks.answers import AnswerInvalid
 from accounts.webhooks.connections import Connections, NotConnected, Origin
-from accounts.webhooks.signing import sign
+from accounts.webhooks.signing import sign_webhook_message
 from accounts.webhooks.states import DeliveryFault
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class SendOutcome:
         return self.code == _GONE
 
 
-def read_target(url: str, headers: Mapping[str, str]) -> Target:
+def parse_endpoint_target(url: str, headers: Mapping[str, str]) -> Target:
     """Take apart the URL and the custom headers of an endpoint, which were checked."""
     parts = urlsplit(url)
     is_tls = parts.scheme == "https"
@@ -131,7 +131,9 @@ class Sender:
         """Post once and judge the answer; raises nothing but cancellation."""
         now, began = time.time(), asyncio.get_running_loop().time()
         stamp = int(now)
-        signature = sign(message.keys, message.message_id, stamp, message.body)
+        signature = sign_webhook_message(
+            message.keys, message.message_id, stamp, message.body
+        )
         outcome = SendOutcome(now, stamp, signature)
         try:
             await self._post(message, outcome, began)

@@ -32,12 +32,12 @@ class SignatureInvalid(ValueError):
     """A message was not signed with this secret, or not lately."""
 
 
-def make_secret() -> str:
+def generate_signing_secret() -> str:
     """Return a new secret text, `whsec_` and base64."""
     return PREFIX + base64.b64encode(secrets.token_bytes(SECRET_BYTES)).decode()
 
 
-def read_secret(text: str) -> bytes:
+def decode_signing_secret(text: str) -> bytes:
     """Return the HMAC key of a secret text. Raises: SecretInvalid."""
     if not text.startswith(PREFIX):
         raise SecretInvalid(_("The secret must start with whsec_."))
@@ -50,7 +50,9 @@ def read_secret(text: str) -> bytes:
     return key
 
 
-def sign(keys: Sequence[bytes], message_id: str, timestamp: int, body: bytes) -> str:
+def sign_webhook_message(
+    keys: Sequence[bytes], message_id: str, timestamp: int, body: bytes
+) -> str:
     """Return the `webhook-signature`: one entry for each key, the newest first."""
     signed = f"{message_id}.{timestamp}.".encode() + body
     return " ".join(
@@ -59,7 +61,7 @@ def sign(keys: Sequence[bytes], message_id: str, timestamp: int, body: bytes) ->
     )
 
 
-def verify(
+def verify_webhook_signature(
     key: bytes,
     *,
     message_id: str,
@@ -75,7 +77,7 @@ def verify(
         raise SignatureInvalid("the timestamp is no number") from None
     if abs(now - sent_at) > TOLERANCE_S:
         raise SignatureInvalid("the timestamp is too far from this clock")
-    expected = sign([key], message_id, sent_at, body)
+    expected = sign_webhook_message([key], message_id, sent_at, body)
     for entry in signature.split():
         if hmac.compare_digest(entry.encode(), expected.encode()):
             return

@@ -169,7 +169,7 @@ class AttemptOutcome(NamedTuple):
         return DeliveryStatus.FAILED if self.wait_s is None else DeliveryStatus.PENDING
 
 
-async def record_outcomes(
+async def record_delivery_outcomes(
     connection: AsyncConnection[Any], tries: Sequence[AttemptOutcome]
 ) -> None:
     """Record attempts, delivery status and endpoint health in one transaction.

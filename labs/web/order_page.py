@@ -18,7 +18,7 @@ from django.views.decorators.http import require_GET, require_POST
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
-from accounts.webhooks.queries import list_user_events
+from accounts.webhooks.queries import list_events_about_object
 from labs.operations.papers import requisition_comment_of
 from labs.payloads import list_order_events
 from labs.queries.critical import list_alerts_of_order
@@ -175,7 +175,7 @@ def render_order(
         insurance=_list_insurance_rows(order),
         patient=patient,
         notices=list_notices_of_order(order),
-        sent=list_user_events(
+        sent=list_events_about_object(
             tenant=request.tenant,
             user_uuid=order.user.uuid,
             event_types=ORDER_EVENTS,

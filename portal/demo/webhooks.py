@@ -14,7 +14,7 @@ from accounts.webhooks.operations.endpoints import (
     create_endpoint,
     delete_endpoint,
 )
-from accounts.webhooks.queries.health import list_endpoints
+from accounts.webhooks.queries.health import list_webhook_endpoints
 from portal.lib.actor import Actor
 from portal.lib.encryption import UnreadableSecret, decrypt
 from portal.lib.errors import DomainError
@@ -65,13 +65,13 @@ def register_demo_webhook_receiver(*, tenant: Tenant, port: int, fails: bool) ->
 
 def subscribe_demo_receiver_to_all_events(*, tenant: Tenant) -> None:
     """Subscribe the receiver to every event type, unless its types were changed."""
-    for endpoint in list_endpoints(tenant):
+    for endpoint in list_webhook_endpoints(tenant):
         if endpoint.description == WORKS and endpoint.filter_types == AT_FIRST:
             change_endpoint(endpoint=endpoint, actor=ACTOR, filter_types=None)
 
 
 def _register(tenant: Tenant, words: str, url: str, *, types: list[str]) -> None:
-    for endpoint in list_endpoints(tenant):
+    for endpoint in list_webhook_endpoints(tenant):
         if endpoint.description != words:
             continue
         try:

@@ -26,7 +26,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
-from accounts.webhooks.queries.deliverers import measure_deliverer_silence_s
+from accounts.webhooks.queries.deliverers import measure_seconds_since_deliverer_seen
 from portal.health.audit import check_audit_log_integrity
 from portal.health.files import check_backup_age, check_disk_space, check_upload_storage
 from portal.health.findings import Finding
@@ -157,7 +157,7 @@ def check_worker() -> Finding:
 def check_webhook_deliverer() -> Finding:
     """Check that a webhook deliverer is running."""
     remedy = "Start one with `manage.py deliver_webhooks`, with the same DATABASE_URL."
-    silence_s = measure_deliverer_silence_s()
+    silence_s = measure_seconds_since_deliverer_seen()
     if silence_s is None:
         return Finding(
             False, "No deliverer is running. Webhooks are not delivered.", remedy

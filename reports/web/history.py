@@ -17,8 +17,8 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from accounts.webhooks.queries import (
     EndpointDelivery,
-    list_endpoints_sent_to,
-    list_user_events,
+    list_endpoints_by_message,
+    list_events_about_object,
 )
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import page_url, render_page
@@ -148,14 +148,14 @@ def history(request: TenantRequest, job_id: str) -> HttpResponse:
 
 def list_sent_events(request: TenantRequest, job: ParsingJob) -> list[Sent]:
     """Return the events with the report's status, newest first; three queries."""
-    events = list_user_events(
+    events = list_events_about_object(
         tenant=request.tenant,
         user_uuid=job.user.uuid,
         event_types=[UPDATED],
         data_id=job.id,
         says="status",
     )[:_SENT_AT_MOST]
-    told = list_endpoints_sent_to(
+    told = list_endpoints_by_message(
         tenant=request.tenant, message_ids=[event.message_id for event in events]
     )
     return [

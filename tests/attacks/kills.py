@@ -65,14 +65,14 @@ def run(
     log: IO[bytes],
 ) -> bool:
     """One run; whether nothing is at fault."""
-    from accounts.webhooks.signing import make_secret
+    from accounts.webhooks.signing import generate_signing_secret
     from tests.attacks.careful_clients import Traffic
     from tests.attacks.installation import Installation
     from tests.attacks.kept import compare_all
 
     began = time.monotonic()
     stopping, traffic = threading.Event(), Traffic()
-    signing = [make_secret() for _ in range(TEAMS)]
+    signing = [generate_signing_secret() for _ in range(TEAMS)]
     with ExitStack() as stack:
         receivers = [
             stack.enter_context(StormReceiver(secret, seed=seed + place))

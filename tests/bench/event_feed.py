@@ -2,7 +2,7 @@
 
 Run `python -m tests.bench.event_feed [--events N]`. Must (performance 5): a page costs
 the same wherever it is and however many events there are. Each line is the median of
-`list_feed` for 500 events; `emit` is one event of the same size with one endpoint.
+`list_event_feed` for 500 events; `emit` is one event of that size with one endpoint.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def main() -> None:
 
 def run(events: int, rounds: int) -> None:
     """Fill two tenants, and measure."""
-    from accounts.webhooks.feed import list_feed
+    from accounts.webhooks.feed import list_event_feed
     from tests.factories.accounts import make_tenant
     from tests.factories.webhooks import make_endpoint, make_event
 
@@ -44,18 +44,18 @@ def run(events: int, rounds: int) -> None:
     for tenant, number in ((small, SMALL), (large, events)):
         fill(tenant, number)
     make_endpoint(tenant=large)
-    base = median(rounds, lambda: list_feed(tenant=small, after=0, limit=LIMIT))
+    base = median(rounds, lambda: list_event_feed(tenant=small, after=0, limit=LIMIT))
     print(f"small feed        {base:7.2f} ms")
     for name, share in (("beginning", 0.0), ("middle", 0.5), ("end", 1.0)):
         after = SMALL + int(share * (events - LIMIT))
         took = median(
             rounds,
-            lambda after=after: list_feed(tenant=large, after=after, limit=LIMIT),
+            lambda after=after: list_event_feed(tenant=large, after=after, limit=LIMIT),
         )
         print(f"{name:10}        {took:7.2f} ms   {took / base:5.2f} of small")
     rare = ["provider.connection.created"]
     took = median(
-        rounds, lambda: list_feed(tenant=large, after=0, limit=LIMIT, types=rare)
+        rounds, lambda: list_event_feed(tenant=large, after=0, limit=LIMIT, types=rare)
     )
     print(f"none of a type    {took:7.2f} ms")
     data = {"text": "x" * BODY_BYTES}

@@ -188,10 +188,10 @@ def steps_of(name: str, data_class: Any, tenant: Any, before: Any) -> Any:
     """The steps that remove a class; events go by their own job, whole."""
     if data_class.remove is not None:
         return data_class.remove(tenant, before)
-    from accounts.webhooks.operations.retention import prune_events
+    from accounts.webhooks.operations.retention import delete_events_past_retention
 
     assert name == "events"
-    return iter([prune_events()])
+    return iter([delete_events_past_retention()])
 
 
 def main() -> int:

@@ -143,9 +143,13 @@ def measured(
 
 def signed(number: int) -> list[tuple[bytes, dict[str, str]]]:
     from accounts.webhooks.models import new_message_id
-    from accounts.webhooks.signing import make_secret, read_secret, sign
+    from accounts.webhooks.signing import (
+        decode_signing_secret,
+        generate_signing_secret,
+        sign_webhook_message,
+    )
 
-    keys = (read_secret(make_secret()),)
+    keys = (decode_signing_secret(generate_signing_secret()),)
     body, stamp = b"x" * BODY_BYTES, int(time.time())
     messages = []
     for _ in range(number):
@@ -155,7 +159,7 @@ def signed(number: int) -> list[tuple[bytes, dict[str, str]]]:
             "User-Agent": "bare",
             "webhook-id": message_id,
             "webhook-timestamp": str(stamp),
-            "webhook-signature": sign(keys, message_id, stamp, body),
+            "webhook-signature": sign_webhook_message(keys, message_id, stamp, body),
         }
         messages.append((body, headers))
     return messages

@@ -8,7 +8,7 @@ from django.utils import timezone
 from playwright.sync_api import expect
 
 from accounts.webhooks.models import Delivery, Replay
-from accounts.webhooks.operations.replay import advance_replay
+from accounts.webhooks.operations.replay import queue_next_replay_deliveries
 from tests.browser.conftest import complaints
 from tests.factories.users import make_user
 from tests.factories.webhooks import (
@@ -81,9 +81,9 @@ def test_an_admin_finds_why_an_endpoint_fails_and_replays_what_it_missed(
         page.get_by_role("button", name="Replay remaining 2").click()
         replay = Replay.objects.for_tenant(endpoint.tenant).get()
         expect(page.get_by_text("1 of 3").first).to_be_visible()
-        advance_replay(tenant=endpoint.tenant, replay_pk=replay.pk)
+        queue_next_replay_deliveries(tenant=endpoint.tenant, replay_pk=replay.pk)
         send(endpoint)
-        advance_replay(tenant=endpoint.tenant, replay_pk=replay.pk)
+        queue_next_replay_deliveries(tenant=endpoint.tenant, replay_pk=replay.pk)
         expect(page.get_by_text("3 of 3").first).to_be_visible()
         expect(page.locator("h1 .pill")).to_have_text("Done")
         found += complaints(page)

@@ -17,7 +17,7 @@ from junction.core.api_error import ApiError
 from junction.core.pydantic_utilities import parse_obj_as
 
 from accounts.webhooks.catalogue import ATTEMPT_EXHAUSTED, EVENT_TYPES
-from accounts.webhooks.examples import build_example
+from accounts.webhooks.examples import build_example_event
 from labs.models import ServiceCenter
 from tests.contract.typed_client import calls, events
 from tests.factories.accounts import make_api_key
@@ -108,7 +108,7 @@ def test_the_client_reads_the_example_of_each_event():
 
     assert unread == [ATTEMPT_EXHAUSTED]
     for name in set(EVENT_TYPES) - {ATTEMPT_EXHAUSTED}:
-        parse_obj_as(events()[name], build_example(name))
+        parse_obj_as(events()[name], build_example_event(name))
 
 
 def test_the_client_writes_a_user_and_reads_it_back(client, person, alice_tenant):

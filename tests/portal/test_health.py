@@ -85,7 +85,7 @@ def test_readyz_names_worker_and_deliverer_when_none_runs():
 
 def test_a_deliverer_that_asks_no_more_is_told(beat, monkeypatch):
     beat(seconds_ago=1)
-    monkeypatch.setattr(health, "measure_deliverer_silence_s", lambda: 61.0)
+    monkeypatch.setattr(health, "measure_seconds_since_deliverer_seen", lambda: 61.0)
 
     assert answer("/readyz") == (503, {"status": "failing", "failed": ["deliverer"]})
 

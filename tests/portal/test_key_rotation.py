@@ -12,10 +12,10 @@ from django.core.management import CommandError, call_command
 from accounts.models import SingleSignOn
 from accounts.webhooks.models import Endpoint
 from accounts.webhooks.operations.endpoints import (
-    read_headers,
-    reveal_secret,
-    rotate_secret,
-    set_headers,
+    read_custom_headers,
+    replace_custom_headers,
+    reveal_signing_secret,
+    rotate_signing_secret,
 )
 from portal import key_rotation
 from portal.lib.encryption import decrypt, key_fingerprints
@@ -69,8 +69,8 @@ def test_every_secret_comes_under_the_newest_key(
     settings.ENCRYPTION_KEYS = [OLD]
     monkeypatch.setattr(key_rotation, "BATCH", 2)
     endpoints = [make_endpoint(tenant=alice_tenant) for _ in range(5)]
-    rotate_secret(endpoint=endpoints[0], actor=ACTOR)
-    set_headers(endpoint=endpoints[0], actor=ACTOR, headers={"X-Mine": "1"})
+    rotate_signing_secret(endpoint=endpoints[0], actor=ACTOR)
+    replace_custom_headers(endpoint=endpoints[0], actor=ACTOR, headers={"X-Mine": "1"})
     make_granted(make_user(tenant=alice_tenant))
     make_single_sign_on(team=alice_team)
     TOTP.activate(alice, "JBSWY3DPEHPK3PXP")
@@ -95,8 +95,8 @@ def test_every_secret_comes_under_the_newest_key(
     ] * len(done)
     settings.ENCRYPTION_KEYS = [NEW]
     first = Endpoint.unscoped.get(pk=endpoints[0].pk)
-    assert reveal_secret(endpoint=first, actor=ACTOR) == known
-    assert read_headers(first) == {"X-Mine": "1"}
+    assert reveal_signing_secret(endpoint=first, actor=ACTOR) == known
+    assert read_custom_headers(first) == {"X-Mine": "1"}
     assert decrypt(first.previous_secret) != known
     assert Endpoint.unscoped.get(pk=late.pk).secret == late.secret
     assert decrypt(SourceGrant.unscoped.get().refresh_token) == "refresh-1"

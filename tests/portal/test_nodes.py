@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from accounts.models import AuditEntry
 from accounts.webhooks.models import Attempt, Delivery, Event
-from accounts.webhooks.signing import make_secret
+from accounts.webhooks.signing import generate_signing_secret
 from labs.models import Order, OrderEvent, ResultVersion
 from portal.lib.idempotency import CLAIM_TTL, IdempotentAnswer
 from reports.models import ParsingJob, ReportResult
@@ -192,7 +192,7 @@ def test_no_node_that_is_killed_loses_or_doubles_anything(
 ):
     settings.WEBHOOK_LOCAL_HOSTS = ["127.0.0.1"]
     user, panel = make_user(tenant=alice_tenant), make_lab_test(tenant=alice_tenant)
-    secret = make_secret()
+    secret = generate_signing_secret()
     with (
         StormReceiver(secret, seed=14) as receiver,
         running_nodes() as nodes,

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_change
-from accounts.webhooks.operations import purge_user_events
+from accounts.webhooks.operations import delete_user_events
 from portal.lib import jobs, rows
 from portal.lib.errors import DomainError, Invalid, NotFound
 from portal.lib.registry import user_erasers
@@ -240,7 +240,7 @@ def erase_user(
     removed = count_user_rows(user=user)
     for _name, erase in user_erasers:
         erase(tenant.pk, user_uuid)
-    purge_user_events(tenant_pk=tenant.pk, user_uuid=user_uuid)
+    delete_user_events(tenant_pk=tenant.pk, user_uuid=user_uuid)
     removed |= remove_mentions(tenant=tenant, user=user)
     deleted_at = user.deleted_at
     user.delete()  # takes connections and demographics with it

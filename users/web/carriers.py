@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from accounts.states import Area
-from accounts.webhooks.queries import list_events_with_text
+from accounts.webhooks.queries import list_user_events_with_bodies
 from portal.lib.web import page_url
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def list_deliveries(
 def _find_events(
     user: User, names: list[str], count_records: Callable[[Any], int], provider: str
 ) -> list[RecordEvent]:
-    found = list_events_with_text(
+    found = list_user_events_with_bodies(
         tenant=user.tenant,
         user_uuid=user.uuid,
         event_types=names,

@@ -55,7 +55,7 @@ class MailRefused(Exception):
 
 
 @transaction.atomic
-def raise_alerts(*, at: datetime) -> int:
+def enqueue_failing_endpoint_alerts(*, at: datetime) -> int:
     """Enqueue alerts of endpoints that reached a failing step; return how many.
 
     Over all tenants. Each step is noted with its mail, which is a job in the same
@@ -91,7 +91,7 @@ def raise_alerts(*, at: datetime) -> int:
     return number
 
 
-def send_alert_mail(*, tenant: Tenant, endpoint_id: str, percent: int) -> None:
+def send_endpoint_alert_mail(*, tenant: Tenant, endpoint_id: str, percent: int) -> None:
     """Mail members about a failing or disabled endpoint.
 
     Nothing once it has recovered, was enabled again or deleted. Raises: MailRefused.
@@ -121,10 +121,12 @@ def send_alert_mail(*, tenant: Tenant, endpoint_id: str, percent: int) -> None:
         raise MailRefused from None
 
 
-def queue_alert_notice(*, tenant: Tenant, endpoint_id: str, percent: int) -> None:
+def post_endpoint_alert_notice(
+    *, tenant: Tenant, endpoint_id: str, percent: int
+) -> None:
     """Post a notice in place of an alert mail that could not be sent.
 
-    Nothing once it has recovered, as `send_alert_mail`.
+    Nothing once it has recovered, as `send_endpoint_alert_mail`.
     """
     endpoint = _failing(tenant, endpoint_id, percent)
     if endpoint is not None:

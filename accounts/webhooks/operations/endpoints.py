@@ -15,11 +15,16 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_change
-from accounts.webhooks.addresses import AddressRefused, split_url
-from accounts.webhooks.catalogue import covers_event_type
+from accounts.webhooks.addresses import AddressRefused, parse_webhook_url
+from accounts.webhooks.catalogue import filter_covers_event_type
 from accounts.webhooks.models import Delivery, Endpoint
 from accounts.webhooks.models.endpoint import DESCRIPTION_MAX_LENGTH, URL_MAX_LENGTH
-from accounts.webhooks.signing import SecretInvalid, make_secret, read_secret, sign
+from accounts.webhooks.signing import (
+    SecretInvalid,
+    decode_signing_secret,
+    generate_signing_secret,
+    sign_webhook_message,
+)
 from accounts.webhooks.states import DELIVERY_MOVES, DeliveryStatus, DisabledBy
 from portal.lib.encryption import decrypt, encrypt
 from portal.lib.errors import DomainError
@@ -175,7 +180,7 @@ def delete_endpoint(*, endpoint: Endpoint, actor: Actor) -> None:
 
 
 @transaction.atomic
-def rotate_secret(
+def rotate_signing_secret(
     *, endpoint: Endpoint, actor: Actor, secret: str | None = None
 ) -> Endpoint:
     """Rotate an endpoint's secret; the old one signs too for OVERLAP.
@@ -195,7 +200,7 @@ def rotate_secret(
 
 
 @transaction.atomic
-def set_headers(
+def replace_custom_headers(
     *, endpoint: Endpoint, actor: Actor, headers: Mapping[str, str]
 ) -> Endpoint:
     """Replace the headers that are sent with every message.
@@ -237,7 +242,7 @@ def set_headers(
     return endpoint
 
 
-def reveal_secret(*, endpoint: Endpoint, actor: Actor) -> str:
+def reveal_signing_secret(*, endpoint: Endpoint, actor: Actor) -> str:
     """The signing secret as text; who asked is recorded. Source: Contract 8.7."""
     _record(endpoint, actor, "reveal_secret", {})
     return decrypt(endpoint.secret)
@@ -250,7 +255,7 @@ SIGNING_SECRETS = {
 }
 
 
-def find_signing_secret(
+def find_secret_matching_signature(
     *, endpoint: Endpoint, message_id: str, timestamp: int, body: str, signature: str
 ) -> str:
     """Which secret of an endpoint a signature is of; a key of SIGNING_SECRETS."""
@@ -259,13 +264,13 @@ def find_signing_secret(
     for which, secret in secrets.items():
         if not secret:
             continue
-        key = read_secret(decrypt(secret))
-        if sign([key], message_id, timestamp, body.encode()) in entries:
+        key = decode_signing_secret(decrypt(secret))
+        if sign_webhook_message([key], message_id, timestamp, body.encode()) in entries:
             return which
     return ""
 
 
-def read_headers(endpoint: Endpoint) -> dict[str, str]:
+def read_custom_headers(endpoint: Endpoint) -> dict[str, str]:
     """Return the custom headers of an endpoint."""
     if not endpoint.headers:
         return {}
@@ -328,7 +333,7 @@ def _read_url(url: str) -> str:
             "url",
         )
     try:
-        split_url(url)
+        parse_webhook_url(url)
     except AddressRefused as refused:
         raise DomainError("url_refused", str(refused), "url") from None
     return url
@@ -368,7 +373,7 @@ def _read_filter_types(filter_types: Sequence[str] | None) -> list[str] | None:
             _("Choose at most %(limit)d event types.") % {"limit": FILTER_TYPES_MAX},
             "filter_types",
         )
-    if not all(covers_event_type(each) for each in wanted):
+    if not all(filter_covers_event_type(each) for each in wanted):
         raise DomainError(
             "filter_type_unknown",
             _("Unknown event type. See the event catalog."),
@@ -379,9 +384,9 @@ def _read_filter_types(filter_types: Sequence[str] | None) -> list[str] | None:
 
 def _read_secret(secret: str | None) -> str:
     if secret is None:
-        return make_secret()
+        return generate_signing_secret()
     try:
-        read_secret(secret)
+        decode_signing_secret(secret)
     except SecretInvalid as invalid:
         raise DomainError("secret_invalid", str(invalid), "secret") from None
     return secret

@@ -19,8 +19,8 @@ from accounts.operations.audit import record_change
 from accounts.webhooks.models import Attempt, Delivery, Endpoint, Replay, ReplayItem
 from accounts.webhooks.queries.log import (
     LogFilters,
-    filter_deliveries,
-    measure_matching,
+    filter_webhook_deliveries,
+    measure_matching_deliveries,
 )
 from accounts.webhooks.states import (
     DELIVERY_MOVES,
@@ -99,7 +99,7 @@ def resend_delivery(*, delivery: Delivery, actor: Actor) -> None:
 
 
 @transaction.atomic
-def cancel_delivery(*, delivery: Delivery, actor: Actor) -> None:
+def cancel_delivery_retries(*, delivery: Delivery, actor: Actor) -> None:
     """Cancel the retries of a delivery; it can still be replayed.
 
     Raises: transition_not_allowed, for what is not waiting. Source: Workflows D2.
@@ -134,7 +134,7 @@ def start_replay(
 ) -> Replay:
     """Replay the deliveries that match a filter now, oldest first.
 
-    With `probe_first` the oldest goes alone, and the others wait for continue_replay.
+    `probe_first` sends only the oldest; continue_replay_after_probe sends the rest.
     Raises: endpoint_disabled, endpoint_deleted, replay_in_progress, nothing_to_replay,
     rate_invalid, stop_invalid. Source: Workflows D2; Ours: one at a time for an
     endpoint, so that what waits belongs to one.
@@ -155,7 +155,7 @@ def start_replay(
         raise DomainError(
             "replay_in_progress", _("Another replay to this endpoint is in progress.")
         )
-    extent = measure_matching(endpoint=endpoint, filters=filters)
+    extent = measure_matching_deliveries(endpoint=endpoint, filters=filters)
     if not extent.number:
         raise DomainError("nothing_to_replay", _("No event matches any more."))
     is_probed = probe_first and extent.number > 1
@@ -180,7 +180,7 @@ def start_replay(
 
 
 @transaction.atomic
-def continue_replay(*, replay: Replay, actor: Actor) -> None:
+def continue_replay_after_probe(*, replay: Replay, actor: Actor) -> None:
     """Send what a probe has left. Raises: transition_not_allowed, endpoint_disabled,
     endpoint_deleted. Source: Workflows D2.
     """
@@ -201,7 +201,7 @@ def cancel_replay(*, replay: Replay, actor: Actor) -> None:
 
 
 @transaction.atomic
-def advance_replay(*, tenant: Tenant, replay_pk: int) -> None:
+def queue_next_replay_deliveries(*, tenant: Tenant, replay_pk: int) -> None:
     """Queue the next deliveries of a replay, or stop or finish it.
 
     A job's step, repeated until the replay ends; harmless when run twice.
@@ -241,7 +241,7 @@ def advance_replay(*, tenant: Tenant, replay_pk: int) -> None:
 def _queue_next(replay: Replay, *, limit: int) -> int:
     """Queue the next deliveries of a replay at its rate; returns how many it saw."""
     endpoint = replay.endpoint
-    wanted = filter_deliveries(
+    wanted = filter_webhook_deliveries(
         endpoint=endpoint, filters=LogFilters.from_json(replay.scope)
     ).filter(created_at__lte=replay.until)
     if replay.last_at:

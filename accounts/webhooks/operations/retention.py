@@ -59,18 +59,18 @@ _DELETE = (
 )
 
 
-def oldest_retained_at(*, team: Team, now: datetime) -> datetime:
+def find_oldest_retained_event_time(*, team: Team, now: datetime) -> datetime:
     """From when on a team's events are kept; older ones may be gone."""
     return now - timedelta(days=team.event_retention_days)
 
 
-def count_events(tenant: Tenant, before: datetime) -> Aged:
+def count_events_before(tenant: Tenant, before: datetime) -> Aged:
     """Events from before a moment, up to a bound; what still waits is among them."""
     old = Event.objects.for_tenant(tenant).filter(created_at__lt=before)
     return count_aged(old, "created_at")
 
 
-def prune_events() -> int:
+def delete_events_past_retention() -> int:
     """Delete events past their team's retention time; return how many.
 
     In batches of BATCH, each a transaction. An event that still waits for a delivery
@@ -80,12 +80,14 @@ def prune_events() -> int:
     """
     now = timezone.now()
     return sum(
-        _prune_tenant(tenant, oldest_retained_at(team=tenant.team, now=now))
+        _prune_tenant(
+            tenant, find_oldest_retained_event_time(team=tenant.team, now=now)
+        )
         for tenant in Tenant.objects.select_related("team").order_by("pk").iterator()
     )
 
 
-def purge_user_events(*, tenant_pk: int, user_uuid: UUID) -> None:
+def delete_user_events(*, tenant_pk: int, user_uuid: UUID) -> None:
     """Remove every event about a user and all that was sent of it, on erasure.
 
     What waits for a delivery goes as well; a POST that is under way is not called back,

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_change
 from accounts.webhooks.catalogue import EVENT_TYPES
-from accounts.webhooks.examples import build_example
+from accounts.webhooks.examples import build_example_event
 from accounts.webhooks.models import Delivery, Endpoint, Event
 from portal.lib.errors import DomainError
 
@@ -34,7 +34,7 @@ def send_test_event(
     feed leaves it out. Raises: event_type_unknown, endpoint_disabled. Source: Ours: a
     receiver is tried before anything happens that it must not miss.
     """
-    kind = event_type or find_first_event_type(endpoint)
+    kind = event_type or find_first_subscribed_event_type(endpoint)
     if kind not in EVENT_TYPES:
         raise DomainError("event_type_unknown", _("Unknown event type."), "event_type")
     tenant = endpoint.tenant
@@ -43,7 +43,7 @@ def send_test_event(
         raise DomainError(
             "endpoint_disabled", _("This endpoint is disabled. Resume it first.")
         )
-    example = {**build_example(kind), "team_id": tenant.team_id}
+    example = {**build_example_event(kind), "team_id": tenant.team_id}
     now = timezone.now()
     event = Event(
         tenant=tenant,
@@ -76,7 +76,7 @@ def send_test_event(
     return delivery
 
 
-def find_first_event_type(endpoint: Endpoint) -> str:
+def find_first_subscribed_event_type(endpoint: Endpoint) -> str:
     """Return the first type of the catalogue that an endpoint takes."""
     wanted = endpoint.filter_types or [""]
     return next(

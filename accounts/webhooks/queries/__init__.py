@@ -6,9 +6,9 @@ from accounts.webhooks.queries.events import (
     EventTally,
     SentEvent,
     count_recent_event_types,
-    list_endpoints_sent_to,
-    list_events_with_text,
-    list_user_events,
+    list_endpoints_by_message,
+    list_events_about_object,
+    list_user_events_with_bodies,
 )
 
 __all__ = [
@@ -17,7 +17,7 @@ __all__ = [
     "EventTally",
     "SentEvent",
     "count_recent_event_types",
-    "list_endpoints_sent_to",
-    "list_events_with_text",
-    "list_user_events",
+    "list_endpoints_by_message",
+    "list_events_about_object",
+    "list_user_events_with_bodies",
 ]

@@ -11,7 +11,7 @@ from django.db import connection
 DELIVERER_NAME = "assay deliver_webhooks"
 
 
-def measure_deliverer_silence_s() -> float | None:
+def measure_seconds_since_deliverer_seen() -> float | None:
     """Seconds since the most recent deliverer last asked something; None: none runs.
 
     An idle one asks several times a second. By the database's clock; one query.

@@ -69,7 +69,7 @@ class EndpointDelivery(NamedTuple):
     status: str
 
 
-def list_endpoints_sent_to(
+def list_endpoints_by_message(
     *, tenant: Tenant, message_ids: Sequence[str]
 ) -> dict[str, list[EndpointDelivery]]:
     """Of each of these messages the endpoints it went to, deleted ones left out.
@@ -97,7 +97,7 @@ def list_endpoints_sent_to(
     return found
 
 
-def list_user_events(
+def list_events_about_object(
     *,
     tenant: Tenant,
     user_uuid: UUID,
@@ -126,7 +126,7 @@ def list_user_events(
     ]
 
 
-def list_events_with_text(
+def list_user_events_with_bodies(
     *, tenant: Tenant, user_uuid: UUID, event_types: Sequence[str], limit: int
 ) -> list[CarryingEvent]:
     """Return a user's events of these types with their bodies, the latest first.

@@ -150,12 +150,12 @@ ORDER BY a.started_at DESC
 _EMPTY_ANSWER = "d41d8cd98f00b204e9800998ecf8427e"  # the digest of nothing
 
 
-def list_endpoints(tenant: Tenant) -> list[Endpoint]:
+def list_webhook_endpoints(tenant: Tenant) -> list[Endpoint]:
     """Return the endpoints of a tenant, oldest first."""
     return list(Endpoint.objects.for_tenant(tenant).live().order_by("pk"))
 
 
-def find_endpoint(*, tenant: Tenant, uuid: UUID) -> Endpoint | None:
+def find_webhook_endpoint(*, tenant: Tenant, uuid: UUID) -> Endpoint | None:
     """Return an endpoint that is not deleted."""
     live = Endpoint.objects.for_tenant(tenant).live()
     found: Endpoint | None = (
@@ -164,7 +164,7 @@ def find_endpoint(*, tenant: Tenant, uuid: UUID) -> Endpoint | None:
     return found
 
 
-def measure_health(endpoints: Sequence[Endpoint]) -> dict[int, Health]:
+def measure_endpoint_health(endpoints: Sequence[Endpoint]) -> dict[int, Health]:
     """Measure the health of endpoints by key, in one query."""
     found = rows.fetch_rows(
         _HEALTH,
@@ -191,7 +191,7 @@ def measure_health(endpoints: Sequence[Endpoint]) -> dict[int, Health]:
     }
 
 
-def count_outcomes_by_hour(
+def count_delivery_outcomes_by_hour(
     endpoints: Iterable[Endpoint], *, hours: int
 ) -> dict[int, list[Hour]]:
     """Count outcomes of deliveries by hour and endpoint, oldest hour first.
@@ -207,7 +207,7 @@ def count_outcomes_by_hour(
     return counted
 
 
-def build_situation(endpoint: Endpoint, health: Health) -> Situation:
+def summarize_attempts_for_diagnosis(endpoint: Endpoint, health: Health) -> Situation:
     """Build what a diagnosis reads from an endpoint's last attempts, in one query."""
     found = rows.fetch_rows(_TRIES, {"endpoint": endpoint.pk, "limit": _DIAGNOSED})
     return Situation(

@@ -139,7 +139,9 @@ class Extent:
     last_at: datetime | None
 
 
-def filter_deliveries(*, endpoint: Endpoint, filters: LogFilters) -> QuerySet[Delivery]:
+def filter_webhook_deliveries(
+    *, endpoint: Endpoint, filters: LogFilters
+) -> QuerySet[Delivery]:
     """Deliveries of an endpoint that fit a filter, in no order."""
     rows: QuerySet[Delivery] = Delivery.objects.for_tenant(endpoint.tenant).filter(
         endpoint=endpoint
@@ -170,7 +172,7 @@ def filter_deliveries(*, endpoint: Endpoint, filters: LogFilters) -> QuerySet[De
     return rows
 
 
-def list_deliveries(
+def list_webhook_deliveries(
     *,
     endpoint: Endpoint,
     filters: LogFilters,
@@ -181,7 +183,7 @@ def list_deliveries(
 
     Each delivery has `answered_ms`, the time of its last attempt, and its event.
     """
-    rows = filter_deliveries(endpoint=endpoint, filters=filters)
+    rows = filter_webhook_deliveries(endpoint=endpoint, filters=filters)
     if before:
         at, pk = before
         # The first condition is what an index can begin at.
@@ -200,15 +202,15 @@ def list_deliveries(
     return LogPage(page, (page[-1].created_at, page[-1].pk) if more else None)
 
 
-def count_matching(*, endpoint: Endpoint, filters: LogFilters) -> int:
+def count_matching_deliveries(*, endpoint: Endpoint, filters: LogFilters) -> int:
     """How many deliveries fit; one more than COUNTED_UP_TO stands for all above."""
-    rows = filter_deliveries(endpoint=endpoint, filters=filters)
+    rows = filter_webhook_deliveries(endpoint=endpoint, filters=filters)
     return rows.order_by()[: COUNTED_UP_TO + 1].count()
 
 
-def measure_matching(*, endpoint: Endpoint, filters: LogFilters) -> Extent:
+def measure_matching_deliveries(*, endpoint: Endpoint, filters: LogFilters) -> Extent:
     """Return how much fits in all, however much it is."""
-    rows = filter_deliveries(endpoint=endpoint, filters=filters)
+    rows = filter_webhook_deliveries(endpoint=endpoint, filters=filters)
     found = rows.aggregate(
         number=Count("pk"),
         users=Count("user_uuid", distinct=True),
@@ -218,7 +220,7 @@ def measure_matching(*, endpoint: Endpoint, filters: LogFilters) -> Extent:
     return Extent(**found)
 
 
-def find_delivery(*, endpoint: Endpoint, message_id: str) -> Delivery | None:
+def find_webhook_delivery(*, endpoint: Endpoint, message_id: str) -> Delivery | None:
     """Return the delivery of one message, with its event."""
     rows = Delivery.objects.for_tenant(endpoint.tenant).filter(endpoint=endpoint)
     found: Delivery | None = (
@@ -242,7 +244,7 @@ def list_event_deliveries(*, tenant: Tenant, message_id: str) -> list[Delivery]:
     )
 
 
-def attempts_of(delivery: Delivery) -> list[Attempt]:
+def list_delivery_attempts(delivery: Delivery) -> list[Attempt]:
     """Return the attempts of a delivery, oldest first, the last _MOST_TRIES of them."""
     rows = Attempt.objects.for_tenant(delivery.endpoint.tenant)
     return list(rows.filter(delivery=delivery).order_by("-number")[:_MOST_TRIES])[::-1]

@@ -41,7 +41,7 @@ class Progress:
         return max(self.total - self.sent, 0)
 
 
-def list_recent_replays(*, endpoint: Endpoint, limit: int) -> list[Replay]:
+def list_recent_webhook_replays(*, endpoint: Endpoint, limit: int) -> list[Replay]:
     """Return the replays of an endpoint, the newest first."""
     replays = Replay.objects.for_tenant(endpoint.tenant).filter(endpoint=endpoint)
     return list(replays.order_by("-created_at")[:limit])
@@ -68,7 +68,7 @@ def measure_replay_progress(replay: Replay) -> Progress:
     return Progress(total=replay.total, **counted)
 
 
-def find_probe_attempt(replay: Replay) -> Attempt | None:
+def find_replay_probe_attempt(replay: Replay) -> Attempt | None:
     """Return the attempt that a replay made first, once it was made."""
     items = ReplayItem.objects.for_tenant(replay.tenant).filter(replay=replay)
     first = items.order_by("pk").values("delivery")[:1]
@@ -79,6 +79,6 @@ def find_probe_attempt(replay: Replay) -> Attempt | None:
     return found
 
 
-def is_open(replay: Replay) -> bool:
+def is_replay_open(replay: Replay) -> bool:
     """Return whether a replay is running or waits for confirmation."""
     return replay.status in {ReplayStatus.PROBING, ReplayStatus.RUNNING}

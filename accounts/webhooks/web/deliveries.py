@@ -17,35 +17,39 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
-from accounts.webhooks.diagnosis import diagnose
-from accounts.webhooks.operations.replay import cancel_delivery, resend_delivery
+from accounts.webhooks.diagnosis import diagnose_webhook_endpoint
+from accounts.webhooks.operations.replay import cancel_delivery_retries, resend_delivery
 from accounts.webhooks.queries.health import (
-    build_situation,
-    count_outcomes_by_hour,
-    measure_health,
+    count_delivery_outcomes_by_hour,
+    measure_endpoint_health,
+    summarize_attempts_for_diagnosis,
 )
 from accounts.webhooks.queries.log import (
     COUNTED_UP_TO,
     Answer,
     Outcome,
     Tries,
-    attempts_of,
-    count_matching,
-    list_deliveries,
+    count_matching_deliveries,
+    list_delivery_attempts,
+    list_webhook_deliveries,
 )
-from accounts.webhooks.queries.replays import list_recent_replays
+from accounts.webhooks.queries.replays import list_recent_webhook_replays
 from accounts.webhooks.states import DeliveryFault, DeliveryStatus
-from accounts.webhooks.web.endpoints import describe_events
-from accounts.webhooks.web.finding import endpoint_name, get_delivery, get_endpoint
-from accounts.webhooks.web.forms import PERIOD_LABELS, LogQuery, type_groups
+from accounts.webhooks.web.endpoints import describe_subscribed_events
+from accounts.webhooks.web.finding import (
+    get_delivery_or_404,
+    get_endpoint_display_name,
+    get_endpoint_or_404,
+)
+from accounts.webhooks.web.forms import PERIOD_LABELS, LogQuery, group_event_types
 from accounts.webhooks.web.payloads import (
-    can_read_payload,
     decode_response_body,
-    format_payload,
-    mask_payload,
-    render_curl,
-    sent_headers,
-    verify,
+    list_sent_headers,
+    mask_event_payload,
+    may_read_event_payload,
+    parse_event_payload,
+    render_attempt_as_curl,
+    verify_attempt_signature,
 )
 from portal.charts import outcome_bars
 from portal.lib.errors import DomainError
@@ -85,10 +89,10 @@ class AttemptRow:
 
 @require_GET
 @require_right(Area.WEBHOOKS)
-def endpoint_page(request: TenantRequest, endpoint_id: str) -> HttpResponse:
-    endpoint = get_endpoint(request, endpoint_id)
+def show_webhook_endpoint(request: TenantRequest, endpoint_id: str) -> HttpResponse:
+    endpoint = get_endpoint_or_404(request, endpoint_id)
     asked = LogQuery.read(request.GET)
-    page = list_deliveries(
+    page = list_webhook_deliveries(
         endpoint=endpoint,
         filters=asked.filters,
         before=_read_cursor(request.GET.get("before", "")),
@@ -103,24 +107,26 @@ def endpoint_page(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     log: dict[str, Any] = {
         "endpoint": endpoint,
         "asked": asked,
-        "rows": [delivery_row(delivery) for delivery in page.deliveries],
+        "rows": [build_delivery_row(delivery) for delivery in page.deliveries],
         "after": _write_cursor(page.after),
     }
     if wants_fragment(request) and "before" in request.GET:
         return render_page(request, "webhooks/_older.html", **log)
     log |= _choices(asked)
-    log["total"] = count_matching(endpoint=endpoint, filters=asked.filters)
+    log["total"] = count_matching_deliveries(endpoint=endpoint, filters=asked.filters)
     log["counted_up_to"] = COUNTED_UP_TO
     if wants_fragment(request):
         return render_page(request, "webhooks/_log.html", **log)
-    health = measure_health([endpoint])[endpoint.pk]
-    hours = count_outcomes_by_hour([endpoint], hours=HOURS)[endpoint.pk]
-    diagnosis = diagnose(build_situation(endpoint, health))
+    health = measure_endpoint_health([endpoint])[endpoint.pk]
+    hours = count_delivery_outcomes_by_hour([endpoint], hours=HOURS)[endpoint.pk]
+    diagnosis = diagnose_webhook_endpoint(
+        summarize_attempts_for_diagnosis(endpoint, health)
+    )
     return render_page(
         request,
         "webhooks/endpoint.html",
-        name=endpoint_name(endpoint),
-        events=describe_events(endpoint),
+        name=get_endpoint_display_name(endpoint),
+        events=describe_subscribed_events(endpoint),
         health=health,
         diagnosis=diagnosis,
         diagnosis_icon="check" if diagnosis.family == "ok" else "",
@@ -133,7 +139,7 @@ def endpoint_page(request: TenantRequest, endpoint_id: str) -> HttpResponse:
             ),
         ),
         bars_from=timezone.now() - timedelta(hours=HOURS),
-        replays=list_recent_replays(endpoint=endpoint, limit=REPLAYS_SHOWN),
+        replays=list_recent_webhook_replays(endpoint=endpoint, limit=REPLAYS_SHOWN),
         may_write=request.rights.allow(Area.WEBHOOKS, write=True),
         section="webhooks",
         **log,
@@ -142,15 +148,15 @@ def endpoint_page(request: TenantRequest, endpoint_id: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.WEBHOOKS)
-def delivery_page(
+def show_webhook_delivery(
     request: TenantRequest, endpoint_id: str, message_id: str
 ) -> HttpResponse:
     """One delivery; a POST is the wish to see its payload, which the audit keeps."""
-    delivery = get_delivery(request, endpoint_id, message_id)
-    attempts = attempts_of(delivery)
+    delivery = get_delivery_or_404(request, endpoint_id, message_id)
+    attempts = list_delivery_attempts(delivery)
     attempt = _chosen(attempts, request.GET.get("attempt", ""))
     event = delivery.event
-    is_readable = can_read_payload(request.rights, event.event_type)
+    is_readable = may_read_event_payload(request.rights, event.event_type)
     is_shown = request.method == "POST" and is_readable
     answer = decode_response_body(attempt) if attempt and is_readable else ""
     for is_read, subject in ((is_shown, "delivery_payload"), (answer, "answer")):
@@ -162,27 +168,29 @@ def delivery_page(
                 subject_id=event.message_id,
                 user_uuid=event.user_uuid,
             )
-    row = delivery_row(delivery)
+    row = build_delivery_row(delivery)
     return render_page(
         request,
         "webhooks/delivery.html",
         fragment="webhooks/_delivery.html",
         endpoint=delivery.endpoint,
-        name=endpoint_name(delivery.endpoint),
+        name=get_endpoint_display_name(delivery.endpoint),
         delivery=delivery,
         event=event,
         row=row,
         attempts=[AttemptRow(each, _describe_failure(each)) for each in attempts],
         attempt=attempt,
         met=_describe_failure(attempt) if attempt else "",
-        payload=format_payload(event.body) if is_shown else mask_payload(event.body),
+        payload=parse_event_payload(event.body)
+        if is_shown
+        else mask_event_payload(event.body),
         size=len(event.body.encode()),
         is_readable=is_readable,
         is_shown=is_shown,
-        headers=sent_headers(delivery, attempt) if attempt else [],
+        headers=list_sent_headers(delivery, attempt) if attempt else [],
         answer=answer,
-        verification=verify(delivery, attempt) if attempt else None,
-        curl=render_curl(delivery, attempt) if attempt and is_shown else "",
+        verification=verify_attempt_signature(delivery, attempt) if attempt else None,
+        curl=render_attempt_as_curl(delivery, attempt) if attempt and is_shown else "",
         poll_seconds=POLL_S if not is_shown and _is_about_to_change(delivery) else None,
         may_write=request.rights.allow(Area.WEBHOOKS, write=True),
         section="webhooks",
@@ -191,8 +199,10 @@ def delivery_page(
 
 @require_POST
 @require_right(Area.WEBHOOKS, write=True)
-def resend(request: TenantRequest, endpoint_id: str, message_id: str) -> HttpResponse:
-    delivery = get_delivery(request, endpoint_id, message_id)
+def resend_webhook_delivery(
+    request: TenantRequest, endpoint_id: str, message_id: str
+) -> HttpResponse:
+    delivery = get_delivery_or_404(request, endpoint_id, message_id)
     try:
         resend_delivery(delivery=delivery, actor=request.actor)
     except DomainError as refusal:
@@ -204,16 +214,18 @@ def resend(request: TenantRequest, endpoint_id: str, message_id: str) -> HttpRes
 
 @require_POST
 @require_right(Area.WEBHOOKS, write=True)
-def drop(request: TenantRequest, endpoint_id: str, message_id: str) -> HttpResponse:
-    delivery = get_delivery(request, endpoint_id, message_id)
+def cancel_webhook_delivery(
+    request: TenantRequest, endpoint_id: str, message_id: str
+) -> HttpResponse:
+    delivery = get_delivery_or_404(request, endpoint_id, message_id)
     try:
-        cancel_delivery(delivery=delivery, actor=request.actor)
+        cancel_delivery_retries(delivery=delivery, actor=request.actor)
     except DomainError as refusal:
         messages.error(request, refusal.message)
     return _back(request, endpoint_id, message_id)
 
 
-def delivery_row(delivery: Delivery) -> DeliveryRow:
+def build_delivery_row(delivery: Delivery) -> DeliveryRow:
     """Return a delivery as a row."""
     status = delivery.status
     if status == DeliveryStatus.PENDING:
@@ -272,7 +284,7 @@ def _choices(asked: LogQuery) -> dict[str, Any]:
         "answers": Answer.offered(),
         "tries": Tries.offered(),
         "periods": list(PERIOD_LABELS.items()),
-        "groups": type_groups(),
+        "groups": group_event_types(),
         "are_set": bool(asked.query_items),
     }
 

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.webhooks.catalogue import EVENT_TYPES
-from accounts.webhooks.examples import build_example
+from accounts.webhooks.examples import build_example_event
 from accounts.webhooks.operations.endpoints import OVERLAP
 from accounts.webhooks.schedule import ATTEMPTS_MAX, LADDER_S
 from accounts.webhooks.sending import TIMEOUT_S
@@ -60,7 +60,7 @@ class Group:
 
 
 @require_safe
-def receiving(request: HttpRequest) -> HttpResponse:
+def show_webhook_receiver_guide(request: HttpRequest) -> HttpResponse:
     """How to receive: what comes, how to check it, what follows from an answer."""
     return render(
         request,
@@ -69,7 +69,8 @@ def receiving(request: HttpRequest) -> HttpResponse:
             "here": "webhooks",
             "headers": _describe_headers(),
             "snippets": [
-                (slug, name, read_snippet(slug)) for slug, name in LANGUAGES.items()
+                (slug, name, read_verification_snippet(slug))
+                for slug, name in LANGUAGES.items()
             ],
             "waits": [_in_words(seconds) for seconds in LADDER_S],
             "attempts": ATTEMPTS_MAX,
@@ -79,7 +80,7 @@ def receiving(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def events(request: HttpRequest) -> HttpResponse:
+def show_event_type_catalogue(request: HttpRequest) -> HttpResponse:
     """The catalogue; `q` narrows it to types and sentences that hold a text."""
     wanted = request.GET.get("q", "").strip()[:QUERY_MAX_LENGTH]
     found = _grouped(wanted.lower())
@@ -96,12 +97,12 @@ def events(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def event(request: HttpRequest, event_type: str) -> HttpResponse:
+def show_event_type(request: HttpRequest, event_type: str) -> HttpResponse:
     """One event type: when it is sent, an example, its schema."""
     kind = EVENT_TYPES.get(event_type)
     if kind is None:
         raise Http404
-    example = build_example(kind.name)
+    example = build_example_event(kind.name)
     return render(
         request,
         "webhooks/docs/event.html",
@@ -110,7 +111,7 @@ def event(request: HttpRequest, event_type: str) -> HttpResponse:
 
 
 @cache
-def read_snippet(slug: str) -> str:
+def read_verification_snippet(slug: str) -> str:
     """Return the code that verifies a message, in one of LANGUAGES."""
     return (SNIPPETS / f"{slug}.txt").read_text()
 

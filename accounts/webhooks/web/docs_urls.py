@@ -7,7 +7,7 @@ from django.urls import path
 from accounts.webhooks.web import docs
 
 urlpatterns = [
-    path("webhooks/", docs.receiving, name="api-docs-webhooks"),
-    path("events/", docs.events, name="api-docs-events"),
-    path("events/<str:event_type>/", docs.event, name="api-docs-event"),
+    path("webhooks/", docs.show_webhook_receiver_guide, name="api-docs-webhooks"),
+    path("events/", docs.show_event_type_catalogue, name="api-docs-events"),
+    path("events/<str:event_type>/", docs.show_event_type, name="api-docs-event"),
 ]

@@ -23,22 +23,26 @@ from accounts.webhooks.operations.endpoints import (
     create_endpoint,
     delete_endpoint,
     is_sensitive_header,
-    read_headers,
-    set_headers,
+    read_custom_headers,
+    replace_custom_headers,
 )
 from accounts.webhooks.queries.health import (
-    count_outcomes_by_hour,
-    list_endpoints,
-    measure_health,
+    count_delivery_outcomes_by_hour,
+    list_webhook_endpoints,
+    measure_endpoint_health,
 )
-from accounts.webhooks.web.finding import endpoint_host, endpoint_name, get_endpoint
+from accounts.webhooks.web.finding import (
+    get_endpoint_display_name,
+    get_endpoint_host,
+    get_endpoint_or_404,
+)
 from accounts.webhooks.web.forms import (
     ALL_EVENTS,
     SOME_EVENTS,
     WITHHELD,
     EndpointForm,
     HeadersForm,
-    type_groups,
+    group_event_types,
 )
 from portal.charts import outcome_bars
 from portal.lib.errors import DomainError
@@ -72,25 +76,25 @@ class EndpointRow:
 
 @require_GET
 @require_right(Area.WEBHOOKS)
-def endpoint_list(request: TenantRequest) -> HttpResponse:
-    endpoints = list_endpoints(request.tenant)
-    health = measure_health(endpoints)
-    hours = count_outcomes_by_hour(endpoints, hours=HOURS)
+def show_webhook_endpoints(request: TenantRequest) -> HttpResponse:
+    endpoints = list_webhook_endpoints(request.tenant)
+    health = measure_endpoint_health(endpoints)
+    hours = count_delivery_outcomes_by_hour(endpoints, hours=HOURS)
     return render_page(
         request,
         "webhooks/list.html",
         rows=[
             EndpointRow(
                 endpoint=endpoint,
-                name=endpoint_name(endpoint),
-                host=endpoint_host(endpoint),
+                name=get_endpoint_display_name(endpoint),
+                host=get_endpoint_host(endpoint),
                 health=health[endpoint.pk],
                 bars=outcome_bars(
                     [(h.delivered, h.retried, h.failed) for h in hours[endpoint.pk]],
                     says=_("Events in each of the last %(hours)d hours")
                     % {"hours": HOURS},
                 ),
-                events=describe_events(endpoint),
+                events=describe_subscribed_events(endpoint),
             )
             for endpoint in endpoints
         ],
@@ -101,7 +105,7 @@ def endpoint_list(request: TenantRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.WEBHOOKS, write=True)
-def create(request: TenantRequest) -> HttpResponse:
+def create_webhook_endpoint(request: TenantRequest) -> HttpResponse:
     form = EndpointForm(read_posted(request))
     if request.method == "POST" and form.is_valid():
         try:
@@ -125,8 +129,8 @@ def create(request: TenantRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.WEBHOOKS, write=True)
-def edit(request: TenantRequest, endpoint_id: str) -> HttpResponse:
-    endpoint = get_endpoint(request, endpoint_id)
+def edit_webhook_endpoint(request: TenantRequest, endpoint_id: str) -> HttpResponse:
+    endpoint = get_endpoint_or_404(request, endpoint_id)
     form = EndpointForm(
         read_posted(request),
         chosen=endpoint.filter_types or (),
@@ -148,7 +152,7 @@ def edit(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     return _render_endpoint_form(
         request,
         form,
-        title=_("Edit %(name)s") % {"name": endpoint_name(endpoint)},
+        title=_("Edit %(name)s") % {"name": get_endpoint_display_name(endpoint)},
         verb=_("Save endpoint"),
         endpoint=endpoint,
     )
@@ -156,10 +160,10 @@ def edit(request: TenantRequest, endpoint_id: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.WEBHOOKS, write=True)
-def headers(request: TenantRequest, endpoint_id: str) -> HttpResponse:
+def edit_webhook_headers(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     """Headers of the team's own; values that may be passwords are withheld."""
-    endpoint = get_endpoint(request, endpoint_id)
-    present = read_headers(endpoint)
+    endpoint = get_endpoint_or_404(request, endpoint_id)
+    present = read_custom_headers(endpoint)
     lines = [
         f"{name}: {WITHHELD if is_sensitive_header(name) else value}"
         for name, value in present.items()
@@ -167,7 +171,7 @@ def headers(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     form = HeadersForm(read_posted(request), initial={"headers": "\n".join(lines)})
     if request.method == "POST" and form.is_valid():
         try:
-            set_headers(
+            replace_custom_headers(
                 endpoint=endpoint, actor=request.actor, headers=form.read(present)
             )
         except ValueError:
@@ -184,7 +188,7 @@ def headers(request: TenantRequest, endpoint_id: str) -> HttpResponse:
         "webhooks/_headers.html",
         title=_("Headers sent with every event"),
         back=_page(request, endpoint),
-        back_words=endpoint_name(endpoint),
+        back_words=get_endpoint_display_name(endpoint),
         status=422 if form.errors else 200,
         form=form,
         withheld=WITHHELD,
@@ -194,9 +198,9 @@ def headers(request: TenantRequest, endpoint_id: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.WEBHOOKS, write=True)
-def pause(request: TenantRequest, endpoint_id: str) -> HttpResponse:
-    endpoint = get_endpoint(request, endpoint_id)
-    name, back = endpoint_name(endpoint), _page(request, endpoint)
+def pause_webhook_endpoint(request: TenantRequest, endpoint_id: str) -> HttpResponse:
+    endpoint = get_endpoint_or_404(request, endpoint_id)
+    name, back = get_endpoint_display_name(endpoint), _page(request, endpoint)
     if request.method == "POST":
         try:
             change_endpoint(endpoint=endpoint, actor=request.actor, disabled=True)
@@ -221,8 +225,8 @@ def pause(request: TenantRequest, endpoint_id: str) -> HttpResponse:
 
 @require_POST
 @require_right(Area.WEBHOOKS, write=True)
-def resume(request: TenantRequest, endpoint_id: str) -> HttpResponse:
-    endpoint = get_endpoint(request, endpoint_id)
+def resume_webhook_endpoint(request: TenantRequest, endpoint_id: str) -> HttpResponse:
+    endpoint = get_endpoint_or_404(request, endpoint_id)
     try:
         change_endpoint(endpoint=endpoint, actor=request.actor, disabled=False)
     except DomainError as refusal:
@@ -231,16 +235,16 @@ def resume(request: TenantRequest, endpoint_id: str) -> HttpResponse:
         messages.success(
             request,
             _("%(name)s resumed. You can now replay the events it missed.")
-            % {"name": endpoint_name(endpoint)},
+            % {"name": get_endpoint_display_name(endpoint)},
         )
     return go_to(request, _page(request, endpoint))
 
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.WEBHOOKS, write=True)
-def delete(request: TenantRequest, endpoint_id: str) -> HttpResponse:
-    endpoint = get_endpoint(request, endpoint_id)
-    name = endpoint_name(endpoint)
+def delete_webhook_endpoint(request: TenantRequest, endpoint_id: str) -> HttpResponse:
+    endpoint = get_endpoint_or_404(request, endpoint_id)
+    name = get_endpoint_display_name(endpoint)
     typed = request.POST.get("typed_name", "").strip()
     error = ""
     if request.method == "POST":
@@ -266,7 +270,7 @@ def delete(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     )
 
 
-def describe_events(endpoint: Endpoint) -> str:
+def describe_subscribed_events(endpoint: Endpoint) -> str:
     """Return how many event types an endpoint gets."""
     chosen = endpoint.filter_types
     if chosen is None:
@@ -304,7 +308,7 @@ def _render_endpoint_form(
         "webhooks/form.html",
         status=422 if form.errors else 200,
         form=form,
-        groups=type_groups(),
+        groups=group_event_types(),
         title=title,
         verb=verb,
         endpoint=endpoint,

@@ -11,8 +11,8 @@ from uuid import UUID
 
 from django.http import Http404
 
-from accounts.webhooks.queries.health import find_endpoint
-from accounts.webhooks.queries.log import find_delivery
+from accounts.webhooks.queries.health import find_webhook_endpoint
+from accounts.webhooks.queries.log import find_webhook_delivery
 from accounts.webhooks.queries.replays import find_replay
 
 if TYPE_CHECKING:
@@ -20,40 +20,44 @@ if TYPE_CHECKING:
     from portal.lib.web import TenantRequest
 
 
-def get_endpoint(request: TenantRequest, endpoint_id: str) -> Endpoint:
+def get_endpoint_or_404(request: TenantRequest, endpoint_id: str) -> Endpoint:
     """The endpoint of a page."""
-    found = find_endpoint(tenant=request.tenant, uuid=_uuid(endpoint_id))
+    found = find_webhook_endpoint(tenant=request.tenant, uuid=_uuid(endpoint_id))
     if found is None:
         raise Http404
     return found
 
 
-def get_delivery(request: TenantRequest, endpoint_id: str, message_id: str) -> Delivery:
+def get_delivery_or_404(
+    request: TenantRequest, endpoint_id: str, message_id: str
+) -> Delivery:
     """The delivery of a page, its endpoint with its tenant."""
-    endpoint = get_endpoint(request, endpoint_id)
-    found = find_delivery(endpoint=endpoint, message_id=message_id)
+    endpoint = get_endpoint_or_404(request, endpoint_id)
+    found = find_webhook_delivery(endpoint=endpoint, message_id=message_id)
     if found is None:
         raise Http404
     found.endpoint = endpoint
     return found
 
 
-def get_replay(request: TenantRequest, endpoint_id: str, replay_id: str) -> Replay:
+def get_replay_or_404(
+    request: TenantRequest, endpoint_id: str, replay_id: str
+) -> Replay:
     """The replay of a page."""
-    endpoint = get_endpoint(request, endpoint_id)
+    endpoint = get_endpoint_or_404(request, endpoint_id)
     found = find_replay(endpoint=endpoint, uuid=_uuid(replay_id))
     if found is None:
         raise Http404
     return found
 
 
-def endpoint_name(endpoint: Endpoint) -> str:
+def get_endpoint_display_name(endpoint: Endpoint) -> str:
     """What a team calls an endpoint: the first line said of it, else its host."""
     first, _, _ = endpoint.description.partition("\n")
-    return first[:60] or endpoint_host(endpoint)
+    return first[:60] or get_endpoint_host(endpoint)
 
 
-def endpoint_host(endpoint: Endpoint) -> str:
+def get_endpoint_host(endpoint: Endpoint) -> str:
     """Return the host that an endpoint is at."""
     return urlsplit(endpoint.url).netloc
 

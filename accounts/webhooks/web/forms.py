@@ -57,7 +57,7 @@ class TypeGroup:
         return "all-" + self.prefix.replace(".", "-").strip("-")
 
 
-def type_groups() -> list[TypeGroup]:
+def group_event_types() -> list[TypeGroup]:
     """Return the catalogue by its beginnings; each type with when it is sent."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for name, kind in sorted(EVENT_TYPES.items()):
@@ -95,7 +95,7 @@ class EndpointForm(forms.Form):
     @property
     def others(self) -> list[str]:
         """Prefixes that are chosen and that no group offers."""
-        offered = set(EVENT_TYPES) | {group.prefix for group in type_groups()}
+        offered = set(EVENT_TYPES) | {group.prefix for group in group_event_types()}
         return [each for each in self.chosen if each not in offered]
 
     def clean(self) -> dict[str, Any]:

@@ -11,8 +11,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.states import Area
-from accounts.webhooks.queries.health import list_failing_endpoints, measure_health
-from accounts.webhooks.web.finding import endpoint_host, endpoint_name
+from accounts.webhooks.queries.health import (
+    list_failing_endpoints,
+    measure_endpoint_health,
+)
+from accounts.webhooks.web.finding import get_endpoint_display_name, get_endpoint_host
 from portal.lib.registry import (
     AttentionItem,
     NavCount,
@@ -25,12 +28,12 @@ if TYPE_CHECKING:
     from portal.lib.web import TenantRequest
 
 
-def overview_part(request: TenantRequest) -> OverviewPart:
+def build_failing_endpoints_overview(request: TenantRequest) -> OverviewPart:
     """Endpoints that fail or were disabled for it."""
     if not request.rights.allow(Area.WEBHOOKS):
         return OverviewPart()
     ill = list_failing_endpoints(request.tenant)
-    health = measure_health(ill) if ill else {}
+    health = measure_endpoint_health(ill) if ill else {}
     items = []
     for endpoint in ill:
         missed = health[endpoint.pk].missed + health[endpoint.pk].waiting
@@ -49,8 +52,8 @@ def overview_part(request: TenantRequest) -> OverviewPart:
                     missed,
                 )
                 % {
-                    "name": endpoint_name(endpoint),
-                    "host": endpoint_host(endpoint),
+                    "name": get_endpoint_display_name(endpoint),
+                    "host": get_endpoint_host(endpoint),
                     "number": f"{missed:,}",
                 },
                 url=page_url(request, "webhooks:endpoint", endpoint_id=endpoint.uuid),
@@ -60,7 +63,7 @@ def overview_part(request: TenantRequest) -> OverviewPart:
     return OverviewPart(attention=tuple(items))
 
 
-def nav_count(request: TenantRequest) -> NavCount | None:
+def count_failing_endpoints(request: TenantRequest) -> NavCount | None:
     """How many endpoints fail or were disabled for it."""
     if not request.rights.allow(Area.WEBHOOKS):
         return None

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
-from accounts.webhooks.queries.health import list_endpoints
+from accounts.webhooks.queries.health import list_webhook_endpoints
 from accounts.webhooks.queries.log import list_event_deliveries
-from accounts.webhooks.web.finding import endpoint_host, endpoint_name
+from accounts.webhooks.web.finding import get_endpoint_display_name, get_endpoint_host
 from portal.lib.ids import is_whole_id
 from portal.lib.registry import Hit
 from portal.lib.web import page_url
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 HITS = 6
 
 
-def find_webhooks(request: TenantRequest, text: str) -> list[Hit]:
+def find_webhooks_for_command_palette(request: TenantRequest, text: str) -> list[Hit]:
     """Endpoints whose name, host or id holds `text`, and deliveries of one message."""
     wanted = text.lower()
     hits = [
         Hit(
-            words=endpoint_name(endpoint),
+            words=get_endpoint_display_name(endpoint),
             url=page_url(request, "webhooks:endpoint", endpoint_id=endpoint.uuid),
-            detail=endpoint_host(endpoint),
+            detail=get_endpoint_host(endpoint),
             is_exact=is_whole_id(text, endpoint.uuid),
         )
-        for endpoint in list_endpoints(request.tenant)
-        if wanted in endpoint_name(endpoint).lower()
-        or wanted in endpoint_host(endpoint).lower()
+        for endpoint in list_webhook_endpoints(request.tenant)
+        if wanted in get_endpoint_display_name(endpoint).lower()
+        or wanted in get_endpoint_host(endpoint).lower()
         or str(endpoint.uuid).startswith(wanted)
     ]
     hits += [
@@ -42,7 +42,7 @@ def find_webhooks(request: TenantRequest, text: str) -> list[Hit]:
             words=_("%(type)s to %(endpoint)s")
             % {
                 "type": delivery.event_type,
-                "endpoint": endpoint_name(delivery.endpoint),
+                "endpoint": get_endpoint_display_name(delivery.endpoint),
             },
             url=page_url(
                 request,

@@ -17,8 +17,8 @@ import orjson
 from accounts.states import Area
 from accounts.webhooks.operations.endpoints import (
     SIGNING_SECRETS,
-    find_signing_secret,
-    read_headers,
+    find_secret_matching_signature,
+    read_custom_headers,
 )
 from accounts.webhooks.sending import USER_AGENT
 from accounts.webhooks.signing import TOLERANCE_S
@@ -62,26 +62,26 @@ class Verification:
         return self.skew_s is None or abs(self.skew_s) <= TOLERANCE_S
 
 
-def can_read_payload(rights: Rights, event_type: str) -> bool:
+def may_read_event_payload(rights: Rights, event_type: str) -> bool:
     """Return whether a member may see the payload of an event of this type."""
     needed = next((a for start, a in _NEEDS if event_type.startswith(start)), _ALL)
     return all(rights.allow(area) for area in needed)
 
 
-def mask_payload(body: str) -> Any:
+def mask_event_payload(body: str) -> Any:
     """Return the envelope with every value of its data hidden but for ids."""
     envelope = orjson.loads(body)
     return {**envelope, "data": _mask(envelope.get("data"))}
 
 
-def format_payload(body: str) -> Any:
+def parse_event_payload(body: str) -> Any:
     """Return the envelope as it was sent, its keys in their order."""
     return json.loads(body)
 
 
-def sent_headers(delivery: Delivery, attempt: Attempt) -> list[tuple[str, str]]:
+def list_sent_headers(delivery: Delivery, attempt: Attempt) -> list[tuple[str, str]]:
     """The headers of an attempt; the team's own by name alone, as they are now."""
-    own = [(name, MASK) for name in read_headers(delivery.endpoint)]
+    own = [(name, MASK) for name in read_custom_headers(delivery.endpoint)]
     return [
         ("content-type", "application/json"),
         ("user-agent", USER_AGENT),
@@ -92,20 +92,20 @@ def sent_headers(delivery: Delivery, attempt: Attempt) -> list[tuple[str, str]]:
     ]
 
 
-def render_curl(delivery: Delivery, attempt: Attempt) -> str:
+def render_attempt_as_curl(delivery: Delivery, attempt: Attempt) -> str:
     """Return the attempt as a command for a shell."""
     lines = [f"curl {shlex.quote(attempt.url or delivery.endpoint.url)}"]
     lines += [
         f"-H {shlex.quote(f'{name}: {value}')}"
-        for name, value in sent_headers(delivery, attempt)
+        for name, value in list_sent_headers(delivery, attempt)
     ]
     lines.append(f"--data-binary {shlex.quote(delivery.event.body)}")
     return " \\\n  ".join(lines)
 
 
-def verify(delivery: Delivery, attempt: Attempt) -> Verification:
+def verify_attempt_signature(delivery: Delivery, attempt: Attempt) -> Verification:
     """Check an attempt as its receiver does, by the secrets of now."""
-    found = find_signing_secret(
+    found = find_secret_matching_signature(
         endpoint=delivery.endpoint,
         message_id=delivery.event.message_id,
         timestamp=attempt.sent_timestamp,

@@ -18,17 +18,25 @@ from accounts.web.dialogs import read_posted
 from accounts.web.rights import require_right
 from accounts.webhooks.operations.replay import (
     cancel_replay,
-    continue_replay,
+    continue_replay_after_probe,
     start_replay,
 )
-from accounts.webhooks.queries.log import LogFilters, Outcome, measure_matching
+from accounts.webhooks.queries.log import (
+    LogFilters,
+    Outcome,
+    measure_matching_deliveries,
+)
 from accounts.webhooks.queries.replays import (
-    find_probe_attempt,
-    is_open,
+    find_replay_probe_attempt,
+    is_replay_open,
     measure_replay_progress,
 )
 from accounts.webhooks.states import ReplayStatus
-from accounts.webhooks.web.finding import endpoint_name, get_endpoint, get_replay
+from accounts.webhooks.web.finding import (
+    get_endpoint_display_name,
+    get_endpoint_or_404,
+    get_replay_or_404,
+)
 from accounts.webhooks.web.forms import LogQuery, ReplayForm
 from portal.lib.errors import DomainError
 from portal.lib.web import go_to, page_url, render_page
@@ -44,9 +52,9 @@ POLL_S = 3
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.WEBHOOKS, write=True)
-def prepare(request: TenantRequest, endpoint_id: str) -> HttpResponse:
+def start_webhook_replay(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     """Say what would be sent again, and start it; the query string is the log's."""
-    endpoint = get_endpoint(request, endpoint_id)
+    endpoint = get_endpoint_or_404(request, endpoint_id)
     asked = LogQuery.read(request.GET)
     if not asked.messages and not asked.query_items:
         # Without any filter: what the endpoint has missed.
@@ -73,9 +81,9 @@ def prepare(request: TenantRequest, endpoint_id: str) -> HttpResponse:
         "webhooks/replay.html",
         status=422 if refusal or form.errors else 200,
         endpoint=endpoint,
-        name=endpoint_name(endpoint),
+        name=get_endpoint_display_name(endpoint),
         asked=asked,
-        extent=measure_matching(endpoint=endpoint, filters=filters),
+        extent=measure_matching_deliveries(endpoint=endpoint, filters=filters),
         form=form,
         refusal=refusal,
         is_off=endpoint.disabled_at is not None,
@@ -85,24 +93,26 @@ def prepare(request: TenantRequest, endpoint_id: str) -> HttpResponse:
 
 @require_GET
 @require_right(Area.WEBHOOKS)
-def progress(request: TenantRequest, endpoint_id: str, replay_id: str) -> HttpResponse:
-    replay = get_replay(request, endpoint_id, replay_id)
+def show_webhook_replay_progress(
+    request: TenantRequest, endpoint_id: str, replay_id: str
+) -> HttpResponse:
+    replay = get_replay_or_404(request, endpoint_id, replay_id)
     done = measure_replay_progress(replay)
     is_probing = replay.status == ReplayStatus.PROBING
-    probe = find_probe_attempt(replay) if is_probing else None
-    goes_on = is_open(replay) and not (is_probing and probe)
+    probe = find_replay_probe_attempt(replay) if is_probing else None
+    goes_on = is_replay_open(replay) and not (is_probing and probe)
     return render_page(
         request,
         "webhooks/progress.html",
         fragment="webhooks/_progress.html",
         endpoint=replay.endpoint,
-        name=endpoint_name(replay.endpoint),
+        name=get_endpoint_display_name(replay.endpoint),
         replay=replay,
         done=done,
         probe=probe,
-        is_open=is_open(replay),
+        is_open=is_replay_open(replay),
         # Whole seconds that the rest takes at this rate.
-        left_s=done.left // replay.rate if is_open(replay) else 0,
+        left_s=done.left // replay.rate if is_replay_open(replay) else 0,
         poll_seconds=POLL_S if goes_on else None,
         may_write=request.rights.allow(Area.WEBHOOKS, write=True),
         section="webhooks",
@@ -111,10 +121,12 @@ def progress(request: TenantRequest, endpoint_id: str, replay_id: str) -> HttpRe
 
 @require_POST
 @require_right(Area.WEBHOOKS, write=True)
-def go_on(request: TenantRequest, endpoint_id: str, replay_id: str) -> HttpResponse:
-    replay = get_replay(request, endpoint_id, replay_id)
+def continue_webhook_replay(
+    request: TenantRequest, endpoint_id: str, replay_id: str
+) -> HttpResponse:
+    replay = get_replay_or_404(request, endpoint_id, replay_id)
     try:
-        continue_replay(replay=replay, actor=request.actor)
+        continue_replay_after_probe(replay=replay, actor=request.actor)
     except DomainError as refusal:
         messages.error(
             request,
@@ -125,8 +137,10 @@ def go_on(request: TenantRequest, endpoint_id: str, replay_id: str) -> HttpRespo
 
 @require_POST
 @require_right(Area.WEBHOOKS, write=True)
-def cancel(request: TenantRequest, endpoint_id: str, replay_id: str) -> HttpResponse:
-    replay = get_replay(request, endpoint_id, replay_id)
+def cancel_webhook_replay(
+    request: TenantRequest, endpoint_id: str, replay_id: str
+) -> HttpResponse:
+    replay = get_replay_or_404(request, endpoint_id, replay_id)
     try:
         cancel_replay(replay=replay, actor=request.actor)
     except DomainError:

@@ -16,8 +16,12 @@ from accounts.states import Area
 from accounts.web.dialogs import render_confirmation
 from accounts.web.rights import require_right
 from accounts.web.step_up import is_confirmed, redirect_to_confirm
-from accounts.webhooks.operations.endpoints import OVERLAP, reveal_secret, rotate_secret
-from accounts.webhooks.web.finding import endpoint_name, get_endpoint
+from accounts.webhooks.operations.endpoints import (
+    OVERLAP,
+    reveal_signing_secret,
+    rotate_signing_secret,
+)
+from accounts.webhooks.web.finding import get_endpoint_display_name, get_endpoint_or_404
 from portal.lib.web import go_to, page_url, render_page
 
 if TYPE_CHECKING:
@@ -28,9 +32,9 @@ if TYPE_CHECKING:
 
 @require_GET
 @require_right(Area.WEBHOOKS, write=True)
-def secret(request: TenantRequest, endpoint_id: str) -> HttpResponse:
+def show_webhook_secret(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     # First, so that a stranger is not asked for a password before the 404.
-    endpoint = get_endpoint(request, endpoint_id)
+    endpoint = get_endpoint_or_404(request, endpoint_id)
     if not is_confirmed(request):
         return redirect_to_confirm(request)
     ends_at = endpoint.previous_secret_ends_at
@@ -38,8 +42,8 @@ def secret(request: TenantRequest, endpoint_id: str) -> HttpResponse:
         request,
         "webhooks/secret.html",
         endpoint=endpoint,
-        name=endpoint_name(endpoint),
-        secret=reveal_secret(endpoint=endpoint, actor=request.actor),
+        name=get_endpoint_display_name(endpoint),
+        secret=reveal_signing_secret(endpoint=endpoint, actor=request.actor),
         old_ends_at=ends_at if ends_at and ends_at > timezone.now() else None,
         section="webhooks",
     )
@@ -47,13 +51,13 @@ def secret(request: TenantRequest, endpoint_id: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.WEBHOOKS, write=True)
-def rotate(request: TenantRequest, endpoint_id: str) -> HttpResponse:
-    endpoint = get_endpoint(request, endpoint_id)
+def rotate_webhook_secret(request: TenantRequest, endpoint_id: str) -> HttpResponse:
+    endpoint = get_endpoint_or_404(request, endpoint_id)
     if not is_confirmed(request):
         return redirect_to_confirm(request)
-    name = endpoint_name(endpoint)
+    name = get_endpoint_display_name(endpoint)
     if request.method == "POST":
-        rotate_secret(endpoint=endpoint, actor=request.actor)
+        rotate_signing_secret(endpoint=endpoint, actor=request.actor)
         messages.success(
             request, _("Secret rotated. Configure the new secret in the receiver.")
         )

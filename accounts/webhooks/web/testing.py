@@ -14,9 +14,12 @@ from django.views.decorators.http import require_http_methods
 from accounts.states import Area
 from accounts.web.dialogs import read_posted, render_form
 from accounts.web.rights import require_right
-from accounts.webhooks.operations.testing import find_first_event_type, send_test_event
-from accounts.webhooks.web.finding import endpoint_name, get_endpoint
-from accounts.webhooks.web.forms import type_groups
+from accounts.webhooks.operations.testing import (
+    find_first_subscribed_event_type,
+    send_test_event,
+)
+from accounts.webhooks.web.finding import get_endpoint_display_name, get_endpoint_or_404
+from accounts.webhooks.web.forms import group_event_types
 from portal.lib.errors import DomainError
 from portal.lib.web import go_to, page_url
 
@@ -32,17 +35,18 @@ class TestForm(forms.Form):
     event_type = forms.ChoiceField(
         choices=lambda: [
             (group.prefix, [(name, name) for name, _ in group.types])
-            for group in type_groups()
+            for group in group_event_types()
         ]
     )
 
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.WEBHOOKS, write=True)
-def send_test(request: TenantRequest, endpoint_id: str) -> HttpResponse:
-    endpoint = get_endpoint(request, endpoint_id)
+def send_webhook_test_event(request: TenantRequest, endpoint_id: str) -> HttpResponse:
+    endpoint = get_endpoint_or_404(request, endpoint_id)
     form = TestForm(
-        read_posted(request), initial={"event_type": find_first_event_type(endpoint)}
+        read_posted(request),
+        initial={"event_type": find_first_subscribed_event_type(endpoint)},
     )
     if request.method == "POST" and form.is_valid():
         try:
@@ -64,7 +68,7 @@ def send_test(request: TenantRequest, endpoint_id: str) -> HttpResponse:
         "webhooks/_send_test.html",
         title=_("Send a test event"),
         back=page_url(request, "webhooks:endpoint", endpoint_id=endpoint.uuid),
-        back_words=endpoint_name(endpoint),
+        back_words=get_endpoint_display_name(endpoint),
         status=422 if form.errors else 200,
         form=form,
     )

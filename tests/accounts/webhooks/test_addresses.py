@@ -4,7 +4,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from accounts.webhooks.addresses import AddressRefused, is_public, split_url
+from accounts.webhooks.addresses import AddressRefused, is_public, parse_webhook_url
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ from accounts.webhooks.addresses import AddressRefused, is_public, split_url
 )
 def test_what_must_not_be_posted_to_is_refused(url):
     with pytest.raises(AddressRefused):
-        split_url(url)
+        parse_webhook_url(url)
 
 
 @pytest.mark.parametrize(
@@ -59,15 +59,15 @@ def test_what_must_not_be_posted_to_is_refused(url):
     ],
 )
 def test_public_addresses_are_taken(url):
-    assert split_url(url).hostname
+    assert parse_webhook_url(url).hostname
 
 
 def test_a_setting_lets_a_named_host_be_local(settings):
     settings.WEBHOOK_LOCAL_HOSTS = ["127.0.0.1"]
 
-    assert split_url("http://127.0.0.1:9000/in").port == 9000
+    assert parse_webhook_url("http://127.0.0.1:9000/in").port == 9000
     with pytest.raises(AddressRefused):
-        split_url("http://127.0.0.2:9000/in")
+        parse_webhook_url("http://127.0.0.2:9000/in")
 
 
 def test_an_address_inside_another_is_judged_by_what_it_carries():

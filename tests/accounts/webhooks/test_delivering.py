@@ -17,7 +17,10 @@ from accounts.models import Team
 from accounts.webhooks import claims, delivering, sending
 from accounts.webhooks.management.commands.deliver_webhooks import connector
 from accounts.webhooks.models import Attempt, Delivery, Endpoint, Event
-from accounts.webhooks.operations.endpoints import reveal_secret, set_headers
+from accounts.webhooks.operations.endpoints import (
+    replace_custom_headers,
+    reveal_signing_secret,
+)
 from tests.accounts.webhooks.receivers import Receiver, deliver
 from tests.factories.accounts import ACTOR
 from tests.factories.webhooks import make_endpoint, make_event, make_events
@@ -61,7 +64,7 @@ def answering(status, **headers):
 
 def test_a_message_arrives_signed_and_the_log_agrees(alice_tenant, port):
     endpoint = endpoint_at(port, alice_tenant)
-    set_headers(endpoint=endpoint, actor=ACTOR, headers={"X-Team": "north"})
+    replace_custom_headers(endpoint=endpoint, actor=ACTOR, headers={"X-Team": "north"})
     event = make_event(tenant=alice_tenant, data={"name": "Müller"})
     receiver = Receiver(answering(200))
 
@@ -71,7 +74,7 @@ def test_a_message_arrives_signed_and_the_log_agrees(alice_tenant, port):
     assert body.decode() == event.body
     assert headers["webhook-id"] == event.message_id
     assert (headers["Content-Type"], headers["X-Team"]) == ("application/json", "north")
-    secret = reveal_secret(endpoint=endpoint, actor=ACTOR)
+    secret = reveal_signing_secret(endpoint=endpoint, actor=ACTOR)
     Webhook(secret).verify(body, {k.lower(): v for k, v in headers.items()})
     [delivery], [attempt] = deliveries(alice_tenant), attempts(alice_tenant)
     assert (delivery.status, delivery.attempts, delivery.last_code) == (
@@ -345,7 +348,9 @@ def test_a_claim_writes_next_to_no_index(alice_tenant):
 
     async def claim():
         async with await connector()() as opened, opened.transaction():
-            await claims.lease_due(opened, limit=100, per_endpoint=100, busy={})
+            await claims.lease_due_deliveries(
+                opened, limit=100, per_endpoint=100, busy={}
+            )
             found = await opened.execute(
                 "SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_xact_user_tables"
                 " WHERE relname = 'webhooks_delivery'"
@@ -367,7 +372,7 @@ def test_a_rate_limit_is_never_passed(alice_tenant, port):
     async def claim_twice():
         async with await connector()() as opened:
             for _ in range(3):
-                found = await claims.lease_due(
+                found = await claims.lease_due_deliveries(
                     opened, limit=100, per_endpoint=100, busy={}
                 )
                 counts.append(len(found))
@@ -407,7 +412,7 @@ def test_an_outcome_whose_commit_was_not_confirmed_is_logged_once(
     monkeypatch.setattr(delivering, "RECONNECT_S", 0.01)
     endpoint_at(port, alice_tenant)
     make_event(tenant=alice_tenant)
-    write, lost = delivering.record_outcomes, []
+    write, lost = delivering.record_delivery_outcomes, []
 
     async def write_and_lose(opened, told):
         await write(opened, told)
@@ -415,7 +420,7 @@ def test_an_outcome_whose_commit_was_not_confirmed_is_logged_once(
             lost.append(told)
             raise psycopg.OperationalError
 
-    monkeypatch.setattr(delivering, "record_outcomes", write_and_lose)
+    monkeypatch.setattr(delivering, "record_delivery_outcomes", write_and_lose)
     receiver = Receiver(answering(code))
 
     deliver(port, **{"in": receiver})

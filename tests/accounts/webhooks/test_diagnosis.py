@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from accounts.webhooks.diagnosis import Situation, Try, diagnose
+from accounts.webhooks.diagnosis import Situation, Try, diagnose_webhook_endpoint
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 SLEEP, STEPS = "daily.data.sleep.created", "daily.data.steps.created"
@@ -24,7 +24,7 @@ def situation(*tries, **facts):
 
 
 def diagnosed(*tries, **facts):
-    return diagnose(situation(*tries, **facts))
+    return diagnose_webhook_endpoint(situation(*tries, **facts))
 
 
 def test_nothing_sent_is_said_to_be_so():

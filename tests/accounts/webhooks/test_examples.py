@@ -4,7 +4,7 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 
 from accounts.webhooks.catalogue import EVENT_TYPES
-from accounts.webhooks.examples import USER_ID, build_example
+from accounts.webhooks.examples import USER_ID, build_example_event
 
 
 def test_each_example_fits_its_schema():
@@ -13,14 +13,14 @@ def test_each_example_fits_its_schema():
         for name, kind in EVENT_TYPES.items()
         for fault in Draft202012Validator(
             kind.schema, format_checker=FormatChecker()
-        ).iter_errors(build_example(name)["data"])
+        ).iter_errors(build_example_event(name)["data"])
     }
 
     assert faults == {}
 
 
 def test_an_example_is_an_envelope_with_every_key_of_its_data():
-    example = build_example("daily.data.glucose.created")
+    example = build_example_event("daily.data.glucose.created")
 
     assert list(example) == [
         "event_type",
@@ -43,4 +43,4 @@ def test_an_example_is_an_envelope_with_every_key_of_its_data():
 
 def test_a_type_that_is_not_in_the_catalogue_has_none():
     with pytest.raises(KeyError):
-        build_example("no.such.type")
+        build_example_event("no.such.type")

@@ -20,8 +20,8 @@ from django.utils import timezone
 from accounts.webhooks import claims, delivering, sending
 from accounts.webhooks.management.commands.deliver_webhooks import connector
 from accounts.webhooks.models import Attempt, Delivery, Endpoint
-from accounts.webhooks.sending import Message, Sender, read_target
-from accounts.webhooks.signing import make_secret, read_secret
+from accounts.webhooks.sending import Message, Sender, parse_endpoint_target
+from accounts.webhooks.signing import decode_signing_secret, generate_signing_secret
 from tests.accounts.webhooks.receivers import Receiver, deliver, listening
 from tests.factories.webhooks import make_endpoint, make_events
 
@@ -40,10 +40,10 @@ def port(settings, monkeypatch):
 
 def message(port, *, scheme="http", body=b"{}"):
     return Message(
-        target=read_target(f"{scheme}://127.0.0.1:{port}/in", {}),
+        target=parse_endpoint_target(f"{scheme}://127.0.0.1:{port}/in", {}),
         message_id="msg_1",
         body=body,
-        keys=(read_secret(make_secret()),),
+        keys=(decode_signing_secret(generate_signing_secret()),),
     )
 
 
@@ -292,7 +292,7 @@ def test_only_what_waits_too_long_is_brought_nearer(alice_tenant):
 
     async def mend():
         async with await connector()() as opened:
-            await claims.clamp_due_times(opened)
+            await claims.clamp_delivery_due_times(opened)
 
     asyncio.run(mend())
 

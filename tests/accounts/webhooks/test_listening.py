@@ -8,10 +8,14 @@ from aiohttp import web
 
 from accounts.webhooks import listening
 from accounts.webhooks.listening import Listener
-from accounts.webhooks.signing import make_secret, read_secret, sign
+from accounts.webhooks.signing import (
+    decode_signing_secret,
+    generate_signing_secret,
+    sign_webhook_message,
+)
 
 NOW = 1_700_000_000
-KEY = read_secret(make_secret())
+KEY = decode_signing_secret(generate_signing_secret())
 BODY = b'{"event_type":"daily.data.sleep.created","data":{"note":"private"}}'
 SAYS = "22:13:20  verified  daily.data.sleep.created  msg_1  0.1 kB, response"
 
@@ -20,7 +24,7 @@ def signed(body=BODY, *, key=KEY, at=NOW, message_id="msg_1"):
     return body, {
         "webhook-id": message_id,
         "webhook-timestamp": str(at),
-        "webhook-signature": sign([key], message_id, at, body),
+        "webhook-signature": sign_webhook_message([key], message_id, at, body),
     }
 
 
@@ -82,7 +86,7 @@ def test_only_so_many_messages_are_remembered(post, monkeypatch):
     "message",
     [
         (BODY, {}),
-        signed(key=read_secret(make_secret())),
+        signed(key=decode_signing_secret(generate_signing_secret())),
         signed(at=NOW - 301),
         (BODY.replace(b"sleep", b"steps"), signed()[1]),
     ],
@@ -111,7 +115,7 @@ def test_bodies_are_shown_when_asked_for(post):
 
 
 def test_keys_are_asked_for_anew_when_none_fits(post):
-    new = read_secret(make_secret())
+    new = decode_signing_secret(generate_signing_secret())
     keys = [KEY]
     first = signed()
 

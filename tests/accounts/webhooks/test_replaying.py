@@ -6,10 +6,13 @@ import pytest
 from aiohttp import web
 
 from accounts.webhooks.models import Attempt, Delivery
-from accounts.webhooks.operations.replay import continue_replay, start_replay
+from accounts.webhooks.operations.replay import (
+    continue_replay_after_probe,
+    start_replay,
+)
 from accounts.webhooks.queries.log import LogFilters
 from accounts.webhooks.queries.replays import (
-    find_probe_attempt,
+    find_replay_probe_attempt,
     measure_replay_progress,
 )
 from tests.accounts.webhooks.receivers import Receiver, deliver
@@ -44,8 +47,8 @@ def test_what_was_missed_arrives_under_the_same_ids(
     deliver(port, **{"in": well})
     probed = [headers["webhook-id"] for headers, _ in well.got]
     assert probed == [events[0].message_id]
-    assert find_probe_attempt(replay).succeeded
-    continue_replay(replay=replay, actor=ACTOR)
+    assert find_replay_probe_attempt(replay).succeeded
+    continue_replay_after_probe(replay=replay, actor=ACTOR)
     run_jobs()
     Delivery.objects.for_tenant(alice_tenant).filter(lane=1).update(
         due_at=events[0].created_at

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from accounts.webhooks.connections import Origin
-from accounts.webhooks.sending import read_target
+from accounts.webhooks.sending import parse_endpoint_target
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ from accounts.webhooks.sending import read_target
     ids=["query", "port", "literal", "international", "no name"],
 )
 def test_a_url_is_taken_apart_for_the_request(url, origin, line, host):
-    target = read_target(url, {"X-Team": "north"})
+    target = parse_endpoint_target(url, {"X-Team": "north"})
 
     assert target.origin == Origin(*origin)
     assert target.head.decode().split("\r\n") == [
@@ -57,7 +57,9 @@ def test_a_url_is_taken_apart_for_the_request(url, origin, line, host):
 
 
 def test_a_teams_own_accept_is_sent_alone():
-    head = read_target("https://hooks.north.example/", {"accept": "text/x"}).head
+    head = parse_endpoint_target(
+        "https://hooks.north.example/", {"accept": "text/x"}
+    ).head
 
     assert head.lower().count(b"accept:") == 1
 
@@ -65,4 +67,4 @@ def test_a_teams_own_accept_is_sent_alone():
 @pytest.mark.parametrize("header", [{"X": "a\r\nY: b"}, {"X\n": "a"}])
 def test_a_header_that_would_begin_another_is_never_sent(header):
     with pytest.raises(ValueError, match="breaks"):
-        read_target("https://hooks.north.example/", header)
+        parse_endpoint_target("https://hooks.north.example/", header)

@@ -9,10 +9,10 @@ from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 from accounts.webhooks.signing import (
     SecretInvalid,
     SignatureInvalid,
-    make_secret,
-    read_secret,
-    sign,
-    verify,
+    decode_signing_secret,
+    generate_signing_secret,
+    sign_webhook_message,
+    verify_webhook_signature,
 )
 
 BODY = '{"name":"Müller","big":12345678901234567890}'.encode()
@@ -24,32 +24,32 @@ def headers(secret_keys, *, at=NOW, message_id="msg_1"):
     return {
         "webhook-id": message_id,
         "webhook-timestamp": str(at),
-        "webhook-signature": sign(secret_keys, message_id, at, BODY),
+        "webhook-signature": sign_webhook_message(secret_keys, message_id, at, BODY),
     }
 
 
 @pytest.mark.time_machine(NOON)
 def test_the_public_librarys_receiver_takes_the_signature():
-    secret = make_secret()
+    secret = generate_signing_secret()
 
-    Webhook(secret).verify(BODY, headers([read_secret(secret)]))
+    Webhook(secret).verify(BODY, headers([decode_signing_secret(secret)]))
 
 
 @pytest.mark.time_machine(NOON)
 def test_old_and_new_secret_both_verify_after_a_rotation():
-    old, new = make_secret(), make_secret()
-    sent = headers([read_secret(new), read_secret(old)])
+    old, new = generate_signing_secret(), generate_signing_secret()
+    sent = headers([decode_signing_secret(new), decode_signing_secret(old)])
 
     Webhook(old).verify(BODY, sent)
     Webhook(new).verify(BODY, sent)
     with pytest.raises(WebhookVerificationError):
-        Webhook(make_secret()).verify(BODY, sent)
+        Webhook(generate_signing_secret()).verify(BODY, sent)
 
 
 def test_the_specifications_own_example_gives_its_signature():
-    key = read_secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+    key = decode_signing_secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 
-    signature = sign(
+    signature = sign_webhook_message(
         [key], "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, b'{"test": 2432232314}'
     )
 
@@ -69,7 +69,7 @@ def test_the_specifications_own_example_gives_its_signature():
 )
 def test_what_is_no_secret_is_refused(text):
     with pytest.raises(SecretInvalid):
-        read_secret(text)
+        decode_signing_secret(text)
 
 
 @pytest.mark.parametrize(
@@ -87,15 +87,15 @@ def test_what_is_no_secret_is_refused(text):
     ids=lambda change: next(iter(change)),
 )
 def test_our_own_check_takes_what_was_signed_and_nothing_else(change):
-    key = read_secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+    key = decode_signing_secret("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
     sent = {
         "message_id": "msg_1",
         "timestamp": str(NOW),
-        "signature": "v1,AAAA " + sign([key], "msg_1", NOW, BODY),
+        "signature": "v1,AAAA " + sign_webhook_message([key], "msg_1", NOW, BODY),
         "body": BODY,
         "now": NOW + 300,
     }
 
-    verify(key, **sent)
+    verify_webhook_signature(key, **sent)
     with pytest.raises(SignatureInvalid):
-        verify(key, **{**sent, **change})
+        verify_webhook_signature(key, **{**sent, **change})

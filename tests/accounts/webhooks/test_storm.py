@@ -16,7 +16,7 @@ from django.utils import timezone
 from accounts.webhooks import delivering
 from accounts.webhooks.management.commands.deliver_webhooks import deliver
 from accounts.webhooks.models import Attempt, Delivery, Event
-from accounts.webhooks.signing import make_secret
+from accounts.webhooks.signing import generate_signing_secret
 from tests.accounts.webhooks.storms import Agreement, StormReceiver, compare
 from tests.factories.webhooks import make_endpoint, make_events
 
@@ -37,7 +37,7 @@ def test_every_event_arrives_though_workers_are_killed(
     settings.WEBHOOK_LOCAL_HOSTS = ["127.0.0.1"]
     monkeypatch.setattr(delivering, "POLL_S", 0.01)
     monkeypatch.setattr(delivering, "FLUSH_S", 0.01)
-    secret = make_secret()
+    secret = generate_signing_secret()
     log = Delivery.objects.for_tenant(alice_tenant)
     with StormReceiver(secret, seed=6) as receiver:
         make_endpoint(

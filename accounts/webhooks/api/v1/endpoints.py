@@ -24,17 +24,17 @@ from accounts.webhooks.api.v1.outputs import (
     WebhookHeaders,
     WebhookPage,
     WebhookSecret,
-    headers_answer,
-    webhook_answer,
+    build_webhook_endpoint_response,
+    build_webhook_headers_response,
 )
 from accounts.webhooks.models import Endpoint
 from accounts.webhooks.operations.endpoints import (
     change_endpoint,
     create_endpoint,
     delete_endpoint,
-    reveal_secret,
-    rotate_secret,
-    set_headers,
+    replace_custom_headers,
+    reveal_signing_secret,
+    rotate_signing_secret,
 )
 from accounts.webhooks.operations.testing import send_test_event
 from portal.lib.api.fields import read_body, read_patch, read_query, read_uuid
@@ -85,7 +85,9 @@ class WebhooksView(WebhookManagementView):
         more = len(found) > limit
         return Response(
             {
-                "data": [webhook_answer(endpoint) for endpoint in page],
+                "data": [
+                    build_webhook_endpoint_response(endpoint) for endpoint in page
+                ],
                 "next_cursor": write_cursor([str(page[-1].pk)]) if more else None,
             }
         )
@@ -101,7 +103,7 @@ class WebhooksView(WebhookManagementView):
         """Without `secret` one is made; `filter_types` left out takes every event."""
         wanted = read_body(request, WebhookInputs)
         endpoint = create_endpoint(tenant=self.tenant, actor=self.actor, **wanted)
-        return Response(webhook_answer(endpoint))
+        return Response(build_webhook_endpoint_response(endpoint))
 
 
 class WebhookView(WebhookManagementView):
@@ -111,7 +113,7 @@ class WebhookView(WebhookManagementView):
         "get_webhook", "Retrieve a webhook endpoint", answer=Webhook, refuses=(404,)
     )
     def get(self, request: Request, *, webhook_id: str, **place: str) -> Response:
-        return Response(webhook_answer(self.get_endpoint(webhook_id)))
+        return Response(build_webhook_endpoint_response(self.get_endpoint(webhook_id)))
 
     @describe(
         "update_webhook",
@@ -125,7 +127,7 @@ class WebhookView(WebhookManagementView):
         endpoint = self.get_endpoint(webhook_id)
         changes = read_patch(request, WebhookPatch)
         changed = change_endpoint(endpoint=endpoint, actor=self.actor, **changes)
-        return Response(webhook_answer(changed))
+        return Response(build_webhook_endpoint_response(changed))
 
     @describe("delete_webhook", "Delete a webhook endpoint", status=204, refuses=(404,))
     def delete(self, request: Request, *, webhook_id: str, **place: str) -> Response:
@@ -145,7 +147,7 @@ class WebhookHeadersView(WebhookManagementView):
     )
     def get(self, request: Request, *, webhook_id: str, **place: str) -> Response:
         """The values of sensitive headers are withheld."""
-        return Response(headers_answer(self.get_endpoint(webhook_id)))
+        return Response(build_webhook_headers_response(self.get_endpoint(webhook_id)))
 
     @describe(
         "set_webhook_headers",
@@ -158,7 +160,9 @@ class WebhookHeadersView(WebhookManagementView):
         """All of them, those that are withheld too: what is left out is gone."""
         endpoint = self.get_endpoint(webhook_id)
         given = read_body(request, HeadersInputs)
-        set_headers(endpoint=endpoint, actor=self.actor, headers=given["headers"])
+        replace_custom_headers(
+            endpoint=endpoint, actor=self.actor, headers=given["headers"]
+        )
         return Response(status=204)
 
 
@@ -173,7 +177,9 @@ class WebhookSecretView(WebhookManagementView):
     )
     def get(self, request: Request, *, webhook_id: str, **place: str) -> Response:
         endpoint = self.get_endpoint(webhook_id)
-        return Response({"key": reveal_secret(endpoint=endpoint, actor=self.actor)})
+        return Response(
+            {"key": reveal_signing_secret(endpoint=endpoint, actor=self.actor)}
+        )
 
 
 class WebhookRotateView(WebhookManagementView):
@@ -190,7 +196,7 @@ class WebhookRotateView(WebhookManagementView):
         """The old secret signs beside the new one for 24 hours."""
         endpoint = self.get_endpoint(webhook_id)
         secret = read_body(request, RotateInputs).get("key")
-        rotate_secret(endpoint=endpoint, actor=self.actor, secret=secret)
+        rotate_signing_secret(endpoint=endpoint, actor=self.actor, secret=secret)
         return Response(status=204)
 
 

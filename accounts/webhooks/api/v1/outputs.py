@@ -5,7 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, TypedDict
 
-from accounts.webhooks.operations.endpoints import is_sensitive_header, read_headers
+from accounts.webhooks.operations.endpoints import (
+    is_sensitive_header,
+    read_custom_headers,
+)
 
 if TYPE_CHECKING:
     from accounts.webhooks.models import Endpoint
@@ -51,7 +54,7 @@ class TestMessage(TypedDict):
     event_type: str
 
 
-def webhook_answer(endpoint: Endpoint) -> Webhook:
+def build_webhook_endpoint_response(endpoint: Endpoint) -> Webhook:
     """An endpoint as answered."""
     return {
         "id": str(endpoint.uuid),
@@ -65,9 +68,9 @@ def webhook_answer(endpoint: Endpoint) -> Webhook:
     }
 
 
-def headers_answer(endpoint: Endpoint) -> WebhookHeaders:
+def build_webhook_headers_response(endpoint: Endpoint) -> WebhookHeaders:
     """The custom headers of an endpoint as answered."""
-    headers = read_headers(endpoint)
+    headers = read_custom_headers(endpoint)
     sensitive = sorted(name for name in headers if is_sensitive_header(name))
     shown = {name: text for name, text in headers.items() if name not in sensitive}
     return {"headers": shown, "sensitive": sensitive}

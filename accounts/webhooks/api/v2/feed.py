@@ -14,10 +14,10 @@ from rest_framework import serializers
 
 from accounts.operations.audit import record_read
 from accounts.states import Area
-from accounts.webhooks.catalogue import covers_event_type
-from accounts.webhooks.feed import list_feed
+from accounts.webhooks.catalogue import filter_covers_event_type
+from accounts.webhooks.feed import list_event_feed
 from accounts.webhooks.models.endpoint import EVENT_TYPE_MAX_LENGTH
-from accounts.webhooks.operations.retention import oldest_retained_at
+from accounts.webhooks.operations.retention import find_oldest_retained_event_time
 from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import Inputs, QueryInt, QueryText, read_query
 from portal.lib.api.pagination import CURSOR_MAX_LENGTH, read_position, write_cursor
@@ -79,7 +79,7 @@ class EventsView(TenantAPIView):
         query = read_query(request, EventsQuery)
         types = query.get("event_type")
         for index, each in enumerate(types or ()):
-            if not covers_event_type(each):
+            if not filter_covers_event_type(each):
                 place = ("query", "event_type", index)
                 raise RequestInvalid(
                     [
@@ -90,7 +90,7 @@ class EventsView(TenantAPIView):
                         )
                     ]
                 )
-        page = list_feed(
+        page = list_event_feed(
             tenant=self.tenant,
             after=read_position(query.get("after"), name="after"),
             limit=query["limit"],
@@ -117,6 +117,8 @@ class EventsView(TenantAPIView):
                 "next_cursor": write_cursor([str(page.position)]),
             }
         )
-        kept = oldest_retained_at(team=self.tenant.team, now=timezone.now())
+        kept = find_oldest_retained_event_time(
+            team=self.tenant.team, now=timezone.now()
+        )
         answer[KEPT_SINCE] = kept.isoformat(timespec="seconds")
         return answer

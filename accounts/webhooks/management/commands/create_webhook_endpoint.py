@@ -8,7 +8,10 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import Tenant
 from accounts.states import Environment
-from accounts.webhooks.operations.endpoints import create_endpoint, reveal_secret
+from accounts.webhooks.operations.endpoints import (
+    create_endpoint,
+    reveal_signing_secret,
+)
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError
 from portal.lib.tenancy import acting_for
@@ -43,7 +46,7 @@ class Command(BaseCommand):
                 endpoint = create_endpoint(
                     tenant=tenant, actor=actor, url=options["url"]
                 )
-                secret = reveal_secret(endpoint=endpoint, actor=actor)
+                secret = reveal_signing_secret(endpoint=endpoint, actor=actor)
         except DomainError as refused:
             raise CommandError(refused.message) from None
         self.stdout.write(f"{endpoint.uuid}\n{secret}")

@@ -13,10 +13,10 @@ from urllib.parse import urlsplit
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 
-from accounts.webhooks.addresses import is_local_host
-from accounts.webhooks.listening import Listener, serve
+from accounts.webhooks.addresses import is_allowed_local_webhook_host
+from accounts.webhooks.listening import Listener, start_local_webhook_listener
 from accounts.webhooks.models import Endpoint
-from accounts.webhooks.signing import SecretInvalid, read_secret
+from accounts.webhooks.signing import SecretInvalid, decode_signing_secret
 from portal.lib.encryption import UnreadableSecret, decrypt
 from portal.lib.private_files import open_private
 from portal.lib.tenancy import across_tenants
@@ -50,7 +50,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         port, given = options["port"], options["secret"]
         try:
-            keys = [read_secret(secret) for secret in given or ()]
+            keys = [decode_signing_secret(secret) for secret in given or ()]
         except SecretInvalid as invalid:
             raise CommandError(f"--secret: {invalid}.") from None
         output = options["output"]
@@ -71,7 +71,7 @@ class Command(BaseCommand):
         stopping = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
             asyncio.get_running_loop().add_signal_handler(number, stopping.set)
-        runner = await serve(listener.app(), port=port)
+        runner = await start_local_webhook_listener(listener.app(), port=port)
         try:
             await stopping.wait()
         finally:
@@ -89,11 +89,13 @@ def find_secrets_by_port(port: int) -> list[bytes]:
     keys = []
     for endpoint in found:
         parts = urlsplit(endpoint.url)
-        if parts.port != port or not is_local_host(parts.hostname or ""):
+        if parts.port != port or not is_allowed_local_webhook_host(
+            parts.hostname or ""
+        ):
             continue
         for secret in filter(None, (endpoint.secret, endpoint.previous_secret)):
             try:
-                keys.append(read_secret(decrypt(secret)))
+                keys.append(decode_signing_secret(decrypt(secret)))
             except UnreadableSecret:
                 continue
     return keys

@@ -8,10 +8,10 @@ from django.core.management import CommandError, call_command
 from accounts.webhooks.management.commands.listen import find_secrets_by_port
 from accounts.webhooks.operations.endpoints import (
     delete_endpoint,
-    reveal_secret,
-    rotate_secret,
+    reveal_signing_secret,
+    rotate_signing_secret,
 )
-from accounts.webhooks.signing import read_secret
+from accounts.webhooks.signing import decode_signing_secret
 from tests.factories.accounts import ACTOR
 from tests.factories.webhooks import make_endpoint
 
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.django_db
 
 
 def key_of(endpoint):
-    return read_secret(reveal_secret(endpoint=endpoint, actor=ACTOR))
+    return decode_signing_secret(reveal_signing_secret(endpoint=endpoint, actor=ACTOR))
 
 
 def test_the_keys_are_those_of_live_endpoints_at_this_port(
@@ -33,7 +33,7 @@ def test_the_keys_are_those_of_live_endpoints_at_this_port(
     make_endpoint(tenant=alice_tenant, url="https://hooks.customer.example:9000/")
     delete_endpoint(endpoint=gone, actor=ACTOR)
     old = key_of(mine)
-    mine = rotate_secret(endpoint=mine, actor=ACTOR)
+    mine = rotate_signing_secret(endpoint=mine, actor=ACTOR)
 
     assert find_secrets_by_port(9000) == [key_of(hers), key_of(mine), old]
 

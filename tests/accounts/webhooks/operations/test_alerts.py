@@ -15,9 +15,9 @@ from accounts.webhooks.operations import UserRef
 from accounts.webhooks.operations.alerts import (
     MAIL_JOB,
     MailRefused,
-    queue_alert_notice,
-    raise_alerts,
-    send_alert_mail,
+    enqueue_failing_endpoint_alerts,
+    post_endpoint_alert_notice,
+    send_endpoint_alert_mail,
 )
 from accounts.webhooks.operations.endpoints import change_endpoint, delete_endpoint
 from tests.factories.accounts import ACTOR, make_member
@@ -65,7 +65,10 @@ def test_each_step_of_the_five_days_is_told_once(alice_tenant, hours, percent):
     fail(endpoint)
     at = BEGAN + timedelta(hours=hours)
 
-    told = [raise_alerts(at=at), raise_alerts(at=at + timedelta(minutes=5))]
+    told = [
+        enqueue_failing_endpoint_alerts(at=at),
+        enqueue_failing_endpoint_alerts(at=at + timedelta(minutes=5)),
+    ]
 
     expected = [] if percent is None else [(str(endpoint.uuid), percent)]
     assert told == [len(expected), 0]
@@ -77,7 +80,7 @@ def test_a_later_step_is_told_after_an_earlier_one(alice_tenant):
     fail(endpoint)
 
     for hours in range(0, 120, 6):
-        raise_alerts(at=BEGAN + timedelta(hours=hours))
+        enqueue_failing_endpoint_alerts(at=BEGAN + timedelta(hours=hours))
 
     assert [percent for _, percent in alerts()] == [50, 70, 90]
 
@@ -91,7 +94,10 @@ def test_a_disabled_endpoint_is_told_unless_a_member_did_it(
     endpoint = make_endpoint(tenant=alice_tenant)
     fail(endpoint, disabled_at=BEGAN, disabled_by=disabled_by, warned_percent=90)
 
-    told = [raise_alerts(at=BEGAN), raise_alerts(at=BEGAN)]
+    told = [
+        enqueue_failing_endpoint_alerts(at=BEGAN),
+        enqueue_failing_endpoint_alerts(at=BEGAN),
+    ]
 
     assert told == [number, 0]
     assert alerts() == [(str(endpoint.uuid), 100)] * number
@@ -103,7 +109,7 @@ def test_an_endpoint_that_is_well_or_deleted_is_not_told(alice_tenant):
     fail(ended)
     delete_endpoint(endpoint=ended, actor=ACTOR)
 
-    assert raise_alerts(at=BEGAN + timedelta(days=9)) == 0
+    assert enqueue_failing_endpoint_alerts(at=BEGAN + timedelta(days=9)) == 0
     assert alerts() == []
 
 
@@ -123,7 +129,9 @@ def test_who_may_change_endpoints_is_told_unless_they_chose_otherwise(
     fail(endpoint, warned_percent=50)
 
     for _ in range(2):  # as a job may run again
-        send_alert_mail(tenant=alice_tenant, endpoint_id=str(endpoint.uuid), percent=50)
+        send_endpoint_alert_mail(
+            tenant=alice_tenant, endpoint_id=str(endpoint.uuid), percent=50
+        )
 
     assert [sent.to for sent in mail.outbox] == [["developer@assay.example"]] * 2
     (notice,) = Notice.objects.for_tenant(alice_tenant)
@@ -168,7 +176,9 @@ def test_a_mail_says_what_is_missed_of_whom_and_where_to_look(
     ).save(force_insert=True)
     fail(endpoint, warned_percent=50)
 
-    send_alert_mail(tenant=alice_tenant, endpoint_id=str(endpoint.uuid), percent=50)
+    send_endpoint_alert_mail(
+        tenant=alice_tenant, endpoint_id=str(endpoint.uuid), percent=50
+    )
 
     (sent,) = mail.outbox
     assert sent.to == ["alice@assay.example"]
@@ -204,7 +214,9 @@ def test_a_mail_of_the_end_says_that_events_are_kept(
     endpoint = make_endpoint(tenant=alice_tenant, url=URL)
     fail(endpoint, disabled_at=BEGAN, disabled_by=disabled_by, warned_percent=100)
 
-    send_alert_mail(tenant=alice_tenant, endpoint_id=str(endpoint.uuid), percent=100)
+    send_endpoint_alert_mail(
+        tenant=alice_tenant, endpoint_id=str(endpoint.uuid), percent=100
+    )
 
     (sent,) = mail.outbox
     assert "Webhook endpoint disabled: hooks.north.example" in sent.subject
@@ -217,7 +229,9 @@ def test_an_endpoint_that_was_enabled_meanwhile_is_not_mailed(alice, alice_tenan
     fail(endpoint, disabled_at=BEGAN, disabled_by="failing", warned_percent=100)
     change_endpoint(endpoint=endpoint, actor=ACTOR, disabled=False)
 
-    send_alert_mail(tenant=alice_tenant, endpoint_id=str(endpoint.uuid), percent=100)
+    send_endpoint_alert_mail(
+        tenant=alice_tenant, endpoint_id=str(endpoint.uuid), percent=100
+    )
 
     assert mail.outbox == []
 
@@ -226,7 +240,9 @@ def test_a_stranger_s_endpoint_is_not_mailed(alice, alice_tenant, charlie_tenant
     endpoint = make_endpoint(tenant=charlie_tenant)
     fail(endpoint, warned_percent=50)
 
-    send_alert_mail(tenant=alice_tenant, endpoint_id=str(endpoint.uuid), percent=50)
+    send_endpoint_alert_mail(
+        tenant=alice_tenant, endpoint_id=str(endpoint.uuid), percent=50
+    )
 
     assert mail.outbox == []
 
@@ -242,7 +258,7 @@ def test_a_mail_that_is_not_taken_is_tried_again(alice, alice_tenant, monkeypatc
 
     asked = {"tenant": alice_tenant, "endpoint_id": str(endpoint.uuid), "percent": 50}
     with pytest.raises(MailRefused):
-        send_alert_mail(**asked)
-    queue_alert_notice(**asked)
+        send_endpoint_alert_mail(**asked)
+    post_endpoint_alert_notice(**asked)
     (copy,) = NoticeCopy.objects.for_tenant(alice_tenant)
     assert (copy.membership.member, copy.by_digest) == (alice, False)

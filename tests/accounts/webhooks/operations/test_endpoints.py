@@ -11,12 +11,12 @@ from accounts.webhooks.operations.endpoints import (
     change_endpoint,
     create_endpoint,
     delete_endpoint,
-    read_headers,
-    reveal_secret,
-    rotate_secret,
-    set_headers,
+    read_custom_headers,
+    replace_custom_headers,
+    reveal_signing_secret,
+    rotate_signing_secret,
 )
-from accounts.webhooks.signing import read_secret
+from accounts.webhooks.signing import decode_signing_secret
 from portal.lib.encryption import decrypt
 from portal.lib.errors import DomainError
 from tests.factories.accounts import ACTOR
@@ -44,8 +44,8 @@ def test_an_endpoint_gets_a_secret_that_is_encrypted_at_rest(alice_tenant):
     assert (row.url, row.filter_types, row.rate_limit) == (PUBLIC_URL, None, None)
     assert row.disabled_at is None
     assert not row.secret.startswith("whsec_")
-    assert len(read_secret(decrypt(row.secret))) == 32
-    assert reveal_secret(endpoint=endpoint, actor=ACTOR) == decrypt(row.secret)
+    assert len(decode_signing_secret(decrypt(row.secret))) == 32
+    assert reveal_signing_secret(endpoint=endpoint, actor=ACTOR) == decrypt(row.secret)
     verbs = AuditEntry.objects.for_tenant(alice_tenant).order_by("id")
     assert [entry.verb for entry in verbs][-2:] == ["create_endpoint", "reveal_secret"]
 
@@ -144,8 +144,8 @@ def test_a_deleted_endpoint_drops_what_waits_and_can_not_be_changed(alice_tenant
     assert Delivery.objects.for_tenant(alice_tenant).get().status == "dropped"
     for verb, inputs in (
         (change_endpoint, {"url": PUBLIC_URL}),
-        (rotate_secret, {}),
-        (set_headers, {"headers": {}}),
+        (rotate_signing_secret, {}),
+        (replace_custom_headers, {"headers": {}}),
         (delete_endpoint, {}),
     ):
         assert refusal(verb, endpoint=endpoint, **inputs) == "endpoint_deleted"
@@ -154,7 +154,7 @@ def test_a_deleted_endpoint_drops_what_waits_and_can_not_be_changed(alice_tenant
 def test_a_rotated_secret_signs_on_for_a_day(alice_tenant):
     endpoint = make_endpoint(tenant=alice_tenant, secret=SECRET)
 
-    rotated = rotate_secret(endpoint=endpoint, actor=ACTOR)
+    rotated = rotate_signing_secret(endpoint=endpoint, actor=ACTOR)
 
     assert decrypt(rotated.previous_secret) == SECRET
     assert decrypt(rotated.secret) != SECRET
@@ -164,15 +164,17 @@ def test_a_rotated_secret_signs_on_for_a_day(alice_tenant):
 def test_headers_are_kept_encrypted_and_named_alone_in_the_audit(alice_tenant):
     endpoint = make_endpoint(tenant=alice_tenant)
 
-    set_headers(endpoint=endpoint, actor=ACTOR, headers={"Authorization": "Bearer abc"})
+    replace_custom_headers(
+        endpoint=endpoint, actor=ACTOR, headers={"Authorization": "Bearer abc"}
+    )
 
     [row] = stored(alice_tenant)
     assert "abc" not in row.headers
-    assert read_headers(row) == {"Authorization": "Bearer abc"}
+    assert read_custom_headers(row) == {"Authorization": "Bearer abc"}
     entry = AuditEntry.objects.for_tenant(alice_tenant).latest("id")
     assert entry.changes == {"headers": [None, ["Authorization"]]}
-    set_headers(endpoint=endpoint, actor=ACTOR, headers={})
-    assert read_headers(stored(alice_tenant)[0]) == {}
+    replace_custom_headers(endpoint=endpoint, actor=ACTOR, headers={})
+    assert read_custom_headers(stored(alice_tenant)[0]) == {}
 
 
 @pytest.mark.parametrize(
@@ -193,5 +195,5 @@ def test_headers_are_kept_encrypted_and_named_alone_in_the_audit(alice_tenant):
 def test_a_header_that_would_break_the_message_is_refused(alice_tenant, headers, code):
     endpoint = make_endpoint(tenant=alice_tenant)
 
-    assert refusal(set_headers, endpoint=endpoint, headers=headers) == code
+    assert refusal(replace_custom_headers, endpoint=endpoint, headers=headers) == code
     assert stored(alice_tenant)[0].headers == ""

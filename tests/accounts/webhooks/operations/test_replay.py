@@ -10,16 +10,16 @@ from accounts.webhooks.models import Delivery, Replay, ReplayItem
 from accounts.webhooks.operations.endpoints import change_endpoint, delete_endpoint
 from accounts.webhooks.operations.replay import (
     REPLAY_JOB,
-    advance_replay,
-    cancel_delivery,
+    cancel_delivery_retries,
     cancel_replay,
-    continue_replay,
+    continue_replay_after_probe,
+    queue_next_replay_deliveries,
     resend_delivery,
     start_replay,
 )
 from accounts.webhooks.queries.log import LogFilters
 from accounts.webhooks.queries.replays import (
-    find_probe_attempt,
+    find_replay_probe_attempt,
     measure_replay_progress,
 )
 from accounts.webhooks.states import DeliveryLane
@@ -63,7 +63,7 @@ def start(endpoint, **wishes):
 
 
 def advance(replay):
-    advance_replay(tenant=replay.tenant, replay_pk=replay.pk)
+    queue_next_replay_deliveries(tenant=replay.tenant, replay_pk=replay.pk)
     replay.refresh_from_db()
 
 
@@ -132,10 +132,12 @@ def test_nothing_is_sent_again_to_an_endpoint_that_is_off(endpoint, failed):
 def test_what_waits_can_be_dropped_and_nothing_else(endpoint, failed):
     waiting = make_delivery(endpoint=endpoint)
 
-    cancel_delivery(delivery=waiting, actor=ACTOR)
+    cancel_delivery_retries(delivery=waiting, actor=ACTOR)
 
     assert states(endpoint)[-1] == ("dropped", DeliveryLane.LIVE, 0)
-    assert refusal(cancel_delivery, delivery=failed[0]) == "transition_not_allowed"
+    assert (
+        refusal(cancel_delivery_retries, delivery=failed[0]) == "transition_not_allowed"
+    )
 
 
 def test_a_probe_goes_alone_and_the_others_wait(endpoint, failed):
@@ -144,10 +146,10 @@ def test_a_probe_goes_alone_and_the_others_wait(endpoint, failed):
     assert (replay.status, replay.total) == ("probing", 3)
     assert states(endpoint) == [IS_QUEUED, WAS_FAILED, WAS_FAILED]
     assert ticks() == []
-    assert find_probe_attempt(replay) is None
+    assert find_replay_probe_attempt(replay) is None
     failed[0].refresh_from_db()
     attempt = make_attempted_delivery(failed[0], code=200)
-    assert find_probe_attempt(replay) == attempt
+    assert find_replay_probe_attempt(replay) == attempt
     progress = measure_replay_progress(replay)
     assert (progress.delivered, progress.failed, progress.left) == (1, 0, 2)
 
@@ -157,7 +159,7 @@ def test_after_the_probe_the_rest_follows_at_its_rate(endpoint, failed):
     failed[0].refresh_from_db()
     make_attempted_delivery(failed[0], code=200)
 
-    continue_replay(replay=replay, actor=ACTOR)
+    continue_replay_after_probe(replay=replay, actor=ACTOR)
     assert [tick.inputs["replay_pk"] for tick in ticks()] == [replay.pk]
     advance(replay)
 

@@ -11,9 +11,9 @@ from accounts.models import Team
 from accounts.webhooks import claims, verdicts
 from accounts.webhooks.management.commands.deliver_webhooks import connector
 from accounts.webhooks.models import Attempt, Delivery, Endpoint, Event, Replay
-from accounts.webhooks.operations import UserRef, purge_user_events, retention
+from accounts.webhooks.operations import UserRef, delete_user_events, retention
 from accounts.webhooks.operations.endpoints import delete_endpoint
-from accounts.webhooks.operations.retention import prune_events
+from accounts.webhooks.operations.retention import delete_events_past_retention
 from accounts.webhooks.sending import SendOutcome
 from accounts.webhooks.states import DeliveryFault
 from tests.factories.accounts import ACTOR
@@ -69,7 +69,7 @@ def test_an_event_goes_with_its_log_when_the_team_s_days_are_over(
             settle(event)
             age(event, days=days)
 
-    pruned = prune_events()
+    pruned = delete_events_past_retention()
 
     assert pruned == 4
     assert kept(alice_tenant) == ([made[alice_tenant, n] for n in (29, 11, 9)], 3, 3)
@@ -88,7 +88,7 @@ def test_what_still_waits_for_an_endpoint_stays_whole(alice_tenant):
     age(waiting, days=400)
     age(held, days=400)
 
-    prune_events()
+    delete_events_past_retention()
 
     assert kept(alice_tenant) == ([waiting], 2, 2)
 
@@ -112,7 +112,7 @@ def test_batches_go_on_past_what_stays(alice_tenant, monkeypatch):
         age(event, days=31)
     young = make_event(tenant=alice_tenant)
 
-    pruned = prune_events()
+    pruned = delete_events_past_retention()
 
     assert pruned == 5
     assert kept(alice_tenant)[0] == [*waiting, young]
@@ -128,10 +128,10 @@ def test_a_deleted_endpoint_goes_with_the_last_of_its_log(alice_tenant):
         deleted_at=timezone.now() - timedelta(days=31)
     )
 
-    prune_events()
+    delete_events_past_retention()
     with_log = Endpoint.objects.for_tenant(alice_tenant).count()
     age(event, days=31)
-    prune_events()
+    delete_events_past_retention()
 
     assert with_log == 2
     assert Endpoint.objects.for_tenant(alice_tenant).get() == live
@@ -143,7 +143,7 @@ def test_a_prune_of_nothing_asks_little_of_a_tenant(alice_tenant):
 
     # Of each of two tenants a page of events, ended replays and ended endpoints.
     with count_statements() as sent:
-        pruned = prune_events()
+        pruned = delete_events_past_retention()
 
     assert pruned == 0
     assert len(sent) == 2 * 3
@@ -161,7 +161,7 @@ def test_a_purge_removes_what_was_sent_about_a_user_and_nothing_else(
     settle(other)
     elsewhere = make_event(tenant=charlie_tenant, user=USER)
 
-    purge_user_events(tenant_pk=alice_tenant.pk, user_uuid=USER.user_uuid)
+    delete_user_events(tenant_pk=alice_tenant.pk, user_uuid=USER.user_uuid)
 
     assert waiting.pk is not None
     assert kept(alice_tenant) == ([other], 1, 1)
@@ -184,7 +184,7 @@ def test_a_replay_that_was_about_an_erased_user_names_the_uuid_alone(alice_tenan
             rate=1,
         ).save(force_insert=True)
 
-    purge_user_events(tenant_pk=alice_tenant.pk, user_uuid=USER.user_uuid)
+    delete_user_events(tenant_pk=alice_tenant.pk, user_uuid=USER.user_uuid)
 
     scopes = Replay.objects.for_tenant(alice_tenant).order_by("pk")
     assert [replay.scope["user"] for replay in scopes] == [
@@ -200,17 +200,19 @@ def test_the_verdict_of_an_erased_message_leaves_nothing(alice_tenant):
 
     async def lease_and_record(between):
         async with await connector()() as opened:
-            [lease] = await claims.lease_due(opened, limit=1, per_endpoint=1, busy={})
+            [lease] = await claims.lease_due_deliveries(
+                opened, limit=1, per_endpoint=1, busy={}
+            )
             await asyncio.to_thread(between)
             outcome = SendOutcome(1.0, 1, "v1,", fault=DeliveryFault.RESET)
-            await verdicts.record_outcomes(
+            await verdicts.record_delivery_outcomes(
                 opened, [verdicts.AttemptOutcome(lease, outcome, None)]
             )
 
     def erase():
         from django.db import connection
 
-        purge_user_events(tenant_pk=alice_tenant.pk, user_uuid=USER.user_uuid)
+        delete_user_events(tenant_pk=alice_tenant.pk, user_uuid=USER.user_uuid)
         connection.close()
 
     asyncio.run(lease_and_record(erase))

@@ -4,7 +4,7 @@ import orjson
 import pytest
 
 from accounts.models import AuditEntry
-from accounts.webhooks.feed import list_feed
+from accounts.webhooks.feed import list_event_feed
 from accounts.webhooks.models import Delivery, Event
 from accounts.webhooks.operations.endpoints import change_endpoint
 from accounts.webhooks.operations.testing import send_test_event
@@ -43,7 +43,7 @@ def test_an_example_waits_for_this_endpoint_alone(alice_tenant):
 def test_tests_are_not_in_the_feed(alice_tenant):
     send_test_event(endpoint=make_endpoint(tenant=alice_tenant), actor=ACTOR)
 
-    page = list_feed(tenant=alice_tenant, after=0, limit=10)
+    page = list_event_feed(tenant=alice_tenant, after=0, limit=10)
 
     assert page.events == []
 

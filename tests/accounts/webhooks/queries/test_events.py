@@ -9,9 +9,9 @@ from accounts.webhooks.models import Event
 from accounts.webhooks.operations import emit_event
 from accounts.webhooks.queries import (
     count_recent_event_types,
-    list_endpoints_sent_to,
-    list_events_with_text,
-    list_user_events,
+    list_endpoints_by_message,
+    list_events_about_object,
+    list_user_events_with_bodies,
 )
 from tests.factories.users import make_user
 from tests.factories.webhooks import KIND, make_delivery, make_endpoint, make_event
@@ -58,12 +58,14 @@ def test_the_endpoints_told_of_a_message_are_named_without_their_paths(
     message_id = delivery.event.message_id
 
     with django_assert_num_queries(2):
-        told = list_endpoints_sent_to(tenant=alice_tenant, message_ids=[message_id])
+        told = list_endpoints_by_message(tenant=alice_tenant, message_ids=[message_id])
 
     assert told == {
         message_id: [(delivery.endpoint.uuid, "hooks.example", delivery.status)]
     }
-    assert list_endpoints_sent_to(tenant=charlie_tenant, message_ids=[message_id]) == {}
+    assert (
+        list_endpoints_by_message(tenant=charlie_tenant, message_ids=[message_id]) == {}
+    )
 
 
 def test_no_events_give_no_types(alice_tenant):
@@ -89,7 +91,7 @@ def test_events_about_one_thing_come_the_latest_first_with_what_they_say(
             data={"id": data_id, "last_event": {"status": low}},
         )
 
-    found = list_user_events(
+    found = list_events_about_object(
         tenant=alice_tenant,
         user_uuid=mine.uuid,
         event_types=("labtest.order.created", "labtest.order.updated"),
@@ -113,10 +115,10 @@ def test_carrying_events_come_with_their_bodies_and_deliveries(alice_tenant):
     wanted = make_event(tenant=alice_tenant, user=user.ref, event_type=KIND)
     make_event(tenant=alice_tenant, event_type=KIND)  # of somebody else
 
-    (found,) = list_events_with_text(
+    (found,) = list_user_events_with_bodies(
         tenant=alice_tenant, user_uuid=user.uuid, event_types=[KIND], limit=5
     )
-    none = list_events_with_text(
+    none = list_user_events_with_bodies(
         tenant=alice_tenant, user_uuid=user.uuid, event_types=["a"], limit=5
     )
 

@@ -13,8 +13,11 @@ from django.utils import timezone
 from accounts.states import Role
 from accounts.webhooks.models import Delivery
 from accounts.webhooks.operations import UserRef
-from accounts.webhooks.operations.endpoints import change_endpoint, rotate_secret
-from accounts.webhooks.signing import read_secret, sign
+from accounts.webhooks.operations.endpoints import (
+    change_endpoint,
+    rotate_signing_secret,
+)
+from accounts.webhooks.signing import decode_signing_secret, sign_webhook_message
 from portal.lib.encryption import decrypt
 from tests.audit import audited
 from tests.factories.accounts import ACTOR, make_member
@@ -226,13 +229,13 @@ def test_the_signature_is_checked_as_a_receiver_does(
 ):
     made = make_delivery(endpoint=endpoint)
     at = timezone.now()
-    key = read_secret(decrypt(endpoint.secret))
-    signature = sign(
+    key = decode_signing_secret(decrypt(endpoint.secret))
+    signature = sign_webhook_message(
         [key], made.event.message_id, int(at.timestamp()), made.event.body.encode()
     )
     make_attempted_delivery(made, code=200, started_at=at, signature=signature)
     for _ in range(rotations):
-        rotate_secret(endpoint=endpoint, actor=ACTOR)
+        rotate_signing_secret(endpoint=endpoint, actor=ACTOR)
 
     found = alice_web.get(page_of(made)).context["verification"]
 

@@ -8,27 +8,35 @@ import time
 import pytest
 
 from accounts.webhooks.catalogue import EVENT_TYPES
-from accounts.webhooks.examples import build_example
-from accounts.webhooks.signing import make_secret, read_secret, sign
-from accounts.webhooks.web.docs import LANGUAGES, read_snippet
+from accounts.webhooks.examples import build_example_event
+from accounts.webhooks.signing import (
+    decode_signing_secret,
+    generate_signing_secret,
+    sign_webhook_message,
+)
+from accounts.webhooks.web.docs import LANGUAGES, read_verification_snippet
 from portal.highlighting import format_json, highlight_json
 
 BODY = '{"event_type":"labtest.order.updated","data":"é"}'.encode()
-SECRET = make_secret()
+SECRET = generate_signing_secret()
 FAULTS = ["signed", "two secrets", "another secret", "another body", "too old"]
 
 
 def message(fault):
     """Headers and body of a message, with this fault if it is one."""
     stamp = int(time.time()) - (301 if fault == "too old" else 0)
-    key = read_secret(SECRET)
+    key = decode_signing_secret(SECRET)
     if fault == "another secret":
-        key = read_secret(make_secret())
-    keys = [read_secret(make_secret()), key] if fault == "two secrets" else [key]
+        key = decode_signing_secret(generate_signing_secret())
+    keys = (
+        [decode_signing_secret(generate_signing_secret()), key]
+        if fault == "two secrets"
+        else [key]
+    )
     headers = {
         "webhook-id": "msg_1",
         "webhook-timestamp": str(stamp),
-        "webhook-signature": sign(keys, "msg_1", stamp, BODY),
+        "webhook-signature": sign_webhook_message(keys, "msg_1", stamp, BODY),
     }
     return headers, BODY + b" " if fault == "another body" else BODY
 
@@ -57,7 +65,7 @@ def test_a_type_has_its_example_and_schema(client):
 
     shown = page.content.decode()
     assert kind.when in shown
-    assert highlight_json(format_json(build_example(kind.name))) in shown
+    assert highlight_json(format_json(build_example_event(kind.name))) in shown
     assert highlight_json(format_json(kind.schema)) in shown
 
 
@@ -70,7 +78,7 @@ def test_the_page_of_receiving_holds_every_snippet_and_the_ladder(client):
 
     assert len(LANGUAGES) == 6
     for slug, _name, code in page.context["snippets"]:
-        assert code == read_snippet(slug)
+        assert code == read_verification_snippet(slug)
         assert f'id="{slug}"' in page.content.decode()
     waits = ["5 s", "5 min", "30 min", "2 h", "5 h", "10 h", "10 h"]
     assert page.context["waits"] == waits
@@ -85,7 +93,7 @@ def test_the_pages_keep_the_strict_policy(client):
 @pytest.mark.parametrize("fault", FAULTS)
 def test_the_python_snippet_takes_what_is_signed_and_nothing_else(fault):
     snippet = {}
-    exec(read_snippet("python"), snippet)  # noqa: S102 - our own words
+    exec(read_verification_snippet("python"), snippet)  # noqa: S102 - our own words
     headers, body = message(fault)
 
     if fault in {"signed", "two secrets"}:
@@ -97,7 +105,7 @@ def test_the_python_snippet_takes_what_is_signed_and_nothing_else(fault):
 
 @pytest.mark.skipif(not shutil.which("node"), reason="node is not on the path")
 def test_the_javascript_snippet_takes_what_is_signed_and_nothing_else(tmp_path):
-    (tmp_path / "verify.mjs").write_text(read_snippet("javascript"))
+    (tmp_path / "verify.mjs").write_text(read_verification_snippet("javascript"))
     (tmp_path / "run.mjs").write_text(
         """import { verify } from "./verify.mjs";
 const said = JSON.parse(process.argv[2]).map(([secret, headers, body]) => {

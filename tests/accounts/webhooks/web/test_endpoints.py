@@ -8,7 +8,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from accounts.webhooks.models import Endpoint
-from accounts.webhooks.operations.endpoints import read_headers, set_headers
+from accounts.webhooks.operations.endpoints import (
+    read_custom_headers,
+    replace_custom_headers,
+)
 from portal.lib.encryption import decrypt
 from tests.accounts.webhooks.web.test_deliveries import LIST, page
 from tests.audit import audited
@@ -137,7 +140,7 @@ def test_an_edit_keeps_what_the_page_does_not_offer(alice_web, alice_tenant):
 
 
 def test_a_header_that_is_withheld_stays_as_it_is(alice_web, endpoint):
-    set_headers(
+    replace_custom_headers(
         endpoint=endpoint,
         actor=ACTOR,
         headers={"Authorization": "Bearer s3cret", "X-Team": "one"},
@@ -151,7 +154,7 @@ def test_a_header_that_is_withheld_stays_as_it_is(alice_web, endpoint):
     )
 
     endpoint.refresh_from_db()
-    assert read_headers(endpoint) == {
+    assert read_custom_headers(endpoint) == {
         "Authorization": "Bearer s3cret",
         "X-Team": "two",
     }

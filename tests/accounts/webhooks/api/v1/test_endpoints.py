@@ -6,8 +6,8 @@ import pytest
 
 from accounts.models import AuditEntry
 from accounts.webhooks.models import Delivery, Endpoint
-from accounts.webhooks.operations.endpoints import read_headers
-from accounts.webhooks.signing import make_secret
+from accounts.webhooks.operations.endpoints import read_custom_headers
+from accounts.webhooks.signing import generate_signing_secret
 from portal.lib.encryption import decrypt
 from tests.clients import ManagementClient, error_lines
 from tests.contract.document import check_answer
@@ -40,7 +40,7 @@ def live(tenant):
 
 
 def test_making_one_answers_it_as_published(api, base, alice_tenant):
-    secret = make_secret()
+    secret = generate_signing_secret()
 
     reply = api.post(
         base,
@@ -244,7 +244,7 @@ def test_headers_are_replaced_whole_and_passwords_withheld(api, base, alice_tena
         "headers": {"X-Stage": "beta"},
         "sensitive": ["Authorization", "X-Api-Key"],
     }
-    assert read_headers(live(alice_tenant).get()) == headers
+    assert read_custom_headers(live(alice_tenant).get()) == headers
 
 
 @pytest.mark.parametrize(
@@ -263,7 +263,7 @@ def test_refused_headers_change_nothing(api, base, alice_tenant, body, status):
     reply = api.put(f"{base}/{endpoint.uuid}/headers", body)
 
     assert reply.status_code == status
-    assert read_headers(live(alice_tenant).get()) == {}
+    assert read_custom_headers(live(alice_tenant).get()) == {}
 
 
 def test_the_secret_is_read_and_the_audit_says_by_whom(api, base, alice_tenant):
@@ -280,7 +280,7 @@ def test_the_secret_is_read_and_the_audit_says_by_whom(api, base, alice_tenant):
 def test_a_rotation_makes_a_secret_or_takes_one(api, base, alice_tenant):
     endpoint = make_endpoint(tenant=alice_tenant)
     path = f"{base}/{endpoint.uuid}/secret/rotate"
-    given = make_secret()
+    given = generate_signing_secret()
 
     made = api.post(path)
     second = live(alice_tenant).get()

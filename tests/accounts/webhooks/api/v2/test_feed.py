@@ -163,12 +163,12 @@ def test_a_page_with_events_is_in_the_audit_and_an_empty_one_is_not(
 def test_a_page_takes_two_queries_for_one_and_for_many(alice_tenant):
     make_event(tenant=alice_tenant)
     with count_statements() as for_one:
-        feed.list_feed(tenant=alice_tenant, after=0, limit=10)
+        feed.list_event_feed(tenant=alice_tenant, after=0, limit=10)
     for _ in range(9):
         make_event(tenant=alice_tenant)
 
     with count_statements() as for_many:
-        page = feed.list_feed(tenant=alice_tenant, after=0, limit=10)
+        page = feed.list_event_feed(tenant=alice_tenant, after=0, limit=10)
 
     assert len(page.events) == 10
     assert len(for_one) == len(for_many) == 2
@@ -237,9 +237,9 @@ def test_a_writer_between_the_two_looks_of_the_feed_is_not_passed_over(
     # The feed's alone: the writer reads rows too.
     monkeypatch.setattr(feed, "rows", SimpleNamespace(fetch_rows=fetch_then_write))
 
-    page = feed.list_feed(tenant=alice_tenant, after=0, limit=10)
+    page = feed.list_event_feed(tenant=alice_tenant, after=0, limit=10)
     slow.end()
-    rest = feed.list_feed(tenant=alice_tenant, after=page.position, limit=10)
+    rest = feed.list_event_feed(tenant=alice_tenant, after=page.position, limit=10)
 
     seen = [event.message_id for event in (*page.events, *rest.events)]
     stored = Event.objects.for_tenant(alice_tenant).order_by("pk")
