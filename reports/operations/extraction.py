@@ -40,12 +40,12 @@ from reports.parser import (
     RefusalCode,
     RefusedFile,
     UnreadableReport,
-    inspect_file,
+    check_file_can_be_opened,
     parse_report,
 )
-from reports.parser.boxes import BoxReading, read_box
+from reports.parser.boxes import BoxReading, read_text_in_box
 from reports.parser.report import FailureReason, Place
-from reports.parser.showing import render_page_jpeg, shrink_picture
+from reports.parser.showing import render_page_thumbnail, render_report_page_jpeg
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -431,7 +431,9 @@ def _handle_request(request: dict[str, Any]) -> dict[str, object]:
         return {"pictures": [_draw(paths, number) for number in request["draw"]]}
     if "box" in request:
         box = parse_typed(Place, request["box"])
-        return {"reading": read_box([Path(path) for path in request["paths"]], box)}
+        return {
+            "reading": read_text_in_box([Path(path) for path in request["paths"]], box)
+        }
     if "parse" in request:
         paths = [Path(path) for path in request["parse"]]
         threads = request.get("threads", 1)
@@ -439,7 +441,7 @@ def _handle_request(request: dict[str, Any]) -> dict[str, object]:
             "report": parse_report(paths, threads=threads, on_page=_report_page_done)
         }
     opened = [
-        inspect_file(Path(path), declared=declared)
+        check_file_can_be_opened(Path(path), declared=declared)
         for path, declared in request["inspect"]
     ]
     return {"opened": [(file.kind, file.pages) for file in opened]}
@@ -449,8 +451,8 @@ def _draw(paths: list[Path], number: int) -> list[str] | None:
     """A page as a picture and a small one; another may be drawn where this can't."""
     _report_page_done()
     try:
-        full = render_page_jpeg(paths, number)
-        pictures = [full, shrink_picture(full)]
+        full = render_report_page_jpeg(paths, number)
+        pictures = [full, render_page_thumbnail(full)]
     except Exception:  # noqa: BLE001 - as of _answer; it may quote
         return None
     return [base64.b64encode(picture).decode() for picture in pictures]

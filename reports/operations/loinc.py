@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
-from reports.parser.loinc import ReleaseFault, ReleaseRefused, write_release
+from reports.parser.loinc import ReleaseFault, ReleaseRefused, import_loinc_release
 
 _SENTENCES = {
     ReleaseFault.FOREIGN: gettext_lazy(
@@ -31,7 +31,7 @@ def import_loinc(*, source: Path) -> int:
     Ours; the LOINC licence lets a product hold the table, not hand it out changed.
     """
     try:
-        return write_release(source, loinc_folder())
+        return import_loinc_release(source, loinc_folder())
     except ReleaseRefused as refusal:
         sentence = str(_SENTENCES[refusal.fault])
         if refusal.fault is ReleaseFault.DAMAGED and refusal.line:

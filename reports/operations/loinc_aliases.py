@@ -21,9 +21,9 @@ from reports.operations.extraction import parse_typed
 from reports.operations.review_checks import recheck_results, to_parsed_result
 from reports.operations.review_saving import lock_review_rows
 from reports.operations.reviews import record_review_change
-from reports.parser.loinc import search_loinc
-from reports.parser.loinc.catalogue import name_key
-from reports.parser.loinc.search import is_contradicted
+from reports.parser.loinc import search_loinc_codes
+from reports.parser.loinc.catalogue import build_name_key
+from reports.parser.loinc.search import is_loinc_hit_contradicted
 from reports.parser.report import LoincMatch, LoincMatchStatus, LoincReason
 from reports.states import ALIAS_MOVES, AliasStatus
 
@@ -49,7 +49,7 @@ def propose_alias(*, tenant: Tenant, actor: Actor, ref: RowRef) -> LoincAlias:
     desk = lock_review_rows(tenant=tenant, actor=actor, review_id=ref.review_id)
     result = to_parsed_result(desk.find(ref))
     lab = desk.metadata.lab_name or ""
-    if not name_key(lab):
+    if not build_name_key(lab):
         raise DomainError("alias_needs_lab", _("The report names no lab."))
     if not result.loinc_matches:
         raise DomainError("alias_needs_code", _("Choose a LOINC code first."))
@@ -133,7 +133,7 @@ def apply_aliases(*, tenant: Tenant, report: ParsedReport) -> ParsedReport:
     run again where a code changed. One query, none where the lab is not named. Source:
     Ours (workflow D1).
     """
-    lab_key = name_key(report.metadata.lab_name or "")
+    lab_key = build_name_key(report.metadata.lab_name or "")
     if not lab_key:
         return report
     live = LoincAlias.objects.for_tenant(tenant).filter(
@@ -153,11 +153,11 @@ def apply_aliases(*, tenant: Tenant, report: ParsedReport) -> ParsedReport:
 def _aliased(result: ParsedResult, alias: LoincAlias | None) -> ParsedResult:
     if alias is None:
         return result
-    hits = search_loinc(
+    hits = search_loinc_codes(
         alias.loinc_code, unit=result.units, specimen=result.sample_type
     )
     hit = next((hit for hit in hits if hit.loinc_code == alias.loinc_code), None)
-    doubtful = hit is not None and is_contradicted(hit)
+    doubtful = hit is not None and is_loinc_hit_contradicted(hit)
     remembered: dict[str, Any] = alias.match
     told: LoincMatch = parse_typed(LoincMatch, remembered)
     match = replace(
@@ -181,7 +181,7 @@ def _aliased(result: ParsedResult, alias: LoincAlias | None) -> ParsedResult:
 def _keys(lab: str, result: ParsedResult) -> tuple[str, str, str]:
     """What an alias is found by: lab, name and unit, each blind to its spelling."""
     units = result.ucum or (result.units or "").strip().casefold()
-    return name_key(lab), name_key(result.test_name), units
+    return build_name_key(lab), build_name_key(result.test_name), units
 
 
 def _lock(tenant: Tenant, alias_id: int) -> LoincAlias:

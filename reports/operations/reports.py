@@ -48,10 +48,10 @@ from reports.parser import (
     RefusalCode,
     RefusedFile,
     UnreadableReport,
-    recognize_file,
-    widen_matches,
+    add_loinc_table_candidates,
+    detect_file_type_without_opening,
 )
-from reports.parser.checks import check_dates_against
+from reports.parser.checks import check_dates_not_after
 from reports.parser.report import FailureReason
 from reports.payloads import build_parsing_job_payload
 from reports.queries import report_files
@@ -255,7 +255,7 @@ def finish_parsing(
     transition_not_allowed. Source: Contract 7.2, 7.3; the bound is Ours.
     """
     today = timezone.now().date()
-    late = check_dates_against(report.metadata, today=today)
+    late = check_dates_not_after(report.metadata, today=today)
     report = dataclasses.replace(report, notes=(*report.notes, *late))
     rows = build_result_rows(report)
     for row in rows:
@@ -391,7 +391,9 @@ def _detect_file_kinds(
             ReportFile(
                 position=position,
                 stored_as=new.name,
-                content_type=recognize_file(new.path, declared=part.content_type),
+                content_type=detect_file_type_without_opening(
+                    new.path, declared=part.content_type
+                ),
                 size=len(part.content),
                 sha256=hashlib.sha256(part.content).hexdigest(),
             )
@@ -474,7 +476,7 @@ def parse_files(job: ParsingJob) -> ParsedReport:
     """Parse a job's upload. Raises: UnreadableReport; storage_unavailable (503)."""
     with open_local_copies(report_files(job)) as paths:
         report = extract_report(*paths)
-    report = widen_matches(report, release=loinc_folder())
+    report = add_loinc_table_candidates(report, release=loinc_folder())
     return apply_aliases(tenant=job.tenant, report=report)
 
 

@@ -22,7 +22,7 @@ from reports.operations.reports import parse_files
 from reports.operations.review_saving import to_stored_values
 from reports.operations.reviews import build_initial_rows
 from reports.parser import UnreadableReport
-from reports.parser.loinc.catalogue import name_key
+from reports.parser.loinc.catalogue import build_name_key
 from reports.parser.report import FailureReason
 from reports.queries import (
     RowDiff,
@@ -185,7 +185,7 @@ def _code(values: dict[str, Any]) -> str:
 
 
 def _name(values: dict[str, Any]) -> str:
-    return name_key(values["test_name"])
+    return build_name_key(values["test_name"])
 
 
 def _name_and_value(values: dict[str, Any]) -> tuple[str, str]:

@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING, Any
 from portal.lib.units import normalise_units, read_units
 from reports.operations.extraction import parse_typed
 from reports.operations.parsed_rows import build_note_rows
-from reports.parser.checks import check_report, choose_likely_unit, find_likely_entry
-from reports.parser.fields import unit_in_range
-from reports.parser.interpretation import interpret
-from reports.parser.loinc import match_loinc
-from reports.parser.ranges import Bounds, read_bounds
+from reports.parser.checks import (
+    choose_likely_unit,
+    find_likely_catalogue_entry,
+    run_report_checks,
+)
+from reports.parser.fields import find_unit_in_range
+from reports.parser.interpretation import interpret_result_against_range
+from reports.parser.loinc import rank_loinc_matches
+from reports.parser.ranges import Bounds, parse_range_bounds
 from reports.parser.report import (
     Confidence,
     Interpretation,
@@ -31,7 +35,11 @@ from reports.parser.report import (
     RowState,
     SampleType,
 )
-from reports.parser.values import has_decimal_commas, infer_type, read_number
+from reports.parser.values import (
+    has_decimal_commas,
+    infer_value_type,
+    parse_printed_number,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,7 +104,7 @@ def parse_row_text(
     matches, status = before.loinc_matches, before.loinc_match_status
     kind = before.measurement_kind
     if any(getattr(text, name) != getattr(before, name) for name in named):
-        verdict = match_loinc(
+        verdict = rank_loinc_matches(
             name=text.test_name,
             units=text.units,
             value=text.value,
@@ -106,7 +114,7 @@ def parse_row_text(
         matches, status = verdict.matches, verdict.status
         kind = verdict.measurement_kind
     bounds = _bounds(text, before, metadata, decimal_comma=decimal_comma)
-    judged = interpret(
+    judged = interpret_result_against_range(
         value=text.value,
         bounds=bounds,
         has_range=text.reference_range is not None,
@@ -114,16 +122,16 @@ def parse_row_text(
         decimal_comma=decimal_comma,
     )
     readings = read_units(text.units) if text.units else ()
-    number = read_number(text.value, decimal_comma=decimal_comma)
+    number = parse_printed_number(text.value, decimal_comma=decimal_comma)
     ucum = readings[0] if readings else None
     if len(readings) > 1 and number is not None:
-        entry = find_likely_entry(matches, status)
+        entry = find_likely_catalogue_entry(matches, status)
         ucum = choose_likely_unit(readings, entry=entry, number=number)
     return replace(
         before,
         test_name=text.test_name,
         value=text.value,
-        type=infer_type(text.value),
+        type=infer_value_type(text.value),
         units=text.units,
         min_reference_range=bounds.low,
         max_reference_range=bounds.high,
@@ -157,7 +165,7 @@ def check_rows(
     Excluded rows take no part. Rows are named by position in the review.
     """
     kept = [row for row in rows if row.is_included]
-    found = check_report(
+    found = run_report_checks(
         metadata=Metadata(),
         by_page={},
         results=[_checked(row) for row in kept],
@@ -177,7 +185,7 @@ def recheck_results(report: ParsedReport) -> tuple[Note, ...]:
     What was said of its header stays.
     """
     texts = [f"{one.value} {one.reference_range or ''}" for one in report.results]
-    found = check_report(
+    found = run_report_checks(
         metadata=Metadata(),
         by_page={},
         results=report.results,
@@ -254,7 +262,7 @@ def _places(note: dict[str, object]) -> list[int]:
 def _bounds(
     text: RowText, before: ParsedResult, metadata: Metadata, *, decimal_comma: bool
 ) -> Bounds:
-    read = read_bounds(
+    read = parse_range_bounds(
         text.reference_range or "",
         sex=metadata.gender,
         age=_age(metadata),
@@ -265,7 +273,7 @@ def _bounds(
         return replace(
             read, low=before.min_reference_range, high=before.max_reference_range
         )
-    own = unit_in_range(text.reference_range or "")
+    own = find_unit_in_range(text.reference_range or "")
     scales = [normalise_units(unit) for unit in (own, text.units) if unit]
     if len(scales) == 2 and all(scales) and scales[0] != scales[1]:
         return Bounds()

@@ -24,7 +24,7 @@ from reports.operations.review_saving import (
     save_rows,
 )
 from reports.operations.reviews import InitialRow, open_review
-from reports.parser.loinc.catalogue import name_key
+from reports.parser.loinc.catalogue import build_name_key
 from reports.parser.report import ParsedResult
 from reports.queries import list_row_versions, review_rows
 from reports.states import ReviewKind, RowDecision
@@ -219,7 +219,7 @@ def _comparable_values(row: ReviewRow) -> tuple[object, ...]:
 def _test(row: ReviewRow) -> str:
     matches = row.values["loinc_matches"]
     code = str(matches[0]["loinc_code"]) if matches else ""
-    return code or name_key(row.values["test_name"])
+    return code or build_name_key(row.values["test_name"])
 
 
 def _number(text: str) -> float | str:

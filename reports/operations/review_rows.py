@@ -31,7 +31,7 @@ from reports.operations.review_saving import (
     validate_row_text,
 )
 from reports.operations.reviews import validate_reason
-from reports.parser.loinc import search_loinc
+from reports.parser.loinc import search_loinc_codes
 from reports.parser.report import LoincMatch, LoincMatchStatus, ParsedResult, Place
 from reports.states import RowDecision, RowPart
 
@@ -228,7 +228,7 @@ def _match(result: ParsedResult, code: str) -> LoincMatch:
     for match in result.loinc_matches:
         if match.loinc_code == code:
             return match
-    hits = search_loinc(
+    hits = search_loinc_codes(
         code, unit=result.units, specimen=result.sample_type, release=loinc_folder()
     )
     for hit in hits:

@@ -14,7 +14,7 @@ from django.db.models import F
 
 from portal.lib.registry import MarkerReading
 from reports.models import ReportResult
-from reports.parser.values import has_decimal_commas, read_number
+from reports.parser.values import has_decimal_commas, parse_printed_number
 from reports.states import ParsingJobStatus
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _reading(row: ReportResult, *, decimal_comma: bool) -> MarkerReading | None:
         loinc=best["loinc_code"],
         type=row.type or "",
         text=row.value,
-        value=read_number(row.value, decimal_comma=decimal_comma),
+        value=parse_printed_number(row.value, decimal_comma=decimal_comma),
         unit=row.units or "",
         reference_range=row.reference_range or "",
         low=row.min_reference_range,

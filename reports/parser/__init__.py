@@ -1,7 +1,7 @@
 """The lab report parser, a library without Django.
 
-`parse_report` turns a file into values of report.py; `recognize_file` and
-`inspect_file` are the looks at an upload. What a stage does stands in its own module.
+`parse_report` turns a file into values of report.py. `detect_file_type_without_opening`
+and `check_file_can_be_opened` check an upload. Each stage has its own module.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from .intake import (
     OpenedFile,
     RefusalCode,
     RefusedFile,
-    inspect_file,
-    recognize_file,
+    check_file_can_be_opened,
+    detect_file_type_without_opening,
 )
-from .parsing import MAX_PAGES, parse_report, read_report
+from .parsing import MAX_PAGES, parse_report, parse_report_pages
 from .report import ParsedReport, ParsedResult, UnreadableReport
-from .widening import widen_matches
+from .widening import add_loinc_table_candidates
 
 __all__ = [
     "MAX_PAGES",
@@ -29,9 +29,9 @@ __all__ = [
     "RefusalCode",
     "RefusedFile",
     "UnreadableReport",
-    "inspect_file",
+    "add_loinc_table_candidates",
+    "check_file_can_be_opened",
+    "detect_file_type_without_opening",
     "parse_report",
-    "read_report",
-    "recognize_file",
-    "widen_matches",
+    "parse_report_pages",
 ]

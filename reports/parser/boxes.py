@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .documents import NoPictureReader, read_words_in_box
-from .fields import split_value, text_of
-from .intake import FileKind, detect_file_kind
-from .lines import Line, group_into_lines
+from .fields import join_word_texts, split_value_cell
+from .intake import FileKind, detect_file_kind_by_signature
+from .lines import Line, group_words_into_lines
 from .pages import Page, Word
 from .report import Place
-from .results import is_known_test
-from .rows import Row, find_rows
-from .text_layer import read_page
-from .values import is_value
+from .results import is_known_test_row
+from .rows import Row, find_result_rows
+from .text_layer import read_pdf_page
+from .values import is_result_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class BoxReading:
     from_picture: bool = False
 
 
-def read_box(paths: Sequence[Path], place: Place) -> BoxReading:
+def read_text_in_box(paths: Sequence[Path], place: Place) -> BoxReading:
     """Read a box on a page of one PDF, or of several pictures of pages in order.
 
     Raises: RefusedFile, NoPictureReader, pdfium's own error. Source: Ours (workflow
@@ -58,15 +58,15 @@ def read_box(paths: Sequence[Path], place: Place) -> BoxReading:
                 raise
             return BoxReading("")
         page, inside = shown, list(shown.words)
-    lines = group_into_lines(inside, page=place.page, drawn=from_picture)
+    lines = group_words_into_lines(inside, page=place.page, drawn=from_picture)
     return _reading(page, lines, from_picture=from_picture)
 
 
 def _own_text(paths: Sequence[Path], place: Place) -> Page | None:
     """The page's text layer; None where it has none that means anything."""
-    if detect_file_kind(paths[0]) is not FileKind.PDF:
+    if detect_file_kind_by_signature(paths[0]) is not FileKind.PDF:
         return None
-    page = read_page(paths[0], place.page)
+    page = read_pdf_page(paths[0], place.page)
     return page if page.legible and not page.pictured else None
 
 
@@ -86,18 +86,20 @@ def _reading(page: Page, lines: Sequence[Line], *, from_picture: bool) -> BoxRea
     words = [word for line in lines for word in line.words]
     text = " ".join(line.text for line in lines)
     sure = min((word.sure for word in words), default=1.0)
-    rows = find_rows([page], [lines], is_known=is_known_test)
+    rows = find_result_rows([page], [lines], is_known=is_known_test_row)
     if len(rows) == 1:
         return _of_row(rows[0], text, sure, from_picture=from_picture)
-    first = next((n for n, word in enumerate(words) if is_value(word.text)), None)
+    first = next(
+        (n for n, word in enumerate(words) if is_result_value(word.text)), None
+    )
     if first is None:
         return BoxReading(
             text, test_name=text or None, sure=sure, from_picture=from_picture
         )
-    value, units, flag, spread = split_value(text_of(words[first:]))
+    value, units, flag, spread = split_value_cell(join_word_texts(words[first:]))
     return BoxReading(
         text,
-        test_name=text_of(words[:first]) or None,
+        test_name=join_word_texts(words[:first]) or None,
         value=value,
         units=units,
         reference_range=spread,

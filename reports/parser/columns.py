@@ -14,12 +14,12 @@ from itertools import pairwise
 from portal.lib.units import looks_like_units
 
 from .dates import is_date_title
-from .lines import Cell, Line, split_cells
+from .lines import Cell, Line, split_words_into_cells
 from .pages import Word
-from .ranges import is_plain_range
-from .roles import Role, is_name_title, is_title, role_of
+from .ranges import is_plain_numeric_range
+from .roles import Role, find_column_role, is_column_title, is_name_column_title
 from .table_titles import Title
-from .values import is_flag, is_worded_value
+from .values import is_out_of_range_flag, is_worded_value
 
 # Of rows that have a cell for each title, to tell columns by their order.
 _LEAST_WHOLE = 3
@@ -92,7 +92,7 @@ class Strip:
         return bool(same) and same[-1] < own - 1
 
 
-def split_strips(titles: Sequence[Title]) -> list[list[Title]]:
+def split_titles_by_table(titles: Sequence[Title]) -> list[list[Title]]:
     """Split titles into tables side by side; a second name title starts one.
 
     So does a title of no usual words before a second title of values, as 'Chemical |
@@ -103,7 +103,7 @@ def split_strips(titles: Sequence[Title]) -> list[list[Title]]:
         seen = {t.role for t in strips[-1]}
         starts = title.role is Role.NAME and seen >= {Role.NAME, Role.VALUE}
         after = titles[n + 1].role if n + 1 < len(titles) else None
-        strange = title.role is Role.OTHER and role_of(title.text) is None
+        strange = title.role is Role.OTHER and find_column_role(title.text) is None
         if strange and after is Role.VALUE and seen >= {Role.NAME, Role.VALUE}:
             starts = not is_date_title(titles[n + 1].text)
             title = replace(title, role=Role.NAME)
@@ -113,19 +113,21 @@ def split_strips(titles: Sequence[Title]) -> list[list[Title]]:
     return strips
 
 
-def find_titles_beside(above: Sequence[Title], titles: Sequence[Title]) -> list[Title]:
-    """Titles of tables that go on beside one whose own titles stand lower."""
+def find_titles_of_adjacent_table(
+    above: Sequence[Title], titles: Sequence[Title]
+) -> list[Title]:
+    """Return the titles of a table beside one whose own titles are lower."""
     left, right = min(t.x0 for t in titles), max(t.x1 for t in titles)
     return [
         title
-        for group in (split_strips(above) if above else ())
+        for group in (split_titles_by_table(above) if above else ())
         if {Role.NAME, Role.VALUE} <= {t.role for t in group}
         and (group[0].x0 > right or max(t.x1 for t in group) < left)
         for title in group
     ]
 
 
-def build_strips(
+def split_page_into_tables(
     titles: Sequence[Title], lines: Sequence[Line], *, width: float
 ) -> list[Strip]:
     """Split the page into tables, and the tables into columns.
@@ -133,7 +135,7 @@ def build_strips(
     A cut goes where the fewest cells of the lines below are crossed, as near as may
     be to the gap between the two titles.
     """
-    groups = split_strips(titles)
+    groups = split_titles_by_table(titles)
     left = 0.0
     strips = []
     rows = _spans(lines)
@@ -154,7 +156,7 @@ def _build_columns(
     right: float,
 ) -> tuple[Column, ...]:
     titles = _merge(titles)
-    named = any(t.role is Role.NAME and is_name_title(t.text) for t in titles)
+    named = any(t.role is Role.NAME and is_name_column_title(t.text) for t in titles)
     if not named and titles[0].role not in (Role.NAME, Role.OTHER, Role.FLAG):
         start = Title(Role.NAME, "", left, left + 1)
         titles = [start, *titles]
@@ -213,7 +215,7 @@ def _merge(titles: list[Title]) -> list[Title]:
     for title in titles:
         last = merged[-1] if merged else None
         apart = title.x0 - last.x1 if last else 0.0
-        parted = last is not None and is_title(f"{last.text} {title.text}")
+        parted = last is not None and is_column_title(f"{last.text} {title.text}")
         if last and last.role is title.role and apart < (24 if parted else 6):
             text = f"{last.text} {title.text}"
             merged[-1] = replace(last, text=text, x1=title.x1)
@@ -226,7 +228,7 @@ def _spans(lines: Sequence[Line]) -> list[list[tuple[float, float]]]:
     """Where cells of the lines that look tabular begin and end, line by line."""
     spans = []
     for line in lines:
-        cells = split_cells(line.words, gap=line.tight)
+        cells = split_words_into_cells(line.words, gap=line.tight)
         if len(cells) > 1:
             spans.append([(c.x0, c.x1) for c in cells if len(c.words) < 9])
     return spans
@@ -279,12 +281,12 @@ def split_line_by_column(line: Line, strip: Strip) -> list[list[Word]]:
     parts: list[list[Word]] = [[] for _ in strip.columns]
     last: Word | None = None
     home = 0
-    for cell in split_cells(line.words, gap=line.tight):
+    for cell in split_words_into_cells(line.words, gap=line.tight):
         first = _find_column(cell.words[0], strip.columns)
         spilling = strip.columns[first].role is Role.NAME
         end = _find_column(cell.words[-1], strip.columns)
         reaches = end != first and strip.columns[end].role is Role.RANGE
-        if reaches and is_plain_range(cell.text):
+        if reaches and is_plain_numeric_range(cell.text):
             # One range, though it begins left of its column.
             parts[end] += cell.words
             last, home = cell.words[-1], end
@@ -322,7 +324,7 @@ def _is_finding(cell: Cell) -> bool:
     if is_worded_value(cell.text):
         return True
     first = cell.words[0].text
-    if not first[:1].isalpha() or is_flag(first):
+    if not first[:1].isalpha() or is_out_of_range_flag(first):
         return False
     return all(
         b.x0 - a.x1 < _BLANK * b.size and not looks_like_units(b.text)

@@ -38,7 +38,7 @@ PARTS = tuple(TABLES)
 _LEFT_BY = {RowState.LOOK: 0.9, RowState.CONTRADICTION: 0.7}
 
 
-def collect_confidence(row: Row, matches: Sequence[LoincMatch]) -> Confidence:
+def get_uncalibrated_confidence(row: Row, matches: Sequence[LoincMatch]) -> Confidence:
     """Return the uncalibrated evidence for each part of a row, 0 to 1."""
     fields = row.fields
     text = min(_word_confidence(row.name), _word_confidence(fields.value_words))
@@ -63,7 +63,7 @@ def collect_confidence(row: Row, matches: Sequence[LoincMatch]) -> Confidence:
     )
 
 
-def calibrate_confidences(
+def calibrate_row_confidences(
     results: Sequence[ParsedResult],
     notes: Sequence[Note],
     tables: dict[str, Table] | None = None,
@@ -107,7 +107,7 @@ def _settle(
     )
 
 
-def calibrate_share(table: Table, evidence: float) -> float:
+def interpolate_calibration_table(table: Table, evidence: float) -> float:
     """Interpolate a calibration table at this evidence."""
     place = bisect_right([x for x, _ in table], evidence)
     if place == 0:
@@ -121,7 +121,7 @@ def calibrate_share(table: Table, evidence: float) -> float:
 
 
 def _claimed(table: Table, evidence: float | None) -> float | None:
-    return None if evidence is None else calibrate_share(table, evidence)
+    return None if evidence is None else interpolate_calibration_table(table, evidence)
 
 
 def _word_confidence(words: Sequence[Word]) -> float:

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from .dates import is_date_title, read_days
-from .fields import is_unit, split_value
-from .lines import Cell, Line, make_line, split_cells
+from .dates import is_date_title, parse_dates_in_same_order
+from .fields import is_unit, split_value_cell
+from .lines import Cell, Line, build_line_from_words, split_words_into_cells
 from .ranges import looks_like_range
-from .roles import Role, is_title, role_of
+from .roles import Role, find_column_role, is_column_title
 from .table_titles import Title
-from .titles import read_titles
+from .titles import read_column_titles
 from .values import is_numeric_value
 
 _LEAST_DATES = 2
@@ -25,24 +25,28 @@ _LONGEST_DATE = 3
 Titled = tuple[tuple[Title, ...], int]
 
 
-def read_dated_titles(lines: Sequence[Line]) -> Titled:
-    """Titles that are dates over others, as 'Date', 'Time' and 'Units' on lines each.
+def read_date_column_titles(lines: Sequence[Line]) -> Titled:
+    """Read dates printed over column titles, as 'Date', 'Time' and 'Units' in lines.
 
     Also how many lines they take; empty and 0 where no unit or range is titled.
     """
     dated, others = _split_dates(lines[0].cells)
     if len(dated) < _LEAST_DATES or len(others) > 1:
         return (), 0
-    if others and (others[0].x0 > dated[0].x0 or not is_title(others[0].text)):
+    if others and (others[0].x0 > dated[0].x0 or not is_column_title(others[0].text)):
         return (), 0
-    if others and role_of(others[0].text) is Role.VALUE:
+    if others and find_column_role(others[0].text) is Role.VALUE:
         # The dates are of earlier results: 'Result', '02-Mar-25', '19-Oct-24'.
         return (), 0
     for n, line in enumerate(lines[1:], start=2):
-        beside = [c for c in line.cells if role_of(c.text) in (Role.UNIT, Role.RANGE)]
+        beside = [
+            c for c in line.cells if find_column_role(c.text) in (Role.UNIT, Role.RANGE)
+        ]
         if beside:
             words = [word for cell in (*dated, *beside) for word in cell.words]
-            titles = read_titles([make_line(words, page=line.page, drawn=line.drawn)])
+            titles = read_column_titles(
+                [build_line_from_words(words, page=line.page, drawn=line.drawn)]
+            )
             if not titles:
                 break
             left = min(above.x0 for above in lines[:n])
@@ -50,14 +54,14 @@ def read_dated_titles(lines: Sequence[Line]) -> Titled:
     return (), 0
 
 
-def read_bare_dates(lines: Sequence[Line]) -> Titled:
-    """Dates alone over numbers, beside which units and ranges have no titles.
+def read_untitled_date_columns(lines: Sequence[Line]) -> Titled:
+    """Read dates alone over columns of numbers, where units and ranges have no titles.
 
     lines: that of the dates and some below it. Also how many lines they take; empty
     and 0 where fewer than two names have numbers under two of the dates.
     """
     first = lines[0]
-    dated, others = _split_dates(split_cells(first.words, gap=first.tight))
+    dated, others = _split_dates(split_words_into_cells(first.words, gap=first.tight))
     if len(dated) < _LEAST_DATES or len(others) > 1:
         return (), 0
     if others and others[0].x0 > dated[0].x0:
@@ -66,11 +70,13 @@ def read_bare_dates(lines: Sequence[Line]) -> Titled:
     rows = [
         cells
         for line in lines[1:]
-        if _is_dated_row(cells := split_cells(line.words, gap=line.tight), dated, reach)
+        if _is_dated_row(
+            cells := split_words_into_cells(line.words, gap=line.tight), dated, reach
+        )
     ]
     if len(rows) < _LEAST_ROWS:
         return (), 0
-    days = read_days([cell.text for cell in dated])
+    days = parse_dates_in_same_order([cell.text for cell in dated])
     latest = max(filter(None, days), default=None)
     titles = [
         Title(
@@ -111,7 +117,7 @@ def _is_dated_row(cells: Sequence[Cell], dated: Sequence[Cell], reach: float) ->
         middle = (day.x0 + day.x1) / 2
         under += any(
             abs((cell.x0 + cell.x1) / 2 - middle) < reach
-            and is_numeric_value(split_value(cell.text.lstrip("*"))[0])
+            and is_numeric_value(split_value_cell(cell.text.lstrip("*"))[0])
             for cell in cells[1:]
         )
     return under >= _LEAST_DATES

@@ -33,7 +33,7 @@ NUMBER_DATE = re.compile(
 )
 
 
-def read_date(text: str, *, month_first: bool | None = None) -> str | None:
+def parse_first_date(text: str, *, month_first: bool | None = None) -> str | None:
     """Return the first date as YYYY-MM-DD; None if the order is ambiguous."""
     if not any(sign.isdigit() for sign in text):
         return None
@@ -61,14 +61,17 @@ def read_date(text: str, *, month_first: bool | None = None) -> str | None:
     return None
 
 
-def read_days(texts: Sequence[str]) -> list[str | None]:
-    """Dates that stand in one row or column, all written in one order.
+def parse_dates_in_same_order(texts: Sequence[str]) -> list[str | None]:
+    """Parse dates of one row or column, all by one order of day, month and year.
 
     Of two orders the one counts that all can be read in, then the one in which they
     run one way, then the day first.
     """
     readings = [
-        [read_date(text, month_first=month_first) or _month_of(text) for text in texts]
+        [
+            parse_first_date(text, month_first=month_first) or _month_of(text)
+            for text in texts
+        ]
         for month_first in (False, True)
     ]
     return max(readings, key=lambda days: (sum(map(bool, days)), _is_monotonic(days)))
@@ -81,8 +84,12 @@ def is_date_title(text: str) -> bool:
 
 @lru_cache(maxsize=8192)
 def parse_sortable_date(text: str) -> str | None:
-    """A date to compare by; where the order is in doubt the day comes first."""
-    return read_date(text) or read_date(text, month_first=False) or _month_of(text)
+    """Return a date to compare by; the day comes first where the order is ambiguous."""
+    return (
+        parse_first_date(text)
+        or parse_first_date(text, month_first=False)
+        or _month_of(text)
+    )
 
 
 def _month_of(text: str) -> str | None:

@@ -13,10 +13,10 @@ from types import ModuleType
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
-from .intake import FileKind, RefusalCode, RefusedFile, detect_file_kind
+from .intake import FileKind, RefusalCode, RefusedFile, detect_file_kind_by_signature
 from .pages import Page
 from .report import FailureReason, Place, UnreadableReport
-from .text_layer import TooManyPages, read_pages
+from .text_layer import TooManyPages, read_pdf_pages
 
 OnPage = Callable[[], None]
 
@@ -28,7 +28,7 @@ class NoPictureReader(UnreadableReport):
         super().__init__(FailureReason.PROCESSING_ERROR)
 
 
-def read_document(
+def read_document_pages(
     paths: Sequence[Path],
     *,
     at_most: int,
@@ -42,9 +42,9 @@ def read_document(
     that is read, or a PDF among several files); NoPictureReader.
     """
     try:
-        kinds = [detect_file_kind(path) for path in paths]
+        kinds = [detect_file_kind_by_signature(path) for path in paths]
         if kinds == [FileKind.PDF]:
-            pages = read_pages(paths[0], at_most=at_most)
+            pages = read_pdf_pages(paths[0], at_most=at_most)
             return _with_pictures(pages, paths[0], threads, on_page)
         if FileKind.PDF in kinds:
             raise UnreadableReport(FailureReason.INVALID_INPUT)
@@ -67,14 +67,14 @@ def read_words_in_box(paths: Sequence[Path], place: Place) -> Page:
 
     Raises: NoPictureReader; RefusedFile; pdfium's own error.
     """
-    page: Page = _pictures().read_part(paths, place)
+    page: Page = _pictures().read_box_by_ocr(paths, place)
     return page
 
 
 def _read_pictures(
     paths: Sequence[Path], threads: int, on_page: OnPage | None
 ) -> tuple[Page, ...]:
-    pages: tuple[Page, ...] = _pictures().read_pictures(
+    pages: tuple[Page, ...] = _pictures().read_image_files(
         paths, threads=threads, on_page=on_page
     )
     return pages
@@ -91,7 +91,9 @@ def _with_pictures(
     if not numbers:
         return pages
     try:
-        shown = _pictures().read_shown(path, numbers, threads=threads, on_page=on_page)
+        shown = _pictures().read_pdf_pages_by_ocr(
+            path, numbers, threads=threads, on_page=on_page
+        )
     except NoPictureReader:
         if any(not (page.words and page.legible) for page in wanted):
             raise

@@ -15,20 +15,20 @@ from portal.lib.units import looks_like_units
 
 from .pages import Word
 from .ranges import (
-    is_expected_finding,
-    is_plain_range,
+    is_plain_numeric_range,
+    is_range_in_words,
     looks_like_range,
     strip_range_label,
 )
 from .values import (
     COMPARATOR,
     NUMBER,
-    is_blank,
-    is_flag,
+    is_not_reported,
     is_numeric_value,
-    is_value,
+    is_out_of_range_flag,
+    is_result_value,
     is_worded_value,
-    split_flag,
+    split_value_and_flag,
 )
 
 _GROUPED = r"\d{1,3}(?: \d{3})+(?!\d)"
@@ -116,12 +116,12 @@ class Fields:
     range_words: tuple[Word, ...] = ()
 
 
-def text_of(words: list[Word] | tuple[Word, ...]) -> str:
-    """The words as one text."""
+def join_word_texts(words: list[Word] | tuple[Word, ...]) -> str:
+    """Return the texts of the words, joined by blanks."""
     return " ".join([word[0] for word in words])
 
 
-def strip_note_mark(words: Sequence[Word]) -> list[Word]:
+def strip_footnote_mark(words: Sequence[Word]) -> list[Word]:
     """Return a value without the raised mark of a footnote after it."""
     for n, (word, mark) in enumerate(pairwise(words), start=1):
         raised = mark.size < 0.8 * word.size and mark.middle < word.middle
@@ -131,7 +131,7 @@ def strip_note_mark(words: Sequence[Word]) -> list[Word]:
     return list(words)
 
 
-def find_words_of(words: Sequence[Word], text: str | None) -> tuple[Word, ...]:
+def find_words_with_text(words: Sequence[Word], text: str | None) -> tuple[Word, ...]:
     """Return the fewest adjacent words with a text; all of them if none match."""
     wanted = (text or "").replace(" ", "")
     if not wanted:
@@ -144,17 +144,19 @@ def find_words_of(words: Sequence[Word], text: str | None) -> tuple[Word, ...]:
 
 
 @lru_cache(maxsize=8192)
-def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
+def split_value_cell(text: str) -> tuple[str, str | None, str | None, str | None]:
     """Split value, unit, flag and range of one cell: '13.5 g/dL H (13.0 - 17.0)'."""
     if match := _MARKED_AFTER.fullmatch(text):
-        value, units, _, spread = split_value(match["head"])
+        value, units, _, spread = split_value_cell(match["head"])
         if is_numeric_value(value):
             return value, units, match["mark"], spread
     if before := _MARK_GLUED.match(text):
-        value, units, _, spread = split_value(text[before.end() :])
+        value, units, _, spread = split_value_cell(text[before.end() :])
         return value, units, before[0], spread
-    if (match := _WITH_STATUS.search(text)) and not is_flag(match["status"]):
-        value, units, flag, spread = split_value(text[: match.start()])
+    if (match := _WITH_STATUS.search(text)) and not is_out_of_range_flag(
+        match["status"]
+    ):
+        value, units, flag, spread = split_value_cell(text[: match.start()])
         if units and is_numeric_value(value):
             return value, units, flag, spread
     if match := _WITH_EARLIER.fullmatch(text):
@@ -163,18 +165,18 @@ def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
     mark, _, rest = text.partition(" ")
     if mark.strip("*#»>↑↓") == "" and is_worded_value(rest):
         return rest, None, mark, None
-    if (is_flag(mark) or _MARK.fullmatch(mark)) and re.match(
+    if (is_out_of_range_flag(mark) or _MARK.fullmatch(mark)) and re.match(
         rf"{COMPARATOR}?\s*\d", rest
     ):
-        value, units, _, spread = split_value(rest)
+        value, units, _, spread = split_value_cell(rest)
         return value, units, mark.strip("()[] "), spread
-    value, flag = split_flag(text)
+    value, flag = split_value_and_flag(text)
     match = _WORDED_THEN_MARK.fullmatch(value)
     if match and is_worded_value(match["value"]):
         return match["value"], None, match["mark"], None
     if match := _PERCENT.fullmatch(value):
         return match[1], "%", flag, None
-    if is_value(value) or is_blank(value):
+    if is_result_value(value) or is_not_reported(value):
         return value, None, flag, None
     found_range = None
     head = value
@@ -182,10 +184,10 @@ def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
         return match["value"], match["unit"], flag, None
     if (match := _BRACKETED_TAIL.fullmatch(head)) and looks_like_range(match["tail"]):
         head, found_range = match["head"], strip_range_label(match["tail"])
-        head, flag = split_flag(head) if flag is None else (head, flag)
+        head, flag = split_value_and_flag(head) if flag is None else (head, flag)
         if match := _PERCENT.fullmatch(head):
             return match[1], "%", flag, found_range
-        if is_value(head):
+        if is_result_value(head):
             return head, None, flag, found_range
     match = _LEADING_NUMBER.fullmatch(head)
     if match is None and (spoken := _SPOKEN_NUMBER.fullmatch(head)):
@@ -202,66 +204,67 @@ def split_value(text: str) -> tuple[str, str | None, str | None, str | None]:
         glued = flag
         if glued is None and (m := re.fullmatch(r"(\S+?)\s*([(\[][HLA*]+[)\]])", unit)):
             unit, glued = m[1], m[2].strip("()[]")
-        if not is_unit(unit) or is_flag(unit):
+        if not is_unit(unit) or is_out_of_range_flag(unit):
             continue
         if not after:
             return number, unit, glued, found_range
-        if is_flag(after):
+        if is_out_of_range_flag(after):
             return number, unit, after.strip("()[] "), found_range
         if looks_like_range(after) and found_range is None:
-            spread, late = split_range_flag(after)
+            spread, late = split_range_and_flag(after)
             return number, unit, glued or late, spread
     if _STRANGE_UNIT.fullmatch(rest):
         return number, rest, flag, found_range
     first, _, after = rest.partition(" ")
-    if is_flag(first) and after:
+    if is_out_of_range_flag(first) and after:
         if is_unit(after):
             return number, after, first.strip("()[] "), found_range
         if looks_like_range(after):
             return number, None, first.strip("()[] "), after
     if looks_like_range(rest) and (
-        is_plain_range(rest) or (_DIGITS_FIRST.match(rest) and unit_in_range(rest))
+        is_plain_numeric_range(rest)
+        or (_DIGITS_FIRST.match(rest) and find_unit_in_range(rest))
     ):
         return number, None, flag, rest
     return value, None, flag, found_range
 
 
-def is_mark(text: str) -> bool:
-    """Whether a text is nothing but a laboratory's mark, by letters or by signs."""
-    return is_flag(text) or bool(_MARK.fullmatch(text.strip()))
+def is_laboratory_mark(text: str) -> bool:
+    """Return whether a text is only a lab's mark, in letters or in signs."""
+    return is_out_of_range_flag(text) or bool(_MARK.fullmatch(text.strip()))
 
 
 @lru_cache(maxsize=8192)
-def is_status(text: str) -> bool:
-    """Whether a text says in words how a value stands to its range."""
+def is_range_status_text(text: str) -> bool:
+    """Return whether a text says in words how a value compares to its range."""
     return bool(_STATUS.fullmatch(text.strip()))
 
 
 def is_unit(text: str) -> bool:
-    """Whether a text is a unit, or a note that some labs print in its place."""
+    """Return whether a text is a unit, or a note that some labs print in its place."""
     return looks_like_units(text) or bool(_NOTED_UNIT.fullmatch(text.strip()))
 
 
-def strip_status(text: str) -> str:
+def strip_status_words_from_name(text: str) -> str:
     """Return a name without trailing words that judge the value."""
     match = _WITH_STATUS.search(text)
     return text[: match.start()] if match and " " in match["status"] else text
 
 
-def unit_in_range(text: str) -> str | None:
+def find_unit_in_range(text: str) -> str | None:
     """Return the unit after the numbers or words of a range: '13.0 - 17.0 g/dL'."""
     match = _RANGE_THEN_UNIT.match(text.strip())
     if match is None:
         finding, _, unit = text.strip().rpartition(" ")
         per_field = unit.startswith("/") and is_unit(unit)
-        return unit if per_field and is_expected_finding(finding) else None
+        return unit if per_field and is_range_in_words(finding) else None
     unit = match["unit"].strip()
     if unit.count(")") > unit.count("("):
         unit = unit.rstrip(")")
     return unit if is_unit(unit) else None
 
 
-def split_second_value(text: str) -> tuple[str, str, str] | None:
+def split_value_in_two_units(text: str) -> tuple[str, str, str] | None:
     """Split a value given in two units, '5.9 % (41 mmol/mol)'."""
     match = _TWICE.fullmatch(text.strip())
     if match is None:
@@ -271,20 +274,22 @@ def split_second_value(text: str) -> tuple[str, str, str] | None:
     return match["first"].strip(), match["second"], match["unit"].strip()
 
 
-def classify_cells(cells: list[list[Word]]) -> Fields | None:
+def classify_value_cells(cells: list[list[Word]]) -> Fields | None:
     """Classify the cells right of a name by form; None if none is a value.
 
     The first cell that reads as a value is the value, a later one of that form a
     range or a number that is not wanted.
     """
     found = Fields()
-    if len(cells) > 1 and _STATUS.fullmatch(text_of(cells[0])):
-        value, unit, _, spread = split_value(" ".join(map(text_of, cells[1:3])))
+    if len(cells) > 1 and _STATUS.fullmatch(join_word_texts(cells[0])):
+        value, unit, _, spread = split_value_cell(
+            " ".join(map(join_word_texts, cells[1:3]))
+        )
         if unit and not spread and is_numeric_value(value):
             cells = cells[1:]
     for n, cell in enumerate(cells):
         words = tuple(cell) if found.value else _strip_status(cell)
-        text = text_of(words)
+        text = join_word_texts(words)
         if (
             not found.value
             and not found.range
@@ -293,30 +298,30 @@ def classify_cells(cells: list[list[Word]]) -> Fields | None:
             found = replace(found, range=text, range_words=words)
             continue
         if not found.value:
-            if is_flag(text) and not text[:1].isdigit():
+            if is_out_of_range_flag(text) and not text[:1].isdigit():
                 found = replace(found, flag=text.strip("()[] "))
                 continue
-            value, unit, flag, spread = split_value(text)
-            if is_blank(value):
+            value, unit, flag, spread = split_value_cell(text)
+            if is_not_reported(value):
                 return None
-            if not is_value(value):
+            if not is_result_value(value):
                 return None
             found = replace(
                 found,
                 value=value,
-                value_words=find_words_of(words, value),
+                value_words=find_words_with_text(words, value),
                 units=unit,
-                units_words=find_words_of(words, unit),
+                units_words=find_words_with_text(words, unit),
                 range=spread or found.range,
-                range_words=find_words_of(words, spread) or found.range_words,
+                range_words=find_words_with_text(words, spread) or found.range_words,
                 flag=flag or found.flag,
             )
             continue
         found = _take(found, text, words)
     if found.range and not found.units and is_numeric_value(found.value):
-        inside = unit_in_range(found.range)
+        inside = find_unit_in_range(found.range)
         if inside is not None:
-            words = find_words_of(found.range_words, inside)
+            words = find_words_with_text(found.range_words, inside)
             found = replace(found, units=inside, units_words=words)
     return found if found.value else None
 
@@ -325,14 +330,16 @@ def _is_span_before(text: str, after: list[list[Word]]) -> bool:
     """Return whether a cell is the range of the number after it."""
     if not _SPAN.fullmatch(text):
         return False
-    return any(_NUMERIC.fullmatch(split_value(text_of(cell))[0]) for cell in after)
+    return any(
+        _NUMERIC.fullmatch(split_value_cell(join_word_texts(cell))[0]) for cell in after
+    )
 
 
 def _strip_status(words: list[Word]) -> tuple[Word, ...]:
     """A value with its unit, without the words before it that say how it is."""
     for n in range(1, min(4, len(words) - 1)):
-        if _STATUS.fullmatch(text_of(words[:n])):
-            value, unit, _, spread = split_value(text_of(words[n:]))
+        if _STATUS.fullmatch(join_word_texts(words[:n])):
+            value, unit, _, spread = split_value_cell(join_word_texts(words[n:]))
             if unit and not spread and is_numeric_value(value):
                 return tuple(words[n:])
     return tuple(words)
@@ -345,22 +352,22 @@ def _take(found: Fields, text: str, words: tuple[Word, ...]) -> Fields:
         and is_numeric_value(found.value)
     ):
         return found
-    if found.flag is None and is_flag(text):
+    if found.flag is None and is_out_of_range_flag(text):
         return replace(found, flag=text.strip("()[] "))
-    if found.units is None and not is_plain_range(text) and is_unit(text):
+    if found.units is None and not is_plain_numeric_range(text) and is_unit(text):
         return replace(found, units=text, units_words=words)
-    if len(words) > 1 and found.flag is None and is_flag(words[0].text):
+    if len(words) > 1 and found.flag is None and is_out_of_range_flag(words[0].text):
         # 'H IU/L'
         found = replace(found, flag=words[0].text.strip("()[]"))
-        return _take(found, text_of(words[1:]), words[1:])
+        return _take(found, join_word_texts(words[1:]), words[1:])
     if found.range is None and looks_like_range(text):
-        inside, flag = split_range_flag(strip_range_label(text))
+        inside, flag = split_range_and_flag(strip_range_label(text))
         return replace(found, range=inside, range_words=words, flag=found.flag or flag)
     if found.range is None and found.units is None:
         for n in range(1, len(words)):
-            unit, rest = text_of(words[:n]), text_of(words[n:])
+            unit, rest = join_word_texts(words[:n]), join_word_texts(words[n:])
             if is_unit(unit) and looks_like_range(rest):
-                inside, flag = split_range_flag(rest)
+                inside, flag = split_range_and_flag(rest)
                 return replace(
                     found,
                     units=unit,
@@ -372,7 +379,7 @@ def _take(found: Fields, text: str, words: tuple[Word, ...]) -> Fields:
     labelled = _LABELLED.match(text)
     if (
         found.range is None
-        and is_expected_finding(text[labelled.end() :] if labelled else text)
+        and is_range_in_words(text[labelled.end() :] if labelled else text)
         and (labelled or is_worded_value(found.value))
     ):
         return replace(found, range=text, range_words=words)
@@ -381,12 +388,12 @@ def _take(found: Fields, text: str, words: tuple[Word, ...]) -> Fields:
     return found
 
 
-def split_range_flag(text: str) -> tuple[str, str | None]:
+def split_range_and_flag(text: str) -> tuple[str, str | None]:
     """Split '70 - 99 (H)' and 'High (70 - 99)' into the range and its flag."""
     if match := re.fullmatch(r"(?i)(high|low|h|l|\*+)\s*([(\[].*\d.*[)\]])", text):
         return match[2], match[1]
     mark, _, rest = text.partition(" ")
-    if mark.strip("*#!↑↓▲▼") in ("", "H", "L") and is_plain_range(rest):
+    if mark.strip("*#!↑↓▲▼") in ("", "H", "L") and is_plain_numeric_range(rest):
         return rest, mark
     if match := re.fullmatch(rf"(?i)(.*\d[)\]]?)\s+(?:[-–—]\s*)?({_LEVEL})", text):
         return match[1], match[2]

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 
 @lru_cache(maxsize=8192)
-def fold(text: str) -> str:
+def normalize_letters_and_digits(text: str) -> str:
     """Return lower-case letters and digits without accents, others as blanks."""
     plain = text.lower().replace("ß", "ss").replace("ı", "i").replace("ø", "o")
     if not plain.isascii():

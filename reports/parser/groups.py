@@ -51,7 +51,9 @@ class _Mark:
     is_age: bool = False
 
 
-def choose_range_part(text: str, *, sex: str | None, age: float | None) -> str | None:
+def choose_range_for_patient(
+    text: str, *, sex: str | None, age: float | None
+) -> str | None:
     """Return the part of a range for a patient; all of it if it has no parts.
 
     sex: "male" or "female"; age in years; None where the header does not tell. None

@@ -1,8 +1,7 @@
-"""Inspects an upload: is it a readable PDF, JPEG or PNG?
+"""Check that an upload is a readable PDF, JPEG or PNG.
 
-`recognize_file` reads its first and last bytes and is safe in a web process;
-`inspect_file` opens it for real, which only a bounded process may do. Knows nothing of
-laboratories.
+`detect_file_type_without_opening` reads its first and last bytes and is safe in a web
+process; `check_file_can_be_opened` opens it, which only a bounded process may do.
 """
 
 from __future__ import annotations
@@ -58,7 +57,9 @@ class OpenedFile:
     pages: int
 
 
-def recognize_file(path: Path, *, declared: str | None = None) -> FileKind:
+def detect_file_type_without_opening(
+    path: Path, *, declared: str | None = None
+) -> FileKind:
     """Detect a PDF, JPEG or PNG by its first and last bytes, without opening it.
 
     declared: the media type the sender stated, which must agree with the content.
@@ -71,7 +72,7 @@ def recognize_file(path: Path, *, declared: str | None = None) -> FileKind:
         raise RefusedFile(RefusalCode.EMPTY)
     if size > MAX_BYTES:
         raise RefusedFile(RefusalCode.TOO_LARGE)
-    kind = detect_file_kind(path)
+    kind = detect_file_kind_by_signature(path)
     if declared is not None and _plain_type(declared) != kind:
         raise RefusedFile(RefusalCode.MISMATCH)
     if kind is FileKind.PDF and not _ends_whole(path):
@@ -79,21 +80,21 @@ def recognize_file(path: Path, *, declared: str | None = None) -> FileKind:
     return kind
 
 
-def inspect_file(path: Path, *, declared: str | None = None) -> OpenedFile:
+def check_file_can_be_opened(path: Path, *, declared: str | None = None) -> OpenedFile:
     """Check that a file is a readable PDF, JPEG or PNG, by opening it.
 
-    A hostile file makes this last for as long as it is let. Raises: RefusedFile as
-    recognize_file, and by encrypted_file, unreadable_file, too_many_pixels. Source:
-    Contract 7.1.
+    A hostile file may take any time. Raises: RefusedFile as by
+    detect_file_type_without_opening, and by encrypted_file, unreadable_file,
+    too_many_pixels. Source: Contract 7.1.
     """
-    kind = recognize_file(path, declared=declared)
+    kind = detect_file_type_without_opening(path, declared=declared)
     if kind is FileKind.PDF:
         return OpenedFile(kind, _count_pages(path))
     _decode_picture(path, kind)
     return OpenedFile(kind, 1)
 
 
-def detect_file_kind(path: Path) -> FileKind:
+def detect_file_kind_by_signature(path: Path) -> FileKind:
     """Return the kind of a signature. Raises: unsupported_file_type."""
     with path.open("rb") as file:
         head = file.read(_SIGNATURE_BYTES)

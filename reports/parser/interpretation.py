@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .ranges import Bounds
 from .report import Interpretation
-from .values import NUMBER, read_compared, read_number
+from .values import NUMBER, parse_number_with_comparator, parse_printed_number
 
 _SPAN = re.compile(rf"({NUMBER})\s*(?:-|–|—|−|to)\s*({NUMBER})")
 _CRITICAL = re.compile(
@@ -30,7 +30,7 @@ class RangeOutcome:
     below: bool | None = None
 
 
-def interpret(
+def interpret_result_against_range(
     *,
     value: str,
     bounds: Bounds,
@@ -85,10 +85,10 @@ def _span_of(
     """Least and most that a value can be, None where open, and whether it is exact."""
     if match := _SPAN.fullmatch(value.strip()):
         least, most = (
-            read_number(part, decimal_comma=comma) for part in match.groups()
+            parse_printed_number(part, decimal_comma=comma) for part in match.groups()
         )
         return (least, most, False) if least is not None and most is not None else None
-    number = read_compared(value, decimal_comma=comma)
+    number = parse_number_with_comparator(value, decimal_comma=comma)
     if number is None:
         return None
     if number.comparator.startswith("<"):

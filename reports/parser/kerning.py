@@ -16,10 +16,10 @@ _ASCII = "\x7f"
 _LEFTWARDS = re.compile("[\u0590-\u08ff\ufb1d-\ufdfd\ufe70-\ufefc]+")
 
 
-def join_kerned(
+def join_kerned_words(
     words: list[tuple[Word, int]], has_blank: Callable[[int], bool]
 ) -> list[Word]:
-    """Join neighbours in the stream that only kerning holds apart.
+    """Join adjacent words that are apart only by kerning.
 
     A raised digit after a ten is its exponent and gets a caret, which is how it
     would be typed on one line.
@@ -34,7 +34,7 @@ def join_kerned(
         ):
             joined.append(word)
             continue
-        if is_right_to_left(word.text) and word.x0 < last.x0:
+        if is_right_to_left_script(word.text) and word.x0 < last.x0:
             last, word = word, last
         text = last.text + word.text
         if _is_raised(last, word):
@@ -48,14 +48,14 @@ def join_kerned(
     return joined
 
 
-def is_right_to_left(text: str) -> bool:
-    """Whether a text is all letters of a script that runs from right to left."""
+def is_right_to_left_script(text: str) -> bool:
+    """Return whether all letters of a text are of a right-to-left script."""
     return text > _ASCII and bool(_LEFTWARDS.fullmatch(text))
 
 
-def to_reading_order(word: Word) -> Word:
-    """A word of such a script, put together in the order seen, in that of reading."""
-    if not is_right_to_left(word.text):
+def reorder_right_to_left_word(word: Word) -> Word:
+    """Return a right-to-left word with its letters in reading order."""
+    if not is_right_to_left_script(word.text):
         return word
     return word._replace(text=unicodedata.normalize("NFKC", word.text[::-1]))
 
@@ -64,8 +64,8 @@ def _belongs(last: Word, word: Word, blank: float) -> bool:
     gap = word[1] - last[3]
     if (
         word[1] < last[1]
-        and is_right_to_left(word.text)
-        and is_right_to_left(last.text)
+        and is_right_to_left_script(word.text)
+        and is_right_to_left_script(last.text)
     ):
         gap = last[1] - word[3]
     size = min(last[5], word[5])
@@ -88,7 +88,7 @@ def _is_of_another(last: Word, word: Word) -> bool:
 
 def _is_one_word(first: str, second: str) -> bool:
     """Whether two pieces may be one kerned word; an f leans over the blank after it."""
-    if is_right_to_left(first) and is_right_to_left(second):
+    if is_right_to_left_script(first) and is_right_to_left_script(second):
         return True
     return first[-1:].islower() and second[:1].islower() and not first.endswith("f")
 

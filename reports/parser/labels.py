@@ -109,5 +109,5 @@ _CONTINENTAL = re.compile(
 
 
 def is_day_first_language(text: str) -> bool:
-    """Whether a header's words are of a language whose dates begin with the day."""
+    """Return whether a header's language writes dates with the day first."""
     return bool(_CONTINENTAL.search(text))

@@ -79,14 +79,16 @@ class Line:
         return max(word.x1 for word in self.words)
 
 
-def group_into_lines(
+def group_words_into_lines(
     words: Sequence[Word], *, page: int, drawn: bool = False
 ) -> list[Line]:
     """Return lines from top to bottom; drawn: the words were read from an image."""
     if not words:
         return []
     groups = _follow_lines(words) if drawn else _join_large(_stack_lines(words))
-    return [make_line(_join_leaders(g), page=page, drawn=drawn) for g in groups]
+    return [
+        build_line_from_words(_join_leaders(g), page=page, drawn=drawn) for g in groups
+    ]
 
 
 def _join_leaders(words: Sequence[Word]) -> Sequence[Word]:
@@ -103,8 +105,8 @@ def _join_leaders(words: Sequence[Word]) -> Sequence[Word]:
     return joined
 
 
-def is_typewritten(words: Sequence[Word], *, drawn: bool) -> bool:
-    """Whether all letters, and the blanks, are of one width."""
+def is_monospaced(words: Sequence[Word], *, drawn: bool) -> bool:
+    """Return whether all letters, and the blanks, have one width."""
     fixed = 0
     for text, x0, _, x1, _, size, *_ in words:
         pitch = _PITCH * size
@@ -183,8 +185,8 @@ def _follow_lines(words: Sequence[Word]) -> list[list[Word]]:
     return sorted(groups, key=lambda group: median(w.middle for w in group))
 
 
-def join_lines_of_one_level(lines: Sequence[Line]) -> list[Line]:
-    """Lines of a picture joined where they show one level, parted by larger print.
+def join_lines_at_same_height(lines: Sequence[Line]) -> list[Line]:
+    """Join lines of an image that are at one height, split by larger print.
 
     Not for tables: there a cell may be centred between two lines of its neighbour.
     """
@@ -193,7 +195,7 @@ def join_lines_of_one_level(lines: Sequence[Line]) -> list[Line]:
         last = joined[-1]
         if line.drawn and _shares_level(last.words, line.words, line.size):
             words = (*last.words, *line.words)
-            joined[-1] = make_line(words, page=line.page, drawn=True)
+            joined[-1] = build_line_from_words(words, page=line.page, drawn=True)
         else:
             joined.append(line)
     return joined
@@ -225,10 +227,12 @@ def _is_in_gap(inner: Sequence[Word], outer: Sequence[Word]) -> bool:
     return clear and any(sides) and not all(sides)
 
 
-def make_line(words: Iterable[Word], *, page: int, drawn: bool = False) -> Line:
+def build_line_from_words(
+    words: Iterable[Word], *, page: int, drawn: bool = False
+) -> Line:
     """Build a line of these words, in any order."""
     ordered = tuple(sorted(words, key=lambda w: (w[1], w[3])))
-    fixed = is_typewritten(ordered, drawn=drawn)
+    fixed = is_monospaced(ordered, drawn=drawn)
     gap, tight = CELL_GAP, CELL_GAP if fixed else TIGHT_GAP
     if drawn:
         gap += _WIDER * (1 + 2 * fixed)
@@ -236,7 +240,7 @@ def make_line(words: Iterable[Word], *, page: int, drawn: bool = False) -> Line:
     return Line(
         page=page,
         words=ordered,
-        cells=split_cells(ordered, gap=gap),
+        cells=split_words_into_cells(ordered, gap=gap),
         top=min([word[2] for word in ordered]),
         bottom=max([word[4] for word in ordered]),
         size=ordered[0].size if len(ordered) == 1 else median([w[5] for w in ordered]),
@@ -246,7 +250,9 @@ def make_line(words: Iterable[Word], *, page: int, drawn: bool = False) -> Line:
     )
 
 
-def split_cells(words: Sequence[Word], *, gap: float = CELL_GAP) -> tuple[Cell, ...]:
+def split_words_into_cells(
+    words: Sequence[Word], *, gap: float = CELL_GAP
+) -> tuple[Cell, ...]:
     """Split words, sorted by x, where the gap exceeds `gap` font sizes.
 
     A sign that only parts what stands beside it, as a bar or a dot, is in no cell.
@@ -268,15 +274,15 @@ def split_cells(words: Sequence[Word], *, gap: float = CELL_GAP) -> tuple[Cell, 
     return tuple(Cell(tuple(cell)) for cell in cells)
 
 
-def is_of_size(a: Line, b: Line, *, by: float = 0.6) -> bool:
-    """Whether two lines are set in one size, to `by` points; looser where words were
-    read from a picture, whose boxes differ by the letters in them.
-    """
+def are_lines_of_same_font_size(a: Line, b: Line, *, by: float = 0.6) -> bool:
+    """Return whether two lines have one font size, to `by` points."""
     share = 0.2 if a.drawn or b.drawn else 0.05
     return abs(a.size - b.size) <= max(by, share * max(a.size, b.size))
 
 
-def clip_lines(lines: Iterable[Line], *, left: float, right: float) -> list[Line]:
+def clip_lines_to_columns(
+    lines: Iterable[Line], *, left: float, right: float
+) -> list[Line]:
     """Return the parts of lines with words centered between left and right."""
     clipped = []
     for line in lines:
@@ -284,5 +290,7 @@ def clip_lines(lines: Iterable[Line], *, left: float, right: float) -> list[Line
         if len(inside) == len(line.words):
             clipped.append(line)
         elif inside:
-            clipped.append(make_line(inside, page=line.page, drawn=line.drawn))
+            clipped.append(
+                build_line_from_words(inside, page=line.page, drawn=line.drawn)
+            )
     return clipped

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from .fields import is_unit
 from .pages import Word
-from .ranges import is_plain_range
+from .ranges import is_plain_numeric_range
 from .values import COMPARATOR, NUMBER, is_numeric_value, is_worded_value
 
 _TAIL = re.compile(r"[.,]\d{1,3}")
@@ -52,7 +52,7 @@ _HALF = 0.2  # of a size, by which a box may be wrong
 _SPECK = re.compile(r"(?P<number>\d+)[.,](?P<dash>[-–])(?=\D*$)")
 
 
-def repair_words(words: Iterable[Word]) -> list[Word]:
+def repair_misread_words(words: Iterable[Word]) -> list[Word]:
     """Return the same words, in the same order, repaired."""
     mended: list[Word] = []
     for word in _drop_half_signs(list(words)):
@@ -67,7 +67,9 @@ def repair_words(words: Iterable[Word]) -> list[Word]:
                 text=last.text + word.text, x1=word.x1, sure=min(last.sure, word.sure)
             )
             continue
-        text = repair_label(repair_range(repair_unit(word.text)))
+        text = repair_misread_title_word(
+            repair_misread_range(repair_misread_unit(word.text))
+        )
         mended.extend(_part(word._replace(text=text)))
     return _with_commas(_drop_lab_numbers(_with_ones(mended)))
 
@@ -139,8 +141,8 @@ def _with_commas(words: list[Word]) -> list[Word]:
     return mended
 
 
-def repair_unit(text: str) -> str:
-    """A unit as printed where l, I and 1 were taken for one another."""
+def repair_misread_unit(text: str) -> str:
+    """Return a unit with l, I and 1 corrected where one was read for another."""
     if "U/" in text:
         text = _UNITS_PER.sub(r"\1IU", text)
     if "/" in text:
@@ -154,16 +156,16 @@ def repair_unit(text: str) -> str:
     return text
 
 
-def repair_label(text: str) -> str:
-    """A word of titles with the letter its reader lost: 'Nomal' as 'Normal'."""
+def repair_misread_title_word(text: str) -> str:
+    """Return a title word with the letter that was lost: 'Nomal' as 'Normal'."""
     whole = _LETTER_LOST.get(text.casefold())
     if whole is None:
         return text
     return whole.upper() if text.isupper() else text[0] + whole[1:]
 
 
-def repair_range(text: str) -> str:
-    """A range as printed where a colon or a speck is in the place of its points."""
+def repair_misread_range(text: str) -> str:
+    """Return a range with its points, where a colon or a speck was read."""
     if ":" in text:
         text = _COLON.sub(r"\g<whole>.\g<rest>", text)
         text = _COLON_FOR_DASH.sub(r"\g<low>-\g<high>", text)
@@ -196,7 +198,7 @@ def _part(word: Word) -> list[Word]:
     if match and len(match["second"]) > 1 and is_unit(match["second"]):
         return _cut(word, match["first"], match["second"])
     match = _UNIT_THEN_RANGE.fullmatch(word.text)
-    if match and is_unit(match["first"]) and is_plain_range(match["second"]):
+    if match and is_unit(match["first"]) and is_plain_numeric_range(match["second"]):
         return _cut(word, match["first"], match["second"])
     return [word]
 

@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 
-from .dates import NUMBER_DATE, read_date
-from .folding import fold
+from .dates import NUMBER_DATE, parse_first_date
+from .folding import normalize_letters_and_digits
 from .labels import BORN_WITHIN, LABELS, is_day_first_language
 from .lines import Line
 from .report import Metadata
-from .titles import read_titles
+from .titles import read_column_titles
 
 _ANY_LABEL = re.compile(r"(?i)^\W*[A-Za-zÀ-ÿ][\w./&() #'-]{1,34}\s*[:：]")
 # A cell that begins with a number, or is long without a sign that ends a label.
@@ -102,7 +102,7 @@ _SPANISH = re.compile(
 _OLDEST = 120
 
 
-def read_metadata(pages: Sequence[Sequence[Line]]) -> Metadata:
+def read_report_header(pages: Sequence[Sequence[Line]]) -> Metadata:
     """Read the header of the first pages; a later page only fills what is missing."""
     found: dict[str, str] = {}
     lines = pages[:2]
@@ -112,7 +112,9 @@ def read_metadata(pages: Sequence[Sequence[Line]]) -> Metadata:
     first, last = _person(found)
     american = _month_first(lines)
     dates = {
-        key: read_date(found[key], month_first=american) if key in found else None
+        key: parse_first_date(found[key], month_first=american)
+        if key in found
+        else None
         for key in ("dob", "reported", "collected")
     }
     return Metadata(
@@ -127,10 +129,12 @@ def read_metadata(pages: Sequence[Sequence[Line]]) -> Metadata:
     )
 
 
-def read_page_headers(pages: Mapping[int, Sequence[Line]]) -> dict[int, Metadata]:
-    """Name and birth date on each page after the first, where it has them.
+def read_patient_on_each_page(
+    pages: Mapping[int, Sequence[Line]],
+) -> dict[int, Metadata]:
+    """Return name and birth date on each page after the first that has them.
 
-    pages: all of a report, by number; the first one's header is read_metadata's.
+    pages: all of a report, by number; the first one's header is read_report_header's.
     """
     usual = _month_first(tuple(pages.values()))
     headers: dict[int, Metadata] = {}
@@ -142,14 +146,20 @@ def read_page_headers(pages: Mapping[int, Sequence[Line]]) -> dict[int, Metadata
         for key, text in _labelled(lines, keys=_WHO):
             found.setdefault(key, text)
         first, last = _person(found)
-        dob = read_date(found["dob"], month_first=american) if "dob" in found else None
+        dob = (
+            parse_first_date(found["dob"], month_first=american)
+            if "dob" in found
+            else None
+        )
         if first or dob:
             headers[number] = Metadata(first, last, dob)
     return headers
 
 
-def read_age(pages: Sequence[Sequence[Line]], metadata: Metadata) -> float | None:
-    """The patient's age in years at the collection; None where the header is silent."""
+def read_patient_age(
+    pages: Sequence[Sequence[Line]], metadata: Metadata
+) -> float | None:
+    """Return the patient's age in years at the collection; None if it is not given."""
     seen = metadata.date_collected or metadata.date_reported
     if metadata.dob and seen:
         days = date.fromisoformat(seen) - date.fromisoformat(metadata.dob)
@@ -307,7 +317,7 @@ def _split_name(text: str | None) -> tuple[str | None, str | None]:
 def _read_sex(text: str | None) -> str | None:
     if not text:
         return None
-    for word in fold(text).split():
+    for word in normalize_letters_and_digits(text).split():
         if word in _SEX_WORDS:
             return _SEX_WORDS[word]
     return None
@@ -316,7 +326,7 @@ def _read_sex(text: str | None) -> str | None:
 def _sex_of(found: Mapping[str, str], pages: Sequence[Sequence[Line]]) -> str | None:
     """The sex; in Spanish a lone M may be a woman's (mujer) as well as a man's."""
     text = found.get("sex")
-    if text and fold(text).split()[:1] == ["m"]:
+    if text and normalize_letters_and_digits(text).split()[:1] == ["m"]:
         said = " ".join(line.text for lines in pages for line in lines[:40])
         if _SPANISH.search(said):
             return None
@@ -358,7 +368,7 @@ def _month_first(pages: Sequence[Sequence[Line]]) -> bool | None:
 def _lab_name(lines: Sequence[Line]) -> str | None:
     """The first line near the top that calls itself a laboratory."""
     for n, line in enumerate(lines[:10]):
-        if read_titles(lines[n : n + 1]):
+        if read_column_titles(lines[n : n + 1]):
             return None
         for cell in line.cells:
             text = cell.text.strip()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from .folding import fold
+from .folding import normalize_letters_and_digits
 from .report import SampleType
 
 _ADMINISTRATIVE = re.compile(
@@ -278,60 +278,60 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 
 @lru_cache(maxsize=8192)
-def is_administrative(name: str) -> bool:
-    """A line about the patient, the order or the laboratory."""
-    return bool(_ADMINISTRATIVE.match(fold(name)))
+def is_administrative_line(name: str) -> bool:
+    """Return whether a line is about the patient, the order or the lab."""
+    return bool(_ADMINISTRATIVE.match(normalize_letters_and_digits(name)))
 
 
 @lru_cache(maxsize=8192)
-def is_category(name: str) -> bool:
-    """A band of an explanation table or of a range: Borderline, Stage 2, Adults."""
-    return bool(_CATEGORY.match(fold(name)))
+def is_category_label(name: str) -> bool:
+    """Return whether a name is of an explanation table: Borderline, Stage 2, Adults."""
+    return bool(_CATEGORY.match(normalize_letters_and_digits(name)))
 
 
 @lru_cache(maxsize=8192)
-def starts_explanation(text: str) -> bool:
-    """A line after which the report explains: Interpretation, Note, References."""
+def starts_explanation_section(text: str) -> bool:
+    """Return whether a line begins an explanation: Interpretation, Note, References."""
     return bool(_OPENING.match(text))
 
 
-def is_explanation_title(text: str) -> bool:
-    """Column titles of an explanation table: Category, Risk, Stage, Age group."""
-    words = fold(text).split()
+def is_explanation_table_title(text: str) -> bool:
+    """Return whether titles are of an explanation table: Category, Risk, Stage, Age."""
+    words = normalize_letters_and_digits(text).split()
     hits = sum(1 for word in words if word in _EXPLANATION_TITLES)
     return 0 < len(words) <= 12 and hits >= max(1, len(words) // 4)
 
 
 @lru_cache(maxsize=8192)
-def is_method(text: str) -> bool:
-    """Whether a text names how a test was done."""
+def is_test_method(text: str) -> bool:
+    """Return whether a text names how a test was done."""
     return bool(_METHOD.match(text))
 
 
 @lru_cache(maxsize=2048)
-def find_specimen(text: str) -> SampleType | None:
-    """The specimen that a header or a cell names, None if it names none."""
-    folded = fold(text)
+def find_specimen_in_text(text: str) -> SampleType | None:
+    """Return the specimen that a header or a cell names, None if it names none."""
+    folded = normalize_letters_and_digits(text)
     for pattern, kind in _SPECIMENS:
         if pattern.search(folded):
             return kind
     return None
 
 
-def names_both_specimens(text: str) -> bool:
-    """Whether a header names blood and urine, as one line over two tables does."""
-    folded = fold(text)
+def names_both_blood_and_urine(text: str) -> bool:
+    """Return whether a header names blood and urine, as one over two tables does."""
+    folded = normalize_letters_and_digits(text)
     kinds = {kind for pattern, kind in _SPECIMENS if pattern.search(folded)}
     return kinds >= {SampleType.BLOOD, SampleType.URINE}
 
 
 def has_letters(text: str) -> bool:
-    """Whether any sign is a letter."""
+    """Return whether any character is a letter."""
     return any(sign.isalpha() for sign in text)
 
 
 def is_prose(text: str) -> bool:
-    """A sentence or a piece of one: many plain words, mostly in lower case."""
+    """Return whether a text is a sentence or part of one: many words in lower case."""
     words = text.split()
     if len(words) < 7:
         return False

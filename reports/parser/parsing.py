@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from .checks import check_report, require_review_for_other_patients
-from .confidence import calibrate_confidences
-from .documents import OnPage, read_document
-from .lines import Line, group_into_lines
-from .mending import repair_words
-from .metadata import read_age, read_metadata, read_page_headers
+from .checks import require_review_for_other_patients, run_report_checks
+from .confidence import calibrate_row_confidences
+from .documents import OnPage, read_document_pages
+from .lines import Line, group_words_into_lines
+from .mending import repair_misread_words
+from .metadata import read_patient_age, read_patient_on_each_page, read_report_header
 from .pages import Page
 from .report import (
     FailureReason,
@@ -22,9 +22,17 @@ from .report import (
     ParsedReport,
     UnreadableReport,
 )
-from .results import build_result, is_known_test
-from .rows import clean_up_rows, find_rows, find_unread
-from .screening import find_failure_reason, has_believable_rows, is_unsupported_language
+from .results import build_parsed_result, is_known_test_row
+from .rows import (
+    deduplicate_rows_and_clean_names,
+    find_result_rows,
+    find_unread_result_lines,
+)
+from .screening import (
+    are_rows_plausible_lab_results,
+    find_reason_for_no_rows,
+    is_unsupported_language,
+)
 from .values import has_decimal_commas
 
 MAX_PAGES = 30
@@ -47,11 +55,13 @@ def parse_report(
     7.2, 7.4.
     """
     paths = [source] if isinstance(source, Path) else list(source)
-    pages = read_document(paths, at_most=MAX_PAGES, threads=threads, on_page=on_page)
-    return read_report(pages)
+    pages = read_document_pages(
+        paths, at_most=MAX_PAGES, threads=threads, on_page=on_page
+    )
+    return parse_report_pages(pages)
 
 
-def read_report(pages: Sequence[Page]) -> ParsedReport:
+def parse_report_pages(pages: Sequence[Page]) -> ParsedReport:
     """Parse pages of words, from any kind of file.
 
     Raises: UnreadableReport by processing_error, low_quality, not_english and
@@ -59,30 +69,32 @@ def read_report(pages: Sequence[Page]) -> ParsedReport:
     """
     legible = [page for page in pages if page.legible]
     lines = [_lines_of(page) for page in legible]
-    found = find_rows(legible, lines, is_known=is_known_test)
-    rows = clean_up_rows(found)
+    found = find_result_rows(legible, lines, is_known=is_known_test_row)
+    rows = deduplicate_rows_and_clean_names(found)
     if not rows:
-        raise UnreadableReport(find_failure_reason(pages))
-    metadata = read_metadata(lines)
-    age = read_age(lines, metadata)
+        raise UnreadableReport(find_reason_for_no_rows(pages))
+    metadata = read_report_header(lines)
+    age = read_patient_age(lines, metadata)
     comma = has_decimal_commas(
         f"{row.fields.value} {row.fields.range or ''}" for row in rows
     )
     by_number = {page.number: page for page in pages}
     results = tuple(
-        build_result(row, by_number[row.page], metadata, age=age, decimal_comma=comma)
+        build_parsed_result(
+            row, by_number[row.page], metadata, age=age, decimal_comma=comma
+        )
         for row in rows
     )
     titled = any(row.titled for row in rows)
-    if not has_believable_rows(results, pages, titled=titled):
+    if not are_rows_plausible_lab_results(results, pages, titled=titled):
         raise UnreadableReport(
             FailureReason.NOT_ENGLISH
             if is_unsupported_language(pages)
             else FailureReason.INVALID_INPUT
         )
-    notes = check_report(
+    notes = run_report_checks(
         metadata=metadata,
-        by_page=read_page_headers(
+        by_page=read_patient_on_each_page(
             dict(zip((page.number for page in legible), lines, strict=True))
         ),
         results=results,
@@ -91,7 +103,7 @@ def read_report(pages: Sequence[Page]) -> ParsedReport:
     return ParsedReport(
         metadata=metadata,
         results=require_review_for_other_patients(
-            calibrate_confidences(results, notes), notes
+            calibrate_row_confidences(results, notes), notes
         ),
         pages=len(pages),
         notes=notes,
@@ -102,7 +114,9 @@ def read_report(pages: Sequence[Page]) -> ParsedReport:
         unread=tuple(
             place
             for page, own in zip(legible, lines, strict=True)
-            for words in find_unread(own, found, is_known=is_known_test)
+            for words in find_unread_result_lines(
+                own, found, is_known=is_known_test_row
+            )
             if (place := page.place_of(words)) is not None
         ),
     )
@@ -110,5 +124,5 @@ def read_report(pages: Sequence[Page]) -> ParsedReport:
 
 def _lines_of(page: Page) -> list[Line]:
     drawn = bool(page.to_shown)
-    words = repair_words(page.words) if drawn else page.words
-    return group_into_lines(words, page=page.number, drawn=drawn)
+    words = repair_misread_words(page.words) if drawn else page.words
+    return group_words_into_lines(words, page=page.number, drawn=drawn)

@@ -10,10 +10,10 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .folding import fold
-from .groups import choose_range_part
-from .roles import Role, role_of
-from .values import COMPARATOR, NUMBER, is_worded_value, read_number
+from .folding import normalize_letters_and_digits
+from .groups import choose_range_for_patient
+from .roles import Role, find_column_role
+from .values import COMPARATOR, NUMBER, is_worded_value, parse_printed_number
 
 _TO = r"(?:-{1,2}|–|—|−|~|\bto\b|\bbis\b|\ba\b|\bà\b|\bhasta\b|\bat[eé]\b)"
 # A unit may stand behind both ends: '133 mmol/L to 146 mmol/L'.
@@ -116,7 +116,7 @@ def strip_range_label(text: str) -> str:
 
 
 @lru_cache(maxsize=8192)
-def parse_announced_range(line: str) -> str | None:
+def parse_labeled_range(line: str) -> str | None:
     """Return the range on a line that is labeled as one, else None."""
     short = _SHORTLY.match(line.strip()) or _AIMED.match(line.strip())
     if short and looks_like_range(short["range"]):
@@ -134,22 +134,22 @@ def _titled_range(text: str) -> re.Match[str] | None:
     match = _TITLED.match(text)
     if match is None:
         return None
-    label = fold(match["label"])
+    label = normalize_letters_and_digits(match["label"])
     long = " " in label or len(label) > _ONE_WORD
     short = label[:3] == "ref" and _SET_APART.match(text, match.end())
     told = label.replace(" ", "") in _ABBREVIATED or (
-        bool(long or short) and role_of(label) is Role.RANGE
+        bool(long or short) and find_column_role(label) is Role.RANGE
     )
     return match if told else None
 
 
 def is_range_label(text: str) -> bool:
-    """Whether a text says that a range follows, and nothing else."""
+    """Return whether a text is only the label of a range."""
     plain = text.strip()
     return bool(_ANNOUNCED.fullmatch(plain) or _BARE_LABEL.fullmatch(plain))
 
 
-def read_bounds(
+def parse_range_bounds(
     text: str,
     *,
     sex: str | None = None,
@@ -160,14 +160,14 @@ def read_bounds(
 
     sex and age (years) are the patient's, as far as the report's header tells them.
     """
-    part = choose_range_part(_tidy(text), sex=sex, age=age)
+    part = choose_range_for_patient(_tidy(text), sex=sex, age=age)
     if part is None:
         return Bounds()
     plain = _LABEL.sub("", part).strip()
     numbers = re.findall(NUMBER, _strip_units(plain))
 
     def number(printed: str) -> float | None:
-        return read_number(printed, decimal_comma=decimal_comma)
+        return parse_printed_number(printed, decimal_comma=decimal_comma)
 
     span = _SPAN.match(plain) or _BETWEEN.match(plain) or _SIGNED_SPAN.match(plain)
     if span and len(numbers) == 2:
@@ -186,7 +186,7 @@ def read_bounds(
 
 @lru_cache(maxsize=4096)
 def looks_like_range(text: str) -> bool:
-    """Whether a text stands for a reference range by its own form."""
+    """Return whether a text has the form of a reference range."""
     plain = text.strip()
     tidy = _tidy(plain)
     if _DOSES.match(plain):
@@ -200,14 +200,14 @@ def looks_like_range(text: str) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def is_plain_range(text: str) -> bool:
-    """Whether a text is nothing but a numeric range, brackets aside."""
+def is_plain_numeric_range(text: str) -> bool:
+    """Return whether a text is only a numeric range, brackets aside."""
     plain = _tidy(text)
     return any(form.fullmatch(plain) for form in (_SPAN, _UPPER, _LOWER))
 
 
-def is_expected_finding(text: str) -> bool:
-    """Whether a range is a finding in words: Negative, Clear, Not Estab."""
+def is_range_in_words(text: str) -> bool:
+    """Return whether a range is a finding in words: Negative, Clear, Not Estab."""
     return bool(_WORDED.match(text.strip())) or is_worded_value(text)
 
 

@@ -11,13 +11,13 @@ from functools import lru_cache
 
 from portal.lib.units import normalise_units, read_units
 
-from .checks import choose_likely_unit, find_likely_entry
-from .confidence import collect_confidence
-from .fields import text_of, unit_in_range
-from .interpretation import interpret
-from .loinc import LoincMatches, match_loinc
+from .checks import choose_likely_unit, find_likely_catalogue_entry
+from .confidence import get_uncalibrated_confidence
+from .fields import find_unit_in_range, join_word_texts
+from .interpretation import interpret_result_against_range
+from .loinc import LoincMatches, rank_loinc_matches
 from .pages import Page
-from .ranges import Bounds, read_bounds
+from .ranges import Bounds, parse_range_bounds
 from .report import (
     LoincMatchStatus,
     Metadata,
@@ -28,7 +28,7 @@ from .report import (
 )
 from .roles import Role
 from .rows import Row
-from .values import infer_type, read_number
+from .values import infer_value_type, parse_printed_number
 
 _COUNTED_IN = re.compile(r"(?i)\d\s*(lakh|lac|mill|thou|bin)\w*")
 
@@ -41,24 +41,24 @@ def _match(
     panel: str | None,
     sample_type: SampleType | None,
 ) -> LoincMatches:
-    return match_loinc(
+    return rank_loinc_matches(
         name=name, units=units, value=value, panel=panel, sample_type=sample_type
     )
 
 
-def is_known_test(
+def is_known_test_row(
     name: str,
     units: str | None,
     value: str,
     panel: str | None,
     sample_type: SampleType | None,
 ) -> bool:
-    """Whether the catalogue knows what a row measures."""
+    """Return whether the catalogue has the test that a row measures."""
     verdict = _match(name, units, value, panel, sample_type)
     return verdict.status is not LoincMatchStatus.NO_MATCH
 
 
-def build_result(
+def build_parsed_result(
     row: Row,
     page: Page,
     metadata: Metadata,
@@ -71,24 +71,24 @@ def build_result(
     name = row.test_name
     verdict = _match(name, fields.units, fields.value, row.panel, row.specimen)
     printed = fields.range or None
-    bounds = read_bounds(
+    bounds = parse_range_bounds(
         printed or "", sex=metadata.gender, age=age, decimal_comma=decimal_comma
     )
     if printed and not _same_scale(printed, fields.units):
         bounds = Bounds()
-    judged = interpret(
+    judged = interpret_result_against_range(
         value=fields.value,
         bounds=bounds,
         has_range=printed is not None,
         flag=fields.flag,
         decimal_comma=decimal_comma,
     )
-    number = read_number(fields.value, decimal_comma=decimal_comma)
+    number = parse_printed_number(fields.value, decimal_comma=decimal_comma)
     matches = verdict.matches
     return ParsedResult(
         test_name=name,
         value=fields.value,
-        type=infer_type(fields.value),
+        type=infer_value_type(fields.value),
         units=fields.units,
         min_reference_range=bounds.low,
         max_reference_range=bounds.high,
@@ -108,7 +108,7 @@ def build_result(
             units=page.place_of(fields.units_words),
             reference_range=page.place_of(fields.range_words),
         ),
-        confidence=collect_confidence(row, verdict.matches),
+        confidence=get_uncalibrated_confidence(row, verdict.matches),
         ucum=_ucum(fields.units, number, verdict),
         flag=fields.flag,
     )
@@ -118,13 +118,13 @@ def _ucum(units: str | None, number: float | None, verdict: LoincMatches) -> str
     readings = read_units(units) if units else ()
     if len(readings) < 2 or number is None:
         return readings[0] if readings else None
-    entry = find_likely_entry(verdict.matches, verdict.status)
+    entry = find_likely_catalogue_entry(verdict.matches, verdict.status)
     return choose_likely_unit(readings, entry=entry, number=number)
 
 
 def _sensitivity(row: Row) -> Sensitivity | None:
     """What a culture says of a drug, in its value or in the column beside it."""
-    texts = [row.fields.value, text_of(row.columns.get(Role.FLAG, []))]
+    texts = [row.fields.value, join_word_texts(row.columns.get(Role.FLAG, []))]
     for text in texts:
         match text.strip().lower():
             case "sensitive" | "susceptible":
@@ -136,7 +136,7 @@ def _sensitivity(row: Row) -> Sensitivity | None:
 
 def _same_scale(printed: str, units: str | None) -> bool:
     """Whether a unit printed in the range, if any, is that of the row."""
-    own = unit_in_range(printed)
+    own = find_unit_in_range(printed)
     if own is not None and units is not None:
         first, second = normalise_units(own), normalise_units(units)
         return first is None or second is None or first == second

@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 from functools import lru_cache
 
-from .folding import fold
+from .folding import normalize_letters_and_digits
 
 
 class Role(StrEnum):
@@ -260,30 +260,30 @@ LONGEST_TITLE = max(len(phrase) for phrase in _PHRASES) + 1
 TITLES = {"".join(phrase): role for phrase, role in _PHRASES.items()}
 
 
-def is_goal(text: str) -> bool:
-    """Whether a title of ranges means a goal or a limit, not the laboratory's range."""
+def is_goal_range_title(text: str) -> bool:
+    """Return whether the title of a range column means a goal, not the lab's range."""
     return not _GOALS.isdisjoint(text.split())
 
 
-def is_name_title(text: str) -> bool:
-    """Whether a text is a usual title of the column of names."""
-    return role_of(text) is Role.NAME
+def is_name_column_title(text: str) -> bool:
+    """Return whether a text is a usual title of the column of names."""
+    return find_column_role(text) is Role.NAME
 
 
-def is_title(text: str) -> bool:
-    """Whether a text is a usual title of a column, whatever it holds."""
-    return role_of(text) is not None
+def is_column_title(text: str) -> bool:
+    """Return whether a text is a usual title of a column, whatever it holds."""
+    return find_column_role(text) is not None
 
 
-def role_of(text: str) -> Role | None:
-    """What a column of this title holds; None where the text is no usual title."""
-    return TITLES.get(fold(text).replace(" ", ""))
+def find_column_role(text: str) -> Role | None:
+    """Return what a column of this title holds; None if the title is unknown."""
+    return TITLES.get(normalize_letters_and_digits(text).replace(" ", ""))
 
 
 @lru_cache(maxsize=8192)
-def is_title_word(text: str) -> bool:
-    """Whether a title of a column may begin with a word."""
-    folded = fold(text)
+def may_start_column_title(text: str) -> bool:
+    """Return whether a title of a column may begin with a word."""
+    folded = normalize_letters_and_digits(text)
     return folded.partition(" ")[0] in _TITLE_WORDS or folded in TITLES
 
 

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from .folding import fold
+from .folding import normalize_letters_and_digits
 from .pages import Page
 from .ranges import looks_like_range
 from .report import FailureReason, LoincReason, ParsedResult
@@ -187,20 +187,20 @@ def _is_latin(sign: str) -> bool:
     return unicodedata.name(sign, "").startswith(("LATIN", "GREEK", "MICRO"))
 
 
-def is_bill(pages: Sequence[Page]) -> bool:
+def is_bill_document(pages: Sequence[Page]) -> bool:
     """Return whether the document is a bill: prices, not results."""
     text = " ".join(word.text for page in pages for word in page.words)
     return len({match.lower() for match in _BILL.findall(text)}) >= 2
 
 
-def is_product_analysis(pages: Sequence[Page]) -> bool:
+def is_product_analysis_document(pages: Sequence[Page]) -> bool:
     """Return whether the document is about food, supplements or water."""
     text = " ".join(word.text for page in pages for word in page.words)
     found = {match.lower() for match in _NO_PERSON.findall(text)}
     return bool(found) and not _PERSON.search(text)
 
 
-def find_failure_reason(pages: Sequence[Page]) -> FailureReason:
+def find_reason_for_no_rows(pages: Sequence[Page]) -> FailureReason:
     """Return why pages gave no row; low_quality if hardly a word was read."""
     legible = [page for page in pages if page.words and page.legible]
     if legible and is_unsupported_language(legible):
@@ -216,7 +216,7 @@ _CONCENTRATION = re.compile(
 )
 
 
-def has_believable_rows(
+def are_rows_plausible_lab_results(
     results: Sequence[ParsedResult], pages: Sequence[Page], *, titled: bool
 ) -> bool:
     """Return whether the rows are results of a lab.
@@ -233,9 +233,9 @@ def has_believable_rows(
     )
     known = sum(1 for result in results if _is_sound(result))
     united = sum(1 for result in results if result.units)
-    if is_bill(pages) and measured < 0.5 * len(results):
+    if is_bill_document(pages) and measured < 0.5 * len(results):
         return False
-    if is_product_analysis(pages):
+    if is_product_analysis_document(pages):
         return False
     drugs = sum(1 for result in results if result.sensitivity is not None)
     if titled and drugs >= 2:
@@ -296,6 +296,6 @@ def _mentions_lab(pages: Sequence[Page]) -> bool:
         piece
         for page in pages
         for word in page.words
-        for piece in fold(word.text).split()
+        for piece in normalize_letters_and_digits(word.text).split()
     }
     return len(words & _LAB_WORDS) >= 2

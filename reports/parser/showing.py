@@ -14,20 +14,26 @@ from pathlib import Path
 import pypdfium2 as pdfium
 from PIL import Image, ImageOps
 
-from .intake import MAX_PIXELS, FileKind, RefusalCode, RefusedFile, detect_file_kind
+from .intake import (
+    MAX_PIXELS,
+    FileKind,
+    RefusalCode,
+    RefusedFile,
+    detect_file_kind_by_signature,
+)
 
 _DPI = 144
 _LONGEST = 2400  # pixels
 _SMALL = (160, 240)  # pixels
 
 
-def render_page_jpeg(paths: Sequence[Path], number: int) -> bytes:
-    """Page `number`, from 1, of one PDF or of several pictures of pages, as a JPEG.
+def render_report_page_jpeg(paths: Sequence[Path], number: int) -> bytes:
+    """Render page `number`, from 1, of a PDF or of page images, as a JPEG.
 
     Raises: RefusedFile by unreadable_file, too_many_pixels; pdfium's own error. Source:
     Ours (workflow D1).
     """
-    if detect_file_kind(paths[0]) is FileKind.PDF:
+    if detect_file_kind_by_signature(paths[0]) is FileKind.PDF:
         picture = _drawn(paths[0], number)
     else:
         picture = _opened(paths[number - 1])
@@ -36,7 +42,7 @@ def render_page_jpeg(paths: Sequence[Path], number: int) -> bytes:
     return written.getvalue()
 
 
-def shrink_picture(content: bytes) -> bytes:
+def render_page_thumbnail(content: bytes) -> bytes:
     """Return a small version of a page's image, as a thumbnail."""
     written = BytesIO()
     with Image.open(BytesIO(content), formats=["JPEG"]) as picture:

@@ -13,16 +13,16 @@ from functools import lru_cache
 from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
-from .loinc.catalogue import fold, load_catalogue
+from .loinc.catalogue import load_loinc_catalogue, normalize_name_text
 
 _SHORTEST = 5
 _LONG = 10  # from so many letters on, two may be wrong
 _WORD = re.compile(rf"[^\W\d_]{{{_SHORTEST},}}")
 
 
-def count_misread(text: str) -> int:
-    """How many words of a line are nearly, but not quite, words that name tests."""
-    return sum(_is_near(word) for word in _WORD.findall(fold(text)))
+def count_misspelled_test_words(text: str) -> int:
+    """Count the words of a line that nearly, but not quite, are words of test names."""
+    return sum(_is_near(word) for word in _WORD.findall(normalize_name_text(text)))
 
 
 @lru_cache(maxsize=4096)
@@ -41,8 +41,8 @@ def _is_near(word: str) -> bool:
 def _vocabulary() -> tuple[Sequence[str], frozenset[str]]:
     known = frozenset(
         word
-        for names in load_catalogue().aliases.values()
+        for names in load_loinc_catalogue().aliases.values()
         for name in names
-        for word in _WORD.findall(fold(name))
+        for word in _WORD.findall(normalize_name_text(name))
     )
     return sorted(known), known

@@ -7,8 +7,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from .folding import fold
-from .roles import ZONES, Role, is_goal, is_name_title, role_of
+from .folding import normalize_letters_and_digits
+from .roles import (
+    ZONES,
+    Role,
+    find_column_role,
+    is_goal_range_title,
+    is_name_column_title,
+)
 
 _TWO = 2
 # Of a table's width, left of its titles where none stands over the names.
@@ -42,27 +48,33 @@ class Title:
     unit: str | None = None
 
 
-def find_zones(titles: Sequence[Title], unknown: Sequence[Title]) -> list[Title]:
-    """Columns of which one has the result, each for a level; none where there is a
-    column of results, or no other of ranges.
-    """
+def find_result_level_columns(
+    titles: Sequence[Title], unknown: Sequence[Title]
+) -> list[Title]:
+    """Return columns of which one has the result, each for a level."""
     if any(
-        title.role is Role.VALUE and fold(title.text) not in ZONES for title in titles
+        title.role is Role.VALUE
+        and normalize_letters_and_digits(title.text) not in ZONES
+        for title in titles
     ):
         return []
-    zones = [title for title in (*titles, *unknown) if fold(title.text) in ZONES]
+    zones = [
+        title
+        for title in (*titles, *unknown)
+        if normalize_letters_and_digits(title.text) in ZONES
+    ]
     ranged = any(t.role is Role.RANGE and t not in zones for t in titles)
     return zones if len(zones) > 1 and ranged else []
 
 
-def resolve_titles(titles: list[Title]) -> list[Title]:
+def resolve_ambiguous_column_titles(titles: list[Title]) -> list[Title]:
     """Resolve titles that mean different things beside others."""
     titles = _with_results(titles)
     roles = {title.role for title in titles}
     settled: list[Title] = []
     bands = roles >= {Role.LOW, Role.HIGH}
     ranges = [title for title in titles if title.role is Role.RANGE]
-    goals = [title for title in ranges if is_goal(title.text)]
+    goals = [title for title in ranges if is_goal_range_title(title.text)]
     of_lab = len(ranges) > len(goals)
     outside = any(t.text in _OUTSIDE for t in titles)
     plain = any(t.role is Role.VALUE and not _is_of_kind(t) for t in titles)
@@ -94,7 +106,11 @@ def resolve_titles(titles: list[Title]) -> list[Title]:
 def _is_of_kind(title: Title) -> bool:
     """Whether a title of values says of which kind: 'Ct Value', beside 'Result'."""
     kind, _, value = title.text.rpartition(" ")
-    return bool(kind) and role_of(value) is Role.VALUE and role_of(title.text) is None
+    return (
+        bool(kind)
+        and find_column_role(value) is Role.VALUE
+        and find_column_role(title.text) is None
+    )
 
 
 def _with_results(titles: list[Title]) -> list[Title]:
@@ -104,20 +120,20 @@ def _with_results(titles: list[Title]) -> list[Title]:
     if len(held) != 1 or Role.VALUE in others or not others & {Role.UNIT, Role.RANGE}:
         return titles
     at = held[0]
-    if role_of(titles[at].text.split()[0]) is not Role.VALUE:
+    if find_column_role(titles[at].text.split()[0]) is not Role.VALUE:
         return titles
     return [*titles[:at], replace(titles[at], role=Role.VALUE), *titles[at + 1 :]]
 
 
-def is_table(titles: list[Title], unread: int) -> bool:
-    """Whether these titles, in this order, head a table of results."""
+def are_titles_of_result_table(titles: list[Title], unread: int) -> bool:
+    """Return whether these titles, in this order, are of a table of results."""
     roles = [title.role for title in titles]
     kinds = set(roles)
     if Role.VALUE not in kinds:
         return kinds >= {Role.NAME, Role.UNIT, Role.RANGE}
     first = roles.index(Role.VALUE)
     names = [t for t in titles[:first] if t.role is Role.NAME]
-    named = any(is_name_title(t.text) for t in names)
+    named = any(is_name_column_title(t.text) for t in names)
     if named and titles[first].x0 - max(t.x1 for t in names) < 6:
         return False
     if any(t.role is Role.NAME and t.text[:1].isdigit() for t in titles):
@@ -135,6 +151,6 @@ def is_table(titles: list[Title], unread: int) -> bool:
         return titles[0].x0 > _ROOM * titles[-1].x1
     if Role.METHOD in kinds and unread <= 2 and first > 0:
         return True
-    if any(is_name_title(t.text) for t in titles[first:] if t.role is Role.NAME):
+    if any(is_name_column_title(t.text) for t in titles[first:] if t.role is Role.NAME):
         return bool(beside) and unread <= 2
     return bool(beside) and unread <= 8 and first > 0

@@ -14,9 +14,13 @@ from typing import NamedTuple
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
-from .kerning import is_right_to_left, join_kerned, to_reading_order
+from .kerning import (
+    is_right_to_left_script,
+    join_kerned_words,
+    reorder_right_to_left_word,
+)
 from .pages import Page, Word
-from .watermarks import drop_watermarks
+from .watermarks import drop_watermark_words
 
 # No page of a report holds so many; one that does was made to be slow.
 _MOST_WORDS = 8000
@@ -45,7 +49,7 @@ class TooManyPages(Exception):
     """The document has more pages than the caller reads."""
 
 
-def read_pages(path: Path, *, at_most: int = 1000) -> tuple[Page, ...]:
+def read_pdf_pages(path: Path, *, at_most: int = 1000) -> tuple[Page, ...]:
     """Read every page of a PDF.
 
     Raises: TooManyPages, and pdfium's own error for a file that it can't open.
@@ -59,7 +63,7 @@ def read_pages(path: Path, *, at_most: int = 1000) -> tuple[Page, ...]:
         document.close()
 
 
-def read_page(path: Path, number: int) -> Page:
+def read_pdf_page(path: Path, number: int) -> Page:
     """Read one page of a PDF, counted from 1. Raises: pdfium's own error."""
     document = pdfium.PdfDocument(path)
     try:
@@ -123,7 +127,7 @@ def _area(found: int) -> float:
     return (right.value - left.value) * (top.value - bottom.value)
 
 
-def restore_lost_signs(text: str) -> str:
+def restore_signs_lost_in_pdf_text(text: str) -> str:
     """Restore two signs that fonts without a character map lose.
 
     pdfium answers NUL for them. Before a unit it was the micro sign, for 'mol/L'
@@ -180,7 +184,7 @@ class _TextReader:
 
     def read(self) -> tuple[tuple[Word, ...], int, bool]:
         """The words, the quarter turns of the text, and whether it is legible."""
-        text = restore_lost_signs(self._text())
+        text = restore_signs_lost_in_pdf_text(self._text())
         tokens: list[tuple[str, int, int, _Look]] = []
         weights: Counter[int] = Counter()
         for match in _TOKEN.finditer(text):
@@ -201,9 +205,13 @@ class _TextReader:
             follows = n > 0 and tokens[n - 1][2] == start
             word = self._word(token, start, end, look, quarter)
             words.append((word, look.faint, -1 if follows else start - 1))
-        kept = drop_watermarks(words)
-        joined = join_kerned(kept, self._has_blank)
-        return tuple(map(to_reading_order, joined)), quarter, _is_legible(text)
+        kept = drop_watermark_words(words)
+        joined = join_kerned_words(kept, self._has_blank)
+        return (
+            tuple(map(reorder_right_to_left_word, joined)),
+            quarter,
+            _is_legible(text),
+        )
 
     def _text(self) -> str:
         count = pdfium_c.FPDFText_CountChars(self._raw)
@@ -274,7 +282,7 @@ class _TextReader:
 
     def _is_leftwards(self, index: int) -> bool:
         sign = chr(pdfium_c.FPDFText_GetUnicode(self._raw, index) & 0xFFFF)
-        return is_right_to_left(sign)
+        return is_right_to_left_script(sign)
 
     def _object(self, index: int) -> int:
         return _text_object(self._handle, index) or 0
@@ -338,7 +346,7 @@ class _TextReader:
         left, top, right, bottom, _ = self._box(start)
         if end - start > 1:
             left2, top2, right2, bottom2, _ = self._box(end - 1)
-            if left2 < left and is_right_to_left(text):
+            if left2 < left and is_right_to_left_script(text):
                 text = text[::-1]
             left, right = min(left, left2), max(right, right2)
             top, bottom = max(top, top2), min(bottom, bottom2)

@@ -11,20 +11,25 @@ from itertools import pairwise
 
 from portal.lib.units import looks_like_units
 
-from .dates import is_date_title, parse_sortable_date, read_days
-from .folding import fold
+from .dates import is_date_title, parse_dates_in_same_order, parse_sortable_date
+from .folding import normalize_letters_and_digits
 from .lines import Cell, Line
 from .pages import Word
-from .ranges import parse_announced_range
+from .ranges import parse_labeled_range
 from .roles import (
     LONGEST_TITLE,
     TITLES,
     Role,
-    is_title,
-    is_title_word,
-    role_of,
+    find_column_role,
+    is_column_title,
+    may_start_column_title,
 )
-from .table_titles import Title, find_zones, is_table, resolve_titles
+from .table_titles import (
+    Title,
+    are_titles_of_result_table,
+    find_result_level_columns,
+    resolve_ambiguous_column_titles,
+)
 
 _MOST_WORDS = 26
 _TWO = 2
@@ -42,8 +47,8 @@ class _Part:
     word: Word
 
 
-def read_titles(lines: Sequence[Line]) -> tuple[Title, ...]:
-    """The column titles that one to three neighbouring lines print; empty if none do.
+def read_column_titles(lines: Sequence[Line]) -> tuple[Title, ...]:
+    """Return the column titles that one to three adjacent lines print; empty if none.
 
     The first line is a title line by itself or becomes one with those below: words
     that stand over one another are read as one title.
@@ -72,7 +77,7 @@ def read_titles(lines: Sequence[Line]) -> tuple[Title, ...]:
     titles.sort(key=lambda title: title.x0)
     if not titles:
         return ()
-    zones = find_zones(titles, unknown)
+    zones = find_result_level_columns(titles, unknown)
     if zones:
         unread -= sum(len(t.text.split()) for t in unknown if t in zones)
         unknown = [title for title in unknown if title not in zones]
@@ -83,11 +88,11 @@ def read_titles(lines: Sequence[Line]) -> tuple[Title, ...]:
             ],
             key=lambda title: title.x0,
         )
-    titles = resolve_titles(_add_unknown(titles, unknown))
+    titles = resolve_ambiguous_column_titles(_add_unknown(titles, unknown))
     named = sum(len(t.text.split()) for t in titles if t.role is Role.NAME)
     if unread > max(2, 0.34 * (read + unread)) + named:
         return ()
-    return tuple(titles) if is_table(titles, unread) else ()
+    return tuple(titles) if are_titles_of_result_table(titles, unread) else ()
 
 
 def _name_dated(titles: list[Title], unknown: list[Title]) -> list[Title]:
@@ -113,7 +118,7 @@ def _split_flags(titles: list[Title], groups: Sequence[list[Word]]) -> list[Titl
         return titles
     for n, title in enumerate(titles):
         own = [w for g in groups for w in g if title.x0 <= w.x0 and w.x1 <= title.x1]
-        kinds = [role_of(word.text) for word in own]
+        kinds = [find_column_role(word.text) for word in own]
         if title.role is Role.FLAG and kinds == [Role.VALUE, Role.FLAG]:
             parted = [_title(Role.VALUE, "", own[:1]), _title(Role.FLAG, "", own[1:])]
             return [*titles[:n], *parted, *titles[n + 1 :]]
@@ -128,7 +133,7 @@ def _read_dates(titles: list[Title], unknown: list[Title]) -> list[Title]:
     told = [
         t for t in unknown if not t.text.startswith(":") and parse_sortable_date(t.text)
     ]
-    days = read_days([t.text for t in told])
+    days = parse_dates_in_same_order([t.text for t in told])
     dated = [(day, t) for day, t in zip(days, told, strict=True) if day is not None]
     beyond = dated and all(title.x0 < dated[0][1].x0 for title in titles)
     if not dated or (beyond and len(dated) == 1 and Role.NAME not in kinds):
@@ -204,10 +209,11 @@ def _add_value(titles: list[Title], unknown: list[Title]) -> list[Title]:
     return sorted([*titles, value], key=lambda title: title.x0)
 
 
-def has_title_word(line: Line) -> bool:
-    """Whether a line may be the first of titles: one of its words is of a title."""
+def has_column_title_word(line: Line) -> bool:
+    """Return whether a line may begin column titles: one of its words is of a title."""
     return len(line.words) <= _MOST_WORDS and any(
-        is_title_word(word.text) or is_date_title(word.text) for word in line.words
+        may_start_column_title(word.text) or is_date_title(word.text)
+        for word in line.words
     )
 
 
@@ -222,7 +228,7 @@ def _may_be_titles(lines: Sequence[Line]) -> bool:
             1
             for word in line.words
             if word.text[0] in "%/"
-            or is_title_word(word.text)
+            or may_start_column_title(word.text)
             or parse_sortable_date(word.text)
             or ("/" in word.text and looks_like_units(word.text.strip("()[]")))
         )
@@ -237,7 +243,7 @@ def _may_be_titles(lines: Sequence[Line]) -> bool:
 def _is_labelled(line: Line) -> bool:
     """Whether a line says something behind a label: 'Reference range: 70 - 99'."""
     texts = [cell.text for cell in line.cells]
-    if any(parse_announced_range(text) or _says_more(text) for text in texts):
+    if any(parse_labeled_range(text) or _says_more(text) for text in texts):
         return True
     return any(
         a.endswith(":") and not b.endswith(":") for a, b in pairwise([*texts, ""])
@@ -248,9 +254,11 @@ def _says_more(text: str) -> bool:
     """Whether a text goes on behind the colon of a title: 'Method: Enzymatic'."""
     label, colon, rest = text.partition(":")
     more = rest.strip()
-    if not colon or role_of(label.partition("/")[0]) is None:
+    if not colon or find_column_role(label.partition("/")[0]) is None:
         return False
-    return bool(more) and not is_title(more) and parse_sortable_date(more) is None
+    return (
+        bool(more) and not is_column_title(more) and parse_sortable_date(more) is None
+    )
 
 
 def _stack(lines: Sequence[Line]) -> list[list[Word]]:
@@ -274,7 +282,11 @@ def _stack(lines: Sequence[Line]) -> list[list[Word]]:
 
 def _read_group(words: list[Word]) -> tuple[list[Title], int]:
     """Titles in one cell, longest phrase first, and how many words were none."""
-    parts = [_Part(piece, word) for word in words for piece in fold(word.text).split()]
+    parts = [
+        _Part(piece, word)
+        for word in words
+        for piece in normalize_letters_and_digits(word.text).split()
+    ]
     titles: list[Title] = []
     unread: list[_Part] = []
     last: Word | None = None
@@ -307,7 +319,7 @@ def _read_group(words: list[Word]) -> tuple[list[Title], int]:
         if looks_like_units(unit):
             titles = [replace(titles[0], x1=behind[-1].x1, unit=unit)]
             strange.difference_update(behind)
-        elif any(fold(word.text) in _SHARES for word in words):
+        elif any(normalize_letters_and_digits(word.text) in _SHARES for word in words):
             titles = [replace(titles[0], unit="%")]
         if titles[0].unit and not strange:
             titles = [replace(titles[0], x0=words[0].x0, x1=words[-1].x1)]

@@ -153,7 +153,7 @@ class Number:
 
 
 def has_decimal_commas(texts: Iterable[str]) -> bool:
-    """Whether numbers in texts have decimal commas more often than decimal points."""
+    """Return whether texts have more decimal commas than decimal points."""
     commas = points = 0
     for text in texts:
         commas += len(_DECIMAL_COMMA.findall(text))
@@ -161,7 +161,7 @@ def has_decimal_commas(texts: Iterable[str]) -> bool:
     return commas > points
 
 
-def read_number(text: str, *, decimal_comma: bool = False) -> float | None:
+def parse_printed_number(text: str, *, decimal_comma: bool = False) -> float | None:
     """Read one plain number as printed; None if the text is anything else.
 
     Commas group where every group is whole (5,100 and 1,45,000), unless the report
@@ -190,9 +190,11 @@ def read_number(text: str, *, decimal_comma: bool = False) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def read_compared(text: str, *, decimal_comma: bool = False) -> Number | None:
+def parse_number_with_comparator(
+    text: str, *, decimal_comma: bool = False
+) -> Number | None:
     """Read a number with or without a comparator and a percent sign."""
-    plain = add_comparator_sign(text).rstrip("%").strip()
+    plain = replace_comparison_words_with_sign(text).rstrip("%").strip()
     match = re.match(rf"({COMPARATOR})\s*", plain)
     comparator = ""
     if match:
@@ -200,12 +202,12 @@ def read_compared(text: str, *, decimal_comma: bool = False) -> Number | None:
             match[1].replace("≤", "<=").replace("≥", ">=").replace("=<", "<=")
         ).replace("=>", ">=")
         plain = plain[match.end() :]
-    size = read_number(plain, decimal_comma=decimal_comma)
+    size = parse_printed_number(plain, decimal_comma=decimal_comma)
     return None if size is None else Number(size, comparator)
 
 
-def add_comparator_sign(text: str) -> str:
-    """A value with a sign in place of words of comparison: 'Inferior a 0,5'."""
+def replace_comparison_words_with_sign(text: str) -> str:
+    """Return a value with a sign for words of comparison: 'Inferior a 0,5'."""
     plain = text.strip()
     match = _SPOKEN.match(plain) if plain[:1].isalpha() else None
     if match is None:
@@ -213,9 +215,9 @@ def add_comparator_sign(text: str) -> str:
     return f"{'<' if match['below'] else '>'} {plain[match.end() :]}"
 
 
-def infer_type(value: str) -> ResultType:
-    """The form of a value text. Source: Contract 7.4, inference."""
-    plain = add_comparator_sign(value)
+def infer_value_type(value: str) -> ResultType:
+    """Return the type of a value text. Source: Contract 7.4, inference."""
+    plain = replace_comparison_words_with_sign(value)
     if "%" in plain and any(sign.isdigit() for sign in plain):
         return ResultType.PERCENTAGE
     if _COMPARED.fullmatch(plain) or _SPAN.fullmatch(plain):
@@ -229,8 +231,8 @@ def infer_type(value: str) -> ResultType:
 
 @lru_cache(maxsize=4096)
 def is_numeric_value(text: str) -> bool:
-    """Whether the text is a measured value in digits, of any written form."""
-    plain = add_comparator_sign(text)
+    """Return whether the text is a measured value in digits, of any written form."""
+    plain = replace_comparison_words_with_sign(text)
     return any(
         form.fullmatch(plain)
         for form in (_PLAIN, _COMPARED, _SPAN, _FRACTION, _POWER, _TITRE)
@@ -239,35 +241,35 @@ def is_numeric_value(text: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def is_worded_value(text: str) -> bool:
-    """Whether the text is a finding in words: Non reactive, 1+, Amber, clear."""
+    """Return whether the text is a finding in words: Non reactive, 1+, Amber, clear."""
     plain = text.strip()
     first, comma, second = plain.partition(", ")
     if comma and is_worded_value(first):
         return is_worded_value(second)
     if _PATTERNED.fullmatch(plain):
         return True
-    return bool(_WORDED.match(plain)) and not is_blank(text)
+    return bool(_WORDED.match(plain)) and not is_not_reported(text)
 
 
-def is_value(text: str) -> bool:
-    """Whether the text is a result, in digits or in words."""
+def is_result_value(text: str) -> bool:
+    """Return whether the text is a result, in digits or in words."""
     return is_numeric_value(text) or is_worded_value(text)
 
 
-def are_numbers(text: str) -> bool:
-    """Whether a text is several numbers apart, and no one number in groups of three."""
+def is_several_numbers(text: str) -> bool:
+    """Return whether a text is several numbers, not one number in groups of three."""
     several = len(text.split()) > 1
     return several and not is_numeric_value(text) and bool(_NUMBERS.fullmatch(text))
 
 
-def is_blank(text: str) -> bool:
-    """Whether nothing was reported: a dash, dots, or a note that it is to follow."""
+def is_not_reported(text: str) -> bool:
+    """Return whether no value was reported: a dash, dots, or a note that it follows."""
     return bool(_BLANK.fullmatch(text)) or bool(_PENDING.match(text))
 
 
 @lru_cache(maxsize=8192)
-def is_flag(text: str) -> bool:
-    """Whether the text is a mark for a value out of range, and nothing else."""
+def is_out_of_range_flag(text: str) -> bool:
+    """Return whether the text is only a flag for a value out of range."""
     return bool(FLAG.fullmatch(text.strip()))
 
 
@@ -277,8 +279,8 @@ def _bare(flag: str) -> str:
 
 
 @lru_cache(maxsize=8192)
-def split_flag(text: str) -> tuple[str, str | None]:
-    """Part a value from a flag glued to it: '7.2 H', '9.10 [L]', 'H 7.2'."""
+def split_value_and_flag(text: str) -> tuple[str, str | None]:
+    """Split a value and the flag glued to it: '7.2 H', '9.10 [L]', 'H 7.2'."""
     plain = text.strip()
     if match := _FLAG_AFTER.fullmatch(plain):
         value = match["value"].strip()

@@ -8,7 +8,7 @@ from .pages import Word
 from .values import is_numeric_value
 
 
-def drop_watermarks(
+def drop_watermark_words(
     words: list[tuple[Word, bool, int]],
 ) -> list[tuple[Word, int]]:
     """Drop large faint words, and faint words over other words.

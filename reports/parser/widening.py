@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from .loinc import match_release
+from .loinc import match_name_in_loinc_release
 from .report import ParsedReport, ParsedResult
 
 
-def widen_matches(report: ParsedReport, *, release: Path) -> ParsedReport:
+def add_loinc_table_candidates(report: ParsedReport, *, release: Path) -> ParsedReport:
     """Return the report, unmatched rows with candidates of the table.
 
     release: the folder of the table; nothing changes where it holds none.
@@ -28,7 +28,7 @@ def widen_matches(report: ParsedReport, *, release: Path) -> ParsedReport:
 
 
 def _widened(result: ParsedResult, release: Path) -> ParsedResult:
-    verdict = match_release(
+    verdict = match_name_in_loinc_release(
         release,
         name=result.test_name,
         units=result.units,

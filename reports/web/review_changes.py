@@ -38,7 +38,7 @@ from reports.operations.review_rows import (
     undo_row,
 )
 from reports.operations.review_saving import RowRef
-from reports.parser.loinc import search_loinc
+from reports.parser.loinc import search_loinc_codes
 from reports.parser.report import Metadata
 from reports.queries import list_row_versions, review_rows
 from reports.states import RowPart
@@ -381,7 +381,7 @@ def _propose_mapping(request: TenantRequest, ref: RowRef, version: int) -> None:
 
 
 def _search_candidates(row: ReviewRow, query: str) -> list[Candidate]:
-    hits = search_loinc(
+    hits = search_loinc_codes(
         query,
         unit=row.values["units"],
         specimen=to_parsed_result(row).sample_type,

@@ -17,7 +17,7 @@ from portal.gauges import meter
 from portal.lib.translation import gettext_lazy
 from portal.pills import find_pill, words
 from reports.parser.report import Interpretation
-from reports.parser.values import read_number
+from reports.parser.values import parse_printed_number
 from reports.states import RowDecision
 from reports.web.review_notes import (
     describe_note,
@@ -285,7 +285,10 @@ def _earlier(values: Mapping[str, Any], before: EarlierValue | None) -> str:
     text = f"{before.value} {before.units}".strip()
     if before.collected:
         text = _("%(value)s on %(day)s") % {"value": text, "day": before.collected}
-    numbers = read_number(str(values["value"])), read_number(before.value)
+    numbers = (
+        parse_printed_number(str(values["value"])),
+        parse_printed_number(before.value),
+    )
     if numbers[0] is None or numbers[1] is None:
         return text
     if (values["units"] or "") != before.units:

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from reports.parser.loinc import LoincMatches, match_loinc
+from reports.parser.loinc import LoincMatches, rank_loinc_matches
 from reports.parser.report import LoincMatchStatus
 
 ROWS = Path(__file__).parents[1] / "reports/parser/loinc_unseen.csv"
@@ -27,7 +27,7 @@ def read_rows() -> tuple[dict[str, str], ...]:
 
 
 def match_row(row: dict[str, str]) -> LoincMatches:
-    return match_loinc(
+    return rank_loinc_matches(
         name=row["name"],
         units=row["units"] or None,
         value=row["value"],

@@ -18,7 +18,7 @@ from reports.management.scorecard.calibration import expected_error
 from reports.management.scorecard.marking import Claim
 from reports.management.scorecard.scoring import score_reports, spread_sample
 from reports.parser import confidence
-from reports.parser.confidence import PARTS, Table, calibrate_share
+from reports.parser.confidence import PARTS, Table, interpolate_calibration_table
 from tests.reports.corpus import draw_report, layout_names
 
 _PLAIN: Table = ((0.0, 0.0), (1.0, 1.0))
@@ -111,7 +111,11 @@ def main(arguments: list[str]) -> int:
         for name, claims in (("fitted", fitted), ("held out", unseen)):
             own = [claim for claim in claims if claim.part == part]
             stated = [
-                Claim(part, calibrate_share(table, claim.confidence), claim.right)
+                Claim(
+                    part,
+                    interpolate_calibration_table(table, claim.confidence),
+                    claim.right,
+                )
                 for claim in own
             ]
             print(

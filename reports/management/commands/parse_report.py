@@ -22,8 +22,8 @@ from reports.operations.parsed_rows import build_result_rows
 from reports.parser import (
     NoPictureReader,
     UnreadableReport,
+    add_loinc_table_candidates,
     parse_report,
-    widen_matches,
 )
 from reports.parser.report import FailureReason
 from reports.payloads import build_report_data
@@ -129,7 +129,7 @@ def _read(  # pragma: no cover - in the process that reads
     except Exception as error:  # noqa: BLE001 - told without its text
         sys.stderr.write(f"{extraction.describe_error_location(error)}\n")
         return FailureReason.PROCESSING_ERROR
-    report = widen_matches(report, release=loinc_folder())
+    report = add_loinc_table_candidates(report, release=loinc_folder())
     return build_report_data(
         dataclasses.asdict(report.metadata), build_result_rows(report)
     )

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from reports import parser
 from reports.management.scorecard.scoring import Answer
-from reports.parser import UnreadableReport, read_report
-from reports.parser.documents import read_document
+from reports.parser import UnreadableReport, parse_report_pages
+from reports.parser.documents import read_document_pages
 from reports.parser.pages import Page
 from reports.parser.parsing import MAX_PAGES
 
@@ -32,7 +32,7 @@ _READERS = (
 def parse_with_cached_pages(folder: Path, paths: Sequence[Path]) -> Answer:
     """What our parser finds, its pages taken from the folder or put there."""
     try:
-        return read_report(_pages(folder, paths)).results, None
+        return parse_report_pages(_pages(folder, paths)).results, None
     except UnreadableReport as refused:
         return (), refused.reason.value
 
@@ -46,7 +46,7 @@ def _pages(folder: Path, paths: Sequence[Path]) -> tuple[Page, ...]:
         # written by the line below, on this machine, by whoever runs this command
         pages: tuple[Page, ...] = pickle.loads(kept.read_bytes())  # noqa: S301
         return pages
-    pages = read_document(paths, at_most=MAX_PAGES)
+    pages = read_document_pages(paths, at_most=MAX_PAGES)
     folder.mkdir(parents=True, exist_ok=True)
     kept.write_bytes(pickle.dumps(pages))
     return pages

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from reports.parser.documents import read_document
+from reports.parser.documents import read_document_pages
 from reports.parser.pages import Page
 from reports.parser.parsing import MAX_PAGES
 from reports.parser.report import ParsedResult
@@ -42,7 +42,7 @@ def parse_naively(path: Path) -> list[ParsedResult]:
     """Match each line of a PDF's text layer; a picture gives nothing."""
     if path.suffix != ".pdf":
         return []
-    pages = read_document([path], at_most=MAX_PAGES)
+    pages = read_document_pages([path], at_most=MAX_PAGES)
     return [row for page in pages for line in _lines(page) if (row := _row(line))]
 
 

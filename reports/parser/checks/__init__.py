@@ -13,23 +13,23 @@ from reports.parser.report import (
     ParsedResult,
 )
 
-from .arithmetic import check_arithmetic
-from .flags import check_flags
-from .header import check_dates_against, check_header
-from .plausibility import check_plausibility, choose_likely_unit
-from .readings import build_readings, find_likely_entry
-from .repeats import check_repeats
+from .arithmetic import check_result_arithmetic
+from .flags import check_flags_against_ranges
+from .header import check_dates_not_after, check_header_patient_and_dates
+from .plausibility import check_value_plausibility, choose_likely_unit
+from .readings import build_numeric_readings, find_likely_catalogue_entry
+from .repeats import check_repeated_tests
 
 __all__ = [
-    "check_dates_against",
-    "check_report",
+    "check_dates_not_after",
     "choose_likely_unit",
-    "find_likely_entry",
+    "find_likely_catalogue_entry",
     "require_review_for_other_patients",
+    "run_report_checks",
 ]
 
 
-def check_report(
+def run_report_checks(
     *,
     metadata: Metadata,
     by_page: Mapping[int, Metadata],
@@ -41,8 +41,8 @@ def check_report(
     by_page: the header of each page that has one, by number. Source: Ours; a
     reviewer is shown each note beside its rows.
     """
-    readings = build_readings(results, decimal_comma=decimal_comma)
-    doubts = check_plausibility(readings, results)
+    readings = build_numeric_readings(results, decimal_comma=decimal_comma)
+    doubts = check_value_plausibility(readings, results)
     # Of a number whose unit is in doubt nothing can be reckoned.
     doubted = {
         position
@@ -52,11 +52,11 @@ def check_report(
     }
     sound = [r for r in readings if r.position not in doubted]
     return (
-        *check_header(metadata, by_page, results),
-        *check_arithmetic(sound),
+        *check_header_patient_and_dates(metadata, by_page, results),
+        *check_result_arithmetic(sound),
         *doubts,
-        *check_flags(results),
-        *check_repeats(results),
+        *check_flags_against_ranges(results),
+        *check_repeated_tests(results),
     )
 
 

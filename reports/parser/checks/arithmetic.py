@@ -55,7 +55,7 @@ _SUM_ROOM = 2.0
 _COUNT_SLACK = 0.06
 
 
-def check_arithmetic(readings: Sequence[Reading]) -> tuple[Note, ...]:
+def check_result_arithmetic(readings: Sequence[Reading]) -> tuple[Note, ...]:
     """Return notes on results that contradict other results of the report."""
     return (
         *_by_rules(readings),

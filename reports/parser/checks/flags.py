@@ -27,7 +27,7 @@ _LOW = re.compile(
 _MARKING = 2
 
 
-def check_flags(results: Sequence[ParsedResult]) -> tuple[Note, ...]:
+def check_flags_against_ranges(results: Sequence[ParsedResult]) -> tuple[Note, ...]:
     """Return notes on flags that disagree with the range, and on missing flags.
 
     Only marks with a side take part: a star may say that a test was sent away.

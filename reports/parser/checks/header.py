@@ -23,7 +23,7 @@ _SAME_NAME = 80.0
 _DATES = ("dob", "date_collected", "date_reported")
 
 
-def check_header(
+def check_header_patient_and_dates(
     metadata: Metadata,
     by_page: Mapping[int, Metadata],
     results: Sequence[ParsedResult],
@@ -35,7 +35,7 @@ def check_header(
     return (*_second_person(metadata, by_page, results), *_order_of_dates(metadata))
 
 
-def check_dates_against(metadata: Metadata, *, today: date) -> tuple[Note, ...]:
+def check_dates_not_after(metadata: Metadata, *, today: date) -> tuple[Note, ...]:
     """Return notes on dates after today."""
     return tuple(
         Note(

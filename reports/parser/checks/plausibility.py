@@ -48,7 +48,7 @@ class Limits:
     most: float
 
 
-def check_plausibility(
+def check_value_plausibility(
     readings: Sequence[Reading], results: Sequence[ParsedResult]
 ) -> tuple[Note, ...]:
     """Return notes on implausible numbers, lost decimal points and units."""
@@ -75,7 +75,7 @@ def choose_likely_unit(
         if property_agrees(property=entry.property, unit=unit) is not False
     ]
     for unit in fitting:
-        for limit in load_limits().get(entry.analyte, ()):
+        for limit in load_plausibility_limits().get(entry.analyte, ()):
             factor = unit_factor(unit, limit.unit)
             if factor is not None and limit.least <= number * factor <= limit.most:
                 return unit
@@ -83,8 +83,8 @@ def choose_likely_unit(
 
 
 @lru_cache(maxsize=1)
-def load_limits() -> dict[str, tuple[Limits, ...]]:
-    """The limits by analyte, all of blood."""
+def load_plausibility_limits() -> dict[str, tuple[Limits, ...]]:
+    """Return the plausibility limits by analyte, all for blood."""
     found: dict[str, list[Limits]] = {}
     with _FILE.open(encoding="utf-8", newline="") as lines:
         for row in csv.DictReader(lines):
@@ -100,7 +100,7 @@ def _judge(reading: Reading, result: ParsedResult) -> Iterator[Note]:
         dimension_of(unit) in _UNITLESS for unit in entry.units
     )
     is_blood = reading.specimen == "blood"
-    limits = load_limits().get(reading.analyte, ()) if is_blood else ()
+    limits = load_plausibility_limits().get(reading.analyte, ()) if is_blood else ()
     if not result.units:
         if needs_unit:
             fits = _fitting(reading, limits)

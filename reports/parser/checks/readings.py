@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from portal.lib.units import read_units, unit_factor
-from reports.parser.loinc import Entry, load_catalogue
+from reports.parser.loinc import Entry, load_loinc_catalogue
 from reports.parser.report import (
     LoincMatch,
     LoincMatchStatus,
     LoincReason,
     ParsedResult,
 )
-from reports.parser.values import read_number
+from reports.parser.values import parse_printed_number
 
 # A candidate that nobody has confirmed takes part from here on; where its unit speaks
 # against it, which is a thing to check, by its name alone.
@@ -57,14 +57,14 @@ class Reading:
         return None
 
 
-def build_readings(
+def build_numeric_readings(
     results: Sequence[ParsedResult], *, decimal_comma: bool
 ) -> tuple[Reading, ...]:
     """Return the rows that are plain numbers of known analytes, in order."""
     return tuple(_read(results, decimal_comma=decimal_comma))
 
 
-def last_digit_value(text: str, number: float) -> float:
+def get_last_digit_value(text: str, number: float) -> float:
     """Return the value of the last digit of a printed number."""
     digits = [sign for sign in text if sign.isdigit() or sign in ".,"]
     plain = "".join(digits)
@@ -80,8 +80,10 @@ def last_digit_value(text: str, number: float) -> float:
 
 def _read(results: Sequence[ParsedResult], *, decimal_comma: bool) -> Iterator[Reading]:
     for position, result in enumerate(results):
-        number = read_number(result.value.rstrip("% "), decimal_comma=decimal_comma)
-        entry = find_entry(result)
+        number = parse_printed_number(
+            result.value.rstrip("% "), decimal_comma=decimal_comma
+        )
+        entry = find_result_catalogue_entry(result)
         if number is None or entry is None:
             continue
         yield Reading(
@@ -90,7 +92,7 @@ def _read(results: Sequence[ParsedResult], *, decimal_comma: bool) -> Iterator[R
             property=entry.property,
             specimen="blood" if entry.specimen in _BLOOD else entry.specimen,
             number=number,
-            step=last_digit_value(result.value, number),
+            step=get_last_digit_value(result.value, number),
             units=_units(result),
             entry=entry,
         )
@@ -102,12 +104,12 @@ def _units(result: ParsedResult) -> tuple[str, ...]:
     return read_units(result.units) if result.units else ()
 
 
-def find_entry(result: ParsedResult) -> Entry | None:
+def find_result_catalogue_entry(result: ParsedResult) -> Entry | None:
     """Return the catalogue entry of a result, if its first candidate is likely."""
-    return find_likely_entry(result.loinc_matches, result.loinc_match_status)
+    return find_likely_catalogue_entry(result.loinc_matches, result.loinc_match_status)
 
 
-def find_likely_entry(
+def find_likely_catalogue_entry(
     matches: Sequence[LoincMatch], status: LoincMatchStatus
 ) -> Entry | None:
     """Return the catalogue entry of the first candidate, if it is likely."""
@@ -125,7 +127,7 @@ def find_likely_entry(
 @lru_cache(maxsize=1)
 def _entries() -> dict[str, Entry]:
     found: dict[str, Entry] = {}
-    for rows in load_catalogue().entries.values():
+    for rows in load_loinc_catalogue().entries.values():
         for entry in rows:
             found.setdefault(entry.code, entry)
     return found

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from reports.parser.report import Fact, Note, NoteCode, ParsedResult, RowState
 
-from .readings import find_entry
+from .readings import find_result_catalogue_entry
 
 
-def check_repeats(results: Sequence[ParsedResult]) -> tuple[Note, ...]:
+def check_repeated_tests(results: Sequence[ParsedResult]) -> tuple[Note, ...]:
     """Return notes on rows of one name, code and unit with different values.
 
     The same test by two methods, or in serum and urine, has two codes or two names.
@@ -17,7 +17,7 @@ def check_repeats(results: Sequence[ParsedResult]) -> tuple[Note, ...]:
     first: dict[tuple[str, ...], int] = {}
     notes: list[Note] = []
     for position, result in enumerate(results):
-        entry = find_entry(result)
+        entry = find_result_catalogue_entry(result)
         key = (
             "".join(sign for sign in result.test_name.casefold() if sign.isalnum()),
             entry.code if entry else "",

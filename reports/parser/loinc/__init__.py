@@ -3,12 +3,17 @@ and, behind it, an imported table."""
 
 from __future__ import annotations
 
-from .catalogue import LOINC_NOTICE, Entry, load_catalogue
-from .matching import LoincMatches, match_loinc
-from .names import rate_known_name
-from .release import ReleaseFault, ReleaseRefused, has_check_digit, write_release
-from .search import LoincHit, is_contradicted, search_loinc
-from .widening import match_release
+from .catalogue import LOINC_NOTICE, Entry, load_loinc_catalogue
+from .matching import LoincMatches, rank_loinc_matches
+from .names import rate_analyte_name_likelihood
+from .release import (
+    ReleaseFault,
+    ReleaseRefused,
+    has_valid_loinc_check_digit,
+    import_loinc_release,
+)
+from .search import LoincHit, is_loinc_hit_contradicted, search_loinc_codes
+from .widening import match_name_in_loinc_release
 
 __all__ = [
     "LOINC_NOTICE",
@@ -17,12 +22,12 @@ __all__ = [
     "LoincMatches",
     "ReleaseFault",
     "ReleaseRefused",
-    "has_check_digit",
-    "is_contradicted",
-    "load_catalogue",
-    "match_loinc",
-    "match_release",
-    "rate_known_name",
-    "search_loinc",
-    "write_release",
+    "has_valid_loinc_check_digit",
+    "import_loinc_release",
+    "is_loinc_hit_contradicted",
+    "load_loinc_catalogue",
+    "match_name_in_loinc_release",
+    "rank_loinc_matches",
+    "rate_analyte_name_likelihood",
+    "search_loinc_codes",
 ]

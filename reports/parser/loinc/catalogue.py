@@ -110,8 +110,8 @@ _DASHES = re.compile(r"[‐-―−]")
 
 
 @lru_cache(maxsize=16384)
-def fold(text: str) -> str:
-    """Lower case without accents, Greek letters by name, exotic dashes plain."""
+def normalize_name_text(text: str) -> str:
+    """Return a name in lower case, without accents, Greek letters spelled out."""
 
     text = _BETA.sub("beta", text.replace("µ", "u").replace("μ", "u"))
     text = text.translate(_UNDIVIDED)
@@ -124,8 +124,8 @@ def fold(text: str) -> str:
     return _DASHES.sub("-", plain).casefold()
 
 
-def respell(key: str) -> str:
-    """The roots of a folded text in one spelling: "haem" as "hem"."""
+def unify_spelling_variants(key: str) -> str:
+    """Return a normalized text with word roots in one spelling: "haem" as "hem"."""
 
     for spelling, root in _ROOTS:
         if spelling in key:
@@ -133,25 +133,25 @@ def respell(key: str) -> str:
     return key
 
 
-def name_key(text: str) -> str:
-    """The letters, digits and the signs % # of a name: what spelling can't change."""
+def build_name_key(text: str) -> str:
+    """Return a name's letters, digits and the signs % #, without blanks."""
 
-    return respell(_NOT_IN_KEY.sub("", fold(text)))
+    return unify_spelling_variants(_NOT_IN_KEY.sub("", normalize_name_text(text)))
 
 
-def sorted_key(text: str) -> str:
-    """Like name_key, blind to word order; empty for ratios, whose order matters."""
+def build_word_order_free_key(text: str) -> str:
+    """Return a name's key whatever the order of its words; empty for ratios."""
 
-    folded = fold(text)
+    folded = normalize_name_text(text)
     words = _KEY_WORD.findall(folded)
     if len(words) < 2 or "/" in folded or ":" in folded or "ratio" in words:
         return ""
-    return respell("\x1f".join(sorted(words)))
+    return unify_spelling_variants("\x1f".join(sorted(words)))
 
 
 @lru_cache(maxsize=1)
-def load_catalogue() -> Catalogue:
-    """The catalogue, read once per process."""
+def load_loinc_catalogue() -> Catalogue:
+    """Return the catalogue, read once per process."""
 
     entries: dict[str, list[Entry]] = {}
     aliases: dict[str, dict[str, None]] = {}
@@ -182,8 +182,8 @@ def load_catalogue() -> Catalogue:
             known = aliases.setdefault(analyte, {})
             for name in filter(None, row["names"].split("|")):
                 known[name] = None
-                _add(senses, name_key(name), Sense(analyte, None))
-                _add(by_words, sorted_key(name), Sense(analyte, None))
+                _add(senses, build_name_key(name), Sense(analyte, None))
+                _add(by_words, build_word_order_free_key(name), Sense(analyte, None))
             for pair in filter(None, row["ratio_of"].split("|")):
                 above, _, below = pair.partition("/")
                 ratios[above, below] = analyte
@@ -193,8 +193,8 @@ def load_catalogue() -> Catalogue:
             )
     for name, analyte, code in own:
         aliases[analyte][name] = None
-        _narrow(senses, name_key(name), Sense(analyte, (code,)))
-        _narrow(by_words, sorted_key(name), Sense(analyte, (code,)))
+        _narrow(senses, build_name_key(name), Sense(analyte, (code,)))
+        _narrow(by_words, build_word_order_free_key(name), Sense(analyte, (code,)))
     for rows in entries.values():
         for entry in rows:
             _add_official_name(senses, entry)
@@ -221,7 +221,7 @@ def _add_official_name(senses: dict[str, list[Sense]], entry: Entry) -> None:
 
     component = re.split(r" \[| in | by ", entry.long_common_name)[0]
     for name in (entry.long_common_name, component if "/" in component else ""):
-        key = name_key(name)
+        key = build_name_key(name)
         if not any(sense.codes is None for sense in senses.get(key, ())):
             _add(senses, key, Sense(entry.analyte, (entry.code,)))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from reports.parser.report import SampleType
 
-from .catalogue import fold
+from .catalogue import normalize_name_text
 from .hints import Hints
 
 _BLOOD_SIDE = frozenset({"serum", "blood", "arterial", "venous", "capillary"})
@@ -104,7 +104,7 @@ def _specimens_with(specimen: str) -> frozenset[str]:
     return frozenset({specimen})
 
 
-def collect_evidence(
+def collect_loinc_evidence(
     *,
     hints: Hints,
     units: str | None,
@@ -112,12 +112,12 @@ def collect_evidence(
     panel: str | None,
     sample_type: SampleType | None,
 ) -> Evidence:
-    """What unit, value, panel and the name's hints say, put together."""
+    """Return what unit, value, panel and the name's hints say of the LOINC code."""
     units = units.strip() if units else None
     value = value.strip()
     if not units and value.endswith("%"):
         units = "%"
-    title = fold(panel) if panel else ""
+    title = normalize_name_text(panel) if panel else ""
     specimen = hints.specimen
     panel_specimen = next((s for p, s in _PANEL_SPECIMENS if p.search(title)), None)
     specimens: frozenset[str] | None = None

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from .catalogue import fold
+from .catalogue import normalize_name_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,21 +230,21 @@ _LETTER_SPECIMENS: dict[str, str | None] = {
 _WORD = re.compile(r"[a-z0-9]+|[%#]")
 
 
-def begins_with_specimen(name: str) -> bool:
-    """Whether a name begins as with a specimen's letter: 'S-TSH', and 'P-LCR'."""
-    return _SPECIMEN_LETTER.match(fold(name)) is not None
+def begins_with_specimen_letter(name: str) -> bool:
+    """Return whether a name may begin with a specimen's letter: 'S-TSH', 'P-LCR'."""
+    return _SPECIMEN_LETTER.match(normalize_name_text(name)) is not None
 
 
 @lru_cache(maxsize=4096)
-def read_hints(name: str) -> tuple[tuple[str, ...], Hints]:
-    """What is left of a name without its furniture, and what the rest says.
+def split_name_and_hints(name: str) -> tuple[tuple[str, ...], Hints]:
+    """Return a name without its qualifiers, and the hints that these give.
 
     The texts are ever shorter: without specimen and furniture, then also without
     words for a share, then also without words for a method.
     """
 
     specimen: str | None = None
-    folded = _INSTRUMENT.sub(" ", fold(name))
+    folded = _INSTRUMENT.sub(" ", normalize_name_text(name))
     timed = _TIMED_URINE.search(folded)
     if timed:
         specimen = "urine24"

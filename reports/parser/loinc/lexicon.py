@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from .catalogue import fold, respell
+from .catalogue import normalize_name_text, unify_spelling_variants
 
 # English words, then what other languages and abbreviations say for them.
 _SAID = """
@@ -236,8 +236,8 @@ def _read_lexicon() -> dict[str, tuple[str, ...]]:
 _ENGLISH = _read_lexicon()
 
 
-def drop_reflex(name: str) -> str:
-    """A name without what is tested next: "TSH w/ reflex to FT4"."""
+def strip_reflex_test_from_name(name: str) -> str:
+    """Return a name without its reflex test: "TSH w/ reflex to FT4"."""
     return _REFLEX.sub("", name)
 
 
@@ -265,11 +265,13 @@ def _skeleton(word: str) -> str:
 
 
 @lru_cache(maxsize=16384)
-def english_key(text: str) -> str:
-    """The English words of a name, sorted, each once; empty for letters alone."""
+def build_english_words_key(text: str) -> str:
+    """Return a name's English words, sorted, each once; empty for letters alone."""
 
     found: set[str] = set()
-    folded = respell(fold(drop_reflex(text)))
+    folded = unify_spelling_variants(
+        normalize_name_text(strip_reflex_test_from_name(text))
+    )
     for phrase, said in _PHRASES:
         folded = phrase.sub(said, folded)
     for word in _WORD.findall(folded):

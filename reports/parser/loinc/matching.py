@@ -25,10 +25,10 @@ from reports.parser.report import (
     SampleType,
 )
 
-from .catalogue import Catalogue, Entry, Sense, load_catalogue
-from .evidence import Evidence, collect_evidence
-from .hints import read_hints
-from .names import NameReading, read_name
+from .catalogue import Catalogue, Entry, Sense, load_loinc_catalogue
+from .evidence import Evidence, collect_loinc_evidence
+from .hints import split_name_and_hints
+from .names import NameReading, look_up_name_in_catalogue
 
 _MOST = 5
 _AUTO = 0.8
@@ -100,7 +100,7 @@ class Candidate:
     reasons: tuple[LoincReason, ...]
 
 
-def match_loinc(
+def rank_loinc_matches(
     *,
     name: str,
     units: str | None,
@@ -116,9 +116,9 @@ def match_loinc(
     thresholds are ours).
     """
 
-    reading = read_name(name)
-    evidence = collect_evidence(
-        hints=reading.hints if reading.senses else read_hints(name)[1],
+    reading = look_up_name_in_catalogue(name)
+    evidence = collect_loinc_evidence(
+        hints=reading.hints if reading.senses else split_name_and_hints(name)[1],
         units=units,
         value=value,
         panel=panel,
@@ -131,19 +131,19 @@ def match_loinc(
             measurement_kind=_kind_of_stranger(name, evidence),
             sample_type=sample_type or _sample_type(evidence.exact_specimen),
         )
-    catalogue = load_catalogue()
+    catalogue = load_loinc_catalogue()
     candidates = _weigh(reading, evidence, catalogue)
     best = candidates[0]
     return LoincMatches(
         matches=tuple(
-            to_loinc_match(
+            build_loinc_match(
                 found,
                 display_name=found.entry.display_name,
                 aliases=catalogue.aliases[found.entry.analyte],
             )
             for found in candidates[:_MOST]
         ),
-        status=judge_candidates(candidates, reading, evidence),
+        status=judge_loinc_match_certainty(candidates, reading, evidence),
         measurement_kind=_kind(best.entry, evidence),
         sample_type=sample_type
         if sample_type not in (None, SampleType.UNKNOWN)
@@ -175,10 +175,10 @@ def _weigh(
     return list(first.values())
 
 
-def score_entries(
+def rank_catalogue_entries(
     entries: tuple[Entry, ...], reading: NameReading, evidence: Evidence
 ) -> list[Candidate]:
-    """Entries that one name means alike, best first; barred ones behind the others."""
+    """Return the entries that a name may mean, best first; contradicted ones last."""
     candidates = []
     for entry in entries:
         scale = _score(entry, entries, evidence)
@@ -310,10 +310,10 @@ def _reason_of(reading: NameReading) -> LoincReason:
     return LoincReason.NAME if reading.quality >= _NAMED else LoincReason.NAME_RESPELT
 
 
-def judge_candidates(
+def judge_loinc_match_certainty(
     candidates: list[Candidate], reading: NameReading, evidence: Evidence
 ) -> LoincMatchStatus:
-    """Whether the first of the candidates is certain."""
+    """Return the match status: whether the first of the candidates is certain."""
     best = candidates[0]
     if best.barred or best.score < _AUTO:
         return LoincMatchStatus.NEEDS_REVIEW
@@ -339,7 +339,7 @@ def judge_candidates(
     return LoincMatchStatus.AUTO_MATCH
 
 
-def to_loinc_match(
+def build_loinc_match(
     candidate: Candidate,
     *,
     display_name: str | None,

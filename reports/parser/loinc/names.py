@@ -12,10 +12,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from .catalogue import Catalogue, Sense, load_catalogue, name_key, sorted_key
-from .hints import Hints, begins_with_specimen, read_hints
-from .lexicon import drop_reflex, english_key
-from .near_names import find_nearest_name
+from .catalogue import (
+    Catalogue,
+    Sense,
+    build_name_key,
+    build_word_order_free_key,
+    load_loinc_catalogue,
+)
+from .hints import Hints, begins_with_specimen_letter, split_name_and_hints
+from .lexicon import build_english_words_key, strip_reflex_test_from_name
+from .near_names import find_nearest_catalogue_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,11 +108,11 @@ _NARROWING_ENGLISH = frozenset(("free", "direct", "indirect", "ratio", "antigen"
 def _is_narrowed(outside: str) -> bool:
     return bool(
         _NARROWING.search(outside)
-        or _NARROWING_ENGLISH.intersection(english_key(outside).split())
+        or _NARROWING_ENGLISH.intersection(build_english_words_key(outside).split())
     )
 
 
-def strip_marks(name: str) -> str:
+def strip_flags_and_bullets_from_name(name: str) -> str:
     """Return the name without flags, bullets and trailing marks."""
 
     name = _LEADING.sub("", name.strip())
@@ -114,10 +120,10 @@ def strip_marks(name: str) -> str:
 
 
 def _look_up(text: str, catalogue: Catalogue) -> tuple[tuple[Sense, ...], float]:
-    senses = catalogue.senses.get(name_key(text))
+    senses = catalogue.senses.get(build_name_key(text))
     if senses:
         return senses, _PRINTED
-    words = sorted_key(text)
+    words = build_word_order_free_key(text)
     senses = catalogue.sorted_senses.get(words) if words else None
     return (senses, _REORDERED) if senses else ((), 0.0)
 
@@ -155,34 +161,34 @@ def _forms(name: str) -> Iterator[tuple[str, float]]:
             yield outside, _UNBRACKETED
         if not _is_narrowed(outside):
             for inside in insides:
-                if len(name_key(inside)) > 1:
+                if len(build_name_key(inside)) > 1:
                     yield inside, _BRACKET_ONLY
 
 
 @lru_cache(maxsize=16384)
-def read_name(name: str) -> NameReading:
+def look_up_name_in_catalogue(name: str) -> NameReading:
     """Read a printed name against the catalogue; NOTHING when it is unknown."""
 
     if len(name) > _LONGEST or len(name.split()) > _MOST_WORDS:
         return NOTHING
-    bare = _CONCENTRATION_OF.sub("", strip_marks(name))
+    bare = _CONCENTRATION_OF.sub("", strip_flags_and_bullets_from_name(name))
     if not bare:
         return NOTHING
-    catalogue = load_catalogue()
-    _, hints = read_hints(bare)
+    catalogue = load_loinc_catalogue()
+    _, hints = split_name_and_hints(bare)
     forms = tuple(_forms(bare))
     for form, certainty in forms:
         senses, quality = _look_up(form, catalogue)
         if senses:
             # "Occult Blood" names no specimen, though "Blood Glucose" would; nor
             # does "P-LCR".
-            is_word = hints.specimen == "blood" or begins_with_specimen(form)
+            is_word = hints.specimen == "blood" or begins_with_specimen_letter(form)
             is_word = is_word and not hints.is_whole
             said = replace(hints, specimen=None) if is_word else hints
             return NameReading(senses, certainty * quality, said)
         if certainty <= _BRACKET_ONLY:
             continue
-        texts, said = read_hints(form)
+        texts, said = split_name_and_hints(form)
         for text in texts:
             senses, quality = _look_up(text, catalogue)
             if senses:
@@ -200,8 +206,8 @@ def read_name(name: str) -> NameReading:
     for form, certainty in forms:
         if certainty <= _BRACKET_ONLY or _is_ratio(form):
             continue
-        for text in (form, *read_hints(form)[0]):
-            senses, similarity = find_nearest_name(text, catalogue)
+        for text in (form, *split_name_and_hints(form)[0]):
+            senses, similarity = find_nearest_catalogue_name(text, catalogue)
             if senses:
                 quality = _FUZZY_BASE * certainty * similarity
                 return NameReading(senses, quality, hints, is_fuzzy=True)
@@ -212,32 +218,32 @@ def read_name(name: str) -> NameReading:
 def _by_english() -> dict[str, tuple[Sense, ...]]:
     """What a set of English words may mean."""
 
-    catalogue = load_catalogue()
+    catalogue = load_loinc_catalogue()
     found: dict[str, dict[Sense, None]] = {}
     for names in catalogue.aliases.values():
         for name in names:
             if _is_ratio(name):
                 continue
-            known = found.setdefault(english_key(name), {})
-            known.update(dict.fromkeys(catalogue.senses[name_key(name)]))
+            known = found.setdefault(build_english_words_key(name), {})
+            known.update(dict.fromkeys(catalogue.senses[build_name_key(name)]))
     return {key: tuple(senses) for key, senses in found.items() if key}
 
 
 def _translate(form: str) -> tuple[Sense, ...]:
     """The senses of a name that is put together of known words of any language."""
 
-    if _is_ratio(drop_reflex(form)):
+    if _is_ratio(strip_reflex_test_from_name(form)):
         return ()
     index = _by_english()
-    for text in (form, *read_hints(form)[0]):
-        if senses := index.get(english_key(text)):
+    for text in (form, *split_name_and_hints(form)[0]):
+        if senses := index.get(build_english_words_key(text)):
             return senses
     return ()
 
 
 def _senses_of(text: str, catalogue: Catalogue) -> tuple[Sense, ...]:
     senses, _ = _look_up(text, catalogue)
-    for plainer in () if senses else read_hints(text)[0]:
+    for plainer in () if senses else split_name_and_hints(text)[0]:
         senses, _ = _look_up(plainer, catalogue)
         if senses:
             break
@@ -289,7 +295,7 @@ def _agreeing_words(name: str, catalogue: Catalogue) -> tuple[Sense, ...]:
         return ()
     for cut in range(1, len(words)):
         parts = [" ".join(words[:cut]), " ".join(words[cut:])]
-        is_likely = any(name_key(part) in catalogue.senses for part in parts)
+        is_likely = any(build_name_key(part) in catalogue.senses for part in parts)
         if is_likely and (senses := _agreement(parts, catalogue)):
             return senses
     return ()
@@ -300,7 +306,7 @@ def _agreement(parts: list[str], catalogue: Catalogue) -> tuple[Sense, ...]:
 
     found: tuple[Sense, ...] = ()
     for part in parts:
-        if not read_hints(part)[0]:
+        if not split_name_and_hints(part)[0]:
             continue
         senses = _senses_of(part, catalogue)
         if found:
@@ -312,17 +318,17 @@ def _agreement(parts: list[str], catalogue: Catalogue) -> tuple[Sense, ...]:
     return found
 
 
-def rate_known_name(text: str) -> float:
+def rate_analyte_name_likelihood(text: str) -> float:
     """Return how likely a text is an analyte's name, 0 to 1, by spelling.
 
     A lookup in the catalogue, cached; short abbreviations count less, since "K" and
     "P" are words of many kinds.
     """
 
-    reading = read_name(text)
+    reading = look_up_name_in_catalogue(text)
     if not reading.senses:
         return 0.0
-    key = name_key(text)
+    key = build_name_key(text)
     if key in _ORDINARY_WORDS:
         return _ORDINARY * reading.quality
     return reading.quality * (_ABBREVIATION if len(key) < 3 else 1.0)

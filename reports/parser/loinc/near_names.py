@@ -11,7 +11,13 @@ from functools import lru_cache
 
 from rapidfuzz import fuzz
 
-from .catalogue import Catalogue, Sense, fold, load_catalogue, name_key
+from .catalogue import (
+    Catalogue,
+    Sense,
+    build_name_key,
+    load_loinc_catalogue,
+    normalize_name_text,
+)
 
 _SHORTEST = 6
 _LONG = 10
@@ -72,7 +78,9 @@ def _buckets() -> dict[str, tuple[str, ...]]:
 
     buckets: dict[str, list[str]] = {}
     printed = {
-        name_key(name) for known in load_catalogue().aliases.values() for name in known
+        build_name_key(name)
+        for known in load_loinc_catalogue().aliases.values()
+        for name in known
     }
     for key in sorted(printed):
         if len(key) >= _SHORTEST - 1:
@@ -89,7 +97,11 @@ def _is_same_test(one: str, other: str) -> bool:
 
 def _keeps_short_words(text: str, known: str) -> bool:
     """Whether a near name has the abbreviations of the text: MPO is no misspelt TPO."""
-    short = [word for word in _SHORT_WORD.findall(fold(text)) if word not in _SMALL]
+    short = [
+        word
+        for word in _SHORT_WORD.findall(normalize_name_text(text))
+        if word not in _SMALL
+    ]
     letters = _letters_of().get(known, frozenset())
     return letters == set(filter(_LETTER.fullmatch, short)) and all(
         word in known for word in short
@@ -100,20 +112,20 @@ def _keeps_short_words(text: str, known: str) -> bool:
 def _letters_of() -> dict[str, frozenset[str]]:
     """The letters and Roman numbers that are words of a printed name, by its key."""
     return {
-        name_key(name): frozenset(
-            filter(_LETTER.fullmatch, _SHORT_WORD.findall(fold(name)))
+        build_name_key(name): frozenset(
+            filter(_LETTER.fullmatch, _SHORT_WORD.findall(normalize_name_text(name)))
         )
-        for known in load_catalogue().aliases.values()
+        for known in load_loinc_catalogue().aliases.values()
         for name in known
     }
 
 
-def find_nearest_name(
+def find_nearest_catalogue_name(
     text: str, catalogue: Catalogue
 ) -> tuple[tuple[Sense, ...], float]:
     """Return the nearest catalogue name if it is clearly nearest."""
 
-    key = name_key(text)
+    key = build_name_key(text)
     if len(key) < _SHORTEST:
         return (), 0.0
     buckets = _buckets()

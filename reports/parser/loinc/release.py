@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from .catalogue import fold
+from .catalogue import normalize_name_text
 
 FILE_NAME = "loinc.sqlite3"
 _VERSION = 1
@@ -93,7 +93,7 @@ class ReleaseRow:
     units: tuple[str, ...]
 
 
-def write_release(source: Path, folder: Path) -> int:
+def import_loinc_release(source: Path, folder: Path) -> int:
     """Import the table; what was there before stays until the new file is whole.
 
     Takes the release's Loinc.csv or LoincTableCore.csv: active laboratory codes.
@@ -114,12 +114,14 @@ def write_release(source: Path, folder: Path) -> int:
     return count
 
 
-def search_release(folder: Path, text: str, *, limit: int = 50) -> list[ReleaseRow]:
-    """Codes whose names hold every word, or its beginning; common tests first.
+def search_loinc_release(
+    folder: Path, text: str, *, limit: int = 50
+) -> list[ReleaseRow]:
+    """Return codes whose names have all words or their beginnings, common tests first.
 
     Empty where nothing is imported, and where the file is not one of this version.
     """
-    words = _WORD.findall(fold(text))[:_MOST_WORDS]
+    words = _WORD.findall(normalize_name_text(text))[:_MOST_WORDS]
     file = folder / FILE_NAME
     if not words or not file.is_file():
         return []
@@ -141,8 +143,8 @@ def search_release(folder: Path, text: str, *, limit: int = 50) -> list[ReleaseR
     return [_stored(row) for row in rows]
 
 
-def has_check_digit(code: str) -> bool:
-    """Whether a text is a LOINC code whose last digit fits (modulus 10)."""
+def has_valid_loinc_check_digit(code: str) -> bool:
+    """Return whether a text is a LOINC code with a valid check digit (modulus 10)."""
     if not _CODE.fullmatch(code):
         return False
     body, _, digit = code.partition("-")
@@ -199,7 +201,7 @@ def _fill(file: Path, source: Path) -> int:
                 )
                 table.execute(
                     "INSERT INTO names (rowid, text) VALUES (?, ?)",
-                    (count, fold(names)),
+                    (count, normalize_name_text(names)),
                 )
         except sqlite3.IntegrityError:  # a code twice
             raise ReleaseRefused(ReleaseFault.DAMAGED) from None
@@ -219,7 +221,7 @@ def _read(source: Path) -> Iterator[tuple[ReleaseRow, str, int]]:
             if not set(_REQUIRED) <= set(reader.fieldnames or ()):
                 raise ReleaseRefused(ReleaseFault.FOREIGN, 1)
             for line in reader:
-                if not has_check_digit(line["LOINC_NUM"] or ""):
+                if not has_valid_loinc_check_digit(line["LOINC_NUM"] or ""):
                     raise ReleaseRefused(ReleaseFault.DAMAGED, reader.line_num)
                 if line["STATUS"] is None or not line["LONG_COMMON_NAME"]:
                     raise ReleaseRefused(ReleaseFault.DAMAGED, reader.line_num)

@@ -15,11 +15,11 @@ from pathlib import Path
 from portal.lib.units import unit_agrees
 from reports.parser.report import LoincReason, SampleType
 
-from .catalogue import Entry, fold, load_catalogue
+from .catalogue import Entry, load_loinc_catalogue, normalize_name_text
 from .evidence import SPECIMENS_OF
-from .hints import Hints, read_hints
-from .names import read_name
-from .release import ReleaseRow, search_release
+from .hints import Hints, split_name_and_hints
+from .names import look_up_name_in_catalogue
+from .release import ReleaseRow, search_loinc_release
 
 _WORD = re.compile(r"[a-z0-9]+")
 _AGAINST = frozenset({LoincReason.UNIT_CONTRADICTS, LoincReason.SPECIMEN_CONTRADICTS})
@@ -52,7 +52,7 @@ class LoincHit:
     reasons: tuple[LoincReason, ...]
 
 
-def search_loinc(
+def search_loinc_codes(
     text: str,
     *,
     unit: str | None = None,
@@ -60,16 +60,16 @@ def search_loinc(
     limit: int = 10,
     release: Path | None = None,
 ) -> tuple[LoincHit, ...]:
-    """Codes for a text, best first, contradicted ones last.
+    """Return LOINC codes for a text, best first, contradicted ones last.
 
     text: a name, its beginnings ("vit d 25"), or a code. unit: as printed on the row.
     release: the folder of an imported release. Source: Ours; the review desk's picker.
     """
-    words = _WORD.findall(fold(text))
+    words = _WORD.findall(normalize_name_text(text))
     if not words:
         return ()
-    reading = read_name(text)
-    said = reading.hints if reading.senses else read_hints(text)[1]
+    reading = look_up_name_in_catalogue(text)
+    said = reading.hints if reading.senses else split_name_and_hints(text)[1]
     named = {
         (sense.analyte, code)
         for sense in reading.senses
@@ -83,18 +83,18 @@ def search_loinc(
         if name:
             name *= _MISSED ** _count_missed(row, said)
             _keep(hits, _hit(row, name, unit, specimen))
-    for found in search_release(release, text) if release else ():
+    for found in search_loinc_release(release, text) if release else ():
         if found.code not in hits:
             _keep(hits, _hit_of_release(found, words, unit, specimen))
     ranked = sorted(
         hits.values(),
-        key=lambda hit: (is_contradicted(hit), -hit.score, hit.loinc_code),
+        key=lambda hit: (is_loinc_hit_contradicted(hit), -hit.score, hit.loinc_code),
     )
     return tuple(ranked[:limit])
 
 
-def is_contradicted(hit: LoincHit) -> bool:
-    """Whether the row's unit or specimen speaks against a hit."""
+def is_loinc_hit_contradicted(hit: LoincHit) -> bool:
+    """Return whether the row's unit or specimen contradicts a hit."""
     return not _AGAINST.isdisjoint(hit.reasons)
 
 
@@ -109,13 +109,13 @@ def _own_rows() -> tuple[tuple[Entry, frozenset[str]], ...]:
     """Each row with the words of its specimen and panels."""
     return tuple(
         (row, frozenset((row.specimen, *_WORD.findall(" ".join(row.panels)))))
-        for rows in load_catalogue().entries.values()
+        for rows in load_loinc_catalogue().entries.values()
         for row in rows
     )
 
 
 def _codes_of(analyte: str) -> tuple[str, ...]:
-    return tuple(row.code for row in load_catalogue().entries[analyte])
+    return tuple(row.code for row in load_loinc_catalogue().entries[analyte])
 
 
 def _count_missed(row: Entry, said: Hints) -> int:
@@ -137,12 +137,12 @@ def _count_missed(row: Entry, said: Hints) -> int:
 @lru_cache(maxsize=2048)
 def _words_of(code: str, analyte: str) -> tuple[frozenset[str], ...]:
     """The words of each name that a row goes by."""
-    catalogue = load_catalogue()
+    catalogue = load_loinc_catalogue()
     names = list(catalogue.aliases[analyte])
     for row in catalogue.entries[analyte]:
         if row.code == code:
             names += [row.display_name, row.long_common_name]
-    return tuple(frozenset(_WORD.findall(fold(name))) for name in names)
+    return tuple(frozenset(_WORD.findall(normalize_name_text(name))) for name in names)
 
 
 def _begins(word: str, others: frozenset[str]) -> bool:
@@ -198,7 +198,7 @@ def _hit(
         name, prop=row.property, specimen_of=row.specimen, unit=unit, specimen=specimen
     )
     # Of rows that nothing tells apart the earlier one is the usual one.
-    usual = load_catalogue().entries[row.analyte].index(row)
+    usual = load_loinc_catalogue().entries[row.analyte].index(row)
     return LoincHit(
         loinc_code=row.code,
         loinc_name=row.long_common_name,
@@ -214,7 +214,7 @@ def _hit(
 def _hit_of_release(
     row: ReleaseRow, words: list[str], unit: str | None, specimen: SampleType | None
 ) -> LoincHit:
-    known = _WORD.findall(fold(row.long_common_name))
+    known = _WORD.findall(normalize_name_text(row.long_common_name))
     exact = sum(word in known for word in words)
     name = 0.4 + 0.3 * exact / len(words) + 0.3 * exact / max(len(known), 1)
     score, reasons = _weigh(

@@ -11,17 +11,17 @@ from pathlib import Path
 
 from reports.parser.report import LoincMatchStatus, LoincReason, SampleType
 
-from .catalogue import Entry, Sense, fold, name_key
-from .evidence import collect_evidence
-from .hints import read_hints
+from .catalogue import Entry, Sense, build_name_key, normalize_name_text
+from .evidence import collect_loinc_evidence
+from .hints import split_name_and_hints
 from .matching import (
     LoincMatches,
-    judge_candidates,
-    score_entries,
-    to_loinc_match,
+    build_loinc_match,
+    judge_loinc_match_certainty,
+    rank_catalogue_entries,
 )
 from .names import NameReading
-from .release import ReleaseRow, search_release
+from .release import ReleaseRow, search_loinc_release
 
 _COMPONENT = 0.95
 _WORDS = 0.75
@@ -30,7 +30,7 @@ _MOST = 5
 _WORD = re.compile(r"[a-z0-9]+")
 
 
-def match_release(
+def match_name_in_loinc_release(
     release: Path,
     *,
     name: str,
@@ -39,22 +39,22 @@ def match_release(
     panel: str | None,
     sample_type: SampleType | None,
 ) -> LoincMatches | None:
-    """What the table says of a name, weighed as match_loinc does; None if nothing.
+    """Return the imported table's matches for a name; None if there are none.
 
     release: the folder of an imported table. Source: Ours; contract 7.4 has the form.
     """
-    texts, hints = read_hints(name)
-    if not texts or len(name_key(texts[-1])) < _SHORTEST:
+    texts, hints = split_name_and_hints(name)
+    if not texts or len(build_name_key(texts[-1])) < _SHORTEST:
         return None
-    wanted = frozenset(_WORD.findall(fold(texts[-1])))
+    wanted = frozenset(_WORD.findall(normalize_name_text(texts[-1])))
     found = [
         (row, quality)
-        for row in search_release(release, texts[-1])
+        for row in search_loinc_release(release, texts[-1])
         if (quality := _quality(wanted, row))
     ]
     if not found:
         return None
-    evidence = collect_evidence(
+    evidence = collect_loinc_evidence(
         hints=hints, units=units, value=value, panel=panel, sample_type=sample_type
     )
     best = max(quality for _, quality in found)
@@ -67,12 +67,14 @@ def match_release(
         hints,
         is_fuzzy=best < _COMPONENT,
     )
-    candidates = score_entries(entries, reading, evidence)
-    status = judge_candidates(candidates, reading, evidence)
+    candidates = rank_catalogue_entries(entries, reading, evidence)
+    status = judge_loinc_match_certainty(candidates, reading, evidence)
     if LoincReason.UNIT_AGREES not in candidates[0].reasons:
         status = LoincMatchStatus.NEEDS_REVIEW
     return LoincMatches(
-        matches=tuple(to_loinc_match(c, display_name=None) for c in candidates[:_MOST]),
+        matches=tuple(
+            build_loinc_match(c, display_name=None) for c in candidates[:_MOST]
+        ),
         status=status,
         measurement_kind=None,
         sample_type=sample_type,
@@ -88,7 +90,7 @@ def _quality(wanted: frozenset[str], row: ReleaseRow) -> float:
 
 
 def _words(text: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(fold(text)))
+    return frozenset(_WORD.findall(normalize_name_text(text)))
 
 
 def _entry(row: ReleaseRow, order: int) -> Entry:

@@ -6,6 +6,6 @@ to be read.
 
 from __future__ import annotations
 
-from .sheets import read_part, read_pictures, read_shown
+from .sheets import read_box_by_ocr, read_image_files, read_pdf_pages_by_ocr
 
-__all__ = ["read_part", "read_pictures", "read_shown"]
+__all__ = ["read_box_by_ocr", "read_image_files", "read_pdf_pages_by_ocr"]

@@ -25,8 +25,8 @@ _LONGEST = 3600
 _LONGEST_PAGE = 3400
 
 
-def open_picture(path: Path) -> View:
-    """A picture file as its owner sees it: turned as its camera says, on white.
+def open_upright_picture(path: Path) -> View:
+    """Open an image file, turned as its camera says, on white.
 
     Units of the page are pixels of the picture so turned. Raises: RefusedFile by
     unreadable_file, too_many_pixels.
@@ -76,8 +76,8 @@ def _bounded(pixels: NDArray[np.uint8], longest: int) -> NDArray[np.uint8]:
     return np.asarray(small, np.uint8)
 
 
-def render_page(page: pdfium.PdfPage) -> View:
-    """A PDF's page as it is shown, at DPI or what the bound allows, in points."""
+def render_pdf_page(page: pdfium.PdfPage) -> View:
+    """Render a PDF page as it is shown, at DPI or what the size limit allows."""
     width, height = page.get_size()
     scale = min(DPI / 72, _LONGEST_PAGE / max(width, height, 1))
     pixels = page.render(scale=scale, may_draw_forms=False).to_numpy()[:, :, :3]
@@ -86,8 +86,8 @@ def render_page(page: pdfium.PdfPage) -> View:
     return View(found, to_page)
 
 
-def is_blank(view: View) -> bool:
-    """Whether there is hardly any ink, so that nothing need be looked for."""
+def is_blank_page_image(view: View) -> bool:
+    """Return whether an image has hardly any ink, so that there is nothing to read."""
     grey = cv2.cvtColor(view.pixels, cv2.COLOR_BGR2GRAY)
     small = cv2.resize(grey, (256, 256), interpolation=cv2.INTER_AREA)
     paper = cv2.medianBlur(small, 41)

@@ -143,8 +143,8 @@ def _is_foreign(text: str) -> bool:
     return name.startswith(("CJK", "FULLWIDTH", "IDEOGRAPHIC")) or ord(text[0]) > 0xFFFF
 
 
-def load_engine(*, threads: int = 1) -> Engine:
-    """The engine of this process."""
+def load_ocr_engine(*, threads: int = 1) -> Engine:
+    """Return the OCR engine of this process."""
     if _substitute is not None:
         return _substitute(lambda: _load(threads))
     return _load(threads)
@@ -178,10 +178,10 @@ _substitute: Callable[[Callable[[], Engine]], Engine] | None = None
 
 
 @contextmanager
-def replace_engine(
+def replace_ocr_engine(
     substitute: Callable[[Callable[[], Engine]], Engine],
 ) -> Iterator[None]:
-    """Within, `load_engine` answers what `substitute` makes; it gets the real loader.
+    """Replace what `load_ocr_engine` returns; `substitute` gets the real loader.
 
     For benches that keep answers, and for tests.
     """
@@ -193,7 +193,7 @@ def replace_engine(
         _substitute = before
 
 
-def crop_line(picture: Picture, quad: Quad) -> Picture:
+def crop_line_image(picture: Picture, quad: Quad) -> Picture:
     """Return the line in a quadrilateral, leveled and LINE_HEIGHT high."""
     top = np.linalg.norm(quad[1] - quad[0])
     bottom = np.linalg.norm(quad[2] - quad[3])

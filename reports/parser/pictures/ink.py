@@ -34,7 +34,7 @@ class Run(NamedTuple):
     bottom: int
 
 
-def find_ink(line: Picture) -> Mask:
+def find_ink_pixels(line: Picture) -> Mask:
     """Return where a line's image differs from its background."""
     pixels = line.astype(np.int16)
     paper = np.median(pixels.reshape(-1, pixels.shape[2]), axis=0)
@@ -62,8 +62,8 @@ def _drop_neighbours(ink: Mask) -> Mask:
     return kept
 
 
-def is_red(line: Picture, ink: Mask, x0: float, x1: float) -> bool:
-    """Whether the ink between two places is clearly red."""
+def is_ink_red(line: Picture, ink: Mask, x0: float, x1: float) -> bool:
+    """Return whether the ink between two places is clearly red."""
     start, end = int(x0), max(int(x0) + 1, int(x1))
     colours = line[:, start:end][ink[:, start:end]]
     if len(colours) == 0:
@@ -72,8 +72,8 @@ def is_red(line: Picture, ink: Mask, x0: float, x1: float) -> bool:
     return red > 140 and green < 0.6 * red and blue < 0.6 * red
 
 
-def find_runs(ink: Mask) -> list[Run]:
-    """Stretches of columns with ink, leaving out specks."""
+def find_inked_column_runs(ink: Mask) -> list[Run]:
+    """Return the runs of pixel columns with ink, without specks."""
     columns = ink[2:-2].sum(axis=0) > 0
     edges = np.flatnonzero(np.diff(np.concatenate([[0], columns.view(np.int8), [0]])))
     runs = []
@@ -84,8 +84,10 @@ def find_runs(ink: Mask) -> list[Run]:
     return runs
 
 
-def find_dots(ink: Mask, *, em: float, baseline: float) -> list[float]:
-    """Where specks of the size of a point stand on the line."""
+def find_decimal_points_in_line(
+    ink: Mask, *, em: float, baseline: float
+) -> list[float]:
+    """Return where specks of the size of a decimal point are on the line."""
     _, _, stats, _ = cv2.connectedComponentsWithStats(ink.astype(np.uint8))
     found = []
     for left, top, width, height, _ in stats[1:]:

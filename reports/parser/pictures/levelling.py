@@ -51,8 +51,8 @@ class Levelling:
         return np.column_stack([x, y]) * self.scale + self.middle
 
 
-def fit_levelling(quads: Points, *, em: float, size: tuple[int, int]) -> Levelling:
-    """Fit a map to quadrilaterals around pieces of lines (n of 4 corners of x, y).
+def fit_page_levelling(quads: Points, *, em: float, size: tuple[int, int]) -> Levelling:
+    """Fit a map that levels a page, to quadrilaterals around its lines.
 
     em: the size of the print, in pixels; size: width and height of the picture. Few
     lines are only turned; many may also be bent.

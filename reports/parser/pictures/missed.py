@@ -28,8 +28,8 @@ _LEVEL = 0.15
 _DARKER = 30
 
 
-def find_missed(pixels: Picture, quads: Quads) -> Quads:
-    """Quadrilaterals (n of 4 corners of x, y) around letters that no quad holds.
+def find_missed_text_areas(pixels: Picture, quads: Quads) -> Quads:
+    """Return quadrilaterals around letters that no found line contains.
 
     quads: the lines found, level.
     """

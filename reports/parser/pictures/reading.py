@@ -14,20 +14,26 @@ import cv2
 import numpy as np
 
 from reports.parser.pages import Page, Word
-from reports.parser.spelling import count_misread
+from reports.parser.spelling import count_misspelled_test_words
 
-from .engine import LINE_HEIGHT, Engine, Reading, crop_line
-from .levelling import fit_levelling
-from .missed import find_missed
-from .repair import repair_text
-from .skew import find_skew
-from .view import View, map_points, rotate_view, scale_view, turn_view
+from .engine import LINE_HEIGHT, Engine, Reading, crop_line_image
+from .levelling import fit_page_levelling
+from .missed import find_missed_text_areas
+from .repair import repair_misread_word
+from .skew import find_page_skew_degrees
+from .view import (
+    View,
+    apply_homography_to_points,
+    rotate_page_image_by_degrees,
+    scale_page_image,
+    turn_page_image_by_quarters,
+)
 from .words import (
     Piece,
-    find_pitch,
+    find_monospace_pitch,
     measure_isolated_signs,
-    measure_line,
-    split_into_words,
+    measure_line_signs,
+    split_line_into_words,
 )
 
 if TYPE_CHECKING:
@@ -62,10 +68,10 @@ class _Line(NamedTuple):
     pieces: list[Piece]
 
 
-def read_view(
+def read_page_from_image(
     view: View, *, number: int, size: tuple[float, float], engine: Engine
 ) -> Page:
-    """The page that a picture shows.
+    """Read the page in an image: find its lines, and read their words.
 
     size: width and height of the page as shown, in the units of view.to_page. Words
     stand in upright text of about the usual letter size; Page.shown leads back. A page
@@ -90,23 +96,23 @@ def _stand_upright(view: View, engine: Engine) -> tuple[View, Quads]:
     view = _level(view)
     quads = _find_lines(view, engine)
     if _stand_on_end(quads):
-        view = _level(turn_view(view, 1))
+        view = _level(turn_page_image_by_quarters(view, 1))
         quads = _find_lines(view, engine)
     if len(quads) and not _is_upright(view, quads, engine):
         corner = np.array([view.width, view.height], np.float32)
         quads = (corner - quads)[::-1][:, [2, 3, 0, 1]]
-        view = turn_view(view, 2)
+        view = turn_page_image_by_quarters(view, 2)
     return view, quads
 
 
 def _level(view: View) -> View:
-    lean = find_skew(view.pixels)
-    return rotate_view(view, lean) if abs(lean) > _LEVEL else view
+    lean = find_page_skew_degrees(view.pixels)
+    return rotate_page_image_by_degrees(view, lean) if abs(lean) > _LEVEL else view
 
 
 def _find_lines(view: View, engine: Engine) -> Quads:
     factor = min(1.0, _DETECTED_SIDE / max(view.width, view.height))
-    small = scale_view(view, factor) if factor < 1 else view
+    small = scale_page_image(view, factor) if factor < 1 else view
     quads = engine.find_lines(small.pixels)
     stretch = [view.width / small.width, view.height / small.height]
     return quads * np.array(stretch, np.float32)
@@ -114,8 +120,10 @@ def _find_lines(view: View, engine: Engine) -> Quads:
 
 def _find_missed(view: View, quads: Quads, engine: Engine) -> Quads:
     """Where letters and digits stand that no line holds, if surely read."""
-    missed = find_missed(view.pixels, quads)
-    readings = engine.read_lines([crop_line(view.pixels, quad) for quad in missed])
+    missed = find_missed_text_areas(view.pixels, quads)
+    readings = engine.read_lines(
+        [crop_line_image(view.pixels, quad) for quad in missed]
+    )
     sure = [
         reading.sure >= _SURE_ALONE
         and (reading.text.isalnum() or reading.text in _FLAGS)
@@ -146,7 +154,7 @@ def _is_upright(view: View, quads: Quads, engine: Engine) -> bool:
     """Whether lines read better as they stand than upside down."""
     wide, high = _sides(quads)
     likely = np.argsort(-np.minimum(wide / np.maximum(high, 1), 10))[:_SAMPLE]
-    cut = [crop_line(view.pixels, quads[n]) for n in likely]
+    cut = [crop_line_image(view.pixels, quads[n]) for n in likely]
     sure = median(reading.sure for reading in engine.read_lines(cut))
     if sure >= _CLEARLY_UPRIGHT:
         return True
@@ -162,13 +170,15 @@ def _read_line(view: View, quad: Quad, line: Picture, engine: Engine) -> Reading
     counts if it has more of them right and every digit as before.
     """
     (first,) = engine.read_lines([line])
-    misread = count_misread(first.text)
+    misread = count_misspelled_test_words(first.text)
     if not misread:
         return first
-    closer = crop_line(view.pixels, _closer(quad))
+    closer = crop_line_image(view.pixels, _closer(quad))
     wider = cv2.resize(line, None, fx=_WIDER, fy=1, interpolation=cv2.INTER_CUBIC)
     for second in engine.read_lines([closer, np.asarray(wider, np.uint8)]):
-        if count_misread(second.text) < misread and _digits(second) == _digits(first):
+        if count_misspelled_test_words(second.text) < misread and _digits(
+            second
+        ) == _digits(first):
             return second
     return first
 
@@ -187,9 +197,9 @@ def _digits(reading: Reading) -> str:
 def _read_lines(view: View, quads: Quads, engine: Engine) -> list[_Line]:
     found = []
     for quad in quads:
-        line = crop_line(view.pixels, quad)
+        line = crop_line_image(view.pixels, quad)
         reading = _read_line(view, quad, line, engine)
-        measured = measure_line(reading, line)
+        measured = measure_line_signs(reading, line)
         if measured is not None and reading.sure >= _LEAST_SURE:
             high = float(np.linalg.norm(quad[3] - quad[0]))
             found.append((quad, measured, high / LINE_HEIGHT))
@@ -200,7 +210,7 @@ def _read_lines(view: View, quads: Quads, engine: Engine) -> list[_Line]:
         for _ in measured.signs
     ]
     usual = median(sizes) if sizes else 0.0
-    pitch = find_pitch([measured for _, measured, _ in found])
+    pitch = find_monospace_pitch([measured for _, measured, _ in found])
     lines = []
     for quad, measured, scale in found:
         em = measured.em * scale
@@ -212,7 +222,7 @@ def _read_lines(view: View, quads: Quads, engine: Engine) -> list[_Line]:
         if not em or _is_near(em, usual):
             em = usual or 0.78 * LINE_HEIGHT * scale
         lines.append(
-            _Line(quad, em, split_into_words(measured, em=em / scale, pitch=pitch))
+            _Line(quad, em, split_line_into_words(measured, em=em / scale, pitch=pitch))
         )
     return lines
 
@@ -231,7 +241,7 @@ def _build_page(lines: Sequence[_Line], view: View) -> tuple[list[Word], Matrix]
     quads = np.array([line.quad for line in lines], np.float64)
     em = median(line.em for line in lines for _ in line.pieces or ((),))
     size = (view.width, view.height)
-    levelling = fit_levelling(quads, em=em, size=size)
+    levelling = fit_page_levelling(quads, em=em, size=size)
     corners = quads.reshape(-1, 2)
     straight = levelling.map(corners)
     shift = np.minimum(straight.min(axis=0), 0.0)
@@ -242,14 +252,14 @@ def _build_page(lines: Sequence[_Line], view: View) -> tuple[list[Word], Matrix]
         for line, quad in zip(lines, laid.reshape(-1, 4, 2), strict=True)
         for word in _words(line, quad)
     ]
-    shown = map_points(view.to_page, corners)
+    shown = apply_homography_to_points(view.to_page, corners)
     back, _ = cv2.findHomography(laid, shown, 0)
     return words, np.asarray(back, np.float64)
 
 
 def _unit(view: View, em: float) -> float:
     """A pixel in text: as on the page, if that makes letters of the usual size."""
-    a, b = map_points(view.to_page, np.array([[0.0, 0.0], [1.0, 0.0]]))
+    a, b = apply_homography_to_points(view.to_page, np.array([[0.0, 0.0], [1.0, 0.0]]))
     unit = float(np.hypot(*(b - a)))
     if round(em * unit) in _COMMON_EM:
         return unit
@@ -271,7 +281,7 @@ def _words(line: _Line, quad: NDArray[np.float64]) -> list[Word]:
         drop = fall * (piece.x0 + piece.x1) / 2 * across
         words.append(
             Word(
-                repair_text(piece.text),
+                repair_misread_word(piece.text),
                 round(x0, 2),
                 round(corner_y + drop + piece.top * down, 2),
                 round(x1, 2),

@@ -44,8 +44,8 @@ _NAMES = (
 )
 
 
-def repair_text(text: str) -> str:
-    """A word as printed."""
+def repair_misread_word(text: str) -> str:
+    """Return a word as printed, from how it was read."""
     if not text.isascii():
         text = text.translate(_LOOKALIKES)
         if not text.isascii():

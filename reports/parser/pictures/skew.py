@@ -16,8 +16,8 @@ _WIDTH = 900
 _WIDEST_LEAN = 15.0
 
 
-def binarize_ink(pixels: Picture, *, side: int = _WIDTH) -> Picture:
-    """A small black picture with white where the page has ink, shadows left out."""
+def binarize_page_image(pixels: Picture, *, side: int = _WIDTH) -> Picture:
+    """Return a small black image with white where the page has ink, without shadows."""
     factor = min(1.0, side / max(pixels.shape[:2]))
     grey = cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY)
     small = cv2.resize(grey, None, fx=factor, fy=factor, interpolation=cv2.INTER_AREA)
@@ -27,13 +27,13 @@ def binarize_ink(pixels: Picture, *, side: int = _WIDTH) -> Picture:
     return found
 
 
-def find_skew(pixels: Picture) -> float:
-    """Degrees, clockwise, by which to turn the picture so that its lines lie level.
+def find_page_skew_degrees(pixels: Picture) -> float:
+    """Return the degrees, clockwise, that level the lines of an image.
 
     Lines lie level where the sums of rows differ most from row to row. 0 where there
     is too little ink to tell.
     """
-    ink = binarize_ink(pixels)
+    ink = binarize_page_image(pixels)
     if cv2.countNonZero(ink) < 200:
         return 0.0
     coarse = np.arange(-_WIDEST_LEAN, _WIDEST_LEAN + 0.01, 0.5)

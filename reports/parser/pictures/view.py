@@ -44,8 +44,8 @@ class View:
         return int(self.pixels.shape[0])
 
 
-def scale_view(view: View, factor: float) -> View:
-    """The same picture larger or smaller."""
+def scale_page_image(view: View, factor: float) -> View:
+    """Return the image, larger or smaller."""
     width = max(1, round(view.width * factor))
     height = max(1, round(view.height * factor))
     way = cv2.INTER_AREA if factor < 1 else cv2.INTER_CUBIC
@@ -54,8 +54,8 @@ def scale_view(view: View, factor: float) -> View:
     return View(_picture(pixels), view.to_page @ back)
 
 
-def turn_view(view: View, quarters: int) -> View:
-    """The picture turned clockwise by quarter turns."""
+def turn_page_image_by_quarters(view: View, quarters: int) -> View:
+    """Return the image, turned clockwise by quarter turns."""
     width, height = float(view.width), float(view.height)
     match quarters % 4:
         case 1:
@@ -70,8 +70,8 @@ def turn_view(view: View, quarters: int) -> View:
     return View(_picture(pixels), view.to_page @ back)
 
 
-def rotate_view(view: View, degrees: float) -> View:
-    """The picture turned clockwise by a few degrees, on a sheet that holds it all."""
+def rotate_page_image_by_degrees(view: View, degrees: float) -> View:
+    """Return the image, turned clockwise by degrees, enlarged to keep all of it."""
     angle = math.radians(degrees)
     cos, sin = math.cos(angle), math.sin(angle)
     width = math.ceil(view.width * abs(cos) + view.height * abs(sin))
@@ -83,13 +83,13 @@ def rotate_view(view: View, degrees: float) -> View:
             [0, 0, 1],
         ]
     )
-    return warp_view(view, forth, width=width, height=height)
+    return warp_page_image(view, forth, width=width, height=height)
 
 
-def crop_view(view: View, corners: Sequence[tuple[float, float]]) -> View:
+def crop_page_image(view: View, corners: Sequence[tuple[float, float]]) -> View:
     """Return the part of an image around places on the page, with a margin."""
     back: Matrix = np.asarray(np.linalg.inv(view.to_page), np.float64)
-    found = map_points(back, np.array(corners))
+    found = apply_homography_to_points(back, np.array(corners))
     low = np.floor(np.clip(found.min(axis=0), 0, [view.width - 1, view.height - 1]))
     high = np.ceil(np.clip(found.max(axis=0), low + 1, [view.width, view.height]))
     (left, top), (right, bottom) = low.astype(int), high.astype(int)
@@ -102,7 +102,7 @@ def crop_view(view: View, corners: Sequence[tuple[float, float]]) -> View:
     return View(_picture(pixels), view.to_page @ shift)
 
 
-def warp_view(view: View, forth: Matrix, *, width: int, height: int) -> View:
+def warp_page_image(view: View, forth: Matrix, *, width: int, height: int) -> View:
     """Warp the image to a new size by a homography."""
     edge = np.concatenate([view.pixels[0], view.pixels[-1]])
     paper = [float(part) for part in np.median(edge, axis=0)]
@@ -117,8 +117,10 @@ def warp_view(view: View, forth: Matrix, *, width: int, height: int) -> View:
     return View(_picture(pixels), view.to_page @ np.linalg.inv(forth))
 
 
-def map_points(matrix: Matrix, points: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Points (n by 2) through a homography."""
+def apply_homography_to_points(
+    matrix: Matrix, points: NDArray[np.floating]
+) -> NDArray[np.float64]:
+    """Return points (n by 2) mapped by a homography."""
     flat = np.asarray(points, np.float64).reshape(-1, 2)
     lifted = np.column_stack([flat, np.ones(len(flat))]) @ matrix.T
     mapped: NDArray[np.float64] = lifted[:, :2] / lifted[:, 2:]

@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from .engine import LINE_HEIGHT, Reading, Sign
-from .ink import Run, find_dots, find_ink, find_runs, is_red
+from .ink import (
+    Run,
+    find_decimal_points_in_line,
+    find_ink_pixels,
+    find_inked_column_runs,
+    is_ink_red,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -93,10 +99,10 @@ class MeasuredLine:
     baseline: float
 
 
-def measure_line(reading: Reading, line: Picture) -> MeasuredLine | None:
+def measure_line_signs(reading: Reading, line: Picture) -> MeasuredLine | None:
     """Measure a line, LINE_HEIGHT high; None where there is no ink or no sign."""
-    ink = find_ink(line)
-    runs = find_runs(ink)
+    ink = find_ink_pixels(line)
+    runs = find_inked_column_runs(ink)
     signs = tuple(sign for sign in reading.signs if not sign.text.isspace())
     if not signs or not runs:
         return None
@@ -128,7 +134,7 @@ def measure_line(reading: Reading, line: Picture) -> MeasuredLine | None:
 
 
 def measure_isolated_signs(measured: MeasuredLine) -> MeasuredLine:
-    """The line by those of its signs alone that touch no other.
+    """Return the measures of a line from only its signs that touch no other.
 
     A pen's stroke joins the signs it crosses, and reaches below them.
     """
@@ -151,8 +157,8 @@ def _followed(signs: Sequence[Sign]) -> list[bool]:
     ]
 
 
-def find_pitch(lines: Sequence[MeasuredLine]) -> float:
-    """The distance of letters of a typewriter font, in ems; 0 if it is none.
+def find_monospace_pitch(lines: Sequence[MeasuredLine]) -> float:
+    """Return the pitch of a typewriter font, in ems; 0 if it is none.
 
     Digits stand evenly in most fonts, so lines of mixed signs must do too.
     """
@@ -170,7 +176,7 @@ def find_pitch(lines: Sequence[MeasuredLine]) -> float:
     return median(pitches) if asked >= 3 and even > 0.7 * asked else 0.0
 
 
-def split_into_words(
+def split_line_into_words(
     measured: MeasuredLine, *, em: float, pitch: float = 0
 ) -> list[Piece]:
     """Split a line into its words.
@@ -208,7 +214,7 @@ def split_into_words(
                     foot + _BELOW * size,
                     size,
                     _word_confidence(measured, part, em, baseline),
-                    is_red(measured.line, measured.ink, x0, x1),
+                    is_ink_red(measured.line, measured.ink, x0, x1),
                 )
             )
     return _apart(pieces)
@@ -336,7 +342,7 @@ def _word_confidence(
         return sure
     first, last = measured.centres[part[0]], measured.centres[part[-1]]
     points = sum(sign.text in _POINTS | _COLONS for sign in signs)
-    dots = find_dots(measured.ink, em=em, baseline=baseline)
+    dots = find_decimal_points_in_line(measured.ink, em=em, baseline=baseline)
     if sum(first < x < last for x in dots) > points:
         return min(sure, _POINT_LOST)
     return sure

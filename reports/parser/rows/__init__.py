@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from .row import KnownName, Row
-from .settling import clean_up_rows
-from .unread import find_unread
-from .walk import find_rows
+from .settling import deduplicate_rows_and_clean_names
+from .unread import find_unread_result_lines
+from .walk import find_result_rows
 
-__all__ = ["KnownName", "Row", "clean_up_rows", "find_rows", "find_unread"]
+__all__ = [
+    "KnownName",
+    "Row",
+    "deduplicate_rows_and_clean_names",
+    "find_result_rows",
+    "find_unread_result_lines",
+]

@@ -7,29 +7,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from reports.parser.fields import text_of, unit_in_range
+from reports.parser.fields import find_unit_in_range, join_word_texts
 from reports.parser.lines import Cell, Line
 from reports.parser.pages import Word
 from reports.parser.ranges import (
-    is_expected_finding,
-    is_plain_range,
+    is_plain_numeric_range,
+    is_range_in_words,
     looks_like_range,
-    parse_announced_range,
+    parse_labeled_range,
 )
 
-from .row import Row, replace_range_text, with_announced
-from .wording import find_announced_range
+from .row import Row, add_labeled_range_to_row, replace_row_range_text
+from .wording import find_labeled_range
 
 # In points, and in sizes of type.
 _HANGING = 2.0
 _NEXT_LINE = 1.9
 
 
-def is_part_of_range(row: Row) -> bool:
-    """Whether what seemed a value stands in a cell that says it is a range."""
+def is_row_value_part_of_range(row: Row) -> bool:
+    """Return whether what was read as a value is in a cell labeled as a range."""
     value = row.fields.value_words[0]
     return any(
-        value in cell.words and parse_announced_range(cell.text) is not None
+        value in cell.words and parse_labeled_range(cell.text) is not None
         for cell in row.line.cells
     )
 
@@ -37,15 +37,15 @@ def is_part_of_range(row: Row) -> bool:
 def find_range_among_cells(
     cells: Sequence[Cell], last: Row
 ) -> tuple[str | None, list[Word]]:
-    """A range in one cell of a line: named as one, or plain under name or value."""
+    """Find a range in one cell of a line: labeled, or plain under name or value."""
     value = last.fields
     places = (last.name, (*value.value_words, *value.units_words))
     for cell in cells:
-        text = parse_announced_range(cell.text)
+        text = parse_labeled_range(cell.text)
         under = any(
             cell.x0 < words[-1].x1 and words[0].x0 < cell.x1 for words in places
         )
-        unit = value.units or unit_in_range(cell.text)
+        unit = value.units or find_unit_in_range(cell.text)
         if text is None and under and unit:
             text = _plain_range(cell.text, unit)
         if text is not None and looks_like_range(text):
@@ -55,40 +55,44 @@ def find_range_among_cells(
 
 def _plain_range(text: str, unit: str) -> str | None:
     """A range and nothing else, with or without brackets and the value's unit."""
-    if is_plain_range(text):
+    if is_plain_numeric_range(text):
         return text
     plain = text.removeprefix("(").removesuffix(")").strip()
     bare = plain.removesuffix(unit).strip()
-    return plain if is_plain_range(bare) and unit_in_range(plain) == unit else None
+    return (
+        plain
+        if is_plain_numeric_range(bare) and find_unit_in_range(plain) == unit
+        else None
+    )
 
 
-def take_range_of_name(row: Row) -> None:
-    """A bracketed range in a cell of its own between a name and its value."""
+def take_range_between_name_and_value(row: Row) -> None:
+    """Give a row the bracketed range in a cell between its name and its value."""
     for n in range(1, len(row.name)):
-        text = text_of(row.name[n:])
+        text = join_word_texts(row.name[n:])
         apart = row.name[n].x0 - row.name[n - 1].x1 > row.line.tight * row.name[n].size
-        if apart and text[:1] in "([" and is_plain_range(text):
-            row.fields = replace_range_text(row.fields, text, row.name[n:])
+        if apart and text[:1] in "([" and is_plain_numeric_range(text):
+            row.fields = replace_row_range_text(row.fields, text, row.name[n:])
             row.name, row.name_text = row.name[:n], ""
             return
 
 
-def take_range_beside_name(row: Row, cells: Sequence[Cell]) -> None:
-    """A range beside the name of a card, over its value."""
+def take_range_beside_card_name(row: Row, cells: Sequence[Cell]) -> None:
+    """Give a card's row the range beside its name, above its value."""
     for cell in cells:
-        text = parse_announced_range(cell.text)
+        text = parse_labeled_range(cell.text)
         if text is not None and looks_like_range(text):
-            row.fields = with_announced(row.fields, text, list(cell.words))
+            row.fields = add_labeled_range_to_row(row.fields, text, list(cell.words))
             return
 
 
-def merge_hanging_ranges(rows: Sequence[Row], lines: Sequence[Line]) -> None:
-    """Give announced ranges the bands that hang below them, where their text begins."""
+def merge_range_bands_from_below(rows: Sequence[Row], lines: Sequence[Line]) -> None:
+    """Extend labeled ranges by the bands printed below them, at the same indent."""
     by_word = {id(word): n for n, line in enumerate(lines) for word in line.words}
     for row in rows:
         words = row.fields.range_words
         at = by_word.get(id(words[-1])) if words else None
-        text = parse_announced_range(lines[at].text) if at is not None else None
+        text = parse_labeled_range(lines[at].text) if at is not None else None
         if at is None or not text or words[0].middle - row.line.middle < row.line.size:
             continue
         last, begins = lines[at], lines[at].words[-len(text.split())].x0
@@ -98,12 +102,12 @@ def merge_hanging_ranges(rows: Sequence[Row], lines: Sequence[Line]) -> None:
             if not (near and hangs and looks_like_range(line.text)):
                 break
             text = f"{text} {line.text}"
-            row.fields = replace_range_text(row.fields, text, list(line.words))
+            row.fields = replace_row_range_text(row.fields, text, list(line.words))
             last = line
 
 
 def are_ranges_above_rows(candidates: Sequence[tuple[Line, Row | None]]) -> bool:
-    """Whether lines with a range alone stand each over its row rather than under it.
+    """Return whether lines with a range alone are above their rows, not below them.
 
     Told by which leaves the fewer rows without one, then by which is nearer. Between a
     row and its range a line may say how the test was done.
@@ -113,7 +117,7 @@ def are_ranges_above_rows(candidates: Sequence[tuple[Line, Row | None]]) -> bool
     told = [
         (line, row)
         for line, row in candidates
-        if row is not None or find_announced_range(line) is not None
+        if row is not None or find_labeled_range(line) is not None
     ]
     for (above, first), (below, second) in pairwise(told):
         apart = below.middle - above.middle
@@ -128,22 +132,22 @@ def are_ranges_above_rows(candidates: Sequence[tuple[Line, Row | None]]) -> bool
     return sum(over) < sum(under)
 
 
-def take_range_from_line_above(row: Row, line: Line) -> None:
-    """The range on the line right over a row."""
-    text = find_announced_range(line)
+def take_row_range_from_line_above(row: Row, line: Line) -> None:
+    """Give a row the range on the line right above it."""
+    text = find_labeled_range(line)
     near = row.line.middle - line.middle < 3 * line.size
     if text and near and not row.fields.range and looks_like_range(text):
-        row.fields = with_announced(row.fields, text, list(line.words))
+        row.fields = add_labeled_range_to_row(row.fields, text, list(line.words))
 
 
-def announces_range(lines: Sequence[Line]) -> bool:
-    """Whether the first of the lines says that it gives a range."""
+def is_range_label_line(lines: Sequence[Line]) -> bool:
+    """Return whether the first of the lines is labeled as a range."""
     if not lines:
         return False
     told = [
-        find_announced_range(lines[0]),
-        *(parse_announced_range(c.text) for c in lines[0].cells),
+        find_labeled_range(lines[0]),
+        *(parse_labeled_range(c.text) for c in lines[0].cells),
     ]
     return any(
-        looks_like_range(text) or is_expected_finding(text) for text in told if text
+        looks_like_range(text) or is_range_in_words(text) for text in told if text
     )

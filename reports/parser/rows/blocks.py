@@ -8,14 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from reports.parser.fields import split_value, text_of, unit_in_range
-from reports.parser.lines import Cell, Line, make_line
+from reports.parser.fields import find_unit_in_range, join_word_texts, split_value_cell
+from reports.parser.lines import Cell, Line, build_line_from_words
 from reports.parser.pages import Word
-from reports.parser.ranges import is_plain_range, is_range_label, looks_like_range
-from reports.parser.roles import Role, role_of
+from reports.parser.ranges import (
+    is_plain_numeric_range,
+    is_range_label,
+    looks_like_range,
+)
+from reports.parser.roles import Role, find_column_role
 from reports.parser.values import is_numeric_value
 
-from .row import Row, replace_range_text, with_announced
+from .row import Row, add_labeled_range_to_row, replace_row_range_text
 
 _LEAST_BANDS = 2
 _ALIGNED = 2.0
@@ -36,10 +40,10 @@ class Block:
     size: float
 
 
-def split_range_blocks(lines: Sequence[Line]) -> tuple[list[Line], list[Block]]:
-    """The lines without the blocks, and the blocks: two lines of ranges, or one right
-    under the label that stands beside a result.
-    """
+def separate_range_blocks_from_lines(
+    lines: Sequence[Line],
+) -> tuple[list[Line], list[Block]]:
+    """Return the lines without the blocks of ranges, and the blocks."""
     blocks = [
         block
         for n, line in enumerate(lines)
@@ -58,11 +62,11 @@ def split_range_blocks(lines: Sequence[Line]) -> tuple[list[Line], list[Block]]:
         if len(words) == len(line.words):
             left.append(line)
         elif words:
-            left.append(make_line(words, page=line.page, drawn=line.drawn))
+            left.append(build_line_from_words(words, page=line.page, drawn=line.drawn))
     return left, blocks
 
 
-def assign_range_blocks(blocks: Iterable[Block], rows: Sequence[Row]) -> None:
+def assign_range_blocks_to_rows(blocks: Iterable[Block], rows: Sequence[Row]) -> None:
     """Give each block to the row without a range beside it, else to that above it."""
     for block in blocks:
         reach = _BESIDE * block.size
@@ -84,18 +88,20 @@ def assign_range_blocks(blocks: Iterable[Block], rows: Sequence[Row]) -> None:
         ]
         if beside:
             row = rows[min(beside)[1]]
-            text = text_of(block.words)
+            text = join_word_texts(block.words)
             row.fields = (
-                with_announced(row.fields, text, block.words)
-                if is_plain_range(text.removesuffix(unit_in_range(text) or ""))
-                else replace_range_text(row.fields, text, block.words)
+                add_labeled_range_to_row(row.fields, text, block.words)
+                if is_plain_numeric_range(
+                    text.removesuffix(find_unit_in_range(text) or "")
+                )
+                else replace_row_range_text(row.fields, text, block.words)
             )
 
 
 def _is_label(text: str) -> bool:
     if text[-1:] != ":" and not is_range_label(text):
         return False
-    return is_range_label(text) or role_of(text.rstrip(": ")) is Role.RANGE
+    return is_range_label(text) or find_column_role(text.rstrip(": ")) is Role.RANGE
 
 
 def _gather(label: Cell, line: Line, below: Sequence[Line]) -> Block | None:
@@ -122,4 +128,4 @@ def _gather(label: Cell, line: Line, below: Sequence[Line]) -> Block | None:
 
 
 def _has_value(cell: Cell) -> bool:
-    return is_numeric_value(split_value(cell.text.rpartition(":")[2].strip())[0])
+    return is_numeric_value(split_value_cell(cell.text.rpartition(":")[2].strip())[0])

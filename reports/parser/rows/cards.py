@@ -11,29 +11,45 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from reports.parser.fields import Fields, is_status, is_unit, split_value
+from reports.parser.fields import (
+    Fields,
+    is_range_status_text,
+    is_unit,
+    split_value_cell,
+)
 from reports.parser.lines import Cell, Line
-from reports.parser.names import has_letters, is_explanation_title
+from reports.parser.names import has_letters, is_explanation_table_title
 from reports.parser.pages import Word
 from reports.parser.ranges import (
-    is_expected_finding,
-    is_plain_range,
+    is_plain_numeric_range,
+    is_range_in_words,
     is_range_label,
     looks_like_range,
-    parse_announced_range,
+    parse_labeled_range,
 )
-from reports.parser.roles import Role, role_of
-from reports.parser.values import is_blank, is_flag, is_numeric_value, is_worded_value
+from reports.parser.roles import Role, find_column_role
+from reports.parser.values import (
+    is_not_reported,
+    is_numeric_value,
+    is_out_of_range_flag,
+    is_worded_value,
+)
 
 from .row import (
     Row,
     Section,
-    replace_flag,
-    replace_range_text,
-    with_announced,
-    with_units,
+    add_labeled_range_to_row,
+    replace_row_flag,
+    replace_row_range_text,
+    replace_row_unit,
 )
-from .wording import clean_name, is_exact, is_heading, may_name_a_test, split_name_unit
+from .wording import (
+    clean_printed_name,
+    is_exact_value,
+    is_section_heading,
+    may_name_a_test,
+    split_name_and_unit,
+)
 
 _LEVEL = re.compile(
     r"(?i)(?:optimal|ideal|normal|healthy|target|desirable)\s+(?P<range>.+)"
@@ -56,8 +72,8 @@ class _Card:
     cells: list[Cell] = field(default_factory=list)
 
 
-def read_cards(lines: Sequence[Line], section: Section) -> list[Row]:
-    """The rows of cards; none where there are fewer than two."""
+def read_rows_in_cards(lines: Sequence[Line], section: Section) -> list[Row]:
+    """Return the rows printed as cards; none if there are fewer than two."""
     known = _find_cards(lines, section.copy(), frozenset())
     styles = Counter(_style(card.name.words[0]) for card in known)
     usual = frozenset(style for style, times in styles.items() if times > 1)
@@ -90,9 +106,9 @@ def _find_cards(
         ]
         if named and styles:
             named = sorted({*named, *_like_names(line.cells, named)})
-        labels = any(role_of(cell.text) is Role.VALUE for cell in line.cells)
-        ranges = any(parse_announced_range(cell.text) for cell in line.cells)
-        telling = len(line.cells) > 1 and is_explanation_title(line.text)
+        labels = any(find_column_role(cell.text) is Role.VALUE for cell in line.cells)
+        ranges = any(parse_labeled_range(cell.text) for cell in line.cells)
+        telling = len(line.cells) > 1 and is_explanation_table_title(line.text)
         if telling and not (labels or ranges):
             named, near = [], []
         if named:
@@ -102,7 +118,7 @@ def _find_cards(
                 cards.extend(found)
                 near.extend(found)
             continue
-        if is_heading(line) and not near:
+        if is_section_heading(line) and not near:
             section.open(line.text)
         near = [
             card
@@ -135,7 +151,11 @@ def _is_row(line: Line, named: Sequence[int]) -> bool:
     others = [cell.text for n, cell in enumerate(line.cells) if n not in named]
     return any(
         any(re.match(r"[(\[<>≤≥+-]*\d", word) for word in text.split())
-        or (is_worded_value(text) and not is_flag(text) and not is_status(text))
+        or (
+            is_worded_value(text)
+            and not is_out_of_range_flag(text)
+            and not is_range_status_text(text)
+        )
         for text in others
     )
 
@@ -143,14 +163,14 @@ def _is_row(line: Line, named: Sequence[int]) -> bool:
 def _is_name(
     cell: Cell, section: Section, styles: frozenset[tuple[int, float, bool]]
 ) -> bool:
-    name = clean_name(cell.text)
+    name = clean_printed_name(cell.text)
     if not has_letters(name) or not may_name_a_test(name) or len(cell.words) > 8:
         return False
     # Of flags are titled 'L/H' too, which is a hormone on a card.
-    role = role_of(name)
+    role = find_column_role(name)
     if role not in (None, Role.FLAG) or is_unit(name):
         return False
-    if parse_announced_range(cell.text) is not None:
+    if parse_labeled_range(cell.text) is not None:
         return False
     alike = role is None and name[:1].isalpha() and _style(cell.words[0]) in styles
     return alike or section.knows(name, Fields())
@@ -163,11 +183,11 @@ def _like_names(cells: Sequence[Cell], named: Sequence[int]) -> list[int]:
         n
         for n, cell in enumerate(cells)
         if _style(cell.words[0])[1:] in looks
-        and role_of(cell.text) is None
+        and find_column_role(cell.text) is None
         and cell.text[:1].isupper()
         and not any(word.text[:1].isdigit() for word in cell.words)
-        and parse_announced_range(cell.text) is None
-        and may_name_a_test(clean_name(cell.text))
+        and parse_labeled_range(cell.text) is None
+        and may_name_a_test(clean_printed_name(cell.text))
     ]
 
 
@@ -177,24 +197,26 @@ def _overlaps(a: _Card, b: _Card) -> bool:
 
 def _read_card(card: _Card) -> Row | None:
     fields = Fields()
-    flag = next((c.text for c in card.beside if is_flag(c.text)), None)
+    flag = next((c.text for c in card.beside if is_out_of_range_flag(c.text)), None)
     values: list[tuple[Cell, Fields]] = []
     lesser: list[tuple[Cell, Fields]] = []
     expected: tuple[str, Cell] | None = None
     for n, cell in enumerate(card.cells):
-        spread = parse_announced_range(cell.text)
+        spread = parse_labeled_range(cell.text)
         if spread is None and _is_labelled(cell, card.cells[:n]):
             spread = cell.text
         if spread is not None:
-            readable = looks_like_range(spread) or is_expected_finding(spread)
+            readable = looks_like_range(spread) or is_range_in_words(spread)
             if expected is None and readable:
                 expected = (spread, cell)
             continue
         found = _read_value(_strip_label(cell))
         if found is None:
             continue
-        whole = found.units and (found.range or is_exact(found.value))
-        if is_status(found.value) or not (whole or is_exact(found.value)):
+        whole = found.units and (found.range or is_exact_value(found.value))
+        if is_range_status_text(found.value) or not (
+            whole or is_exact_value(found.value)
+        ):
             lesser.append((cell, found))
         else:
             values.append((cell, found))
@@ -211,19 +233,19 @@ def _read_card(card: _Card) -> Row | None:
         fields = _with_unit_beside(fields, cell, card.cells)
     if expected is not None and fields.range is None:
         text, announced = expected
-        fields = with_announced(fields, text, list(announced.words))
+        fields = add_labeled_range_to_row(fields, text, list(announced.words))
     elif fields.units and (stack := _ranges_beside(cell, card.cells)):
         words = [word for other in stack for word in other.words]
-        fields = replace_range_text(fields, " ".join(c.text for c in stack), words)
+        fields = replace_row_range_text(fields, " ".join(c.text for c in stack), words)
     worded = not is_numeric_value(fields.value)
     if fields.range is None and (worded or not fields.units):
         return None
     row = Row(card.line.page, list(card.name.words), fields, card.line)
-    name, unit = split_name_unit(row.test_name)
+    name, unit = split_name_and_unit(row.test_name)
     if unit and fields.units is None:
-        row.name_text, row.fields = name, with_units(fields, unit, row.name[-1:])
+        row.name_text, row.fields = name, replace_row_unit(fields, unit, row.name[-1:])
     if flag and fields.flag is None:
-        row.fields = replace_flag(fields, flag)
+        row.fields = replace_row_flag(fields, flag)
     row.panel, row.specimen = card.panel.panel, card.panel.specimen
     row.score, row.titled = 7.0, False
     return row
@@ -232,7 +254,7 @@ def _read_card(card: _Card) -> Row | None:
 def _strip_label(cell: Cell) -> Cell:
     """'61 µg/dL' of 'Value: 61 µg/dL'."""
     label, colon, rest = cell.text.partition(":")
-    if not colon or not rest.strip() or role_of(label) is not Role.VALUE:
+    if not colon or not rest.strip() or find_column_role(label) is not Role.VALUE:
         return cell
     return Cell(cell.words[len(label.split()) :])
 
@@ -250,10 +272,12 @@ def _is_labelled(cell: Cell, before: Sequence[Cell]) -> bool:
 
 
 def _read_value(cell: Cell) -> Fields | None:
-    value, unit, flag, spread = split_value(cell.text)
-    if is_blank(value) or not (is_numeric_value(value) or is_worded_value(value)):
+    value, unit, flag, spread = split_value_cell(cell.text)
+    if is_not_reported(value) or not (
+        is_numeric_value(value) or is_worded_value(value)
+    ):
         return None
-    if is_flag(cell.text):
+    if is_out_of_range_flag(cell.text):
         return None
     words = tuple(cell.words)
     return Fields(
@@ -270,7 +294,7 @@ def _read_value(cell: Cell) -> Fields | None:
 def _only_level(cells: Sequence[Cell]) -> tuple[str, Cell] | None:
     """The range behind 'Optimal', if it is no first of several levels."""
     levels = [(match["range"], c) for c in cells if (match := _LEVEL.fullmatch(c.text))]
-    plain = [level for level in levels if is_plain_range(level[0])]
+    plain = [level for level in levels if is_plain_numeric_range(level[0])]
     return plain[0] if len(plain) == 1 else None
 
 
@@ -294,7 +318,7 @@ def _least_sure(
 ) -> list[tuple[Cell, Fields]]:
     """'< 1 mg/L' beside a range of its own, else what may say how the value is."""
     compared = [pair for pair in found if pair[1].units and is_ranged]
-    return compared or [pair for pair in found if is_exact(pair[1].value)]
+    return compared or [pair for pair in found if is_exact_value(pair[1].value)]
 
 
 def _choose(
@@ -317,11 +341,11 @@ def _choose(
 
 def _with_unit_beside(fields: Fields, own: Cell, cells: Iterable[Cell]) -> Fields:
     for cell in cells:
-        titled = role_of(cell.text) is not None
-        if cell is own or titled or is_flag(cell.text):
+        titled = find_column_role(cell.text) is not None
+        if cell is own or titled or is_out_of_range_flag(cell.text):
             continue
         if is_unit(cell.text):
-            return with_units(fields, cell.text, list(cell.words))
+            return replace_row_unit(fields, cell.text, list(cell.words))
     return fields
 
 

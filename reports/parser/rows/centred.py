@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from reports.parser.fields import is_unit, split_value, text_of
+from reports.parser.fields import is_unit, join_word_texts, split_value_cell
 from reports.parser.lines import Line
-from reports.parser.names import is_administrative
+from reports.parser.names import is_administrative_line
 from reports.parser.ranges import (
     looks_like_range,
 )
@@ -23,8 +23,8 @@ _SMALLER = 0.9
 _NEXT_LINE = 1.6
 
 
-def is_centred(cut: Sequence[tuple[Line, Parts]]) -> bool:
-    """Whether cells are set to the middle of rows that take several lines.
+def are_row_cells_vertically_centred(cut: Sequence[tuple[Line, Parts]]) -> bool:
+    """Return whether cells are centered in rows that take several lines.
 
     Then lines of one row interleave, nearer than lines of one column can stand, or
     a range begins above the first value.
@@ -39,12 +39,14 @@ def is_centred(cut: Sequence[tuple[Line, Parts]]) -> bool:
         only_range = set(upper) <= {Role.RANGE, Role.UNIT} and Role.RANGE in upper
         first = n == 0 or set(cut[n - 1][1]) == {Role.NAME}
         if only_range and first and Role.VALUE in lower and apart < 1.6 * above.size:
-            return looks_like_range(text_of(upper[Role.RANGE]))
+            return looks_like_range(join_word_texts(upper[Role.RANGE]))
     return False
 
 
-def join_stacked(cut: Sequence[tuple[Line, Parts]]) -> list[tuple[Line, Parts]]:
-    """Rows whose value stands on its unit, or takes two lines, its name between."""
+def join_stacked_row_lines(
+    cut: Sequence[tuple[Line, Parts]],
+) -> list[tuple[Line, Parts]]:
+    """Join the lines of rows whose value is above its unit, the name between."""
     joined: list[tuple[Line, Parts]] = []
     n = 0
     while n < len(cut):
@@ -85,9 +87,11 @@ def _is_stacked(three: Sequence[tuple[Line, Parts]]) -> bool:
 
 def _is_unit_of(lower: Parts, upper: Parts) -> bool:
     """Whether one line has but the units of the numbers that the other has."""
-    if Role.VALUE not in upper or not is_numeric_value(text_of(upper[Role.VALUE])):
+    if Role.VALUE not in upper or not is_numeric_value(
+        join_word_texts(upper[Role.VALUE])
+    ):
         return False
-    units = [text_of(lower.get(role, [])) for role in (Role.VALUE, Role.RANGE)]
+    units = [join_word_texts(lower.get(role, [])) for role in (Role.VALUE, Role.RANGE)]
     return bool(units[0]) and all(
         is_unit(unit) and not is_numeric_value(unit) for unit in units if unit
     )
@@ -122,7 +126,9 @@ def _is_wrapped(three: Sequence[tuple[Line, Parts]]) -> bool:
     if not _is_between(three):
         return False
     return not any(
-        sign.isdigit() for _, parts in three[::2] for sign in text_of(parts[Role.VALUE])
+        sign.isdigit()
+        for _, parts in three[::2]
+        for sign in join_word_texts(parts[Role.VALUE])
     )
 
 
@@ -149,17 +155,19 @@ def _is_split(above: tuple[Line, Parts], below: tuple[Line, Parts]) -> bool:
         return False
     if Role.VALUE not in upper or not {Role.NAME, Role.RANGE} <= set(lower):
         return False
-    number = is_numeric_value(split_value(text_of(upper[Role.VALUE]))[0])
+    number = is_numeric_value(split_value_cell(join_word_texts(upper[Role.VALUE]))[0])
     return number and line.middle - over.middle < _HALF_LINE * line.size
 
 
-def join_centred_lines(cut: Sequence[tuple[Line, Parts]]) -> list[tuple[Line, Parts]]:
-    """Gather around each line with a value the lines that mirror one another."""
+def join_vertically_centred_row_lines(
+    cut: Sequence[tuple[Line, Parts]],
+) -> list[tuple[Line, Parts]]:
+    """Join to each line with a value the lines around it that mirror one another."""
     anchors = [
         n
         for n, (_, parts) in enumerate(cut)
         if Role.VALUE in parts
-        and not is_administrative(text_of(parts.get(Role.NAME, [])))
+        and not is_administrative_line(join_word_texts(parts.get(Role.NAME, [])))
     ]
     gathered: list[tuple[Line, Parts]] = []
     start = 0

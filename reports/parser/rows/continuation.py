@@ -7,17 +7,31 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from reports.parser.fields import is_status, is_unit, text_of
-from reports.parser.lines import Line, is_of_size, split_cells
-from reports.parser.names import has_letters, is_method, is_prose, starts_explanation
+from reports.parser.fields import is_range_status_text, is_unit, join_word_texts
+from reports.parser.lines import (
+    Line,
+    are_lines_of_same_font_size,
+    split_words_into_cells,
+)
+from reports.parser.names import (
+    has_letters,
+    is_prose,
+    is_test_method,
+    starts_explanation_section,
+)
 from reports.parser.pages import Word
-from reports.parser.ranges import is_plain_range, looks_like_range
+from reports.parser.ranges import is_plain_numeric_range, looks_like_range
 from reports.parser.roles import Role
-from reports.parser.values import is_flag
+from reports.parser.values import is_out_of_range_flag
 
-from .naming import is_smaller_print
-from .row import Parts, Row, Section, replace_range_text, with_units
-from .wording import clean_name, is_incomplete_name, is_part_of_name, join_wrapped
+from .naming import is_printed_smaller_than_name
+from .row import Parts, Row, Section, replace_row_range_text, replace_row_unit
+from .wording import (
+    clean_printed_name,
+    is_incomplete_name,
+    join_wrapped_name,
+    may_be_part_of_test_name,
+)
 
 # Of two words, in points, for a line may have its unit set smaller.
 _SAME_SIZE = 0.1
@@ -51,7 +65,8 @@ class Continuation:
         others: set[Role] = set(parts) - {Role.NAME}
         took = False
         noted = bool(name_words) and (
-            is_smaller_print(name_words, last.name) or is_method(text_of(name_words))
+            is_printed_smaller_than_name(name_words, last.name)
+            or is_test_method(join_word_texts(name_words))
         )
         if (
             noted
@@ -60,9 +75,9 @@ class Continuation:
         ):
             name_words = []
         if not others - _BESIDE:
-            stacked = text_of(parts.get(Role.RANGE, []))
+            stacked = join_word_texts(parts.get(Role.RANGE, []))
             if not last.fields.units and last.fields.range and is_unit(stacked):
-                last.fields = with_units(last.fields, stacked, parts[Role.RANGE])
+                last.fields = replace_row_unit(last.fields, stacked, parts[Role.RANGE])
                 took = True
             elif Role.RANGE in parts:
                 if name_words and not self._is_wrapped_name(last, line, name_words):
@@ -79,26 +94,28 @@ class Continuation:
         return took
 
     def _add_name(self, last: Row, line: Line, words: list[Word]) -> bool:
-        text = text_of(words)
+        text = join_word_texts(words)
         wrapped = self._is_wrapped_name(last, line, words)
         bracketed = text.startswith("(") and text.count("(") == text.count(")")
         short = self._section.knows(text[1:].partition(")")[0], last.fields)
-        if bracketed and not short and (wrapped or is_method(text)):
+        if bracketed and not short and (wrapped or is_test_method(text)):
             self._bracketed.append((last, last.test_name, last.name))
         if wrapped:
-            last.name_text = join_wrapped(last.test_name, clean_name(text))
+            last.name_text = join_wrapped_name(last.test_name, clean_printed_name(text))
             last.name = [*last.name, *words]
         return wrapped
 
     def _is_wrapped_name(self, last: Row, line: Line, words: list[Word]) -> bool:
-        text = text_of(words)
+        text = join_word_texts(words)
         trailing = text[:1].islower() and len(words) <= 2
         bracketed = self._methods and text.startswith("(") and text.endswith(")")
-        method = is_method(text) and not trailing and not bracketed
+        method = is_test_method(text) and not trailing and not bracketed
         apart = abs(words[0].size - last.name[0].size)
-        if method or not (is_of_size(last.line, line) or apart < _SAME_SIZE):
+        if method or not (
+            are_lines_of_same_font_size(last.line, line) or apart < _SAME_SIZE
+        ):
             return False
-        if starts_explanation(text) or is_prose(text) or len(words) > 6:
+        if starts_explanation_section(text) or is_prose(text) or len(words) > 6:
             return False
         if words[0].bold != last.name[0].bold:
             return False
@@ -115,27 +132,31 @@ class Continuation:
         known_before = self._section.knows(before, last.fields)
         near = line.middle - last.line.middle < 1.5 * line.size
         # A picture does not tell a bold heading from the rest of a name.
-        if near and is_part_of_name(text) and not (line.drawn and known_before):
+        if (
+            near
+            and may_be_part_of_test_name(text)
+            and not (line.drawn and known_before)
+        ):
             return True
-        whole = f"{before} {clean_name(text)}"
+        whole = f"{before} {clean_printed_name(text)}"
         return not known_before and self._section.knows(whole, last.fields)
 
 
-def take_unit_from_below(last: Row, line: Line, text: str) -> bool:
-    """Give a row without a unit the one that stands alone under its value."""
-    if not is_unit_below(last, line, text):
+def take_row_unit_from_line_below(last: Row, line: Line, text: str) -> bool:
+    """Give a row without a unit the one that is alone under its value."""
+    if not is_unit_below_value(last, line, text):
         return False
     words = [word for cell in line.cells for word in cell.words]
-    last.fields = with_units(last.fields, text, words)
+    last.fields = replace_row_unit(last.fields, text, words)
     last.line = _stretch(last.line, line)
     return True
 
 
-def is_unit_below(last: Row, line: Line, text: str) -> bool:
-    """Whether a text on a line is a unit under the value of a row that has none."""
+def is_unit_below_value(last: Row, line: Line, text: str) -> bool:
+    """Return whether a text is a unit under the value of a row that has none."""
     reach = 2 * max(line.size, last.line.size)
     near = last.page == line.page and line.middle - last.line.middle < reach
-    if last.fields.units or not near or not is_unit(text) or is_flag(text):
+    if last.fields.units or not near or not is_unit(text) or is_out_of_range_flag(text):
         return False
     value = last.fields.value_words
     words = [word for cell in line.cells for word in cell.words]
@@ -145,14 +166,16 @@ def is_unit_below(last: Row, line: Line, text: str) -> bool:
 def _continues_row(last: Row, parts: Parts) -> bool:
     """Whether the range of a row has more below it, in its own print."""
     own, below = last.fields.range_words, parts.get(Role.RANGE, [])
-    return bool(below) and not (own and is_smaller_print(below, own))
+    return bool(below) and not (own and is_printed_smaller_than_name(below, own))
 
 
 def _is_next_row(last: Row, words: list[Word]) -> bool:
     """Whether a range under another, both plain, is that of a row without a value."""
     if is_incomplete_name(last.test_name):
         return False
-    return is_plain_range(last.fields.range or "") and is_plain_range(text_of(words))
+    return is_plain_numeric_range(last.fields.range or "") and is_plain_numeric_range(
+        join_word_texts(words)
+    )
 
 
 def _add_range(last: Row, words: list[Word]) -> bool:
@@ -160,8 +183,8 @@ def _add_range(last: Row, words: list[Word]) -> bool:
         return False
     if _begins_bands(last, words):
         return False
-    text = " ".join(filter(None, (_whole_range(last), text_of(words))))
-    last.fields = replace_range_text(last.fields, text, words)
+    text = " ".join(filter(None, (_whole_range(last), join_word_texts(words))))
+    last.fields = replace_row_range_text(last.fields, text, words)
     return True
 
 
@@ -170,9 +193,9 @@ def _whole_range(last: Row) -> str | None:
 
     So '< 40 Low' over '>= 60 High', which say nothing of the value.
     """
-    spread, printed = last.fields.range, text_of(last.fields.range_words)
+    spread, printed = last.fields.range, join_word_texts(last.fields.range_words)
     name = printed.removeprefix(spread or "").strip()
-    if spread is None or name == printed or not is_status(name):
+    if spread is None or name == printed or not is_range_status_text(name):
         return spread
     if last.fields.flag == name:
         last.fields = replace(last.fields, flag=None)
@@ -182,8 +205,12 @@ def _whole_range(last: Row) -> str | None:
 def _begins_bands(last: Row, words: list[Word]) -> bool:
     """Whether labels stand apart from limits below a range that has neither apart."""
     own = last.fields.range_words
-    whole = bool(own) and len(split_cells(own)) == 1 and looks_like_range(text_of(own))
-    label, *limits = split_cells(words)
+    whole = (
+        bool(own)
+        and len(split_words_into_cells(own)) == 1
+        and looks_like_range(join_word_texts(own))
+    )
+    label, *limits = split_words_into_cells(words)
     return (
         whole
         and len(limits) == 1
@@ -195,11 +222,14 @@ def _begins_bands(last: Row, words: list[Word]) -> bool:
 
 def _add_unit(last: Row, words: list[Word]) -> bool:
     unit = last.fields.units or ""
-    glued, spaced = f"{unit}{text_of(words)}", f"{unit} {text_of(words)}"
+    glued, spaced = (
+        f"{unit}{join_word_texts(words)}",
+        f"{unit} {join_word_texts(words)}",
+    )
     text = (glued if is_unit(glued) else spaced).strip()
     if not unit or len(words) != 1 or not is_unit(text):
         return False
-    last.fields = with_units(last.fields, text, words)
+    last.fields = replace_row_unit(last.fields, text, words)
     return True
 
 

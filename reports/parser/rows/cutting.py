@@ -6,22 +6,31 @@ import re
 
 from reports.parser.columns import Strip, split_line_by_column
 from reports.parser.dates import is_date_title
-from reports.parser.fields import is_mark, is_unit, split_value, text_of
-from reports.parser.folding import fold
-from reports.parser.lines import Cell, Line, split_cells
+from reports.parser.fields import (
+    is_laboratory_mark,
+    is_unit,
+    join_word_texts,
+    split_value_cell,
+)
+from reports.parser.folding import normalize_letters_and_digits
+from reports.parser.lines import Cell, Line, split_words_into_cells
 from reports.parser.pages import Word
-from reports.parser.ranges import looks_like_range, parse_announced_range, read_bounds
-from reports.parser.roles import ZONES, Role, is_title
+from reports.parser.ranges import (
+    looks_like_range,
+    parse_labeled_range,
+    parse_range_bounds,
+)
+from reports.parser.roles import ZONES, Role, is_column_title
 from reports.parser.values import (
     has_decimal_commas,
-    is_blank,
+    is_not_reported,
     is_numeric_value,
-    is_value,
-    read_number,
+    is_result_value,
+    parse_printed_number,
 )
 
 from .row import Parts
-from .wording import is_exact, is_leader
+from .wording import is_dot_leader, is_exact_value
 
 # Under a value, in small print: 'Prev: 5.6 (2023-09-04)'.
 _EARLIER = re.compile(
@@ -30,7 +39,7 @@ _EARLIER = re.compile(
 )
 
 
-def split_line_by_role(line: Line, strip: Strip) -> Parts:
+def split_line_by_column_role(line: Line, strip: Strip) -> Parts:
     """Return the words of a line by column role; empty for limits."""
     parts: Parts = {}
     other = strip.second_range
@@ -38,15 +47,17 @@ def split_line_by_role(line: Line, strip: Strip) -> Parts:
         column = strip.columns[n]
         if not words or n == other:
             continue
-        if column.role is Role.VALUE and _EARLIER.match(text_of(words)):
+        if column.role is Role.VALUE and _EARLIER.match(join_word_texts(words)):
             continue
         if column.role is Role.VALUE and Role.VALUE in parts:
-            if fold(column.title) in ZONES and not is_blank(text_of(words)):
+            if normalize_letters_and_digits(
+                column.title
+            ) in ZONES and not is_not_reported(join_word_texts(words)):
                 # A limit for each level, as an explanation gives.
                 return {}
-            if is_blank(text_of(parts[Role.VALUE])):
+            if is_not_reported(join_word_texts(parts[Role.VALUE])):
                 parts[Role.VALUE] = words
-            elif is_unit(text_of(words)):
+            elif is_unit(join_word_texts(words)):
                 # Its title names results too: 'Unit of result'.
                 parts.setdefault(Role.UNIT, words)
             continue
@@ -69,7 +80,7 @@ def split_line_by_role(line: Line, strip: Strip) -> Parts:
     return parts
 
 
-def name_unknown_columns(
+def infer_roles_of_unknown_columns(
     cut: list[tuple[Line, Parts]], strip: Strip
 ) -> list[tuple[Line, Parts]]:
     """Infer the role of a column with an unknown title from its texts."""
@@ -80,7 +91,9 @@ def name_unknown_columns(
         if strip.has(role):
             continue
         for other in (Role.OTHER, Role.FLAG, Role.SPECIMEN):
-            texts = [text_of(parts[other]) for _, parts in cut if other in parts]
+            texts = [
+                join_word_texts(parts[other]) for _, parts in cut if other in parts
+            ]
             alike = sum(1 for text in texts if judge(text))
             if alike >= 2 and alike >= 0.4 * len(texts):
                 cut = [
@@ -91,10 +104,10 @@ def name_unknown_columns(
     return cut
 
 
-def take_undated_result(
+def take_result_left_of_dated_column(
     cut: list[tuple[Line, Parts]], strip: Strip
 ) -> list[tuple[Line, Parts]]:
-    """Give rows the result that stands untitled left of the only dated column.
+    """Give rows the untitled result left of the only dated column.
 
     Told by '7,42 G/L' behind most names, or before the range under its title: what
     stands under the date is then an earlier result.
@@ -116,8 +129,10 @@ def take_undated_result(
     ]
 
 
-def split_flag_signs(cut: list[tuple[Line, Parts]]) -> list[tuple[Line, Parts]]:
-    """Take signs that stand apart before their numbers for marks of low and high.
+def read_separate_signs_as_flags(
+    cut: list[tuple[Line, Parts]],
+) -> list[tuple[Line, Parts]]:
+    """Read signs printed apart before their numbers as flags, low or high.
 
     So they are where each says no more than the row's own range does: '<', apart, '7'
     beside '15 - 150'. Else one may say that a value lies below what can be measured.
@@ -140,7 +155,7 @@ def split_flag_signs(cut: list[tuple[Line, Parts]]) -> list[tuple[Line, Parts]]:
 def split_values_by_unit(
     cut: list[tuple[Line, Parts]], strip: Strip
 ) -> list[tuple[Line, Parts]]:
-    """Part the numbers of a row below a heading that prints units over them.
+    """Split the numbers of a row below a heading that prints units over them.
 
     'Leucogram  %  /mm3' heads shares beside counts. The range is of the unit over it,
     else of the last number.
@@ -163,8 +178,8 @@ def split_values_by_unit(
 
 def _units_over(line: Line) -> list[Cell]:
     """The units behind a heading, before titles at most; empty if there are not two."""
-    _, *cells = split_cells(line.words, gap=line.tight)
-    while cells and is_title(cells[-1].text):
+    _, *cells = split_words_into_cells(line.words, gap=line.tight)
+    while cells and is_column_title(cells[-1].text):
         cells.pop()
     whole = len(cells) > 1 and all(is_unit(cell.text) for cell in cells)
     return cells if whole else []
@@ -172,7 +187,7 @@ def _units_over(line: Line) -> list[Cell]:
 
 def _by_unit(line: Line, parts: Parts, units: list[Cell], strip: Strip) -> list[Parts]:
     """The parts of a row for each of its numbers with the unit over it."""
-    cells = split_cells(parts[Role.VALUE], gap=line.tight)
+    cells = split_words_into_cells(parts[Role.VALUE], gap=line.tight)
     ranges = [c for c in strip.columns if c.role is Role.RANGE]
     spread = next((u.text for u in units for c in ranges if u.x0 >= c.left), None)
     found: list[Parts] = []
@@ -196,10 +211,10 @@ def _is_signed(words: list[Word]) -> bool:
 
 def _repeats_range(parts: Parts) -> bool:
     sign, number = parts[Role.VALUE][:2]
-    spread = text_of(parts.get(Role.RANGE, []))
+    spread = join_word_texts(parts.get(Role.RANGE, []))
     comma = has_decimal_commas([number.text, spread])
-    bounds = read_bounds(spread, decimal_comma=comma)
-    size = read_number(number.text, decimal_comma=comma)
+    bounds = parse_range_bounds(spread, decimal_comma=comma)
+    size = parse_printed_number(number.text, decimal_comma=comma)
     if size is None:
         return False
     if sign.text == "<":
@@ -212,7 +227,7 @@ def _undated(line: Line, parts: Parts) -> Parts:
     ranged = parts[Role.RANGE]
     if _has_value(ranged):
         return {Role.VALUE: ranged, Role.RANGE: []}
-    cells = split_cells(parts.get(Role.NAME, []), gap=line.tight)
+    cells = split_words_into_cells(parts.get(Role.NAME, []), gap=line.tight)
     for n, cell in enumerate(cells):
         value = [word for own in cells[n:] for word in own.words]
         # Its unit may stand apart, and be taken for the unit of the earlier result.
@@ -224,8 +239,8 @@ def _undated(line: Line, parts: Parts) -> Parts:
 
 
 def _has_value(words: list[Word]) -> bool:
-    value, unit, _, spread = split_value(text_of(words))
-    return bool(unit or spread) and is_numeric_value(value) and is_exact(value)
+    value, unit, _, spread = split_value_cell(join_word_texts(words))
+    return bool(unit or spread) and is_numeric_value(value) and is_exact_value(value)
 
 
 def _take_value_under_unit(parts: Parts) -> None:
@@ -233,11 +248,11 @@ def _take_value_under_unit(parts: Parts) -> None:
     the right of a wide column whose title is on its left.
     """
     marks = parts.get(Role.VALUE, [])
-    if marks and not is_mark(text_of(marks)):
+    if marks and not is_laboratory_mark(join_word_texts(marks)):
         return
-    text = text_of(parts[Role.UNIT])
-    value, unit, _, _ = split_value(text)
-    if is_value(value) and (unit or not is_unit(text)):
+    text = join_word_texts(parts[Role.UNIT])
+    value, unit, _, _ = split_value_cell(text)
+    if is_result_value(value) and (unit or not is_unit(text)):
         parts[Role.VALUE] = [*marks, *parts.pop(Role.UNIT)]
 
 
@@ -245,8 +260,8 @@ def _take_range_behind_unit(parts: Parts) -> None:
     """Give the range what stands behind the unit, as where both have one title."""
     words = parts[Role.UNIT]
     for n in range(1, len(words)):
-        behind = text_of(words[n:])
-        if _is_written_range(behind) and is_unit(text_of(words[:n])):
+        behind = join_word_texts(words[n:])
+        if _is_written_range(behind) and is_unit(join_word_texts(words[:n])):
             parts[Role.UNIT], parts[Role.RANGE] = words[:n], words[n:]
             return
 
@@ -255,7 +270,11 @@ def _take_value_behind_name(parts: Parts) -> None:
     """Give the value a number behind the name, if its own column has but a mark."""
     names, marks = parts[Role.NAME], parts[Role.VALUE]
     apart = len(names) > 1 and names[-1].x0 - names[-2].x1 > names[-1].size
-    if apart and is_mark(text_of(marks)) and is_numeric_value(names[-1].text):
+    if (
+        apart
+        and is_laboratory_mark(join_word_texts(marks))
+        and is_numeric_value(names[-1].text)
+    ):
         parts[Role.NAME], parts[Role.VALUE] = names[:-1], [names[-1], *marks]
 
 
@@ -265,22 +284,22 @@ def _take_untitled_unit(line: Line, parts: Parts) -> None:
     for n in range(len(names) - 1, 0, -1):
         if names[n].x0 - names[n - 1].x1 < 2 * line.size:
             continue
-        if is_unit(text_of(names[n:])):
+        if is_unit(join_word_texts(names[n:])):
             parts[Role.NAME], parts[Role.UNIT] = names[:n], names[n:]
             return
     earlier = parts.get(Role.PREVIOUS, [])
     if not earlier or earlier[0].x0 > parts[Role.VALUE][0].x0:
         return
-    unit = list(split_cells(earlier, gap=line.tight)[0].words)
-    if is_unit(text_of(unit)):
+    unit = list(split_words_into_cells(earlier, gap=line.tight)[0].words)
+    if is_unit(join_word_texts(unit)):
         parts[Role.UNIT] = unit
 
 
 def _take_labelled_range(line: Line, parts: Parts) -> None:
     """Take a range that says so behind the value: '22   Reference Range: 6 - 50'."""
-    cells = split_cells(parts[Role.VALUE], gap=line.tight)
+    cells = split_words_into_cells(parts[Role.VALUE], gap=line.tight)
     for n, cell in enumerate(cells[1:], start=1):
-        spread = parse_announced_range(cell.text)
+        spread = parse_labeled_range(cell.text)
         if spread and looks_like_range(spread):
             parts[Role.VALUE] = [word for c in cells[:n] for word in c.words]
             parts[Role.RANGE] = [word for c in cells[n:] for word in c.words]
@@ -291,7 +310,7 @@ def _take_value_after_leader(parts: Parts) -> None:
     """Give the value what stands behind the dots that lead from a name to it."""
     names = parts.get(Role.NAME, [])
     for n, word in enumerate(names[1:-1], start=1):
-        if is_leader(word.text):
+        if is_dot_leader(word.text):
             parts[Role.NAME] = names[:n]
             parts[Role.VALUE] = [*names[n + 1 :], *parts.get(Role.VALUE, [])]
             return

@@ -10,19 +10,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from reports.parser.fields import Fields, is_status, is_unit, split_value
-from reports.parser.lines import Cell, Line, make_line
+from reports.parser.fields import (
+    Fields,
+    is_range_status_text,
+    is_unit,
+    split_value_cell,
+)
+from reports.parser.lines import Cell, Line, build_line_from_words
 from reports.parser.pages import Word
 from reports.parser.values import (
     NUMBER,
     has_decimal_commas,
     is_numeric_value,
     is_worded_value,
-    read_number,
+    parse_printed_number,
 )
 
 from .row import Section
-from .wording import clean_name
+from .wording import clean_printed_name
 
 _TICK = re.compile(rf"-?{NUMBER}")
 _FEWEST_TICKS = 3
@@ -44,8 +49,8 @@ class _Tick(NamedTuple):
     number: float
 
 
-def drop_axis_lines(lines: Sequence[Line], section: Section) -> list[Line]:
-    """The lines without numbers that stand and fall in even steps along a chart.
+def drop_chart_axis_lines(lines: Sequence[Line], section: Section) -> list[Line]:
+    """Return the lines without the evenly spaced numbers along a chart.
 
     Results under one another may do so too, so most of the lines must have no name of
     a test.
@@ -66,8 +71,8 @@ def drop_axis_lines(lines: Sequence[Line], section: Section) -> list[Line]:
     return _without(lines, taken)
 
 
-def drop_badge_lines(lines: Sequence[Line]) -> list[Line]:
-    """The lines without words such as 'In range' below a value, alone or by its unit.
+def drop_status_badge_lines(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines without words such as 'In range' below a value.
 
     The line of the value then reaches down to where they were.
     """
@@ -81,7 +86,7 @@ def drop_badge_lines(lines: Sequence[Line]) -> list[Line]:
         if rest is None or above is None or not near:
             left.append(line)
         elif rest:
-            left.append(make_line(rest, page=line.page, drawn=line.drawn))
+            left.append(build_line_from_words(rest, page=line.page, drawn=line.drawn))
         else:
             left[-1] = replace(above, bottom=line.bottom)
     return left
@@ -98,7 +103,7 @@ def _ticks(lines: Sequence[Line]) -> list[_Tick]:
     return [
         _Tick(n, cell, cell.words[0].middle, number)
         for n, cell in bare
-        if (number := read_number(cell.text, decimal_comma=comma)) is not None
+        if (number := parse_printed_number(cell.text, decimal_comma=comma)) is not None
     ]
 
 
@@ -125,12 +130,14 @@ def _stand_under(upper: _Tick, lower: _Tick) -> bool:
 
 
 def _has_name(line: Line, section: Section) -> bool:
-    return any(section.knows(clean_name(cell.text), Fields()) for cell in line.cells)
+    return any(
+        section.knows(clean_printed_name(cell.text), Fields()) for cell in line.cells
+    )
 
 
 def _beside_badge(line: Line) -> list[Word] | None:
     """The words of a line but those of a badge; None if it has none, or says more."""
-    others = [cell for cell in line.cells if not is_status(cell.text)]
+    others = [cell for cell in line.cells if not is_range_status_text(cell.text)]
     words = [word for cell in others for word in cell.words if word.text not in _DRAWN]
     text = " ".join(word.text for word in words)
     if len(others) == len(line.cells) or (words and not is_unit(text)):
@@ -139,9 +146,10 @@ def _beside_badge(line: Line) -> list[Word] | None:
 
 
 def _has_value(line: Line) -> bool:
-    values = [split_value(cell.text)[0] for cell in line.cells]
+    values = [split_value_cell(cell.text)[0] for cell in line.cells]
     return any(
-        is_numeric_value(value) or (is_worded_value(value) and not is_status(value))
+        is_numeric_value(value)
+        or (is_worded_value(value) and not is_range_status_text(value))
         for value in values
     )
 
@@ -153,5 +161,5 @@ def _without(lines: Sequence[Line], taken: set[int]) -> list[Line]:
         if len(words) == len(line.words):
             left.append(line)
         elif words:
-            left.append(make_line(words, page=line.page, drawn=line.drawn))
+            left.append(build_line_from_words(words, page=line.page, drawn=line.drawn))
     return left

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from reports.parser.columns import Strip
 from reports.parser.fields import is_unit
-from reports.parser.lines import Line, is_of_size
-from reports.parser.ranges import is_plain_range, looks_like_range
+from reports.parser.lines import Line, are_lines_of_same_font_size
+from reports.parser.ranges import is_plain_numeric_range, looks_like_range
 from reports.parser.roles import Role
 from reports.parser.values import is_numeric_value, is_worded_value
 
 from .row import Row, Section
-from .wording import is_exact, is_lower_case, is_sentence_part
+from .wording import is_exact_value, is_sentence_part, starts_with_lower_case_word
 
 _REMEMBERED = 12
 
@@ -54,7 +54,7 @@ class Evidence:
             score += 2
         elif is_worded_value(fields.value):
             score += 1.5
-        elif len(fields.value.split()) > 8 or is_plain_range(
+        elif len(fields.value.split()) > 8 or is_plain_numeric_range(
             fields.value.rpartition(" ")[0]
         ):
             # Prose, or a range with what stands beside it.
@@ -78,7 +78,7 @@ class Evidence:
             score += 1
         if ":" in row.test_name or "=" in row.test_name:
             score -= 2
-        if not is_exact(fields.value):
+        if not is_exact_value(fields.value):
             score -= 2 if explaining else 0
             score -= 0 if aligned else 1
         if fields.units and not is_unit(fields.units):
@@ -86,18 +86,22 @@ class Evidence:
         if score >= 1 and self._section.knows(row.test_name, fields):
             score += 2.5
         else:
-            score -= 2 if is_lower_case(row.test_name) else 0
+            score -= 2 if starts_with_lower_case_word(row.test_name) else 0
             score -= 3 if self._is_of_inner_table(row) else 0
         if is_sentence_part(row.test_name):
-            measured = is_exact(fields.value) and looks_like_range(fields.range or "")
+            measured = is_exact_value(fields.value) and looks_like_range(
+                fields.range or ""
+            )
             score -= 2 if measured and aligned else 3
-        if self._first and not is_of_size(row.line, self._first, by=1.2):
+        if self._first and not are_lines_of_same_font_size(
+            row.line, self._first, by=1.2
+        ):
             score -= 1
         return score
 
     def _is_of_inner_table(self, row: Row) -> bool:
         """Whether a limit stands right of where names begin, with words for a range."""
-        if is_exact(row.fields.value) or looks_like_range(row.fields.range or ""):
+        if is_exact_value(row.fields.value) or looks_like_range(row.fields.range or ""):
             return False
         return row.name[0].x0 > self.names_begin + row.line.size
 

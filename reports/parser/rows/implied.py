@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from reports.parser.lines import split_cells
+from reports.parser.lines import split_words_into_cells
 from reports.parser.pages import Word
 from reports.parser.roles import Role
 from reports.parser.table_titles import Title
 
-from .row import Row, list_words, replace_range_text
+from .row import Row, list_words_of_fields, replace_row_range_text
 
 # So many rows make a table, in whose columns less must speak for one more.
 _MANY = 8
 _LEAST = 4
 
 
-def infer_titles(rows: Sequence[Row], *, least: int = _LEAST) -> tuple[Title, ...]:
-    """Columns that rows without titles stand in; empty where they share none.
+def infer_columns_without_titles(
+    rows: Sequence[Row], *, least: int = _LEAST
+) -> tuple[Title, ...]:
+    """Return the columns that rows without titles share; empty if there are none.
 
     least: of rows that make columns.
     """
@@ -55,11 +57,13 @@ def _stands_apart(words: Sequence[Word], row: Row) -> bool:
     before = row.fields.value_words[-1]
     if words[0].top > row.line.bottom:
         return True
-    cells = split_cells(row.line.words, gap=row.line.tight)
+    cells = split_words_into_cells(row.line.words, gap=row.line.tight)
     return not any(before in cell.words and words[0] in cell.words for cell in cells)
 
 
-def merge_readings(loose: Sequence[Row], table: Sequence[Row]) -> list[Row]:
+def merge_rows_with_column_readings(
+    loose: Sequence[Row], table: Sequence[Row]
+) -> list[Row]:
     """Return rows by their form, completed by their columns.
 
     The columns may add a row in words, more of a name, or more lines of a range.
@@ -67,7 +71,7 @@ def merge_readings(loose: Sequence[Row], table: Sequence[Row]) -> list[Row]:
     needed = 4 if len(loose) >= _MANY else 5
     by_word = {word: row for row in loose for word in row.line.words}
     left = {id(row): row for row in loose}
-    taken = {word for row in loose for word in list_words(row.fields)}
+    taken = {word for row in loose for word in list_words_of_fields(row.fields)}
     merged: list[Row] = []
     for row in table:
         words = (*row.fields.value_words, *row.name)
@@ -84,7 +88,7 @@ def merge_readings(loose: Sequence[Row], table: Sequence[Row]) -> list[Row]:
         longer = row.fields.range or ""
         below = any(w.top > own.line.bottom - 2 for w in row.fields.range_words)
         if below and longer.startswith(own.fields.range or longer):
-            own.fields = replace_range_text(
+            own.fields = replace_row_range_text(
                 replace(own.fields, range_words=()),
                 longer,
                 list(row.fields.range_words),

@@ -8,57 +8,57 @@ from statistics import median
 
 from reports.parser.fields import (
     Fields,
-    classify_cells,
-    is_mark,
-    is_status,
+    classify_value_cells,
+    is_laboratory_mark,
+    is_range_status_text,
     is_unit,
-    split_value,
-    text_of,
+    join_word_texts,
+    split_value_cell,
 )
-from reports.parser.lines import Cell, Line, split_cells
+from reports.parser.lines import Cell, Line, split_words_into_cells
 from reports.parser.names import (
-    is_explanation_title,
-    is_method,
+    is_explanation_table_title,
     is_prose,
-    starts_explanation,
+    is_test_method,
+    starts_explanation_section,
 )
 from reports.parser.pages import Word
 from reports.parser.ranges import (
     looks_like_range,
 )
-from reports.parser.roles import Role, role_of
+from reports.parser.roles import Role, find_column_role
 from reports.parser.values import is_numeric_value
 
 from .announced import (
-    announces_range,
     are_ranges_above_rows,
     find_range_among_cells,
-    is_part_of_range,
-    take_range_beside_name,
-    take_range_from_line_above,
-    take_range_of_name,
+    is_range_label_line,
+    is_row_value_part_of_range,
+    take_range_beside_card_name,
+    take_range_between_name_and_value,
+    take_row_range_from_line_above,
 )
-from .continuation import is_unit_below, take_unit_from_below
-from .naming import is_smaller_print
-from .pairs import read_pair
+from .continuation import is_unit_below_value, take_row_unit_from_line_below
+from .naming import is_printed_smaller_than_name
+from .pairs import read_percentage_and_count_pair
 from .row import (
     Row,
     Section,
-    repeat_row,
-    split_second_unit,
-    with_announced,
+    add_labeled_range_to_row,
+    repeat_row_in_other_unit,
+    split_row_with_two_units,
 )
 from .wording import (
-    clean_name,
-    find_announced_range,
-    is_band,
-    is_exact,
-    is_heading,
-    is_leader,
-    is_lower_case,
+    clean_printed_name,
+    find_labeled_range,
+    is_dot_leader,
+    is_exact_value,
+    is_explained_limit,
+    is_section_heading,
     is_sentence_part,
     may_name_a_test,
     may_start_value,
+    starts_with_lower_case_word,
 )
 
 _DATED = 3
@@ -85,10 +85,10 @@ class LooseReader:
         above: Line | None = None
         for n, line in enumerate(lines):
             row = self._candidate(line)
-            if row is not None and is_part_of_range(row):
+            if row is not None and is_row_value_part_of_range(row):
                 row = None
             if row is not None and not row.fields.range:
-                take_range_of_name(row)
+                take_range_between_name_and_value(row)
             if row is None:
                 row = self._again(line, candidates[-2:])
             else:
@@ -112,15 +112,19 @@ class LooseReader:
         over = are_ranges_above_rows(candidates)
         for n, (line, row) in enumerate(candidates):
             if row is None:
-                if over and find_announced_range(line) is not None:
+                if over and find_labeled_range(line) is not None:
                     continue
                 if self._take_range_below(line):
                     continue
-                if self.rows and take_unit_from_below(self.rows[-1], line, line.text):
+                if self.rows and take_row_unit_from_line_below(
+                    self.rows[-1], line, line.text
+                ):
                     continue
-                if starts_explanation(line.text) or is_explanation_title(line.text):
+                if starts_explanation_section(line.text) or is_explanation_table_title(
+                    line.text
+                ):
                     explaining = True
-                elif is_heading(line):
+                elif is_section_heading(line):
                     self._section.open(line.text)
                     explaining = False
                 continue
@@ -129,13 +133,15 @@ class LooseReader:
                 continue
             score = self._score(row, edges, known=known)
             score += _IN_COLUMN if _is_of_column(row, findings) else 0
-            if not row.fields.range and announces_range(lines[n + 1 : n + 2]):
+            if not row.fields.range and is_range_label_line(lines[n + 1 : n + 2]):
                 score += 2
-            if any(is_unit_below(row, b, b.text) for b in lines[n + 1 : n + 2]):
+            if any(is_unit_below_value(row, b, b.text) for b in lines[n + 1 : n + 2]):
                 score += 2
-            titles = len(line.cells) > 1 and is_explanation_title(line.text)
+            titles = len(line.cells) > 1 and is_explanation_table_title(line.text)
             digits = any(sign.isdigit() for sign in line.text)
-            if not known and (starts_explanation(line.text) or (titles and not digits)):
+            if not known and (
+                starts_explanation_section(line.text) or (titles and not digits)
+            ):
                 explaining = True
                 continue
             below = candidates[n + 1][1] if n + 1 < len(candidates) else None
@@ -145,14 +151,14 @@ class LooseReader:
             if not known and below is not None and self._is_between(row, below):
                 score += 2
             if over and n and candidates[n - 1][1] is None:
-                take_range_from_line_above(row, candidates[n - 1][0])
-            if explaining and not is_exact(row.fields.value):
+                take_row_range_from_line_above(row, candidates[n - 1][0])
+            if explaining and not is_exact_value(row.fields.value):
                 score -= 2
             if score >= (7.0 if explaining else 5.0):
                 row.score = score
                 row.panel = self._section.panel
                 row.specimen = self._section.specimen
-                self.rows.extend(split_second_unit(row))
+                self.rows.extend(split_row_with_two_units(row))
 
     def _is_between(self, row: Row, below: Row) -> bool:
         """Whether a row stands in a list, between tests that are known."""
@@ -168,7 +174,7 @@ class LooseReader:
     def may_be_row(self, line: Line) -> bool:
         """Whether a line has a known name and a value with a unit or a range."""
         row = self._candidate(line)
-        if row is None or not is_exact(row.fields.value):
+        if row is None or not is_exact_value(row.fields.value):
             return False
         if not (row.fields.units or row.fields.range):
             return False
@@ -179,7 +185,7 @@ class LooseReader:
         last = self.rows[-1] if self.rows else None
         if last is None or last.page != line.page:
             return False
-        text, words = find_announced_range(line), list(line.words)
+        text, words = find_labeled_range(line), list(line.words)
         if text is None:
             text, words = find_range_among_cells(line.cells, last)
         if text is None:
@@ -187,7 +193,7 @@ class LooseReader:
         near = line.middle - last.line.middle < 3 * last.line.size
         if last.fields.range or not near or not looks_like_range(text):
             return False
-        last.fields = with_announced(last.fields, text, words)
+        last.fields = add_labeled_range_to_row(last.fields, text, words)
         return True
 
     def _card(
@@ -196,23 +202,25 @@ class LooseReader:
         """A value with its unit under a name that has a line of its own."""
         if above is None or line.middle - above.middle > 2.6 * above.size:
             return None
-        name = clean_name(above.cells[0].text)
+        name = clean_printed_name(above.cells[0].text)
         if not may_name_a_test(name) or len(above.cells[0].words) > 8:
             return None
-        if is_method(above.cells[0].text):
+        if is_test_method(above.cells[0].text):
             return None
         if above.cells[0].x0 > line.cells[0].x1:
             return None
-        cells = join_open_cells(split_cells(line.words, gap=line.tight))
-        fields = classify_cells(cells)
+        cells = join_unfinished_cells(
+            split_words_into_cells(line.words, gap=line.tight)
+        )
+        fields = classify_value_cells(cells)
         if fields is None or not (fields.units or fields.range):
             return None
         if not is_numeric_value(fields.value):
             return None
         row = Row(line.page, list(above.cells[0].words), fields, line, titled=False)
         if not fields.range and len(above.cells) > 1:
-            take_range_beside_name(row, above.cells[1:])
-        sure = bool(fields.units) and announces_range(below)
+            take_range_beside_card_name(row, above.cells[1:])
+        sure = bool(fields.units) and is_range_label_line(below)
         return row if sure or self._section.knows(name, fields) else None
 
     def _again(
@@ -222,10 +230,10 @@ class LooseReader:
         last = next((row for _, row in reversed(above) if row is not None), None)
         if last is None:
             return None
-        fields = classify_cells(
-            join_open_cells(split_cells(line.words, gap=line.tight))
+        fields = classify_value_cells(
+            join_unfinished_cells(split_words_into_cells(line.words, gap=line.tight))
         )
-        return repeat_row(last, line, fields) if fields else None
+        return repeat_row_in_other_unit(last, line, fields) if fields else None
 
     def _again_beside_method(
         self, row: Row, above: Sequence[tuple[Line, Row | None]]
@@ -234,17 +242,22 @@ class LooseReader:
         last = above[0][1] if above else None
         if last is None or self._section.knows(row.test_name, row.fields):
             return None
-        if not (is_smaller_print(row.name, last.name) or is_method(row.test_name)):
+        if not (
+            is_printed_smaller_than_name(row.name, last.name)
+            or is_test_method(row.test_name)
+        ):
             return None
-        return repeat_row(last, row.line, row.fields, first=False)
+        return repeat_row_in_other_unit(last, row.line, row.fields, first=False)
 
     def _candidate(self, line: Line) -> Row | None:
         if len(line.words) < 2 or len(line.words) > 26:
             return None
-        if find_announced_range(line) is not None:
+        if find_labeled_range(line) is not None:
             return None
         words = _strip_remark(line.words)
-        if is_prose(text_of(words)) and (len(line.cells) == 1 or len(line.words) > 16):
+        if is_prose(join_word_texts(words)) and (
+            len(line.cells) == 1 or len(line.words) > 16
+        ):
             return None
         words = _strip_status(words, line.cells)
         while len(words) > _DATED and _DATE_OR_TIME.fullmatch(words[0].text):
@@ -254,7 +267,7 @@ class LooseReader:
             words = words[1:]
         best: tuple[float, Row] | None = None
         tight = line.tight
-        leaders = (is_leader(word.text.removesuffix(":")) for word in words)
+        leaders = (is_dot_leader(word.text.removesuffix(":")) for word in words)
         led = next((n + 1 for n, leads in enumerate(leaders) if leads), 0)
         for n in range(1, len(words)):
             apart = words[n].x0 - words[n - 1].x1 > tight * words[n].size
@@ -262,15 +275,15 @@ class LooseReader:
                 continue
             if _is_group(words[n - 1], words[n]) or (led and n != led):
                 continue
-            name = clean_name(text_of(words[:n]))
+            name = clean_printed_name(join_word_texts(words[:n]))
             if name[-1:] in "<>≤≥=" or _OPEN_SPAN.search(name):
                 continue
-            if not may_name_a_test(name) or role_of(name) is Role.VALUE:
+            if not may_name_a_test(name) or find_column_role(name) is Role.VALUE:
                 continue
-            cells = join_open_cells(split_cells(words[n:], gap=tight))
-            pair = read_pair(words[n:])
-            fields = pair[0] if pair else classify_cells(cells)
-            if fields is None or is_band(text_of(words[:n]), fields):
+            cells = join_unfinished_cells(split_words_into_cells(words[n:], gap=tight))
+            pair = read_percentage_and_count_pair(words[n:])
+            fields = pair[0] if pair else classify_value_cells(cells)
+            if fields is None or is_explained_limit(join_word_texts(words[:n]), fields):
                 continue
             if pair:
                 return Row(line.page, words[:n], fields, line, titled=False)
@@ -287,13 +300,13 @@ class LooseReader:
 
     def _name_first(self, words: list[Word], line: Line) -> list[Word]:
         """'139 mmol/L  Sodium  136 - 145' with the name in front of its value."""
-        cells = split_cells(words, gap=line.tight)
+        cells = split_words_into_cells(words, gap=line.tight)
         if len(cells) < 2 or not cells[0].text[:1].isdigit():
             return words
-        value, unit, _, spread = split_value(cells[0].text)
+        value, unit, _, spread = split_value_cell(cells[0].text)
         if unit is None or spread or not is_numeric_value(value):
             return words
-        name = clean_name(cells[1].text)
+        name = clean_printed_name(cells[1].text)
         if not may_name_a_test(name):
             return words
         if not self._section.knows(name, Fields(value=value, units=unit)):
@@ -313,8 +326,10 @@ class LooseReader:
             score += 2
         else:
             score -= 3 if is_sentence_part(row.test_name) else 0
-            score -= 0 if is_exact(fields.value) else 1
-            if is_lower_case(row.test_name) or _CURRENCY.search(row.test_name):
+            score -= 0 if is_exact_value(fields.value) else 1
+            if starts_with_lower_case_word(row.test_name) or _CURRENCY.search(
+                row.test_name
+            ):
                 score -= 2
         x0, x1 = fields.value_words[0].x0, fields.value_words[-1].x1
         aligned = sum(1 for a, b in edges if abs(x0 - a) < 2 or abs(x1 - b) < 2)
@@ -323,7 +338,7 @@ class LooseReader:
 
 def _strip_status(words: list[Word], cells: Sequence[Cell]) -> list[Word]:
     """Words without a cell apart that says how the number on the line is."""
-    said = [cell for cell in cells if is_status(cell.text)]
+    said = [cell for cell in cells if is_range_status_text(cell.text)]
     others = [cell for cell in cells if cell not in said]
     if not said or not any(_is_measured(cell) for cell in others[1:]):
         return words
@@ -331,13 +346,13 @@ def _strip_status(words: list[Word], cells: Sequence[Cell]) -> list[Word]:
 
 
 def _is_measured(cell: Cell) -> bool:
-    value = split_value(cell.text)[0]
-    return is_numeric_value(value) and is_exact(value)
+    value = split_value_cell(cell.text)[0]
+    return is_numeric_value(value) and is_exact_value(value)
 
 
 def _is_mark_before(text: str) -> bool:
     """Whether a sign in front of a name says that its value is high or low."""
-    return is_mark(text) or text in ("^", "v")
+    return is_laboratory_mark(text) or text in ("^", "v")
 
 
 def _is_of_column(row: Row, findings: Sequence[float]) -> bool:
@@ -374,7 +389,9 @@ def _strip_remark(words: Sequence[Word]) -> list[Word]:
     for n, word in enumerate(words):
         if word.text.endswith(("];", ");")) and n > 1:
             return [*words[:n], word._replace(text=word.text[:-1])]
-        if word.text.endswith(("]", ")")) and is_status(text_of(list(words[n + 1 :]))):
+        if word.text.endswith(("]", ")")) and is_range_status_text(
+            join_word_texts(list(words[n + 1 :]))
+        ):
             return list(words[: n + 1])
     return list(words)
 
@@ -386,8 +403,8 @@ def _is_group(last: Word, word: Word) -> bool:
     return near and digits and word.text.isdigit() and len(word.text) == 3
 
 
-def join_open_cells(cells: Sequence[Cell]) -> list[list[Word]]:
-    """Cells with a comparator, a dash or an open bracket joined to what follows."""
+def join_unfinished_cells(cells: Sequence[Cell]) -> list[list[Word]]:
+    """Join cells that end in a comparator, dash or open bracket to the next one."""
     held: list[list[Word]] = []
     for cell in cells:
         last, first = held[-1][-1].text if held else "", cell.words[0].text

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reports.parser.folding import fold
-from reports.parser.lines import Line, is_of_size
-from reports.parser.roles import Role, role_of
+from reports.parser.folding import normalize_letters_and_digits
+from reports.parser.lines import Line, are_lines_of_same_font_size
+from reports.parser.roles import Role, find_column_role
 
 _LONGEST_HEADING = 4
 _LONGEST_TITLES = 8
@@ -32,11 +32,11 @@ _RESULTS = {Role.VALUE, Role.UNIT, Role.RANGE}
 
 
 def drop_medication_lines(lines: Sequence[Line]) -> list[Line]:
-    """The lines without lists of medicines, from their heading to the next one."""
+    """Return the lines without lists of medicines, from heading to next heading."""
     left: list[Line] = []
     opened: Line | None = None
     for line in lines:
-        if heads_medication(line):
+        if is_medication_list_heading(line):
             opened = opened or line
         elif opened is not None and _ends(line, opened):
             opened = None
@@ -48,7 +48,7 @@ def drop_medication_lines(lines: Sequence[Line]) -> list[Line]:
 def _lists_medicines(line: Line) -> bool:
     """Whether medicines stand behind their label: 'Medication: Ramipril 5 mg 1-0-0'."""
     label, colon, _ = line.text.partition(":")
-    words = fold(label).split()
+    words = normalize_letters_and_digits(label).split()
     return (
         bool(colon)
         and len(words) <= _LONGEST_HEADING
@@ -57,23 +57,26 @@ def _lists_medicines(line: Line) -> bool:
     )
 
 
-def heads_medication(line: Line) -> bool:
-    """Whether a line is the heading of a list of medicines, or its titles."""
+def is_medication_list_heading(line: Line) -> bool:
+    """Return whether a line is the heading or the titles of a list of medicines."""
     if len(line.words) > _LONGEST_TITLES or any(s.isdigit() for s in line.text):
         return False
-    words = set(fold(line.text).split())
+    words = set(normalize_letters_and_digits(line.text).split())
     short = len(line.words) <= _LONGEST_HEADING and ":" not in line.text
     if short and words & _HEADINGS:
         return True
-    roles = {role_of(cell.text) for cell in line.cells}
+    roles = {find_column_role(cell.text) for cell in line.cells}
     return len(words & _TITLES) >= _TITLED_BY and not roles & _RESULTS
 
 
 def _ends(line: Line, opened: Line) -> bool:
     """Whether another heading stands here, or titles of results."""
-    roles = {role_of(cell.text) for cell in line.cells}
+    roles = {find_column_role(cell.text) for cell in line.cells}
     if len(roles & _RESULTS) > 1:
         return True
-    alike = is_of_size(line, opened) and line.words[0].bold == opened.words[0].bold
+    alike = (
+        are_lines_of_same_font_size(line, opened)
+        and line.words[0].bold == opened.words[0].bold
+    )
     digits = any(sign.isdigit() for sign in line.text)
     return alike and not digits and len(line.cells) == 1

@@ -7,19 +7,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from reports.parser.fields import Fields, text_of
-from reports.parser.lines import Line, is_of_size
-from reports.parser.names import is_method
+from reports.parser.fields import Fields, join_word_texts
+from reports.parser.lines import Line, are_lines_of_same_font_size
+from reports.parser.names import is_test_method
 from reports.parser.pages import Word
-from reports.parser.values import is_flag
+from reports.parser.values import is_out_of_range_flag
 
-from .pairs import read_pair
+from .pairs import read_percentage_and_count_pair
 from .row import Row, Section
 from .wording import (
-    clean_name,
-    has_heading_word,
+    clean_printed_name,
+    has_panel_heading_word,
     is_incomplete_name,
-    join_wrapped,
+    join_wrapped_name,
     may_name_a_test,
 )
 
@@ -29,10 +29,10 @@ _LESSER = 0.9
 Pending = Sequence[tuple[Line, list[Word]]]
 
 
-def take_name_above(
+def take_row_name_from_line_above(
     row: Row, pending: Pending, section: Section, *, after: Sequence[Row]
 ) -> Row | None:
-    """The row with the name above it, where only its method stands beside it.
+    """Give a row the name above it, if only its method is beside the value.
 
     pending: the last line of words alone, if one is right above. after: the row before,
     if there is one; where its name is not bold, a bold line is a heading.
@@ -48,10 +48,10 @@ def take_name_above(
     plainer = words[0].bold and not row.name[0].bold
     plainer = plainer and all(last.name[0].bold for last in after)
     known = section.knows(row.test_name, row.fields)
-    lesser = (is_smaller_print(row.name, words) or plainer) and not known
-    printed = text_of(row.name)
+    lesser = (is_printed_smaller_than_name(row.name, words) or plainer) and not known
+    printed = join_word_texts(row.name)
     bracketed = printed.startswith("(") and printed.endswith(")")
-    method = is_method(printed) and not known
+    method = is_test_method(printed) and not known
     if not method and not bracketed and not lesser:
         return None
     if lesser and not section.knows(named.test_name, row.fields):
@@ -59,25 +59,27 @@ def take_name_above(
     return named
 
 
-def is_smaller_print(words: Sequence[Word], name: Sequence[Word]) -> bool:
-    """Whether words are set smaller than a name, as the method of its test is."""
+def is_printed_smaller_than_name(words: Sequence[Word], name: Sequence[Word]) -> bool:
+    """Return whether words are printed smaller than a name, as a test's method is."""
     return words[0].size < _LESSER * name[0].size
 
 
-def take_name_start_above(row: Row, pending: Pending, section: Section) -> Row | None:
-    """The row with the start of its name taken from the line above, if it wraps."""
+def take_wrapped_name_start_from_line_above(
+    row: Row, pending: Pending, section: Section
+) -> Row | None:
+    """Give a row the start of its name from the line above, if it wraps."""
     if not pending:
         return None
     above, words = pending[-1]
     if row.line.middle - above.middle > 1.75 * row.line.size:
         return None
-    first, second = text_of(words), text_of(row.name)
-    if not is_of_size(above, row.line):
+    first, second = join_word_texts(words), join_word_texts(row.name)
+    if not are_lines_of_same_font_size(above, row.line):
         return None
     flows = is_incomplete_name(first)
     if not flows:
         known = section.knows(row.test_name, row.fields)
-        whole = clean_name(f"{first} {second}")
+        whole = clean_printed_name(f"{first} {second}")
         flows = (not known and second[:1].islower()) or (
             (not known or _is_of_name_style(words, row.name))
             and section.knows(whole, row.fields)
@@ -87,17 +89,22 @@ def take_name_start_above(row: Row, pending: Pending, section: Section) -> Row |
     joined = Row(
         row.page, [*words, *row.name], row.fields, row.line, columns=row.columns
     )
-    joined.name_text = join_wrapped(clean_name(first), clean_name(second))
+    joined.name_text = join_wrapped_name(
+        clean_printed_name(first), clean_printed_name(second)
+    )
     return joined
 
 
-def split_flag_word(
+def split_flag_word_from_name(
     words: list[Word], fields: Fields, section: Section
 ) -> tuple[list[Word], str | None]:
-    """Take 'High' from behind a name that is known without it."""
-    if len(words) < 2 or not is_flag(words[-1].text):
+    """Split 'High' from the end of a name that is known without it."""
+    if len(words) < 2 or not is_out_of_range_flag(words[-1].text):
         return words, None
-    short, whole = clean_name(text_of(words[:-1])), clean_name(text_of(words))
+    short, whole = (
+        clean_printed_name(join_word_texts(words[:-1])),
+        clean_printed_name(join_word_texts(words)),
+    )
     spelt = words[-1].text.lower() in ("high", "low")
     if not section.knows(short, fields):
         return words, None
@@ -106,13 +113,13 @@ def split_flag_word(
     return words[:-1], words[-1].text
 
 
-def split_share_and_count(
+def split_percentage_from_name(
     name: list[Word], fields: Fields, line: Line
 ) -> tuple[list[Word], Fields]:
-    """Take a share that stands before its count from behind the name."""
+    """Split a percentage that precedes its count from the end of the name."""
     for n, word in enumerate(name[1:], start=1):
         if word.text[:1].isdigit() and word in line.words:
-            pair = read_pair(line.words[line.words.index(word) :])
+            pair = read_percentage_and_count_pair(line.words[line.words.index(word) :])
             if pair is not None:
                 return name[:n], replace(pair[0], flag=fields.flag)
     return name, fields
@@ -120,12 +127,12 @@ def split_share_and_count(
 
 def _is_of_name_style(above: list[Word], name: list[Word]) -> bool:
     """Whether words look like the start of a name rather than the heading over it."""
-    first, second = text_of(above), text_of(name)
+    first, second = join_word_texts(above), join_word_texts(name)
     return (
         len(above) > 1
         and first[:1].isupper()
         and above[0].bold == name[0].bold
         and abs(above[0].x0 - name[0].x0) < 0.25 * name[0].size
         and (first.upper() != first or second.upper() == second)
-        and not has_heading_word(first)
+        and not has_panel_heading_word(first)
     )

@@ -11,10 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from portal.lib.units import Dimension, dimension_of, normalise_units
-from reports.parser.fields import Fields, is_unit, text_of
+from reports.parser.fields import Fields, is_unit, join_word_texts
 from reports.parser.pages import Word
-from reports.parser.ranges import is_plain_range, read_bounds
-from reports.parser.values import is_flag, is_numeric_value, read_number
+from reports.parser.ranges import is_plain_numeric_range, parse_range_bounds
+from reports.parser.values import (
+    is_numeric_value,
+    is_out_of_range_flag,
+    parse_printed_number,
+)
 
 _JOINERS = frozenset(["soit", "resp.", "=", "/", "|", "ou", "ó", "bzw."])
 _COUNTED = {Dimension.NUMBER_CONCENTRATION, Dimension.SUBSTANCE_RATIO}
@@ -35,11 +39,13 @@ class _Part:
 
     @property
     def is_share(self) -> bool:
-        return text_of(self.unit) == "%"
+        return join_word_texts(self.unit) == "%"
 
 
-def read_pair(words: Sequence[Word]) -> tuple[Fields, Fields] | None:
-    """The fields of '61,0 % 4.526 /mm³ 1.500 a 7.000'; None where words say less.
+def read_percentage_and_count_pair(
+    words: Sequence[Word],
+) -> tuple[Fields, Fields] | None:
+    """Read two results of one line: '61,0 % 4.526 /mm³ 1.500 a 7.000'; else None.
 
     One of the two is in per cent and the other counted. A lone range belongs to the
     number whose unit stands behind it; to the second, where none does, unless it is
@@ -61,7 +67,7 @@ def read_pair(words: Sequence[Word]) -> tuple[Fields, Fields] | None:
         elif len(parts) < 2 and (found := _value_at(words, at)):
             parts.append(found)
             at += found.taken
-        elif parts and is_flag(words[at].text):
+        elif parts and is_out_of_range_flag(words[at].text):
             at += 1
         else:
             break
@@ -85,7 +91,7 @@ def read_pair(words: Sequence[Word]) -> tuple[Fields, Fields] | None:
 
 def _is_count(part: _Part) -> bool:
     """Whether a unit is of cells in a volume, or of parts in moles as HbA1c's."""
-    unit = normalise_units(text_of(part.unit))
+    unit = normalise_units(join_word_texts(part.unit))
     return unit is not None and dimension_of(unit) in _COUNTED
 
 
@@ -98,7 +104,11 @@ def _value_at(words: Sequence[Word], at: int) -> _Part | None:
         return None
     for length in range(_LONGEST_UNIT, 0, -1):
         unit = list(words[at + 1 : at + 1 + length])
-        if len(unit) == length and is_unit(text_of(unit)) and not is_flag(unit[0].text):
+        if (
+            len(unit) == length
+            and is_unit(join_word_texts(unit))
+            and not is_out_of_range_flag(unit[0].text)
+        ):
             return _Part([words[at]], unit, [], 1 + length)
     return None
 
@@ -106,7 +116,7 @@ def _value_at(words: Sequence[Word], at: int) -> _Part | None:
 def _range_at(words: Sequence[Word], at: int) -> list[Word]:
     for length in range(_LONGEST_RANGE, 0, -1):
         spread = list(words[at : at + length])
-        if len(spread) == length and is_plain_range(text_of(spread)):
+        if len(spread) == length and is_plain_numeric_range(join_word_texts(spread)):
             return spread
     return []
 
@@ -114,22 +124,22 @@ def _range_at(words: Sequence[Word], at: int) -> list[Word]:
 def _owner(words: Sequence[Word], parts: Sequence[_Part]) -> _Part | None:
     """The number whose unit stands again at the head of the words."""
     for part in parts:
-        if text_of(list(words[: len(part.unit)])) == text_of(part.unit):
+        if join_word_texts(list(words[: len(part.unit)])) == join_word_texts(part.unit):
             return part
     return None
 
 
 def _is_nearer(spread: list[Word], first: _Part, second: _Part) -> bool:
     """Whether a range is rather that of the first number than of the second."""
-    comma = "," in text_of(spread) and "." not in text_of(spread)
-    bounds = read_bounds(text_of(spread), decimal_comma=comma)
+    comma = "," in join_word_texts(spread) and "." not in join_word_texts(spread)
+    bounds = parse_range_bounds(join_word_texts(spread), decimal_comma=comma)
     ends = [end for end in (bounds.low, bounds.high) if end]
     if not ends:
         return False
     middle = math.exp(sum(map(math.log, ends)) / len(ends))
 
     def distance(part: _Part) -> float:
-        number = read_number(text_of(part.value), decimal_comma=comma)
+        number = parse_printed_number(join_word_texts(part.value), decimal_comma=comma)
         return abs(math.log(number / middle)) if number else math.inf
 
     return distance(first) < distance(second) - _CLEARLY
@@ -137,9 +147,9 @@ def _is_nearer(spread: list[Word], first: _Part, second: _Part) -> bool:
 
 def _fields(part: _Part) -> Fields:
     return Fields(
-        value=text_of(part.value),
-        units=text_of(part.unit),
-        range=text_of(part.range) or None,
+        value=join_word_texts(part.value),
+        units=join_word_texts(part.unit),
+        range=join_word_texts(part.range) or None,
         value_words=tuple(part.value),
         units_words=tuple(part.unit),
         range_words=tuple(part.range),

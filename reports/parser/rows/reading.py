@@ -7,25 +7,29 @@ from collections.abc import Sequence
 
 from reports.parser.fields import (
     Fields,
-    find_words_of,
-    is_mark,
+    find_unit_in_range,
+    find_words_with_text,
+    is_laboratory_mark,
     is_unit,
-    split_range_flag,
-    split_second_value,
-    split_value,
-    strip_note_mark,
-    text_of,
-    unit_in_range,
+    join_word_texts,
+    split_range_and_flag,
+    split_value_cell,
+    split_value_in_two_units,
+    strip_footnote_mark,
 )
 from reports.parser.lines import CELL_GAP
 from reports.parser.pages import Word
-from reports.parser.ranges import is_plain_range, looks_like_range, strip_range_label
+from reports.parser.ranges import (
+    is_plain_numeric_range,
+    looks_like_range,
+    strip_range_label,
+)
 from reports.parser.roles import Role
 from reports.parser.values import (
-    is_blank,
-    is_flag,
+    is_not_reported,
     is_numeric_value,
-    is_value,
+    is_out_of_range_flag,
+    is_result_value,
     is_worded_value,
 )
 
@@ -41,15 +45,15 @@ _FAR = 2.0
 _DAY = re.compile(r"\d{1,2}[./-]\d{1,2}[./-](?:\d\d){1,2}|\d{4}-\d\d-\d\d")
 
 
-def read_fields(
+def read_row_fields_by_column(
     parts: Parts, *, has_limits: bool, titled_unit: str | None = None
 ) -> Fields:
-    """The fields of a row from the words in its columns.
+    """Return the fields of a row from the words in its columns.
 
     has_limits: whether the range is printed as two columns, low and high. titled_unit:
     the unit that the column's title prints, for numbers without one of their own.
     """
-    words = strip_note_mark(parts[Role.VALUE])
+    words = strip_footnote_mark(parts[Role.VALUE])
     mark = None
     if len(words) > 1 and not words[0].text.strip(":=-."):
         words = words[1:]
@@ -60,57 +64,60 @@ def read_fields(
     ):
         # A sign apart from its number says that the number is high.
         mark, words = "+", words[1:]
-    printed_value = text_of(words).lstrip(":= ")
-    if twice := split_second_value(printed_value):
+    printed_value = join_word_texts(words).lstrip(":= ")
+    if twice := split_value_in_two_units(printed_value):
         printed_value = twice[0]
-    value, units, flag, spread = split_value(printed_value)
+    value, units, flag, spread = split_value_cell(printed_value)
     flag = flag or mark
     value_words = tuple(words)
-    if not is_value(value) and not is_blank(value) and len(words) > 1:
+    if not is_result_value(value) and not is_not_reported(value) and len(words) > 1:
         # A flag or another column's text may stand beside the value.
         for n in range(len(words) - 1, 0, -1):
-            head, rest = text_of(words[:n]), text_of(words[n:])
-            if is_value(head) and (is_flag(rest) or is_unit(rest)):
+            head, rest = join_word_texts(words[:n]), join_word_texts(words[n:])
+            if is_result_value(head) and (is_out_of_range_flag(rest) or is_unit(rest)):
                 value, value_words = head, tuple(words[:n])
-                if is_flag(rest):
+                if is_out_of_range_flag(rest):
                     flag = rest
                 else:
                     units = rest
                 break
     if units or spread:
-        value_words = find_words_of(words, value)
+        value_words = find_words_with_text(words, value)
     unit_words = tuple(
         word for word in parts.get(Role.UNIT, ()) if not _DAY.fullmatch(word.text)
     )
-    printed_unit = text_of(unit_words)
+    printed_unit = join_word_texts(unit_words)
     # Where both letters are one sign, a picture's reader knows but the first.
     printed_unit = "fl" if printed_unit == "f" else printed_unit
     range_words, apart = _split_distant_flag(parts.get(Role.RANGE, ()))
     flag = flag or apart
     range_words = _strip_tail(range_words)
-    printed_range = text_of(range_words)
+    printed_range = join_word_texts(range_words)
     if has_limits and not printed_range:
-        ends = [text_of(parts.get(role, [])) for role in (Role.LOW, Role.HIGH)]
+        ends = [join_word_texts(parts.get(role, [])) for role in (Role.LOW, Role.HIGH)]
         range_words = (*parts.get(Role.LOW, ()), *parts.get(Role.HIGH, ()))
         printed_range = " - ".join(filter(None, ends))
     if flag is None and len(unit_words) > 1:
         flag, unit_words = _split_flag(unit_words)
-        printed_unit = text_of(unit_words)
+        printed_unit = join_word_texts(unit_words)
     printed_unit = re.sub(r"^[-–—]\s+", "", printed_unit)
     if unit_words and range_words and (lead := _unit_in_front(unit_words, range_words)):
         unit_words, range_words = (*unit_words, *lead), range_words[len(lead) :]
-        printed_unit, printed_range = text_of(unit_words), text_of(range_words)
+        printed_unit, printed_range = (
+            join_word_texts(unit_words),
+            join_word_texts(range_words),
+        )
     marked = is_numeric_value(value) or printed_unit.startswith("+")
     if flag is None and marked and printed_unit in _SIGNS:
         flag, printed_unit, unit_words = printed_unit, "", ()
-    if printed_unit and is_blank(printed_unit):
+    if printed_unit and is_not_reported(printed_unit):
         printed_unit, unit_words = "", ()
     if printed_unit and not is_unit(printed_unit) and is_worded_value(value):
         whole = f"{value} {printed_unit}"
         if is_worded_value(whole):
             value, value_words = whole, (*value_words, *unit_words)
             printed_unit, unit_words = "", ()
-    if not printed_range and printed_unit and is_plain_range(printed_unit):
+    if not printed_range and printed_unit and is_plain_numeric_range(printed_unit):
         printed_range, range_words = printed_unit, unit_words
         printed_unit, unit_words = "", ()
     printed_range = re.sub(r"(?i)^ref\.?\s*:\s*", "", strip_range_label(printed_range))
@@ -119,27 +126,27 @@ def read_fields(
     if printed_unit:
         units = printed_unit
     elif units:
-        unit_words = find_words_of(words[1:], units)
+        unit_words = find_words_with_text(words[1:], units)
     if printed_range:
-        printed_range, after = split_range_flag(printed_range)
+        printed_range, after = split_range_and_flag(printed_range)
         flag = flag or after
     if not printed_range and spread:
-        printed_range, range_words = spread, find_words_of(words[1:], spread)
-    flag_text = text_of(parts.get(Role.FLAG, []))
-    if flag is None and flag_text and is_flag(flag_text):
+        printed_range, range_words = spread, find_words_with_text(words[1:], spread)
+    flag_text = join_word_texts(parts.get(Role.FLAG, []))
+    if flag is None and flag_text and is_out_of_range_flag(flag_text):
         flag = flag_text.strip("()[] ")
     bare = printed_range and not units and not looks_like_range(printed_range)
     if bare and is_unit(printed_range):
         units, unit_words = printed_range, range_words
         printed_range, range_words = "", ()
-    if not units and printed_range and is_value(value):
+    if not units and printed_range and is_result_value(value):
         head, _, rest = printed_range.partition(" ")
-        inside = unit_in_range(printed_range)
+        inside = find_unit_in_range(printed_range)
         if is_unit(head) and not is_numeric_value(head) and looks_like_range(rest):
             units, unit_words = head, range_words[:1]
             printed_range, range_words = rest, range_words[1:]
         elif inside:
-            units, unit_words = inside, find_words_of(range_words, inside)
+            units, unit_words = inside, find_words_with_text(range_words, inside)
     if not units and titled_unit and is_numeric_value(value):
         units, unit_words = titled_unit, ()
     return Fields(
@@ -147,7 +154,7 @@ def read_fields(
         units=units or None,
         range=printed_range if printed_range.strip("-–—._ ") else None,
         flag=flag,
-        method=text_of(parts.get(Role.METHOD, [])) or None,
+        method=join_word_texts(parts.get(Role.METHOD, [])) or None,
         value_words=value_words,
         units_words=unit_words if units else (),
         range_words=range_words,
@@ -160,7 +167,11 @@ def _split_distant_flag(spread: Sequence[Word]) -> tuple[Sequence[Word], str | N
         return spread, None
     *words, last = spread
     far = last.x0 - words[-1].x1 > _FAR * last.size
-    if far and is_flag(last.text) and is_plain_range(text_of(words)):
+    if (
+        far
+        and is_out_of_range_flag(last.text)
+        and is_plain_numeric_range(join_word_texts(words))
+    ):
         return words, last.text
     return spread, None
 
@@ -169,12 +180,18 @@ def _strip_tail(spread: Sequence[Word]) -> tuple[Word, ...]:
     """Return a plain range without a drawn scale or method after it."""
     for n in range(1, len(spread)):
         last, word = spread[n - 1], spread[n]
-        tail = text_of(list(spread[n:]))
+        tail = join_word_texts(list(spread[n:]))
         drawn = not any(sign.isalnum() for sign in tail) and len(tail) > _LONGEST_MARK
         apart = word.x0 - last.x1 > CELL_GAP * word.size
-        if not (drawn or apart) or not is_plain_range(text_of(list(spread[:n]))):
+        if not (drawn or apart) or not is_plain_numeric_range(
+            join_word_texts(list(spread[:n]))
+        ):
             continue
-        if is_mark(tail) or is_unit(tail) or any(sign.isdigit() for sign in tail):
+        if (
+            is_laboratory_mark(tail)
+            or is_unit(tail)
+            or any(sign.isdigit() for sign in tail)
+        ):
             continue
         return tuple(spread[:n])
     return tuple(spread)
@@ -184,18 +201,20 @@ def _unit_in_front(
     unit: tuple[Word, ...], spread: tuple[Word, ...]
 ) -> tuple[Word, ...]:
     """The word before a range that is the end of a long unit in front of it."""
-    lead, rest = spread[:1], text_of(spread[1:])
+    lead, rest = spread[:1], join_word_texts(spread[1:])
     tail = lead[0].text
     cut_off = unit[-1].text[-1:].isdigit() and tail[:1].isalpha() and tail[-1:] != ":"
-    fits = cut_off and is_unit(text_of((*unit, *lead))) and looks_like_range(rest)
+    fits = (
+        cut_off and is_unit(join_word_texts((*unit, *lead))) and looks_like_range(rest)
+    )
     return lead if fits else ()
 
 
 def _split_flag(words: tuple[Word, ...]) -> tuple[str | None, tuple[Word, ...]]:
     """A mark that stands before or after a unit, and the words of the unit."""
     for mark, rest in ((words[0], words[1:]), (words[-1], words[:-1])):
-        signed = is_mark(mark.text) or mark.text in ("+", "-", "–")
-        if signed and is_unit(text_of(rest)):
+        signed = is_laboratory_mark(mark.text) or mark.text in ("+", "-", "–")
+        if signed and is_unit(join_word_texts(rest)):
             sign = mark.text.strip("()[]* ") or mark.text
             return sign.replace("–", "-"), rest
     return None, words

@@ -6,19 +6,24 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from reports.parser.dates import read_days
-from reports.parser.fields import is_status, text_of
-from reports.parser.lines import Line, split_cells
+from reports.parser.dates import parse_dates_in_same_order
+from reports.parser.fields import is_range_status_text, join_word_texts
+from reports.parser.lines import Line, split_words_into_cells
 from reports.parser.names import has_letters
 from reports.parser.pages import Word
 from reports.parser.ranges import looks_like_range, strip_range_label
-from reports.parser.roles import Role, is_name_title, is_title, role_of
-from reports.parser.values import is_blank, is_flag, is_value
+from reports.parser.roles import (
+    Role,
+    find_column_role,
+    is_column_title,
+    is_name_column_title,
+)
+from reports.parser.values import is_not_reported, is_out_of_range_flag, is_result_value
 
-from .naming import split_flag_word
-from .reading import read_fields
-from .row import Parts, Row, Section, replace_flag, with_announced
-from .wording import clean_name, has_heading_word, may_name_a_test
+from .naming import split_flag_word_from_name
+from .reading import read_row_fields_by_column
+from .row import Parts, Row, Section, add_labeled_range_to_row, replace_row_flag
+from .wording import clean_printed_name, has_panel_heading_word, may_name_a_test
 
 _LABEL = re.compile(r"(?P<label>[^:]{2,40}?)\s*:(?=\s|$)")
 _SPOKEN = {
@@ -41,8 +46,8 @@ class _Entry(NamedTuple):
     words: list[Word]
 
 
-def read_records(lines: Sequence[Line], section: Section) -> list[Row]:
-    """The rows of labelled records; none where no record names a test and a value."""
+def read_rows_in_labelled_records(lines: Sequence[Line], section: Section) -> list[Row]:
+    """Return the rows of labeled records; none if no record has a test and a value."""
     rows: list[Row] = []
     name: _Entry | None = None
     parts: Parts = {}
@@ -77,7 +82,7 @@ def read_records(lines: Sequence[Line], section: Section) -> list[Row]:
                 close()
                 name, parts, distance = None, {}, 0
             if entry.label in _SPOKEN:
-                section.open(text_of(entry.words))
+                section.open(join_word_texts(entry.words))
             elif entry.role is Role.NAME:
                 name, heading = entry, None
             elif entry.role is not None and entry.words:
@@ -89,9 +94,9 @@ def read_records(lines: Sequence[Line], section: Section) -> list[Row]:
 def _entries(line: Line) -> Iterator[_Entry]:
     """Labels of a line with the words behind each, up to the next label."""
     entry: _Entry | None = None
-    cells = split_cells(line.words, gap=line.tight)
-    if len(cells) == _LABEL_AND_TEXT and not is_title(cells[1].text):
-        role = role_of(cells[0].text)
+    cells = split_words_into_cells(line.words, gap=line.tight)
+    if len(cells) == _LABEL_AND_TEXT and not is_column_title(cells[1].text):
+        role = find_column_role(cells[0].text)
         if role in _LABELLING:
             label = cells[0].text.lower().strip()
             yield _Entry(line, label, role, list(cells[1].words))
@@ -106,7 +111,7 @@ def _entries(line: Line) -> Iterator[_Entry]:
             yield entry
         taken = len(match.group().split())
         label = match["label"].lower().strip()
-        role = role_of(label)
+        role = find_column_role(label)
         entry = _Entry(line, label, role, list(cell.words[taken:]))
     if entry is not None:
         yield entry
@@ -114,10 +119,15 @@ def _entries(line: Line) -> Iterator[_Entry]:
 
 def _bare(heading: Line) -> list[Word]:
     """The words of a heading without a date or 'Normal' that stands apart behind."""
-    first, *others = split_cells(heading.words, gap=heading.tight)
-    dated = others and read_days([cell.text for cell in others])[0] is not None
+    first, *others = split_words_into_cells(heading.words, gap=heading.tight)
+    dated = (
+        others
+        and parse_dates_in_same_order([cell.text for cell in others])[0] is not None
+    )
     told = (
-        len(others) == 1 and is_status(others[0].text) and not is_flag(others[0].text)
+        len(others) == 1
+        and is_range_status_text(others[0].text)
+        and not is_out_of_range_flag(others[0].text)
     )
     return list(first.words if dated or told else heading.words)
 
@@ -128,27 +138,32 @@ def _row(
     words = name.words if name else _bare(heading) if heading else []
     if not words or not parts.get(Role.VALUE):
         return None
-    if name is not None and not is_name_title(name.label):
+    if name is not None and not is_name_column_title(name.label):
         return None
     spread = parts.pop(Role.RANGE, [])
-    fields = read_fields(parts, has_limits=False)
+    fields = read_row_fields_by_column(parts, has_limits=False)
     if spread and not fields.range:
-        fields = with_announced(fields, strip_range_label(text_of(spread)), spread)
-    words, flag = split_flag_word(words, fields, section)
+        fields = add_labeled_range_to_row(
+            fields, strip_range_label(join_word_texts(spread)), spread
+        )
+    words, flag = split_flag_word_from_name(words, fields, section)
     if flag and fields.flag is None:
-        fields = replace_flag(fields, flag)
-    text = clean_name(text_of(words))
+        fields = replace_row_flag(fields, flag)
+    text = clean_printed_name(join_word_texts(words))
     if (
         not may_name_a_test(text)
-        or is_blank(fields.value)
-        or not is_value(fields.value)
+        or is_not_reported(fields.value)
+        or not is_result_value(fields.value)
     ):
         return None
     known = section.knows(text, fields)
     if not known and name is None:
         whole = fields.units and looks_like_range(fields.range or "")
-        alone = heading is not None and len(split_cells(words, gap=heading.tight)) == 1
-        if not (whole and alone) or has_heading_word(text):
+        alone = (
+            heading is not None
+            and len(split_words_into_cells(words, gap=heading.tight)) == 1
+        )
+        if not (whole and alone) or has_panel_heading_word(text):
             return None
     if not known and not (fields.units or fields.range):
         return None

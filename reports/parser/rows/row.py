@@ -9,24 +9,24 @@ from dataclasses import dataclass, field, replace
 from portal.lib.units import normalise_units
 from reports.parser.fields import (
     Fields,
-    find_words_of,
-    split_second_value,
-    text_of,
-    unit_in_range,
+    find_unit_in_range,
+    find_words_with_text,
+    join_word_texts,
+    split_value_in_two_units,
 )
 from reports.parser.lines import Line
 from reports.parser.names import (
-    find_specimen,
-    names_both_specimens,
+    find_specimen_in_text,
+    names_both_blood_and_urine,
 )
 from reports.parser.pages import Word
 from reports.parser.report import SampleType
 from reports.parser.roles import Role
 from reports.parser.values import is_numeric_value
 
-from .pairs import read_pair
+from .pairs import read_percentage_and_count_pair
 from .wording import (
-    clean_name,
+    clean_printed_name,
 )
 
 Parts = dict[Role, list[Word]]
@@ -65,7 +65,7 @@ class Row:
     @property
     def test_name(self) -> str:
         if not self.name_text:
-            self.name_text = clean_name(text_of(self.name))
+            self.name_text = clean_printed_name(join_word_texts(self.name))
         return self.name_text
 
 
@@ -79,12 +79,12 @@ class Section:
 
     def open(self, text: str) -> None:
         """Enter the section of a heading; a line on the specimen keeps the panel."""
-        if names_both_specimens(text):
+        if names_both_blood_and_urine(text):
             self.panel = self.specimen = None
             return
-        self.specimen = find_specimen(text)
+        self.specimen = find_specimen_in_text(text)
         if not _SPECIMEN_LINE.match(text):
-            self.panel = clean_name(text)
+            self.panel = clean_printed_name(text)
 
     @property
     def is_morphology(self) -> bool:
@@ -106,12 +106,12 @@ class Section:
         )
 
 
-def list_words(fields: Fields) -> tuple[Word, ...]:
-    """The words that the fields were read from."""
+def list_words_of_fields(fields: Fields) -> tuple[Word, ...]:
+    """Return the words that the fields were read from."""
     return (*fields.value_words, *fields.units_words, *fields.range_words)
 
 
-def split_second_unit(row: Row) -> list[Row]:
+def split_row_with_two_units(row: Row) -> list[Row]:
     """Return the row, and the same result in another unit after it.
 
     A range behind 'soit' is of the value it stands by, the second.
@@ -119,7 +119,7 @@ def split_second_unit(row: Row) -> list[Row]:
     line = row.line.words
     at = row.fields.value_words[0]
     start = next((n for n, w in enumerate(line) if w.x0 == at.x0), 0)
-    pair = read_pair(line[start:])
+    pair = read_percentage_and_count_pair(line[start:])
     if pair is not None:
         share, count = pair
         counted = replace(row, name_text=row.test_name, fields=count)
@@ -132,7 +132,7 @@ def split_second_unit(row: Row) -> list[Row]:
             break
         cell.append(word)
     for length in range(len(cell), 2, -1):
-        twice = split_second_value(text_of(cell[:length]))
+        twice = split_value_in_two_units(join_word_texts(cell[:length]))
         if twice is not None:
             break
     else:
@@ -143,8 +143,8 @@ def split_second_unit(row: Row) -> list[Row]:
     again.fields = Fields(
         value=value,
         units=unit,
-        value_words=find_words_of(words[1:], value),
-        units_words=find_words_of(words[1:], unit),
+        value_words=find_words_with_text(words[1:], value),
+        units_words=find_words_with_text(words[1:], unit),
     )
     if any(word.text == "soit" for word in words):
         again.fields = replace(
@@ -154,10 +154,10 @@ def split_second_unit(row: Row) -> list[Row]:
     return [row, again]
 
 
-def repeat_row(
+def repeat_row_in_other_unit(
     last: Row, line: Line, fields: Fields, *, first: bool = True
 ) -> Row | None:
-    """The result of a row again in another unit, on a line without a name below it.
+    """Return a row's result in another unit, from a line without a name below it.
 
     first: whether the value must be the first of the line. Where a method stands
     before it, it may come without its range.
@@ -183,38 +183,38 @@ def repeat_row(
     return replace(last, fields=fields, line=line, name_text=last.test_name)
 
 
-def replace_flag(fields: Fields, flag: str) -> Fields:
-    """The fields with a flag."""
+def replace_row_flag(fields: Fields, flag: str) -> Fields:
+    """Return the fields with another flag."""
     return replace(fields, flag=flag)
 
 
-def replace_value(fields: Fields, value: str, words: tuple[Word, ...]) -> Fields:
-    """The fields with another value text, and the words added for it."""
+def replace_row_value(fields: Fields, value: str, words: tuple[Word, ...]) -> Fields:
+    """Return the fields with another value text, and the words added for it."""
     return replace(fields, value=value, value_words=(*fields.value_words, *words))
 
 
-def replace_range_text(fields: Fields, text: str, words: list[Word]) -> Fields:
-    """The fields with another range text, and the words added for it."""
+def replace_row_range_text(fields: Fields, text: str, words: list[Word]) -> Fields:
+    """Return the fields with another range text, and the words added for it."""
     return replace(fields, range=text, range_words=(*fields.range_words, *words))
 
 
-def with_units(fields: Fields, text: str, words: list[Word]) -> Fields:
-    """The fields with another unit text, and the words added for it."""
+def replace_row_unit(fields: Fields, text: str, words: list[Word]) -> Fields:
+    """Return the fields with another unit text, and the words added for it."""
     return replace(fields, units=text, units_words=(*fields.units_words, *words))
 
 
-def with_announced(fields: Fields, text: str, words: list[Word]) -> Fields:
-    """The fields with a range printed on a line of its own, and the unit in it.
+def add_labeled_range_to_row(fields: Fields, text: str, words: list[Word]) -> Fields:
+    """Return the fields with the range, and its unit, from a line of their own.
 
     Where the unit only repeats that of the value it is left out of the range.
     """
-    unit = unit_in_range(text)
+    unit = find_unit_in_range(text)
     if unit is None:
-        return replace_range_text(fields, text, words)
+        return replace_row_range_text(fields, text, words)
     if fields.units is None:
-        fields = with_units(fields, unit, words)
+        fields = replace_row_unit(fields, unit, words)
     own = fields.units or ""
     same = own == unit or normalise_units(own) == normalise_units(unit) is not None
     if same and text.endswith(unit):
         text = text[: -len(unit)].rstrip()
-    return replace_range_text(fields, text, words)
+    return replace_row_range_text(fields, text, words)

@@ -8,14 +8,14 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from reports.parser.fields import Fields, is_unit, split_value, text_of
+from reports.parser.fields import Fields, is_unit, join_word_texts, split_value_cell
 from reports.parser.lines import Cell, Line
 from reports.parser.pages import Word
-from reports.parser.ranges import is_plain_range
+from reports.parser.ranges import is_plain_numeric_range
 from reports.parser.values import is_numeric_value
 
 from .row import Row, Section
-from .wording import clean_name, is_exact, may_name_a_test
+from .wording import clean_printed_name, is_exact_value, may_name_a_test
 
 _LEAST_ITEMS = 3
 _LEAST_BARE = 5
@@ -25,8 +25,8 @@ _NEXT_LINE = 1.9
 _ENDS_ITEM = re.compile(r"[)\]][.,;]?$")
 
 
-def read_running(lines: Sequence[Line], section: Section) -> list[Row]:
-    """The rows of paragraphs that quote at least three whole results of known tests.
+def read_rows_in_paragraphs(lines: Sequence[Line], section: Section) -> list[Row]:
+    """Return the rows of paragraphs that quote three or more results of known tests.
 
     More results than lines: where each has a line of its own they are a list.
     """
@@ -64,7 +64,7 @@ def _read_letter(lines: Sequence[Line], section: Section) -> list[Row]:
 
 
 def _is_united(cells: Sequence[Cell]) -> bool:
-    return any(split_value(cell.text)[1] or is_unit(cell.text) for cell in cells)
+    return any(split_value_cell(cell.text)[1] or is_unit(cell.text) for cell in cells)
 
 
 def _read_grid(lines: Sequence[Line], section: Section) -> list[Row]:
@@ -109,7 +109,7 @@ def _read_bare_item(words: Sequence[tuple[Line, Word]], section: Section) -> Row
     own = [word for _, word in words]
     own[-1] = own[-1]._replace(text=own[-1].text.rstrip(",;."))
     for n in range(max(1, len(own) - _LONGEST_UNIT), len(own)):
-        value, unit, flag, spread = split_value(text_of(own[n:]))
+        value, unit, flag, spread = split_value_cell(join_word_texts(own[n:]))
         if unit and "/" in unit and not spread and is_numeric_value(value):
             break
     else:
@@ -121,7 +121,7 @@ def _read_bare_item(words: Sequence[tuple[Line, Word]], section: Section) -> Row
         value_words=(own[n],),
         units_words=tuple(own[n + 1 :]),
     )
-    if not is_exact(value):
+    if not is_exact_value(value):
         return None
     return _named(words[:n], fields, section)
 
@@ -132,7 +132,7 @@ def _named(
     """The row of the longest known name that ends before its value."""
     own = [word for _, word in words]
     for first in range(max(0, len(own) - _LONGEST_NAME), len(own)):
-        name = clean_name(text_of(own[first:]))
+        name = clean_printed_name(join_word_texts(own[first:]))
         bare = Fields(value=fields.value, units=fields.units)
         if may_name_a_test(name) and section.knows(name, bare):
             break
@@ -148,12 +148,12 @@ def _read_item(words: Sequence[tuple[Line, Word]], section: Section) -> Row | No
     """The row that ends with a bracketed range: 'Hb 11.9 g/dl (12-16),'."""
     own = [word for _, word in words]
     opens = next((n for n, w in enumerate(own) if w.text[:1] in "(["), 0)
-    spread = text_of(own[opens:]).rstrip(".,;")
-    if not opens or not is_plain_range(spread):
+    spread = join_word_texts(own[opens:]).rstrip(".,;")
+    if not opens or not is_plain_numeric_range(spread):
         return None
     for n in range(max(1, opens - _LONGEST_NAME), opens):
-        value, unit, flag, _ = split_value(text_of(own[n:opens]))
-        if unit and is_unit(unit) and is_numeric_value(value) and is_exact(value):
+        value, unit, flag, _ = split_value_cell(join_word_texts(own[n:opens]))
+        if unit and is_unit(unit) and is_numeric_value(value) and is_exact_value(value):
             break
     else:
         return None

@@ -8,17 +8,22 @@ import re
 from collections.abc import Sequence
 from statistics import median
 
-from reports.parser.fields import Fields, split_value
-from reports.parser.lines import Cell, Line, split_cells
+from reports.parser.fields import Fields, split_value_cell
+from reports.parser.lines import Cell, Line, split_words_into_cells
 from reports.parser.values import (
     NUMBER,
     has_decimal_commas,
     is_numeric_value,
-    read_number,
+    parse_printed_number,
 )
 
-from .row import Row, Section, replace_range_text, with_units
-from .wording import clean_name, is_exact, may_name_a_test, split_name_unit
+from .row import Row, Section, replace_row_range_text, replace_row_unit
+from .wording import (
+    clean_printed_name,
+    is_exact_value,
+    may_name_a_test,
+    split_name_and_unit,
+)
 
 _END = re.compile(rf"(?i)(?P<label>min|max|low|high)?\.?\s*:?\s*(?P<number>{NUMBER})")
 _BARE = re.compile(NUMBER)
@@ -30,12 +35,12 @@ _HIGHEST = 3
 _FARTHEST = 4.0
 
 
-def read_scales(lines: Sequence[Line], section: Section) -> list[Row]:
-    """The rows of scales; none where there are fewer than two."""
+def read_rows_in_scales(lines: Sequence[Line], section: Section) -> list[Row]:
+    """Return the rows printed as scales; none if there are fewer than two."""
     rows: list[Row] = []
     free = 0
     for n, line in enumerate(lines):
-        cells = split_cells(line.words, gap=line.tight)
+        cells = split_words_into_cells(line.words, gap=line.tight)
         ends = [match for cell in cells if (match := _END.fullmatch(cell.text))]
         if len(ends) != len(cells) or not _ENDS <= len(ends) <= _ENDS + 1:
             continue
@@ -50,14 +55,14 @@ def read_scales(lines: Sequence[Line], section: Section) -> list[Row]:
         row = _read_scale(above, cells[1:-1], section) if spread else None
         if row is not None and spread:
             words = [*cells[0].words, *cells[-1].words]
-            row.fields = replace_range_text(row.fields, spread, words)
+            row.fields = replace_row_range_text(row.fields, spread, words)
             rows.append(row)
             free = n + 1
     return rows if len(rows) >= _LEAST_SCALES else []
 
 
-def take_scale_ends(rows: Sequence[Row]) -> None:
-    """Give rows the range whose ends stand behind the value, as numbers under a bar.
+def take_row_ranges_from_scale_ends(rows: Sequence[Row]) -> None:
+    """Give rows the range whose ends are printed behind the value, under a bar.
 
     So may two earlier results, but these don't rise in every one of many rows, nor by
     much.
@@ -71,7 +76,8 @@ def take_scale_ends(rows: Sequence[Row]) -> None:
     widths = [
         last / first
         for _, (a, b) in ended
-        if (first := read_number(a.text)) and (last := read_number(b.text))
+        if (first := parse_printed_number(a.text))
+        and (last := parse_printed_number(b.text))
     ]
     if (
         len(ended) < _FEWEST_ENDED
@@ -81,7 +87,7 @@ def take_scale_ends(rows: Sequence[Row]) -> None:
         return
     for (row, (low, high)), spread in zip(ended, spreads, strict=True):
         if spread:
-            row.fields = replace_range_text(
+            row.fields = replace_row_range_text(
                 row.fields, spread, [*low.words, *high.words]
             )
 
@@ -97,8 +103,8 @@ def _ends_behind(row: Row) -> tuple[Cell, Cell] | None:
 def _spread(low: str, high: str) -> str | None:
     """The range from one end to the other, if that is the higher."""
     comma = has_decimal_commas([low, high])
-    first = read_number(low, decimal_comma=comma)
-    last = read_number(high, decimal_comma=comma)
+    first = parse_printed_number(low, decimal_comma=comma)
+    last = parse_printed_number(high, decimal_comma=comma)
     rises = first is not None and last is not None and first < last
     return f"{low} - {high}" if rises else None
 
@@ -112,7 +118,7 @@ def _read_scale(
     values += [(cell, f) for _, cell in placed if (f := _value(cell, bare=False))]
     names: list[tuple[Line, Cell, str, str | None]] = []
     for line, cell in placed:
-        name, unit = split_name_unit(clean_name(cell.text))
+        name, unit = split_name_and_unit(clean_printed_name(cell.text))
         if may_name_a_test(name) and section.knows(name, Fields(units=unit)):
             names.append((line, cell, name, unit))
     if len(values) != 1 or len(names) != 1:
@@ -120,7 +126,7 @@ def _read_scale(
     ((line, cell, name, unit),) = names
     fields = values[0][1]
     if unit and not fields.units:
-        fields = with_units(fields, unit, [cell.words[-1]])
+        fields = replace_row_unit(fields, unit, [cell.words[-1]])
     if not fields.units:
         return None
     row = Row(line.page, list(cell.words), fields, line, section.panel)
@@ -131,10 +137,10 @@ def _read_scale(
 
 def _value(cell: Cell, *, bare: bool) -> Fields | None:
     """A number with its unit; bare: or without one."""
-    value, unit, flag, spread = split_value(cell.text)
+    value, unit, flag, spread = split_value_cell(cell.text)
     if spread or not (unit or bare) or not is_numeric_value(value):
         return None
-    if not is_exact(value) and not unit:
+    if not is_exact_value(value) and not unit:
         return None
     return Fields(
         value=value,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from reports.parser.fields import is_unit, strip_status
+from reports.parser.fields import is_unit, strip_status_words_from_name
 from reports.parser.report import SampleType
 
 from .row import Row
@@ -23,7 +23,7 @@ _SERIAL = re.compile(r"\d{1,3}[.)]?")
 _LAB_NUMBER = re.compile(r"(?<=[^\d\s])\s?0\d$")
 
 
-def clean_up_rows(rows: Sequence[Row]) -> list[Row]:
+def deduplicate_rows_and_clean_names(rows: Sequence[Row]) -> list[Row]:
     """Return the rows, each once, names without the lab's number."""
     numbered = [row for row in rows if _LAB_NUMBER.search(row.test_name)]
     if len(numbered) >= max(3, 0.4 * len(rows)):
@@ -32,7 +32,7 @@ def clean_up_rows(rows: Sequence[Row]) -> list[Row]:
     _drop_serials(rows)
     _agree_on_ranges(rows)
     for row in rows:
-        row.name_text = strip_status(row.test_name)
+        row.name_text = strip_status_words_from_name(row.test_name)
         _drop_label(row)
         _drop_brackets(row)
     return _drop_repeats(rows)

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from reports.parser.dated_titles import read_bare_dates, read_dated_titles
+from reports.parser.dated_titles import (
+    read_date_column_titles,
+    read_untitled_date_columns,
+)
 from reports.parser.lines import Line
-from reports.parser.names import is_explanation_title
-from reports.parser.roles import Role, role_of
+from reports.parser.names import is_explanation_table_title
+from reports.parser.roles import Role, find_column_role
 from reports.parser.table_titles import Title
-from reports.parser.titles import has_title_word, read_titles
+from reports.parser.titles import has_column_title_word, read_column_titles
 from reports.parser.values import is_numeric_value
 
 _BELOW_DATES = 16
@@ -26,34 +29,38 @@ class TitledPart:
     end: int
 
 
-def find_tables(lines: Sequence[Line]) -> list[TitledPart]:
-    """The title lines of a page, from top to bottom."""
+def find_table_title_lines(lines: Sequence[Line]) -> list[TitledPart]:
+    """Return the title lines of a page, from top to bottom."""
     tables: list[TitledPart] = []
     n = 0
     while n < len(lines):
         pair = lines[n : n + 2]
         wrapped = len(pair) > 1 and _interleave(pair)
-        if not any(has_title_word(line) for line in pair[: 1 + wrapped]):
+        if not any(has_column_title_word(line) for line in pair[: 1 + wrapped]):
             n += 1
             continue
         best: tuple[int, tuple[Title, ...], int] | None = None
         for depth in (1, 2, 3):
             group = lines[n : n + depth]
-            if len(group) < depth or not are_close(group):
+            if len(group) < depth or not are_lines_without_gap(group):
                 break
             within = depth > 1 and _interleave(group[-2:])
             if depth > 1 and not within and any(c.isdigit() for c in group[-1].text):
                 break
             if depth == 2 and any(is_numeric_value(w.text) for w in group[0].words):
                 break
-            if depth > 1 and role_of(group[0].text) is Role.FLAG:
+            if depth > 1 and find_column_role(group[0].text) is Role.FLAG:
                 break
             stacked = depth > 1 and best is None and not within
-            if stacked and read_titles(group[-1:]):
+            if stacked and read_column_titles(group[-1:]):
                 break
-            if best and _are_whole(best[1]) and is_explanation_title(group[-1].text):
+            if (
+                best
+                and _are_whole(best[1])
+                and is_explanation_table_title(group[-1].text)
+            ):
                 break
-            titles = read_titles(group)
+            titles = read_column_titles(group)
             if titles:
                 worth = len({t.role for t in titles} - {Role.OTHER})
                 if best is None or (
@@ -61,9 +68,9 @@ def find_tables(lines: Sequence[Line]) -> list[TitledPart]:
                 ):
                     best = (worth, titles, depth)
         if best is None:
-            titles, depth = read_dated_titles(lines[n : n + 4])
+            titles, depth = read_date_column_titles(lines[n : n + 4])
             if not titles:
-                titles, depth = read_bare_dates(lines[n : n + _BELOW_DATES])
+                titles, depth = read_untitled_date_columns(lines[n : n + _BELOW_DATES])
             best = (0, titles, depth) if titles else None
         if best is None:
             n += 1
@@ -78,14 +85,14 @@ def find_tables(lines: Sequence[Line]) -> list[TitledPart]:
 
 def _repeats_titles(titles: Sequence[Title], lines: Sequence[Line]) -> bool:
     """Whether a line right under titles says them again, as in another language."""
-    if not are_close(lines):
+    if not are_lines_without_gap(lines):
         return False
     cells = lines[-1].cells
     alike = sum(
         1
         for cell in cells
         if any(
-            title.role is role_of(cell.text)
+            title.role is find_column_role(cell.text)
             and cell.x0 < title.x1
             and title.x0 < cell.x1
             for title in titles
@@ -111,8 +118,8 @@ def _interleave(lines: Sequence[Line]) -> bool:
     return below.middle - above.middle < 0.85 * min(above.size, below.size)
 
 
-def are_close(lines: Sequence[Line]) -> bool:
-    """Whether each line follows the one above it with no blank line between."""
+def are_lines_without_gap(lines: Sequence[Line]) -> bool:
+    """Return whether each line follows the one above without a blank line between."""
     return all(
         b.middle - a.middle < 2.0 * max(a.size, b.size) for a, b in pairwise(lines)
     )

@@ -13,69 +13,73 @@ from reports.parser.columns import Strip, split_line_by_column
 from reports.parser.fields import (
     Fields,
     is_unit,
-    text_of,
+    join_word_texts,
 )
-from reports.parser.lines import Line, split_cells
+from reports.parser.lines import Line, split_words_into_cells
 from reports.parser.names import (
-    find_specimen,
-    is_administrative,
-    is_explanation_title,
-    is_method,
+    find_specimen_in_text,
+    is_administrative_line,
+    is_explanation_table_title,
     is_prose,
-    starts_explanation,
+    is_test_method,
+    starts_explanation_section,
 )
 from reports.parser.pages import Word
 from reports.parser.ranges import (
     looks_like_range,
-    parse_announced_range,
+    parse_labeled_range,
 )
-from reports.parser.roles import Role, is_title
+from reports.parser.roles import Role, is_column_title
 from reports.parser.values import (
-    are_numbers,
-    is_blank,
+    is_not_reported,
     is_numeric_value,
-    is_value,
+    is_result_value,
+    is_several_numbers,
     is_worded_value,
 )
 
-from .centred import is_centred, join_centred_lines, join_stacked
-from .continuation import Continuation, take_unit_from_below
+from .centred import (
+    are_row_cells_vertically_centred,
+    join_stacked_row_lines,
+    join_vertically_centred_row_lines,
+)
+from .continuation import Continuation, take_row_unit_from_line_below
 from .cutting import (
-    name_unknown_columns,
-    split_flag_signs,
-    split_line_by_role,
+    infer_roles_of_unknown_columns,
+    read_separate_signs_as_flags,
+    split_line_by_column_role,
     split_values_by_unit,
-    take_undated_result,
+    take_result_left_of_dated_column,
 )
 from .evidence import Evidence
 from .naming import (
-    is_smaller_print,
-    split_flag_word,
-    split_share_and_count,
-    take_name_above,
-    take_name_start_above,
+    is_printed_smaller_than_name,
+    split_flag_word_from_name,
+    split_percentage_from_name,
+    take_row_name_from_line_above,
+    take_wrapped_name_start_from_line_above,
 )
-from .reading import read_fields
+from .reading import read_row_fields_by_column
 from .row import (
     Parts,
     Row,
     Section,
-    repeat_row,
-    replace_flag,
-    replace_range_text,
-    replace_value,
-    split_second_unit,
-    with_announced,
-    with_units,
+    add_labeled_range_to_row,
+    repeat_row_in_other_unit,
+    replace_row_flag,
+    replace_row_range_text,
+    replace_row_unit,
+    replace_row_value,
+    split_row_with_two_units,
 )
 from .wording import (
-    clean_name,
-    is_band,
-    is_heading,
+    clean_printed_name,
+    is_explained_limit,
+    is_section_heading,
     may_name_a_test,
-    split_name_flag,
-    split_name_unit,
-    strip_raised_mark,
+    split_name_and_flag,
+    split_name_and_unit,
+    strip_superscript_from_name,
 )
 
 
@@ -95,12 +99,14 @@ class TableReader:
         self._announced: Line | None = None
 
     def read(self, lines: Sequence[Line]) -> None:
-        cut = [(line, split_line_by_role(line, self._strip)) for line in lines]
-        cut = join_stacked(cut)
-        if is_centred(cut):
-            cut = join_centred_lines(cut)
-        cut = take_undated_result(name_unknown_columns(cut, self._strip), self._strip)
-        cut = split_values_by_unit(split_flag_signs(cut), self._strip)
+        cut = [(line, split_line_by_column_role(line, self._strip)) for line in lines]
+        cut = join_stacked_row_lines(cut)
+        if are_row_cells_vertically_centred(cut):
+            cut = join_vertically_centred_row_lines(cut)
+        cut = take_result_left_of_dated_column(
+            infer_roles_of_unknown_columns(cut, self._strip), self._strip
+        )
+        cut = split_values_by_unit(read_separate_signs_as_flags(cut), self._strip)
         for line, parts in cut:
             self._read_line(line, parts)
         if not self._strip.has(Role.METHOD):
@@ -110,7 +116,7 @@ class TableReader:
         if self._read_announced(line):
             return
         banded = set(parts) == {Role.RANGE} and self._is_near(line, parts)
-        if starts_explanation(line.text) and not banded and not _is_sure(parts):
+        if starts_explanation_section(line.text) and not banded and not _is_sure(parts):
             self._explaining = True
             self._pending.clear()
             return
@@ -122,7 +128,7 @@ class TableReader:
         if parts.get(Role.VALUE):
             if self._read_row(line, parts):
                 return
-            if is_explanation_title(line.text) and len(line.cells) > 1:
+            if is_explanation_table_title(line.text) and len(line.cells) > 1:
                 self._explaining = True
             self._pending.clear()
             return
@@ -131,12 +137,14 @@ class TableReader:
     def _read_announced(self, line: Line) -> bool:
         """'Reference range: 70 - 99' below a row that has no range yet."""
         last = self.rows[-1] if self.rows else None
-        text = parse_announced_range(line.text)
+        text = parse_labeled_range(line.text)
         if text is None and self._announced is not None:
             near = line.middle - self._announced.middle < 1.9 * line.size
             if near and last is not None and looks_like_range(line.text):
                 both = " ".join(filter(None, (last.fields.range, line.text)))
-                last.fields = replace_range_text(last.fields, both, list(line.words))
+                last.fields = replace_row_range_text(
+                    last.fields, both, list(line.words)
+                )
                 self._announced = line
                 return True
             self._announced = None
@@ -150,7 +158,7 @@ class TableReader:
             return False
         if not looks_like_range(text) or len(text) > 60:
             return False
-        last.fields = with_announced(last.fields, text, list(line.words))
+        last.fields = add_labeled_range_to_row(last.fields, text, list(line.words))
         return True
 
     def _is_spread_text(self, line: Line) -> bool:
@@ -168,30 +176,32 @@ class TableReader:
         return False
 
     def _read_row(self, line: Line, parts: Parts) -> bool:
-        fields = read_fields(
+        fields = read_row_fields_by_column(
             parts,
             has_limits=self._strip.has(Role.LOW),
             titled_unit=self._titled_unit(line),
         )
         name_words = parts.get(Role.NAME, [])
         if not name_words:
-            return self._read_nameless(line, fields, text_of(parts[Role.VALUE]))
+            return self._read_nameless(line, fields, join_word_texts(parts[Role.VALUE]))
         if self._repeats_beside_method(line, name_words, fields):
             return True
-        name_words, fields = split_share_and_count(name_words, fields, line)
-        name_words, flag = split_name_flag(strip_raised_mark(name_words))
+        name_words, fields = split_percentage_from_name(name_words, fields, line)
+        name_words, flag = split_name_and_flag(strip_superscript_from_name(name_words))
         if flag is None:
-            name_words, flag = split_flag_word(name_words, fields, self._section)
+            name_words, flag = split_flag_word_from_name(
+                name_words, fields, self._section
+            )
         row = Row(line.page, name_words, fields, line, columns=parts)
         if flag and fields.flag is None:
-            row.fields = replace_flag(fields, flag)
+            row.fields = replace_row_flag(fields, flag)
         self._split_name_unit(row)
         if not self._judge(row):
             return False
         if self.rows and self.rows[-1].line is line:
             row = self.rows.pop()
             again = self._read_second(row)
-            self.rows.extend([row, again] if again else split_second_unit(row))
+            self.rows.extend([row, again] if again else split_row_with_two_units(row))
         return True
 
     def _repeats_beside_method(
@@ -202,11 +212,16 @@ class TableReader:
         if (
             last is None
             or self._pending
-            or not (is_smaller_print(words, last.name) or is_method(text_of(words)))
+            or not (
+                is_printed_smaller_than_name(words, last.name)
+                or is_test_method(join_word_texts(words))
+            )
         ):
             return False
-        again = repeat_row(last, line, fields, first=False)
-        if again is None or self._section.knows(clean_name(text_of(words)), fields):
+        again = repeat_row_in_other_unit(last, line, fields, first=False)
+        if again is None or self._section.knows(
+            clean_printed_name(join_word_texts(words)), fields
+        ):
             return False
         self.rows.append(again)
         return True
@@ -229,11 +244,13 @@ class TableReader:
             role = columns[n].role if n < len(columns) else Role.OTHER
             if role in (Role.UNIT, Role.RANGE) and cells[n]:
                 beside.setdefault(role, cells[n])
-        first, *_ = split_cells(cells[at], gap=row.line.tight)
+        first, *_ = split_words_into_cells(cells[at], gap=row.line.tight)
         # A drawing beside the table may have words too.
         for words in (cells[at], list(first.words)):
             parts = {Role.VALUE: words, **beside}
-            fields = read_fields(parts, has_limits=False, titled_unit=columns[at].unit)
+            fields = read_row_fields_by_column(
+                parts, has_limits=False, titled_unit=columns[at].unit
+            )
             if is_numeric_value(fields.value) and fields.units:
                 break
         else:
@@ -256,15 +273,15 @@ class TableReader:
         """Take the unit from behind the name where no other is printed."""
         if row.fields.units:
             return
-        name, unit = split_name_unit(row.test_name)
+        name, unit = split_name_and_unit(row.test_name)
         if unit:
             row.name_text = name
-            row.fields = with_units(row.fields, unit, row.name[-1:])
+            row.fields = replace_row_unit(row.fields, unit, row.name[-1:])
 
     def _read_nameless(self, line: Line, fields: Fields, text: str) -> bool:
         """A value beside a name printed over two lines, or more of the last value."""
         if self.rows and not self._pending:
-            again = repeat_row(self.rows[-1], line, fields)
+            again = repeat_row_in_other_unit(self.rows[-1], line, fields)
             if again is not None and not self._explaining:
                 self.rows.append(again)
                 return True
@@ -274,26 +291,30 @@ class TableReader:
                 row = Row(line.page, list(words), fields, line)
                 self._pending.pop()
                 return self._judge(row)
-        if self.rows and take_unit_from_below(self.rows[-1], line, text):
+        if self.rows and take_row_unit_from_line_below(self.rows[-1], line, text):
             return True
         if self.rows and not self.rows[-1].fields.range and looks_like_range(text):
             last = self.rows[-1]
             if line.middle - last.line.middle < 2.4 * line.size:
                 words = list(fields.value_words)
-                last.fields = replace_range_text(last.fields, text, words)
+                last.fields = replace_row_range_text(last.fields, text, words)
                 return True
         if self.rows and is_worded_value(fields.value):
             last = self.rows[-1]
             joined = f"{last.fields.value} {fields.value}"
             near = line.middle - last.line.middle < 1.5 * line.size
-            if near and not is_numeric_value(last.fields.value) and is_value(joined):
-                last.fields = replace_value(last.fields, joined, fields.value_words)
+            if (
+                near
+                and not is_numeric_value(last.fields.value)
+                and is_result_value(joined)
+            ):
+                last.fields = replace_row_value(last.fields, joined, fields.value_words)
                 return True
         return False
 
     def _judge(self, row: Row) -> bool:
         """Take the row if enough speaks for it."""
-        named = take_name_above(
+        named = take_row_name_from_line_above(
             row, self._pending[-1:], self._section, after=self.rows[-1:]
         )
         if named is not None:
@@ -303,15 +324,17 @@ class TableReader:
         if not may_name_a_test(name) and not self._section.times(name):
             return False
         fields = row.fields
-        if is_unit(fields.value) and not is_value(fields.value):
+        if is_unit(fields.value) and not is_result_value(fields.value):
             return False
-        if are_numbers(fields.value):
+        if is_several_numbers(fields.value):
             # Of columns that could not be told apart: no one printed the two as one.
             return False
-        if is_blank(fields.value):
+        if is_not_reported(fields.value):
             self._pending.clear()
             return True
-        if _is_of_header(fields) or is_band(text_of(row.name), fields):
+        if _is_of_header(fields) or is_explained_limit(
+            join_word_texts(row.name), fields
+        ):
             return False
         score = self._weigh(row)
         needed = 6.0 if self._explaining or (self._carried and not self.rows) else 3.5
@@ -326,7 +349,9 @@ class TableReader:
         row.panel = self._section.panel
         row.specimen = self._section.specimen
         if row.columns.get(Role.SPECIMEN):
-            row.specimen = find_specimen(text_of(row.columns[Role.SPECIMEN]))
+            row.specimen = find_specimen_in_text(
+                join_word_texts(row.columns[Role.SPECIMEN])
+            )
         self._explaining = False
         self._pending.clear()
         self.rows.append(row)
@@ -334,7 +359,9 @@ class TableReader:
         return True
 
     def _from_above(self, row: Row) -> Row | None:
-        return take_name_start_above(row, self._pending[-1:], self._section)
+        return take_wrapped_name_start_from_line_above(
+            row, self._pending[-1:], self._section
+        )
 
     def _weigh(self, row: Row) -> float:
         return self._evidence.weigh(row, explaining=self._explaining)
@@ -361,15 +388,15 @@ class TableReader:
         if near and last and self._continuation.add_line(last, line, parts):
             return
         if name_words and not others:
-            text = text_of(name_words)
-            known = self._section.knows(clean_name(text), Fields())
-            if is_method(text) and last is not None and not known:
+            text = join_word_texts(name_words)
+            known = self._section.knows(clean_printed_name(text), Fields())
+            if is_test_method(text) and last is not None and not known:
                 return
-            if is_heading(line):
+            if is_section_heading(line):
                 self._note_heading(line)
             self._pending.append((line, name_words))
             return
-        if is_explanation_title(line.text) and len(line.cells) > 1:
+        if is_explanation_table_title(line.text) and len(line.cells) > 1:
             self._explaining = True
         self._pending.clear()
 
@@ -377,11 +404,16 @@ class TableReader:
         text = line.text
         upper = text.upper() == text
         bold = all(word.bold for word in line.words)
-        if upper or bold or find_specimen(text) is not None or len(line.words) <= 4:
+        if (
+            upper
+            or bold
+            or find_specimen_in_text(text) is not None
+            or len(line.words) <= 4
+        ):
             self._section.open(text)
             if (
                 (upper or bold) and line.x0 <= self._evidence.names_begin + 2
-            ) or find_specimen(text) is not None:
+            ) or find_specimen_in_text(text) is not None:
                 self._explaining = False
 
 
@@ -390,13 +422,13 @@ def _is_of_header(fields: Fields) -> bool:
     spread = fields.range or ""
     label, colon, text = fields.value.partition(": ")
     return (
-        is_administrative(fields.value)
-        or bool(colon and text and is_title(label))
-        or (not looks_like_range(spread) and is_administrative(spread))
+        is_administrative_line(fields.value)
+        or bool(colon and text and is_column_title(label))
+        or (not looks_like_range(spread) and is_administrative_line(spread))
     )
 
 
 def _is_sure(parts: Parts) -> bool:
     """A line with a value and a range is a row, whatever its first words."""
-    value = text_of(parts.get(Role.VALUE, []))
-    return bool(value) and is_value(value) and Role.RANGE in parts
+    value = join_word_texts(parts.get(Role.VALUE, []))
+    return bool(value) and is_result_value(value) and Role.RANGE in parts

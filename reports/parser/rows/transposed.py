@@ -7,25 +7,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from reports.parser.dates import read_days
-from reports.parser.fields import Fields, is_unit, text_of
-from reports.parser.lines import Cell, Line, split_cells
+from reports.parser.dates import parse_dates_in_same_order
+from reports.parser.fields import Fields, is_unit, join_word_texts
+from reports.parser.lines import Cell, Line, split_words_into_cells
 from reports.parser.names import has_letters
 from reports.parser.pages import Word
-from reports.parser.ranges import is_plain_range
-from reports.parser.roles import Role, role_of
-from reports.parser.values import is_blank, is_value, split_flag
+from reports.parser.ranges import is_plain_numeric_range
+from reports.parser.roles import Role, find_column_role
+from reports.parser.values import is_not_reported, is_result_value, split_value_and_flag
 
-from .reading import read_fields
+from .reading import read_row_fields_by_column
 from .row import Parts, Row, Section
-from .wording import clean_name, may_name_a_test
+from .wording import clean_printed_name, may_name_a_test
 
 _LEAST_TESTS = 3
 _DEEPEST = 8
 
 
-def read_transposed(lines: Sequence[Line], section: Section) -> list[Row]:
-    """Rows of every such table; none where no line is made of names of tests."""
+def read_rows_in_transposed_tables(
+    lines: Sequence[Line], section: Section
+) -> list[Row]:
+    """Return the rows of tables with the names of tests as columns."""
     rows: list[Row] = []
     n = 0
     while n < len(lines):
@@ -41,16 +43,16 @@ def read_transposed(lines: Sequence[Line], section: Section) -> list[Row]:
 
 def _names(line: Line, section: Section) -> list[Cell]:
     """The cells of a line if all but its label name tests."""
-    cells = split_cells(line.words, gap=line.tight)
-    if cells and (role_of(cells[0].text) or not _is_name(cells[0], section)):
+    cells = split_words_into_cells(line.words, gap=line.tight)
+    if cells and (find_column_role(cells[0].text) or not _is_name(cells[0], section)):
         cells = cells[1:]
     known = [cell for cell in cells if _is_name(cell, section)]
     return list(cells) if len(known) >= max(_LEAST_TESTS, 0.7 * len(cells)) else []
 
 
 def _is_name(cell: Cell, section: Section) -> bool:
-    name = clean_name(cell.text)
-    if not has_letters(name) or not may_name_a_test(name) or role_of(name):
+    name = clean_printed_name(cell.text)
+    if not has_letters(name) or not may_name_a_test(name) or find_column_role(name):
         return False
     return section.knows(name, Fields())
 
@@ -62,12 +64,12 @@ def _read(
     latest = ""
     depth = 0
     parted = [_split_label(line, names[0].x0) for line in below]
-    days = read_days([label for label, _ in parted])
+    days = parse_dates_in_same_order([label for label, _ in parted])
     for (label, cells), day in zip(parted, days, strict=True):
         homes = [_home(cell, names) for cell in cells]
         if not cells or None in homes or len(set(homes)) < len(homes):
             break
-        role = role_of(label) or _role_by_form(cells)
+        role = find_column_role(label) or _role_by_form(cells)
         if day is not None:
             role = Role.VALUE if day >= latest else Role.PREVIOUS
             latest = max(day, latest)
@@ -91,7 +93,7 @@ def _split_label(line: Line, left: float) -> tuple[str, list[Cell]]:
     """The words left of the first test, and the cells from there on."""
     label = [word for word in line.words if word.x1 < left + 2]
     rest = [word for word in line.words if word.x1 >= left + 2]
-    return text_of(label), list(split_cells(rest, gap=line.tight))
+    return join_word_texts(label), list(split_words_into_cells(rest, gap=line.tight))
 
 
 def _home(cell: Cell, names: Sequence[Cell]) -> int | None:
@@ -110,7 +112,7 @@ def _role_by_form(cells: Sequence[Cell]) -> Role | None:
     texts = [cell.text for cell in cells]
     for role, judge in (
         (Role.UNIT, is_unit),
-        (Role.RANGE, is_plain_range),
+        (Role.RANGE, is_plain_numeric_range),
         (Role.VALUE, _is_value),
     ):
         if sum(1 for text in texts if judge(text)) >= 0.7 * len(texts):
@@ -119,15 +121,15 @@ def _role_by_form(cells: Sequence[Cell]) -> Role | None:
 
 
 def _is_value(text: str) -> bool:
-    return is_value(split_flag(text)[0])
+    return is_result_value(split_value_and_flag(text)[0])
 
 
 def _row(name: Cell, parts: Parts, line: Line, section: Section) -> Row | None:
     if Role.VALUE not in parts:
         return None
     words: list[Word] = list(name.words)
-    fields = read_fields(parts, has_limits=False)
-    if is_blank(fields.value) or not is_value(fields.value):
+    fields = read_row_fields_by_column(parts, has_limits=False)
+    if is_not_reported(fields.value) or not is_result_value(fields.value):
         return None
     row = Row(line.page, words, fields, line, section.panel, section.specimen)
     row.score = 8.0

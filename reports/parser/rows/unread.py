@@ -5,25 +5,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from reports.parser.lines import Line
-from reports.parser.names import is_explanation_title, starts_explanation
+from reports.parser.names import is_explanation_table_title, starts_explanation_section
 from reports.parser.pages import Word
 
 from .loose import LooseReader
-from .row import KnownName, Row, Section, list_words
+from .row import KnownName, Row, Section, list_words_of_fields
 
 _NEAR = 2.2
 
 
-def find_unread(
+def find_unread_result_lines(
     lines: Sequence[Line], rows: Sequence[Row], *, is_known: KnownName
 ) -> list[list[Word]]:
-    """The words of each stretch of a page's lines that may hold results unread.
+    """Return the words of lines that may have results but became no row.
 
     rows: all that were read, also those that are left out as repeats. A line counts
     that has a known name and a bare number or finding with a unit or a range.
     """
     # By identity: to compare words costs more than all else here.
-    used = {id(word) for row in rows for word in (*row.name, *list_words(row.fields))}
+    used = {
+        id(word)
+        for row in rows
+        for word in (*row.name, *list_words_of_fields(row.fields))
+    }
     reader = LooseReader(Section(is_known))
     stretches: list[list[Word]] = []
     last: Line | None = None
@@ -32,8 +36,8 @@ def find_unread(
         taken = any(id(word) in used for word in line.words)
         explaining = not taken and (
             explaining
-            or starts_explanation(line.text)
-            or is_explanation_title(line.text)
+            or starts_explanation_section(line.text)
+            or is_explanation_table_title(line.text)
         )
         if taken or explaining or not reader.may_be_row(line):
             continue

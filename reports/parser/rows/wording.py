@@ -10,27 +10,31 @@ from functools import lru_cache
 from reports.parser.dates import NUMBER_DATE
 from reports.parser.fields import (
     Fields,
-    is_status,
+    is_range_status_text,
     is_unit,
-    split_value,
+    split_value_cell,
 )
 from reports.parser.lines import Line
 from reports.parser.names import (
-    find_specimen,
+    find_specimen_in_text,
     has_letters,
-    is_administrative,
-    is_category,
+    is_administrative_line,
+    is_category_label,
     is_prose,
-    starts_explanation,
+    starts_explanation_section,
 )
 from reports.parser.pages import Word
 from reports.parser.ranges import (
-    is_expected_finding,
+    is_range_in_words,
     is_range_label,
     looks_like_range,
-    parse_announced_range,
+    parse_labeled_range,
 )
-from reports.parser.values import is_flag, is_numeric_value, is_worded_value
+from reports.parser.values import (
+    is_numeric_value,
+    is_out_of_range_flag,
+    is_worded_value,
+)
 
 _LEADING_MARK = re.compile(r"^(?:[*#†‡•▪●◦»>]+|\{\s*#\s*\}|\[[HL*]\])\s*")
 _TRAILING_MARK = re.compile(r"[\s:…_*#]+$|\s*\.{2,}$")
@@ -106,31 +110,31 @@ _EXACT = re.compile(r"[-+]?[\d.,]+|[^\d<>]+(?:\([\d.,]+[^\d<>]*\))?")
 _WRAP_END = re.compile(r"[-–(/,&+]$|\b(?:and|of|with|to|for|by|in)$", re.IGNORECASE)
 
 
-def split_name_unit(name: str) -> tuple[str, str | None]:
-    """Part a unit in brackets from the end of a name: 'Glucose (mmol/L)'."""
+def split_name_and_unit(name: str) -> tuple[str, str | None]:
+    """Split a unit in brackets from the end of a name: 'Glucose (mmol/L)'."""
     match = _NAME_UNIT.fullmatch(name)
     if match is None or not is_unit(match["unit"]) or match["unit"].isalpha():
         return name, None
     return match["name"].strip(" ,"), match["unit"].strip()
 
 
-def find_announced_range(line: Line) -> str | None:
-    """The range on a line that says it gives one, by a colon or in a cell apart."""
+def find_labeled_range(line: Line) -> str | None:
+    """Return the range on a line labeled as one, by a colon or in a cell apart."""
     if len(line.cells) > 1 and is_range_label(line.cells[0].text):
         return " ".join(cell.text for cell in line.cells[1:])
-    if len(line.cells) == 2 and is_status(line.cells[1].text):
-        return parse_announced_range(line.cells[0].text)
+    if len(line.cells) == 2 and is_range_status_text(line.cells[1].text):
+        return parse_labeled_range(line.cells[0].text)
     if len(line.cells) > 1:
-        first = parse_announced_range(line.cells[0].text)
+        first = parse_labeled_range(line.cells[0].text)
         rest = " ".join(cell.text for cell in line.cells[1:])
         whole = first and looks_like_range(first) and not looks_like_range(rest)
         if whole and not is_unit(rest):
             return first
-    return parse_announced_range(line.text)
+    return parse_labeled_range(line.text)
 
 
-def clean_name(text: str) -> str:
-    """A printed name without marks before it and leaders after it."""
+def clean_printed_name(text: str) -> str:
+    """Return a name without the marks before it and the dots after it."""
     plain = text.strip()
     previous = None
     while plain != previous:
@@ -140,40 +144,44 @@ def clean_name(text: str) -> str:
     return plain
 
 
-def is_heading(line: Line) -> bool:
-    """A short line of words alone: a section or a panel, not a sentence."""
+def is_section_heading(line: Line) -> bool:
+    """Return whether a line is a short heading of words: a section or a panel."""
     text = line.text
     if len(line.cells) > 2 or len(line.words) > 9 or not has_letters(text):
         return False
-    if ":" in text.rstrip(": ") and find_specimen(text) is None:
+    if ":" in text.rstrip(": ") and find_specimen_in_text(text) is None:
         return False
-    plain = clean_name(text)
-    if is_administrative(plain) or starts_explanation(text) or is_prose(text):
+    plain = clean_printed_name(text)
+    if (
+        is_administrative_line(plain)
+        or starts_explanation_section(text)
+        or is_prose(text)
+    ):
         return False
-    if is_category(plain) or parse_announced_range(text) is not None:
+    if is_category_label(plain) or parse_labeled_range(text) is not None:
         return False
     digits = sum(1 for sign in text if sign.isdigit())
     return digits <= 3
 
 
-def has_heading_word(text: str) -> bool:
-    """Whether a word stands in it by which panels are called: Profile, Counts."""
-    return bool(_HEADING_WORD.search(text)) or find_specimen(text) is not None
+def has_panel_heading_word(text: str) -> bool:
+    """Return whether a text has a word that panels are named by: Profile, Counts."""
+    return bool(_HEADING_WORD.search(text)) or find_specimen_in_text(text) is not None
 
 
 def may_start_value(text: str) -> bool:
-    """Whether a word may be the first of a value."""
+    """Return whether a word may be the first of a value."""
     return bool(re.match(r"[<>≤≥(\[+-]*\s*\d|[<>≤≥]$", text)) or is_worded_value(text)
 
 
 @lru_cache(maxsize=8192)
 def may_name_a_test(name: str) -> bool:
-    """Refuse what is surely no name: header lines, categories, flags."""
-    if is_status(name):
+    """Return whether a text may be a test's name, not a header, category or flag."""
+    if is_range_status_text(name):
         return False
     if not has_letters(name) or len(name) > 90:
         return False
-    if is_administrative(name) or is_category(name):
+    if is_administrative_line(name) or is_category_label(name):
         return False
     if name[:1].isdigit() and _is_measurement(name):
         return False
@@ -181,7 +189,7 @@ def may_name_a_test(name: str) -> bool:
         # What a test gave on another day: 'Antériorité du 12/09/23'.
         return False
     head, colon, _ = name.partition(":")
-    if colon and (_NOTED.match(name) or is_category(head)):
+    if colon and (_NOTED.match(name) or is_category_label(head)):
         return False
     if _LIMITED.search(name) or _LIMITS_OF.search(name):
         return False
@@ -189,16 +197,16 @@ def may_name_a_test(name: str) -> bool:
         return False
     if "; " in name and sum(map(str.isdigit, name)) > 3:
         return False
-    return not (is_expected_finding(name) or is_flag(name)) or len(name) <= 2
+    return not (is_range_in_words(name) or is_out_of_range_flag(name)) or len(name) <= 2
 
 
 def _is_measurement(text: str) -> bool:
-    value, unit, _, spread = split_value(text)
+    value, unit, _, spread = split_value_cell(text)
     return unit is not None and spread is None and is_numeric_value(value)
 
 
 def is_sentence_part(name: str) -> bool:
-    """Words of a sentence rather than a name."""
+    """Return whether words are of a sentence rather than a name."""
     words = name.split()
     if is_prose(name) or (len(words) > 1 and words[-1].lower() in _JOINING):
         return True
@@ -206,40 +214,38 @@ def is_sentence_part(name: str) -> bool:
     return len(words) >= 5 and lower >= 0.7 * (len(words) - 1)
 
 
-def is_lower_case(name: str) -> bool:
-    """Whether the first word is an ordinary one, as inside a sentence."""
+def starts_with_lower_case_word(name: str) -> bool:
+    """Return whether the first word is in lower case, as inside a sentence."""
     first = name.split()[0].rstrip(",;")
     return first.isalpha() and first.islower() and len(first) > 2
 
 
-def is_leader(text: str) -> bool:
-    """Dots that lead the eye from a name to its value."""
+def is_dot_leader(text: str) -> bool:
+    """Return whether a text is the dots between a name and its value."""
     return len(text) > 3 and not text.strip(".…_")
 
 
 def is_incomplete_name(name: str) -> bool:
-    """Whether a name plainly goes on: an open bracket, a hyphen, a joining word."""
+    """Return whether a name is cut off: an open bracket, a hyphen, a joining word."""
     return name.count("(") > name.count(")") or bool(_WRAP_END.search(name))
 
 
-def is_part_of_name(text: str) -> bool:
-    """One or two capitalised words that are no heading, specimen or category."""
+def may_be_part_of_test_name(text: str) -> bool:
+    """Return whether one or two capitalized words may be part of a test's name."""
     words = text.split()
     plain = len(words) <= 2 and text.upper() != text and ":" not in text
-    if not plain or is_category(text):
+    if not plain or is_category_label(text):
         return False
-    return not has_heading_word(text) and not is_administrative(text)
+    return not has_panel_heading_word(text) and not is_administrative_line(text)
 
 
-def is_exact(value: str) -> bool:
-    """A value that no explanation table would hold: no span and no comparator."""
+def is_exact_value(value: str) -> bool:
+    """Return whether a value is exact: no span and no comparator."""
     return bool(_EXACT.fullmatch(value.strip()))
 
 
-def is_band(name: str, fields: Fields) -> bool:
-    """Whether a limit is said to mean something: '< 10 %: probable', 'low: < 10 %
-    high: > 30 %'. name: as printed.
-    """
+def is_explained_limit(name: str, fields: Fields) -> bool:
+    """Return whether a limit has a stated meaning: '< 10 %: probable'."""
     if fields.value[:1] not in "<>≤≥":
         return False
     words = (*fields.value_words, *fields.units_words)
@@ -247,8 +253,8 @@ def is_band(name: str, fields: Fields) -> bool:
     return words[-1].text.endswith(":") or bool(several)
 
 
-def strip_raised_mark(words: list[Word]) -> list[Word]:
-    """A name without a small raised mark after it, such as a laboratory's number."""
+def strip_superscript_from_name(words: list[Word]) -> list[Word]:
+    """Return a name without a small raised mark after it, such as a lab's number."""
     while len(words) > 1 and _is_raised(words[-1], words[0]):
         words = words[:-1]
     return words
@@ -259,15 +265,15 @@ def _is_raised(mark: Word, word: Word) -> bool:
     return mark.size < (0.9 if higher else 0.76) * word.size
 
 
-def split_name_flag(words: list[Word]) -> tuple[list[Word], str | None]:
-    """Part a mark printed before or after the name."""
+def split_name_and_flag(words: list[Word]) -> tuple[list[Word], str | None]:
+    """Split a flag printed before or after the name from it."""
     if len(words) > 1 and re.fullmatch(r"[*#↑↓▲▼^]+|\[[HLA]\]|[HLv]", words[0].text):
         return words[1:], words[0].text.strip("[]")
     if len(words) > 1 and re.fullmatch(r"[*#↑↓▲▼]+|\([HL]\)|\[[HL]\]", words[-1].text):
         return words[:-1], words[-1].text.strip("()[]")
     if (
         len(words) > 1
-        and is_flag(words[-1].text)
+        and is_out_of_range_flag(words[-1].text)
         and words[-1].x0 - words[-2].x1 > 1.5 * words[-1].size
     ):
         return words[:-1], words[-1].text
@@ -275,6 +281,6 @@ def split_name_flag(words: list[Word]) -> tuple[list[Word], str | None]:
     return words, match[1] if match else None
 
 
-def join_wrapped(first: str, second: str) -> str:
-    """The two parts of a name printed over two lines."""
+def join_wrapped_name(first: str, second: str) -> str:
+    """Return the two parts of a name printed over two lines, joined."""
     return f"{first} {second}"

@@ -7,7 +7,7 @@ from django.core.management import CommandError, call_command
 
 from portal.lib.errors import DomainError
 from reports.operations.loinc import import_loinc, loinc_folder
-from reports.parser.loinc import search_loinc
+from reports.parser.loinc import search_loinc_codes
 
 TABLE = """\
 LOINC_NUM,COMPONENT,PROPERTY,TIME_ASPCT,SYSTEM,SCALE_TYP,METHOD_TYP,LONG_COMMON_NAME,STATUS
@@ -30,7 +30,7 @@ def table(tmp_path):
 def test_an_imported_table_is_searched(table):
     assert import_loinc(source=table) == 1
 
-    (found,) = search_loinc("copeptin", release=loinc_folder())
+    (found,) = search_loinc_codes("copeptin", release=loinc_folder())
     assert found.loinc_code == "78987-5"
 
 
@@ -50,7 +50,7 @@ def test_another_file_is_refused_and_the_last_import_stays(text, code, table):
         import_loinc(source=table)
 
     assert refusal.value.code == code
-    assert len(search_loinc("copeptin", release=loinc_folder())) == 1
+    assert len(search_loinc_codes("copeptin", release=loinc_folder())) == 1
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
@@ -58,7 +58,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path):
         import_loinc(source=tmp_path / "none.csv")
 
     assert refusal.value.code == "file_not_found"
-    assert search_loinc("copeptin", release=loinc_folder()) == ()
+    assert search_loinc_codes("copeptin", release=loinc_folder()) == ()
 
 
 def test_the_command_says_how_many_codes_it_took(table):

@@ -15,7 +15,7 @@ from reports.operations.page_pictures import load_page_picture, render_stored_re
 from reports.operations.storage import store_picture
 from reports.parser import UnreadableReport
 from reports.parser.report import FailureReason
-from reports.parser.showing import render_page_jpeg, shrink_picture
+from reports.parser.showing import render_page_thumbnail, render_report_page_jpeg
 from reports.queries import report_files
 from reports.states import PictureSize
 from tests.factories.reports import (
@@ -154,6 +154,6 @@ def test_a_picture_of_a_page_is_shown_as_it_is(tmp_path):
     path = tmp_path / "picture"
     path.write_bytes(make_picture("PNG", size=(30, 20)))
 
-    shown = render_page_jpeg([path], 1)
+    shown = render_report_page_jpeg([path], 1)
 
-    assert look_of(shown) == look_of(shrink_picture(shown)) == ((30, 20), "JPEG")
+    assert look_of(shown) == look_of(render_page_thumbnail(shown)) == ((30, 20), "JPEG")

@@ -11,7 +11,7 @@ from portal.lib.errors import DomainError, NotFound, Unavailable
 from portal.lib.slots import Work, slot
 from reports.operations import extraction
 from reports.operations.review_boxes import read_drawn_box
-from reports.parser.boxes import read_box
+from reports.parser.boxes import read_text_in_box
 from reports.parser.report import PageSize, Place, Point
 from tests.factories.reports import make_endless_pdf, make_parsed, make_pdf, make_review
 from tests.factories.users import make_user
@@ -84,8 +84,8 @@ def test_a_value_alone_and_a_name_alone_are_told_apart(tmp_path):
     path = tmp_path / "report"
     path.write_bytes(make_pdf())
 
-    value = read_box([path], box(235, HEIGHT - 692, 560, HEIGHT - 672))
-    name = read_box([path], box(50, HEIGHT - 692, 150, HEIGHT - 672))
+    value = read_text_in_box([path], box(235, HEIGHT - 692, 560, HEIGHT - 672))
+    name = read_text_in_box([path], box(50, HEIGHT - 692, 150, HEIGHT - 672))
 
     assert (value.test_name, value.value, value.units) == (None, "105", "mg/dL")
     assert (name.test_name, name.value) == ("Glucose", None)
@@ -98,7 +98,7 @@ def test_a_box_on_a_picture_is_read_from_it(tmp_path):
     document[0].render(scale=scale).to_pil().save(path, "PNG")
     document.close()
 
-    found = read_box([path], box(*ROW, scale=scale))
+    found = read_text_in_box([path], box(*ROW, scale=scale))
 
     assert (found.test_name, found.value, found.units) == ("Glucose", "105", "mg/dL")
     assert (found.from_picture, found.reference_range) == (True, "70 - 99")

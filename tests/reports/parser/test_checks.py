@@ -7,14 +7,14 @@ from datetime import date
 import pytest
 
 from reports.parser.checks import (
-    check_dates_against,
-    check_report,
+    check_dates_not_after,
     choose_likely_unit,
-    find_likely_entry,
+    find_likely_catalogue_entry,
+    run_report_checks,
 )
-from reports.parser.interpretation import interpret
-from reports.parser.loinc import match_loinc
-from reports.parser.ranges import read_bounds
+from reports.parser.interpretation import interpret_result_against_range
+from reports.parser.loinc import rank_loinc_matches
+from reports.parser.ranges import parse_range_bounds
 from reports.parser.report import (
     Fact,
     Metadata,
@@ -38,12 +38,12 @@ def row(
     page: int = 1,
     comma: bool = False,
 ) -> ParsedResult:
-    verdict = match_loinc(
+    verdict = rank_loinc_matches(
         name=name, units=units, value=value, panel=panel, sample_type=None
     )
-    judged = interpret(
+    judged = interpret_result_against_range(
         value=value,
-        bounds=(bounds := read_bounds(span or "", decimal_comma=comma)),
+        bounds=(bounds := parse_range_bounds(span or "", decimal_comma=comma)),
         has_range=span is not None,
         flag=flag,
         decimal_comma=comma,
@@ -66,7 +66,7 @@ def row(
 
 
 def notes_on(*rows: ParsedResult, comma: bool = False, by_page=None, metadata=None):
-    return check_report(
+    return run_report_checks(
         metadata=metadata or Metadata(),
         by_page=by_page or {},
         results=rows,
@@ -462,7 +462,7 @@ def test_dates_in_an_impossible_order_are_noted():
 def test_a_date_after_today_is_noted():
     metadata = Metadata(date_collected="2026-04-02", date_reported="2026-04-01")
 
-    notes = check_dates_against(metadata, today=date(2026, 4, 1))
+    notes = check_dates_not_after(metadata, today=date(2026, 4, 1))
 
     assert [note.facts for note in notes] == [(Fact("date", text="date_collected"),)]
 
@@ -478,10 +478,10 @@ def test_a_date_after_today_is_noted():
 def test_a_unit_of_two_readings_is_the_one_the_number_is_possible_in(
     name: str, value: str, ucum: str
 ) -> None:
-    verdict = match_loinc(
+    verdict = rank_loinc_matches(
         name=name, units="mil/mm3", value=value, panel=None, sample_type=None
     )
-    entry = find_likely_entry(verdict.matches, verdict.status)
+    entry = find_likely_catalogue_entry(verdict.matches, verdict.status)
 
     found = choose_likely_unit(("10*6/uL", "10*3/uL"), entry=entry, number=float(value))
 

@@ -9,12 +9,12 @@ import pytest
 from reports.parser.confidence import (
     PARTS,
     TABLES,
-    calibrate_confidences,
-    calibrate_share,
-    collect_confidence,
+    calibrate_row_confidences,
+    get_uncalibrated_confidence,
+    interpolate_calibration_table,
 )
 from reports.parser.fields import Fields
-from reports.parser.lines import group_into_lines
+from reports.parser.lines import group_words_into_lines
 from reports.parser.pages import Word
 from reports.parser.report import (
     Confidence,
@@ -49,27 +49,29 @@ def sodium(*, value: Word | None = None, **changes: object) -> Row:
         page=1,
         name=name,
         fields=fields,
-        line=group_into_lines(name, page=1)[0],
+        line=group_words_into_lines(name, page=1)[0],
         score=10.0,
     )
 
 
 def test_evidence_for_the_text_is_that_of_its_least_sure_word():
-    assert collect_confidence(sodium(value=word("140", 0.7)), ()).text == 0.7
-    assert collect_confidence(sodium(), ()).text == 1.0
+    assert get_uncalibrated_confidence(sodium(value=word("140", 0.7)), ()).text == 0.7
+    assert get_uncalibrated_confidence(sodium(), ()).text == 1.0
 
 
 def test_a_part_that_is_not_printed_has_no_confidence():
     bare = sodium(units=None, range=None, units_words=(), range_words=())
 
-    found = collect_confidence(bare, ())
+    found = get_uncalibrated_confidence(bare, ())
 
     assert (found.unit, found.range, found.loinc) == (None, None, None)
 
 
 def test_a_unit_or_a_range_of_no_known_form_is_less_sure():
-    odd = collect_confidence(sodium(units="furlongs", range="see overleaf, p. 2"), ())
-    plain = collect_confidence(sodium(), ())
+    odd = get_uncalibrated_confidence(
+        sodium(units="furlongs", range="see overleaf, p. 2"), ()
+    )
+    plain = get_uncalibrated_confidence(sodium(), ())
 
     assert odd.unit is not None
     assert odd.range is not None
@@ -80,7 +82,7 @@ def test_a_unit_or_a_range_of_no_known_form_is_less_sure():
 
 
 def test_the_codes_own_score_is_the_evidence_for_it():
-    assert collect_confidence(sodium(), (MATCH,)).loinc == 0.9
+    assert get_uncalibrated_confidence(sodium(), (MATCH,)).loinc == 0.9
 
 
 @pytest.mark.parametrize(
@@ -88,7 +90,7 @@ def test_the_codes_own_score_is_the_evidence_for_it():
     [(0.0, 0.1), (0.2, 0.1), (0.4, 0.3), (0.6, 0.5), (0.7, 0.7), (0.9, 0.9)],
 )
 def test_a_table_is_read_between_its_points(evidence: float, share: float):
-    assert calibrate_share(TABLE, evidence) == share
+    assert interpolate_calibration_table(TABLE, evidence) == share
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -111,7 +113,7 @@ def test_notes_lower_the_row_they_are_on_and_no_other():
     )
     plain = dict.fromkeys(PARTS, ((0.0, 0.0), (1.0, 1.0)))
 
-    settled = calibrate_confidences(rows, notes, plain)
+    settled = calibrate_row_confidences(rows, notes, plain)
 
     assert [r.confidence.overall for r in settled] == [0.7, 0.9, 1.0]
     assert [r.confidence.text for r in settled] == [1.0, 1.0, 1.0]

@@ -12,7 +12,7 @@ from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
 from reports.parser import NoPictureReader, UnreadableReport
-from reports.parser.documents import read_document
+from reports.parser.documents import read_document_pages
 from reports.parser.pages import Page
 from tests.factories.reports import make_pdf, make_picture
 
@@ -26,11 +26,11 @@ def pictures(monkeypatch):
     class Reader:
         asked: list[object] = []
 
-        def read_shown(self, path, numbers, **_):
+        def read_pdf_pages_by_ocr(self, path, numbers, **_):
             self.asked.append(list(numbers))
             return {n: Page(number=n, width=1, height=1, words=()) for n in numbers}
 
-        def read_pictures(self, paths, **_):
+        def read_image_files(self, paths, **_):
             self.asked.append(list(paths))
             return tuple(
                 Page(number=n + 1, width=1, height=1, words=())
@@ -72,7 +72,7 @@ def pdf(folder, content):
 
 
 def test_a_page_with_text_is_not_rendered(tmp_path, pictures):
-    (page,) = read_document([pdf(tmp_path, make_pdf())], at_most=30)
+    (page,) = read_document_pages([pdf(tmp_path, make_pdf())], at_most=30)
 
     assert pictures.asked == []
     assert "Glucose" in [word.text for word in page.words]
@@ -86,7 +86,7 @@ def test_a_page_with_text_is_not_rendered(tmp_path, pictures):
 def test_what_a_picture_shows_wins_over_hidden_or_little_text(
     tmp_path, pictures, words, mode, asked
 ):
-    read_document([scan(tmp_path, words=words, mode=mode)], at_most=30)
+    read_document_pages([scan(tmp_path, words=words, mode=mode)], at_most=30)
 
     assert pictures.asked == asked
 
@@ -97,7 +97,7 @@ def test_an_empty_page_is_not_rendered(tmp_path, pictures):
     canvas.showPage()
     canvas.save()
 
-    (page,) = read_document([path], at_most=30)
+    (page,) = read_document_pages([path], at_most=30)
 
     assert (page.words, pictures.asked) == ((), [])
 
@@ -107,7 +107,7 @@ def test_pictures_are_read_in_their_order(tmp_path, pictures):
     for path in paths:
         path.write_bytes(make_picture("PNG"))
 
-    pages = read_document(paths, at_most=30)
+    pages = read_document_pages(paths, at_most=30)
 
     assert pictures.asked == [paths]
     assert [page.number for page in pages] == [1, 2]
@@ -118,7 +118,7 @@ def test_a_pdf_among_pictures_is_no_page_of_them(tmp_path, pictures):
     first.write_bytes(make_picture("PNG"))
 
     with pytest.raises(UnreadableReport) as refusal:
-        read_document([first, pdf(tmp_path, make_pdf())], at_most=30)
+        read_document_pages([first, pdf(tmp_path, make_pdf())], at_most=30)
 
     assert (refusal.value.reason, pictures.asked) == ("invalid_input", [])
 
@@ -129,7 +129,7 @@ def test_more_pictures_than_pages_allowed_are_not_read(tmp_path, pictures):
         path.write_bytes(make_picture("PNG"))
 
     with pytest.raises(UnreadableReport) as refusal:
-        read_document(paths, at_most=2)
+        read_document_pages(paths, at_most=2)
 
     assert (refusal.value.reason, pictures.asked) == ("too_many_pages", [])
 
@@ -139,18 +139,18 @@ def test_a_picture_needs_the_packages_that_read_it(tmp_path, no_reader):
     path.write_bytes(make_picture("PNG"))
 
     with pytest.raises(NoPictureReader) as refusal:
-        read_document([path], at_most=30)
+        read_document_pages([path], at_most=30)
 
     assert refusal.value.reason == "processing_error"
 
 
 def test_a_page_is_never_left_out_for_want_of_a_reader(tmp_path, no_reader):
     with pytest.raises(NoPictureReader):
-        read_document([scan(tmp_path, words=0, mode=PLAIN)], at_most=30)
+        read_document_pages([scan(tmp_path, words=0, mode=PLAIN)], at_most=30)
 
 
 def test_hidden_text_serves_where_nothing_reads_the_picture(tmp_path, no_reader):
-    (page,) = read_document([scan(tmp_path, words=60, mode=HIDDEN)], at_most=30)
+    (page,) = read_document_pages([scan(tmp_path, words=60, mode=HIDDEN)], at_most=30)
 
     assert len(page.words) == 60
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from reports.parser.fields import split_second_value, split_value, unit_in_range
+from reports.parser.fields import (
+    find_unit_in_range,
+    split_value_cell,
+    split_value_in_two_units,
+)
 
 
 @pytest.mark.parametrize(
@@ -41,7 +45,7 @@ from reports.parser.fields import split_second_value, split_value, unit_in_range
 def test_a_cell_is_parted(
     text: str, parts: tuple[str, str | None, str | None, str | None]
 ) -> None:
-    assert split_value(text) == parts
+    assert split_value_cell(text) == parts
 
 
 @pytest.mark.parametrize(
@@ -56,9 +60,13 @@ def test_a_cell_is_parted(
     ],
 )
 def test_a_range_may_carry_the_unit(text: str, unit: str | None) -> None:
-    assert unit_in_range(text) == unit
+    assert find_unit_in_range(text) == unit
 
 
 def test_a_value_in_two_units_is_parted() -> None:
-    assert split_second_value("5.9 % (41 mmol/mol)") == ("5.9 %", "41", "mmol/mol")
-    assert split_second_value("5.9 %") is None
+    assert split_value_in_two_units("5.9 % (41 mmol/mol)") == (
+        "5.9 %",
+        "41",
+        "mmol/mol",
+    )
+    assert split_value_in_two_units("5.9 %") is None

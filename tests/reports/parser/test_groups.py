@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reports.parser.groups import choose_range_part
-from reports.parser.ranges import Bounds, read_bounds
+from reports.parser.groups import choose_range_for_patient
+from reports.parser.ranges import Bounds, parse_range_bounds
 
 SEXES = [
     ("Male 4.8-5.5 Female 4.3-4.8", "male", "4.8-5.5"),
@@ -41,31 +41,31 @@ AGES = [
 
 @pytest.mark.parametrize(("text", "sex", "part"), SEXES)
 def test_the_sex_of_the_header_chooses(text, sex, part):
-    assert choose_range_part(text, sex=sex, age=None) == part
+    assert choose_range_for_patient(text, sex=sex, age=None) == part
 
 
 @pytest.mark.parametrize(("text", "sex"), UNDECIDED)
 def test_a_part_for_others_is_not_taken(text, sex):
-    assert choose_range_part(text, sex=sex, age=None) is None
+    assert choose_range_for_patient(text, sex=sex, age=None) is None
 
 
 @pytest.mark.parametrize(("text", "age", "part"), AGES)
 def test_the_age_of_the_header_chooses(text, age, part):
-    assert choose_range_part(text, sex=None, age=age) == part
+    assert choose_range_for_patient(text, sex=None, age=age) == part
 
 
 def test_without_an_age_no_part_by_age_is_taken():
     text = "<6 years:up to 50 / >6 years:up to 40"
 
-    assert choose_range_part(text, sex="male", age=None) is None
+    assert choose_range_for_patient(text, sex="male", age=None) is None
 
 
 def test_sex_and_age_choose_together():
     text = "Male 18-60 years: 10-20 Male >60 years: 12-25 Female: 8-15"
 
-    assert choose_range_part(text, sex="male", age=65.0) == "12-25"
-    assert choose_range_part(text, sex="female", age=65.0) == "8-15"
-    assert choose_range_part(text, sex=None, age=65.0) is None
+    assert choose_range_for_patient(text, sex="male", age=65.0) == "12-25"
+    assert choose_range_for_patient(text, sex="female", age=65.0) == "8-15"
+    assert choose_range_for_patient(text, sex=None, age=65.0) is None
 
 
 @pytest.mark.parametrize(
@@ -73,11 +73,11 @@ def test_sex_and_age_choose_together():
     ["13 - 17", "3.8-5.1 M/uL", "4.2 - 5.4 M", "Negative", "0-20 mm/1st hr", "< 5"],
 )
 def test_a_range_for_all_is_left_whole(text):
-    assert choose_range_part(text, sex=None, age=None) == text
+    assert choose_range_for_patient(text, sex=None, age=None) == text
 
 
 def test_bands_within_the_chosen_part_leave_it_undecided():
     text = "Men: 25.8-60.7 Women cyclic: 12.4-398 Menopausal: <5-138"
 
-    assert read_bounds(text, sex="male") == Bounds(25.8, 60.7)
-    assert read_bounds(text, sex="female") == Bounds()
+    assert parse_range_bounds(text, sex="male") == Bounds(25.8, 60.7)
+    assert parse_range_bounds(text, sex="female") == Bounds()

@@ -8,21 +8,29 @@ import pikepdf
 import pytest
 from PIL import Image
 
-from reports.parser import FileKind, OpenedFile, RefusalCode, RefusedFile, inspect_file
+from reports.parser import (
+    FileKind,
+    OpenedFile,
+    RefusalCode,
+    RefusedFile,
+    check_file_can_be_opened,
+)
 from reports.parser.intake import MAX_BYTES
 from tests.reports.parser.drawing import draw
 
 
 def refusal(path: Path, *, declared: str | None = None) -> RefusalCode:
     with pytest.raises(RefusedFile) as refused:
-        inspect_file(path, declared=declared)
+        check_file_can_be_opened(path, declared=declared)
     return refused.value.code
 
 
 def test_a_pdf_is_opened_and_its_pages_are_counted(tmp_path: Path) -> None:
     path = draw(tmp_path / "two.pdf", ["first"], ["second"])
 
-    assert inspect_file(path, declared="application/pdf") == OpenedFile(FileKind.PDF, 2)
+    assert check_file_can_be_opened(path, declared="application/pdf") == OpenedFile(
+        FileKind.PDF, 2
+    )
 
 
 @pytest.mark.parametrize(
@@ -34,7 +42,7 @@ def test_a_picture_counts_as_one_page(
     path = tmp_path / f"picture.{suffix}"
     Image.new("RGB", (40, 30), "white").save(path)
 
-    assert inspect_file(path, declared=kind.value) == OpenedFile(kind, 1)
+    assert check_file_can_be_opened(path, declared=kind.value) == OpenedFile(kind, 1)
 
 
 def test_an_empty_file_is_refused(tmp_path: Path) -> None:

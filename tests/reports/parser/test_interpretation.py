@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reports.parser.interpretation import RangeOutcome, interpret
+from reports.parser.interpretation import RangeOutcome, interpret_result_against_range
 from reports.parser.ranges import Bounds
 from reports.parser.report import Interpretation
 
@@ -40,19 +40,25 @@ OPEN = (UNKNOWN, None, None)
 def test_a_value_is_judged_where_the_numbers_settle_it(
     value: str, bounds: Bounds, verdict: tuple[Interpretation, bool | None, bool | None]
 ) -> None:
-    found = interpret(value=value, bounds=bounds, has_range=True, flag=None)
+    found = interpret_result_against_range(
+        value=value, bounds=bounds, has_range=True, flag=None
+    )
 
     assert found == RangeOutcome(*verdict)
 
 
 def test_a_number_without_a_range_is_normal() -> None:
-    found = interpret(value="5.0", bounds=Bounds(), has_range=False, flag=None)
+    found = interpret_result_against_range(
+        value="5.0", bounds=Bounds(), has_range=False, flag=None
+    )
 
     assert found == RangeOutcome(NORMAL)
 
 
 def test_a_number_with_a_range_that_is_not_decided_is_unknown() -> None:
-    found = interpret(value="5.0", bounds=Bounds(), has_range=True, flag=None)
+    found = interpret_result_against_range(
+        value="5.0", bounds=Bounds(), has_range=True, flag=None
+    )
 
     assert found == RangeOutcome(UNKNOWN)
 
@@ -64,12 +70,16 @@ def test_a_number_with_a_range_that_is_not_decided_is_unknown() -> None:
 def test_the_printed_flag_speaks_where_no_bounds_do(
     flag: str, expected: Interpretation
 ) -> None:
-    found = interpret(value="5.0", bounds=Bounds(), has_range=True, flag=flag)
+    found = interpret_result_against_range(
+        value="5.0", bounds=Bounds(), has_range=True, flag=flag
+    )
 
     assert found.interpretation is expected
 
 
 def test_the_numbers_outweigh_a_plain_flag() -> None:
-    found = interpret(value="5.0", bounds=Bounds(3.5, 5.1), has_range=True, flag="H")
+    found = interpret_result_against_range(
+        value="5.0", bounds=Bounds(3.5, 5.1), has_range=True, flag="H"
+    )
 
     assert found == RangeOutcome(*INSIDE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reports.parser.kerning import join_kerned, to_reading_order
+from reports.parser.kerning import join_kerned_words, reorder_right_to_left_word
 from reports.parser.pages import Word
 
 COLOUR = "اللون"
@@ -21,7 +21,7 @@ def test_a_word_that_runs_leftwards_is_given_in_the_order_of_reading(
     drawn = [letter(sign, 50 - 4 * n) for n, sign in enumerate(COLOUR)]
     stream = drawn if is_logical else drawn[::-1]
 
-    (joined,) = join_kerned([(word, -1) for word in stream], lambda _: False)
+    (joined,) = join_kerned_words([(word, -1) for word in stream], lambda _: False)
 
-    assert to_reading_order(joined).text == COLOUR
+    assert reorder_right_to_left_word(joined).text == COLOUR
     assert (joined.x0, joined.x1) == (34, 54)

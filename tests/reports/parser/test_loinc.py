@@ -16,12 +16,12 @@ from portal.lib.units import normalise_units, unit_agrees
 from reports.parser.loinc import (
     LOINC_NOTICE,
     LoincMatches,
-    load_catalogue,
-    match_loinc,
-    rate_known_name,
+    load_loinc_catalogue,
+    rank_loinc_matches,
+    rate_analyte_name_likelihood,
 )
-from reports.parser.loinc.catalogue import name_key
-from reports.parser.loinc.names import read_name
+from reports.parser.loinc.catalogue import build_name_key
+from reports.parser.loinc.names import look_up_name_in_catalogue
 from reports.parser.report import LoincMatchStatus, MeasurementKind, SampleType
 from tests.bench.loinc_names import outcomes
 
@@ -37,7 +37,7 @@ CASES = tuple(
     )
 )
 ENTRIES = tuple(
-    entry for entries in load_catalogue().entries.values() for entry in entries
+    entry for entries in load_loinc_catalogue().entries.values() for entry in entries
 )
 # Of "code, tab, long common name" by line, as compared with the source table when the
 # catalogue was last extended.
@@ -53,7 +53,7 @@ def match(
     panel: str | None = None,
     sample_type: SampleType | None = None,
 ) -> LoincMatches:
-    return match_loinc(
+    return rank_loinc_matches(
         name=name, units=units, value=value, panel=panel, sample_type=sample_type
     )
 
@@ -138,8 +138,10 @@ def test_the_catalogue_lists_units_that_express_its_properties() -> None:
 
 
 def test_a_name_of_two_analytes_is_decided_by_unit_or_specimen() -> None:
-    catalogue = load_catalogue()
-    printed = {name_key(name) for names in catalogue.aliases.values() for name in names}
+    catalogue = load_loinc_catalogue()
+    printed = {
+        build_name_key(name) for names in catalogue.aliases.values() for name in names
+    }
     undecided = set()
     for key in printed:
         analytes = {sense.analyte for sense in catalogue.senses[key]}
@@ -269,7 +271,7 @@ def test_any_row_gets_a_verdict_in_order(
 
     assert (verdict.status is NONE) is (not verdict.matches)
     assert all(0 <= found.confidence_score <= 1 for found in verdict.matches)
-    assert 0 <= rate_known_name(name) <= 1
+    assert 0 <= rate_analyte_name_likelihood(name) <= 1
 
 
 # Pairs that must never be taken for each other
@@ -368,7 +370,7 @@ def test_the_specimen_is_read_from_name_and_panel(
     "name", ["Haemoglobin", "SGPT (ALT)", "Creat inine", "{ # } MPV", "*eGFR", "WBC02"]
 )
 def test_a_printed_analyte_is_a_known_name(name: str) -> None:
-    assert rate_known_name(name) > 0.9
+    assert rate_analyte_name_likelihood(name) > 0.9
 
 
 @pytest.mark.parametrize(
@@ -390,12 +392,12 @@ def test_a_printed_analyte_is_a_known_name(name: str) -> None:
     ],
 )
 def test_words_of_the_page_are_no_names(text: str) -> None:
-    assert rate_known_name(text) == 0.0
+    assert rate_analyte_name_likelihood(text) == 0.0
 
 
 def test_words_that_are_also_ordinary_tell_less() -> None:
-    assert rate_known_name("Volume") == 0.6
-    assert rate_known_name("K") == 0.8
+    assert rate_analyte_name_likelihood("Volume") == 0.6
+    assert rate_analyte_name_likelihood("K") == 0.8
 
 
 def test_a_miss_is_compared_with_few_names_and_only_once(
@@ -411,13 +413,13 @@ def test_a_miss_is_compared_with_few_names_and_only_once(
 
     monkeypatch.setattr(fuzz, "ratio", count)
     misses = [f"Undreamt-of analyte {letter}" for letter in "abcdefghij"]
-    read_name.cache_clear()
+    look_up_name_in_catalogue.cache_clear()
 
     for text in misses:
-        assert rate_known_name(text) == 0.0
+        assert rate_analyte_name_likelihood(text) == 0.0
     first = compared
     for text in misses:
-        assert rate_known_name(text) == 0.0
+        assert rate_analyte_name_likelihood(text) == 0.0
 
     assert compared == first
     assert first <= 60 * len(misses)

@@ -2,13 +2,17 @@ from __future__ import annotations
 
 import pytest
 
-from reports.parser.loinc import has_check_digit, is_contradicted, search_loinc
+from reports.parser.loinc import (
+    has_valid_loinc_check_digit,
+    is_loinc_hit_contradicted,
+    search_loinc_codes,
+)
 from reports.parser.loinc.release import (
     FILE_NAME,
     ReleaseFault,
     ReleaseRefused,
-    search_release,
-    write_release,
+    import_loinc_release,
+    search_loinc_release,
 )
 from reports.parser.report import LoincReason, SampleType
 
@@ -57,11 +61,13 @@ def codes(*found) -> list[str]:
     ],
 )
 def test_a_name_its_beginning_or_a_code_is_found(text, first):
-    assert codes(*search_loinc(text))[0] == first
+    assert codes(*search_loinc_codes(text))[0] == first
 
 
 def test_the_unit_and_the_specimen_decide_among_homonyms():
-    (hit,) = search_loinc("glucose", unit="mmol/L", specimen=SampleType.URINE, limit=1)
+    (hit,) = search_loinc_codes(
+        "glucose", unit="mmol/L", specimen=SampleType.URINE, limit=1
+    )
 
     assert hit.loinc_code == "22705-8"
     assert hit.reasons == (
@@ -72,9 +78,9 @@ def test_the_unit_and_the_specimen_decide_among_homonyms():
 
 
 def test_what_the_unit_contradicts_is_shown_last():
-    found = search_loinc("creatinine", unit="umol/L", limit=50)
+    found = search_loinc_codes("creatinine", unit="umol/L", limit=50)
 
-    verdicts = [is_contradicted(hit) for hit in found]
+    verdicts = [is_loinc_hit_contradicted(hit) for hit in found]
     assert verdicts == sorted(verdicts)
     assert True in verdicts
     assert found[0].loinc_code == "14682-9"
@@ -82,38 +88,42 @@ def test_what_the_unit_contradicts_is_shown_last():
 
 @pytest.mark.parametrize("text", ["", "  ", "xyzzy", "!!"])
 def test_what_is_no_name_finds_nothing(text):
-    assert search_loinc(text) == ()
+    assert search_loinc_codes(text) == ()
 
 
 def test_a_release_widens_the_search(table, tmp_path):
-    count = write_release(table(COPEPTIN, GLUCOSE, SURVEY, RETIRED), tmp_path / "loinc")
+    count = import_loinc_release(
+        table(COPEPTIN, GLUCOSE, SURVEY, RETIRED), tmp_path / "loinc"
+    )
 
-    (found,) = search_loinc("copep", unit="pmol/L", release=tmp_path / "loinc")
+    (found,) = search_loinc_codes("copep", unit="pmol/L", release=tmp_path / "loinc")
     assert count == 2
     assert found.loinc_code == "78987-5"
     assert found.loinc_name == "Copeptin [Moles/volume] in Serum or Plasma"
     assert found.display_name is None
     assert (found.specimen, found.units) == ("serum", ("pmol/L",))
     assert found.reasons == (LoincReason.NAME, LoincReason.UNIT_AGREES)
-    assert search_loinc("copep") == ()
+    assert search_loinc_codes("copep") == ()
 
 
 def test_a_release_is_found_by_related_names_and_common_tests_come_first(
     table, tmp_path
 ):
-    write_release(table(COPEPTIN, GLUCOSE), tmp_path)
+    import_loinc_release(table(COPEPTIN, GLUCOSE), tmp_path)
 
-    assert [row.code for row in search_release(tmp_path, "vasopressin")] == ["78987-5"]
-    assert [row.code for row in search_release(tmp_path, "serum plasma")] == [
+    assert [row.code for row in search_loinc_release(tmp_path, "vasopressin")] == [
+        "78987-5"
+    ]
+    assert [row.code for row in search_loinc_release(tmp_path, "serum plasma")] == [
         "2345-7",
         "78987-5",
     ]
 
 
 def test_our_own_row_stands_for_a_code_that_both_have(table, tmp_path):
-    write_release(table(GLUCOSE), tmp_path)
+    import_loinc_release(table(GLUCOSE), tmp_path)
 
-    found = search_loinc("glucose", release=tmp_path, limit=50)
+    found = search_loinc_codes("glucose", release=tmp_path, limit=50)
 
     (ours,) = [hit for hit in found if hit.loinc_code == "2345-7"]
     assert ours.display_name == "Glucose"
@@ -121,13 +131,13 @@ def test_our_own_row_stands_for_a_code_that_both_have(table, tmp_path):
 
 @pytest.mark.parametrize("folder", ["nothing", "."])
 def test_without_a_release_nothing_is_missing(folder, tmp_path):
-    assert search_release(tmp_path / folder, "glucose") == []
+    assert search_loinc_release(tmp_path / folder, "glucose") == []
 
 
 def test_a_file_that_is_no_release_is_not_read(tmp_path):
     (tmp_path / FILE_NAME).write_bytes(b"not a database at all, by any means")
 
-    assert search_release(tmp_path, "glucose") == []
+    assert search_loinc_release(tmp_path, "glucose") == []
 
 
 @pytest.mark.parametrize(
@@ -144,15 +154,15 @@ def test_a_file_that_is_no_release_is_not_read(tmp_path):
 def test_a_file_that_is_no_whole_table_leaves_the_last_import(
     lines, head, fault, table, tmp_path
 ):
-    write_release(table(COPEPTIN), tmp_path / "loinc")
+    import_loinc_release(table(COPEPTIN), tmp_path / "loinc")
 
     with pytest.raises(ReleaseRefused) as refusal:
-        write_release(table(*lines, head=head), tmp_path / "loinc")
+        import_loinc_release(table(*lines, head=head), tmp_path / "loinc")
 
     assert refusal.value.fault is fault
     kept = [path.name for path in (tmp_path / "loinc").iterdir()]
     assert kept == [FILE_NAME]
-    assert len(search_release(tmp_path / "loinc", "copeptin")) == 1
+    assert len(search_loinc_release(tmp_path / "loinc", "copeptin")) == 1
 
 
 def test_a_picture_is_no_table(tmp_path):
@@ -160,7 +170,7 @@ def test_a_picture_is_no_table(tmp_path):
     picture.write_bytes(b"\x89PNG\r\n\x1a\n\xff\xfe")
 
     with pytest.raises(ReleaseRefused) as refusal:
-        write_release(picture, tmp_path / "loinc")
+        import_loinc_release(picture, tmp_path / "loinc")
 
     assert refusal.value.fault is ReleaseFault.FOREIGN
 
@@ -170,7 +180,7 @@ def test_a_picture_is_no_table(tmp_path):
     [("2345-7", True), ("2345-8", False), ("2345", False), ("", False), ("x-1", False)],
 )
 def test_the_check_digit_is_held(code, is_valid):
-    assert has_check_digit(code) is is_valid
+    assert has_valid_loinc_check_digit(code) is is_valid
 
 
 @pytest.mark.parametrize(
@@ -195,4 +205,4 @@ def test_the_check_digit_is_held(code, is_valid):
 def test_what_the_text_says_of_specimen_share_and_method_leads(
     text: str, code: str
 ) -> None:
-    assert search_loinc(text)[0].loinc_code == code
+    assert search_loinc_codes(text)[0].loinc_code == code

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from reports.parser.mending import repair_range, repair_unit, repair_words
+from reports.parser.mending import (
+    repair_misread_range,
+    repair_misread_unit,
+    repair_misread_words,
+)
 from reports.parser.pages import Word
 
 
@@ -13,14 +17,17 @@ def word(text: str, x: float, y: float = 50) -> Word:
 
 
 def test_a_number_in_two_pieces_is_one() -> None:
-    (mended,) = repair_words([word("1", 200), word(".94", 207)])
+    (mended,) = repair_misread_words([word("1", 200), word(".94", 207)])
 
     assert (mended.text, mended.x0, mended.x1) == ("1.94", 200, 222)
 
 
 @pytest.mark.parametrize("tail", [word(".94", 216), word(".94", 207, 58)])
 def test_numbers_apart_or_on_another_line_stay_two(tail: Word) -> None:
-    assert [w.text for w in repair_words([word("1", 200), tail])] == ["1", ".94"]
+    assert [w.text for w in repair_misread_words([word("1", 200), tail])] == [
+        "1",
+        ".94",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -33,7 +40,7 @@ def test_numbers_apart_or_on_another_line_stay_two(tail: Word) -> None:
     ],
 )
 def test_a_range_begins_with_a_digit(words: list[Word], first: str) -> None:
-    assert repair_words(words)[0].text == first
+    assert repair_misread_words(words)[0].text == first
 
 
 @pytest.mark.parametrize(
@@ -52,7 +59,7 @@ def test_a_range_begins_with_a_digit(words: list[Word], first: str) -> None:
 def test_a_unit_is_parted_from_the_numbers_beside_it(
     glued: str, parts: list[str]
 ) -> None:
-    mended = repair_words([word(glued, 100)])
+    mended = repair_misread_words([word(glued, 100)])
 
     assert [w.text for w in mended] == parts
     assert mended[0].x0 == 100
@@ -74,11 +81,11 @@ def test_a_unit_is_parted_from_the_numbers_beside_it(
 def test_a_capital_i_in_a_unit_is_a_litre_and_an_l_before_u_is_none(
     read: str, printed: str
 ) -> None:
-    assert repair_unit(read) == printed
+    assert repair_misread_unit(read) == printed
 
 
 def test_words_that_are_no_units_keep_their_letters() -> None:
-    assert repair_unit("and/I") == "and/I"
+    assert repair_misread_unit("and/I") == "and/I"
 
 
 @pytest.mark.parametrize(
@@ -94,11 +101,13 @@ def test_words_that_are_no_units_keep_their_letters() -> None:
 def test_a_speck_or_a_colon_in_a_range_is_no_part_of_its_numbers(
     read: str, printed: str
 ) -> None:
-    assert repair_range(read) == printed
+    assert repair_misread_range(read) == printed
 
 
 def test_a_finding_in_two_pieces_is_one() -> None:
-    found = repair_words([word("Pos", 100), word("itive", 117), word("clear", 144)])
+    found = repair_misread_words(
+        [word("Pos", 100), word("itive", 117), word("clear", 144)]
+    )
 
     assert [w.text for w in found] == ["Positive", "clear"]
 
@@ -115,21 +124,23 @@ def test_a_laboratorys_numbers_behind_most_names_are_no_part_of_them() -> None:
         )
     ]
 
-    assert [w.text for w in repair_words(page)] == [
+    assert [w.text for w in repair_misread_words(page)] == [
         "Hematocrit",
         "Platelets",
         "UIBC",
         "Iron",
     ]
-    assert [w.text for w in repair_words(page[:5])] == [w.text for w in page[:5]]
+    assert [w.text for w in repair_misread_words(page[:5])] == [
+        w.text for w in page[:5]
+    ]
 
 
 def test_a_point_among_many_decimal_commas_is_one() -> None:
     commas = [word(f"{n},5", 200, 50 + 12 * n) for n in range(8)]
     point = word("<2.00", 300)
 
-    assert repair_words([*commas, point])[-1].text == "<2,00"
-    assert repair_words([*commas[:7], point])[-1].text == "<2.00"
+    assert repair_misread_words([*commas, point])[-1].text == "<2,00"
+    assert repair_misread_words([*commas[:7], point])[-1].text == "<2.00"
 
 
 @pytest.mark.parametrize(
@@ -137,7 +148,7 @@ def test_a_point_among_many_decimal_commas_is_one() -> None:
     [("Nomal", "Normal"), ("REFRENCE", "REFERENCE"), ("Norma", "Norma")],
 )
 def test_a_label_that_lost_a_letter_gets_it_back(read: str, printed: str) -> None:
-    (mended,) = repair_words([word(read, 20)])
+    (mended,) = repair_misread_words([word(read, 20)])
 
     assert mended.text == printed
 
@@ -145,17 +156,17 @@ def test_a_label_that_lost_a_letter_gets_it_back(read: str, printed: str) -> Non
 def test_half_of_a_digit_read_once_more_inside_its_number_is_left_out() -> None:
     words = [word("7.8", 28), word("8", 38), word("mIU/mL", 60)]
 
-    assert [w.text for w in repair_words(words)] == ["7.8", "mIU/mL"]
+    assert [w.text for w in repair_misread_words(words)] == ["7.8", "mIU/mL"]
 
 
 def test_a_single_digit_beside_a_number_stays() -> None:
     words = [word("7.8", 28), word("8", 60)]
 
-    assert [w.text for w in repair_words(words)] == ["7.8", "8"]
+    assert [w.text for w in repair_misread_words(words)] == ["7.8", "8"]
 
 
 @pytest.mark.parametrize(("read", "printed"), [("I/I", "l/l"), ("µUl/mL", "µUI/mL")])
 def test_letters_of_a_unit_that_look_alike_are_those_of_a_unit(
     read: str, printed: str
 ) -> None:
-    assert repair_unit(read) == printed
+    assert repair_misread_unit(read) == printed

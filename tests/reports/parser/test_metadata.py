@@ -6,19 +6,25 @@ from pathlib import Path
 
 import pytest
 
-from reports.parser.dates import read_date
-from reports.parser.lines import group_into_lines
-from reports.parser.metadata import read_age, read_metadata, read_page_headers
+from reports.parser.dates import parse_first_date
+from reports.parser.lines import group_words_into_lines
+from reports.parser.metadata import (
+    read_patient_age,
+    read_patient_on_each_page,
+    read_report_header,
+)
 from reports.parser.report import Metadata
-from reports.parser.text_layer import read_pages
+from reports.parser.text_layer import read_pdf_pages
 from tests.reports.parser.drawing import Drawn, draw, row
 
 XS = (40, 130, 320, 410)
 
 
 def header(path: Path, *lines: list[Drawn] | str) -> Metadata:
-    pages = read_pages(draw(path / "a.pdf", lines))
-    return read_metadata([group_into_lines(p.words, page=p.number) for p in pages])
+    pages = read_pdf_pages(draw(path / "a.pdf", lines))
+    return read_report_header(
+        [group_words_into_lines(p.words, page=p.number) for p in pages]
+    )
 
 
 def test_labels_and_texts_may_stand_in_columns(tmp_path: Path) -> None:
@@ -73,7 +79,7 @@ def test_what_is_not_printed_is_none(tmp_path: Path) -> None:
 def test_a_date_is_read_unless_its_order_is_in_doubt(
     text: str, day: str | None
 ) -> None:
-    assert read_date(text) == day
+    assert parse_first_date(text) == day
 
 
 def test_another_date_of_the_report_settles_the_order(tmp_path: Path) -> None:
@@ -194,10 +200,10 @@ def test_a_header_is_read_in_its_language(language: str, tmp_path: Path) -> None
 def test_the_age_is_that_at_the_collection(
     lines: tuple[str, ...], years: float | None, tmp_path: Path
 ) -> None:
-    pages = read_pages(draw(tmp_path / "a.pdf", lines))
-    read = [group_into_lines(p.words, page=p.number) for p in pages]
+    pages = read_pdf_pages(draw(tmp_path / "a.pdf", lines))
+    read = [group_words_into_lines(p.words, page=p.number) for p in pages]
 
-    age = read_age(read, read_metadata(read))
+    age = read_patient_age(read, read_report_header(read))
 
     assert (age and round(age, 1)) == years
 
@@ -211,7 +217,7 @@ def test_a_range_is_no_date_and_settles_no_order(tmp_path: Path) -> None:
 
 
 def test_each_later_page_has_its_own_header(tmp_path: Path) -> None:
-    pages = read_pages(
+    pages = read_pdf_pages(
         draw(
             tmp_path / "a.pdf",
             ["Patient: Robin Sample", "DOB: 1971-06-21"],
@@ -220,8 +226,8 @@ def test_each_later_page_has_its_own_header(tmp_path: Path) -> None:
         )
     )
 
-    headers = read_page_headers(
-        {p.number: group_into_lines(p.words, page=p.number) for p in pages}
+    headers = read_patient_on_each_page(
+        {p.number: group_words_into_lines(p.words, page=p.number) for p in pages}
     )
 
     assert headers == {

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from reports.parser.names import (
-    find_specimen,
-    is_administrative,
-    is_category,
-    is_explanation_title,
-    is_method,
-    starts_explanation,
+    find_specimen_in_text,
+    is_administrative_line,
+    is_category_label,
+    is_explanation_table_title,
+    is_test_method,
+    starts_explanation_section,
 )
 from reports.parser.report import SampleType
 
@@ -31,7 +31,7 @@ from reports.parser.report import SampleType
     ],
 )
 def test_lines_about_the_patient_and_the_order_name_no_test(text: str) -> None:
-    assert is_administrative(text)
+    assert is_administrative_line(text)
 
 
 @pytest.mark.parametrize(
@@ -42,29 +42,29 @@ def test_lines_about_the_patient_and_the_order_name_no_test(text: str) -> None:
     ],
 )
 def test_names_that_begin_alike_are_left_alone(text: str) -> None:
-    assert not is_administrative(text)
+    assert not is_administrative_line(text)
 
 
 @pytest.mark.parametrize("text", ["Borderline high", "Stage 2", "1st Trimester"])
 def test_bands_of_a_range_are_categories(text: str) -> None:
-    assert is_category(text)
+    assert is_category_label(text)
 
 
 @pytest.mark.parametrize(
     "text", ["Interpretation", "Note: 1. Fasting", "Tariff codes", "Vital signs"]
 )
 def test_an_explanation_opens_with_its_own_words(text: str) -> None:
-    assert starts_explanation(text)
+    assert starts_explanation_section(text)
 
 
 def test_titles_of_an_explanation_are_told_from_titles_of_results() -> None:
-    assert is_explanation_title("LEVEL REFERENCE RANGE IN nmol/L COMMENTS")
-    assert not is_explanation_title("Investigation Result Units")
+    assert is_explanation_table_title("LEVEL REFERENCE RANGE IN nmol/L COMMENTS")
+    assert not is_explanation_table_title("Investigation Result Units")
 
 
 @pytest.mark.parametrize("text", ["(Modified Jaffe,Kinetic)", "Method: HPLC", "ECLIA"])
 def test_a_method_is_no_name(text: str) -> None:
-    assert is_method(text)
+    assert is_test_method(text)
 
 
 @pytest.mark.parametrize(
@@ -82,4 +82,4 @@ def test_a_method_is_no_name(text: str) -> None:
 def test_a_heading_may_name_the_specimen(
     text: str, specimen: SampleType | None
 ) -> None:
-    assert find_specimen(text) is specimen
+    assert find_specimen_in_text(text) is specimen

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from reports.parser import UnreadableReport, parse_report, read_report
+from reports.parser import UnreadableReport, parse_report, parse_report_pages
 from reports.parser.pages import Page, Word
 from reports.parser.report import FailureReason, LoincMatchStatus, SampleType
 from tests.reports.parser.drawing import Drawn, Ink, draw, row
@@ -107,7 +107,7 @@ def test_a_text_layer_of_glyph_numbers_is_of_low_quality() -> None:
     )
 
     with pytest.raises(UnreadableReport) as refused:
-        read_report([Page(1, 595, 842, words, legible=False)])
+        parse_report_pages([Page(1, 595, 842, words, legible=False)])
 
     assert refused.value.reason is FailureReason.LOW_QUALITY
 

@@ -7,8 +7,8 @@ import pytest
 from reports.parser.ranges import (
     Bounds,
     looks_like_range,
-    parse_announced_range,
-    read_bounds,
+    parse_labeled_range,
+    parse_range_bounds,
 )
 
 
@@ -56,7 +56,7 @@ from reports.parser.ranges import (
 def test_an_unambiguous_range_has_bounds(
     text: str, low: float | None, high: float | None
 ) -> None:
-    bounds = read_bounds(text)
+    bounds = parse_range_bounds(text)
 
     assert (bounds.low, bounds.high) == (low, high)
 
@@ -75,7 +75,7 @@ def test_an_unambiguous_range_has_bounds(
     ],
 )
 def test_a_range_in_doubt_has_no_bounds(text: str) -> None:
-    assert read_bounds(text) == Bounds()
+    assert parse_range_bounds(text) == Bounds()
 
 
 @pytest.mark.parametrize(
@@ -84,18 +84,20 @@ def test_a_range_in_doubt_has_no_bounds(text: str) -> None:
 def test_the_sex_in_the_header_decides_a_range_by_sex(
     sex: str, low: float, high: float
 ) -> None:
-    assert read_bounds("Male 4.8-5.5 Female 4.3-4.8", sex=sex) == Bounds(low, high)
-    assert read_bounds("4.8-5.5 (M) 4.3-4.8 (F)", sex=sex) == Bounds(low, high)
+    assert parse_range_bounds("Male 4.8-5.5 Female 4.3-4.8", sex=sex) == Bounds(
+        low, high
+    )
+    assert parse_range_bounds("4.8-5.5 (M) 4.3-4.8 (F)", sex=sex) == Bounds(low, high)
 
 
 def test_the_sex_does_not_decide_a_range_that_also_asks_the_phase() -> None:
     text = "Men: 25.8-60.7 Women cyclic: 12.4-398 Menopausal: <5-138"
 
-    assert read_bounds(text, sex="female") == Bounds()
+    assert parse_range_bounds(text, sex="female") == Bounds()
 
 
 def test_decimal_commas_are_read_in_ranges() -> None:
-    assert read_bounds("4,5 - 11", decimal_comma=True) == Bounds(4.5, 11.0)
+    assert parse_range_bounds("4,5 - 11", decimal_comma=True) == Bounds(4.5, 11.0)
 
 
 @pytest.mark.parametrize("text", ["13 - 17", "< 5", "Not Estab.", "Non reactive"])
@@ -121,4 +123,4 @@ def test_other_cells_are_no_range(text: str) -> None:
     ],
 )
 def test_a_line_may_announce_a_range(line: str, text: str | None) -> None:
-    assert parse_announced_range(line) == text
+    assert parse_labeled_range(line) == text

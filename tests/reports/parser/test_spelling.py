@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reports.parser.spelling import count_misread
+from reports.parser.spelling import count_misspelled_test_words
 
 
 @pytest.mark.parametrize(
@@ -23,4 +23,4 @@ from reports.parser.spelling import count_misread
 def test_a_word_nearly_of_a_test_is_worth_a_second_look(
     text: str, misread: int
 ) -> None:
-    assert count_misread(text) == misread
+    assert count_misspelled_test_words(text) == misread

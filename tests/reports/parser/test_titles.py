@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from reports.parser.lines import Line, make_line
+from reports.parser.lines import Line, build_line_from_words
 from reports.parser.pages import Word
 from reports.parser.roles import Role
-from reports.parser.titles import read_titles
+from reports.parser.titles import read_column_titles
 
 
 def line(*cells: tuple[float, str], top: float = 100) -> Line:
@@ -18,11 +18,11 @@ def line(*cells: tuple[float, str], top: float = 100) -> Line:
         for part in text.split():
             words.append(Word(part, x, top, x + 5 * len(part), top + 10, 9))
             x += 5 * len(part) + 2.5
-    return make_line(words, page=1)
+    return build_line_from_words(words, page=1)
 
 
 def roles(lines: Sequence[Line]) -> list[Role]:
-    return [title.role for title in read_titles(lines)]
+    return [title.role for title in read_column_titles(lines)]
 
 
 @pytest.mark.parametrize(
@@ -64,11 +64,11 @@ def test_titles_over_two_lines_are_read_as_one() -> None:
     ],
 )
 def test_other_lines_name_no_columns(text: tuple[str, ...]) -> None:
-    assert read_titles([line(*zip((40, 200, 300), text, strict=False))]) == ()
+    assert read_column_titles([line(*zip((40, 200, 300), text, strict=False))]) == ()
 
 
 def test_the_first_column_holds_the_names_whatever_its_title() -> None:
-    found = read_titles(
+    found = read_column_titles(
         [line((40, "What we measured"), (200, "Normal"), (300, "You"), (400, "Units"))]
     )
 
@@ -103,7 +103,7 @@ def test_a_flag_set_close_behind_the_result_is_a_column_of_its_own() -> None:
 
 
 def test_two_results_are_told_apart_by_percent_and_unit_in_their_titles() -> None:
-    titles = read_titles(
+    titles = read_column_titles(
         [
             line(
                 (40, "Differential Count"),

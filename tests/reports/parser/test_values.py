@@ -6,13 +6,13 @@ import pytest
 
 from reports.parser.report import ResultType
 from reports.parser.values import (
-    infer_type,
-    is_blank,
-    is_flag,
-    is_value,
-    read_compared,
-    read_number,
-    split_flag,
+    infer_value_type,
+    is_not_reported,
+    is_out_of_range_flag,
+    is_result_value,
+    parse_number_with_comparator,
+    parse_printed_number,
+    split_value_and_flag,
 )
 
 
@@ -35,14 +35,14 @@ from reports.parser.values import (
     ],
 )
 def test_a_number_is_read_as_it_is_grouped(text: str, number: float | None) -> None:
-    assert read_number(text) == number
+    assert parse_printed_number(text) == number
 
 
 @pytest.mark.parametrize(("text", "number"), [("5,100", 5.1), ("1.234,5", 1234.5)])
 def test_a_report_with_decimal_commas_has_them_in_every_number(
     text: str, number: float
 ) -> None:
-    assert read_number(text, decimal_comma=True) == number
+    assert parse_printed_number(text, decimal_comma=True) == number
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_report_with_decimal_commas_has_them_in_every_number(
     ],
 )
 def test_the_type_follows_from_the_form(text: str, kind: ResultType) -> None:
-    assert infer_type(text) is kind
+    assert infer_value_type(text) is kind
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_the_type_follows_from_the_form(text: str, kind: ResultType) -> None:
 def test_a_flag_is_parted_from_its_value(
     text: str, value: str, flag: str | None
 ) -> None:
-    assert split_flag(text) == (value, flag)
+    assert split_value_and_flag(text) == (value, flag)
 
 
 @pytest.mark.parametrize(
@@ -108,27 +108,27 @@ def test_a_flag_is_parted_from_its_value(
     ],
 )
 def test_a_finding_in_words_is_a_value(text: str) -> None:
-    assert is_value(text)
+    assert is_result_value(text)
 
 
 @pytest.mark.parametrize(
     "text", ["B12", "Hemoglobin", "of the patients", "Page 1 of 3"]
 )
 def test_other_words_are_no_value(text: str) -> None:
-    assert not is_value(text)
+    assert not is_result_value(text)
 
 
 @pytest.mark.parametrize("text", ["", "-", "....", "PENDING", "Result to follow"])
 def test_nothing_reported_is_blank(text: str) -> None:
-    assert is_blank(text)
+    assert is_not_reported(text)
 
 
 @pytest.mark.parametrize(
     "word", ["Alto", "BAJO", "Elevado", "élevé", "Hoch", "erniedrigt", "Basso", "Baixo"]
 )
 def test_a_flag_may_be_a_word_of_another_language(word: str) -> None:
-    assert is_flag(word)
-    assert split_flag(f"4,1 {word}") == ("4,1", word)
+    assert is_out_of_range_flag(word)
+    assert split_value_and_flag(f"4,1 {word}") == ("4,1", word)
 
 
 @pytest.mark.parametrize(
@@ -142,8 +142,8 @@ def test_a_flag_may_be_a_word_of_another_language(word: str) -> None:
 def test_words_of_comparison_are_read_as_their_sign(
     text: str, comparator: str, size: float
 ) -> None:
-    found = read_compared(text)
+    found = parse_number_with_comparator(text)
 
-    assert is_value(text)
+    assert is_result_value(text)
     assert found is not None
     assert (found.comparator, found.size) == (comparator, size)

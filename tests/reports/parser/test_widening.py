@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from reports.parser import ParsedReport, widen_matches
-from reports.parser.loinc import write_release
+from reports.parser import ParsedReport, add_loinc_table_candidates
+from reports.parser.loinc import import_loinc_release
 from reports.parser.report import (
     LoincMatch,
     LoincMatchStatus,
@@ -32,13 +32,13 @@ TABLE = HEAD + (
 def release(tmp_path: Path) -> Path:
     table = tmp_path / "Loinc.csv"
     table.write_text(TABLE)
-    write_release(table, tmp_path / "loinc")
+    import_loinc_release(table, tmp_path / "loinc")
     return tmp_path / "loinc"
 
 
 def widened(release: Path, result: ParsedResult) -> ParsedResult:
     report = ParsedReport(metadata=Metadata(), results=(result,), pages=1)
-    return widen_matches(report, release=release).results[0]
+    return add_loinc_table_candidates(report, release=release).results[0]
 
 
 def test_a_name_of_the_table_alone_gets_its_code(release: Path) -> None:

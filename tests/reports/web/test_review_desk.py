@@ -15,7 +15,7 @@ from portal.lib.actor import Actor, ActorKind
 from reports.models import LoincAlias, Review, ReviewComment, ReviewRowVersion
 from reports.operations.review_rows import confirm_row, edit_row
 from reports.operations.reviews import claim_review
-from reports.parser.checks.repeats import check_repeats
+from reports.parser.checks.repeats import check_repeated_tests
 from reports.parser.report import (
     Confidence,
     Note,
@@ -240,7 +240,7 @@ def test_the_workbench_shows_rows_to_check_first_with_their_ink(nora, user):
 def test_a_test_printed_over_and_over_is_told_of_once(nora, user):
     values = ("105", "98", "97", "96", "95", "94")
     results = tuple(make_parsed_result(value=value) for value in values)
-    report = make_parsed(results=results, notes=check_repeats(results))
+    report = make_parsed(results=results, notes=check_repeated_tests(results))
     review = make_review(user=user, report=report, claimed_by=nora.actor)
 
     page = nora.web.get(f"{QUEUE}{review.id}/").content.decode()

@@ -10,7 +10,11 @@ from PIL import Image
 pytest.importorskip("cv2", reason="pictures need the OCR group")
 
 from reports.parser import RefusalCode, RefusedFile
-from reports.parser.pictures.decoding import is_blank, open_picture, render_page
+from reports.parser.pictures.decoding import (
+    is_blank_page_image,
+    open_upright_picture,
+    render_pdf_page,
+)
 from reports.parser.pictures.view import View
 from tests.factories.reports import make_huge_page, make_pdf
 
@@ -45,7 +49,7 @@ def test_a_photo_is_turned_as_its_camera_says(tmp_path, orientation, size, dark)
     exif[0x0112] = orientation
     picture().save(path, exif=exif)
 
-    view = open_picture(path)
+    view = open_upright_picture(path)
 
     assert (view.width, view.height) == size
     assert corner(view) == dark
@@ -67,7 +71,7 @@ def test_every_kind_of_colour_becomes_black_on_white(tmp_path, image):
     path = tmp_path / ("picture.jpg" if image.mode == "CMYK" else "picture.png")
     image.save(path)
 
-    view = open_picture(path)
+    view = open_upright_picture(path)
 
     assert corner(view) == (False, False)
     assert view.pixels[200:, 200:].min() > 240
@@ -77,7 +81,7 @@ def test_a_large_picture_is_read_smaller_and_keeps_its_places(tmp_path):
     path = tmp_path / "large.jpg"
     picture("L", size=(6000, 8000), paper=255, ink=0).save(path)
 
-    view = open_picture(path)
+    view = open_upright_picture(path)
 
     assert max(view.width, view.height) <= 3600
     assert view.to_page[0, 0] * view.width == pytest.approx(6000)
@@ -89,7 +93,7 @@ def test_a_picture_of_too_many_pixels_is_not_decoded(tmp_path):
     Image.new("1", (9000, 9000)).save(path)
 
     with pytest.raises(RefusedFile) as refusal:
-        open_picture(path)
+        open_upright_picture(path)
 
     assert refusal.value.code is RefusalCode.TOO_MANY_PIXELS
 
@@ -100,7 +104,7 @@ def test_a_cut_picture_is_refused(tmp_path):
     path.write_bytes(path.read_bytes()[:8000])
 
     with pytest.raises(RefusedFile) as refusal:
-        open_picture(path)
+        open_upright_picture(path)
 
     assert refusal.value.code is RefusalCode.UNREADABLE
 
@@ -112,7 +116,7 @@ def test_a_cut_picture_is_refused(tmp_path):
 def test_a_page_is_rendered_at_200_dpi_within_a_bound(content, pixels):
     page = pypdfium2.PdfDocument(content)[0]
 
-    view = render_page(page)
+    view = render_pdf_page(page)
 
     assert (view.width, view.height) == pytest.approx(pixels, abs=1)
     assert view.to_page[0, 0] * view.width == pytest.approx(page.get_width())
@@ -127,5 +131,5 @@ def test_a_white_page_is_blank_and_one_with_a_line_is_not(noise):
     for left in range(100, 500, 14):
         marked[600:616, left : left + 8] = 30
 
-    assert is_blank(View(paper, np.eye(3)))
-    assert not is_blank(View(marked, np.eye(3)))
+    assert is_blank_page_image(View(paper, np.eye(3)))
+    assert not is_blank_page_image(View(marked, np.eye(3)))

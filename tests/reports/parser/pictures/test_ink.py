@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("cv2", reason="pictures need the OCR group")
 
-from reports.parser.pictures.ink import find_ink
+from reports.parser.pictures.ink import find_ink_pixels
 
 HEIGHT = 48
 
@@ -23,12 +23,12 @@ def line(*, width, rule):
 @pytest.mark.parametrize("width", [90, 400])
 @pytest.mark.parametrize("rule", [2, 43])
 def test_rules_along_the_edge_of_a_line_are_no_ink(width, rule):
-    ink = find_ink(line(width=width, rule=rule))
+    ink = find_ink_pixels(line(width=width, rule=rule))
 
     assert np.flatnonzero(ink.any(axis=1)).tolist() == list(range(12, 38))
 
 
 def test_a_dash_in_the_middle_of_a_short_line_is_ink():
-    ink = find_ink(line(width=90, rule=22))
+    ink = find_ink_pixels(line(width=90, rule=22))
 
     assert ink[22:25].all()

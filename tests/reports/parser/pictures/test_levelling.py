@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("cv2", reason="pictures need the OCR group")
 
-from reports.parser.pictures.levelling import fit_levelling
+from reports.parser.pictures.levelling import fit_page_levelling
 
 EM, SIZE = 24, (1600, 2300)
 COLUMNS = ((100, 500), (700, 780), (900, 1000), (1200, 1450))
@@ -47,7 +47,7 @@ def test_rows_of_bent_paper_come_out_level(bent):
     quads = bend(table(), bent)
     before = np.ptp(quads[:, 0, 1].reshape(-1, 4), axis=1).max()
 
-    straight = fit_levelling(quads, em=EM, size=SIZE).map(quads.reshape(-1, 2))
+    straight = fit_page_levelling(quads, em=EM, size=SIZE).map(quads.reshape(-1, 2))
 
     tops = straight.reshape(-1, 4, 2)[:, 0, 1].reshape(-1, 4)
     assert before > 0.7 * EM
@@ -58,7 +58,7 @@ def test_rows_of_bent_paper_come_out_level(bent):
 def test_columns_of_a_leaning_page_come_out_upright(bent):
     quads = bend(table(), bent)
 
-    straight = fit_levelling(quads, em=EM, size=SIZE).map(quads.reshape(-1, 2))
+    straight = fit_page_levelling(quads, em=EM, size=SIZE).map(quads.reshape(-1, 2))
 
     lefts = straight.reshape(-1, 4, 2)[:, 0, 0].reshape(-1, 4)
     assert np.ptp(lefts, axis=0).max() < 0.3 * EM
@@ -67,7 +67,7 @@ def test_columns_of_a_leaning_page_come_out_upright(bent):
 def test_straight_text_stays_where_it_is():
     quads = table()
 
-    straight = fit_levelling(quads, em=EM, size=SIZE).map(quads.reshape(-1, 2))
+    straight = fit_page_levelling(quads, em=EM, size=SIZE).map(quads.reshape(-1, 2))
 
     assert np.abs(straight - quads.reshape(-1, 2)).max() < 0.01 * EM
 
@@ -75,7 +75,7 @@ def test_straight_text_stays_where_it_is():
 def test_a_single_line_is_only_turned():
     quads = bend(table(rows=1), leaning)
 
-    levelling = fit_levelling(quads, em=EM, size=SIZE)
+    levelling = fit_page_levelling(quads, em=EM, size=SIZE)
 
     assert np.count_nonzero(levelling.down) == 1
     assert np.count_nonzero(levelling.across) == 1
@@ -91,6 +91,8 @@ def test_a_screenshot_whose_values_stand_a_little_low_is_not_turned():
         np.float64,
     )
 
-    straight = fit_levelling(quads, em=EM, size=(800, 2200)).map(quads.reshape(-1, 2))
+    straight = fit_page_levelling(quads, em=EM, size=(800, 2200)).map(
+        quads.reshape(-1, 2)
+    )
 
     assert np.abs(straight - quads.reshape(-1, 2)).max() < 0.01

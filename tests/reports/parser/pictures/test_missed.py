@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("cv2", reason="pictures need the OCR group")
 
-from reports.parser.pictures.missed import find_missed
+from reports.parser.pictures.missed import find_missed_text_areas
 
 LINE = 40
 LINES = [40 + 60 * n for n in range(8)]
@@ -34,7 +34,7 @@ def draw(*blocks):
 def test_a_digit_alone_behind_a_name_is_found() -> None:
     top = LINES[3] + 8
 
-    (found,) = find_missed(draw((400, top, 416, top + 25)), QUADS)
+    (found,) = find_missed_text_areas(draw((400, top, 416, top + 25)), QUADS)
 
     left, right = found[:, 0].min(), found[:, 0].max()
     assert (left, right) == pytest.approx((392, 424), abs=2)
@@ -55,10 +55,10 @@ def test_a_digit_alone_behind_a_name_is_found() -> None:
     ],
 )
 def test_other_ink_is_no_digit(blocks) -> None:
-    assert len(find_missed(draw(*blocks), QUADS)) == 0
+    assert len(find_missed_text_areas(draw(*blocks), QUADS)) == 0
 
 
 def test_a_page_of_few_lines_is_left_as_found() -> None:
     top = LINES[3] + 8
 
-    assert len(find_missed(draw((400, top, 416, top + 25)), QUADS[:7])) == 0
+    assert len(find_missed_text_areas(draw((400, top, 416, top + 25)), QUADS[:7])) == 0

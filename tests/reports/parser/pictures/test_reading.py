@@ -119,8 +119,8 @@ def test_the_engine_has_its_models_with_it_and_asks_no_network(monkeypatch):
     monkeypatch.setattr(DownloadFile, "run", asked.append)
     engine._load.cache_clear()
 
-    loaded = engine.load_engine()
+    loaded = engine.load_ocr_engine()
 
     assert asked == []
     assert "classifier" not in vars(loaded)
-    assert engine.load_engine() is loaded
+    assert engine.load_ocr_engine() is loaded

@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("cv2", reason="pictures need the OCR group")
 
-from reports.parser.pictures.repair import repair_text
+from reports.parser.pictures.repair import repair_misread_word
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from reports.parser.pictures.repair import repair_text
     ],
 )
 def test_a_look_alike_becomes_the_sign_that_is_printed(read, printed):
-    assert repair_text(read) == printed
+    assert repair_misread_word(read) == printed
 
 
 @pytest.mark.parametrize(
@@ -32,4 +32,4 @@ def test_a_look_alike_becomes_the_sign_that_is_printed(read, printed):
     ["103", "0.02", "C3", "10O", "l0", "4,2", "x10⁹/L", "5·0", "Al", "ALT", "0RH"],
 )
 def test_a_number_and_what_might_be_meant_stay_as_read(text):
-    assert repair_text(text) == text
+    assert repair_misread_word(text) == text

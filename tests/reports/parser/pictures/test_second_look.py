@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("cv2", reason="pictures need the OCR group")
 
 from reports.parser.pictures.engine import Reading, Sign
-from reports.parser.pictures.reading import read_view
+from reports.parser.pictures.reading import read_page_from_image
 from reports.parser.pictures.view import View
 
 QUAD = np.array([[[10, 10], [410, 10], [410, 50], [10, 50]]], np.float32)
@@ -38,7 +38,7 @@ def read(first: str, second: str) -> str:
     pixels = np.full((200, 420, 3), 255, np.uint8)
     for left in range(12, 400, 20):
         pixels[18:44, left : left + 14] = 0
-    page = read_view(
+    page = read_page_from_image(
         View(pixels, np.eye(3)),
         number=1,
         size=(420.0, 200.0),

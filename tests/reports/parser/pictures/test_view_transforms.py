@@ -7,13 +7,13 @@ import pytest
 
 pytest.importorskip("cv2", reason="pictures need the OCR group")
 
-from reports.parser.pictures.skew import find_skew
+from reports.parser.pictures.skew import find_page_skew_degrees
 from reports.parser.pictures.view import (
     View,
-    map_points,
-    rotate_view,
-    scale_view,
-    turn_view,
+    apply_homography_to_points,
+    rotate_page_image_by_degrees,
+    scale_page_image,
+    turn_page_image_by_quarters,
 )
 
 SPOT = (130, 70)  # x, y of a dark square's middle
@@ -30,19 +30,21 @@ def spot_of(view):
     """Where the square's middle lies on the page, found by its pixels."""
     rows, columns = np.nonzero(view.pixels[:, :, 0] < 128)
     middle = np.array([[columns.mean() + 0.5, rows.mean() + 0.5]])
-    return map_points(view.to_page, middle)[0]
+    return apply_homography_to_points(view.to_page, middle)[0]
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda view: scale_view(view, 2.0),
-        lambda view: scale_view(view, 0.5),
-        lambda view: turn_view(view, 1),
-        lambda view: turn_view(view, 2),
-        lambda view: turn_view(view, 3),
-        lambda view: rotate_view(view, 7.5),
-        lambda view: rotate_view(turn_view(scale_view(view, 1.5), 3), -2),
+        lambda view: scale_page_image(view, 2.0),
+        lambda view: scale_page_image(view, 0.5),
+        lambda view: turn_page_image_by_quarters(view, 1),
+        lambda view: turn_page_image_by_quarters(view, 2),
+        lambda view: turn_page_image_by_quarters(view, 3),
+        lambda view: rotate_page_image_by_degrees(view, 7.5),
+        lambda view: rotate_page_image_by_degrees(
+            turn_page_image_by_quarters(scale_page_image(view, 1.5), 3), -2
+        ),
     ],
 )
 def test_a_pixel_is_found_again_on_the_page(change):
@@ -50,7 +52,7 @@ def test_a_pixel_is_found_again_on_the_page(change):
 
 
 def test_a_quarter_turn_is_clockwise():
-    turned = turn_view(page(), 1)
+    turned = turn_page_image_by_quarters(page(), 1)
 
     rows, columns = np.nonzero(turned.pixels[:, :, 0] < 128)
 
@@ -66,10 +68,10 @@ def test_the_lean_of_lines_is_found_to_a_fifth_of_a_degree(lean):
     for top in range(60, 840, 24):
         for left in range(60, 620, 14):
             pixels[top : top + 9, left : left + 9] = 0
-    leaning = rotate_view(View(pixels, np.eye(3)), lean)
+    leaning = rotate_page_image_by_degrees(View(pixels, np.eye(3)), lean)
 
-    assert find_skew(leaning.pixels) == pytest.approx(-lean, abs=0.2)
+    assert find_page_skew_degrees(leaning.pixels) == pytest.approx(-lean, abs=0.2)
 
 
 def test_a_white_page_leans_nowhere():
-    assert find_skew(np.full((500, 400, 3), 255, np.uint8)) == 0.0
+    assert find_page_skew_degrees(np.full((500, 400, 3), 255, np.uint8)) == 0.0

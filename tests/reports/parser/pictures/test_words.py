@@ -9,10 +9,10 @@ pytest.importorskip("cv2", reason="pictures need the OCR group")
 
 from reports.parser.pictures.engine import LINE_HEIGHT, Reading, Sign
 from reports.parser.pictures.words import (
-    find_pitch,
+    find_monospace_pitch,
     measure_isolated_signs,
-    measure_line,
-    split_into_words,
+    measure_line_signs,
+    split_line_into_words,
 )
 
 EM = 36
@@ -35,8 +35,8 @@ def read(line, *signs, sure=0.99):
 
 
 def words(line, reading, *, em=EM, pitch=0):
-    measured = measure_line(reading, line)
-    return split_into_words(measured, em=em, pitch=pitch)
+    measured = measure_line_signs(reading, line)
+    return split_line_into_words(measured, em=em, pitch=pitch)
 
 
 def test_a_wide_gap_parts_words_without_a_blank_in_the_text():
@@ -96,10 +96,10 @@ def test_a_pen_through_digits_does_not_make_the_last_one_a_footnote():
     crossed = (10, 46, FOOT - TALL, LINE_HEIGHT)
     line = draw_line(crossed, (48, 64))
 
-    measured = measure_line(read(line, ("2", 17), ("4", 36), ("3", 56)), line)
+    measured = measure_line_signs(read(line, ("2", 17), ("4", 36), ("3", 56)), line)
 
     assert measured.em > 1.3 * EM
-    (piece,) = split_into_words(measure_isolated_signs(measured), em=EM)
+    (piece,) = split_line_into_words(measure_isolated_signs(measured), em=EM)
     assert piece.text == "243"
 
 
@@ -107,12 +107,15 @@ def test_feet_of_the_line_above_neither_size_a_line_nor_close_its_gaps():
     feet = [(left, left + 30, 0, 6) for left in range(0, 180, 40)]
     line = draw_line((10, 25), (29, 44), (56, 71), *feet)
 
-    measured = measure_line(
+    measured = measure_line_signs(
         read(line, ("A", 17), ("B", 36), (" ", 50), ("H", 63)), line
     )
 
     assert measured.em == pytest.approx(EM, abs=1)
-    assert [piece.text for piece in split_into_words(measured, em=EM)] == ["AB", "H"]
+    assert [piece.text for piece in split_line_into_words(measured, em=EM)] == [
+        "AB",
+        "H",
+    ]
 
 
 def test_raised_digits_after_ten_are_an_exponent():
@@ -181,11 +184,11 @@ def test_evenly_spaced_signs_are_of_a_typewriter_and_keep_their_brackets():
     text = "[1I1l1I]"
     line = draw_line(*thin)
     reading = read(line, *((s, 10 + pitch * n) for n, s in enumerate(text)))
-    measured = measure_line(reading, line)
+    measured = measure_line_signs(reading, line)
     assert measured is not None
 
-    found = find_pitch([measured] * 3)
-    (piece,) = split_into_words(measured, em=EM, pitch=pitch / EM)
+    found = find_monospace_pitch([measured] * 3)
+    (piece,) = split_line_into_words(measured, em=EM, pitch=pitch / EM)
 
     assert found == pytest.approx(pitch / measured.em, rel=0.05)
     assert piece.text == text
@@ -207,4 +210,4 @@ def test_narrow_signs_of_a_typewriter_take_a_step_each():
 def test_white_paper_has_no_words():
     line = draw_line()
 
-    assert measure_line(read(line, ("A", 17)), line) is None
+    assert measure_line_signs(read(line, ("A", 17)), line) is None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reports.parser.pages import Word
-from reports.parser.rows.pairs import read_pair
+from reports.parser.rows.pairs import read_percentage_and_count_pair
 from tests.reports.parser.drawing import printed, read, row
 
 
@@ -43,7 +43,7 @@ def words(text: str) -> list[Word]:
     ],
 )
 def test_a_range_goes_to_the_number_it_is_of(text, share, count) -> None:
-    pair = read_pair(words(text))
+    pair = read_percentage_and_count_pair(words(text))
 
     assert pair is not None
     assert [(f.value, f.range) for f in pair] == [share, count]
@@ -53,7 +53,7 @@ def test_a_range_goes_to_the_number_it_is_of(text, share, count) -> None:
     "text", ["5.2 mmol/L 5.0 mmol/L", "61 % 58 %", "5.2 mmol/L 4 %", "61 % 40 - 75"]
 )
 def test_an_earlier_result_or_a_change_is_no_pair(text: str) -> None:
-    assert read_pair(words(text)) is None
+    assert read_percentage_and_count_pair(words(text)) is None
 
 
 def test_columns_of_shares_and_counts_give_two_rows_each(tmp_path: Path) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reports.parser.lines import Line, make_line
+from reports.parser.lines import Line, build_line_from_words
 from reports.parser.pages import Page, Word
 from reports.parser.report import SampleType
-from reports.parser.rows import Row, find_rows, find_unread
+from reports.parser.rows import Row, find_result_rows, find_unread_result_lines
 
 XS = (40, 200, 280, 360)
 
@@ -19,7 +19,7 @@ def line(y: float, *texts: str) -> Line:
         for part in text.split():
             words.append(Word(part, x, y - 4, x + 4.5 * len(part), y + 4, 9))
             x += 4.5 * len(part) + 2.5
-    return make_line(words, page=1)
+    return build_line_from_words(words, page=1)
 
 
 def knows(
@@ -34,7 +34,7 @@ def knows(
 
 def rows_of(lines: Sequence[Line]) -> list[Row]:
     words = tuple(word for line in lines for word in line.words)
-    return find_rows([Page(1, 595, 842, words)], [list(lines)], is_known=knows)
+    return find_result_rows([Page(1, 595, 842, words)], [list(lines)], is_known=knows)
 
 
 LINES = [
@@ -46,13 +46,13 @@ LINES = [
 
 
 def test_a_page_read_to_the_end_has_nothing_unread() -> None:
-    assert find_unread(LINES, rows_of(LINES), is_known=knows) == []
+    assert find_unread_result_lines(LINES, rows_of(LINES), is_known=knows) == []
 
 
 def test_neighbouring_lines_without_a_row_are_one_stretch() -> None:
     rows = rows_of(LINES[:2])
 
-    (stretch,) = find_unread(LINES, rows, is_known=knows)
+    (stretch,) = find_unread_result_lines(LINES, rows, is_known=knows)
 
     assert [word.text for word in stretch] == [
         *("Urea", "5.1", "mmol/L", "2.5", "-", "7.8"),
@@ -68,4 +68,4 @@ def test_a_pending_test_and_a_limit_in_a_note_are_not_unread() -> None:
         line(122, "Urea", "5.1", "mmol/L", "2.5 - 7.8"),
     ]
 
-    assert find_unread(lines, rows_of(lines[:2]), is_known=knows) == []
+    assert find_unread_result_lines(lines, rows_of(lines[:2]), is_known=knows) == []
