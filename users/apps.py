@@ -31,10 +31,10 @@ class UsersConfig(AppConfig):
         from users.gateways.base import source_gateways
         from users.gateways.oura.gateway import OuraGateway
         from users.operations.demo import load_demo_sources
-        from users.operations.erasure import erase_samples
-        from users.operations.import_files import erase_imports
+        from users.operations.erasure import erase_user_samples
+        from users.operations.import_files import erase_user_imports
         from users.operations.tenant_erasure import erase_all_users
-        from users.operations.user_export import erase_exports
+        from users.operations.user_export import erase_user_exports
         from users.queries.book import BOOK
 
         source_gateways.add("oura", OuraGateway())
@@ -50,9 +50,9 @@ class UsersConfig(AppConfig):
             "users.SourceGrant", EncryptedTable(("access_token", "refresh_token"))
         )
         demo_loaders.add("users", load_demo_sources)
-        user_erasers.add("users", erase_samples)
-        user_erasers.add("users:imports", erase_imports)
-        user_erasers.add("users:exports", erase_exports)
+        user_erasers.add("users", erase_user_samples)
+        user_erasers.add("users:imports", erase_user_imports)
+        user_erasers.add("users:exports", erase_user_exports)
         tenant_erasers.add("users", erase_all_users)
         user_books.add("users", BOOK)
         post_migrate.connect(_create_month_partitions, sender=self)
@@ -105,10 +105,10 @@ class UsersConfig(AppConfig):
     def _register_data_classes(self) -> None:
         from portal.lib.registry import DataClass, data_classes
         from users.operations.ageing import (
-            count_samples,
-            count_summaries,
-            remove_samples,
-            remove_summaries,
+            count_expired_samples,
+            count_expired_summaries,
+            delete_expired_samples,
+            delete_expired_summaries,
         )
 
         data_classes.add(
@@ -121,8 +121,8 @@ class UsersConfig(AppConfig):
                     " month is old enough."
                 ),
                 tables=("users.Sample", "users.SampleExtra"),
-                count=count_samples,
-                remove=remove_samples,
+                count=count_expired_samples,
+                remove=delete_expired_samples,
                 least_days=31,
             ),
         )
@@ -135,8 +135,8 @@ class UsersConfig(AppConfig):
                     "Days, nights, workouts and cycles, including workout streams."
                 ),
                 tables=("users.Summary", "users.WorkoutStream"),
-                count=count_summaries,
-                remove=remove_summaries,
+                count=count_expired_summaries,
+                remove=delete_expired_summaries,
                 least_days=31,
             ),
         )

@@ -13,26 +13,40 @@ from django.utils import timezone
 from accounts.models import Tenant
 from portal.lib.actor import Actor
 from portal.lib.jobs import enqueue, job, periodic
-from users.operations.cadences import enqueue_cadence_learning, learn_cadences
+from users.operations.cadences import (
+    enqueue_learning_of_data_intervals,
+    update_usual_data_intervals,
+)
 from users.operations.demo import LOAD_JOB, load_demo_source
-from users.operations.demo_sources import enqueue_due_expiries, expire_demo_user
-from users.operations.grants import delete_grant, revoke_grant
-from users.operations.import_files import sweep_orphan_imports
-from users.operations.imports import IMPORT_JOB, fail_import, run_import
-from users.operations.link_sessions import remove_old_link_sessions
-from users.operations.pausing import enqueue_due_pauses, pause_sources
-from users.operations.pulling import enqueue_due_pulls, fail_pulls, run_pulls
-from users.operations.pulls import remove_old_pulls
-from users.operations.refresh import remove_old_refreshes
-from users.operations.silences import notify_silent_sources
-from users.operations.summaries import remove_old_arrivals
+from users.operations.demo_sources import enqueue_demo_user_expiries, expire_demo_user
+from users.operations.grants import delete_connection_tokens, revoke_grant_at_source
+from users.operations.import_files import delete_orphan_import_files
+from users.operations.imports import (
+    IMPORT_JOB,
+    mark_health_data_import_failed,
+    run_health_data_import,
+)
+from users.operations.link_sessions import delete_ended_connect_links
+from users.operations.pausing import (
+    enqueue_due_source_pauses,
+    pause_sources_after_ingestion,
+)
+from users.operations.pulling import (
+    enqueue_due_source_pulls,
+    fail_connection_pulls,
+    run_connection_pulls,
+)
+from users.operations.pulls import delete_old_pulls
+from users.operations.refresh import delete_old_refreshes
+from users.operations.silences import post_silent_source_notices
+from users.operations.summaries import delete_old_arrivals
 from users.operations.user_export import (
     EXPORT_JOB,
-    fail_export,
-    remove_old_exports,
-    run_export,
+    delete_old_user_exports,
+    mark_user_export_failed,
+    run_user_export,
 )
-from users.operations.users import enqueue_due_erasures, erase_user
+from users.operations.users import enqueue_due_user_erasures, erase_user
 from users.wearables.partitions import ensure_months_ahead
 
 SWEEPS = Actor.system("users.sweep")
@@ -48,14 +62,16 @@ def erase_due_user(*, tenant_pk: int, **inputs: Any) -> None:
 
 
 @job("users.pause")
-def pause_due_sources(*, tenant_pk: int, **inputs: Any) -> None:
+def pause_user_sources_after_ingestion(*, tenant_pk: int, **inputs: Any) -> None:
     """Pause the connections of the user `user_id`, if ingestion has ended."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
-    pause_sources(tenant=tenant, actor=SWEEPS, user_uuid=UUID(inputs["user_id"]))
+    pause_sources_after_ingestion(
+        tenant=tenant, actor=SWEEPS, user_uuid=UUID(inputs["user_id"])
+    )
 
 
 @job(LOAD_JOB)
-def store_demo_data(*, tenant_pk: int, **inputs: Any) -> None:
+def store_demo_source_data(*, tenant_pk: int, **inputs: Any) -> None:
     """Store the data of a demo person's source."""
     load_demo_source(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
@@ -74,63 +90,65 @@ def delete_expired_demo_user(*, tenant_pk: int, **inputs: Any) -> None:
 
 
 @periodic("17 * * * *", "users.sweep")
-def enqueue_due_jobs() -> None:
+def enqueue_due_erasures_pauses_and_expiries() -> None:
     """Enqueue due erasures, pauses and demo expiries; hourly."""
-    enqueue_due_erasures()
-    enqueue_due_pauses()
-    enqueue_due_expiries()
+    enqueue_due_user_erasures()
+    enqueue_due_source_pauses()
+    enqueue_demo_user_expiries()
 
 
 @periodic("43 3 * * *", "users.remove_old_arrivals")
-def remove_expired_arrivals() -> None:
+def delete_old_arrivals_pulls_and_refreshes() -> None:
     """Delete old arrivals, pulls and refreshes; daily."""
-    remove_old_arrivals()
-    remove_old_pulls()
-    remove_old_refreshes()
+    delete_old_arrivals()
+    delete_old_pulls()
+    delete_old_refreshes()
 
 
 @periodic("53 3 * * *", "users.remove_old_links")
-def remove_expired_links() -> None:
+def delete_old_connect_links() -> None:
     """Delete links that ended long ago; daily."""
-    remove_old_link_sessions()
+    delete_ended_connect_links()
 
 
 @periodic("23 2 * * *", "users.ensure_months")
-def create_month_partitions() -> None:
+def create_upcoming_sample_partitions() -> None:
     """Create the month partitions that samples will need soon; daily."""
     ensure_months_ahead()
 
 
 @job("users.learn_cadences")
-def learn_tenant_cadences(*, tenant_pk: int, **_inputs: Any) -> None:
+def learn_usual_data_intervals(*, tenant_pk: int, **_inputs: Any) -> None:
     """Learn from a tenant's arrivals how often data comes."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
-    learn_cadences(tenant=tenant)
+    update_usual_data_intervals(tenant=tenant)
 
 
 @periodic("*/10 * * * *", "users.enqueue_learning")
-def schedule_cadence_learning() -> None:
+def schedule_learning_of_data_intervals() -> None:
     """Enqueue learning every ten minutes; queries.silence needs it hourly."""
-    enqueue_cadence_learning()
+    enqueue_learning_of_data_intervals()
 
 
 @periodic("28 * * * *", "users.tell_silences")
-def notify_of_silent_sources() -> None:
+def notify_of_sources_that_stopped_sending() -> None:
     """Post a notice for each source that went silent; hourly."""
-    notify_silent_sources(at=timezone.now())
+    post_silent_source_notices(at=timezone.now())
 
 
 def _fail_open_pulls(*, tenant_pk: int, **inputs: Any) -> None:
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
-    fail_pulls(tenant=tenant, actor=PULLS, connection_pk=inputs["connection_pk"])
+    fail_connection_pulls(
+        tenant=tenant, actor=PULLS, connection_pk=inputs["connection_pk"]
+    )
 
 
 @job("users.pull", on_give_up=_fail_open_pulls)
-def pull_connection(*, tenant_pk: int, **inputs: Any) -> None:
+def pull_connection_data(*, tenant_pk: int, **inputs: Any) -> None:
     """Run the open pulls of the connection `connection_pk`; enqueue the rest."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     connection_pk = inputs["connection_pk"]
-    wait = run_pulls(tenant=tenant, actor=PULLS, connection_pk=connection_pk)
+    wait = run_connection_pulls(tenant=tenant, actor=PULLS, connection_pk=connection_pk)
     if wait is not None:
         enqueue(
             "users.pull",
@@ -142,14 +160,14 @@ def pull_connection(*, tenant_pk: int, **inputs: Any) -> None:
 
 
 @periodic("*/15 * * * *", "users.enqueue_due_pulls")
-def schedule_due_pulls() -> None:
+def schedule_due_source_pulls() -> None:
     """Enqueue pulls of the cloud sources that are due; every 15 minutes."""
-    enqueue_due_pulls()
+    enqueue_due_source_pulls()
 
 
 def _delete_unrevoked_grant(*, tenant_pk: int, **inputs: Any) -> None:
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
-    delete_grant(tenant=tenant, connection_pk=inputs["connection_pk"])
+    delete_connection_tokens(tenant=tenant, connection_pk=inputs["connection_pk"])
 
 
 @job("users.revoke", on_give_up=_delete_unrevoked_grant)
@@ -157,44 +175,44 @@ def revoke_connection_grant(*, tenant_pk: int, **inputs: Any) -> None:
     """Revoke the grant of the ended connection `connection_pk` at its source."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     connection_pk = inputs["connection_pk"]
-    wait = revoke_grant(tenant=tenant, connection_pk=connection_pk)
+    wait = revoke_grant_at_source(tenant=tenant, connection_pk=connection_pk)
     if wait is not None:
         enqueue("users.revoke", tenant=tenant, after=wait, connection_pk=connection_pk)
 
 
-def fail_abandoned_import(*, tenant_pk: int, job_id: str) -> None:
+def fail_abandoned_health_data_import(*, tenant_pk: int, job_id: str) -> None:
     """Mark an import as failed after all its runs failed."""
-    fail_import(tenant_pk=tenant_pk, job_id=UUID(job_id))
+    mark_health_data_import_failed(tenant_pk=tenant_pk, job_id=UUID(job_id))
 
 
 # A queue of its own, so that workers can be set aside for it: it may take minutes.
-@job(IMPORT_JOB, queue="imports", on_give_up=fail_abandoned_import)
-def import_uploaded_file(*, tenant_pk: int, job_id: str) -> None:
+@job(IMPORT_JOB, queue="imports", on_give_up=fail_abandoned_health_data_import)
+def import_uploaded_health_data(*, tenant_pk: int, job_id: str) -> None:
     """Import an uploaded file of a user's data."""
-    run_import(tenant_pk=tenant_pk, job_id=UUID(job_id))
+    run_health_data_import(tenant_pk=tenant_pk, job_id=UUID(job_id))
 
 
 @periodic("50 3 * * *", "users.sweep_orphan_imports")
 def remove_orphan_import_files() -> None:
     """Delete files that no import refers to; daily."""
-    sweep_orphan_imports()
+    delete_orphan_import_files()
 
 
-def fail_abandoned_export(*, tenant_pk: int, export_id: str) -> None:
+def fail_abandoned_user_export(*, tenant_pk: int, export_id: str) -> None:
     """Mark an export as failed after all its runs failed."""
     tenant = Tenant.objects.get(pk=tenant_pk)
-    fail_export(tenant=tenant, export_id=UUID(export_id))
+    mark_user_export_failed(tenant=tenant, export_id=UUID(export_id))
 
 
 # With the imports: both may take minutes.
-@job(EXPORT_JOB, queue="imports", on_give_up=fail_abandoned_export)
+@job(EXPORT_JOB, queue="imports", on_give_up=fail_abandoned_user_export)
 def create_user_export(*, tenant_pk: int, export_id: str) -> None:
     """Create an archive of all data about a user."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
-    run_export(tenant=tenant, export_id=UUID(export_id))
+    run_user_export(tenant=tenant, export_id=UUID(export_id))
 
 
 @periodic("57 3 * * *", "users.remove_old_exports")
-def remove_expired_exports() -> None:
+def delete_expired_user_exports() -> None:
     """Delete expired archives; daily."""
-    remove_old_exports()
+    delete_old_user_exports()

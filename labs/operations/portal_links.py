@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from labs.models import Order
 from portal.lib.errors import NotFound
-from users.operations.link_sessions import LinkRequest, create_link_session
+from users.operations.link_sessions import LinkRequest, create_connect_link
 from users.states.links import PortalContext
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def create_portal_link(
         orders = Order.objects.for_tenant(user.tenant).live().of_user(user.uuid)
         if not orders.filter(pk=order_id).exists():
             raise NotFound("order_not_found", _("Order not found."))
-    return create_link_session(
+    return create_connect_link(
         user=user,
         actor=actor,
         wanted=LinkRequest(opens_portal=True, order_id=order_id),

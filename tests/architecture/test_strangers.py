@@ -67,11 +67,11 @@ from tests.factories.webhooks import (
     make_delivery,
     make_endpoint,
 )
-from users.operations.devices import DeviceDetails, record_device
-from users.operations.erasure import write_receipt
-from users.operations.link_sessions import create_link_session
+from users.operations.devices import DeviceDetails, record_device_details
+from users.operations.erasure import create_erasure_receipt
+from users.operations.link_sessions import create_connect_link
 from users.operations.sources import connect_source
-from users.operations.user_export import request_export
+from users.operations.user_export import request_user_export
 
 if TYPE_CHECKING:
     from accounts.models import Tenant
@@ -85,7 +85,9 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     """Alice's own objects in her sandbox, by parameter name."""
     user = make_user(tenant=alice_tenant, client_user_id="alices-user")
     connect_source(user=user, actor=ACTOR, provider="oura")
-    device_id = record_device(user=user, details=DeviceDetails("oura", "ring-1"))
+    device_id = record_device_details(
+        user=user, details=DeviceDetails("oura", "ring-1")
+    )
     (workout_id,) = record(user, "workouts").ids
     (sleep_id,) = record(user, "sleep").ids
     job = make_parsing_job(user=user)
@@ -120,7 +122,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     endpoint = make_endpoint(tenant=alice_tenant)
     delivery = make_delivery(endpoint=endpoint)
     make_attempted_delivery(delivery, status="failed")
-    receipt = write_receipt(
+    receipt = create_erasure_receipt(
         tenant=alice_tenant,
         user_uuid=uuid4(),
         deleted_at=timezone.now(),
@@ -165,12 +167,12 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         "endpoint_id": str(endpoint.uuid),
         "message_id": delivery.event.message_id,
         "replay_id": str(replay.uuid),
-        "session_id": str(create_link_session(user=user, actor=ACTOR).uuid),
+        "session_id": str(create_connect_link(user=user, actor=ACTOR).uuid),
         "import_id": str(make_import(user=user).id),
         "sign_in_id": str(sign_in.pk),
         "pk": str(passkey.pk),
         "receipt_id": str(receipt.pk),
-        "export_id": str(request_export(user=user, actor=ACTOR).pk),
+        "export_id": str(request_user_export(user=user, actor=ACTOR).pk),
     }
 
 

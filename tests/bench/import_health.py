@@ -49,14 +49,18 @@ def import_file(path: Path, times: int) -> None:
         from portal.lib.tenancy import acting_for
         from tests.factories.accounts import ACTOR, make_tenant
         from tests.factories.users import make_user
-        from users.operations.imports import ImportRequest, run_import, start_import
+        from users.operations.imports import (
+            ImportRequest,
+            run_health_data_import,
+            start_health_data_import,
+        )
 
         tenant = make_tenant()
         with acting_for(tenant):
             user = make_user(tenant=tenant)
             for number in range(times):
                 with path.open("rb") as opened:
-                    job = start_import(
+                    job = start_health_data_import(
                         user=user,
                         actor=ACTOR,
                         wanted=ImportRequest(
@@ -66,7 +70,7 @@ def import_file(path: Path, times: int) -> None:
                     )
                 began = time.monotonic()
                 cpu = time.process_time()
-                run_import(tenant_pk=tenant.pk, job_id=job.id)
+                run_health_data_import(tenant_pk=tenant.pk, job_id=job.id)
                 seconds = time.monotonic() - began
                 cpu = time.process_time() - cpu
                 job.refresh_from_db()

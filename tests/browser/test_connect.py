@@ -9,7 +9,7 @@ from tests.browser.conftest import PHONE, assert_sound, complaints
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from users.models import Connection, ImportJob
-from users.operations.link_sessions import create_link_session, link_token
+from users.operations.link_sessions import create_connect_link, sign_connect_link_token
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ROWS = "resource,timestamp,value,unit\nheartrate,2026-03-01T08:00:00+00:00,61,bpm\n"
@@ -26,11 +26,11 @@ def test_a_person_connects_sources_on_a_phone(
     }
     alice_tenant.save(update_fields=["brand_information"])
     user = make_user(tenant=alice_tenant)
-    session = create_link_session(user=user, actor=ACTOR)
+    session = create_connect_link(user=user, actor=ACTOR)
     mine = {"name": "mine.csv", "mimeType": "text/csv", "buffer": ROWS.encode()}
 
     with visit.page(size=PHONE, scripts=scripts) as page:
-        page.goto(f"/connect/?token={link_token(session)}")
+        page.goto(f"/connect/?token={sign_connect_link_token(session)}")
         expect(page).to_have_url(re.compile(rf"/connect/{session.uuid}/$"))
         page.get_by_label("Search devices and apps").fill("glucose")
         page.get_by_role("button", name="Search").click()

@@ -6,7 +6,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import complaints
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
-from users.operations.demo_sources import add_demo_data
+from users.operations.demo_sources import add_demo_source_data
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -19,7 +19,7 @@ def address(alice_tenant):
         client_user_id="mbr_20418",
         fallback_time_zone="Europe/Lisbon",
     )
-    add_demo_data(
+    add_demo_source_data(
         user=user,
         actor=ACTOR,
         provider="apple_health_kit",

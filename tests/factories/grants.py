@@ -7,7 +7,7 @@ from typing import Any
 from tests.factories.accounts import ACTOR
 from users.gateways.base import Grant
 from users.models import Connection
-from users.operations.grants import store_grant
+from users.operations.grants import store_connection_tokens
 from users.operations.sources import connect_source
 
 ALL_SCOPES = (
@@ -37,5 +37,5 @@ def make_granted(user: Any, **wanted: Any) -> Connection:
     """A user's Oura, connected by a grant; nothing is asked of it yet."""
     connection = connect_source(user=user, actor=ACTOR, provider="oura")
     connection.user = user
-    store_grant(connection=connection, grant=make_grant(**wanted))
+    store_connection_tokens(connection=connection, grant=make_grant(**wanted))
     return connection

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tests.factories.accounts import ACTOR
 from users.models import Arrival, User
-from users.operations.cadences import learn_cadences
+from users.operations.cadences import update_usual_data_intervals
 from users.operations.users import UserRequest, create_user
 
 if TYPE_CHECKING:
@@ -60,4 +60,4 @@ def make_regular_arrivals(user: User, provider: str, until: datetime) -> None:
     """Five days of news, the last at `until`, and what is learnt of them."""
     for ago in range(5):
         make_new_nights(user, provider, until - timedelta(days=ago))
-    learn_cadences(tenant=user.tenant, user_key=user.pk)
+    update_usual_data_intervals(tenant=user.tenant, user_key=user.pk)

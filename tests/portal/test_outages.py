@@ -58,7 +58,7 @@ from tests.portal.outage_server import entered, make_outage_server
 from tests.reports.uploads import stored_files, upload
 from users.models import ImportJob, User
 from users.operations.import_files import FOLDER as IMPORTS_FOLDER
-from users.operations.imports import ImportRequest, start_import
+from users.operations.imports import ImportRequest, start_health_data_import
 
 AWAY = {"detail": "The database is not available. Try again shortly."}
 AWAY["code"] = "unavailable"
@@ -301,7 +301,7 @@ def test_an_import_whose_commit_was_not_confirmed_keeps_its_file(scene):
     line = b'{"resource": "heartrate", "timestamp": "2026-03-01T10:00Z", "value": 60}'
 
     with unconfirmed_commit(), pytest.raises(OperationalError):
-        start_import(
+        start_health_data_import(
             user=user, actor=ACTOR, wanted=ImportRequest("beats.ndjson", [line])
         )
 

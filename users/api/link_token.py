@@ -15,7 +15,10 @@ from rest_framework.exceptions import AuthenticationFailed
 from accounts.api.throttling import count_unknown_caller
 from portal.lib.api.views import TenantAPIView
 from portal.lib.errors import DomainError
-from users.operations.link_sessions import find_link_session, link_actor
+from users.operations.link_sessions import (
+    build_link_holder_audit_actor,
+    find_open_connect_link,
+)
 
 if TYPE_CHECKING:
     from rest_framework.request import Request
@@ -50,11 +53,11 @@ class LinkTokenAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[None, LinkGrant]:
         address = request.META.get("REMOTE_ADDR") or None
         try:
-            session = find_link_session(request.headers.get(HEADER, ""))
+            session = find_open_connect_link(request.headers.get(HEADER, ""))
         except DomainError:
             count_unknown_caller(address)
             raise AuthenticationFailed from None
-        return None, LinkGrant(session, link_actor(address))
+        return None, LinkGrant(session, build_link_holder_audit_actor(address))
 
     def authenticate_header(self, request: Request) -> str:
         return f'ApiKey realm="assay", header="{HEADER}"'

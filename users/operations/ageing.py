@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 _SAMPLES = 10 * STEP
 
 
-def count_summaries(tenant: Tenant, before: datetime) -> Aged:
+def count_expired_summaries(tenant: Tenant, before: datetime) -> Aged:
     """Count summaries that end before a moment's day, by when they begin."""
     mine = Summary.objects.for_tenant(tenant).filter(user__tenant=tenant.pk)
     return count_aged(mine.filter(last_date__lt=before.date()), "starts_at")
 
 
-def remove_summaries(tenant: Tenant, before: datetime) -> Iterator[int]:
+def delete_expired_summaries(tenant: Tenant, before: datetime) -> Iterator[int]:
     """Delete old summaries, those of workouts with their streams, user by user."""
     for user in User.objects.for_tenant(tenant).order_by("pk").iterator():
         mine = Summary.objects.for_tenant(tenant).filter(
@@ -38,12 +38,12 @@ def remove_summaries(tenant: Tenant, before: datetime) -> Iterator[int]:
         yield from remove_in_steps(mine, remove=partial(_drop_summaries, user))
 
 
-def count_samples(tenant: Tenant, before: datetime) -> Aged:
+def count_expired_samples(tenant: Tenant, before: datetime) -> Aged:
     """Count the samples of whole months before a moment."""
     return count_old_samples(tenant_pk=tenant.pk, before=before)
 
 
-def remove_samples(tenant: Tenant, before: datetime) -> Iterator[int]:
+def delete_expired_samples(tenant: Tenant, before: datetime) -> Iterator[int]:
     """Delete old samples, user by user, under the lock that batches take.
 
     What a source sends again is stored again, until the next run.

@@ -82,7 +82,7 @@ _LEARN = """
 """
 
 
-def learn_cadences(*, tenant: Tenant, user_key: int | None = None) -> int:
+def update_usual_data_intervals(*, tenant: Tenant, user_key: int | None = None) -> int:
     """Update cadences from the arrivals since the last run; return how many changed.
 
     Of all live users of a tenant, or of one, whose arrivals are then read whole. Safe
@@ -109,7 +109,7 @@ def learn_cadences(*, tenant: Tenant, user_key: int | None = None) -> int:
     )
 
 
-def enqueue_cadence_learning() -> int:
+def enqueue_learning_of_data_intervals() -> int:
     """Enqueue learning for each tenant with a live connection; return how many.
 
     Over all tenants.

@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 from portal.lib.errors import DomainError, NotFound
 from users.gateways.base import Grant, find_source_gateway
 from users.models import Connection, Pull, SourceGrant
-from users.operations.grants import store_grant
-from users.operations.pulls import schedule_pulls
+from users.operations.grants import store_connection_tokens
+from users.operations.pulls import schedule_source_pulls
 from users.operations.sources import connect_source, disconnect_source
 from users.queries import lock_user
 from users.states import PullStatus
@@ -34,7 +34,7 @@ ASK_AGAIN = timedelta(days=1)
 
 
 @transaction.atomic
-def connect_granted_source(
+def connect_cloud_source(
     *, user: User, actor: Actor, provider: str, grant: Grant
 ) -> Connection:
     """Connect a cloud source with a grant and schedule the pulls of its past data.
@@ -73,13 +73,13 @@ def connect_granted_source(
         for resource in gateway.resources
     }
     connection.save(update_fields=["external_user_id", "resource_availability"])
-    store_grant(connection=connection, grant=grant)
-    schedule_refresh(connection=connection)
+    store_connection_tokens(connection=connection, grant=grant)
+    schedule_cloud_source_refresh(connection=connection)
     return connection
 
 
 @transaction.atomic
-def is_pulled(connection: Connection) -> bool:
+def is_data_pulled_from_source(connection: Connection) -> bool:
     """Return whether data is fetched from this source, as its user granted it.
 
     One that was connected by what it pushed has no grant, and one that is made up none
@@ -92,7 +92,7 @@ def is_pulled(connection: Connection) -> bool:
     )
 
 
-def schedule_refresh(*, connection: Connection) -> list[Pull]:
+def schedule_cloud_source_refresh(*, connection: Connection) -> list[Pull]:
     """Schedule a pull of new data for each resource of a cloud source.
 
     From OVERLAP before the end of the last pull that went well, of the resource that is
@@ -102,7 +102,7 @@ def schedule_refresh(*, connection: Connection) -> list[Pull]:
     memberships lapse and are renewed.
     """
     gateway = find_source_gateway(connection.provider)
-    if gateway is None or not is_pulled(connection):
+    if gateway is None or not is_data_pulled_from_source(connection):
         return []
     reached = _last_pulled_by_resource(connection)
     available = _available(connection, gateway)
@@ -129,7 +129,7 @@ def _schedule(
     start, end = _pull_range(connection.user, since)
     if not resources or start > end:
         return []
-    return schedule_pulls(
+    return schedule_source_pulls(
         connection=connection,
         resources=resources,
         is_history=is_history,

@@ -30,7 +30,7 @@ _WELL = {"error_type": "", "error_message": "", "errored_at": None}
 _MESSAGE_MAX = 500
 
 
-def advance_connection(
+def change_connection_status(
     *,
     connection: Connection,
     user: User,
@@ -59,7 +59,7 @@ def advance_connection(
         case _:
             pass
     move_status(connection, moves=CONNECTION_MOVES, to=to, **changes)
-    record_connection(
+    record_source_audit_entry(
         user=user,
         actor=actor,
         verb="move_source",
@@ -68,7 +68,7 @@ def advance_connection(
     )
 
 
-def record_connection_entry(
+def add_connection_timeline_entry(
     *,
     connection: Connection,
     actor: Actor,
@@ -91,7 +91,7 @@ def record_connection_entry(
     ).save(force_insert=True)
 
 
-def record_refresh_entry(*, connection: Connection, actor: Actor) -> None:
+def add_refresh_timeline_entry(*, connection: Connection, actor: Actor) -> None:
     """Add a refresh to the timeline; several in a row are one entry with a count.
 
     The caller holds the user's lock. Source: Ours: an hourly refresh would push all
@@ -102,7 +102,7 @@ def record_refresh_entry(*, connection: Connection, actor: Actor) -> None:
         mine.filter(connection=connection).order_by("-id").first()
     )
     if last is None or last.kind != EntryKind.REFRESHED:
-        record_connection_entry(
+        add_connection_timeline_entry(
             connection=connection, actor=actor, kind=EntryKind.REFRESHED, detail="1"
         )
         return
@@ -133,7 +133,7 @@ def mark_connection_failed(
         return False
     condition = condition_of(ConnectionStatus.ERROR, error_type=fault)
     message = (details or str(condition.sentence))[:_MESSAGE_MAX]
-    advance_connection(
+    change_connection_status(
         connection=kept,
         user=user,
         actor=actor,
@@ -153,7 +153,7 @@ def mark_connection_failed(
             "error_details": message,
         },
     )
-    record_connection_entry(
+    add_connection_timeline_entry(
         connection=kept,
         actor=actor,
         kind=EntryKind.FAILED,
@@ -164,7 +164,7 @@ def mark_connection_failed(
 
 
 @transaction.atomic
-def restore_connection(*, connection: Connection, actor: Actor) -> bool:
+def restore_failed_connection(*, connection: Connection, actor: Actor) -> bool:
     """Mark a failed connection as connected; return whether it had failed.
 
     Raises: not_found. Source: Ours (contract silent): what works is not in error.
@@ -174,10 +174,10 @@ def restore_connection(*, connection: Connection, actor: Actor) -> bool:
     kept: Connection | None = live.filter(pk=connection.pk).first()
     if kept is None or kept.status != ConnectionStatus.ERROR:
         return False
-    advance_connection(
+    change_connection_status(
         connection=kept, user=user, actor=actor, to=ConnectionStatus.CONNECTED
     )
-    record_connection_entry(connection=kept, actor=actor, kind=EntryKind.MENDED)
+    add_connection_timeline_entry(connection=kept, actor=actor, kind=EntryKind.MENDED)
     return True
 
 
@@ -185,7 +185,7 @@ def _label_of(actor: Actor) -> str:
     return "" if actor.kind == ActorKind.SYSTEM else actor.label
 
 
-def record_connection(
+def record_source_audit_entry(
     *, user: User, actor: Actor, verb: str, provider: str, **changes: object
 ) -> None:
     """Record in the audit log what was done to a source."""

@@ -12,9 +12,9 @@ from django.utils import timezone
 from portal.lib import jobs
 from portal.lib.periods import find_zone
 from users.models import Arrival, Connection, User
-from users.operations.cadences import learn_cadences
+from users.operations.cadences import update_usual_data_intervals
 from users.operations.connections import mark_connection_failed
-from users.operations.demo_sources import DEMO_SOURCES, add_demo_data
+from users.operations.demo_sources import DEMO_SOURCES, add_demo_source_data
 from users.operations.sources import connect_source
 from users.queries import last_data_by_source
 from users.states import ConnectionFault, ConnectionStatus
@@ -99,7 +99,7 @@ def load_demo_source(
     now = timezone.now() - timedelta(days=quiet_days)
     heard = last_data_by_source(user=user).get(provider)
     for until in [now] if heard else [now - _NEWS, now]:
-        add_demo_data(
+        add_demo_source_data(
             user=user,
             actor=actor,
             provider=provider,
@@ -107,7 +107,7 @@ def load_demo_source(
             until=until,
         )
     _spread_arrivals(user, provider, since=heard, now=now)
-    learn_cadences(tenant=tenant, user_key=user.pk)
+    update_usual_data_intervals(tenant=tenant, user_key=user.pk)
     if heard is None and provider in _TAKEN_BACK:
         mark_connection_failed(
             connection=connection,

@@ -14,7 +14,7 @@ from portal.lib import jobs
 from portal.lib.errors import DomainError
 from portal.lib.periods import day_start
 from users.models import Connection, DemoUser, Pull, Summary, Supply, User
-from users.operations.pulls import record_history
+from users.operations.pulls import record_completed_backfill
 from users.operations.samples import SampleBatch, record_samples
 from users.operations.sources import connect_source
 from users.operations.streams import record_workout_stream
@@ -89,13 +89,13 @@ def connect_demo_source(*, user: User, actor: Actor, provider: str) -> Connectio
     DemoUser.objects.for_tenant(user.tenant).get_or_create(
         user=user, defaults={"tenant": user.tenant, "expires_at": now + DEMO_TTL}
     )
-    return add_demo_data(
+    return add_demo_source_data(
         user=user, actor=actor, provider=provider, resources=DEMO_SOURCES[provider]
     )
 
 
 @transaction.atomic
-def add_demo_data(
+def add_demo_source_data(
     *,
     user: User,
     actor: Actor,
@@ -127,7 +127,7 @@ def add_demo_data(
     _store(user, actor, provider, made, is_history=is_first)
     if is_first:
         for resource in resources:
-            record_history(
+            record_completed_backfill(
                 connection=connection,
                 actor=actor,
                 resource=resource,
@@ -137,7 +137,7 @@ def add_demo_data(
     return connection
 
 
-def enqueue_due_expiries() -> int:
+def enqueue_demo_user_expiries() -> int:
     """Enqueue deleting each expired demo user; return how many.
 
     Over all tenants.

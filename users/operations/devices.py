@@ -69,7 +69,7 @@ def record_device_seen(
 
 
 @transaction.atomic
-def record_device(*, user: User, details: DeviceDetails) -> UUID:
+def record_device_details(*, user: User, details: DeviceDetails) -> UUID:
     """Store a source's details of a device and return the ID that data names.
 
     The same device of a user has the same id every time. What is new or changed makes

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 _ERASING = b"SELECT set_config('assay.erasing', 'on', true)"
 
 
-def erase_samples(tenant_pk: int, user_uuid: UUID) -> None:
+def erase_user_samples(tenant_pk: int, user_uuid: UUID) -> None:
     """Delete all samples of a user; their origins go with the user's row."""
     mine = User.unscoped.filter(tenant_id=tenant_pk, uuid=user_uuid)
     for user_id in mine.values_list("pk", flat=True):
         find_store().delete_user(user_id=user_id)
 
 
-def allow_erasure() -> None:
+def allow_deletes_in_append_only_tables() -> None:
     """Allow deletes in append-only tables until the caller's transaction ends."""
     with rows.cursor() as opened:
         opened.execute(_ERASING)
@@ -52,7 +52,7 @@ def count_user_rows(*, user: User) -> dict[str, int]:
     return {label: number for label, number in counts.items() if number}
 
 
-def remove_mentions(*, tenant: Tenant, user: User) -> dict[str, int]:
+def remove_mentions_of_user(*, tenant: Tenant, user: User) -> dict[str, int]:
     """Remove mentions of a user from other rows; return how many, by table.
 
     The log of calls, answers that idempotency keys repeat, and saved views of this user
@@ -69,7 +69,7 @@ def remove_mentions(*, tenant: Tenant, user: User) -> dict[str, int]:
     return {label: number for label, number in found.items() if number}
 
 
-def write_receipt(
+def create_erasure_receipt(
     *, tenant: Tenant, user_uuid: UUID, deleted_at: datetime, removed: dict[str, int]
 ) -> ErasureReceipt:
     """Sign and store the receipt of an erasure, in the caller's transaction.
@@ -102,7 +102,7 @@ def _moment(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="seconds")
 
 
-def build_receipt_file(receipt: ErasureReceipt) -> dict[str, object]:
+def build_erasure_receipt_file(receipt: ErasureReceipt) -> dict[str, object]:
     """Return the downloadable file of a receipt: its document and signature."""
     return {
         "document": receipt.document,

@@ -48,7 +48,7 @@ class StoredGrant:
     rotation: int
 
 
-def store_grant(*, connection: Connection, grant: Grant) -> None:
+def store_connection_tokens(*, connection: Connection, grant: Grant) -> None:
     """Store the tokens of a connection, encrypted, replacing earlier ones.
 
     Source: Ours: a copy of the database opens no source.
@@ -64,7 +64,9 @@ def store_grant(*, connection: Connection, grant: Grant) -> None:
     )
 
 
-def find_usable_grant(*, connection: Connection, gateway: SourceGateway) -> StoredGrant:
+def get_valid_connection_tokens(
+    *, connection: Connection, gateway: SourceGateway
+) -> StoredGrant:
     """Return the tokens of a connection, renewed if they expire soon.
 
     Asks the source, so never call it inside a transaction. Raises: SourceUnavailable;
@@ -73,11 +75,13 @@ def find_usable_grant(*, connection: Connection, gateway: SourceGateway) -> Stor
     kept = _read(connection)
     ends = kept.grant.expires_at
     if ends is not None and ends < timezone.now() + RENEW_BEFORE:
-        return renew_grant(connection=connection, gateway=gateway, spent=kept.rotation)
+        return renew_connection_tokens(
+            connection=connection, gateway=gateway, spent=kept.rotation
+        )
     return kept
 
 
-def renew_grant(
+def renew_connection_tokens(
     *, connection: Connection, gateway: SourceGateway, spent: int
 ) -> StoredGrant:
     """Renew tokens that the source no longer accepts; `spent` is their rotation.
@@ -107,7 +111,7 @@ def renew_grant(
     return StoredGrant(new, spent + 1)
 
 
-def end_grant(*, connection: Connection) -> None:
+def enqueue_grant_revocation(*, connection: Connection) -> None:
     """Enqueue revoking the grant of an ended connection, if it has one.
 
     In the transaction that ends it. Source: Ours: who disconnects a source expects that
@@ -120,7 +124,7 @@ def end_grant(*, connection: Connection) -> None:
         )
 
 
-def revoke_grant(*, tenant: Tenant, connection_pk: int) -> timedelta | None:
+def revoke_grant_at_source(*, tenant: Tenant, connection_pk: int) -> timedelta | None:
     """Revoke the grant of an ended connection at its source, and delete its tokens.
 
     Returns when to try again, None when it is done: a source that is away has
@@ -144,7 +148,7 @@ def revoke_grant(*, tenant: Tenant, connection_pk: int) -> timedelta | None:
     return None
 
 
-def delete_grant(*, tenant: Tenant, connection_pk: int) -> None:
+def delete_connection_tokens(*, tenant: Tenant, connection_pk: int) -> None:
     """Delete the tokens of an ended connection that could not be revoked."""
     kept = _ended(tenant, connection_pk)
     if kept is not None:

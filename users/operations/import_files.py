@@ -55,7 +55,7 @@ class NewUpload:
 
 
 @contextmanager
-def new_upload(chunks: Iterable[bytes]) -> Iterator[NewUpload]:
+def write_import_upload(chunks: Iterable[bytes]) -> Iterator[NewUpload]:
     """Write an upload in bounded memory; stored if the block succeeds.
 
     Raises: file_too_large (413); storage_unavailable (503).
@@ -80,22 +80,22 @@ def _check_size(size: int) -> None:
         )
 
 
-def remove_file(name: str) -> None:
+def delete_import_upload(name: str) -> None:
     """Delete an upload and its parts; missing files are ignored."""
     if name:
         storage.remove_files([name, name + PARTS])
 
 
-def erase_imports(tenant_pk: int, user_uuid: UUID) -> None:
+def erase_user_imports(tenant_pk: int, user_uuid: UUID) -> None:
     """Delete all imports of a user: rows now, files on commit."""
     jobs = ImportJob.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid)
     names = list(jobs.exclude(stored_as="").values_list("stored_as", flat=True))
     jobs.delete()
     for name in names:
-        transaction.on_commit(partial(remove_file, name))
+        transaction.on_commit(partial(delete_import_upload, name))
 
 
-def sweep_orphan_imports() -> int:
+def delete_orphan_import_files() -> int:
     """Delete files older than ORPHAN_AGE without an open import; return how many.
 
     Works over all tenants. Source: Ours: what a crash left behind is health data.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from users.models import Summary
-from users.operations.devices import DeviceDetails, record_device
+from users.operations.devices import DeviceDetails, record_device_details
 from users.operations.samples import SampleBatch, record_samples
 from users.operations.streams import record_workout_stream
 from users.operations.summaries import SummaryBatch, record_summaries
@@ -54,7 +54,9 @@ class StoredPart:
         return {**counts, self.resource: new}
 
 
-def store_part(*, user: User, actor: Actor, provider: str, part: Part) -> StoredPart:
+def store_import_part(
+    *, user: User, actor: Actor, provider: str, part: Part
+) -> StoredPart:
     """Store a part of a live user's file; records stored before are unchanged.
 
     No event tells of single elements: the import tells of the whole. Raises: what
@@ -105,7 +107,7 @@ def _origin(user: User, provider: str, part: Part) -> dict[str, Any]:
     source_type, app_id, device_id, device = part.origin
     if device is not None:
         # Neither app nor version are told: those of one device would take turns.
-        device_id = record_device(
+        device_id = record_device_details(
             user=user,
             details=DeviceDetails(
                 provider=provider,

@@ -27,8 +27,12 @@ from portal.lib.storage import local_file, new_file
 from portal.lib.transitions import move_status
 from users.models import ImportJob
 from users.models.import_job import FILE_NAME_MAX_LENGTH
-from users.operations.import_files import PARTS, new_upload, remove_file
-from users.operations.import_parts import store_part
+from users.operations.import_files import (
+    PARTS,
+    delete_import_upload,
+    write_import_upload,
+)
+from users.operations.import_parts import store_import_part
 from users.queries import live_user, lock_user
 from users.states.imports import (
     IMPORT_MOVES,
@@ -82,21 +86,23 @@ class _Stopped(Exception):
     """The import was cancelled or is run by another worker."""
 
 
-def start_import(
+def start_health_data_import(
     *, user: User, actor: Actor, wanted: ImportRequest, runs_here: bool = False
 ) -> ImportJob:
     """Store an uploaded file and enqueue its import, with status `waiting`.
 
-    What is no health data by its first bytes is refused at once, and nothing is kept.
-    With `runs_here` no job is enqueued: the caller calls `run_import`. Raises:
-    file_too_large (413); scanner_unavailable, storage_unavailable (503); file_infected,
-    provider_unknown, too_many_imports, file_empty, unsupported_file_type, file_damaged,
-    encrypted_file, archive_too_large, no_export_inside (400); not_found. Source: Ours
-    (the specification is silent on files).
+    A file whose first bytes are not health data is refused at once and not stored. With
+    `runs_here` no job is enqueued: the caller calls `run_health_data_import`.
+
+    Raises: file_too_large (413); scanner_unavailable, storage_unavailable (503);
+    file_infected, provider_unknown, too_many_imports, file_empty,
+    unsupported_file_type, file_damaged, encrypted_file, archive_too_large,
+    no_export_inside (400); not_found.
+    Source: Ours (the specification is silent on files).
     """
     if wanted.provider not in PROVIDERS:
         raise DomainError("provider_unknown", _("Unknown source."), "provider")
-    with new_upload(wanted.chunks) as upload:
+    with write_import_upload(wanted.chunks) as upload:
         require_clean(upload.opened)
         format_ = sniff_format(upload.path)
     is_written = False
@@ -128,24 +134,28 @@ def start_import(
         # A commit that fails may have been made, and its row needs the file: if it was
         # not, the sweep removes it.
         if not is_written:
-            remove_file(upload.name)
+            delete_import_upload(upload.name)
         raise
     return job
 
 
-def cancel_import(*, job: ImportJob, actor: Actor) -> ImportJob:
+def cancel_health_data_import(*, job: ImportJob, actor: Actor) -> ImportJob:
     """Cancel an import; records stored so far are kept, the file is deleted.
 
     Raises: transition_not_allowed, where it has ended. Source: Ours.
     """
     with transaction.atomic():
         old = job.status
-        advance_import(job=job, to=ImportStatus.CANCELLED, finished_at=timezone.now())
+        change_import_status(
+            job=job, to=ImportStatus.CANCELLED, finished_at=timezone.now()
+        )
         _record(job, actor, "cancel_import", status=[old, ImportStatus.CANCELLED.value])
     return job
 
 
-def run_import(*, tenant_pk: int, job_id: UUID, watch: Watch | None = None) -> None:
+def run_health_data_import(
+    *, tenant_pk: int, job_id: UUID, watch: Watch | None = None
+) -> None:
     """Run an import from its current status to its end.
 
     `watch` is called with the import as it goes on, a few times a second. Safe to
@@ -165,14 +175,14 @@ def run_import(*, tenant_pk: int, job_id: UUID, watch: Watch | None = None) -> N
     except NotFound:  # the user was deleted meanwhile
         left = _find_job(tenant_pk, job_id)
         if left is not None and left.is_open:
-            cancel_import(job=left, actor=IMPORTER)
+            cancel_health_data_import(job=left, actor=IMPORTER)
     except DomainError as refusal:
         if refusal.code != "transition_not_allowed":  # another was quicker
             raise
     _remove_leftover_files(job)
 
 
-def fail_import(*, tenant_pk: int, job_id: UUID) -> None:
+def mark_health_data_import_failed(*, tenant_pk: int, job_id: UUID) -> None:
     """Mark an import as failed that no run could finish."""
     job = _find_job(tenant_pk, job_id)
     if job is not None and job.is_open:
@@ -180,13 +190,15 @@ def fail_import(*, tenant_pk: int, job_id: UUID) -> None:
 
 
 @transaction.atomic
-def advance_import(*, job: ImportJob, to: ImportStatus, **changes: object) -> ImportJob:
+def change_import_status(
+    *, job: ImportJob, to: ImportStatus, **changes: object
+) -> ImportJob:
     """Change an import's status and row; delete its file at the end.
 
     The one writer of status. Raises: transition_not_allowed. Source: Ours.
     """
     if to not in OPEN_IMPORTS:
-        transaction.on_commit(partial(remove_file, job.stored_as))
+        transaction.on_commit(partial(delete_import_upload, job.stored_as))
         changes["stored_as"] = ""
     move_status(job, moves=IMPORT_MOVES, to=to, **changes)
     return job
@@ -195,7 +207,9 @@ def advance_import(*, job: ImportJob, to: ImportStatus, **changes: object) -> Im
 def _read(job: ImportJob, watch: Watch | None) -> None:
     """Parse the whole file into parts to store. Raises: _Stopped."""
     if job.status == ImportStatus.WAITING:
-        advance_import(job=job, to=ImportStatus.READING, started_at=timezone.now())
+        change_import_status(
+            job=job, to=ImportStatus.READING, started_at=timezone.now()
+        )
     user = live_user(tenant=job.tenant, user_id=job.user.uuid)
     try:
         # Another run may be at it as well, and keeps the same.
@@ -221,7 +235,7 @@ def _read(job: ImportJob, watch: Watch | None) -> None:
     if not staged.parts:
         _fail(job, ImportRefusal.NO_ROWS, to=ImportStatus.REFUSED, **found)
         return
-    advance_import(
+    change_import_status(
         job=job,
         to=ImportStatus.STORING,
         batches=staged.parts,
@@ -247,7 +261,9 @@ def _store(job: ImportJob, watch: Watch | None) -> None:
     with local_file(job.stored_as + PARTS) as parts:
         _store_parts(job, parts, watch)
     with transaction.atomic():
-        advance_import(job=job, to=ImportStatus.COMPLETED, finished_at=timezone.now())
+        change_import_status(
+            job=job, to=ImportStatus.COMPLETED, finished_at=timezone.now()
+        )
         _record(job, IMPORTER, "finish_import", rows=job.rows_accepted)
         emit_events(
             tenant=job.tenant,
@@ -274,7 +290,7 @@ def _store_parts(job: ImportJob, path: Path, watch: Watch | None) -> None:
             continue
         with transaction.atomic():
             user = lock_user(job.user)
-            stored = store_part(
+            stored = store_import_part(
                 user=user, actor=IMPORTER, provider=job.provider, part=part
             )
             counts = stored.added_to(job.counts)
@@ -342,14 +358,14 @@ def _remove_leftover_files(job: ImportJob) -> None:
     """Delete files of a run whose import another run ended."""
     mine = ImportJob.objects.for_tenant(job.tenant).filter(id=job.id)
     if not mine.open().exists():
-        remove_file(job.stored_as)
+        delete_import_upload(job.stored_as)
 
 
 def _fail(
     job: ImportJob, reason: ImportRefusal, *, to: ImportStatus, **changes: object
 ) -> None:
     with transaction.atomic():
-        advance_import(
+        change_import_status(
             job=job,
             to=to,
             failure=reason.value,

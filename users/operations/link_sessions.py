@@ -69,7 +69,7 @@ class LinkRequest:
 
 
 @transaction.atomic
-def create_link_session(
+def create_connect_link(
     *,
     user: User,
     actor: Actor,
@@ -103,7 +103,7 @@ def create_link_session(
     return session
 
 
-def link_token(session: LinkSession) -> str:
+def sign_connect_link_token(session: LinkSession) -> str:
     """Return the signed token of a link; always the same one.
 
     Source: Ours: it is kept nowhere, and a copy of the database opens no link.
@@ -111,20 +111,20 @@ def link_token(session: LinkSession) -> str:
     return _signer().sign(f"{session.tenant_id}-{session.uuid.hex}")
 
 
-def link_url(session: LinkSession, *, provider: str = "") -> str:
+def build_connect_link_url(session: LinkSession, *, provider: str = "") -> str:
     """Return the absolute URL of a link; its token is in the unlogged query.
 
     With a provider it goes on to the source's own sign-in.
     """
     told = {
-        "token": link_token(session),
+        "token": sign_connect_link_token(session),
         **({"provider": provider} if provider else {}),
     }
     query = urlencode(told)
     return absolute_url(f"{reverse('connect:open')}?{query}")
 
 
-def find_link_session(token: str) -> LinkSession:
+def find_open_connect_link(token: str) -> LinkSession:
     """Return the open session of a token, with its user and tenant; no audit.
 
     Raises: link_unknown (404), also of a deleted user's; link_ended. Source: Contract
@@ -151,12 +151,12 @@ def find_link_session(token: str) -> LinkSession:
     return session
 
 
-def link_actor(address: str | None) -> Actor:
+def build_link_holder_audit_actor(address: str | None) -> Actor:
     """Return the audit actor of a link's holder at this IP address."""
     return Actor(ActorKind.SYSTEM, LINK_ACTOR, LINK_ACTOR, address)
 
 
-def record_link_opened(session: LinkSession) -> None:
+def record_connect_link_opened(session: LinkSession) -> None:
     """Record when a link was first opened."""
     if session.opened_at is None:
         session.opened_at = timezone.now()
@@ -164,7 +164,7 @@ def record_link_opened(session: LinkSession) -> None:
 
 
 @transaction.atomic
-def end_link_session(*, session: LinkSession, actor: Actor) -> LinkSession:
+def end_connect_link(*, session: LinkSession, actor: Actor) -> LinkSession:
     """Revoke a link; sources connected with it stay connected.
 
     Raises: link_ended.
@@ -180,7 +180,7 @@ def end_link_session(*, session: LinkSession, actor: Actor) -> LinkSession:
     return session
 
 
-def mail_link(*, session: LinkSession, actor: Actor, email: str) -> None:
+def mail_connect_link(*, session: LinkSession, actor: Actor, email: str) -> None:
     """E-mail a link in the team's name; the address is not stored.
 
     Raises: email_invalid, link_ended, mail_limit, mail_refused (nothing was sent).
@@ -200,7 +200,7 @@ def mail_link(*, session: LinkSession, actor: Actor, email: str) -> None:
     company = brand.get("company_name") or session.tenant.team.name
     context = {
         "company": company,
-        "link": link_url(session),
+        "link": build_connect_link_url(session),
         "expires_at": session.expires_at,
         "support_email": brand.get("support_email", ""),
     }
@@ -220,14 +220,14 @@ def mail_link(*, session: LinkSession, actor: Actor, email: str) -> None:
         ) from None
 
 
-def remove_old_link_sessions() -> int:
+def delete_ended_connect_links() -> int:
     """Delete links that ended LINK_RETENTION ago, of all tenants; return how many."""
     ended = timezone.now() - LINK_RETENTION
     removed, _by_model = LinkSession.unscoped.filter(expires_at__lt=ended).delete()
     return removed
 
 
-def redirect_target(
+def build_link_redirect_url(
     session: LinkSession, *, state: str, provider: str = "", error: str = ""
 ) -> str:
     """Return the session's redirect_url with the outcome in its query.
@@ -243,7 +243,7 @@ def redirect_target(
     return urlunsplit(parts._replace(query=query))
 
 
-def is_allowed_redirect(url: str) -> bool:
+def is_allowed_redirect_url(url: str) -> bool:
     """Return whether a redirect URL is allowed: https, a host, no password.
 
     Blanks, control characters and backslashes, which browsers read in ways of their
@@ -287,7 +287,7 @@ def _check(wanted: LinkRequest) -> None:
             _("provider must be in filter_on_providers."),
             "provider",
         )
-    if wanted.redirect_url and not is_allowed_redirect(wanted.redirect_url):
+    if wanted.redirect_url and not is_allowed_redirect_url(wanted.redirect_url):
         raise Invalid(
             "redirect_url_invalid",
             _("Enter an address that starts with https://."),

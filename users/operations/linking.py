@@ -20,9 +20,13 @@ from portal.lib.errors import DomainError, NotFound
 from portal.lib.links import absolute_url
 from portal.lib.translation import gettext_lazy
 from users.gateways.base import SourceRefused, SourceUnavailable, find_source_gateway
-from users.operations.cloud_sources import connect_granted_source
+from users.operations.cloud_sources import connect_cloud_source
 from users.operations.demo_sources import DEMO_SOURCES, connect_demo_source
-from users.operations.imports import DEFAULT_PROVIDER, ImportRequest, start_import
+from users.operations.imports import (
+    DEFAULT_PROVIDER,
+    ImportRequest,
+    start_health_data_import,
+)
 from users.operations.sources import disconnect_source
 from users.queries import connections_of
 from users.states import ConnectionStatus
@@ -134,7 +138,7 @@ class SignIn:
     until: datetime
 
 
-def list_offered_sources(session: LinkSession) -> list[OfferedSource]:
+def list_connect_page_sources(session: LinkSession) -> list[OfferedSource]:
     """List the sources of a link's page by name: connected and available ones.
 
     Source: Contract 3.6; Ours: what this installation can't connect is not shown.
@@ -155,18 +159,20 @@ def list_offered_sources(session: LinkSession) -> list[OfferedSource]:
     return sorted(worth, key=lambda each: each.name.lower())
 
 
-def find_offered_source(session: LinkSession, provider: str, way: Way) -> OfferedSource:
+def find_connectable_source(
+    session: LinkSession, provider: str, way: Way
+) -> OfferedSource:
     """Return the source of this slug, if it can be connected this way.
 
     Raises: source_not_offered (404).
     """
-    for each in list_offered_sources(session):
+    for each in list_connect_page_sources(session):
         if each.provider.slug == provider and way in each.ways:
             return each
     raise NotFound("source_not_offered", _("This source is not available here."))
 
 
-def disconnect_from_portal(
+def disconnect_source_from_portal(
     *, session: LinkSession, actor: Actor, provider: str
 ) -> Connection:
     """Disconnect a source for the holder of a portal link; its data is kept.
@@ -179,13 +185,13 @@ def disconnect_from_portal(
     return disconnect_source(user=session.user, actor=actor, provider=provider)
 
 
-def start_sign_in(*, session: LinkSession, provider: str) -> str:
+def start_source_sign_in(*, session: LinkSession, provider: str) -> str:
     """Return the URL of a source's sign-in page.
 
     Raises: source_not_offered (404). Source: RFC 6749 4.1, RFC 7636; Ours: the state is
     encrypted, so that it needs no row and tells the source nothing.
     """
-    find_offered_source(session, provider, Way.SIGN_IN)
+    find_connectable_source(session, provider, Way.SIGN_IN)
     verifier = secrets.token_urlsafe(_VERIFIER_BYTES)
     state = encrypt(
         json.dumps(
@@ -199,12 +205,12 @@ def start_sign_in(*, session: LinkSession, provider: str) -> str:
     )
     return _gateway_of(provider).authorise_url(
         state=state,
-        redirect_url=sign_in_return_url(provider),
+        redirect_url=build_sign_in_redirect_uri(provider),
         challenge=_challenge_of(verifier),
     )
 
 
-def read_sign_in(state: str) -> SignIn:
+def parse_source_sign_in_state(state: str) -> SignIn:
     """Parse the state of a sign-in, even expired. Raises: sign_in_unknown (404)."""
     try:
         if len(state) > _STATE_MAX_LENGTH:
@@ -220,7 +226,7 @@ def read_sign_in(state: str) -> SignIn:
         raise _unknown_sign_in() from None
 
 
-def finish_sign_in(
+def finish_source_sign_in(
     *, session: LinkSession, actor: Actor, sign_in: SignIn, code: str
 ) -> Connection:
     """Connect the source of a completed sign-in with its code.
@@ -233,11 +239,11 @@ def finish_sign_in(
         raise _unknown_sign_in()
     if timezone.now() >= sign_in.until:
         raise DomainError("sign_in_expired", _("The sign-in expired. Try again."))
-    find_offered_source(session, sign_in.provider, Way.SIGN_IN)
+    find_connectable_source(session, sign_in.provider, Way.SIGN_IN)
     try:
         grant = _gateway_of(sign_in.provider).connect(
             code=code,
-            redirect_url=sign_in_return_url(sign_in.provider),
+            redirect_url=build_sign_in_redirect_uri(sign_in.provider),
             verifier=sign_in.verifier,
         )
     except SourceUnavailable:
@@ -248,35 +254,37 @@ def finish_sign_in(
         raise DomainError(
             "source_refused", _("The source rejected the sign-in.")
         ) from None
-    return connect_granted_source(
+    return connect_cloud_source(
         user=session.user, actor=actor, provider=sign_in.provider, grant=grant
     )
 
 
-def upload_file(
+def import_file_from_connect_link(
     *, session: LinkSession, actor: Actor, provider: str, file: UploadedFile[bytes]
 ) -> ImportJob:
     """Store an uploaded file of the holder and start its import.
 
-    Raises: source_not_offered (404), and what start_import does.
+    Raises: source_not_offered (404), and what start_health_data_import does.
     """
-    find_offered_source(session, provider, Way.FILE)
+    find_connectable_source(session, provider, Way.FILE)
     wanted = ImportRequest(
         file_name=file.name or "", chunks=file.chunks(), provider=provider
     )
-    return start_import(user=session.user, actor=actor, wanted=wanted)
+    return start_health_data_import(user=session.user, actor=actor, wanted=wanted)
 
 
-def connect_demo(*, session: LinkSession, actor: Actor, provider: str) -> Connection:
+def connect_demo_source_from_link(
+    *, session: LinkSession, actor: Actor, provider: str
+) -> Connection:
     """Connect a demo source, in the sandbox.
 
     Raises: source_not_offered (404), and what connect_demo_source does.
     """
-    find_offered_source(session, provider, Way.DEMO)
+    find_connectable_source(session, provider, Way.DEMO)
     return connect_demo_source(user=session.user, actor=actor, provider=provider)
 
 
-def sign_in_return_url(provider: str) -> str:
+def build_sign_in_redirect_uri(provider: str) -> str:
     """Return the redirect URI to register at a source."""
     return absolute_url(reverse("connect:back", args=[provider]))
 

@@ -12,8 +12,11 @@ from django.utils.translation import gettext as _
 from portal.lib import jobs
 from portal.lib.errors import DomainError, NotFound
 from users.models import Connection, User
-from users.operations.cloud_sources import schedule_refresh
-from users.operations.connections import advance_connection, record_connection_entry
+from users.operations.cloud_sources import schedule_cloud_source_refresh
+from users.operations.connections import (
+    add_connection_timeline_entry,
+    change_connection_status,
+)
 from users.queries import lock_user
 from users.states import ConnectionStatus, EntryKind, PauseCause
 
@@ -60,7 +63,7 @@ def resume_source(*, user: User, actor: Actor, provider: str) -> Connection:
     return connection
 
 
-def resume_sources(*, user: User, actor: Actor) -> None:
+def resume_sources_paused_by_ingestion_end(*, user: User, actor: Actor) -> None:
     """Resume sources that the end of ingestion paused; the caller locked `user`.
 
     Source: Ours (contract silent on resuming): what the end of ingestion paused, a
@@ -79,7 +82,9 @@ def resume_sources(*, user: User, actor: Actor) -> None:
 
 
 @transaction.atomic
-def pause_sources(*, tenant: Tenant, actor: Actor, user_uuid: UUID) -> int:
+def pause_sources_after_ingestion(
+    *, tenant: Tenant, actor: Actor, user_uuid: UUID
+) -> int:
     """Pause a user's connections if ingestion is over; return how many.
 
     Source: Contract 2.3.
@@ -102,7 +107,7 @@ def pause_sources(*, tenant: Tenant, actor: Actor, user_uuid: UUID) -> int:
     return len(paused)
 
 
-def enqueue_due_pauses() -> int:
+def enqueue_due_source_pauses() -> int:
     """Enqueue pausing for each user whose ingestion is over; return how many.
 
     Over all tenants.
@@ -133,22 +138,24 @@ def _lock_source(user: User, provider: str) -> tuple[User, Connection]:
 
 
 def _pause(connection: Connection, user: User, actor: Actor, cause: PauseCause) -> None:
-    advance_connection(
+    change_connection_status(
         connection=connection,
         user=user,
         actor=actor,
         to=ConnectionStatus.PAUSED,
         pause_cause=cause,
     )
-    record_connection_entry(
+    add_connection_timeline_entry(
         connection=connection, actor=actor, kind=EntryKind.PAUSED, detail=cause
     )
 
 
 def _resume(connection: Connection, user: User, actor: Actor) -> None:
-    advance_connection(
+    change_connection_status(
         connection=connection, user=user, actor=actor, to=ConnectionStatus.CONNECTED
     )
-    record_connection_entry(connection=connection, actor=actor, kind=EntryKind.RESUMED)
+    add_connection_timeline_entry(
+        connection=connection, actor=actor, kind=EntryKind.RESUMED
+    )
     connection.user = user
-    schedule_refresh(connection=connection)
+    schedule_cloud_source_refresh(connection=connection)

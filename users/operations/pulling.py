@@ -24,14 +24,14 @@ from users.gateways.base import (
     find_source_gateway,
 )
 from users.models import Connection, Pull, SourceGrant
-from users.operations.cloud_sources import schedule_refresh
+from users.operations.cloud_sources import schedule_cloud_source_refresh
 from users.operations.connections import mark_connection_failed
-from users.operations.devices import DeviceDetails, record_device
-from users.operations.grants import find_usable_grant, renew_grant
+from users.operations.devices import DeviceDetails, record_device_details
+from users.operations.grants import get_valid_connection_tokens, renew_connection_tokens
 from users.operations.pulls import (
-    end_pull,
-    postpone_pull,
-    start_pull,
+    end_data_pull,
+    postpone_data_pull,
+    start_data_pull,
     store_pull_position,
 )
 from users.operations.samples import SampleBatch, record_samples
@@ -96,13 +96,15 @@ class _Run:
         """Renew the tokens, once a run. Raises: ResourceRefused if already renewed."""
         if self.has_renewed:
             raise ResourceRefused("http_401")
-        self.kept = renew_grant(
+        self.kept = renew_connection_tokens(
             connection=self.connection, gateway=self.gateway, spent=self.kept.rotation
         )
         self.has_renewed = True
 
 
-def run_pulls(*, tenant: Tenant, actor: Actor, connection_pk: int) -> timedelta | None:
+def run_connection_pulls(
+    *, tenant: Tenant, actor: Actor, connection_pk: int
+) -> timedelta | None:
     """Run the open pulls of a connection; return the wait before the rest, or None.
 
     What one resource is refused for does not keep the others; a source that is away,
@@ -130,16 +132,16 @@ def run_pulls(*, tenant: Tenant, actor: Actor, connection_pk: int) -> timedelta 
         return None
 
 
-def fail_pulls(*, tenant: Tenant, actor: Actor, connection_pk: int) -> None:
+def fail_connection_pulls(*, tenant: Tenant, actor: Actor, connection_pk: int) -> None:
     """Mark the open pulls of a connection as failed after repeated errors.
 
     Source: Ours: nothing waits for a job that is no more.
     """
     for pull in _open_pulls(tenant, connection_pk):
-        end_pull(pull=pull, actor=actor, error_type=ConnectionFault.UNKNOWN)
+        end_data_pull(pull=pull, actor=actor, error_type=ConnectionFault.UNKNOWN)
 
 
-def enqueue_due_pulls() -> int:
+def enqueue_due_source_pulls() -> int:
     """Schedule pulls for every due cloud source; return how many connections.
 
     Those that were asked within PULL_EVERY, or have a pull open, are left. Over all
@@ -163,7 +165,7 @@ def enqueue_due_pulls() -> int:
     asked = 0
     for grant in found.order_by("pk").iterator():
         try:
-            asked += bool(schedule_refresh(connection=grant.connection))
+            asked += bool(schedule_cloud_source_refresh(connection=grant.connection))
         except NotFound:
             continue  # its user was deleted meanwhile
     return asked
@@ -182,18 +184,20 @@ def _run(connection: Connection, actor: Actor) -> timedelta | None:
         return None
     run: _Run | None = None
     for pull in pulls:
-        start_pull(pull=pull)
+        start_data_pull(pull=pull)
         try:
             if run is None:
-                kept = find_usable_grant(connection=connection, gateway=gateway)
+                kept = get_valid_connection_tokens(
+                    connection=connection, gateway=gateway
+                )
                 run = _Run(connection, gateway, actor, kept)
             _run_pull(run, pull)
         except SourceUnavailable as away:
             wait = _next_wait(pull, away)
             if wait is None:
-                end_pull(pull=pull, actor=actor, error_type=away.reason)
+                end_data_pull(pull=pull, actor=actor, error_type=away.reason)
                 continue
-            postpone_pull(pull=pull, reason=away.reason)
+            postpone_data_pull(pull=pull, reason=away.reason)
             return wait
     if run is not None and run.refusals and not _has_any_resource(connection):
         fault = _fault(run.refusals)
@@ -216,10 +220,10 @@ def _run_pull(run: _Run, pull: Pull) -> None:
     except ResourceRefused as refused:
         run.refusals.append(refused.reason)
         _record_availability(run.connection, pull.resource, is_given=False)
-        end_pull(pull=pull, actor=run.actor, error_type=refused.reason)
+        end_data_pull(pull=pull, actor=run.actor, error_type=refused.reason)
         return
     _record_availability(run.connection, pull.resource, is_given=True)
-    end_pull(pull=pull, actor=run.actor, days_with_data=pull.days_with_data or 0)
+    end_data_pull(pull=pull, actor=run.actor, days_with_data=pull.days_with_data or 0)
 
 
 def _fetch(run: _Run, pull: Pull) -> None:
@@ -323,7 +327,7 @@ def _link_to_sleep(cycle: dict[str, Any], user: User, provider: str) -> dict[str
 def _device_id(user: User, provider: str, batch: PulledBatch) -> UUID | None:
     if batch.device is None:
         return None
-    return record_device(
+    return record_device_details(
         user=user,
         details=DeviceDetails(
             provider=provider,
@@ -388,7 +392,7 @@ def _record_availability(
 
 def _fail_open(connection: Connection, actor: Actor, error_type: str) -> None:
     for pull in _open_pulls(connection.tenant, connection.pk):
-        end_pull(pull=pull, actor=actor, error_type=error_type)
+        end_data_pull(pull=pull, actor=actor, error_type=error_type)
 
 
 def _open_pulls(tenant: Tenant, connection_pk: int) -> list[Pull]:

@@ -13,7 +13,7 @@ from portal.lib import jobs, rows
 from portal.lib.transitions import move_all, move_status
 from users.models import Pull
 from users.models.arrival import ARRIVAL_RETENTION
-from users.operations.connections import record_connection_entry
+from users.operations.connections import add_connection_timeline_entry
 from users.queries import lock_user
 from users.states import PULL_MOVES, EntryKind, PullStatus
 
@@ -33,7 +33,7 @@ _ATTEMPT = (
 
 
 @transaction.atomic
-def schedule_pulls(
+def schedule_source_pulls(
     *,
     connection: Connection,
     resources: Iterable[str],
@@ -79,7 +79,7 @@ def schedule_pulls(
 
 
 @transaction.atomic
-def start_pull(*, pull: Pull) -> None:
+def start_data_pull(*, pull: Pull) -> None:
     """Mark a pull as running; after a crash it continues at its position.
 
     Raises: transition_not_allowed, when it has ended. Source: Ours.
@@ -100,7 +100,7 @@ def store_pull_position(*, pull: Pull, position: str) -> None:
     pull.save(update_fields=["position"])
 
 
-def postpone_pull(*, pull: Pull, reason: str) -> None:
+def postpone_data_pull(*, pull: Pull, reason: str) -> None:
     """Reschedule a running pull that the source asked to delay.
 
     `reason` is a short code. Raises: transition_not_allowed. Source: Ours.
@@ -109,7 +109,7 @@ def postpone_pull(*, pull: Pull, reason: str) -> None:
 
 
 @transaction.atomic
-def end_pull(
+def end_data_pull(
     *, pull: Pull, actor: Actor, error_type: str = "", days_with_data: int | None = None
 ) -> None:
     """End a pull, with an error code if it failed; emit the event of past data.
@@ -142,7 +142,7 @@ def end_pull(
 
 
 @transaction.atomic
-def record_history(
+def record_completed_backfill(
     *,
     connection: Connection,
     actor: Actor,
@@ -178,7 +178,7 @@ def record_history(
     return pull
 
 
-def abandon_pulls(*, connection: Connection) -> None:
+def abandon_connection_pulls(*, connection: Connection) -> None:
     """End all open pulls of an ended connection; a running one stops by itself.
 
     The caller holds the user's lock. Source: Ours.
@@ -193,7 +193,7 @@ def abandon_pulls(*, connection: Connection) -> None:
     )
 
 
-def remove_old_pulls() -> int:
+def delete_old_pulls() -> int:
     """Delete pulls that ended ARRIVAL_RETENTION ago; return how many.
 
     The latest backfill of a resource stays, as the one that went well last does: the
@@ -239,7 +239,7 @@ def _record_history_event(pull: Pull, user: User, actor: Actor) -> None:
             "provider": pull.provider,
         },
     )
-    record_connection_entry(
+    add_connection_timeline_entry(
         connection=pull.connection,
         actor=actor,
         kind=EntryKind.HISTORY,

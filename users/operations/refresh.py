@@ -14,9 +14,15 @@ from django.utils.translation import gettext as _
 
 from portal.lib.errors import TooMany
 from users.models import Pull, Refresh
-from users.operations.cloud_sources import is_pulled, schedule_refresh
-from users.operations.connections import record_refresh_entry, restore_connection
-from users.operations.demo_sources import DEMO_SOURCES, add_demo_data
+from users.operations.cloud_sources import (
+    is_data_pulled_from_source,
+    schedule_cloud_source_refresh,
+)
+from users.operations.connections import (
+    add_refresh_timeline_entry,
+    restore_failed_connection,
+)
+from users.operations.demo_sources import DEMO_SOURCES, add_demo_source_data
 from users.queries import connections_of, lock_user
 from users.states import ConnectionStatus, PullStatus, condition_of
 
@@ -56,7 +62,7 @@ class RefreshOutcome:
 
 
 @transaction.atomic
-def refresh_user(*, user: User, actor: Actor) -> StartedRefresh:
+def refresh_all_user_sources(*, user: User, actor: Actor) -> StartedRefresh:
     """Schedule pulls of new data from each connected source of a live user.
 
     Sources that only push (phones, this API) can't be asked and are in no list, nor are
@@ -78,11 +84,11 @@ def refresh_user(*, user: User, actor: Actor) -> StartedRefresh:
         if _needs_user(connection):
             failed.append(provider)
             continue
-        record_refresh_entry(connection=connection, actor=actor)
+        add_refresh_timeline_entry(connection=connection, actor=actor)
         if connection.status == ConnectionStatus.ERROR:
-            restore_connection(connection=connection, actor=actor)
+            restore_failed_connection(connection=connection, actor=actor)
         if connection.is_demo:
-            add_demo_data(
+            add_demo_source_data(
                 user=user,
                 actor=actor,
                 provider=provider,
@@ -90,7 +96,7 @@ def refresh_user(*, user: User, actor: Actor) -> StartedRefresh:
             )
             refreshed.append(provider)
             continue
-        pulls = schedule_refresh(connection=connection)
+        pulls = schedule_cloud_source_refresh(connection=connection)
         if pulls:
             running[provider] = tuple(pull.pk for pull in pulls)
         else:
@@ -98,7 +104,7 @@ def refresh_user(*, user: User, actor: Actor) -> StartedRefresh:
     return StartedRefresh(tuple(refreshed), running, tuple(failed))
 
 
-def wait_for_refresh(
+def wait_for_user_refresh(
     *,
     tenant: Tenant,
     started: StartedRefresh,
@@ -123,7 +129,7 @@ def wait_for_refresh(
     return outcome
 
 
-def remove_old_refreshes() -> int:
+def delete_old_refreshes() -> int:
     """Delete refreshes past the limit's window, of all tenants; return how many."""
     old = Refresh.unscoped.filter(at__lte=timezone.now() - REFRESHES_WITHIN)
     removed, _ = old.delete()
@@ -151,7 +157,7 @@ def _can_refresh(connection: Connection) -> bool:
         return False
     if connection.is_demo:
         return connection.provider in DEMO_SOURCES
-    return is_pulled(connection)
+    return is_data_pulled_from_source(connection)
 
 
 def _needs_user(connection: Connection) -> bool:

@@ -14,7 +14,7 @@ from django.utils import timezone
 from accounts.operations.audit import record_change
 from accounts.webhooks.operations import emit_events
 from users.operations.devices import record_device_seen
-from users.operations.sources import ensure_connected, record_arrival
+from users.operations.sources import ensure_source_connected, record_data_arrival
 from users.queries import lock_user
 from users.states import SourceType
 from users.wearables.dictionaries import (
@@ -107,7 +107,7 @@ def record_samples(
     kept = _within_bounds(user, read, latest)
     changed = _Changed([], [])
     if kept:
-        ensure_connected(user=user, actor=actor, provider=batch.provider)
+        ensure_source_connected(user=user, actor=actor, provider=batch.provider)
         record_device_seen(
             user=user,
             provider=batch.provider,
@@ -121,7 +121,7 @@ def record_samples(
         updated=len(changed.updated),
         dropped=len(latest) - len(kept),
     )
-    record_arrival(
+    record_data_arrival(
         user=user,
         provider=batch.provider,
         resource=resource.event_resource,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LEAST_PAUSE = timedelta(days=1)
 
 
-def notify_silent_sources(*, at: datetime) -> int:
+def post_silent_source_notices(*, at: datetime) -> int:
     """Post a notice for each source that went silent; return how many.
 
     Over all tenants with a live connection. A user whose silence began before a source

@@ -13,12 +13,12 @@ from portal.lib import rows
 from portal.lib.errors import DomainError, NotFound
 from users.models import Connection
 from users.operations.connections import (
-    advance_connection,
-    record_connection,
-    record_connection_entry,
+    add_connection_timeline_entry,
+    change_connection_status,
+    record_source_audit_entry,
 )
-from users.operations.grants import end_grant
-from users.operations.pulls import abandon_pulls
+from users.operations.grants import enqueue_grant_revocation
+from users.operations.pulls import abandon_connection_pulls
 from users.queries import connection_status, lock_user
 from users.states import ConnectionStatus, EntryKind
 from users.wearables.payloads import (
@@ -88,13 +88,13 @@ def connect_source(
     if connection is not None:
         if connection.status != ConnectionStatus.CONNECTED:
             was_paused = connection.status == ConnectionStatus.PAUSED
-            advance_connection(
+            change_connection_status(
                 connection=connection,
                 user=user,
                 actor=actor,
                 to=ConnectionStatus.CONNECTED,
             )
-            record_connection_entry(
+            add_connection_timeline_entry(
                 connection=connection,
                 actor=actor,
                 kind=EntryKind.RESUMED if was_paused else EntryKind.MENDED,
@@ -112,14 +112,16 @@ def connect_source(
         },
     )
     connection.save(force_insert=True)
-    record_connection(user=user, actor=actor, verb="connect_source", provider=provider)
+    record_source_audit_entry(
+        user=user, actor=actor, verb="connect_source", provider=provider
+    )
     event = emit_event(
         tenant=user.tenant,
         user=user.ref,
         event_type="provider.connection.created",
         data=_created_payload(user, connection),
     )
-    record_connection_entry(
+    add_connection_timeline_entry(
         connection=connection,
         actor=actor,
         kind=EntryKind.CONNECTED,
@@ -128,7 +130,7 @@ def connect_source(
     return connection
 
 
-def ensure_connected(*, user: User, actor: Actor, provider: str) -> None:
+def ensure_source_connected(*, user: User, actor: Actor, provider: str) -> None:
     """Connect a source that sent data, or restore its failed connection.
 
     A paused one stays so: what is pushed is taken, and nothing is fetched. The caller
@@ -139,7 +141,7 @@ def ensure_connected(*, user: User, actor: Actor, provider: str) -> None:
         connect_source(user=user, actor=actor, provider=provider)
 
 
-def record_arrival(
+def record_data_arrival(
     *,
     user: User,
     provider: str,
@@ -193,7 +195,7 @@ def disconnect_source(*, user: User, actor: Actor, provider: str) -> Connection:
     return connection
 
 
-def disconnect_all(*, user: User, actor: Actor) -> None:
+def disconnect_all_user_sources(*, user: User, actor: Actor) -> None:
     """End all connections of a user locked by the caller (`delete_user`)."""
     live = Connection.objects.for_tenant(user.tenant).live().filter(user=user)
     for connection in live.order_by("id"):
@@ -226,12 +228,12 @@ def _check_account_free(user: User, provider: str, external_user_id: str) -> Non
 def _disconnect(connection: Connection, user: User, actor: Actor) -> None:
     connection.disconnected_at = timezone.now()
     connection.save(update_fields=["disconnected_at"])
-    abandon_pulls(connection=connection)
-    end_grant(connection=connection)
-    record_connection(
+    abandon_connection_pulls(connection=connection)
+    enqueue_grant_revocation(connection=connection)
+    record_source_audit_entry(
         user=user, actor=actor, verb="disconnect_source", provider=connection.provider
     )
-    record_connection_entry(
+    add_connection_timeline_entry(
         connection=connection, actor=actor, kind=EntryKind.DISCONNECTED
     )
 

@@ -12,7 +12,7 @@ from accounts.operations.audit import record_change
 from accounts.webhooks.operations import emit_events
 from portal.lib import rows
 from users.models import Summary
-from users.operations.sources import ensure_connected, record_arrival
+from users.operations.sources import ensure_source_connected, record_data_arrival
 from users.queries import SummaryRow, lock_user
 from users.wearables.streams import (
     STREAM_RESOURCE,
@@ -66,10 +66,10 @@ def record_workout_stream(
     is_new: bool | None = None
     is_dropped = not _is_within(user, workout)
     if not is_dropped:
-        ensure_connected(user=user, actor=actor, provider=workout.provider)
+        ensure_source_connected(user=user, actor=actor, provider=workout.provider)
         before = _as_answered(user, workout)
         is_new = _store(user, workout, stream, now)
-    record_arrival(
+    record_data_arrival(
         user=user,
         provider=workout.provider,
         resource=STREAM_RESOURCE,

@@ -15,7 +15,7 @@ from portal.lib import rows
 from users.models import Arrival
 from users.models.arrival import ARRIVAL_RETENTION
 from users.operations.devices import record_device_seen
-from users.operations.sources import ensure_connected, record_arrival
+from users.operations.sources import ensure_source_connected, record_data_arrival
 from users.queries import SummaryRow, lock_user
 from users.states import SourceType
 from users.wearables.readings import context_of
@@ -113,7 +113,7 @@ def record_summaries(
     kept = {id_: each for id_, each in latest.items() if _is_within(user, each)}
     changed: list[tuple[bool, SummaryRow]] = []
     if kept:
-        ensure_connected(user=user, actor=actor, provider=batch.provider)
+        ensure_source_connected(user=user, actor=actor, provider=batch.provider)
         record_device_seen(
             user=user,
             provider=batch.provider,
@@ -129,7 +129,7 @@ def record_summaries(
         dropped=len(latest) - len(kept),
         ids=tuple(kept),
     )
-    record_arrival(
+    record_data_arrival(
         user=user,
         provider=batch.provider,
         resource=resource.slug,
@@ -163,7 +163,7 @@ def record_summaries(
     return recorded
 
 
-def remove_old_arrivals() -> int:
+def delete_old_arrivals() -> int:
     """Delete arrivals older than ARRIVAL_RETENTION; return how many.
 
     Over all tenants.

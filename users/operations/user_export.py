@@ -58,7 +58,7 @@ _NEWEST_SAMPLE = timedelta(days=366)
 
 
 @transaction.atomic
-def request_export(*, user: User, actor: Actor) -> UserExport:
+def request_user_export(*, user: User, actor: Actor) -> UserExport:
     """Enqueue an archive of all data about a live user.
 
     Raises: not_found; export_open while one is being made. Source: Ours (a person may
@@ -84,7 +84,7 @@ def request_export(*, user: User, actor: Actor) -> UserExport:
     return export
 
 
-def run_export(*, tenant: Tenant, export_id: UUID) -> bool:
+def run_user_export(*, tenant: Tenant, export_id: UUID) -> bool:
     """Create a requested archive; return whether it was still open.
 
     A run that was cut off leaves a file without a row, which the sweep removes.
@@ -98,7 +98,7 @@ def run_export(*, tenant: Tenant, export_id: UUID) -> bool:
     word = uuid4().hex
     name = f"{FOLDER}/{word[:2]}/{word}"
     with storage.new_file(name) as opened:
-        write_archive(user=user, target=opened)
+        write_user_data_archive(user=user, target=opened)
         opened.flush()
         written = Path(opened.name)
         size, digest = written.stat().st_size, _digest(written)
@@ -113,13 +113,13 @@ def run_export(*, tenant: Tenant, export_id: UUID) -> bool:
     return bool(done)
 
 
-def fail_export(*, tenant: Tenant, export_id: UUID) -> None:
+def mark_user_export_failed(*, tenant: Tenant, export_id: UUID) -> None:
     """Mark an export as failed."""
     rows = UserExport.objects.for_tenant(tenant).filter(pk=export_id)
     rows.filter(finished_at=None).update(failed_at=timezone.now())
 
 
-def write_archive(*, user: User, target: IO[bytes]) -> dict[str, int]:
+def write_user_data_archive(*, user: User, target: IO[bytes]) -> dict[str, int]:
     """Write all data about a user as a zip; return rows and files by name.
 
     Rows are read in parts and compressed as they come, so that memory stays bounded.
@@ -227,7 +227,7 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(opened, "sha256").hexdigest()
 
 
-def erase_exports(tenant_pk: int, user_uuid: UUID) -> None:
+def erase_user_exports(tenant_pk: int, user_uuid: UUID) -> None:
     """Delete a user's archives: rows now, files on commit."""
     exports = UserExport.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid)
     names = list(exports.exclude(stored_as="").values_list("stored_as", flat=True))
@@ -235,7 +235,7 @@ def erase_exports(tenant_pk: int, user_uuid: UUID) -> None:
     transaction.on_commit(partial(storage.remove_files, names))
 
 
-def remove_old_exports() -> int:
+def delete_old_user_exports() -> int:
     """Delete archives older than EXPORT_RETENTION, and orphan files.
 
     Returns how many rows. Over all tenants.

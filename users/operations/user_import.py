@@ -24,8 +24,8 @@ from users.operations.users import (
     SANDBOX_USER_LIMIT,
     ClientUserIdTaken,
     UserRequest,
-    check_request,
     create_user,
+    validate_user_request,
 )
 from users.queries import user_count
 
@@ -91,7 +91,7 @@ class UserImport:
     ignored: tuple[str, ...]
 
 
-def import_users(
+def import_users_from_csv(
     *,
     tenant: Tenant,
     actor: Actor,
@@ -184,7 +184,7 @@ class _Run:
         if not self._is_dry_run:
             create_user(tenant=self._tenant, actor=self._actor, wanted=wanted)
             return
-        check_request(wanted)
+        validate_user_request(wanted)
         if self._tenant.is_sandbox and self._room <= 0:
             raise DomainError(
                 "sandbox_user_limit",

@@ -20,13 +20,13 @@ from portal.lib.registry import user_erasers
 from users.models import User
 from users.models.user import MANUAL, ONCE_PER_CLIENT_USER_ID, UNDO_GRACE
 from users.operations.erasure import (
-    allow_erasure,
+    allow_deletes_in_append_only_tables,
     count_user_rows,
-    remove_mentions,
-    write_receipt,
+    create_erasure_receipt,
+    remove_mentions_of_user,
 )
-from users.operations.pausing import resume_sources
-from users.operations.sources import disconnect_all
+from users.operations.pausing import resume_sources_paused_by_ingestion_end
+from users.operations.sources import disconnect_all_user_sources
 from users.queries import lock_user
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def create_user(*, tenant: Tenant, actor: Actor, wanted: UserRequest) -> User:
     """
     user = User(tenant=tenant)
     before = _apply(user, wanted)
-    check_request(user)
+    validate_user_request(user)
     _save(user)
     _count_user(tenant)
     record_change(
@@ -113,7 +113,7 @@ def create_user(*, tenant: Tenant, actor: Actor, wanted: UserRequest) -> User:
 
 
 @transaction.atomic
-def change_user(*, user: User, actor: Actor, changes: UserChanges) -> User:
+def update_user(*, user: User, actor: Actor, changes: UserChanges) -> User:
     """Change a live user; stored data stays when ingestion bounds change.
 
     A fallback gets a new `updated_at` only with a new value. Raises: not_found;
@@ -125,10 +125,10 @@ def change_user(*, user: User, actor: Actor, changes: UserChanges) -> User:
     before = _apply(user, changes)
     if not before:
         return user
-    check_request(user)
+    validate_user_request(user)
     _save(user, columns=_columns(before))
     if "ingestion_end" in before:
-        resume_sources(user=user, actor=actor)
+        resume_sources_paused_by_ingestion_end(user=user, actor=actor)
     record_change(
         tenant=user.tenant,
         actor=actor,
@@ -148,7 +148,7 @@ def delete_user(*, user: User, actor: Actor) -> User:
     Raises: not_found. Source: Contract 2.2.
     """
     user = lock_user(user)
-    disconnect_all(user=user, actor=actor)
+    disconnect_all_user_sources(user=user, actor=actor)
     user.deleted_at = timezone.now()
     user.save(update_fields=["deleted_at"])
     _change_count(user.tenant, by=-1)
@@ -236,15 +236,15 @@ def erase_user(
     )
     if user is None:
         return False
-    allow_erasure()
+    allow_deletes_in_append_only_tables()
     removed = count_user_rows(user=user)
     for _name, erase in user_erasers:
         erase(tenant.pk, user_uuid)
     delete_user_events(tenant_pk=tenant.pk, user_uuid=user_uuid)
-    removed |= remove_mentions(tenant=tenant, user=user)
+    removed |= remove_mentions_of_user(tenant=tenant, user=user)
     deleted_at = user.deleted_at
     user.delete()  # takes connections and demographics with it
-    receipt = write_receipt(
+    receipt = create_erasure_receipt(
         tenant=tenant, user_uuid=user_uuid, deleted_at=deleted_at, removed=removed
     )
     record_change(
@@ -259,7 +259,7 @@ def erase_user(
     return True
 
 
-def enqueue_due_erasures() -> int:
+def enqueue_due_user_erasures() -> int:
     """Enqueue erasing each user after the grace; return how many.
 
     Over all tenants. A user is enqueued again until erased: a second time is harmless.
@@ -311,7 +311,7 @@ def _plain(value: date | str | None) -> str | None:
     return value if value is None or isinstance(value, str) else value.isoformat()
 
 
-def check_request(user: User | UserRequest) -> None:
+def validate_user_request(user: User | UserRequest) -> None:
     """Refuse a request that is invalid for any user.
 
     Raises: client_user_id_personal, ingestion_ends_before_start (422). Source: Contract

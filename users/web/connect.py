@@ -17,13 +17,16 @@ from accounts.operations.audit import record_read
 from portal.lib.errors import DomainError
 from portal.lib.tenancy import acting_for
 from portal.lib.translation import gettext_lazy
-from users.operations.link_sessions import link_url, redirect_target
+from users.operations.link_sessions import (
+    build_connect_link_url,
+    build_link_redirect_url,
+)
 from users.operations.linking import (
-    connect_demo,
-    finish_sign_in,
-    list_offered_sources,
-    read_sign_in,
-    start_sign_in,
+    connect_demo_source_from_link,
+    finish_source_sign_in,
+    list_connect_page_sources,
+    parse_source_sign_in_state,
+    start_source_sign_in,
 )
 from users.states.links import Kind, Way
 from users.web.connect_brand import find_brand
@@ -73,7 +76,7 @@ _SEARCHED_FROM = 5
 @with_link
 def connect_page(request: HttpRequest, session: LinkSession) -> HttpResponse:
     """Serve GET /connect/{session_id}/: sources by kind; `q` searches."""
-    sources = list_offered_sources(session)
+    sources = list_connect_page_sources(session)
     record_read(
         tenant=session.tenant,
         actor=link_holder(request),
@@ -112,7 +115,7 @@ def connect_page(request: HttpRequest, session: LinkSession) -> HttpResponse:
             "tests": list_shown_tests(request, session),
             "problem": _PROBLEMS.get(problem, _UNTOLD) if problem else "",
             "problem_source": _find_source_name(sources, request.GET.get("source", "")),
-            "qr": draw_qr(link_url(session)),
+            "qr": draw_qr(build_connect_link_url(session)),
         },
     )
 
@@ -124,7 +127,7 @@ def redirect_to_sign_in(
 ) -> HttpResponse:
     """Serve GET …/{provider}/sign-in/: redirect to the source's sign-in."""
     try:
-        url = start_sign_in(session=session, provider=provider)
+        url = start_source_sign_in(session=session, provider=provider)
     except DomainError as refusal:
         return _redirect_with_problem(session, provider, refusal.code)
     return HttpResponseRedirect(url)
@@ -137,7 +140,7 @@ def sign_in_return(request: HttpRequest, provider: str) -> HttpResponse:
     The browser must have the cookie of the link that the sign-in began from.
     """
     try:
-        came_back = read_sign_in(request.GET.get("state", ""))
+        came_back = parse_source_sign_in_state(request.GET.get("state", ""))
         session = session_from_cookie(request, came_back.session_id)
     except DomainError as refusal:
         return show_dead_link(request, refusal)
@@ -149,7 +152,7 @@ def sign_in_return(request: HttpRequest, provider: str) -> HttpResponse:
                 _redirect_with_problem(session, provider, "access_denied"), session
             )
         try:
-            finish_sign_in(
+            finish_source_sign_in(
                 session=session,
                 actor=link_holder(request),
                 sign_in=came_back,
@@ -169,7 +172,9 @@ def use_demo_data(
 ) -> HttpResponse:
     """Serve POST …/{provider}/demo/: connect demo data at once."""
     try:
-        connect_demo(session=session, actor=link_holder(request), provider=provider)
+        connect_demo_source_from_link(
+            session=session, actor=link_holder(request), provider=provider
+        )
     except DomainError as refusal:
         return _redirect_with_problem(session, provider, refusal.code)
     return _redirect_when_done(session, provider)
@@ -180,7 +185,7 @@ def use_demo_data(
 def close_page(request: HttpRequest, session: LinkSession) -> HttpResponse:
     """Serve GET /connect/{session_id}/close/: leave the connect page."""
     if session.redirects_on_close:
-        return HttpResponseRedirect(redirect_target(session, state="closed"))
+        return HttpResponseRedirect(build_link_redirect_url(session, state="closed"))
     return render(
         request,
         "connect/closed.html",
@@ -191,7 +196,7 @@ def close_page(request: HttpRequest, session: LinkSession) -> HttpResponse:
 def _redirect_when_done(session: LinkSession, provider: str) -> HttpResponse:
     if session.redirect_url:
         return HttpResponseRedirect(
-            redirect_target(session, state="success", provider=provider)
+            build_link_redirect_url(session, state="success", provider=provider)
         )
     return _redirect_to_page(session, connected=provider)
 
@@ -201,7 +206,9 @@ def _redirect_with_problem(
 ) -> HttpResponse:
     if session.redirects_on_error:
         return HttpResponseRedirect(
-            redirect_target(session, state="error", provider=provider, error=code)
+            build_link_redirect_url(
+                session, state="error", provider=provider, error=code
+            )
         )
     return _redirect_to_page(session, problem=code, source=provider)
 

@@ -25,9 +25,9 @@ from portal.lib.errors import DomainError, NotFound
 from portal.lib.tenancy import acting_for
 from portal.lib.web import cookie_name
 from users.operations.link_sessions import (
-    find_link_session,
-    link_actor,
-    record_link_opened,
+    build_link_holder_audit_actor,
+    find_open_connect_link,
+    record_connect_link_opened,
 )
 from users.wearables.providers import PROVIDERS
 from users.web.connect_brand import find_brand
@@ -52,11 +52,11 @@ def open_link(request: HttpRequest) -> HttpResponse:
     """
     token = request.GET.get("token", "")
     try:
-        session = find_link_session(token)
+        session = find_open_connect_link(token)
     except DomainError as refusal:
         return show_dead_link(request, refusal)
     with acting_for(session.tenant):
-        record_link_opened(session)
+        record_connect_link_opened(session)
     response = HttpResponseRedirect(
         _first_page_url(session, request.GET.get("provider", ""))
     )
@@ -109,7 +109,7 @@ def session_from_cookie(request: HttpRequest, session_id: str | UUID) -> LinkSes
     except ValueError:
         wanted = None
     token = request.COOKIES.get(_cookie_of(wanted), "") if wanted else ""
-    session = find_link_session(token)
+    session = find_open_connect_link(token)
     if session.uuid != wanted:
         raise NotFound("link_unknown", _("This link is not valid."))
     return session
@@ -126,7 +126,7 @@ def has_link_cookie(request: HttpRequest, session_id: str, **_path: str) -> bool
 
 def link_holder(request: HttpRequest) -> Actor:
     """Return the audit actor of the page."""
-    return link_actor(request.META.get("REMOTE_ADDR") or None)
+    return build_link_holder_audit_actor(request.META.get("REMOTE_ADDR") or None)
 
 
 def show_dead_link(request: HttpRequest, refusal: DomainError) -> HttpResponse:

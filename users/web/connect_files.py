@@ -15,8 +15,11 @@ from portal.lib.errors import DomainError, NotFound
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import accepts_body
 from users.operations.import_files import BODY_MAX_BYTES
-from users.operations.link_sessions import redirect_target
-from users.operations.linking import find_offered_source, upload_file
+from users.operations.link_sessions import build_link_redirect_url
+from users.operations.linking import (
+    find_connectable_source,
+    import_file_from_connect_link,
+)
 from users.queries.imports import import_of
 from users.states.imports import ImportStatus
 from users.states.links import Way
@@ -47,14 +50,14 @@ class FileForm(forms.Form):
 def add_file(request: HttpRequest, session: LinkSession, provider: str) -> HttpResponse:
     """Serve GET and POST /connect/{session_id}/{provider}/file/."""
     try:
-        source = find_offered_source(session, provider, Way.FILE)
+        source = find_connectable_source(session, provider, Way.FILE)
     except NotFound:
         raise Http404 from None
     is_sent = request.method == "POST"
     form = FileForm(request.POST, request.FILES) if is_sent else FileForm()
     if form.is_bound and form.is_valid():
         try:
-            job = upload_file(
+            job = import_file_from_connect_link(
                 session=session,
                 actor=link_holder(request),
                 provider=provider,
@@ -112,7 +115,7 @@ def return_to_company(
     if job.status != ImportStatus.COMPLETED or not session.redirect_url:
         raise Http404
     return HttpResponseRedirect(
-        redirect_target(session, state="success", provider=job.provider)
+        build_link_redirect_url(session, state="success", provider=job.provider)
     )
 
 

@@ -21,12 +21,12 @@ from users.models import LinkSession
 from users.operations.link_sessions import (
     MAILED_LINK_TTL,
     LinkRequest,
-    create_link_session,
-    end_link_session,
-    link_url,
-    mail_link,
+    build_connect_link_url,
+    create_connect_link,
+    end_connect_link,
+    mail_connect_link,
 )
-from users.operations.linking import list_offered_sources
+from users.operations.linking import list_connect_page_sources
 from users.queries import live_user
 from users.queries.link_sessions import link_session_of, open_links
 from users.web.qr import draw_qr
@@ -64,7 +64,7 @@ class LinkForm(forms.Form):
             _ANY,
             *(
                 (each.provider.slug, each.name)
-                for each in list_offered_sources(anything)
+                for each in list_connect_page_sources(anything)
                 if each.ways
             ),
         ]
@@ -78,7 +78,7 @@ def new_link(request: TenantRequest, user_id: str) -> HttpResponse:
     chosen = {"provider": request.GET.get("provider", "")}
     form = LinkForm(user, read_posted(request), initial=chosen)
     if request.method == "POST" and form.is_valid():
-        session = create_link_session(
+        session = create_connect_link(
             user=user,
             actor=request.actor,
             wanted=LinkRequest(provider=form.cleaned_data["provider"]),
@@ -124,7 +124,7 @@ def revoke_link(request: TenantRequest, user_id: str, session_id: str) -> HttpRe
     back = page_url(request, "users:page", user_id=session.user.uuid)
     if request.method == "POST":
         try:
-            end_link_session(session=session, actor=request.actor)
+            end_connect_link(session=session, actor=request.actor)
         except DomainError as refusal:
             messages.error(
                 request,
@@ -148,7 +148,7 @@ def _page(
     request: TenantRequest, session: LinkSession, form: MailForm, status: int = 200
 ) -> HttpResponse:
     works = session.is_open()
-    url = link_url(session) if works else ""
+    url = build_connect_link_url(session) if works else ""
     response = render_page(
         request,
         "users/link.html",
@@ -166,7 +166,7 @@ def _page(
 
 def _mail(request: TenantRequest, session: LinkSession, email: str) -> None:
     try:
-        mail_link(session=session, actor=request.actor, email=email)
+        mail_connect_link(session=session, actor=request.actor, email=email)
     except DomainError as refusal:
         messages.error(
             request, _("%(reason)s Nothing was sent.") % {"reason": refusal.message}

@@ -13,7 +13,10 @@ from django.views.decorators.http import require_http_methods
 from accounts.operations.audit import record_read
 from portal.lib.errors import NotFound
 from portal.lib.registry import person_tests
-from users.operations.linking import disconnect_from_portal, list_offered_sources
+from users.operations.linking import (
+    disconnect_source_from_portal,
+    list_connect_page_sources,
+)
 from users.wearables.providers import PROVIDERS, find_provider
 from users.web.connect_brand import find_brand
 from users.web.connect_entry import link_holder, with_link
@@ -66,7 +69,7 @@ def disconnect_page(
     source = next(
         (
             each
-            for each in list_offered_sources(session)
+            for each in list_connect_page_sources(session)
             if each.provider.slug == provider and each.connection
         ),
         None,
@@ -75,7 +78,7 @@ def disconnect_page(
         raise Http404
     if request.method == "POST":
         try:
-            disconnect_from_portal(
+            disconnect_source_from_portal(
                 session=session, actor=link_holder(request), provider=provider
             )
         except NotFound:

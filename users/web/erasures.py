@@ -16,7 +16,7 @@ from portal.lib.errors import NotFound
 from portal.lib.signatures import Signature, is_own_signature, is_signed
 from portal.lib.web import Pager, read_offset, render_page
 from users.models import ErasureReceipt
-from users.operations.erasure import build_receipt_file
+from users.operations.erasure import build_erasure_receipt_file
 
 if TYPE_CHECKING:
     from portal.lib.web import TenantRequest
@@ -44,7 +44,7 @@ def receipt_page(request: TenantRequest, receipt_id: str) -> HttpResponse:
     found = _find(request, receipt_id)
     if request.GET.get("format") == "json":
         answer = HttpResponse(
-            json.dumps(build_receipt_file(found), indent=2),
+            json.dumps(build_erasure_receipt_file(found), indent=2),
             content_type="application/json",
         )
         answer["Content-Disposition"] = (

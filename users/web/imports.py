@@ -23,8 +23,8 @@ from users.operations.import_files import BODY_MAX_BYTES
 from users.operations.imports import (
     DEFAULT_PROVIDER,
     ImportRequest,
-    cancel_import,
-    start_import,
+    cancel_health_data_import,
+    start_health_data_import,
 )
 from users.queries import live_user, user_overview
 from users.queries.imports import import_of, imports_of, same_file_before
@@ -89,7 +89,9 @@ def _upload(request: TenantRequest, user: User) -> HttpResponse:
             provider=form.cleaned_data["provider"] or DEFAULT_PROVIDER,
         )
         try:
-            job = start_import(user=user, actor=request.actor, wanted=wanted)
+            job = start_health_data_import(
+                user=user, actor=request.actor, wanted=wanted
+            )
         except NotFound:
             raise
         except DomainError as refusal:
@@ -135,7 +137,7 @@ def import_cancel(request: TenantRequest, user_id: str, import_id: str) -> HttpR
     user = _user(request, user_id)
     job = _job(user, import_id)
     try:
-        cancel_import(job=job, actor=request.actor)
+        cancel_health_data_import(job=job, actor=request.actor)
     except DomainError:
         messages.info(request, _("The import had already ended."))
     else:

@@ -18,7 +18,7 @@ from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotFound, TooMany
 from portal.lib.web import go_to, page_url, render_page
 from users.operations.pausing import pause_source, resume_source
-from users.operations.refresh import refresh_user
+from users.operations.refresh import refresh_all_user_sources
 from users.operations.sources import disconnect_source
 from users.queries import live_user
 from users.queries.introspection import source_overview
@@ -128,7 +128,7 @@ def sources_refresh(request: TenantRequest, user_id: str) -> HttpResponse:
     """Refresh all sources of a user and report the result."""
     user = _user(request, user_id)
     try:
-        started = refresh_user(user=user, actor=request.actor)
+        started = refresh_all_user_sources(user=user, actor=request.actor)
     except TooMany as refusal:
         minutes = math.ceil(refusal.wait.total_seconds() / 60)
         messages.error(

@@ -19,7 +19,7 @@ from portal.lib.storage import open_file
 from portal.lib.web import go_to, page_url, render_page
 from users.models import UserExport
 from users.models.user_export import EXPORT_RETENTION
-from users.operations.user_export import request_export
+from users.operations.user_export import request_user_export
 from users.queries import live_user
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def export_list(request: TenantRequest, user_id: str) -> HttpResponse:
         return redirect_to_confirm(request)
     if request.method == "POST":
         try:
-            request_export(user=user, actor=request.actor)
+            request_user_export(user=user, actor=request.actor)
         except NotFound:
             raise
         except DomainError as refusal:

@@ -21,7 +21,7 @@ from users.operations.user_import import (
     EXISTS,
     RowNote,
     UserFileInvalid,
-    import_users,
+    import_users_from_csv,
 )
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _import_file(
     request: TenantRequest, content: bytes, *, is_dry_run: bool
 ) -> tuple[UserImport, list[RowNote]]:
     notes: list[RowNote] = []
-    found = import_users(
+    found = import_users_from_csv(
         tenant=request.tenant,
         actor=request.actor,
         file=io.BytesIO(content),

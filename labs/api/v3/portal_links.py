@@ -14,7 +14,7 @@ from labs.operations.portal_links import PORTAL_TTL, create_portal_link
 from portal.lib.api.fields import Inputs, OpenEnum, Uuid, read_body, read_uuid
 from portal.lib.api.schema import describe
 from portal.lib.api.views import TenantAPIView
-from users.operations.link_sessions import link_url
+from users.operations.link_sessions import build_connect_link_url
 from users.queries import live_user
 from users.states.links import PortalContext
 
@@ -66,7 +66,7 @@ class PortalUrlView(TenantAPIView):
             order_id=wanted.get("order_id"),
         )
         answer: PortalUrlAnswer = {
-            "url": link_url(session),
+            "url": build_connect_link_url(session),
             "expires_in": int(PORTAL_TTL[wanted["context"]].total_seconds()),
         }
         return Response(answer)

@@ -17,7 +17,11 @@ from tests.factories.labs import make_order
 from tests.factories.users import make_user
 from tests.users.holdings import stored_rows
 from users.models import Connection, LinkSession
-from users.operations.link_sessions import create_link_session, link_token, link_url
+from users.operations.link_sessions import (
+    build_connect_link_url,
+    create_connect_link,
+    sign_connect_link_token,
+)
 from users.operations.sources import connect_source
 from users.operations.users import delete_user
 from users.states.links import PortalContext
@@ -50,7 +54,10 @@ def test_a_key_makes_a_portal_link(alice_api, alice_tenant, user, context, secon
 
     session = LinkSession.objects.for_tenant(alice_tenant).get()
     check_answer(reply, "post", PATH)
-    assert reply.json() == {"url": link_url(session), "expires_in": seconds}
+    assert reply.json() == {
+        "url": build_connect_link_url(session),
+        "expires_in": seconds,
+    }
     assert session.opens_portal
     left = session.expires_at - timezone.now()
     assert timedelta(seconds=seconds - 60) < left <= timedelta(seconds=seconds)
@@ -120,8 +127,8 @@ def test_a_person_disconnects_a_source_in_the_portal_alone(
     connect_source(user=user, actor=ACTOR, provider="oura")
     made = alice_api.post(path_of(user), {"context": "launch"})
     browser, address = opened(made.json()["url"])
-    plain = create_link_session(user=user, actor=ACTOR)
-    browser.get("/connect/", {"token": link_token(plain)})
+    plain = create_connect_link(user=user, actor=ACTOR)
+    browser.get("/connect/", {"token": sign_connect_link_token(plain)})
     live = Connection.objects.for_tenant(alice_tenant).live()
 
     by_link = browser.post(f"/connect/{plain.uuid}/oura/disconnect/")

@@ -22,7 +22,7 @@ from tests.outbox import emitted_types
 from tests.portal.server.raw import END, HOST, Raw, chunk, request, serving
 from users.models import User
 from users.operations.import_files import BODY_MAX_BYTES
-from users.operations.link_sessions import create_link_session, link_token
+from users.operations.link_sessions import create_connect_link, sign_connect_link_token
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -210,10 +210,10 @@ def test_files_are_taken_of_who_is_signed_in_and_up_to_their_bound(
 
 
 def test_a_link_takes_a_file_of_its_holder_alone(status_before_body, alice_tenant):
-    session = create_link_session(user=make_user(tenant=alice_tenant), actor=ACTOR)
+    session = create_connect_link(user=make_user(tenant=alice_tenant), actor=ACTOR)
     path = f"/connect/{session.uuid}/apple_health_kit/file/"
     holder = Client()
-    holder.get("/connect/", {"token": link_token(session)})
+    holder.get("/connect/", {"token": sign_connect_link_token(session)})
 
     assert status_before_body(path, ANYBODY + 1) == 413
     assert status_before_body(path, ANYBODY + 1, cookies_of(holder)) == 100

@@ -10,10 +10,10 @@ from tests.factories.users import make_user
 from users.models import Sample, Summary, WorkoutStream
 from users.operations import ageing
 from users.operations.ageing import (
-    count_samples,
-    count_summaries,
-    remove_samples,
-    remove_summaries,
+    count_expired_samples,
+    count_expired_summaries,
+    delete_expired_samples,
+    delete_expired_summaries,
 )
 
 pytestmark = pytest.mark.django_db
@@ -27,8 +27,8 @@ def test_samples_of_whole_months_go_in_steps(alice_tenant, charlie_tenant, monke
     for user in users:
         put_samples(user, "heartrate", *((at, 0, 60) for at in moments))
 
-    aged = count_samples(alice_tenant, BEFORE)
-    removed = list(remove_samples(alice_tenant, BEFORE))
+    aged = count_expired_samples(alice_tenant, BEFORE)
+    removed = list(delete_expired_samples(alice_tenant, BEFORE))
 
     assert (aged.number, aged.oldest) == (3, datetime(2024, 5, 1, tzinfo=UTC))
     assert removed == [2, 1]
@@ -45,8 +45,8 @@ def test_old_summaries_go_with_their_streams(alice_tenant, charlie_tenant):
         make_stream(make_workout(each))
     make_workout(user, **days, id="later")
 
-    aged = count_summaries(alice_tenant, BEFORE)
-    removed = list(remove_summaries(alice_tenant, BEFORE))
+    aged = count_expired_summaries(alice_tenant, BEFORE)
+    removed = list(delete_expired_summaries(alice_tenant, BEFORE))
 
     assert (aged.number, removed) == (1, [1])
     (kept,) = Summary.objects.for_tenant(alice_tenant)

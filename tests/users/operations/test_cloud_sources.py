@@ -12,7 +12,10 @@ from tests.jobs import queued
 from tests.outbox import emitted_types
 from users.gateways.base import find_source_gateway
 from users.models import Connection, Pull, SourceGrant
-from users.operations.cloud_sources import connect_granted_source, schedule_refresh
+from users.operations.cloud_sources import (
+    connect_cloud_source,
+    schedule_cloud_source_refresh,
+)
 from users.operations.connections import mark_connection_failed
 from users.operations.sources import connect_source, disconnect_source
 from users.states import ConnectionFault, PullStatus
@@ -35,7 +38,7 @@ def user(alice_tenant):
 
 
 def connect(user, **wanted):
-    return connect_granted_source(
+    return connect_cloud_source(
         user=user, actor=ACTOR, provider="oura", grant=make_grant(**wanted)
     )
 
@@ -156,7 +159,7 @@ def test_a_refresh_asks_from_before_the_end_of_what_is_furthest_behind(
     later = NOON + timedelta(hours=5)
     time_machine.move_to(later, tick=False)
 
-    scheduled = schedule_refresh(connection=connection)
+    scheduled = schedule_cloud_source_refresh(connection=connection)
 
     assert [pull.resource for pull in scheduled] == list(
         find_source_gateway("oura").resources
@@ -171,7 +174,7 @@ def test_a_resource_whose_past_never_came_is_asked_for_all_of_it(user, alice_ten
     end_all(alice_tenant, status=PullStatus.FAILURE, resources=["sleep"])
     end_all(alice_tenant)
 
-    scheduled = schedule_refresh(connection=connection)
+    scheduled = schedule_cloud_source_refresh(connection=connection)
 
     past = [pull for pull in scheduled if pull.is_history]
     assert [pull.resource for pull in past] == ["sleep"]
@@ -184,10 +187,14 @@ def test_what_was_refused_is_asked_for_once_a_day(user, alice_tenant, time_machi
     connection.resource_availability["note"] = {"status": "unavailable"}
     connection.save(update_fields=["resource_availability"])
 
-    at_once = [pull.resource for pull in schedule_refresh(connection=connection)]
+    at_once = [
+        pull.resource for pull in schedule_cloud_source_refresh(connection=connection)
+    ]
     end_all(alice_tenant)
     time_machine.move_to(NOON + timedelta(hours=25), tick=False)
-    next_day = [pull.resource for pull in schedule_refresh(connection=connection)]
+    next_day = [
+        pull.resource for pull in schedule_cloud_source_refresh(connection=connection)
+    ]
 
     assert "note" not in at_once
     assert "note" in next_day
@@ -219,7 +226,7 @@ def test_ingestion_that_has_not_begun_asks_for_nothing(alice_tenant):
 def test_a_source_that_only_pushes_is_not_asked(user, alice_tenant):
     connection = connect_source(user=user, actor=ACTOR, provider="apple_health_kit")
 
-    assert schedule_refresh(connection=connection) == []
+    assert schedule_cloud_source_refresh(connection=connection) == []
     assert pulls(alice_tenant) == []
 
 
@@ -235,7 +242,7 @@ def test_a_grant_without_scopes_is_taken_for_all(user, alice_tenant):
 def test_a_source_that_nobody_granted_is_never_asked(user, alice_tenant, is_demo):
     pushed = connect_source(user=user, actor=ACTOR, provider="oura", is_demo=is_demo)
 
-    assert schedule_refresh(connection=pushed) == []
+    assert schedule_cloud_source_refresh(connection=pushed) == []
     assert pulls(alice_tenant) == []
 
 

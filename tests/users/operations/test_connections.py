@@ -13,9 +13,9 @@ from tests.outbox import emitted
 from tests.users.holdings import stored_rows
 from users.models import Connection, ConnectionEntry
 from users.operations.connections import (
+    add_refresh_timeline_entry,
     mark_connection_failed,
-    record_refresh_entry,
-    restore_connection,
+    restore_failed_connection,
 )
 from users.operations.pausing import pause_source
 from users.operations.sources import connect_source, disconnect_source
@@ -89,9 +89,9 @@ def test_the_source_of_a_deleted_user_does_not_break(connection, alice_tenant):
 def test_a_broken_source_is_mended_once(connection, alice_tenant):
     mark_connection_failed(connection=connection, actor=ACTOR, fault=FAULT)
 
-    assert restore_connection(connection=connection, actor=ACTOR)
+    assert restore_failed_connection(connection=connection, actor=ACTOR)
     mended = stored_rows(alice_tenant)
-    assert not restore_connection(connection=connection, actor=ACTOR)
+    assert not restore_failed_connection(connection=connection, actor=ACTOR)
 
     stored = Connection.objects.for_tenant(alice_tenant).get()
     kinds = ConnectionEntry.objects.for_tenant(alice_tenant).order_by("id")
@@ -107,9 +107,9 @@ def test_a_broken_source_is_mended_once(connection, alice_tenant):
 
 def test_refreshes_in_a_row_are_one_line_that_counts(connection, alice_tenant):
     for _ in range(3):
-        record_refresh_entry(connection=connection, actor=ACTOR)
+        add_refresh_timeline_entry(connection=connection, actor=ACTOR)
     mark_connection_failed(connection=connection, actor=ACTOR, fault=FAULT)
-    record_refresh_entry(connection=connection, actor=ACTOR)
+    add_refresh_timeline_entry(connection=connection, actor=ACTOR)
 
     lines = ConnectionEntry.objects.for_tenant(alice_tenant).order_by("id")
     assert list(lines.values_list("kind", "detail")) == [

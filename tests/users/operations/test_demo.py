@@ -121,7 +121,7 @@ def test_the_past_is_told_of_once_and_the_last_day_as_news(scene):
     load_demo_sources(scene)
     told = len(emitted_types(scene.tenant))
 
-    jobs.store_demo_data(
+    jobs.store_demo_source_data(
         tenant_pk=scene.tenant.pk,
         user_id=str(scene.people[0].user_uuid),
         provider="dexcom_v3",

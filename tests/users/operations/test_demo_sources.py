@@ -15,7 +15,7 @@ from users.operations.demo_sources import (
     DEMO_SOURCES,
     DEMO_TTL,
     connect_demo_source,
-    enqueue_due_expiries,
+    enqueue_demo_user_expiries,
     expire_demo_user,
 )
 from users.operations.sources import connect_source
@@ -132,15 +132,15 @@ def expire(user):
 def test_a_demo_user_goes_after_seven_days(user, time_machine):
     connect(user, "freestyle_libre")
     time_machine.move_to(NOON + DEMO_TTL - timedelta(seconds=1), tick=False)
-    assert enqueue_due_expiries() == 0
+    assert enqueue_demo_user_expiries() == 0
     assert expire(user) is False
 
     time_machine.move_to(NOON + DEMO_TTL, tick=False)
-    assert enqueue_due_expiries() == 1
+    assert enqueue_demo_user_expiries() == 1
     assert expire(user) is True
 
     assert not User.objects.for_tenant(user.tenant).live().exists()
-    assert enqueue_due_expiries() == 0
+    assert enqueue_demo_user_expiries() == 0
 
 
 def test_who_has_a_real_source_by_then_stays(user, time_machine):
@@ -151,4 +151,4 @@ def test_who_has_a_real_source_by_then_stays(user, time_machine):
     assert expire(user) is False
 
     assert User.objects.for_tenant(user.tenant).live().get() == user
-    assert enqueue_due_expiries() == 0
+    assert enqueue_demo_user_expiries() == 0

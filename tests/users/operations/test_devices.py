@@ -12,7 +12,11 @@ from tests.factories.users import make_user
 from tests.outbox import emitted
 from tests.users.holdings import stored_rows
 from users.models import Device
-from users.operations.devices import DeviceDetails, record_device, record_device_seen
+from users.operations.devices import (
+    DeviceDetails,
+    record_device_details,
+    record_device_seen,
+)
 from users.operations.users import delete_user
 
 pytestmark = pytest.mark.django_db
@@ -61,19 +65,19 @@ def test_a_device_that_data_names_is_known_from_then_on(user, alice_tenant):
 
 
 def test_a_device_that_its_source_tells_of_keeps_its_id(user, alice_tenant):
-    first = record_device(user=user, details=RING)
+    first = record_device_details(user=user, details=RING)
     before = stored_rows(alice_tenant)
 
-    again = record_device(user=user, details=RING)
+    again = record_device_details(user=user, details=RING)
 
     assert again == first
     assert stored_rows(alice_tenant) == before
 
 
 def test_what_a_source_tells_anew_is_told_and_the_rest_stays(user, alice_tenant):
-    record_device(user=user, details=RING)
+    record_device_details(user=user, details=RING)
 
-    record_device(
+    record_device_details(
         user=user,
         details=DeviceDetails("oura", "ring-1", "ring", device_version="3.3"),
     )
@@ -90,6 +94,6 @@ def test_a_deleted_user_gets_no_device(user, alice_tenant):
     before = stored_rows(alice_tenant)
 
     with pytest.raises(NotFound):
-        record_device(user=user, details=RING)
+        record_device_details(user=user, details=RING)
 
     assert stored_rows(alice_tenant) == before

@@ -7,7 +7,7 @@ import pytest
 from portal.lib.registry import user_erasers
 from tests.factories.users import make_user
 from users.models import Sample, SampleExtra
-from users.operations.erasure import erase_samples
+from users.operations.erasure import erase_user_samples
 from users.wearables.samples import SampleColumns, find_store
 
 pytestmark = pytest.mark.django_db
@@ -29,7 +29,7 @@ def test_erasing_takes_samples_of_every_month_and_their_extras(alice_tenant):
     for each in (user, other):
         fill(each)
 
-    erase_samples(alice_tenant.pk, user.uuid)
+    erase_user_samples(alice_tenant.pk, user.uuid)
 
     assert set(Sample.objects.values_list("user_id", "ts")) == {
         (other.pk, moment) for moment in MOMENTS
@@ -38,13 +38,13 @@ def test_erasing_takes_samples_of_every_month_and_their_extras(alice_tenant):
 
 
 def test_erasing_a_user_erases_the_samples():
-    assert dict(user_erasers)["users"] is erase_samples
+    assert dict(user_erasers)["users"] is erase_user_samples
 
 
 def test_erasing_leaves_a_strangers_user_alone(alice_tenant, charlie_tenant):
     user = make_user(tenant=alice_tenant)
     fill(user)
 
-    erase_samples(charlie_tenant.pk, user.uuid)
+    erase_user_samples(charlie_tenant.pk, user.uuid)
 
     assert Sample.objects.count() == 3

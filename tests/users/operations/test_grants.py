@@ -22,11 +22,11 @@ from users.gateways.base import (
 from users.models import Connection, SourceGrant
 from users.operations.grants import (
     REVOKED_WITHIN,
-    delete_grant,
-    find_usable_grant,
-    renew_grant,
-    revoke_grant,
-    store_grant,
+    delete_connection_tokens,
+    get_valid_connection_tokens,
+    renew_connection_tokens,
+    revoke_grant_at_source,
+    store_connection_tokens,
 )
 from users.operations.sources import connect_source, disconnect_source
 from users.states import ConnectionFault
@@ -49,7 +49,7 @@ def tokens(tenant):
 
 
 def renew(connection, spent=1):
-    return renew_grant(
+    return renew_connection_tokens(
         connection=connection, gateway=find_source_gateway("oura"), spent=spent
     )
 
@@ -67,7 +67,9 @@ def test_tokens_are_kept_encrypted(user, alice_tenant):
 def test_new_tokens_take_the_place_of_the_old(user, alice_tenant):
     connection = make_granted(user)
 
-    store_grant(connection=connection, grant=make_grant(access_token="other"))
+    store_connection_tokens(
+        connection=connection, grant=make_grant(access_token="other")
+    )
 
     assert tokens(alice_tenant) == ("other", "refresh-1")
     assert kept(alice_tenant).rotation == 2
@@ -77,7 +79,7 @@ def test_tokens_that_last_are_used_as_they_are(user, oura):
     ends = timezone.now() + timedelta(hours=1)
     connection = make_granted(user, expires_at=ends)
 
-    usable = find_usable_grant(
+    usable = get_valid_connection_tokens(
         connection=connection, gateway=find_source_gateway("oura")
     )
 
@@ -91,7 +93,7 @@ def test_tokens_about_to_end_are_traded_first(user, alice_tenant, oura):
     ends = timezone.now() + timedelta(minutes=4)
     connection = make_granted(user, expires_at=ends)
 
-    usable = find_usable_grant(
+    usable = get_valid_connection_tokens(
         connection=connection, gateway=find_source_gateway("oura")
     )
 
@@ -184,7 +186,9 @@ def test_tokens_that_no_present_key_opens_are_refused(user, oura, settings):
     settings.ENCRYPTION_KEYS = ["another key, long and random enough for a test"]
 
     with pytest.raises(SourceRefused) as refused:
-        find_usable_grant(connection=connection, gateway=find_source_gateway("oura"))
+        get_valid_connection_tokens(
+            connection=connection, gateway=find_source_gateway("oura")
+        )
 
     assert refused.value.fault == ConnectionFault.TOKEN_REFRESH_FAILED
 
@@ -193,7 +197,9 @@ def test_a_connection_without_tokens_is_refused(user, oura):
     connection = connect_source(user=user, actor=ACTOR, provider="oura")
 
     with pytest.raises(SourceRefused):
-        find_usable_grant(connection=connection, gateway=find_source_gateway("oura"))
+        get_valid_connection_tokens(
+            connection=connection, gateway=find_source_gateway("oura")
+        )
 
 
 def test_disconnecting_gives_the_permission_back(user, alice_tenant, oura):
@@ -201,8 +207,8 @@ def test_disconnecting_gives_the_permission_back(user, alice_tenant, oura):
 
     disconnect_source(user=user, actor=ACTOR, provider="oura")
     (job,) = queued()
-    revoke_grant(tenant=alice_tenant, connection_pk=connection.pk)
-    revoke_grant(tenant=alice_tenant, connection_pk=connection.pk)
+    revoke_grant_at_source(tenant=alice_tenant, connection_pk=connection.pk)
+    revoke_grant_at_source(tenant=alice_tenant, connection_pk=connection.pk)
 
     assert job.name == "users.revoke"
     assert job.inputs["connection_pk"] == connection.pk
@@ -221,8 +227,8 @@ def test_disconnecting_a_source_without_tokens_asks_nobody(user):
 def test_a_live_connection_keeps_its_tokens(user, alice_tenant, oura):
     connection = make_granted(user)
 
-    revoke_grant(tenant=alice_tenant, connection_pk=connection.pk)
-    delete_grant(tenant=alice_tenant, connection_pk=connection.pk)
+    revoke_grant_at_source(tenant=alice_tenant, connection_pk=connection.pk)
+    delete_connection_tokens(tenant=alice_tenant, connection_pk=connection.pk)
 
     assert tokens(alice_tenant) == ("access-1", "refresh-1")
     assert oura.asked == []
@@ -239,7 +245,7 @@ def test_tokens_stay_until_the_source_took_them_back_or_is_given_up(
 
     assert [job.name for job in queued()] == ["users.revoke"] * 2
     assert tokens(alice_tenant) == ("access-1", "refresh-1")
-    delete_grant(tenant=alice_tenant, connection_pk=connection.pk)
+    delete_connection_tokens(tenant=alice_tenant, connection_pk=connection.pk)
     assert not SourceGrant.objects.for_tenant(alice_tenant).exists()
 
 
@@ -253,7 +259,7 @@ def test_a_source_that_stays_away_is_given_up_and_the_tokens_forgotten(
     )
     oura.faults["/oauth/revoke"] = [status(503)]
 
-    wait = revoke_grant(tenant=alice_tenant, connection_pk=connection.pk)
+    wait = revoke_grant_at_source(tenant=alice_tenant, connection_pk=connection.pk)
 
     assert wait is None
     assert not SourceGrant.objects.for_tenant(alice_tenant).exists()
@@ -263,7 +269,7 @@ def test_another_team_s_worker_finds_no_tokens(user, charlie_tenant, oura):
     connection = make_granted(user)
     disconnect_source(user=user, actor=ACTOR, provider="oura")
 
-    revoke_grant(tenant=charlie_tenant, connection_pk=connection.pk)
+    revoke_grant_at_source(tenant=charlie_tenant, connection_pk=connection.pk)
 
     assert oura.asked == []
     assert kept(user.tenant).rotation == 1

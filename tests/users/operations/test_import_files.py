@@ -14,14 +14,14 @@ from users.operations import import_files
 from users.operations.import_files import (
     ORPHAN_AGE,
     PARTS,
-    new_upload,
-    remove_file,
-    sweep_orphan_imports,
+    delete_import_upload,
+    delete_orphan_import_files,
+    write_import_upload,
 )
 
 
 def store(*chunks):
-    with new_upload(chunks) as upload:
+    with write_import_upload(chunks) as upload:
         return upload.name
 
 
@@ -30,7 +30,7 @@ def kept(name):
 
 
 def test_a_file_is_read_where_it_is_written_and_then_kept():
-    with new_upload([b"ab", b"c"]) as upload:
+    with write_import_upload([b"ab", b"c"]) as upload:
         assert upload.path.read_bytes() == b"abc"
         assert not kept(upload.name).exists()
 
@@ -55,8 +55,8 @@ def test_removing_takes_what_was_read_along():
     with new_file(name + PARTS) as opened:
         opened.write(b"read")
 
-    remove_file(name)
-    remove_file(name)
+    delete_import_upload(name)
+    delete_import_upload(name)
 
     assert list(find_files("")) == []
 
@@ -67,6 +67,6 @@ def test_only_old_files_without_an_import_are_swept():
     then = (timezone.now() - ORPHAN_AGE - timedelta(minutes=1)).timestamp()
     os.utime(kept(old), (then, then))
 
-    assert sweep_orphan_imports() == 1
+    assert delete_orphan_import_files() == 1
 
     assert [file.name for file in find_files("imports")] == [new]

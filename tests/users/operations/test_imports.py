@@ -20,16 +20,16 @@ from tests.users.holdings import stored_rows
 from users.models import Device, ImportJob, Sample, Summary
 from users.operations import imports
 from users.operations.import_files import FOLDER
-from users.operations.import_parts import store_part
+from users.operations.import_parts import store_import_part
 from users.operations.imports import (
     IMPORT_JOB,
     ImportRequest,
-    cancel_import,
-    fail_import,
-    run_import,
-    start_import,
+    cancel_health_data_import,
+    mark_health_data_import_failed,
+    run_health_data_import,
+    start_health_data_import,
 )
-from users.operations.users import UserChanges, change_user, delete_user, erase_user
+from users.operations.users import UserChanges, delete_user, erase_user, update_user
 from users.states.imports import ImportStatus
 from users.wearables.formats import staging
 from users.wearables.formats.parts import read_parts
@@ -65,7 +65,9 @@ BEATS = lines(beat(0, 60), beat(1, 61))
 
 def start(user, content, name="beats.ndjson", **wanted):
     request = ImportRequest(file_name=name, chunks=[content], **wanted)
-    return start_import(user=user, actor=ACTOR, wanted=request, runs_here=True)
+    return start_health_data_import(
+        user=user, actor=ACTOR, wanted=request, runs_here=True
+    )
 
 
 @pytest.fixture
@@ -78,7 +80,7 @@ def commits(django_capture_on_commit_callbacks):
 def run(commits):
     def run(job):
         with commits():
-            run_import(tenant_pk=job.tenant_id, job_id=job.id)
+            run_health_data_import(tenant_pk=job.tenant_id, job_id=job.id)
         job.refresh_from_db()
         return job
 
@@ -126,7 +128,7 @@ def test_what_cannot_be_told_at_once_is_refused_by_the_worker(user, run):
 def test_an_upload_waits_for_a_worker(user, alice_tenant):
     request = ImportRequest(file_name="C:\\Health\\beats.ndjson", chunks=[BEATS])
 
-    job = start_import(user=user, actor=ACTOR, wanted=request)
+    job = start_health_data_import(user=user, actor=ACTOR, wanted=request)
 
     assert job.status == ImportStatus.WAITING
     assert (job.file_name, job.format, job.size) == ("beats.ndjson", "ndjson", 152)
@@ -275,7 +277,7 @@ def test_a_file_of_nothing_that_is_kept_is_refused_with_the_reasons(user, run):
 
 
 def test_days_outside_of_ingestion_are_dropped(user, run):
-    change_user(
+    update_user(
         user=user, actor=ACTOR, changes=UserChanges(ingestion_start=date(2026, 2, 28))
     )
     early = {**beat(0, 60), "timestamp": "2026-02-27T10:00:00+00:00"}
@@ -295,15 +297,15 @@ def test_a_run_that_dies_is_gone_on_with_behind_the_last_part(user, monkeypatch,
         if len(stored) == 1:
             raise RuntimeError
         stored.append(part["part"].first)
-        return store_part(**part)
+        return store_import_part(**part)
 
-    monkeypatch.setattr(imports, "store_part", die_at_the_second)
+    monkeypatch.setattr(imports, "store_import_part", die_at_the_second)
     with pytest.raises(RuntimeError):
         run(job)
     job.refresh_from_db()
     assert (job.status, job.batches_done) == (ImportStatus.STORING, 1)
 
-    monkeypatch.setattr(imports, "store_part", store_part)
+    monkeypatch.setattr(imports, "store_import_part", store_import_part)
     job = run(job)
 
     assert (job.status, job.batches, job.batches_done) == ("completed", 3, 3)
@@ -316,9 +318,9 @@ def test_two_runs_at_once_store_a_part_once(user, monkeypatch, run):
 
     def another_is_quicker(**part):
         ImportJob.unscoped.filter(id=job.id).update(batches_done=1)
-        return store_part(**part)
+        return store_import_part(**part)
 
-    monkeypatch.setattr(imports, "store_part", another_is_quicker)
+    monkeypatch.setattr(imports, "store_import_part", another_is_quicker)
     job = run(job)
 
     # With this run's part its sign of the other one is undone as well.
@@ -330,7 +332,7 @@ def test_cancelling_before_the_start_leaves_nothing(user, alice_tenant, commits,
     job = start(user, BEATS)
 
     with commits():
-        cancel_import(job=job, actor=ACTOR)
+        cancel_health_data_import(job=job, actor=ACTOR)
 
     assert run(job).status == ImportStatus.CANCELLED
     assert job.rows_read == 0
@@ -339,7 +341,7 @@ def test_cancelling_before_the_start_leaves_nothing(user, alice_tenant, commits,
         "status": ["waiting", "cancelled"]
     }
     with pytest.raises(DomainError) as refused:
-        cancel_import(job=job, actor=ACTOR)
+        cancel_health_data_import(job=job, actor=ACTOR)
     assert refused.value.code == "transition_not_allowed"
 
 
@@ -350,7 +352,9 @@ def test_cancelling_halfway_keeps_what_is_stored(user, monkeypatch, run):
     def cancel_after_the_first(path):
         for number, part in enumerate(read_parts(path)):
             if number == 1:
-                cancel_import(job=ImportJob.unscoped.get(id=job.id), actor=ACTOR)
+                cancel_health_data_import(
+                    job=ImportJob.unscoped.get(id=job.id), actor=ACTOR
+                )
             yield part
 
     monkeypatch.setattr(imports, "read_parts", cancel_after_the_first)
@@ -391,7 +395,7 @@ def test_what_no_run_can_finish_is_given_up(user, commits):
     job = start(user, BEATS)
 
     with commits():
-        fail_import(tenant_pk=job.tenant_id, job_id=job.id)
+        mark_health_data_import_failed(tenant_pk=job.tenant_id, job_id=job.id)
 
     job.refresh_from_db()
     assert (job.status, job.failure) == (ImportStatus.FAILED, "processing_error")
@@ -425,7 +429,7 @@ def test_cancelling_while_the_file_is_read_leaves_nothing(user, monkeypatch, run
 
     def cancel_at_the_end(*args, **given):
         staged = staging.stage_file(*args, **given)
-        cancel_import(job=ImportJob.unscoped.get(id=job.id), actor=ACTOR)
+        cancel_health_data_import(job=ImportJob.unscoped.get(id=job.id), actor=ACTOR)
         return staged
 
     monkeypatch.setattr(imports, "stage_file", cancel_at_the_end)

@@ -19,16 +19,16 @@ from users.operations.link_sessions import (
     MAILED_LINK_TTL,
     MAILS_AT_MOST,
     LinkRequest,
-    create_link_session,
-    end_link_session,
-    find_link_session,
-    is_allowed_redirect,
-    link_token,
-    link_url,
-    mail_link,
-    record_link_opened,
-    redirect_target,
-    remove_old_link_sessions,
+    build_connect_link_url,
+    build_link_redirect_url,
+    create_connect_link,
+    delete_ended_connect_links,
+    end_connect_link,
+    find_open_connect_link,
+    is_allowed_redirect_url,
+    mail_connect_link,
+    record_connect_link_opened,
+    sign_connect_link_token,
 )
 from users.operations.users import delete_user
 
@@ -44,12 +44,12 @@ def user(alice_tenant):
 
 @pytest.fixture
 def session(user):
-    return create_link_session(user=user, actor=ACTOR)
+    return create_connect_link(user=user, actor=ACTOR)
 
 
 def test_a_link_is_kept_and_told_to_the_audit_without_its_token(user, alice_tenant):
     with time_machine.travel(NOON, tick=False):
-        session = create_link_session(
+        session = create_connect_link(
             user=user,
             actor=ACTOR,
             wanted=LinkRequest(
@@ -101,7 +101,7 @@ def test_a_link_that_makes_no_sense_is_refused(user, alice_tenant, wanted, code,
     before = stored_rows(alice_tenant)
 
     with pytest.raises(Invalid) as refused:
-        create_link_session(user=user, actor=ACTOR, wanted=wanted)
+        create_connect_link(user=user, actor=ACTOR, wanted=wanted)
 
     assert (refused.value.code, refused.value.field) == (code, field)
     assert stored_rows(alice_tenant) == before
@@ -128,13 +128,13 @@ def test_a_link_that_makes_no_sense_is_refused(user, alice_tenant, wanted, code,
     ],
 )
 def test_people_are_sent_on_by_https_alone(url, is_allowed):
-    assert is_allowed_redirect(url) is is_allowed
+    assert is_allowed_redirect_url(url) is is_allowed
 
 
 def test_the_token_finds_its_session_and_says_nothing_of_its_user(user, session):
-    token = link_token(session)
+    token = sign_connect_link_token(session)
 
-    found = find_link_session(token)
+    found = find_open_connect_link(token)
 
     assert found == session
     assert found.user == user
@@ -147,37 +147,37 @@ def test_the_token_finds_its_session_and_says_nothing_of_its_user(user, session)
 def test_the_link_is_absolute_with_its_token_in_the_query(session, settings):
     settings.PUBLIC_URL = "https://assay.example"
 
-    assert link_url(session) == (
-        f"https://assay.example/connect/?token={link_token(session)}"
+    assert build_connect_link_url(session) == (
+        f"https://assay.example/connect/?token={sign_connect_link_token(session)}"
     )
 
 
 def test_another_tokens_lead_nowhere(session, charlie_tenant):
-    token = link_token(session)
+    token = sign_connect_link_token(session)
     end = "A" if token[-2] != "A" else "B"
     body, _, signature = token.partition(".")
     elsewhere = body.replace(f"{session.tenant_id}-", f"{charlie_tenant.pk}-")
 
     for wrong in ("", "x", token[:-2] + end * 2, f"{elsewhere}.{signature}"):
         with pytest.raises(NotFound) as refused:
-            find_link_session(wrong)
+            find_open_connect_link(wrong)
         assert refused.value.code == "link_unknown"
 
 
 def test_a_link_ends_by_itself_and_by_hand(user, alice_tenant):
     with time_machine.travel(NOON, tick=False):
-        one, other = (create_link_session(user=user, actor=ACTOR) for _ in range(2))
-        end_link_session(session=other, actor=ACTOR)
+        one, other = (create_connect_link(user=user, actor=ACTOR) for _ in range(2))
+        end_connect_link(session=other, actor=ACTOR)
         with pytest.raises(DomainError) as by_hand:
-            find_link_session(link_token(other))
+            find_open_connect_link(sign_connect_link_token(other))
         with pytest.raises(DomainError) as twice:
-            end_link_session(session=other, actor=ACTOR)
-        find_link_session(link_token(one))
+            end_connect_link(session=other, actor=ACTOR)
+        find_open_connect_link(sign_connect_link_token(one))
     with (
         time_machine.travel(NOON + LINK_TTL, tick=False),
         pytest.raises(DomainError) as by_itself,
     ):
-        find_link_session(link_token(one))
+        find_open_connect_link(sign_connect_link_token(one))
 
     codes = {each.value.code for each in (by_hand, twice, by_itself)}
     assert codes == {"link_ended"}
@@ -189,17 +189,17 @@ def test_the_link_of_a_deleted_user_leads_nowhere(user, session):
     delete_user(user=user, actor=ACTOR)
 
     with pytest.raises(NotFound) as refused:
-        find_link_session(link_token(session))
+        find_open_connect_link(sign_connect_link_token(session))
 
     assert refused.value.code == "link_unknown"
     with pytest.raises(NotFound):
-        create_link_session(user=user, actor=ACTOR)
+        create_connect_link(user=user, actor=ACTOR)
 
 
 def test_the_first_opening_is_kept(session):
     with acting_for(session.tenant), time_machine.travel(NOON, tick=False):
-        record_link_opened(session)
-    record_link_opened(session)
+        record_connect_link_opened(session)
+    record_connect_link_opened(session)
 
     session.refresh_from_db()
     assert session.opened_at == NOON
@@ -211,16 +211,16 @@ def test_a_link_is_mailed_in_the_teams_name(user, alice_tenant):
         "support_email": "help@north.example",
     }
     alice_tenant.save(update_fields=["brand_information"])
-    session = create_link_session(user=user, actor=ACTOR, lasts=MAILED_LINK_TTL)
+    session = create_connect_link(user=user, actor=ACTOR, lasts=MAILED_LINK_TTL)
     session.tenant = alice_tenant
 
-    mail_link(session=session, actor=ACTOR, email=" ada@assay.example ")
+    mail_connect_link(session=session, actor=ACTOR, email=" ada@assay.example ")
 
     (sent,) = mail.outbox
     assert sent.to == ["ada@assay.example"]
     assert sent.reply_to == ["help@north.example"]
     assert sent.subject == "Connect your devices and apps to North & Sons"
-    assert link_url(session) in sent.body
+    assert build_connect_link_url(session) in sent.body
     assert user.client_user_id not in sent.body
     session.refresh_from_db()
     assert session.mail_count == 1
@@ -228,10 +228,10 @@ def test_a_link_is_mailed_in_the_teams_name(user, alice_tenant):
 
 
 def test_mail_that_may_not_be_sent_is_refused(session, alice_tenant):
-    ended = create_link_session(user=session.user, actor=ACTOR)
-    end_link_session(session=ended, actor=ACTOR)
+    ended = create_connect_link(user=session.user, actor=ACTOR)
+    end_connect_link(session=ended, actor=ACTOR)
     for _ in range(MAILS_AT_MOST):
-        mail_link(session=session, actor=ACTOR, email="ada@assay.example")
+        mail_connect_link(session=session, actor=ACTOR, email="ada@assay.example")
     before = stored_rows(alice_tenant)
 
     for link, email, code in (
@@ -240,7 +240,7 @@ def test_mail_that_may_not_be_sent_is_refused(session, alice_tenant):
         (ended, "ada@assay.example", "link_ended"),
     ):
         with pytest.raises(DomainError) as refused:
-            mail_link(session=link, actor=ACTOR, email=email)
+            mail_connect_link(session=link, actor=ACTOR, email=email)
         assert refused.value.code == code
 
     assert len(mail.outbox) == MAILS_AT_MOST
@@ -254,31 +254,31 @@ def test_a_mail_server_that_refuses_is_told(session, monkeypatch):
     monkeypatch.setattr("users.operations.link_sessions.EmailMessage.send", refuse)
 
     with pytest.raises(DomainError) as refused:
-        mail_link(session=session, actor=ACTOR, email="ada@assay.example")
+        mail_connect_link(session=session, actor=ACTOR, email="ada@assay.example")
 
     assert refused.value.code == "mail_refused"
 
 
 def test_old_links_are_forgotten(user, alice_tenant):
     with time_machine.travel(NOON, tick=False):
-        create_link_session(user=user, actor=ACTOR)
-        young = create_link_session(user=user, actor=ACTOR, lasts=MAILED_LINK_TTL)
+        create_connect_link(user=user, actor=ACTOR)
+        young = create_connect_link(user=user, actor=ACTOR, lasts=MAILED_LINK_TTL)
     with time_machine.travel(NOON + timedelta(days=31), tick=False):
-        removed = remove_old_link_sessions()
+        removed = delete_ended_connect_links()
 
     assert removed == 1
     assert list(LinkSession.objects.for_tenant(alice_tenant)) == [young]
 
 
 def test_the_way_back_tells_what_became_and_keeps_what_was_there(user):
-    session = create_link_session(
+    session = create_connect_link(
         user=user, actor=ACTOR, wanted=LinkRequest(redirect_url=BACK)
     )
     bare = LinkSession(redirect_url="https://north.example/#/done")
 
-    assert redirect_target(session, state="success", provider="oura") == (
+    assert build_link_redirect_url(session, state="success", provider="oura") == (
         "https://north.example/done?from=assay&state=success&provider=oura"
     )
-    assert redirect_target(bare, state="error", error="access_denied") == (
+    assert build_link_redirect_url(bare, state="error", error="access_denied") == (
         "https://north.example/?state=error&error=access_denied#/done"
     )

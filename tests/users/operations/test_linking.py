@@ -13,15 +13,15 @@ from tests.factories.users import make_user
 from tests.users.holdings import stored_rows
 from users.models import Connection, ImportJob
 from users.operations.connections import mark_connection_failed
-from users.operations.link_sessions import LinkRequest, create_link_session
+from users.operations.link_sessions import LinkRequest, create_connect_link
 from users.operations.linking import (
     SignIn,
-    connect_demo,
-    find_offered_source,
-    finish_sign_in,
-    list_offered_sources,
-    read_sign_in,
-    upload_file,
+    connect_demo_source_from_link,
+    find_connectable_source,
+    finish_source_sign_in,
+    import_file_from_connect_link,
+    list_connect_page_sources,
+    parse_source_sign_in_state,
 )
 from users.operations.sources import connect_source
 from users.states import ConnectionFault
@@ -45,11 +45,13 @@ def cloud(monkeypatch):
 
 
 def session_for(user, **wanted):
-    return create_link_session(user=user, actor=ACTOR, wanted=LinkRequest(**wanted))
+    return create_connect_link(user=user, actor=ACTOR, wanted=LinkRequest(**wanted))
 
 
 def ways_of(session):
-    return {each.provider.slug: each.ways for each in list_offered_sources(session)}
+    return {
+        each.provider.slug: each.ways for each in list_connect_page_sources(session)
+    }
 
 
 def test_only_what_can_be_connected_or_is_connected_is_listed(user, cloud):
@@ -72,11 +74,11 @@ def test_a_source_that_is_not_configured_is_not_offered(user, cloud):
 def test_a_broken_source_can_be_signed_in_to_again_and_a_working_one_not(user, cloud):
     connection = connect_source(user=user, actor=ACTOR, provider="fitbit")
     session = session_for(user)
-    working = list_offered_sources(session)
+    working = list_connect_page_sources(session)
     mark_connection_failed(
         connection=connection, actor=ACTOR, fault=ConnectionFault.TOKEN_REFRESH_FAILED
     )
-    broken = find_offered_source(session, "fitbit", Way.SIGN_IN)
+    broken = find_connectable_source(session, "fitbit", Way.SIGN_IN)
 
     (fitbit,) = (each for each in working if each.provider.slug == "fitbit")
     assert (fitbit.is_connected, fitbit.ways) == (True, ())
@@ -104,12 +106,16 @@ def test_demo_data_is_connected_at_once(user, alice_tenant, monkeypatch):
     monkeypatch.setattr("users.operations.demo_sources.DEMO_DAYS", 1)
     session = session_for(user)
 
-    connect_demo(session=session, actor=ACTOR, provider="freestyle_libre")
+    connect_demo_source_from_link(
+        session=session, actor=ACTOR, provider="freestyle_libre"
+    )
 
     connection = Connection.objects.for_tenant(alice_tenant).get()
     assert (connection.provider, connection.is_demo) == ("freestyle_libre", True)
     with pytest.raises(NotFound):
-        connect_demo(session=session, actor=ACTOR, provider="freestyle_libre")
+        connect_demo_source_from_link(
+            session=session, actor=ACTOR, provider="freestyle_libre"
+        )
 
 
 def test_one_source_or_some_can_be_all_there_is(user, cloud):
@@ -124,7 +130,7 @@ def test_a_source_of_types_we_do_not_know_is_among_the_apps(user):
 
     kinds = {
         each.provider.slug: each.kind
-        for each in list_offered_sources(session_for(user))
+        for each in list_connect_page_sources(session_for(user))
     }
 
     assert kinds["whoop_v2"] == Kind.PHONE
@@ -134,7 +140,7 @@ def test_a_source_of_types_we_do_not_know_is_among_the_apps(user):
 def test_a_file_is_taken_for_the_links_user(user, alice_tenant):
     session = session_for(user)
 
-    job = upload_file(
+    job = import_file_from_connect_link(
         session=session,
         actor=ACTOR,
         provider="manual",
@@ -151,7 +157,7 @@ def test_a_file_of_a_source_that_is_not_offered_is_refused(user, alice_tenant):
     before = stored_rows(alice_tenant)
 
     with pytest.raises(NotFound) as refused:
-        upload_file(
+        import_file_from_connect_link(
             session=session,
             actor=ACTOR,
             provider="manual",
@@ -168,7 +174,7 @@ def test_a_file_of_a_source_that_is_not_offered_is_refused(user, alice_tenant):
 )
 def test_a_state_that_is_not_ours_is_unknown(state):
     with pytest.raises(DomainError) as refused:
-        read_sign_in(state if isinstance(state, str) else state())
+        parse_source_sign_in_state(state if isinstance(state, str) else state())
 
     assert refused.value.code == "sign_in_unknown"
 
@@ -178,7 +184,7 @@ def test_nothing_is_asked_for_a_source_that_went_out_of_the_offer(user, cloud):
     cloud.is_configured = False
 
     with pytest.raises(NotFound):
-        finish_sign_in(
+        finish_source_sign_in(
             session=session,
             actor=ACTOR,
             sign_in=SignIn(session.uuid, "fitbit", "secret", LATE),

@@ -13,13 +13,13 @@ from tests.factories.users import make_user
 from tests.users.holdings import stored_rows
 from users.models import Connection, ConnectionEntry
 from users.operations.pausing import (
-    enqueue_due_pauses,
+    enqueue_due_source_pauses,
     pause_source,
-    pause_sources,
+    pause_sources_after_ingestion,
     resume_source,
 )
 from users.operations.sources import connect_source
-from users.operations.users import UserChanges, change_user, delete_user
+from users.operations.users import UserChanges, delete_user, update_user
 from users.states import CONNECTION_MOVES, ConnectionFault, ConnectionStatus
 
 pytestmark = pytest.mark.django_db
@@ -56,7 +56,7 @@ def test_a_source_paused_by_hand_stays_paused_until_it_is_resumed(user, alice_te
 def test_resuming_asks_a_source_for_what_it_has_recorded_since(user, monkeypatch):
     asked = []
     monkeypatch.setattr(
-        "users.operations.pausing.schedule_refresh",
+        "users.operations.pausing.schedule_cloud_source_refresh",
         lambda *, connection: asked.append((connection.provider, connection.status)),
     )
     connect_source(user=user, actor=ACTOR, provider="oura")
@@ -103,7 +103,7 @@ def ended(user, time_machine):
         to=ConnectionStatus.ERROR,
         error_type=ConnectionFault.UNKNOWN,
     )
-    return change_user(user=user, actor=ACTOR, changes=UserChanges(ingestion_end=ENDED))
+    return update_user(user=user, actor=ACTOR, changes=UserChanges(ingestion_end=ENDED))
 
 
 def statuses(tenant):
@@ -112,7 +112,9 @@ def statuses(tenant):
 
 
 def test_sources_pause_when_seven_days_after_the_end_are_over(ended, alice_tenant):
-    paused = pause_sources(tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid)
+    paused = pause_sources_after_ingestion(
+        tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid
+    )
 
     assert paused == 2
     assert statuses(alice_tenant) == ["paused", "paused"]
@@ -128,49 +130,63 @@ def test_sources_run_through_the_seventh_day_after_the_end(
     time_machine.move_to(datetime(2026, 3, 8, 23, 59, tzinfo=UTC), tick=False)
     before = stored_rows(alice_tenant)
 
-    paused = pause_sources(tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid)
+    paused = pause_sources_after_ingestion(
+        tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid
+    )
 
     assert paused == 0
-    assert enqueue_due_pauses() == 0
+    assert enqueue_due_source_pauses() == 0
     assert stored_rows(alice_tenant) == before
 
 
 def test_pausing_twice_changes_nothing(ended, alice_tenant):
-    pause_sources(tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid)
+    pause_sources_after_ingestion(
+        tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid
+    )
     before = stored_rows(alice_tenant)
 
-    again = pause_sources(tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid)
+    again = pause_sources_after_ingestion(
+        tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid
+    )
 
     assert again == 0
-    assert enqueue_due_pauses() == 0
+    assert enqueue_due_source_pauses() == 0
     assert stored_rows(alice_tenant) == before
 
 
 def test_pausing_leaves_strangers_and_the_deleted_alone(
     ended, alice_tenant, charlie_tenant
 ):
-    stranger = pause_sources(tenant=charlie_tenant, actor=ACTOR, user_uuid=ended.uuid)
+    stranger = pause_sources_after_ingestion(
+        tenant=charlie_tenant, actor=ACTOR, user_uuid=ended.uuid
+    )
     delete_user(user=ended, actor=ACTOR)
-    deleted = pause_sources(tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid)
+    deleted = pause_sources_after_ingestion(
+        tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid
+    )
 
     assert (stranger, deleted) == (0, 0)
-    assert enqueue_due_pauses() == 0
+    assert enqueue_due_source_pauses() == 0
     assert statuses(alice_tenant) == ["connected", "error"]
 
 
 @pytest.mark.parametrize("end", [None, date(2026, 3, 2)])
 def test_a_later_end_resumes_what_was_paused(ended, alice_tenant, end):
-    pause_sources(tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid)
+    pause_sources_after_ingestion(
+        tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid
+    )
 
-    change_user(user=ended, actor=ACTOR, changes=UserChanges(ingestion_end=end))
+    update_user(user=ended, actor=ACTOR, changes=UserChanges(ingestion_end=end))
 
     assert statuses(alice_tenant) == ["connected", "connected"]
 
 
 def test_an_end_that_is_over_too_resumes_nothing(ended, alice_tenant):
-    pause_sources(tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid)
+    pause_sources_after_ingestion(
+        tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid
+    )
 
-    change_user(
+    update_user(
         user=ended, actor=ACTOR, changes=UserChanges(ingestion_end=date(2026, 2, 1))
     )
 
@@ -178,7 +194,7 @@ def test_an_end_that_is_over_too_resumes_nothing(ended, alice_tenant):
 
 
 def test_the_sweep_enqueues_one_pause_for_each_user(ended, alice_tenant):
-    number = enqueue_due_pauses()
+    number = enqueue_due_source_pauses()
 
     job = ProcrastinateJob.objects.get(task_name="users.pause")
     assert number == 1
@@ -189,16 +205,18 @@ def test_a_later_end_leaves_what_was_paused_by_hand(user, alice_tenant, time_mac
     time_machine.move_to(NOON, tick=False)
     connect_source(user=user, actor=ACTOR, provider="oura")
     pause_source(user=user, actor=ACTOR, provider="oura")
-    change_user(user=user, actor=ACTOR, changes=UserChanges(ingestion_end=ENDED))
-    pause_sources(tenant=alice_tenant, actor=ACTOR, user_uuid=user.uuid)
+    update_user(user=user, actor=ACTOR, changes=UserChanges(ingestion_end=ENDED))
+    pause_sources_after_ingestion(tenant=alice_tenant, actor=ACTOR, user_uuid=user.uuid)
 
-    change_user(user=user, actor=ACTOR, changes=UserChanges(ingestion_end=None))
+    update_user(user=user, actor=ACTOR, changes=UserChanges(ingestion_end=None))
 
     assert statuses(alice_tenant) == ["paused"]
 
 
 def test_resuming_is_refused_while_ingestion_is_over(ended, alice_tenant):
-    pause_sources(tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid)
+    pause_sources_after_ingestion(
+        tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid
+    )
     before = stored_rows(alice_tenant)
 
     with pytest.raises(DomainError) as refusal:

@@ -27,8 +27,12 @@ from users import jobs
 from users.gateways.base import PulledBatch, PulledPage, find_source_gateway
 from users.models import Connection, Device, Pull, Sample, SourceGrant, Summary, Supply
 from users.operations.pausing import pause_source
-from users.operations.pulling import enqueue_due_pulls, fail_pulls, run_pulls
-from users.operations.pulls import schedule_pulls
+from users.operations.pulling import (
+    enqueue_due_source_pulls,
+    fail_connection_pulls,
+    run_connection_pulls,
+)
+from users.operations.pulls import schedule_source_pulls
 from users.operations.sources import connect_source, disconnect_source
 from users.operations.users import delete_user
 
@@ -49,7 +53,7 @@ def connection(user):
 
 
 def ask(connection, *resources, since=SINCE, is_history=True):
-    return schedule_pulls(
+    return schedule_source_pulls(
         connection=connection,
         resources=resources,
         is_history=is_history,
@@ -59,7 +63,9 @@ def ask(connection, *resources, since=SINCE, is_history=True):
 
 
 def run(connection):
-    return run_pulls(tenant=connection.tenant, actor=ACTOR, connection_pk=connection.pk)
+    return run_connection_pulls(
+        tenant=connection.tenant, actor=ACTOR, connection_pk=connection.pk
+    )
 
 
 def ended(connection):
@@ -396,7 +402,9 @@ def test_a_deleted_user_s_source_is_not_asked(connection, user, oura):
 def test_a_stranger_s_worker_finds_no_connection(connection, charlie_tenant, oura):
     ask(connection, "activity")
 
-    wait = run_pulls(tenant=charlie_tenant, actor=ACTOR, connection_pk=connection.pk)
+    wait = run_connection_pulls(
+        tenant=charlie_tenant, actor=ACTOR, connection_pk=connection.pk
+    )
 
     assert wait is None
     assert oura.asked == []
@@ -414,7 +422,7 @@ def test_pulls_of_a_source_that_is_offered_no_more_end(connection, settings):
 def test_pulls_whose_work_failed_again_and_again_end(connection, alice_tenant):
     ask(connection, "activity", "workouts")
 
-    fail_pulls(tenant=alice_tenant, actor=ACTOR, connection_pk=connection.pk)
+    fail_connection_pulls(tenant=alice_tenant, actor=ACTOR, connection_pk=connection.pk)
 
     assert set(ended(connection).values()) == {("failure", "unknown")}
 
@@ -425,7 +433,7 @@ def test_the_job_comes_again_when_the_source_may_be_asked(
     ask(connection, "activity")
     oura.faults["daily_activity"] = [status(429, Retry_After="300")]
 
-    jobs.pull_connection(tenant_pk=alice_tenant.pk, connection_pk=connection.pk)
+    jobs.pull_connection_data(tenant_pk=alice_tenant.pk, connection_pk=connection.pk)
 
     assert [(job.name, job.lock) for job in queued()] == [
         ("users.pull", f"users.pull:{connection.pk}")
@@ -443,12 +451,12 @@ def test_only_sources_whose_turn_it_is_are_asked(
     make_granted(paused)
     pause_source(user=paused, actor=ACTOR, provider="oura")
 
-    first = enqueue_due_pulls()
-    while_open = enqueue_due_pulls()
+    first = enqueue_due_source_pulls()
+    while_open = enqueue_due_source_pulls()
     Pull.objects.for_tenant(alice_tenant).update(ended_at=now, status="success")
-    too_early = enqueue_due_pulls()
+    too_early = enqueue_due_source_pulls()
     time_machine.move_to(now + timedelta(minutes=61), tick=False)
-    an_hour_later = enqueue_due_pulls()
+    an_hour_later = enqueue_due_source_pulls()
 
     assert (first, while_open, too_early, an_hour_later) == (1, 0, 0, 1)
     assert {pull.connection for pull in Pull.objects.for_tenant(alice_tenant)} == {

@@ -13,11 +13,11 @@ from tests.outbox import emitted, emitted_types
 from tests.users.holdings import stored_rows
 from users.models import ConnectionEntry, Pull, Supply
 from users.operations.pulls import (
-    end_pull,
-    postpone_pull,
-    record_history,
-    remove_old_pulls,
-    start_pull,
+    delete_old_pulls,
+    end_data_pull,
+    postpone_data_pull,
+    record_completed_backfill,
+    start_data_pull,
     store_pull_position,
 )
 from users.operations.sources import connect_source, disconnect_source
@@ -53,9 +53,9 @@ def test_a_backfill_that_ends_well_tells_that_the_past_is_here(
     connection, alice_tenant
 ):
     pull = pull_of(connection)
-    start_pull(pull=pull)
+    start_data_pull(pull=pull)
 
-    end_pull(pull=pull, actor=ACTOR, days_with_data=28)
+    end_data_pull(pull=pull, actor=ACTOR, days_with_data=28)
 
     stored = Pull.objects.for_tenant(alice_tenant).get()
     supply = Supply.objects.for_tenant(alice_tenant).get()
@@ -88,9 +88,9 @@ def test_a_failure_and_a_refresh_tell_nothing_of_the_past(
     connection, alice_tenant, is_history, error_type, status
 ):
     pull = pull_of(connection, is_history=is_history)
-    start_pull(pull=pull)
+    start_data_pull(pull=pull)
 
-    end_pull(pull=pull, actor=ACTOR, error_type=error_type)
+    end_data_pull(pull=pull, actor=ACTOR, error_type=error_type)
 
     stored = Pull.objects.for_tenant(alice_tenant).get()
     supply = Supply.objects.for_tenant(alice_tenant).get()
@@ -101,12 +101,12 @@ def test_a_failure_and_a_refresh_tell_nothing_of_the_past(
 
 def test_a_pull_that_is_put_back_goes_on_where_it_stood(connection, alice_tenant):
     pull = pull_of(connection)
-    start_pull(pull=pull)
+    start_data_pull(pull=pull)
     store_pull_position(pull=pull, position="2026-02-20")
-    postpone_pull(pull=pull, reason="rate_limited")
+    postpone_data_pull(pull=pull, reason="rate_limited")
 
-    start_pull(pull=pull)
-    start_pull(pull=pull)  # its worker died, and another goes on
+    start_data_pull(pull=pull)
+    start_data_pull(pull=pull)  # its worker died, and another goes on
 
     stored = Pull.objects.for_tenant(alice_tenant).get()
     assert (stored.status, stored.position) == ("started", "2026-02-20")
@@ -115,12 +115,12 @@ def test_a_pull_that_is_put_back_goes_on_where_it_stood(connection, alice_tenant
 
 def test_disconnecting_ends_open_pulls_and_what_ran_finds_out(connection, alice_tenant):
     pull = pull_of(connection)
-    start_pull(pull=pull)
+    start_data_pull(pull=pull)
     disconnect_source(user=connection.user, actor=ACTOR, provider="oura")
     before = stored_rows(alice_tenant)
 
     with pytest.raises(DomainError) as refusal:
-        end_pull(pull=pull, actor=ACTOR, days_with_data=1)
+        end_data_pull(pull=pull, actor=ACTOR, days_with_data=1)
 
     stored = Pull.objects.for_tenant(alice_tenant).get()
     assert refusal.value.code == "transition_not_allowed"
@@ -129,7 +129,7 @@ def test_disconnecting_ends_open_pulls_and_what_ran_finds_out(connection, alice_
 
 
 def test_a_backfill_done_in_one_go_is_kept_and_told(connection, alice_tenant):
-    pull = record_history(
+    pull = record_completed_backfill(
         connection=connection,
         actor=ACTOR,
         resource="heartrate",
@@ -149,16 +149,16 @@ def test_old_pulls_go_but_for_those_that_later_ones_stand_on(
     kept = []
     for is_history, error_type in ((True, ""), (False, ""), (False, "http_503")):
         pull = pull_of(connection, is_history=is_history)
-        start_pull(pull=pull)
-        end_pull(pull=pull, actor=ACTOR, error_type=error_type)
+        start_data_pull(pull=pull)
+        end_data_pull(pull=pull, actor=ACTOR, error_type=error_type)
         kept.append(pull)
     time_machine.move_to(NOON + timedelta(days=63), tick=False)
-    assert remove_old_pulls() == 0
+    assert delete_old_pulls() == 0
     latest = pull_of(connection, is_history=False)
-    start_pull(pull=latest)
-    end_pull(pull=latest, actor=ACTOR)
+    start_data_pull(pull=latest)
+    end_data_pull(pull=latest, actor=ACTOR)
 
-    assert remove_old_pulls() == 2
+    assert delete_old_pulls() == 2
 
     left = Pull.objects.for_tenant(alice_tenant).order_by("id")
     assert list(left) == [kept[0], latest]

@@ -12,12 +12,12 @@ from users.models import Connection, ConnectionEntry, Pull, Refresh
 from users.operations import refresh
 from users.operations.connections import mark_connection_failed
 from users.operations.pausing import pause_source
-from users.operations.pulls import end_pull, start_pull
+from users.operations.pulls import end_data_pull, start_data_pull
 from users.operations.refresh import (
     RefreshOutcome,
-    refresh_user,
-    remove_old_refreshes,
-    wait_for_refresh,
+    delete_old_refreshes,
+    refresh_all_user_sources,
+    wait_for_user_refresh,
 )
 from users.operations.sources import connect_source
 from users.states import ConnectionFault
@@ -52,9 +52,11 @@ def _asked(monkeypatch):
         return Pull.objects.for_tenant(connection.tenant).bulk_create(pulls)
 
     monkeypatch.setattr(
-        refresh, "is_pulled", lambda source: source.provider in {"oura", "fitbit"}
+        refresh,
+        "is_data_pulled_from_source",
+        lambda source: source.provider in {"oura", "fitbit"},
     )
-    monkeypatch.setattr(refresh, "schedule_refresh", schedule)
+    monkeypatch.setattr(refresh, "schedule_cloud_source_refresh", schedule)
 
 
 def pulls_of(tenant, provider):
@@ -68,7 +70,7 @@ def test_each_source_that_can_be_asked_is_asked(user, alice_tenant):
         connect_source(user=user, actor=ACTOR, provider=provider)
     pause_source(user=user, actor=ACTOR, provider="fitbit")
 
-    started = refresh_user(user=user, actor=ACTOR)
+    started = refresh_all_user_sources(user=user, actor=ACTOR)
 
     keys = tuple(pull.pk for pull in pulls_of(alice_tenant, "oura"))
     line = ConnectionEntry.objects.for_tenant(alice_tenant).order_by("id").last()
@@ -91,7 +93,7 @@ def test_a_source_in_error_is_asked_unless_its_user_has_to_act(
     connection = connect_source(user=user, actor=ACTOR, provider="oura")
     mark_connection_failed(connection=connection, actor=ACTOR, fault=fault)
 
-    started = refresh_user(user=user, actor=ACTOR)
+    started = refresh_all_user_sources(user=user, actor=ACTOR)
 
     assert Connection.objects.for_tenant(alice_tenant).get().status == status
     assert bool(started.running) == is_asked
@@ -101,20 +103,20 @@ def test_a_source_in_error_is_asked_unless_its_user_has_to_act(
 def test_the_ninth_refresh_within_an_hour_is_refused(user, alice_tenant, time_machine):
     for minute in range(8):
         time_machine.move_to(NOON + timedelta(minutes=minute), tick=False)
-        refresh_user(user=user, actor=ACTOR)
+        refresh_all_user_sources(user=user, actor=ACTOR)
     before = stored_rows(alice_tenant)
 
     with pytest.raises(TooMany) as refusal:
-        refresh_user(user=user, actor=ACTOR)
+        refresh_all_user_sources(user=user, actor=ACTOR)
 
     assert refusal.value.code == "too_many_refreshes"
     assert refusal.value.wait == timedelta(minutes=53)
     assert stored_rows(alice_tenant) == before
 
     time_machine.move_to(NOON + timedelta(hours=1), tick=False)
-    refresh_user(user=user, actor=ACTOR)
+    refresh_all_user_sources(user=user, actor=ACTOR)
 
-    assert remove_old_refreshes() == 1
+    assert delete_old_refreshes() == 1
     assert Refresh.objects.for_tenant(alice_tenant).count() == 8
 
 
@@ -122,19 +124,19 @@ def test_the_ninth_refresh_within_an_hour_is_refused(user, alice_tenant, time_ma
 def test_waiting_ends_when_the_pulls_have(user, alice_tenant):
     for provider in ("oura", "fitbit"):
         connect_source(user=user, actor=ACTOR, provider=provider)
-    started = refresh_user(user=user, actor=ACTOR)
+    started = refresh_all_user_sources(user=user, actor=ACTOR)
     looks = []
 
     def work(_seconds):
         looks.append(1)
         sleep, steps = pulls_of(alice_tenant, ("oura", "fitbit")[len(looks) - 1])
         for pull in (sleep, steps):
-            start_pull(pull=pull)
-        end_pull(pull=sleep, actor=ACTOR, error_type="http_503")
+            start_data_pull(pull=pull)
+        end_data_pull(pull=sleep, actor=ACTOR, error_type="http_503")
         failed = "" if sleep.provider == "oura" else "http_503"
-        end_pull(pull=steps, actor=ACTOR, error_type=failed)
+        end_data_pull(pull=steps, actor=ACTOR, error_type=failed)
 
-    outcome = wait_for_refresh(
+    outcome = wait_for_user_refresh(
         tenant=alice_tenant,
         started=started,
         timeout=5 * SECOND,
@@ -149,11 +151,11 @@ def test_waiting_ends_when_the_pulls_have(user, alice_tenant):
 @pytest.mark.usefixtures("_asked")
 def test_waiting_ends_when_its_time_is_over(user, alice_tenant):
     connect_source(user=user, actor=ACTOR, provider="oura")
-    started = refresh_user(user=user, actor=ACTOR)
+    started = refresh_all_user_sources(user=user, actor=ACTOR)
     clock = iter([0.0, 4.9, 5.0])
     paused = []
 
-    outcome = wait_for_refresh(
+    outcome = wait_for_user_refresh(
         tenant=alice_tenant,
         started=started,
         timeout=5 * SECOND,
@@ -170,12 +172,12 @@ def test_who_finds_no_place_to_wait_is_answered_at_once(
     user, alice_tenant, monkeypatch
 ):
     connect_source(user=user, actor=ACTOR, provider="oura")
-    started = refresh_user(user=user, actor=ACTOR)
+    started = refresh_all_user_sources(user=user, actor=ACTOR)
     for _ in range(2):
         refresh._waiting.acquire()
 
     try:
-        outcome = wait_for_refresh(
+        outcome = wait_for_user_refresh(
             tenant=alice_tenant,
             started=started,
             timeout=5 * SECOND,

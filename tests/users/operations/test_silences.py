@@ -8,7 +8,7 @@ from accounts.models import Notice
 from portal.lib.tenancy import across_tenants
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_regular_arrivals, make_user
-from users.operations.silences import notify_silent_sources
+from users.operations.silences import post_silent_source_notices
 from users.operations.sources import connect_source
 
 pytestmark = pytest.mark.django_db
@@ -27,7 +27,7 @@ def send_data_daily(tenant, *, until, provider="oura"):
 def notify_silences(time_machine, at):
     time_machine.move_to(at, tick=False)
     with across_tenants(why="a test"):
-        return notify_silent_sources(at=at)
+        return post_silent_source_notices(at=at)
 
 
 def test_each_silence_is_told_once_and_a_source_once_a_day(

@@ -17,7 +17,7 @@ from users.models import Connection, Supply
 from users.operations.sources import (
     connect_source,
     disconnect_source,
-    record_arrival,
+    record_data_arrival,
 )
 from users.operations.users import delete_user
 from users.states import CONNECTION_MOVES, ConnectionFault, ConnectionStatus
@@ -187,11 +187,15 @@ def test_what_a_source_has_given_is_kept_with_every_batch(
         "dropped": 0,
     }
     early, late = NOON - timedelta(days=2), NOON - timedelta(hours=1)
-    record_arrival(**batch, at=NOON, received=9, created=7, oldest=early, newest=early)
-    record_arrival(**batch, at=NOON, received=2, created=2, oldest=late, newest=late)
+    record_data_arrival(
+        **batch, at=NOON, received=9, created=7, oldest=early, newest=early
+    )
+    record_data_arrival(
+        **batch, at=NOON, received=2, created=2, oldest=late, newest=late
+    )
     later = NOON + timedelta(minutes=5)
 
-    record_arrival(**batch, at=later, received=1, created=0)
+    record_data_arrival(**batch, at=later, received=1, created=0)
 
     supply = Supply.objects.for_tenant(alice_tenant).get()
     assert (supply.provider, supply.resource) == ("oura", "heartrate")

@@ -19,7 +19,7 @@ from tests.users.holdings import ALWAYS_WRITTEN, stored_rows
 from users.models import Arrival, Summary, WorkoutStream
 from users.operations.sources import disconnect_source
 from users.operations.streams import record_workout_stream
-from users.operations.users import UserChanges, change_user, delete_user, erase_user
+from users.operations.users import UserChanges, delete_user, erase_user, update_user
 from users.wearables.streams import StreamInvalid
 
 pytestmark = pytest.mark.django_db
@@ -139,7 +139,7 @@ def test_a_stream_that_cannot_be_read_stores_nothing(alice_tenant, workout):
 
 
 def test_a_stream_outside_of_the_bounds_of_now_is_dropped(alice_tenant, workout, user):
-    change_user(
+    update_user(
         user=user, actor=ACTOR, changes=UserChanges(ingestion_start=date(2026, 3, 1))
     )
     types = emitted_types(alice_tenant)
@@ -200,7 +200,7 @@ ZONES_AT_FORTY = [0, 2, 0, 0, 0]
 
 
 def born(user, day):
-    return change_user(
+    return update_user(
         user=user, actor=ACTOR, changes=UserChanges(fallback_birth_date=day)
     )
 

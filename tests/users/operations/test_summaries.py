@@ -24,8 +24,8 @@ from users.models.arrival import ARRIVAL_RETENTION
 from users.operations.sources import connect_source, disconnect_source
 from users.operations.summaries import (
     SummaryBatch,
+    delete_old_arrivals,
     record_summaries,
-    remove_old_arrivals,
 )
 from users.operations.users import delete_user, erase_user
 from users.states import CONNECTION_MOVES, ConnectionStatus
@@ -397,12 +397,12 @@ def test_erasing_a_user_takes_summaries_and_arrivals_along(
 def test_old_arrivals_are_forgotten(user, alice_tenant, time_machine):
     record(user, "sleep_cycle")
     time_machine.move_to(NOON + ARRIVAL_RETENTION, tick=False)
-    kept_still = remove_old_arrivals()
+    kept_still = delete_old_arrivals()
     time_machine.move_to(
         NOON + ARRIVAL_RETENTION + timedelta(microseconds=1), tick=False
     )
 
-    removed = remove_old_arrivals()
+    removed = delete_old_arrivals()
 
     assert (kept_still, removed) == (0, 1)
     assert arrivals(alice_tenant) == []

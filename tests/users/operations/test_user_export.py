@@ -23,10 +23,10 @@ from tests.jobs import queued
 from users.models import UserExport
 from users.models.user_export import EXPORT_RETENTION
 from users.operations.user_export import (
-    fail_export,
-    remove_old_exports,
-    request_export,
-    run_export,
+    delete_old_user_exports,
+    mark_user_export_failed,
+    request_user_export,
+    run_user_export,
 )
 from users.queries.data_map import data_map
 
@@ -58,8 +58,8 @@ def test_an_archive_holds_every_table_sample_and_file_of_one_user(
     asked = alice_web.post(page)
     export = UserExport.objects.for_tenant(alice_tenant).get()
     with pytest.raises(DomainError, match="export_open"):
-        request_export(user=user, actor=ACTOR)
-    assert run_export(tenant=alice_tenant, export_id=export.pk) is True
+        request_user_export(user=user, actor=ACTOR)
+    assert run_user_export(tenant=alice_tenant, export_id=export.pk) is True
     file = alice_web.get(f"{page}{export.pk}/file/")
 
     content = b"".join(file.streaming_content)
@@ -84,7 +84,7 @@ def test_an_archive_holds_every_table_sample_and_file_of_one_user(
     assert OTHER not in everything
     assert "access_token" not in everything
     assert (export.size, len(export.sha256)) == (len(content), 64)
-    assert run_export(tenant=alice_tenant, export_id=export.pk) is False
+    assert run_user_export(tenant=alice_tenant, export_id=export.pk) is False
     audit = AuditEntry.objects.for_tenant(alice_tenant).filter(user_uuid=user.uuid)
     assert audit.filter(verb="export_user").count() == 1
     assert audit.filter(verb="read", subject="user_export").count() == 1
@@ -118,10 +118,10 @@ def test_samples_are_written_as_the_api_has_them(alice_tenant, tmp_path):
 
 def test_an_archive_that_fails_may_be_asked_for_again(alice_tenant):
     user = make_user(tenant=alice_tenant)
-    export = request_export(user=user, actor=ACTOR)
+    export = request_user_export(user=user, actor=ACTOR)
 
-    fail_export(tenant=alice_tenant, export_id=export.pk)
-    again = request_export(user=user, actor=ACTOR)
+    mark_user_export_failed(tenant=alice_tenant, export_id=export.pk)
+    again = request_user_export(user=user, actor=ACTOR)
 
     export.refresh_from_db()
     assert export.failed_at is not None
@@ -131,15 +131,15 @@ def test_an_archive_that_fails_may_be_asked_for_again(alice_tenant):
 
 def test_archives_go_after_a_week_with_their_files(alice_tenant, time_machine):
     user = make_user(tenant=alice_tenant)
-    export = request_export(user=user, actor=ACTOR)
-    run_export(tenant=alice_tenant, export_id=export.pk)
+    export = request_user_export(user=user, actor=ACTOR)
+    run_user_export(tenant=alice_tenant, export_id=export.pk)
     export.refresh_from_db()
     path = Path(default_storage.path(export.stored_as))
-    assert remove_old_exports() == 0
+    assert delete_old_user_exports() == 0
     assert path.exists()
 
     time_machine.move_to(timezone.now() + EXPORT_RETENTION + timedelta(seconds=1))
 
-    assert remove_old_exports() == 1
+    assert delete_old_user_exports() == 1
     assert not path.exists()
     assert UserExport.unscoped.count() == 0

@@ -14,7 +14,7 @@ from users.models import User
 from users.operations.user_import import (
     UserFileInvalid,
     UserImport,
-    import_users,
+    import_users_from_csv,
 )
 from users.operations.users import SANDBOX_USER_LIMIT
 
@@ -27,7 +27,7 @@ def take(tenant, content, *, is_dry_run=False, **wanted):
     if isinstance(content, str):
         content = content.encode()
     notes = []
-    done = import_users(
+    done = import_users_from_csv(
         tenant=tenant,
         actor=ACTOR,
         file=io.BytesIO(content),

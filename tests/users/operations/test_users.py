@@ -19,9 +19,9 @@ from users.operations.users import (
     ClientUserIdTaken,
     UserChanges,
     UserRequest,
-    change_user,
     create_user,
     delete_user,
+    update_user,
 )
 
 pytestmark = pytest.mark.django_db
@@ -252,7 +252,7 @@ def test_change_keeps_what_is_not_named(alice_tenant, time_machine):
     )
     time_machine.move_to(LATER, tick=False)
 
-    changed = change_user(
+    changed = update_user(
         user=user, actor=ACTOR, changes=UserChanges(ingestion_end=date(2026, 6, 30))
     )
 
@@ -279,7 +279,7 @@ def test_change_clears_with_none(alice_tenant):
         ingestion_end=date(2026, 2, 1),
     )
 
-    change_user(
+    update_user(
         user=user,
         actor=ACTOR,
         changes=UserChanges(
@@ -312,10 +312,10 @@ def test_a_new_fallback_gets_a_new_time_of_update(alice_tenant, time_machine):
     user = make_user(tenant=alice_tenant, fallback_time_zone="Europe/Berlin")
     time_machine.move_to(LATER, tick=False)
 
-    same = change_user(
+    same = update_user(
         user=user, actor=ACTOR, changes=UserChanges(fallback_time_zone="Europe/Berlin")
     )
-    other = change_user(
+    other = update_user(
         user=user, actor=ACTOR, changes=UserChanges(fallback_time_zone="Asia/Tokyo")
     )
 
@@ -327,7 +327,7 @@ def test_a_change_of_nothing_leaves_no_trace(alice_tenant):
     user = make_user(tenant=alice_tenant, client_user_id="u-1")
     before = stored_rows(alice_tenant)
 
-    change_user(user=user, actor=ACTOR, changes=UserChanges(client_user_id="u-1"))
+    update_user(user=user, actor=ACTOR, changes=UserChanges(client_user_id="u-1"))
 
     assert stored_rows(alice_tenant) == before
 
@@ -351,7 +351,7 @@ def test_a_refused_change_leaves_no_trace(alice_tenant, changes, code):
     before = stored_rows(alice_tenant)
 
     with pytest.raises(DomainError) as refusal:
-        change_user(user=user, actor=ACTOR, changes=changes)
+        update_user(user=user, actor=ACTOR, changes=changes)
 
     assert refusal.value.code == code
     assert stored_rows(alice_tenant) == before
@@ -363,7 +363,7 @@ def test_a_deleted_user_is_not_changed(alice_tenant):
     before = stored_rows(alice_tenant)
 
     with pytest.raises(NotFound):
-        change_user(user=user, actor=ACTOR, changes=UserChanges(client_user_id="u-9"))
+        update_user(user=user, actor=ACTOR, changes=UserChanges(client_user_id="u-9"))
 
     assert stored_rows(alice_tenant) == before
 
@@ -375,10 +375,10 @@ def test_concurrent_changes_of_different_fields_are_both_kept(alice_tenant):
 
     done = outcomes(
         [
-            lambda: change_user(
+            lambda: update_user(
                 user=user, actor=ACTOR, changes=UserChanges(ingestion_start=start)
             ),
-            lambda: change_user(
+            lambda: update_user(
                 user=user, actor=ACTOR, changes=UserChanges(ingestion_end=end)
             ),
         ]

@@ -21,7 +21,7 @@ from users.operations.users import (
     SANDBOX_USER_LIMIT,
     ClientUserIdTaken,
     delete_user,
-    enqueue_due_erasures,
+    enqueue_due_user_erasures,
     erase_user,
     undo_delete_user,
 )
@@ -282,7 +282,7 @@ def test_the_sweep_enqueues_those_whose_undo_is_over(
     delete_user(user=later, actor=ACTOR)
     time_machine.move_to(DELETED + WEEK, tick=False)
 
-    number = enqueue_due_erasures()
+    number = enqueue_due_user_erasures()
 
     job = ProcrastinateJob.objects.get(task_name="users.erase")
     assert number == 1

@@ -7,7 +7,7 @@ import pytest
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_new_nights, make_regular_arrivals, make_user
 from tests.statements import count_statements
-from users.operations.cadences import learn_cadences
+from users.operations.cadences import update_usual_data_intervals
 from users.operations.sources import connect_source, disconnect_source
 from users.queries import SilentSource, cadences_of, find_users, silent_sources
 from users.states import Silence
@@ -112,7 +112,7 @@ def test_a_user_of_many_series_takes_one_query(alice_tenant):
     user = send_data_daily(alice_tenant, until=NOON)
     for provider in ("fitbit", "garmin"):
         make_new_nights(user, provider, NOON)
-    learn_cadences(tenant=alice_tenant, user_key=user.pk)
+    update_usual_data_intervals(tenant=alice_tenant, user_key=user.pk)
 
     with count_statements() as counted:
         assert len(cadences_of(user=user)) == 3

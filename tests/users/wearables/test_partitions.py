@@ -139,8 +139,8 @@ def test_the_daily_job_makes_what_is_missing():
         cursor.execute(f"DROP TABLE users_sample_{now:%Y_%m}")
     before = names()
 
-    jobs.create_month_partitions()
-    jobs.create_month_partitions()
+    jobs.create_upcoming_sample_partitions()
+    jobs.create_upcoming_sample_partitions()
 
     assert names() - before == {f"users_sample_{now:%Y_%m}"}
 

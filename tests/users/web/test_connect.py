@@ -16,10 +16,10 @@ from tests.users.holdings import stored_rows
 from users.models import Connection
 from users.operations.link_sessions import (
     LinkRequest,
-    create_link_session,
-    end_link_session,
-    link_token,
-    link_url,
+    build_connect_link_url,
+    create_connect_link,
+    end_connect_link,
+    sign_connect_link_token,
 )
 from users.operations.sources import connect_source
 
@@ -44,13 +44,13 @@ def cloud(monkeypatch):
 
 
 def link(user, **wanted):
-    return create_link_session(user=user, actor=ACTOR, wanted=LinkRequest(**wanted))
+    return create_connect_link(user=user, actor=ACTOR, wanted=LinkRequest(**wanted))
 
 
 def opened(session):
     """A browser that has opened the link."""
     browser = Client()
-    browser.get("/connect/", {"token": link_token(session)})
+    browser.get("/connect/", {"token": sign_connect_link_token(session)})
     return browser
 
 
@@ -62,7 +62,7 @@ def test_opening_a_link_takes_the_token_out_of_the_address(user, settings):
     settings.HTTPS = True
     session = link(user)
 
-    reply = Client().get("/connect/", {"token": link_token(session)})
+    reply = Client().get("/connect/", {"token": sign_connect_link_token(session)})
 
     cookie = reply.cookies[f"__Secure-link_{session.uuid.hex}"]
     session.refresh_from_db()
@@ -70,7 +70,7 @@ def test_opening_a_link_takes_the_token_out_of_the_address(user, settings):
     assert reply["Location"] == page_of(session)
     assert reply["Referrer-Policy"] == "no-referrer"
     assert "no-store" in reply["Cache-Control"]
-    assert cookie.value == link_token(session)
+    assert cookie.value == sign_connect_link_token(session)
     assert (cookie["path"], cookie["samesite"]) == ("/connect/", "Lax")
     assert cookie["httponly"]
     assert cookie["secure"]
@@ -167,7 +167,7 @@ def test_a_browser_without_the_links_cookie_is_a_stranger(user, alice_tenant):
 def test_two_links_in_one_browser_stay_apart(user, alice_tenant):
     session, other = link(user), link(make_user(tenant=alice_tenant))
     browser = opened(session)
-    browser.get("/connect/", {"token": link_token(other)})
+    browser.get("/connect/", {"token": sign_connect_link_token(other)})
 
     pages = [browser.get(page_of(each)) for each in (session, other)]
 
@@ -177,9 +177,12 @@ def test_two_links_in_one_browser_stay_apart(user, alice_tenant):
 def test_an_ended_link_says_so(user):
     session = link(user)
     browser = opened(session)
-    end_link_session(session=session, actor=ACTOR)
+    end_connect_link(session=session, actor=ACTOR)
 
-    replies = [browser.get(page_of(session)), browser.get(link_url(session))]
+    replies = [
+        browser.get(page_of(session)),
+        browser.get(build_connect_link_url(session)),
+    ]
 
     assert [each.status_code for each in replies] == [410, 410]
 

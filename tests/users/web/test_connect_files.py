@@ -10,8 +10,8 @@ from tests.factories.users import make_user
 from users.models import ImportJob
 from users.operations.link_sessions import (
     LinkRequest,
-    create_link_session,
-    link_token,
+    create_connect_link,
+    sign_connect_link_token,
 )
 from users.states.imports import ImportStatus
 
@@ -26,7 +26,7 @@ def user(alice_tenant):
 
 @pytest.fixture
 def session(user):
-    return create_link_session(
+    return create_connect_link(
         user=user,
         actor=ACTOR,
         wanted=LinkRequest(redirect_url="https://north.example/done"),
@@ -36,7 +36,7 @@ def session(user):
 @pytest.fixture
 def browser(session):
     browser = Client()
-    browser.get("/connect/", {"token": link_token(session)})
+    browser.get("/connect/", {"token": sign_connect_link_token(session)})
     return browser
 
 

@@ -11,9 +11,9 @@ from users.models import LinkSession
 from users.operations.link_sessions import (
     MAILED_LINK_TTL,
     MAILS_AT_MOST,
-    create_link_session,
-    end_link_session,
-    link_url,
+    build_connect_link_url,
+    create_connect_link,
+    end_connect_link,
 )
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +31,7 @@ def place(user):
 
 @pytest.fixture
 def session(user):
-    return create_link_session(user=user, actor=ACTOR, lasts=MAILED_LINK_TTL)
+    return create_connect_link(user=user, actor=ACTOR, lasts=MAILED_LINK_TTL)
 
 
 def test_a_link_is_made_mailed_and_shown(alice_web, alice_tenant, user, place):
@@ -44,7 +44,7 @@ def test_a_link_is_made_mailed_and_shown(alice_web, alice_tenant, user, place):
     assert reply.redirect_chain == [(f"{place}{session.uuid}/", 302)]
     assert (session.user, session.provider) == (user, "manual")
     assert session.expires_at - session.created_at > MAILED_LINK_TTL / 2
-    assert link_url(session) in text
+    assert build_connect_link_url(session) in text
     assert "<svg viewBox=" in text
     assert "no-store" in reply["Cache-Control"]
     assert [each.to for each in mail.outbox] == [["ada@assay.example"]]
@@ -55,8 +55,8 @@ def test_a_link_is_made_mailed_and_shown(alice_web, alice_tenant, user, place):
 def test_a_user_s_page_leads_to_the_form_with_the_links_that_work(
     alice_web, user, place, session
 ):
-    ended = create_link_session(user=user, actor=ACTOR)
-    end_link_session(session=ended, actor=ACTOR)
+    ended = create_connect_link(user=user, actor=ACTOR)
+    end_connect_link(session=ended, actor=ACTOR)
 
     page = alice_web.get(f"/t/alice-health/sandbox/users/{user.uuid}/")
     form = alice_web.get(place, {"provider": "manual"})

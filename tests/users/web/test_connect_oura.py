@@ -15,7 +15,7 @@ from tests.jobs import queued
 from tests.outbox import emitted_types
 from users import jobs
 from users.models import Connection, SourceGrant
-from users.operations.link_sessions import create_link_session, link_token
+from users.operations.link_sessions import create_connect_link, sign_connect_link_token
 from users.operations.sources import disconnect_source
 
 pytestmark = pytest.mark.django_db
@@ -28,9 +28,9 @@ def test_a_ring_is_connected_by_a_link_read_by_the_api_and_given_back(
     oura.collections["sleep"] = [sleep_document()]
     oura.scope = "extapi:daily"
     user = make_user(tenant=alice_tenant, ingestion_start=date(2026, 3, 9))
-    session = create_link_session(user=user, actor=ACTOR)
+    session = create_connect_link(user=user, actor=ACTOR)
     browser = Client()
-    browser.get("/connect/", {"token": link_token(session)})
+    browser.get("/connect/", {"token": sign_connect_link_token(session)})
 
     away = browser.get(f"/connect/{session.uuid}/oura/sign-in/")
     asked = parse_qs(urlsplit(away["Location"]).query)
@@ -38,7 +38,7 @@ def test_a_ring_is_connected_by_a_link_read_by_the_api_and_given_back(
         "/connect/back/oura/", {"state": asked["state"][0], "code": "code-1"}
     )
     connection = Connection.objects.for_tenant(alice_tenant).get()
-    jobs.pull_connection(tenant_pk=alice_tenant.pk, connection_pk=connection.pk)
+    jobs.pull_connection_data(tenant_pk=alice_tenant.pk, connection_pk=connection.pk)
 
     assert away["Location"].startswith(f"{oura.url}/oauth/authorize?")
     assert "connected=oura" in back["Location"]

@@ -15,11 +15,15 @@ from tests.factories.users import make_user
 from tests.users.holdings import stored_rows
 from users.models import Connection
 from users.operations.connections import mark_connection_failed
-from users.operations.devices import DeviceDetails, record_device
+from users.operations.devices import DeviceDetails, record_device_details
 from users.operations.pausing import pause_source
-from users.operations.pulls import record_history
-from users.operations.sources import connect_source, disconnect_source, record_arrival
-from users.operations.users import UserChanges, change_user
+from users.operations.pulls import record_completed_backfill
+from users.operations.sources import (
+    connect_source,
+    disconnect_source,
+    record_data_arrival,
+)
+from users.operations.users import UserChanges, update_user
 from users.states import ConnectionFault, condition_of
 
 pytestmark = pytest.mark.django_db
@@ -67,7 +71,7 @@ def test_the_users_page_says_why_a_source_is_broken_and_what_to_do(
 def test_a_sources_page_shows_what_came_and_what_happened(
     alice_web, alice_tenant, user, oura
 ):
-    record_arrival(
+    record_data_arrival(
         user=user,
         provider="oura",
         resource="heartrate",
@@ -79,9 +83,9 @@ def test_a_sources_page_shows_what_came_and_what_happened(
         oldest=NOON - timedelta(days=2),
         newest=NOON,
     )
-    record_device(user=user, details=DeviceDetails("oura", "ring-1", "ring"))
+    record_device_details(user=user, details=DeviceDetails("oura", "ring-1", "ring"))
     for resource in ("sleep", "heartrate"):
-        record_history(
+        record_completed_backfill(
             connection=oura,
             actor=ACTOR,
             resource=resource,
@@ -144,7 +148,7 @@ def test_resuming_after_the_end_of_ingestion_says_what_to_do(
 ):
     pause_source(user=user, actor=ACTOR, provider="oura")
     ended = UserChanges(ingestion_end=NOON.date() - timedelta(days=30))
-    change_user(user=user, actor=ACTOR, changes=ended)
+    update_user(user=user, actor=ACTOR, changes=ended)
 
     reply = alice_web.post(page(user, "sources", "oura", "resume"))
 

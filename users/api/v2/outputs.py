@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 from uuid import UUID
 
 from users.models.user import MANUAL
-from users.operations.link_sessions import link_url
+from users.operations.link_sessions import build_connect_link_url
 from users.states import (
     ConnectionFault,
     ConnectionStatus,
@@ -369,7 +369,9 @@ def build_link_provider_response(
         "slug": provider.slug,
         "description": str(provider.description),
         "logo": logo_url(provider.slug),
-        "oauth_url": link_url(session, provider=provider.slug) if sign_in else None,
+        "oauth_url": build_connect_link_url(session, provider=provider.slug)
+        if sign_in
+        else None,
         "auth_type": provider.auth_type,
         "form_components": None,
     }

@@ -13,7 +13,7 @@ from accounts.states import Environment
 from portal.lib.actor import Actor
 from portal.lib.tenancy import acting_for
 from users.models import User
-from users.operations.user_export import write_archive
+from users.operations.user_export import write_user_data_archive
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
@@ -56,7 +56,7 @@ class Command(BaseCommand):
             try:
                 with options["file"].open("xb") as target:
                     options["file"].chmod(0o600)
-                    counts = write_archive(user=user, target=target)
+                    counts = write_user_data_archive(user=user, target=target)
             except OSError as error:
                 raise CommandError(f"{error.filename}: {error.strerror}.") from None
         self.stdout.write(

@@ -17,8 +17,8 @@ from portal.lib.tenancy import acting_for
 from users.operations.imports import (
     DEFAULT_PROVIDER,
     ImportRequest,
-    run_import,
-    start_import,
+    run_health_data_import,
+    start_health_data_import,
 )
 from users.queries import live_user, resolve_user
 from users.states.imports import DropReason, ImportRefusal, ImportStatus
@@ -81,8 +81,12 @@ class Command(BaseCommand):
         with path.open("rb") as opened:
             chunks = iter(partial(opened.read, _CHUNK_BYTES), b"")
             wanted = ImportRequest(path.name, chunks, provider)
-            job = start_import(user=user, actor=ACTOR, wanted=wanted, runs_here=True)
-        run_import(tenant_pk=job.tenant_id, job_id=job.id, watch=self._show_progress)
+            job = start_health_data_import(
+                user=user, actor=ACTOR, wanted=wanted, runs_here=True
+            )
+        run_health_data_import(
+            tenant_pk=job.tenant_id, job_id=job.id, watch=self._show_progress
+        )
         job.refresh_from_db()
         return job
 

@@ -15,7 +15,7 @@ from portal.lib.actor import Actor
 from portal.lib.errors import DomainError
 from portal.lib.private_files import open_private
 from portal.lib.tenancy import acting_for
-from users.operations.user_import import EXISTS, RowNote, import_users
+from users.operations.user_import import EXISTS, RowNote, import_users_from_csv
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
@@ -61,7 +61,7 @@ class Command(BaseCommand):
                 acting_for(tenant),
             ):
                 writer = csv.writer(told)
-                done = import_users(
+                done = import_users_from_csv(
                     tenant=tenant,
                     actor=Actor.system("import_users"),
                     file=file,

@@ -12,7 +12,7 @@ from tests.factories.accounts import ACTOR
 from tests.factories.samples import put_samples
 from tests.factories.users import make_user
 from tests.statements import count_statements
-from users.operations.users import UserChanges, change_user
+from users.operations.users import UserChanges, update_user
 
 pytestmark = pytest.mark.django_db
 PATH = "/v2/aggregate/{user_id}/{resource}"
@@ -148,7 +148,7 @@ def test_days_are_those_of_the_fallback_zone_unless_another_is_asked_for(
 ):
     watch_and_phone(user)
     changes = UserChanges(fallback_time_zone="Europe/Berlin")
-    change_user(user=user, actor=ACTOR, changes=changes)
+    update_user(user=user, actor=ACTOR, changes=changes)
 
     fallback = get(alice_api, user).json()
     utc = get(alice_api, user, time_zone="UTC").json()

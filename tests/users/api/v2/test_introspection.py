@@ -13,15 +13,15 @@ from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from users.models import Pull
 from users.operations.pulls import (
-    end_pull,
-    record_history,
+    end_data_pull,
+    record_completed_backfill,
     record_pull_attempt,
-    start_pull,
+    start_data_pull,
 )
 from users.operations.sources import (
     connect_source,
     disconnect_source,
-    record_arrival,
+    record_data_arrival,
 )
 
 pytestmark = pytest.mark.django_db
@@ -41,7 +41,7 @@ def source(alice_tenant, time_machine):
 def test_resources_say_what_came_and_when_it_was_last_asked_for(
     source, alice_api, alice_tenant
 ):
-    record_arrival(
+    record_data_arrival(
         user=source.user,
         provider="ultrahuman",
         resource="heartrate",
@@ -97,7 +97,7 @@ def test_resources_say_what_came_and_when_it_was_last_asked_for(
 
 
 def test_backfills_say_how_they_went_and_what_was_never_pulled(source, alice_api):
-    record_history(
+    record_completed_backfill(
         connection=source,
         actor=ACTOR,
         resource="sleep",
@@ -114,8 +114,8 @@ def test_backfills_say_how_they_went_and_what_was_never_pulled(source, alice_api
         is_history=True,
     )
     pull.save()
-    start_pull(pull=pull)
-    end_pull(pull=pull, actor=ACTOR, error_type="http_503")
+    start_data_pull(pull=pull)
+    end_data_pull(pull=pull, actor=ACTOR, error_type="http_503")
 
     [found] = alice_api.get(HISTORIES, {"provider": "Ultrahuman"}).json()["data"]
 

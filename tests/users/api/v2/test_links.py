@@ -13,10 +13,10 @@ from tests.factories.users import make_user
 from tests.users.holdings import stored_rows
 from users.models import LinkSession
 from users.operations.link_sessions import (
-    create_link_session,
-    end_link_session,
-    find_link_session,
-    link_token,
+    create_connect_link,
+    end_connect_link,
+    find_open_connect_link,
+    sign_connect_link_token,
 )
 
 pytestmark = pytest.mark.django_db
@@ -45,13 +45,13 @@ def test_a_key_makes_a_link(alice_api, alice_tenant, user, settings):
     )
 
     session = LinkSession.objects.for_tenant(alice_tenant).get()
-    token = link_token(session)
+    token = sign_connect_link_token(session)
     assert reply.status_code == 200
     assert reply.json() == {
         "link_token": token,
         "link_web_url": f"https://assay.example/connect/?token={token}",
     }
-    assert find_link_session(token).user == user
+    assert find_open_connect_link(token).user == user
     assert (session.provider, session.filter_on_providers) == (
         "oura",
         ["oura", "fitbit"],
@@ -104,8 +104,8 @@ def test_a_links_token_lists_what_it_offers(alice_tenant, user, monkeypatch, set
     monkeypatch.setattr(
         "users.gateways.base.source_gateways", [("fitbit", FakeSource("fitbit"))]
     )
-    session = create_link_session(user=user, actor=ACTOR)
-    token = link_token(session)
+    session = create_connect_link(user=user, actor=ACTOR)
+    token = sign_connect_link_token(session)
 
     reply = Client(headers={"x-link-token": token}).get(PROVIDERS)
 
@@ -126,19 +126,19 @@ def test_a_links_token_lists_what_it_offers(alice_tenant, user, monkeypatch, set
 
 
 def test_the_sign_in_of_an_answer_opens_the_link_on_the_way(user):
-    session = create_link_session(user=user, actor=ACTOR)
+    session = create_connect_link(user=user, actor=ACTOR)
 
     reply = Client().get(
-        "/connect/", {"token": link_token(session), "provider": "oura"}
+        "/connect/", {"token": sign_connect_link_token(session), "provider": "oura"}
     )
 
     assert reply["Location"] == f"/connect/{session.uuid}/oura/sign-in/"
 
 
 def test_without_a_link_that_works_nothing_is_listed(alice_api, user):
-    session = create_link_session(user=user, actor=ACTOR)
-    token = link_token(session)
-    end_link_session(session=session, actor=ACTOR)
+    session = create_connect_link(user=user, actor=ACTOR)
+    token = sign_connect_link_token(session)
+    end_connect_link(session=session, actor=ACTOR)
 
     replies = [
         alice_api.get(PROVIDERS),

@@ -10,7 +10,7 @@ from tests.clients import error_lines
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from tests.users.holdings import stored_rows
-from users.operations.devices import DeviceDetails, record_device
+from users.operations.devices import DeviceDetails, record_device_details
 from users.operations.refresh import RefreshOutcome
 from users.operations.sources import connect_source
 
@@ -46,7 +46,7 @@ def test_what_still_runs_when_the_time_is_over_is_202(user, alice_api, monkeypat
         waited.append(timeout.total_seconds())
         return RefreshOutcome(("fitbit",), ("oura",), ("withings",))
 
-    monkeypatch.setattr("users.api.v2.views.refresh.wait_for_refresh", wait)
+    monkeypatch.setattr("users.api.v2.views.refresh.wait_for_user_refresh", wait)
 
     reply = alice_api.post(f"/v2/user/refresh/{user.uuid}?timeout=7.5")
 
@@ -95,7 +95,7 @@ def test_a_time_to_wait_out_of_bounds_is_422(
 
 def test_a_users_devices_are_listed_and_read(user, alice_api, alice_tenant):
     details = DeviceDetails("oura", "ring-1", "ring", device_model="gen3")
-    uuid = record_device(user=user, details=details)
+    uuid = record_device_details(user=user, details=details)
     wanted = {
         "id": str(uuid),
         "user_id": str(user.uuid),
@@ -115,7 +115,7 @@ def test_a_users_devices_are_listed_and_read(user, alice_api, alice_tenant):
 
 def test_a_device_of_somebody_else_is_404(user, alice_api, alice_tenant):
     other = make_user(tenant=alice_tenant)
-    uuid = record_device(user=other, details=DeviceDetails("oura", "ring-1"))
+    uuid = record_device_details(user=other, details=DeviceDetails("oura", "ring-1"))
 
     for device in (uuid, uuid4()):
         reply = alice_api.get(f"/v2/user/{user.uuid}/device/{device}")

@@ -18,7 +18,7 @@ from tests.factories.users import make_user
 from tests.outbox import emitted_types
 from tests.statements import count_statements
 from tests.users.holdings import stored_rows
-from users.operations.users import UserChanges, change_user, delete_user
+from users.operations.users import UserChanges, delete_user, update_user
 from users.wearables.streams import CHANNELS
 
 pytestmark = pytest.mark.django_db
@@ -153,7 +153,7 @@ def test_zones_follow_the_fallback_birth_date_as_it_is_now(alice_api, user, work
     seen = []
     for born in (date(1986, 2, 28), date(2006, 2, 28)):
         changes = UserChanges(fallback_birth_date=born)
-        change_user(user=user, actor=ACTOR, changes=changes)
+        update_user(user=user, actor=ACTOR, changes=changes)
         seen.append(zones())
 
     assert without is None
@@ -162,7 +162,7 @@ def test_zones_follow_the_fallback_birth_date_as_it_is_now(alice_api, user, work
 
 def test_zones_say_what_they_rest_on_when_asked(alice_api, user):
     changes = UserChanges(fallback_birth_date=date(1986, 2, 28))
-    change_user(user=user, actor=ACTOR, changes=changes)
+    update_user(user=user, actor=ACTOR, changes=changes)
     make_stream(make_workout(user))
     make_workout(user, external_id="own", hr_zones=[1, 2, 3, 4, 5])
     days = {"start_date": "2026-02-28"}
@@ -187,7 +187,7 @@ def test_zones_say_what_they_rest_on_when_asked(alice_api, user):
 
 def test_zones_of_many_workouts_take_two_statements_more(alice_api, user, alice_tenant):
     changes = UserChanges(fallback_birth_date=date(1986, 2, 28))
-    change_user(user=user, actor=ACTOR, changes=changes)
+    update_user(user=user, actor=ACTOR, changes=changes)
     address = f"/v2/summary/workouts/{user.uuid}"
     days = {"start_date": "2026-02-28"}
 

@@ -16,11 +16,11 @@ from users.api.v2.inputs import LinkTokenInputs
 from users.api.v2.outputs import LinkProvider, LinkToken, build_link_provider_response
 from users.operations.link_sessions import (
     LinkRequest,
-    create_link_session,
-    link_token,
-    link_url,
+    build_connect_link_url,
+    create_connect_link,
+    sign_connect_link_token,
 )
-from users.operations.linking import list_offered_sources
+from users.operations.linking import list_connect_page_sources
 from users.queries import live_user
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class LinkTokenView(TenantAPIView):
         """
         wanted = read_body(request, LinkTokenInputs)
         user = live_user(tenant=self.tenant, user_id=wanted["user_id"])
-        session = create_link_session(
+        session = create_connect_link(
             user=user,
             actor=self.actor,
             wanted=LinkRequest(
@@ -60,7 +60,10 @@ class LinkTokenView(TenantAPIView):
             ),
         )
         return Response(
-            {"link_token": link_token(session), "link_web_url": link_url(session)}
+            {
+                "link_token": sign_connect_link_token(session),
+                "link_web_url": build_connect_link_url(session),
+            }
         )
 
 
@@ -78,7 +81,7 @@ class LinkProvidersView(LinkAPIView):
         `oauth_url` opens the source's sign-in, which returns to the link's page.
         """
         session = self.session
-        offered = list_offered_sources(session)
+        offered = list_connect_page_sources(session)
         record_read(
             tenant=self.tenant,
             actor=self.actor,

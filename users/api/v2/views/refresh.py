@@ -14,7 +14,7 @@ from rest_framework.serializers import FloatField
 from portal.lib.api.fields import Inputs, read_query, read_uuid
 from portal.lib.api.schema import Refusal, describe
 from users.api.v2.views.base import UserAPIView
-from users.operations.refresh import refresh_user, wait_for_refresh
+from users.operations.refresh import refresh_all_user_sources, wait_for_user_refresh
 from users.queries.introspection import devices_of, find_device
 from users.wearables.payloads import DeviceAnswer, device_answer
 
@@ -66,8 +66,8 @@ class RefreshView(UserAPIView):
         """Answers 200 when all refreshes have ended, 202 while some are running."""
         user = self.get_user(user_id)
         wanted = read_query(request, RefreshInputs)
-        started = refresh_user(user=user, actor=self.actor)
-        outcome = wait_for_refresh(
+        started = refresh_all_user_sources(user=user, actor=self.actor)
+        outcome = wait_for_user_refresh(
             tenant=self.tenant,
             started=started,
             timeout=timedelta(seconds=wanted["timeout"]),

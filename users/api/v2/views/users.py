@@ -27,10 +27,10 @@ from users.api.v2.views.base import UserAPIView
 from users.operations.users import (
     UserChanges,
     UserRequest,
-    change_user,
     create_user,
     delete_user,
     undo_delete_user,
+    update_user,
 )
 from users.queries import find_user, resolve_user, user_page, users_by_id
 
@@ -103,7 +103,7 @@ class UserView(_OneUserView):
     def patch(self, request: Request, user_id: str) -> Response:
         user = self.get_user(user_id)
         changes = UserChanges(**read_patch(request, UserInputs))
-        change_user(user=user, actor=self.actor, changes=changes)
+        update_user(user=user, actor=self.actor, changes=changes)
         return Response(status=204)
 
     @describe(
