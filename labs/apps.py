@@ -26,8 +26,8 @@ class LabsConfig(AppConfig):
     def ready(self) -> None:
         """Register events, erasers, demo data and pages."""
         from accounts.webhooks.catalogue import EventType, register_event_type
-        from labs.operations.demo import load_demo_accounts
-        from labs.operations.demo_inbound import load_demo_messages
+        from labs.operations.demo import load_demo_lab_accounts
+        from labs.operations.demo_inbound import load_demo_lab_messages
         from labs.operations.demo_orders import load_demo_orders
         from labs.operations.demo_visits import load_demo_appointments
         from labs.operations.erasure import erase_user_orders
@@ -62,9 +62,9 @@ class LabsConfig(AppConfig):
         )
         register_event_type(EventType("labtest.result.critical", when, CRITICAL_SCHEMA))
         tenant_layers.add("labs", install_reference_panels)
-        demo_loaders.add("labs", load_demo_accounts)
+        demo_loaders.add("labs", load_demo_lab_accounts)
         demo_loaders.add("labs:orders", load_demo_orders)  # on those accounts
-        demo_loaders.add("labs:sent", load_demo_messages)  # of those orders
+        demo_loaders.add("labs:sent", load_demo_lab_messages)  # of those orders
         # After the messages, which are of an order without a visit.
         demo_loaders.add("labs:visits", load_demo_appointments)
         self._enter_pages()
@@ -111,9 +111,9 @@ class LabsConfig(AppConfig):
 
     def _enter_data_classes(self) -> None:
         from labs.operations.ageing import (
-            count_old_messages,
+            count_old_lab_messages,
             count_old_orders,
-            delete_old_messages,
+            delete_old_lab_messages,
             delete_old_orders,
         )
         from portal.lib.registry import DataClass, data_classes
@@ -128,8 +128,8 @@ class LabsConfig(AppConfig):
                     " them stay."
                 ),
                 tables=("labs.InboundMessage", "labs.InboundReport"),
-                count=count_old_messages,
-                remove=delete_old_messages,
+                count=count_old_lab_messages,
+                remove=delete_old_lab_messages,
                 least_days=90,
             ),
         )
@@ -157,7 +157,7 @@ class LabsConfig(AppConfig):
 
     def _enter_pages(self) -> None:
         from accounts.states import Area
-        from labs.queries.person_tests import list_person_tests
+        from labs.queries.person_tests import list_latest_tests_of_user
         from labs.web import inbound_overview
         from labs.web.overview import (
             build_critical_nav_count,
@@ -184,7 +184,7 @@ class LabsConfig(AppConfig):
         nav_counts.add("unmatched", inbound_overview.build_nav_count)
         nav_counts.add("critical", build_critical_nav_count)
         user_columns.add("labs", build_orders_column)
-        person_tests.add("labs", list_person_tests)
+        person_tests.add("labs", list_latest_tests_of_user)
         searches.add(
             "orders", Search(20, gettext_lazy("Orders"), "flask", area, find_orders)
         )

@@ -13,31 +13,31 @@ from django.utils import timezone
 from accounts.models import Tenant
 from labs.operations.appointment_upkeep import (
     SETTLE_JOB,
-    cancel_unused_booking,
+    cancel_unused_booking_at_provider,
     complete_collected_appointments,
-    confirm_or_cancel_appointment,
+    confirm_or_cancel_unconfirmed_appointment,
     delete_old_sandbox_bookings,
-    maintain_appointments,
+    release_expired_holds_and_enqueue_checks,
 )
 from labs.operations.appointments import RELEASE_JOB
-from labs.operations.call_offs import CALL_OFF_JOB, cancel_at_lab
+from labs.operations.call_offs import CALL_OFF_JOB, cancel_order_at_lab
 from labs.operations.critical import (
     MAIL_JOB,
     escalate_overdue_alerts,
     mail_critical_alert,
-    post_critical_notice,
+    post_failed_critical_mail_notice,
 )
 from labs.operations.inbound_files import (
     TAKE_JOB,
-    enqueue_folders_with_files,
-    process_waiting_files,
+    enqueue_hl7_folders_having_files,
+    process_files_of_hl7_folder,
 )
 from labs.operations.patient_notices import (
     SEND_JOB,
     mark_queued_notices_refused,
     send_queued_notices,
 )
-from labs.operations.requisition_watches import READY_JOB, mail_requisition_watchers
+from labs.operations.requisition_watches import READY_JOB, mail_requisition_subscribers
 from labs.operations.requisitions import (
     REQUISITION_JOB,
     create_requisition,
@@ -63,9 +63,9 @@ def request_requisition_from_lab(*, tenant_pk: int, order_id: str) -> None:
 
 
 @job(READY_JOB)
-def run_requisition_mail_job(*, tenant_pk: int, order_id: str) -> None:
+def run_requisition_ready_mail_job(*, tenant_pk: int, order_id: str) -> None:
     """Mail the subscribers of an order's requisition."""
-    mail_requisition_watchers(
+    mail_requisition_subscribers(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         order_id=UUID(order_id),
     )
@@ -87,9 +87,9 @@ def send_patient_notices(*, tenant_pk: int, order_id: str) -> None:
 
 
 @job(CALL_OFF_JOB)
-def cancel_order_at_lab(*, tenant_pk: int, order_id: str) -> None:
+def run_lab_cancellation_job(*, tenant_pk: int, order_id: str) -> None:
     """Cancel an order at its lab."""
-    cancel_at_lab(
+    cancel_order_at_lab(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         order_id=UUID(order_id),
     )
@@ -100,7 +100,7 @@ def process_hl7_folder(
     *, tenant_pk: int, lab_slug: str, account_id: str | None
 ) -> None:
     """Process the files a lab placed in one folder."""
-    process_waiting_files(
+    process_files_of_hl7_folder(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         actor=Actor.system(TAKE_JOB),
         lab_slug=lab_slug,
@@ -109,13 +109,13 @@ def process_hl7_folder(
 
 
 @periodic("* * * * *", "labs.look_for_hl7")
-def enqueue_hl7_folders() -> None:
+def enqueue_hl7_folders_with_files() -> None:
     """Enqueue the folders that have files from labs."""
-    enqueue_folders_with_files()
+    enqueue_hl7_folders_having_files()
 
 
 @job(SIMULATE_JOB)
-def simulate_order(
+def run_order_simulation_job(
     *,
     tenant_pk: int,
     order_id: str,
@@ -139,7 +139,7 @@ def start_scheduled_orders() -> None:
 
 
 def _queue_critical_notice(*, tenant_pk: int, alert_id: int, escalation: int) -> None:
-    post_critical_notice(
+    post_failed_critical_mail_notice(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         alert_id=alert_id,
         escalation=escalation,
@@ -147,7 +147,9 @@ def _queue_critical_notice(*, tenant_pk: int, alert_id: int, escalation: int) ->
 
 
 @job(MAIL_JOB, on_give_up=_queue_critical_notice)
-def run_critical_mail_job(*, tenant_pk: int, alert_id: int, escalation: int) -> None:
+def run_critical_result_mail_job(
+    *, tenant_pk: int, alert_id: int, escalation: int
+) -> None:
     """Mail that a critical result needs acknowledgement."""
     mail_critical_alert(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
@@ -157,7 +159,7 @@ def run_critical_mail_job(*, tenant_pk: int, alert_id: int, escalation: int) -> 
 
 
 @periodic("* * * * *", "labs.escalate_critical")
-def escalate_critical_alerts() -> None:
+def run_critical_alert_escalation() -> None:
     """Escalate critical results past their limit."""
     escalate_overdue_alerts(at=timezone.now())
 
@@ -165,29 +167,29 @@ def escalate_critical_alerts() -> None:
 @job(RELEASE_JOB)
 def cancel_booking_at_provider(*, tenant_pk: int, reference: str) -> None:
     """Cancel a booking at its provider."""
-    cancel_unused_booking(
+    cancel_unused_booking_at_provider(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         reference=UUID(reference),
     )
 
 
 @job(SETTLE_JOB)
-def run_appointment_confirmation_job(*, tenant_pk: int, appointment_id: str) -> None:
+def run_unconfirmed_appointment_job(*, tenant_pk: int, appointment_id: str) -> None:
     """Confirm or cancel an unconfirmed appointment."""
-    confirm_or_cancel_appointment(
+    confirm_or_cancel_unconfirmed_appointment(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         appointment_id=UUID(appointment_id),
     )
 
 
 @periodic("* * * * *", "labs.keep_visits")
-def run_appointment_maintenance() -> None:
+def run_expired_slot_hold_cleanup() -> None:
     """Free expired holds and check unconfirmed appointments."""
-    maintain_appointments(at=timezone.now())
+    release_expired_holds_and_enqueue_checks(at=timezone.now())
 
 
 @periodic("15 * * * *", "labs.complete_visits")
-def run_appointment_completion() -> None:
+def run_collected_appointment_completion() -> None:
     """Complete appointments whose samples reached the lab."""
     complete_collected_appointments(at=timezone.now())
 

@@ -44,28 +44,30 @@ class DirectoryBooking:
     ) -> Sequence[datetime]:
         """List all slots within opening hours, today's from the next hour on."""
         return _keep_from_next_hour(
-            list_slot_starts(*_opening_spans_of_day(site, day)), site, now
+            list_slot_start_times(*_opening_spans_of_day(site, day)), site, now
         )
 
     def confirm_booking(self, request: AppointmentRequest, *, within: timedelta) -> str:  # noqa: ARG002 - answers at once
         """Return an id derived from the reference."""
-        return make_external_id(request.reference)
+        return make_booking_confirmation_code(request.reference)
 
     def find_booking(self, reference: UUID) -> FoundBooking:
         """Return confirmed: every claimed place is booked."""
-        return FoundBooking(BookingState.CONFIRMED, make_external_id(reference))
+        return FoundBooking(
+            BookingState.CONFIRMED, make_booking_confirmation_code(reference)
+        )
 
     def cancel_booking(self, reference: UUID) -> None:
         """Do nothing: there is no provider."""
 
 
-def make_external_id(reference: UUID) -> str:
+def make_booking_confirmation_code(reference: UUID) -> str:
     """Return the id printed on a patient's sheet: eight letters and digits."""
     return reference.hex[:8].upper()
 
 
 @lru_cache(maxsize=16_384)
-def list_slot_starts(
+def list_slot_start_times(
     spans: tuple[OpenSpan, ...], zone_name: str, day: date
 ) -> tuple[datetime, ...]:
     """List slot starts (UTC) of a day within opening spans of a time zone.
@@ -74,7 +76,7 @@ def list_slot_starts(
     that they repeat has its slots twice; on a public holiday there are none. Source:
     Contract 6.18; Ours: clock changes.
     """
-    if is_holiday(day):
+    if is_public_holiday(day):
         return ()
     zone = find_zone(zone_name)
     locals_ = [
@@ -99,7 +101,7 @@ def list_slot_starts(
     return tuple(sorted(moments))
 
 
-def is_holiday(day: date) -> bool:
+def is_public_holiday(day: date) -> bool:
     """Return whether service centers are closed nationwide."""
     return day in _holidays_of_year(day.year)
 

@@ -19,8 +19,8 @@ from labs.gateways.booking import (
     SlotUnavailable,
 )
 from labs.gateways.booking_directory import (
-    list_slot_starts,
-    make_external_id,
+    list_slot_start_times,
+    make_booking_confirmation_code,
     next_full_hour,
 )
 from labs.models import SandboxVisit
@@ -61,12 +61,12 @@ class SandboxBooking:
         spans = site.hours[day.weekday()]
         if day != here.date():
             clipped = _clip_spans(spans, **_LATER)
-            return list_slot_starts(clipped, site.time_zone, day)
+            return list_slot_start_times(clipped, site.time_zone, day)
         if here.hour >= _TODAY_LAST_CALL:
             return ()
         soonest = next_full_hour(now, site.time_zone)
         clipped = _clip_spans(spans, **_TODAY)
-        starts = list_slot_starts(clipped, site.time_zone, day)
+        starts = list_slot_start_times(clipped, site.time_zone, day)
         return [start for start in starts if start >= soonest]
 
     def confirm_booking(self, request: AppointmentRequest, *, within: timedelta) -> str:
@@ -79,7 +79,7 @@ class SandboxBooking:
         known, is_new = SandboxVisit.objects.get_or_create(
             reference=request.reference,
             defaults={
-                "external_id": make_external_id(request.reference),
+                "external_id": make_booking_confirmation_code(request.reference),
                 "is_refused": REFUSE in request.notes,
                 "answers_at": timezone.now() + (SLOWNESS if is_slow else timedelta()),
             },

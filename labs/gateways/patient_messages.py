@@ -1,7 +1,7 @@
 """Delivery of messages to patients: mail; text messages have no provider yet.
 
-A provider of texts is a Messenger beside MailMessenger, named in `find_messenger`. Must
-not be here: what patients are told, or whether (labs.operations.patient_notices).
+A provider of text messages is added as a Messenger beside MailMessenger, and named in
+`find_patient_message_sender`.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class MailMessenger:
             raise MessageRefused from None
 
 
-def find_messenger(*, tenant: Tenant, channel: str) -> Messenger | None:
+def find_patient_message_sender(*, tenant: Tenant, channel: str) -> Messenger | None:
     """Return the sender of a tenant's channel; None: messages are only logged.
 
     Source: Ours: patients of the sandbox are made up, and whom a made-up address or

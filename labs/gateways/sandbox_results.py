@@ -19,7 +19,7 @@ from labs.gateways.results import (
     ReportedSample,
     ResultDelivery,
 )
-from labs.queries.places import find_zip_place
+from labs.queries.places import find_zip_code_location
 from labs.queries.results import list_results_of_version
 from labs.states.catalogue import ResultType
 from labs.states.orders import Interpretation
@@ -93,7 +93,7 @@ class _SimulatedTest:
     words: tuple[str, ...]
 
 
-def simulate_delivery(
+def simulate_result_delivery(
     *,
     order: Order,
     markers: Iterable[Marker],
@@ -439,7 +439,7 @@ def _simulate_sample(
     at: datetime,
 ) -> ReportedSample:
     lab = order.lab
-    place = find_zip_place(lab.zipcode)
+    place = find_zip_code_location(lab.zipcode)
     return ReportedSample(
         sample_id=order.sample_id,
         control_number=f"C{math.floor(draw.random_number('control') * 10**8):08}",

@@ -18,7 +18,7 @@ from labs.states.orders import (
     OrderOrigin,
     OrderStatusDetail,
     StatusParts,
-    split_status,
+    split_order_status,
 )
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
 from portal.lib.translation import gettext_lazy
@@ -230,7 +230,7 @@ class Order(TenantOwned):
     @property
     def status_parts(self) -> StatusParts:
         """Return top-level status, method and low-level status."""
-        return split_status(self.status)
+        return split_order_status(self.status)
 
 
 class OrderEvent(TenantOwned):

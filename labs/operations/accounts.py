@@ -274,7 +274,7 @@ def _choose_only_account(
     return ResolvedAccount(opening[0], AccountReason.ONLY_OPENING)
 
 
-def require_billing_allowed(
+def require_billing_type_allowed(
     *, account: LabAccount | None, billing_type: str, state: str
 ) -> None:
     """Refuse a billing type the account does not allow. Raises: billing_not_allowed.

@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef
 from labs.models import InboundMessage, InboundReport, Order
 from labs.operations.erasure import delete_orders
 from labs.states.inbound import MatchStatus, MessageStatus
-from labs.states.order_work import is_in_progress
+from labs.states.order_work import is_order_in_progress
 from labs.states.orders import ORDER_STATUSES
 from portal.lib.retention import count_aged, remove_in_steps
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from accounts.models import Tenant
     from portal.lib.registry import Aged
 
-_ENDED = tuple(status for status in ORDER_STATUSES if not is_in_progress(status))
+_ENDED = tuple(status for status in ORDER_STATUSES if not is_order_in_progress(status))
 _SETTLED = (MessageStatus.TAKEN, MessageStatus.DISMISSED)
 # An order takes its results, visits and papers along: far more than a row.
 _STEP = 50
@@ -47,12 +47,12 @@ def delete_old_orders(tenant: Tenant, before: datetime) -> Iterator[int]:
     )
 
 
-def count_old_messages(tenant: Tenant, before: datetime) -> Aged:
+def count_old_lab_messages(tenant: Tenant, before: datetime) -> Aged:
     """Count lab messages received before a moment that need no review."""
     return count_aged(_reviewed_messages_before(tenant, before), "received_at")
 
 
-def delete_old_messages(tenant: Tenant, before: datetime) -> Iterator[int]:
+def delete_old_lab_messages(tenant: Tenant, before: datetime) -> Iterator[int]:
     """Delete old lab messages; results read from them stay."""
     return remove_in_steps(_reviewed_messages_before(tenant, before))
 

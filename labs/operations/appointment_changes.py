@@ -14,15 +14,15 @@ from django.utils.translation import gettext as _
 
 from labs.operations.appointment_steps import change_appointment_status
 from labs.operations.appointments import (
-    appointment_slot_fields,
-    book_at_provider,
-    claim_slot,
+    book_claimed_slot_at_provider,
+    claim_slot_for_booking,
+    copy_slot_fields_for_appointment,
     enqueue_booking_cancellation,
     find_bookable_slot,
-    undo_claim,
+    undo_slot_claim,
 )
 from labs.operations.order_steps import lock_order
-from labs.operations.slot_places import assign_place_to_appointment
+from labs.operations.slot_places import assign_slot_place_to_appointment
 from labs.operations.slots import build_slot_taken_error
 from labs.queries.appointments import (
     find_active_appointment,
@@ -34,7 +34,7 @@ from labs.states.appointments import (
     AppointmentStatus,
     AppointmentType,
     CancellationReason,
-    find_cancellation_reason,
+    find_appointment_cancellation_reason,
 )
 from portal.lib.errors import DomainError, NotFound
 
@@ -57,14 +57,14 @@ def reschedule_appointment(
     alternatives;
     provider_silent (503). Source: Contract 6.18.
     """
-    current = require_reschedulable(order=order)
+    current = get_reschedulable_appointment(order=order)
     slot = find_bookable_slot(order=order, booking_key=booking_key)
     with transaction.atomic():
         order = lock_order(order)
-        current = require_reschedulable(order=order)
+        current = get_reschedulable_appointment(order=order)
         if _is_at_slot(current, slot):
             return current
-        claim = claim_slot(
+        claim = claim_slot_for_booking(
             order=order,
             slot=slot,
             reference=None,
@@ -72,15 +72,15 @@ def reschedule_appointment(
         )
     if claim is None:
         raise build_slot_taken_error(tenant=order.tenant, lost=slot, order_id=order.pk)
-    external_id = book_at_provider(claim=claim, within=SYNC_TIMEOUT)
+    external_id = book_claimed_slot_at_provider(claim=claim, within=SYNC_TIMEOUT)
     try:
         with transaction.atomic():
             order = lock_order(order)
-            moved = require_reschedulable(order=order)
+            moved = get_reschedulable_appointment(order=order)
             if moved.reference == claim.request.reference:
                 return moved
             before = moved.start_at, moved.reference
-            if not assign_place_to_appointment(
+            if not assign_slot_place_to_appointment(
                 place_id=claim.place_id, appointment=moved
             ):
                 raise build_slot_taken_error(
@@ -97,7 +97,7 @@ def reschedule_appointment(
                     "previous_start_at": _format_moment(before[0]),
                 },
                 changes={
-                    **appointment_slot_fields(slot),
+                    **copy_slot_fields_for_appointment(slot),
                     "reference": claim.request.reference,
                     "external_id": external_id,
                     "notes": claim.request.notes,
@@ -106,11 +106,11 @@ def reschedule_appointment(
             enqueue_booking_cancellation(order=order, reference=before[1])
             return moved
     except DomainError:
-        undo_claim(claim=claim)
+        undo_slot_claim(claim=claim)
         raise
 
 
-def require_reschedulable(*, order: Order) -> Appointment:
+def get_reschedulable_appointment(*, order: Order) -> Appointment:
     """Return the order's appointment if it can be rescheduled.
 
     Raises: appointment_not_found (404); appointment_not_reschedulable.
@@ -153,14 +153,14 @@ def cancel_appointment(
     if not past:
         raise NotFound("appointment_not_found", _("This order has no visit."))
     found = past[0]
-    reason = find_cancellation_reason(found.type, reason_id)
+    reason = find_appointment_cancellation_reason(found.type, reason_id)
     if reason is None:
         raise DomainError(
             "cancellation_reason_unknown",
             _("Choose a listed cancellation reason."),
             "reason",
         )
-    return cancel_locked_appointment(
+    return cancel_appointment_of_locked_order(
         appointment=found,
         order=order,
         actor=actor,
@@ -170,7 +170,7 @@ def cancel_appointment(
     )
 
 
-def cancel_locked_appointment(
+def cancel_appointment_of_locked_order(
     *,
     appointment: Appointment,
     order: Order,
@@ -205,7 +205,7 @@ def cancel_locked_appointment(
     return appointment
 
 
-def cancel_home_appointment(*, order: Order, actor: Actor) -> None:
+def cancel_home_appointment_of_order(*, order: Order, actor: Actor) -> None:
     """Cancel the at-home appointment of a locked, cancelled order.
 
     A visit to a service center stays, as the person may come for another order.
@@ -213,7 +213,7 @@ def cancel_home_appointment(*, order: Order, actor: Actor) -> None:
     """
     found = find_active_appointment(order=order)
     if found is not None and found.type == AppointmentType.PHLEBOTOMY:
-        cancel_locked_appointment(
+        cancel_appointment_of_locked_order(
             appointment=found,
             order=order,
             actor=actor,

@@ -16,19 +16,19 @@ from accounts.webhooks.operations.emitting import emit_event
 from labs.models import Appointment, AppointmentEvent
 from labs.operations.order_steps import advance_order
 from labs.payloads.appointments import build_appointment
-from labs.queries.appointments import full_appointments
-from labs.queries.history import find_last_known_status
+from labs.queries.appointments import appointments_with_details
+from labs.queries.history import find_last_known_order_status
 from labs.states.appointments import (
     APPOINTMENT_MOVES,
     AppointmentStatus,
     AppointmentType,
-    event_status_of_appointment,
+    get_appointment_event_status,
 )
 from labs.states.orders import (
-    allowed_moves,
-    build_status,
-    is_past_requisition,
-    split_status,
+    build_order_status,
+    get_allowed_order_transitions,
+    has_status_passed_requisition,
+    split_order_status,
 )
 from portal.lib.transitions import move_status
 
@@ -106,7 +106,7 @@ def _advance_order_with_appointment(
             _advance_order_if_possible(order, actor, _PENDING)
             _advance_order_if_possible(order, actor, _SCHEDULED)
         case AppointmentStatus.CANCELLED:
-            if is_past_requisition(find_last_known_status(order)):
+            if has_status_passed_requisition(find_last_known_order_status(order)):
                 _advance_order_if_possible(order, actor, "appointment_cancelled")
         case AppointmentStatus.COMPLETED:
             if appointment.type == AppointmentType.PHLEBOTOMY:
@@ -116,12 +116,14 @@ def _advance_order_with_appointment(
 
 
 def _advance_order_if_possible(order: Order, actor: Actor, low: str) -> None:
-    moves = allowed_moves(order.method, registrable=order.is_registrable)
+    moves = get_allowed_order_transitions(
+        order.method, registrable=order.is_registrable
+    )
     try:
-        status = build_status(order.method, low)
+        status = build_order_status(order.method, low)
     except KeyError:
         return
-    if moves.allows(find_last_known_status(order), status):
+    if moves.allows(find_last_known_order_status(order), status):
         advance_order(order=order, actor=actor, to=low)
 
 
@@ -129,7 +131,7 @@ def _store_appointment_event(appointment: Appointment, actor: Actor) -> None:
     AppointmentEvent(
         tenant=appointment.tenant,
         appointment=appointment,
-        status=event_status_of_appointment(appointment.status),
+        status=get_appointment_event_status(appointment.status),
         data=appointment.event_data,
         actor_kind=str(actor.kind),
         actor_label=actor.label,
@@ -137,7 +139,7 @@ def _store_appointment_event(appointment: Appointment, actor: Actor) -> None:
 
 
 def _emit_appointment_event(appointment: Appointment, order: Order, what: str) -> None:
-    found = full_appointments(tenant=order.tenant).get(pk=appointment.pk)
+    found = appointments_with_details(tenant=order.tenant).get(pk=appointment.pk)
     emit_event(
         tenant=order.tenant,
         user=order.user.ref,
@@ -164,6 +166,6 @@ def _record_appointment_change(
     )
 
 
-def known_low_level_status(order: Order) -> str:
+def get_last_known_low_level_status(order: Order) -> str:
     """Return an order's last known low-level status."""
-    return split_status(find_last_known_status(order)).low
+    return split_order_status(find_last_known_order_status(order)).low

@@ -20,15 +20,15 @@ from labs.gateways.booking import (
     SlotUnavailable,
 )
 from labs.models import Appointment, SandboxVisit, SlotPlace
-from labs.operations.appointment_changes import cancel_locked_appointment
+from labs.operations.appointment_changes import cancel_appointment_of_locked_order
 from labs.operations.appointment_steps import (
     change_appointment_status,
-    known_low_level_status,
+    get_last_known_low_level_status,
 )
 from labs.operations.appointments import enqueue_booking_cancellation
-from labs.operations.gateways import booking_gateway_of
+from labs.operations.gateways import get_booking_gateway
 from labs.operations.order_steps import lock_order
-from labs.queries.appointments import full_appointments
+from labs.queries.appointments import appointments_with_details
 from labs.queries.bookable_sites import Site
 from labs.states.appointments import (
     ACTIVE,
@@ -38,7 +38,7 @@ from labs.states.appointments import (
     AppointmentStatus,
     AppointmentType,
 )
-from labs.states.orders import is_past_requisition
+from labs.states.orders import has_status_passed_requisition
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError
 from portal.lib.jobs import enqueue
@@ -57,7 +57,7 @@ _REMEMBERED = timedelta(days=90)
 _TAKES_PLACE_WITHIN = timedelta(days=60)
 
 
-def maintain_appointments(*, at: datetime) -> None:
+def release_expired_holds_and_enqueue_checks(*, at: datetime) -> None:
     """Free expired holds and enqueue a check of each unconfirmed appointment.
 
     Over all tenants, each minute. A claim whose process died is freed, and given back
@@ -66,7 +66,7 @@ def maintain_appointments(*, at: datetime) -> None:
     ended = SlotPlace.objects.filter(expires_at__lte=at)
     ended.filter(reference=None).delete()
     for place in ended.select_related("order__tenant").iterator(chunk_size=500):
-        release_expired_claim(place_id=place.pk, at=at)
+        release_expired_slot_claim(place_id=place.pk, at=at)
     waiting = Appointment.unscoped.filter(
         Q(status=AppointmentStatus.RESERVED)
         | Q(status=AppointmentStatus.PENDING, confirm_by__isnull=False),
@@ -82,7 +82,7 @@ def maintain_appointments(*, at: datetime) -> None:
 
 
 @transaction.atomic
-def release_expired_claim(*, place_id: int, at: datetime) -> None:
+def release_expired_slot_claim(*, place_id: int, at: datetime) -> None:
     """Release an expired claim and enqueue its cancellation at the provider."""
     place = (
         SlotPlace.objects.select_for_update(of=("self",))
@@ -96,7 +96,7 @@ def release_expired_claim(*, place_id: int, at: datetime) -> None:
     enqueue_booking_cancellation(order=place.order, reference=place.reference)
 
 
-def cancel_unused_booking(*, tenant: Tenant, reference: UUID) -> None:
+def cancel_unused_booking_at_provider(*, tenant: Tenant, reference: UUID) -> None:
     """Cancel a booking at its provider unless it is in use again.
 
     Raises: ProviderSilent (the job runs again).
@@ -108,17 +108,19 @@ def cancel_unused_booking(*, tenant: Tenant, reference: UUID) -> None:
     )
     claimed = SlotPlace.objects.filter(reference=reference, appointment=None).exists()
     if not in_use and not claimed:
-        booking_gateway_of(tenant).cancel_booking(reference)
+        get_booking_gateway(tenant).cancel_booking(reference)
 
 
-def confirm_or_cancel_appointment(*, tenant: Tenant, appointment_id: UUID) -> None:
+def confirm_or_cancel_unconfirmed_appointment(
+    *, tenant: Tenant, appointment_id: UUID
+) -> None:
     """Confirm or cancel an unconfirmed appointment; do nothing while time is left.
 
     Pending until its provider answers or `confirm_by` passes; reserved until its
     requisition is made, or 8 hours have passed since the order, or 2 are left before
     it starts. Source: Contract 6.18.
     """
-    found = full_appointments(tenant=tenant).filter(pk=appointment_id).first()
+    found = appointments_with_details(tenant=tenant).filter(pk=appointment_id).first()
     if found is None:
         return
     found.tenant = found.order.tenant = tenant
@@ -133,7 +135,7 @@ def confirm_or_cancel_appointment(*, tenant: Tenant, appointment_id: UUID) -> No
         _apply_provider_answer(found, reason, external_id)
 
 
-def confirm_appointment(
+def store_appointment_confirmation(
     *, appointment: Appointment, order: Order, actor: Actor, external_id: str = ""
 ) -> Appointment:
     """Confirm an appointment of a locked order with the provider's id.
@@ -186,7 +188,7 @@ def delete_old_sandbox_bookings(*, at: datetime) -> None:
 def _check_reserved_appointment(appointment: Appointment) -> tuple[str, str]:
     """Return a reason to cancel or an id that confirms; neither means wait."""
     order, now = appointment.order, timezone.now()
-    if known_low_level_status(order) == "ordered":
+    if get_last_known_low_level_status(order) == "ordered":
         starts_soon = (
             appointment.start_at is not None
             and now >= appointment.start_at - EARLY_BEFORE_START
@@ -194,14 +196,16 @@ def _check_reserved_appointment(appointment: Appointment) -> tuple[str, str]:
         if starts_soon or now >= order.created_at + EARLY_AFTER_ORDER:
             return "no_requisition", ""
         return "", ""
-    if not is_past_requisition(order.status) or order.status.startswith("cancelled."):
+    if not has_status_passed_requisition(order.status) or order.status.startswith(
+        "cancelled."
+    ):
         return "order_cancelled", ""
     return _retry_booking(appointment)
 
 
 def _check_pending_appointment(appointment: Appointment) -> tuple[str, str]:
     try:
-        found = booking_gateway_of(appointment.tenant).find_booking(
+        found = get_booking_gateway(appointment.tenant).find_booking(
             appointment.reference
         )
     except ProviderNotResponding:
@@ -228,7 +232,7 @@ def _retry_booking(appointment: Appointment) -> tuple[str, str]:
         patient_name=appointment.order.patient_name,
         notes=appointment.notes,
     )
-    gateway = booking_gateway_of(appointment.tenant)
+    gateway = get_booking_gateway(appointment.tenant)
     try:
         return "", gateway.confirm_booking(request, within=SYNC_TIMEOUT)
     except SlotUnavailable:
@@ -260,11 +264,11 @@ def _apply_provider_answer(
     order = lock_order(appointment.order)
     try:
         if reason:
-            cancel_locked_appointment(
+            cancel_appointment_of_locked_order(
                 appointment=appointment, order=order, actor=UPKEEP, reason_id=reason
             )
         else:
-            confirm_appointment(
+            store_appointment_confirmation(
                 appointment=appointment,
                 order=order,
                 actor=UPKEEP,

@@ -22,18 +22,24 @@ from labs.gateways.booking import (
     SlotUnavailable,
 )
 from labs.models import Appointment
-from labs.operations.appointment_steps import known_low_level_status, store_appointment
-from labs.operations.gateways import booking_gateway_of
+from labs.operations.appointment_steps import (
+    get_last_known_low_level_status,
+    store_appointment,
+)
+from labs.operations.gateways import get_booking_gateway
 from labs.operations.order_steps import lock_order
 from labs.operations.slot_places import (
-    assign_place_to_appointment,
+    assign_slot_place_to_appointment,
     claim_slot_place,
-    read_valid_slot,
+    get_slot_of_booking_key,
     release_slot_place,
 )
 from labs.operations.slots import build_slot_taken_error
 from labs.queries.appointments import find_active_appointment
-from labs.queries.bookable_sites import accepts_home_requests, build_home_site
+from labs.queries.bookable_sites import (
+    accepts_home_visit_requests,
+    build_home_visit_site,
+)
 from labs.states.appointments import (
     ASYNC_TIMEOUT,
     SYNC_TIMEOUT,
@@ -93,12 +99,12 @@ class SlotClaim:
     request: AppointmentRequest
 
 
-def make_booking_reference(*, order: Order, key: str) -> UUID:
+def make_repeatable_booking_reference(*, order: Order, key: str) -> UUID:
     """Return one reference for all attempts with the same idempotency key."""
     return uuid.uuid5(order.pk, key)
 
 
-def require_bookable(*, order: Order) -> bool:
+def require_order_bookable(*, order: Order) -> bool:
     """Refuse an order that can't be booked; return whether booking is early.
 
     Early is before its requisition, where the team may: the visit is then reserved.
@@ -111,7 +117,7 @@ def require_bookable(*, order: Order) -> bool:
             _("Orders with collection method %(method)s have no visits.")
             % {"method": order.method},
         )
-    low = known_low_level_status(order)
+    low = get_last_known_low_level_status(order)
     if low == "ordered":
         is_walk_in = TYPE_OF_METHOD[order.method] == AppointmentType.SERVICE_CENTER
         if not (is_walk_in and order.tenant.early_psc_booking_enabled):
@@ -129,7 +135,7 @@ def require_bookable(*, order: Order) -> bool:
     return low == "ordered"
 
 
-def require_appointment_type(*, order: Order, kind: AppointmentType) -> None:
+def require_matching_appointment_type(*, order: Order, kind: AppointmentType) -> None:
     """Refuse an order with another collection place. Raises: kind_of_visit_wrong.
 
     Source: Contract 6.18.
@@ -150,8 +156,8 @@ def book_appointment(
     Call it outside any transaction. Confirmed, or reserved where the order has no
     requisition yet, or pending where the provider is silent and `waits_on`. A try
     whose reference was booked before returns that visit. Raises: those of
-    require_bookable, find_bookable_slot; slot_taken, with alternatives; provider_silent
-    (503): the same call again finds what became of it. Source: Contract 6.18.
+    require_order_bookable, find_bookable_slot; slot_taken, with alternatives;
+    provider_silent (503): repeat the call to get the outcome. Source: Contract 6.18.
     """
     booked = _find_earlier_booking(order, wanted.reference)
     if booked is not None:
@@ -159,8 +165,8 @@ def book_appointment(
     slot = find_bookable_slot(order=order, booking_key=wanted.booking_key)
     with transaction.atomic():
         order = lock_order(order)
-        is_early = require_bookable(order=order)
-        claim = claim_slot(
+        is_early = require_order_bookable(order=order)
+        claim = claim_slot_for_booking(
             order=order, slot=slot, reference=wanted.reference, notes=wanted.notes
         )
         if claim is not None and is_early:
@@ -169,7 +175,9 @@ def book_appointment(
         raise build_slot_taken_error(tenant=order.tenant, lost=slot, order_id=order.pk)
     external_id, confirm_by = "", None
     try:
-        external_id = book_at_provider(claim=claim, within=wanted.sync_timeout)
+        external_id = book_claimed_slot_at_provider(
+            claim=claim, within=wanted.sync_timeout
+        )
     except Unavailable:
         if not wanted.waits_on:
             raise
@@ -180,7 +188,7 @@ def book_appointment(
             booked = _find_earlier_booking(order, claim.request.reference)
             if booked is not None:
                 return booked
-            require_bookable(order=claim.order)
+            require_order_bookable(order=claim.order)
             return _store_booked_appointment(
                 claim,
                 actor,
@@ -191,7 +199,7 @@ def book_appointment(
                 confirm_by=confirm_by,
             )
     except DomainError:
-        undo_claim(claim=claim)
+        undo_slot_claim(claim=claim)
         raise
 
 
@@ -206,15 +214,15 @@ def request_home_appointment(
 ) -> Appointment:
     """Request an at-home appointment; the provider sets its time.
 
-    Pending, without times, until labs.operations.appointment_changes.schedule_visit.
-    `address` has the wire's shape of contract 6.18. Raises: those of require_bookable;
+    It is pending, without times, until schedule_requested_appointment. `address` has the
+    shape of contract 6.18. Raises: those of require_order_bookable;
     kind_of_visit_wrong; area_not_served. Source: Contract 6.18.
     """
     order = lock_order(order)
-    require_bookable(order=order)
-    require_appointment_type(order=order, kind=AppointmentType.PHLEBOTOMY)
-    site = build_home_site(provider, address)
-    if site is None or not accepts_home_requests(provider, site.code):
+    require_order_bookable(order=order)
+    require_matching_appointment_type(order=order, kind=AppointmentType.PHLEBOTOMY)
+    site = build_home_visit_site(provider, address)
+    if site is None or not accepts_home_visit_requests(provider, site.code):
         raise DomainError(
             "area_not_served",
             _("This provider does not accept requests in this area."),
@@ -225,7 +233,7 @@ def request_home_appointment(
         order=order,
         status=AppointmentStatus.PENDING,
         notes=notes,
-        **appointment_site_fields(site),
+        **copy_site_fields_for_appointment(site),
     )
     return store_appointment(
         appointment=appointment, order=order, actor=actor, data={"origin": "request"}
@@ -238,8 +246,8 @@ def find_bookable_slot(*, order: Order, booking_key: str) -> OfferedSlot:
     Raises: booking_key_invalid; site_inactive; slot_taken, where the key has expired or
     the time has come; kind_of_visit_wrong; site_of_another_lab. Source: Contract 6.18.
     """
-    slot = read_valid_slot(order=order, booking_key=booking_key)
-    require_appointment_type(order=order, kind=slot.site.kind)
+    slot = get_slot_of_booking_key(order=order, booking_key=booking_key)
+    require_matching_appointment_type(order=order, kind=slot.site.kind)
     is_center = slot.site.kind == AppointmentType.SERVICE_CENTER
     if is_center and slot.site.provider != order.lab.slug:
         raise DomainError(
@@ -249,7 +257,7 @@ def find_bookable_slot(*, order: Order, booking_key: str) -> OfferedSlot:
     return slot
 
 
-def claim_slot(
+def claim_slot_for_booking(
     *, order: Order, slot: OfferedSlot, reference: UUID | None, notes: str
 ) -> SlotClaim | None:
     """Claim a slot for a locked order; None where all places are taken.
@@ -275,7 +283,7 @@ def claim_slot(
     return SlotClaim(place.pk, order, slot, request)
 
 
-def book_at_provider(*, claim: SlotClaim, within: timedelta) -> str:
+def book_claimed_slot_at_provider(*, claim: SlotClaim, within: timedelta) -> str:
     """Book a claimed slot at its provider and return the provider's id.
 
     Call it outside any transaction. Raises: slot_taken, its place freed;
@@ -283,7 +291,7 @@ def book_at_provider(*, claim: SlotClaim, within: timedelta) -> str:
     """
     tenant = claim.order.tenant
     try:
-        return booking_gateway_of(tenant).confirm_booking(claim.request, within=within)
+        return get_booking_gateway(tenant).confirm_booking(claim.request, within=within)
     except SlotUnavailable:
         release_slot_place(claim.place_id)
         raise build_slot_taken_error(
@@ -296,7 +304,7 @@ def book_at_provider(*, claim: SlotClaim, within: timedelta) -> str:
         ) from None
 
 
-def undo_claim(*, claim: SlotClaim) -> None:
+def undo_slot_claim(*, claim: SlotClaim) -> None:
     """Undo a failed claim: free its slot and cancel it at the provider."""
     release_slot_place(claim.place_id)
     enqueue_booking_cancellation(order=claim.order, reference=claim.request.reference)
@@ -312,7 +320,7 @@ def enqueue_booking_cancellation(*, order: Order, reference: UUID) -> None:
     )
 
 
-def appointment_site_fields(site: Site) -> dict[str, Any]:
+def copy_site_fields_for_appointment(site: Site) -> dict[str, Any]:
     """Return the columns an appointment copies from its site."""
     return {
         "type": site.kind,
@@ -326,10 +334,10 @@ def appointment_site_fields(site: Site) -> dict[str, Any]:
     }
 
 
-def appointment_slot_fields(slot: OfferedSlot) -> dict[str, Any]:
+def copy_slot_fields_for_appointment(slot: OfferedSlot) -> dict[str, Any]:
     """Return the columns an appointment copies from its slot."""
     return {
-        **appointment_site_fields(slot.site),
+        **copy_site_fields_for_appointment(slot.site),
         "start_at": slot.start,
         "end_at": slot.end,
     }
@@ -352,12 +360,12 @@ def _store_booked_appointment(
         external_id=external_id,
         notes=claim.request.notes,
         confirm_by=confirm_by,
-        **appointment_slot_fields(claim.slot),
+        **copy_slot_fields_for_appointment(claim.slot),
     )
     store_appointment(
         appointment=appointment, order=order, actor=actor, data={"origin": "booking"}
     )
-    if not assign_place_to_appointment(
+    if not assign_slot_place_to_appointment(
         place_id=claim.place_id, appointment=appointment
     ):
         raise build_slot_taken_error(

@@ -17,7 +17,11 @@ import orjson
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
-from labs.queries.bookable_sites import Site, build_home_site, list_center_sites
+from labs.queries.bookable_sites import (
+    Site,
+    build_home_visit_site,
+    list_bookable_center_sites,
+)
 from labs.states.appointments import SLOT_LENGTH, AppointmentType
 from portal.lib.errors import DomainError
 
@@ -104,9 +108,9 @@ class BookingKeys:
         offered, _separator, start = payload.rpartition(b"]")
         is_home, provider, code, expires_at, *address = orjson.loads(offered + b"]")
         sites = (
-            [build_home_site(provider, address[0])]
+            [build_home_visit_site(provider, address[0])]
             if is_home
-            else list_center_sites(lab_slug=provider, codes=[code])
+            else list_bookable_center_sites(lab_slug=provider, codes=[code])
         )
         if not sites or sites[0] is None:
             raise DomainError(

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from labs.operations.gateways import lab_gateway_of
+from labs.operations.gateways import get_lab_gateway
 from labs.queries.orders import orders_with_details
-from labs.states.orders import split_status
+from labs.states.orders import split_order_status
 from portal.lib.jobs import enqueue
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 CALL_OFF_JOB = "labs.call_off"
 
 
-def enqueue_lab_cancellation(order: Order) -> None:
+def enqueue_order_cancellation_at_lab(order: Order) -> None:
     """Enqueue cancelling an order at its lab if it was sent there.
 
     A sandbox has no lab to tell. Source: Ours: a sample that comes after all is not
@@ -36,15 +36,17 @@ def enqueue_lab_cancellation(order: Order) -> None:
         )
 
 
-def cancel_at_lab(*, tenant: Tenant, order_id: UUID) -> None:
+def cancel_order_at_lab(*, tenant: Tenant, order_id: UUID) -> None:
     """Cancel an order at its lab. Raises: LabUnavailable (the job runs again)."""
     order = orders_with_details(tenant=tenant).filter(pk=order_id).first()
     if order is not None:
         order.tenant = tenant
-        lab_gateway_of(tenant).cancel_requisition(order)
+        get_lab_gateway(tenant).cancel_requisition(order)
 
 
 def _was_sent_to_lab(order: Order) -> bool:
     """Return whether the order was sent to the lab; imported ones were not."""
     statuses = order.events.values_list("status", flat=True)
-    return any(split_status(status).low == "requisition_created" for status in statuses)
+    return any(
+        split_order_status(status).low == "requisition_created" for status in statuses
+    )

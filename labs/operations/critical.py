@@ -29,7 +29,7 @@ from accounts.operations.notices import (
 from accounts.states import NoticeKind
 from labs.models import CriticalAlert
 from labs.models.critical import ACTION_MAX_LENGTH, TOLD_MAX_LENGTH
-from labs.states.critical import ToldBy, next_escalation_time
+from labs.states.critical import ToldBy, compute_next_escalation_time
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
 from portal.lib.jobs import enqueue
@@ -179,7 +179,7 @@ def escalate_overdue_alerts(*, at: datetime) -> int:
     for alert in due[:500]:
         alert.escalations += 1
         limit = timedelta(minutes=alert.tenant.critical_result_limit_minutes)
-        alert.escalate_at = next_escalation_time(
+        alert.escalate_at = compute_next_escalation_time(
             at=at, limit=limit, number=alert.escalations
         )
         alert.save(update_fields=["escalations", "escalate_at"])
@@ -230,7 +230,9 @@ def mail_critical_alert(*, tenant: Tenant, alert_id: int, escalation: int) -> No
         raise MailNotAccepted from None
 
 
-def post_critical_notice(*, tenant: Tenant, alert_id: int, escalation: int) -> None:
+def post_failed_critical_mail_notice(
+    *, tenant: Tenant, alert_id: int, escalation: int
+) -> None:
     """Queue a notice to members for a mail that failed on every attempt.
 
     Nothing once somebody has acknowledged it.

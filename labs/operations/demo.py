@@ -30,7 +30,7 @@ _NOTES = "Demo account: no patient of this order is real."
 
 
 @transaction.atomic
-def load_demo_accounts(scene: DemoScene) -> None:
+def load_demo_lab_accounts(scene: DemoScene) -> None:
     """Create an account at each of three labs in the sandbox, if missing.
 
     A lab with an account of the team's own is left alone: a second active one would

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from labs.gateways.hl7.acknowledgements import CHARACTER_SET, VERSION
 from labs.gateways.hl7.drop import DroppedFile
-from labs.gateways.hl7.messages import write_message, write_segment
+from labs.gateways.hl7.messages import build_hl7_message, build_hl7_segment
 from labs.models import Order
-from labs.operations.inbound import process_file_content
+from labs.operations.inbound import process_hl7_file_content
 
 if TYPE_CHECKING:
     from labs.models import Marker
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _SEX = {"female": "F", "male": "M"}
 
 
-def load_demo_messages(scene: DemoScene) -> None:
+def load_demo_lab_messages(scene: DemoScene) -> None:
     """Load results with a misspelled name, and a broken message.
 
     The same messages each time, so that a second run changes nothing. Nothing without
@@ -45,7 +45,7 @@ def load_demo_messages(scene: DemoScene) -> None:
         ("results-0417.hl7", whole),
         ("results-0418.hl7", b"\r".join(torn).replace(b"-0417", b"-0418")),
     ):
-        process_file_content(
+        process_hl7_file_content(
             tenant=scene.tenant,
             actor=scene.actor,
             lab=order.lab,
@@ -59,7 +59,7 @@ def _misspelled_results(order: Order) -> bytes:
     last = str(details.get("last_name", ""))
     day = f"{order.created_at:%Y%m%d}"
     segments = [
-        write_segment(
+        build_hl7_segment(
             "MSH",
             {
                 3: "LIS",
@@ -72,7 +72,7 @@ def _misspelled_results(order: Order) -> bytes:
                 18: CHARACTER_SET,
             },
         ),
-        write_segment(
+        build_hl7_segment(
             "PID",
             {
                 1: "1",
@@ -84,7 +84,7 @@ def _misspelled_results(order: Order) -> bytes:
     ]
     for number, marker in enumerate(order.lab_test.markers.order_by("pk"), start=1):
         segments += _results_of_marker(order, marker, number, day)
-    return write_message(segments)
+    return build_hl7_message(segments)
 
 
 def _results_of_marker(
@@ -92,8 +92,8 @@ def _results_of_marker(
 ) -> list[str]:
     filler = f"L{order.sample_id[2:8]}"
     segments = [
-        write_segment("ORC", {1: "RE", 2: order.sample_id, 3: filler}),
-        write_segment(
+        build_hl7_segment("ORC", {1: "RE", 2: order.sample_id, 3: filler}),
+        build_hl7_segment(
             "OBR",
             {
                 1: str(number),
@@ -113,7 +113,7 @@ def _results_of_marker(
         code = (expected.provider_id, expected.name, "L")
         loinc = (expected.loinc_code, expected.loinc_name, "LN")
         segments.append(
-            write_segment(
+            build_hl7_segment(
                 "OBX",
                 {
                     1: str(line),

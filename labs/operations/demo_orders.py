@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from labs.gateways.sandbox_results import SimulationFlags
 from labs.models import LabTest, Order, OrderEvent, OrderTransaction
-from labs.operations.demo_results import backdate_results
+from labs.operations.demo_results import backdate_demo_results
 from labs.operations.kits import KitRequest, order_kit
 from labs.operations.order_sets import OrderSet
 from labs.operations.order_steps import advance_order, lock_order
@@ -26,17 +26,17 @@ from labs.operations.orders import (
     place_order,
 )
 from labs.operations.recreations import RecreationRequest, recreate_order
-from labs.operations.redraws import place_redraw
+from labs.operations.redraws import place_redraw_order
 from labs.operations.simulation import advance_order_to_goal
-from labs.operations.turnaround import compute_due_dates
+from labs.operations.turnaround import compute_result_due_dates
 from labs.states.orders import (
     Interpretation,
     OrderStatusDetail,
     UpdateReason,
-    build_status,
-    split_status,
+    build_order_status,
+    split_order_status,
 )
-from labs.states.turnaround import is_at_lab
+from labs.states.turnaround import is_sample_drawn_or_at_lab
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
@@ -364,7 +364,7 @@ def _advance_demo_order(
             order = lock_order(order)
             advance_order(order=order, actor=actor, to=low, detail=course.detail)
         else:
-            goal = build_status(order.method, low)
+            goal = build_order_status(order.method, low)
             order = advance_order_to_goal(
                 tenant=tenant,
                 actor=actor,
@@ -376,7 +376,7 @@ def _advance_demo_order(
     if course.cancelled:
         cancel_order(order=order, actor=actor, why=course.cancelled)
     elif course.redraw:
-        after = place_redraw(order=order, actor=actor)
+        after = place_redraw_order(order=order, actor=actor)
     elif course.recreation:
         wanted = RecreationRequest(reason=UpdateReason.INCORRECT_PATIENT_DETAILS)
         after = recreate_order(order=order, actor=actor, wanted=wanted)
@@ -411,15 +411,17 @@ def _backdate_order(
         at = _pick_working_hour(now, ago, number, taken + index) if ago else lately
         event.created_at = min(at, lately)
     OrderEvent.objects.for_tenant(tenant).bulk_update(events, ["created_at"])
-    backdate_results(order=order, events=events)
+    backdate_demo_results(order=order, events=events)
     placed, last = events[0].created_at, events[-1].created_at
     due = {}
-    if at_lab := next((one for one in events if is_at_lab(one.status)), None):
+    if at_lab := next(
+        (one for one in events if is_sample_drawn_or_at_lab(one.status)), None
+    ):
         order.due_by = None
-        due = compute_due_dates(
+        due = compute_result_due_dates(
             order=order, status=at_lab.status, today=at_lab.created_at.date()
         )
-    lows = {split_status(event.status).low: event.created_at for event in events}
+    lows = {split_order_status(event.status).low: event.created_at for event in events}
     Order.objects.for_tenant(tenant).filter(pk=order.pk).update(
         created_at=placed,
         updated_at=last,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from django.db.models import F
 
 from labs.models import CriticalAlert, Result, ResultVersion, SampleData
-from labs.states.orders import split_status
+from labs.states.orders import split_order_status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,7 +22,7 @@ _REPORTS = {"partial_results", "completed", "corrected"}
 _DRAWN_BEFORE = timedelta(hours=20)
 
 
-def backdate_results(*, order: Order, events: Sequence[OrderEvent]) -> None:
+def backdate_demo_results(*, order: Order, events: Sequence[OrderEvent]) -> None:
     """Backdate when an order's results were collected, reported and stored.
 
     Each version is as old as the step it took, the sample as old as the day before the
@@ -34,7 +34,7 @@ def backdate_results(*, order: Order, events: Sequence[OrderEvent]) -> None:
     versions = list(of_order.order_by("number"))
     if not versions:
         return
-    steps = [e for e in events if split_status(e.status).low in _REPORTS]
+    steps = [e for e in events if split_order_status(e.status).low in _REPORTS]
     before = [e for e in events if e not in steps][-1]
     first = steps[0].created_at
     drawn = max(before.created_at, first - _DRAWN_BEFORE)

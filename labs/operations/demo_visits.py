@@ -19,7 +19,7 @@ from labs.operations.appointments import (
     book_appointment,
     request_home_appointment,
 )
-from labs.operations.gateways import booking_gateway_of
+from labs.operations.gateways import get_booking_gateway
 from labs.operations.slots import list_center_slots
 from labs.states.appointments import SLOT_LENGTH, AppointmentProvider
 from portal.lib.errors import DomainError
@@ -192,7 +192,7 @@ def _today_at_site(site: Site) -> date:
 
 def _slots_of_past_day(order: Order, site: Site, ago: int) -> Sequence[datetime]:
     """List all slots of a past day as offered the day before."""
-    gateway = booking_gateway_of(order.tenant)
+    gateway = get_booking_gateway(order.tenant)
     told = timezone.now() - (ago + 1) * _DAY
     return gateway.list_slot_starts(site, _today_at_site(site) - ago * _DAY, told)
 

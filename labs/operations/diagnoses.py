@@ -69,7 +69,7 @@ class DiagnosisCheck:
 
 
 @cache
-def known_diagnoses() -> Mapping[str, Diagnosis]:
+def load_diagnoses_by_code() -> Mapping[str, Diagnosis]:
     """Return the built-in diagnoses by code, sorted by code."""
     with _FILE.open(encoding="utf-8", newline="") as opened:
         return {
@@ -88,8 +88,8 @@ def search_diagnoses(text: str) -> list[Diagnosis]:
     words = text.lower().split()
     if not words:
         return []
-    start = insert_code_point("".join(words).upper())
-    known = known_diagnoses().values()
+    start = insert_diagnosis_code_point("".join(words).upper())
+    known = load_diagnoses_by_code().values()
     by_code = [one for one in known if one.code.startswith(start)]
     by_words = [
         one for one in known if one not in by_code and _matches_words(one, words)
@@ -97,7 +97,7 @@ def search_diagnoses(text: str) -> list[Diagnosis]:
     return [*by_code, *by_words][:FOUND_AT_MOST]
 
 
-def check_diagnoses(codes: Sequence[str]) -> DiagnosisCheck:
+def validate_diagnosis_codes(codes: Sequence[str]) -> DiagnosisCheck:
     """Validate codes as an insurer would: format, repeats, primary first.
 
     A well-formed code that the set does not hold is a warning: the set is not all of
@@ -105,7 +105,7 @@ def check_diagnoses(codes: Sequence[str]) -> DiagnosisCheck:
     """
     errors, violations, warnings, kept = [], [], [], []
     for given in codes:
-        code = insert_code_point(given.strip().upper())
+        code = insert_diagnosis_code_point(given.strip().upper())
         if not _SHAPE.match(code):
             errors.append(
                 DiagnosisFault(
@@ -117,12 +117,12 @@ def check_diagnoses(codes: Sequence[str]) -> DiagnosisCheck:
             violations.append(DiagnosisFault(code, "repeated", says, other=code))
         else:
             kept.append(code)
-            if code not in known_diagnoses():
+            if code not in load_diagnoses_by_code():
                 says = _(
                     "This code is not in the built-in list. Check it before you order."
                 )
                 warnings.append(DiagnosisFault(code, "unknown", says))
-    first = known_diagnoses().get(kept[0]) if kept else None
+    first = load_diagnoses_by_code().get(kept[0]) if kept else None
     if first is not None and first.is_secondary:
         says = _("This is a secondary code. List the primary diagnosis first.")
         follows = kept[1] if len(kept) > 1 else ""
@@ -134,7 +134,7 @@ def check_diagnoses(codes: Sequence[str]) -> DiagnosisCheck:
     )
 
 
-def insert_code_point(code: str) -> str:
+def insert_diagnosis_code_point(code: str) -> str:
     """Return a code with the point after its third character: E119 as E11.9."""
     return f"{code[:3]}.{code[3:]}" if len(code) > 3 and "." not in code else code
 

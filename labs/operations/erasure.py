@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from accounts.models import Tenant
-from labs.gateways.hl7.drop import delete_files_naming
+from labs.gateways.hl7.drop import delete_hl7_files_containing_names
 from labs.models import (
     InboundMessage,
     InboundReport,
@@ -82,7 +82,7 @@ def _delete_lab_files(tenant_pk: int, orders: QuerySet[Order]) -> None:
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     transaction.on_commit(
         partial(
-            delete_files_naming,
+            delete_hl7_files_containing_names,
             names,
             team_slug=tenant.team.slug,
             environment=tenant.environment,

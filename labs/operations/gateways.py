@@ -28,12 +28,12 @@ GATEWAYS: dict[str, Callable[[], LabGateway]] = {
 }
 
 
-def lab_gateway_of(tenant: Tenant) -> LabGateway:
+def get_lab_gateway(tenant: Tenant) -> LabGateway:
     """Return the sandbox lab in a sandbox, else the one LAB_GATEWAY names."""
     return GATEWAYS[SANDBOX if tenant.is_sandbox else settings.LAB_GATEWAY]()
 
 
-def booking_gateway_of(tenant: Tenant) -> BookingGateway:
+def get_booking_gateway(tenant: Tenant) -> BookingGateway:
     """Return the sandbox provider in a sandbox, else the built-in directory.
 
     Source: Ours: a provider's interface takes its place here once there is one.

@@ -20,22 +20,28 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_change
-from labs.gateways.hl7.acknowledgements import acknowledgement_code, read_header
-from labs.gateways.hl7.deliveries import build_delivery
+from labs.gateways.hl7.acknowledgements import (
+    get_hl7_acknowledgement_code,
+    parse_hl7_message_header,
+)
+from labs.gateways.hl7.deliveries import build_result_delivery_from_report
 from labs.gateways.hl7.messages import (
     DATA_TYPE_ERROR,
     REQUIRED_MISSING,
     UNSUPPORTED_PROCESSING,
     MalformedMessage,
-    parse_message,
-    split_messages,
+    parse_hl7_message,
+    split_hl7_messages,
 )
-from labs.gateways.hl7.results import parse_result_reports
+from labs.gateways.hl7.results import parse_hl7_result_reports
 from labs.models import InboundMessage, InboundReport
 from labs.models.inbound import NUMBER_MAX_LENGTH
-from labs.operations.matching import match_report_by_numbers
+from labs.operations.matching import find_order_by_lab_report_numbers
 from labs.operations.results import store_result_delivery
-from labs.queries.inbound import find_orders_by_numbers, list_completed_test_codes
+from labs.queries.inbound import (
+    find_orders_by_lab_report_numbers,
+    list_completed_test_codes,
+)
 from labs.states.inbound import (
     MATCH_MOVES,
     MESSAGE_MOVES,
@@ -83,7 +89,7 @@ class MessageKey:
     file_name: str
 
 
-def process_file_content(
+def process_hl7_file_content(
     *,
     tenant: Tenant,
     actor: Actor,
@@ -100,7 +106,7 @@ def process_file_content(
         contents, broken = [b""], _TOO_LARGE
     else:
         try:
-            contents = split_messages(dropped.content)
+            contents = split_hl7_messages(dropped.content)
         except MalformedMessage as refusal:
             contents, broken = [dropped.content], refusal
     taken = []
@@ -153,8 +159,8 @@ def _parse_reports(tenant: Tenant, content: bytes) -> list[Report]:
 
     Raises: Malformed. Source: Ours: a production environment takes no test messages.
     """
-    parsed = parse_message(content)
-    reports = parse_result_reports(parsed, zone=lab_time_zone(tenant))
+    parsed = parse_hl7_message(content)
+    reports = parse_hl7_result_reports(parsed, zone=get_default_lab_time_zone(tenant))
     if not tenant.is_sandbox and parsed.header.text(11) not in {"P", ""}:
         raise MalformedMessage(
             UNSUPPORTED_PROCESSING,
@@ -167,7 +173,7 @@ def _parse_reports(tenant: Tenant, content: bytes) -> list[Report]:
 @transaction.atomic
 def _store_message(actor: Actor, key: MessageKey, content: bytes) -> InboundMessage:
     """Store a message with its reports. Raises: MalformedMessage."""
-    header = read_header(content)
+    header = parse_hl7_message_header(content)
     if header.kind.partition("^")[0] in _ANSWERS:
         return _store_acknowledgement(actor, key, header, content)
     reports = _parse_reports(key.tenant, content)
@@ -177,7 +183,7 @@ def _store_message(actor: Actor, key: MessageKey, content: bytes) -> InboundMess
         header,
         "take_message",
         status=MessageStatus.TAKEN,
-        answer=acknowledgement_code(None),
+        answer=get_hl7_acknowledgement_code(None),
     )
     _store_reports(actor, message, reports)
     return message
@@ -220,7 +226,7 @@ def _store_reports(
             received_at=message.received_at,
         )
         row.save(force_insert=True)
-        match = match_report_by_numbers(
+        match = find_order_by_lab_report_numbers(
             tenant=message.tenant,
             lab=message.lab,
             account=message.lab_account,
@@ -239,13 +245,13 @@ def _match_automatically(
 ) -> UnmatchedReason | None:
     try:
         with transaction.atomic():
-            match_report_to_order(actor=actor, row=row, order=order, report=report)
+            match_lab_report_to_order(actor=actor, row=row, order=order, report=report)
     except DomainError:
         return UnmatchedReason.NOT_EXPECTED
     return None
 
 
-def match_report_to_order(
+def match_lab_report_to_order(
     *,
     actor: Actor,
     row: InboundReport,
@@ -259,7 +265,7 @@ def match_report_to_order(
     A report of nothing yet is matched all the same. `by` and `why` are a person's.
     Raises: transition_not_allowed; results_not_expected, where the order takes none.
     """
-    delivery = build_delivery(
+    delivery = build_result_delivery_from_report(
         report,
         is_final=_completes_order(order, report),
         received_at=row.received_at,
@@ -295,14 +301,14 @@ def _store_acknowledgement(
     actor: Actor, key: MessageKey, header: MessageHeader, content: bytes
 ) -> InboundMessage:
     """Store a lab's acknowledgement of an order; a rejection needs review."""
-    segments = parse_message(content).segments
+    segments = parse_hl7_message(content).segments
     answer = next((one for one in segments if one.name == "MSA"), None)
     if answer is None:
         raise MalformedMessage(
             REQUIRED_MISSING, "MSA", "The acknowledgement has no MSA segment."
         )
     # What we wrote has the sample id behind two letters for its control id.
-    orders = find_orders_by_numbers(
+    orders = find_orders_by_lab_report_numbers(
         tenant=key.tenant,
         lab=key.lab,
         placers=(),
@@ -335,11 +341,11 @@ def _store_malformed_message(
     return _create_message(
         actor,
         key,
-        read_header(content),
+        parse_hl7_message_header(content),
         "take_malformed",
         status=MessageStatus.MALFORMED,
         content=content,
-        answer=acknowledgement_code(refusal),
+        answer=get_hl7_acknowledgement_code(refusal),
         error_code=refusal.code,
         error_place=refusal.place,
         error_says=refusal.says,
@@ -347,7 +353,7 @@ def _store_malformed_message(
 
 
 @transaction.atomic
-def reprocess_malformed_message(
+def reprocess_malformed_lab_message(
     *, message: InboundMessage, actor: Actor
 ) -> InboundMessage:
     """Process a malformed message again, if it can be parsed now.
@@ -358,7 +364,7 @@ def reprocess_malformed_message(
     """
     content = bytes(message.content)
     try:
-        with limit_concurrent_reads(message.tenant, length=len(content)):
+        with limit_concurrent_message_parsing(message.tenant, length=len(content)):
             reports = _parse_reports(message.tenant, content)
     except MalformedMessage as refusal:
         raise DomainError("still_malformed", refusal.says) from None
@@ -369,7 +375,7 @@ def reprocess_malformed_message(
 
 
 @contextmanager
-def limit_concurrent_reads(tenant: Tenant, *, length: int) -> Iterator[None]:
+def limit_concurrent_message_parsing(tenant: Tenant, *, length: int) -> Iterator[None]:
     """Limit how many requests parse a long message at the same time.
 
     length: of the message, in bytes or characters. Raises: reader_busy (503). Source:
@@ -387,7 +393,7 @@ def limit_concurrent_reads(tenant: Tenant, *, length: int) -> Iterator[None]:
         yield
 
 
-def lab_time_zone(tenant: Tenant) -> ZoneInfo:
+def get_default_lab_time_zone(tenant: Tenant) -> ZoneInfo:
     """Return the time zone of a lab that sends none. Source: Ours: labs are near."""
     return ZoneInfo(tenant.team.time_zone)
 

@@ -12,11 +12,14 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 
 from accounts.models import Tenant
-from labs.gateways.hl7.acknowledgements import read_header, write_acknowledgement
-from labs.gateways.hl7.drop import DropFolder, list_drop_folders
+from labs.gateways.hl7.acknowledgements import (
+    build_hl7_acknowledgement,
+    parse_hl7_message_header,
+)
+from labs.gateways.hl7.drop import DropFolder, list_hl7_drop_folders
 from labs.gateways.hl7.messages import MalformedMessage
 from labs.models import Lab, LabAccount
-from labs.operations.inbound import process_file_content
+from labs.operations.inbound import process_hl7_file_content
 from labs.queries.accounts import list_linked_accounts
 from labs.states.inbound import MessageStatus
 from portal.lib.jobs import enqueue
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
 TAKE_JOB = "labs.take_hl7"
 
 
-def create_drop_folders(*, tenant: Tenant) -> list[tuple[LabAccount, DropFolder]]:
+def create_hl7_drop_folders(*, tenant: Tenant) -> list[tuple[LabAccount, DropFolder]]:
     """Create the HL7 folders of the lab accounts a tenant may use."""
     made = []
     for account in list_linked_accounts(tenant=tenant):
@@ -43,7 +46,7 @@ def create_drop_folders(*, tenant: Tenant) -> list[tuple[LabAccount, DropFolder]
     return made
 
 
-def enqueue_folders_with_files() -> int:
+def enqueue_hl7_folders_having_files() -> int:
     """Enqueue a job for each folder with files; return how many.
 
     Over all tenants. Source: Ours: a folder says nothing by itself.
@@ -61,12 +64,12 @@ def enqueue_folders_with_files() -> int:
     return number
 
 
-def process_all_waiting_files(*, actor: Actor) -> int:
+def process_files_of_all_hl7_folders(*, actor: Actor) -> int:
     """Process the files of every folder now; return how many."""
     number = 0
     for tenant, drop in _list_drops_with_files():
         with acting_for(tenant):
-            number += process_waiting_files(
+            number += process_files_of_hl7_folder(
                 tenant=tenant,
                 actor=actor,
                 lab_slug=drop.lab_slug,
@@ -77,7 +80,7 @@ def process_all_waiting_files(*, actor: Actor) -> int:
 
 def _list_drops_with_files() -> Iterator[tuple[Tenant, DropFolder]]:
     now = timezone.now()
-    for drop in list_drop_folders():
+    for drop in list_hl7_drop_folders():
         drop.delete_old_archive(now=now)
         if not drop.list_waiting_files(now=now):
             continue
@@ -88,7 +91,7 @@ def _list_drops_with_files() -> Iterator[tuple[Tenant, DropFolder]]:
             yield tenant, drop
 
 
-def process_waiting_files(
+def process_files_of_hl7_folder(
     *, tenant: Tenant, actor: Actor, lab_slug: str, account_id: UUID | None
 ) -> int:
     """Process the files of one folder, oldest first; return how many.
@@ -119,27 +122,28 @@ def _process_file(
     drop: DropFolder,
     dropped: DroppedFile,
 ) -> None:
-    messages = process_file_content(
+    messages = process_hl7_file_content(
         tenant=tenant, actor=actor, lab=lab, account=account, dropped=dropped
     )
     for message in messages:
         if message.answer:
             drop.write_file(
-                f"ack-{message.digest[:16]}.hl7", build_acknowledgement(message)
+                f"ack-{message.digest[:16]}.hl7",
+                build_stored_message_acknowledgement(message),
             )
     failed = any(message.status == MessageStatus.MALFORMED for message in messages)
     drop.archive_file(dropped, failed=failed)
 
 
-def build_acknowledgement(message: InboundMessage) -> bytes:
+def build_stored_message_acknowledgement(message: InboundMessage) -> bytes:
     """Return the ACK of a stored message; the same bytes each time."""
-    header = read_header(_read_header_line(message))
+    header = parse_hl7_message_header(_read_header_line(message))
     refusal = None
     if message.error_code:
         refusal = MalformedMessage(
             message.error_code, message.error_place, message.error_says
         )
-    return write_acknowledgement(
+    return build_hl7_acknowledgement(
         header,
         control_id=f"ACK{message.digest[:16]}",
         at=message.received_at,

@@ -13,14 +13,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_change
-from labs.gateways.hl7.messages import parse_message_text
-from labs.gateways.hl7.results import parse_result_reports
+from labs.gateways.hl7.messages import parse_hl7_message_text
+from labs.gateways.hl7.results import parse_hl7_result_reports
 from labs.models import InboundMessage, InboundReport
 from labs.models.inbound import WHY_MAX_LENGTH
 from labs.operations.inbound import (
-    lab_time_zone,
-    limit_concurrent_reads,
-    match_report_to_order,
+    get_default_lab_time_zone,
+    limit_concurrent_message_parsing,
+    match_lab_report_to_order,
 )
 from labs.queries.orders import get_order_with_details
 from labs.states.inbound import (
@@ -39,17 +39,17 @@ if TYPE_CHECKING:
     from portal.lib.actor import Actor
 
 
-def parse_stored_report(row: InboundReport) -> Report:
+def parse_stored_lab_report(row: InboundReport) -> Report:
     """Parse a stored report. Raises: reader_busy (503)."""
-    with limit_concurrent_reads(row.tenant, length=len(row.text)):
-        (report,) = parse_result_reports(
-            parse_message_text(row.text), zone=lab_time_zone(row.tenant)
+    with limit_concurrent_message_parsing(row.tenant, length=len(row.text)):
+        (report,) = parse_hl7_result_reports(
+            parse_hl7_message_text(row.text), zone=get_default_lab_time_zone(row.tenant)
         )
     return report
 
 
 @transaction.atomic
-def match_report_manually(
+def match_lab_report_manually(
     *, report: InboundReport, actor: Actor, order_id: UUID, why: str
 ) -> InboundReport:
     """Match an unmatched report to the order a member chose.
@@ -68,11 +68,11 @@ def match_report_manually(
         raise DomainError(
             "no_person", _("No patient is registered to this order yet."), "order"
         )
-    match_report_to_order(
+    match_lab_report_to_order(
         actor=actor,
         row=row,
         order=order,
-        report=parse_stored_report(row),
+        report=parse_stored_lab_report(row),
         by=actor.label,
         why=why,
     )
@@ -83,7 +83,9 @@ def match_report_manually(
 
 
 @transaction.atomic
-def reject_report(*, report: InboundReport, actor: Actor, why: str) -> InboundReport:
+def reject_lab_report(
+    *, report: InboundReport, actor: Actor, why: str
+) -> InboundReport:
     """Reject a report that belongs to no order; it can be restored.
 
     Raises: why_missing, why_too_long; transition_not_allowed.
@@ -103,7 +105,9 @@ def reject_report(*, report: InboundReport, actor: Actor, why: str) -> InboundRe
 
 
 @transaction.atomic
-def unreject_report(*, report: InboundReport, actor: Actor) -> InboundReport:
+def restore_rejected_lab_report(
+    *, report: InboundReport, actor: Actor
+) -> InboundReport:
     """Restore a rejected report to unmatched. Raises: transition_not_allowed."""
     row = _lock_report(report)
     move_status(
@@ -119,7 +123,7 @@ def unreject_report(*, report: InboundReport, actor: Actor) -> InboundReport:
 
 
 @transaction.atomic
-def dismiss_message(
+def dismiss_lab_message(
     *, message: InboundMessage, actor: Actor, why: str
 ) -> InboundMessage:
     """Dismiss a malformed or rejected message; it stays stored.

@@ -86,7 +86,7 @@ def search_payors(
     part = name.strip().lower()
     found = [
         payor
-        for payor in (*reference_payors(), *own)
+        for payor in (*list_built_in_payors(), *own)
         if any(part in text.lower() for text in (payor.name, *payor.aliases))
         and provider.lower() in ("", payor.provider.lower())
         and provider_payor_id in ("", payor.provider_payor_id)
@@ -96,7 +96,7 @@ def search_payors(
 
 def find_payor(*, tenant: Tenant, payor_code: str) -> PayorEntry | None:
     """Return the insurer with exactly this code."""
-    for payor in reference_payors():
+    for payor in list_built_in_payors():
         if payor.payor_code == payor_code:
             return payor
     row = Payor.objects.for_tenant(tenant).filter(payor_code=payor_code).first()
@@ -174,7 +174,7 @@ def store_insurance(
 
 
 @cache
-def reference_payors() -> Sequence[PayorEntry]:
+def list_built_in_payors() -> Sequence[PayorEntry]:
     """Return the built-in insurers, in the order of the file."""
     with _FILE.open(encoding="utf-8", newline="") as opened:
         return tuple(

@@ -13,21 +13,28 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from labs.models import Order, OrderTransaction
-from labs.operations.accounts import require_billing_allowed, resolve_lab_account
-from labs.operations.order_checks import require_patient_allowed, require_physician
-from labs.operations.order_sets import OrderSet, find_or_create_panel, resolve_order_set
+from labs.operations.accounts import require_billing_type_allowed, resolve_lab_account
+from labs.operations.order_checks import (
+    require_adult_or_permitted_minor,
+    require_physician,
+)
+from labs.operations.order_sets import (
+    OrderSet,
+    find_or_create_panel_of_order_set,
+    resolve_order_set,
+)
 from labs.operations.order_steps import (
     advance_order,
+    audit_order_change,
     lock_order,
-    record_order_change,
 )
 from labs.operations.orders import store_order
 from labs.operations.requisitions import enqueue_requisition
 from labs.queries.accounts import find_linked_account
-from labs.queries.history import find_last_known_status
+from labs.queries.history import find_last_known_order_status
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod
-from labs.states.orders import build_status, split_status
+from labs.states.orders import build_order_status, split_order_status
 from portal.lib.errors import DomainError, NotFound
 from users.queries import find_user
 
@@ -93,7 +100,7 @@ def order_kit(*, tenant: Tenant, actor: Actor, wanted: KitRequest) -> Order:
     account = resolve_lab_account(
         tenant=tenant, lab=resolved.lab, wanted=wanted.lab_account_id
     )
-    require_billing_allowed(
+    require_billing_type_allowed(
         account=account.account,
         billing_type=Billing.CLIENT_BILL,
         state=str(wanted.shipping_address.get("state", "")),
@@ -105,11 +112,11 @@ def order_kit(*, tenant: Tenant, actor: Actor, wanted: KitRequest) -> Order:
         user_id=found.user.id,
         transaction=joined,
         lab=resolved.lab,
-        lab_test=find_or_create_panel(tenant=tenant, resolved=resolved),
+        lab_test=find_or_create_panel_of_order_set(tenant=tenant, resolved=resolved),
         lab_account=account.account,
         account_reason=account.reason,
         method=CollectionMethod.TESTKIT,
-        status=build_status(CollectionMethod.TESTKIT, "ordered"),
+        status=build_order_status(CollectionMethod.TESTKIT, "ordered"),
         is_registrable=True,
         shipping_address=dict(wanted.shipping_address),
         recipient_name=str(wanted.shipping_address.get("receiver_name", "")),
@@ -136,16 +143,16 @@ def register_kit(*, tenant: Tenant, actor: Actor, wanted: KitRegistration) -> Or
     order = lock_order(found)
     if order.registered_at is not None:
         raise DomainError("kit_registered", _("This kit is already registered."))
-    if split_status(find_last_known_status(order)).low not in _REGISTRABLE:
+    if split_order_status(find_last_known_order_status(order)).low not in _REGISTRABLE:
         raise DomainError(
             "kit_not_registrable",
             _("A kit in status %(status)s can't be registered.")
             % {"status": order.status},
         )
     details = wanted.patient_details
-    require_patient_allowed(tenant, details)
+    require_adult_or_permitted_minor(tenant, details)
     require_physician(order.lab_account, wanted.physician)
-    require_billing_allowed(
+    require_billing_type_allowed(
         account=order.lab_account,
         billing_type=order.billing_type,
         state=str(wanted.patient_address.get("state", "")),
@@ -167,7 +174,7 @@ def register_kit(*, tenant: Tenant, actor: Actor, wanted: KitRegistration) -> Or
             raise NotFound("user_not_found", _("User not found."), "user_id")
         changes["user_id"] = other.user.id
     advance_order(order=order, actor=actor, to="registered", changes=changes)
-    record_order_change(order, actor, "register_kit")
+    audit_order_change(order, actor, "register_kit")
     enqueue_requisition(order)
     return order
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from labs.queries.inbound import (
     CANDIDATES_MAX,
-    find_orders_by_numbers,
-    find_similar_orders,
+    find_orders_by_birth_date_or_name,
+    find_orders_by_lab_report_numbers,
 )
 from labs.states.inbound import Agreement, UnmatchedReason
 
@@ -78,7 +78,7 @@ class Match:
     reason: UnmatchedReason | None = None
 
 
-def match_report_by_numbers(
+def find_order_by_lab_report_numbers(
     *, tenant: Tenant, lab: Lab, account: LabAccount | None, report: Report
 ) -> Match:
     """Return the one order with a report's numbers, if its patient matches.
@@ -86,7 +86,7 @@ def match_report_by_numbers(
     Source: Ours: a result under the wrong name harms more than one that waits, so name
     and birth date must be told and agree, and nothing may contradict.
     """
-    orders = find_orders_by_numbers(
+    orders = find_orders_by_lab_report_numbers(
         tenant=tenant,
         lab=lab,
         placers=report.placers,
@@ -103,21 +103,21 @@ def match_report_by_numbers(
         return Match(None, UnmatchedReason.OTHER_ACCOUNT)
     if order.patient_details is None:
         return Match(None, UnmatchedReason.NO_PERSON)
-    if not compare_report_with_order(
+    if not compare_lab_report_with_order(
         report, order, account=account, has_number=True
     ).is_same_person:
         return Match(None, UnmatchedReason.PERSON_DIFFERS)
     return Match(order)
 
 
-def list_match_candidates(
+def list_candidate_orders_for_lab_report(
     *, tenant: Tenant, lab: Lab, account: LabAccount | None, report: Report
 ) -> list[Candidate]:
     """List orders a report may match, likeliest first, at most CANDIDATES_MAX.
 
     Those its numbers name, and those of people of its name or birth date.
     """
-    named = find_orders_by_numbers(
+    named = find_orders_by_lab_report_numbers(
         tenant=tenant,
         lab=lab,
         placers=report.placers,
@@ -125,7 +125,7 @@ def list_match_candidates(
         samples=report.samples,
     )
     by_number = {order.pk for order in named}
-    like = find_similar_orders(
+    like = find_orders_by_birth_date_or_name(
         tenant=tenant,
         lab=lab,
         birth_date=report.patient.birth_date,
@@ -135,7 +135,7 @@ def list_match_candidates(
     weighed = [
         Candidate(
             order,
-            compare_report_with_order(
+            compare_lab_report_with_order(
                 report, order, account=account, has_number=order.pk in by_number
             ),
         )
@@ -147,7 +147,7 @@ def list_match_candidates(
     return weighed[:CANDIDATES_MAX]
 
 
-def compare_report_with_order(
+def compare_lab_report_with_order(
     report: Report, order: Order, *, account: LabAccount | None, has_number: bool
 ) -> Evidence:
     """Compare a report with an order whose panel's markers are loaded."""

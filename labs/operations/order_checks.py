@@ -26,7 +26,7 @@ ADULT_YEARS = 18
 _FASTING = "fasting"
 
 
-def require_start_not_past(day: date | None) -> None:
+def require_start_date_not_past(day: date | None) -> None:
     """Refuse a start in the past. Raises: activate_by_past."""
     if day is not None and day < timezone.now().date():
         raise DomainError(
@@ -50,7 +50,9 @@ def require_physician(
         )
 
 
-def require_patient_allowed(tenant: Tenant, details: Mapping[str, Any]) -> None:
+def require_adult_or_permitted_minor(
+    tenant: Tenant, details: Mapping[str, Any]
+) -> None:
     """Refuse a minor without permission or medical proxy.
 
     Raises: minor_not_allowed, medical_proxy_missing. Source: Contract 6.6.
@@ -74,7 +76,7 @@ def require_patient_allowed(tenant: Tenant, details: Mapping[str, Any]) -> None:
         )
 
 
-def require_valid_answers(
+def require_valid_order_answers(
     markers: Sequence[Marker], answers: Sequence[Mapping[str, Any]]
 ) -> None:
     """Refuse missing required answers and answers to unknown questions.

@@ -114,7 +114,9 @@ def list_markers_of_order_set(
     return tuple(sorted({marker.pk for marker in (*held, *added)}))
 
 
-def find_or_create_panel(*, tenant: Tenant, resolved: ResolvedSet) -> LabTest:
+def find_or_create_panel_of_order_set(
+    *, tenant: Tenant, resolved: ResolvedSet
+) -> LabTest:
     """Return a resolved set's panel; create one for several or for added markers.
 
     A made panel is found again for the same markers. Source: Contract 6.3 (auto).

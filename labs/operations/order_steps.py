@@ -15,13 +15,18 @@ from django.utils.translation import gettext as _
 from accounts.operations.audit import record_change
 from accounts.webhooks.operations import emit_event
 from labs.models import Order, OrderEvent
-from labs.operations.call_offs import enqueue_lab_cancellation
-from labs.operations.patient_notices import queue_patient_notices
-from labs.operations.turnaround import compute_due_dates
+from labs.operations.call_offs import enqueue_order_cancellation_at_lab
+from labs.operations.patient_notices import queue_patient_order_notices
+from labs.operations.turnaround import compute_result_due_dates
 from labs.payloads import build_order
-from labs.queries.history import find_last_known_status
+from labs.queries.history import find_last_known_order_status
 from labs.queries.orders import get_order_with_details
-from labs.states.orders import STATUS_DETAILS, allowed_moves, build_status, split_status
+from labs.states.orders import (
+    STATUS_DETAILS,
+    build_order_status,
+    get_allowed_order_transitions,
+    split_order_status,
+)
 from portal.lib.errors import DomainError
 from portal.lib.transitions import Transitions, move_status
 
@@ -51,7 +56,7 @@ def advance_order(
     status_detail_invalid. Source: Contract 6.11, 6.12, 6.19.
     """
     status = to if "." in to else _full_status_of(order, to)
-    low = split_status(status).low
+    low = split_order_status(status).low
     if detail and detail not in STATUS_DETAILS.get(low, frozenset()):
         raise DomainError(
             "status_detail_invalid",
@@ -65,13 +70,13 @@ def advance_order(
         moves=_possible_moves(order),
         to=status,
         updated_at=now,
-        **compute_due_dates(order=order, status=status, today=now.date()),
+        **compute_result_due_dates(order=order, status=status, today=now.date()),
         **(changes or {}),
     )
     event = store_order_event(order, actor, detail=detail, why=why)
     if low == "cancelled":
-        enqueue_lab_cancellation(order)
-    queue_patient_notices(order=order, event=event)
+        enqueue_order_cancellation_at_lab(order)
+    queue_patient_order_notices(order=order, event=event)
     if low != "partial_results" or order.tenant.partial_webhooks_enabled:
         emit_order_event(order, "updated")
     return event
@@ -90,7 +95,9 @@ def store_reported_status(
     (enumerations gain values); contract 6.11.
     """
     order = lock_order(order)
-    moves = allowed_moves(order.method, registrable=order.is_registrable)
+    moves = get_allowed_order_transitions(
+        order.method, registrable=order.is_registrable
+    )
     if any(status == known for known, _moves in moves):
         return advance_order(order=order, actor=actor, to=status, detail=detail)
     if not (_WORD.fullmatch(status) and (not detail or _WORD.fullmatch(detail))):
@@ -99,7 +106,7 @@ def store_reported_status(
             _("Enter a status of at most 100 letters, digits, underscores and dots."),
             "status",
         )
-    if moves.is_terminal(find_last_known_status(order)):
+    if moves.is_terminal(find_last_known_order_status(order)):
         raise DomainError(
             "transition_not_allowed",
             _("The order can't change from %(old)s to %(new)s.")
@@ -155,7 +162,7 @@ def emit_order_event(order: Order, what: str) -> None:
     )
 
 
-def record_order_change(
+def audit_order_change(
     order: Order,
     actor: Actor,
     verb: str,
@@ -174,15 +181,19 @@ def record_order_change(
 
 
 def _possible_moves(order: Order) -> Transitions[str]:
-    moves = dict(allowed_moves(order.method, registrable=order.is_registrable))
+    moves = dict(
+        get_allowed_order_transitions(order.method, registrable=order.is_registrable)
+    )
     if order.status not in moves:
-        moves[order.status] = moves.get(find_last_known_status(order), frozenset())
+        moves[order.status] = moves.get(
+            find_last_known_order_status(order), frozenset()
+        )
     return Transitions(moves)
 
 
 def _full_status_of(order: Order, low: str) -> str:
     try:
-        return build_status(order.method, low)
+        return build_order_status(order.method, low)
     except (KeyError, ValueError):
         raise DomainError(
             "transition_not_allowed",

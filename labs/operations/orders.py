@@ -19,27 +19,27 @@ from labs.models import Order, OrderTransaction
 from labs.models.order import COMMENTS_MAX_LENGTH
 from labs.operations.accounts import (
     ResolvedAccount,
-    require_billing_allowed,
+    require_billing_type_allowed,
     resolve_lab_account,
 )
-from labs.operations.appointment_changes import cancel_home_appointment
+from labs.operations.appointment_changes import cancel_home_appointment_of_order
 from labs.operations.order_checks import (
-    require_patient_allowed,
+    require_adult_or_permitted_minor,
     require_physician,
-    require_start_not_past,
-    require_valid_answers,
+    require_start_date_not_past,
+    require_valid_order_answers,
 )
 from labs.operations.order_sets import (
     OrderSet,
     ResolvedSet,
-    find_or_create_panel,
+    find_or_create_panel_of_order_set,
     resolve_order_set,
 )
 from labs.operations.order_steps import (
     advance_order,
+    audit_order_change,
     emit_order_event,
     lock_order,
-    record_order_change,
     store_order_event,
 )
 from labs.operations.requisitions import enqueue_requisition
@@ -49,8 +49,8 @@ from labs.states.catalogue import CollectionMethod
 from labs.states.orders import (
     CANCELLABLE,
     OrderOrigin,
-    build_status,
-    split_status,
+    build_order_status,
+    split_order_status,
 )
 from portal.lib.errors import DomainError, Invalid, NotFound
 from users.queries import find_user
@@ -116,7 +116,7 @@ def place_order(*, tenant: Tenant, actor: Actor, wanted: OrderRequest) -> Order:
     Source: Contract 6.6, 6.12.
     """
     plan = preview_order(tenant=tenant, wanted=wanted)
-    return store_planned_order(tenant, actor, plan, "place_order")
+    return store_validated_order(tenant, actor, plan, "place_order")
 
 
 def preview_order(*, tenant: Tenant, wanted: OrderRequest) -> OrderPlan:
@@ -125,9 +125,9 @@ def preview_order(*, tenant: Tenant, wanted: OrderRequest) -> OrderPlan:
     Raises: as place_order. Source: Ours: who orders sees first what is ordered, on
     which account, and why.
     """
-    plan = plan_order(tenant, wanted)
-    require_patient_allowed(tenant, wanted.patient_details)
-    require_valid_answers(plan.resolved.markers, wanted.aoe_answers)
+    plan = validate_order_request(tenant, wanted)
+    require_adult_or_permitted_minor(tenant, wanted.patient_details)
+    require_valid_order_answers(plan.resolved.markers, wanted.aoe_answers)
     return plan
 
 
@@ -142,7 +142,7 @@ def import_order(
     questions; sample_id_missing, sample_id_taken. Source: Specification 3; contract
     6.7.
     """
-    plan = plan_order(tenant, wanted, importing=True)
+    plan = validate_order_request(tenant, wanted, importing=True)
     plan.fields["sample_id"] = sample_id.strip()
     if not plan.fields["sample_id"]:
         raise DomainError(
@@ -150,7 +150,7 @@ def import_order(
             _("Enter the sample ID of the imported order."),
             "sample_id",
         )
-    order = store_planned_order(
+    order = store_validated_order(
         tenant, actor, plan, "import_order", makes_requisition=False
     )
     advance_order(order=order, actor=actor, to="requisition_bypassed")
@@ -165,9 +165,9 @@ def cancel_order(*, order: Order, actor: Actor, why: str = "") -> Order:
     """
     order = lock_order(order)
     require_cancellable(order)
-    cancel_home_appointment(order=order, actor=actor)
+    cancel_home_appointment_of_order(order=order, actor=actor)
     advance_order(order=order, actor=actor, to="cancelled", why=why)
-    record_order_change(order, actor, "cancel_order")
+    audit_order_change(order, actor, "cancel_order")
     return order
 
 
@@ -178,15 +178,15 @@ def change_start_date(*, order: Order, actor: Actor, day: date | None) -> Order:
     Raises: order_activated, activate_by_past. Source: Contract 6.5.
     """
     order = lock_order(order)
-    if order.activate_by is None or split_status(order.status).low != "ordered":
+    if order.activate_by is None or split_order_status(order.status).low != "ordered":
         raise DomainError(
             "order_activated", _("This order has already started."), "activate_by"
         )
-    require_start_not_past(day)
+    require_start_date_not_past(day)
     before, order.activate_by = order.activate_by, day
     order.updated_at = timezone.now()
     order.save(update_fields=["activate_by", "updated_at"])
-    record_order_change(
+    audit_order_change(
         order,
         actor,
         "reschedule_activation",
@@ -206,11 +206,11 @@ def record_sample_drawn(*, order: Order, actor: Actor) -> Order:
     if order.method != CollectionMethod.ON_SITE_COLLECTION:
         raise DomainError("not_on_site", _("Only on-site collections have this step."))
     advance_order(order=order, actor=actor, to="draw_completed")
-    record_order_change(order, actor, "complete_draw")
+    audit_order_change(order, actor, "complete_draw")
     return order
 
 
-def plan_order(
+def validate_order_request(
     tenant: Tenant,
     wanted: OrderRequest,
     *,
@@ -255,13 +255,13 @@ def plan_order(
             importing=importing,
             leave_out=leave_out,
         )
-    require_billing_allowed(
+    require_billing_type_allowed(
         account=account.account,
         billing_type=wanted.billing_type,
         state=str(wanted.patient_address.get("state", "")),
     )
     require_physician(account.account, wanted.physician)
-    require_start_not_past(wanted.activate_by)
+    require_start_date_not_past(wanted.activate_by)
     if (
         wanted.billing_type == Billing.COMMERCIAL_INSURANCE
         and wanted.health_insurance is None
@@ -274,7 +274,7 @@ def plan_order(
     return OrderPlan(found.user, resolved, account, wanted)
 
 
-def store_planned_order(
+def store_validated_order(
     tenant: Tenant,
     actor: Actor,
     plan: OrderPlan,
@@ -292,7 +292,7 @@ def store_planned_order(
         transaction_row = OrderTransaction(tenant=tenant, user_id=plan.user.id)
         transaction_row.save(force_insert=True)
         plan.fields["transaction_id"] = transaction_row.pk
-    panel = find_or_create_panel(tenant=tenant, resolved=plan.resolved)
+    panel = find_or_create_panel_of_order_set(tenant=tenant, resolved=plan.resolved)
     order = Order(
         tenant=tenant,
         user_id=plan.user.id,
@@ -301,7 +301,7 @@ def store_planned_order(
         lab_account=plan.account.account,
         account_reason=plan.account.reason,
         method=str(plan.resolved.method),
-        status=build_status(str(plan.resolved.method), "ordered"),
+        status=build_order_status(str(plan.resolved.method), "ordered"),
         patient_details=dict(details),
         patient_address=dict(address),
         patient_name=f"{details['first_name']} {details['last_name']}",
@@ -339,7 +339,7 @@ def store_order(*, order: Order, actor: Actor, verb: str, asks: bool) -> Order:
             "sample_id",
         ) from None
     store_order_event(order, actor)
-    record_order_change(order, actor, verb)
+    audit_order_change(order, actor, verb)
     emit_order_event(order, "created")
     if asks:
         enqueue_requisition(order)

@@ -16,12 +16,12 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Tenant
 from accounts.operations.audit import record_read
-from labs.operations.diagnoses import known_diagnoses
-from labs.operations.order_steps import lock_order, record_order_change
+from labs.operations.diagnoses import load_diagnoses_by_code
+from labs.operations.order_steps import audit_order_change, lock_order
 from labs.operations.requisitions import build_requisition_comment
-from labs.papers.instructions import OrderNumbers, render_instructions
+from labs.papers.instructions import OrderNumbers, render_collection_instructions
 from labs.papers.labels import LabelStock, render_specimen_labels
-from labs.papers.links import LINK_TTL, verify_link_token
+from labs.papers.links import LINK_TTL, verify_requisition_link_token
 from labs.papers.requisition import RequisitionContent, render_requisition_pdf
 from labs.papers.results import ReportContent, render_results_pdf
 from labs.papers.sheet import Document
@@ -45,7 +45,7 @@ LABELS_USUAL = 3  # Contract 6.16
 LINK_ACTOR = "requisition_link"
 
 
-def render_requisition_of(order: Order) -> Document:
+def render_requisition_as_first_printed(order: Order) -> Document:
     """Return an order's requisition as first printed.
 
     Raises: requisition_not_found (404), before it is made and for imports. Source:
@@ -60,13 +60,13 @@ def render_requisition_of(order: Order) -> Document:
 
 def collect_requisition_content(order: Order) -> RequisitionContent:
     """Collect the content of an order's requisition, created or not."""
-    known = known_diagnoses()
+    known = load_diagnoses_by_code()
     insured = (order.health_insurance or {}).get("diagnosis_codes") or ()
     codes = dict.fromkeys((*order.icd_codes, *insured))
     return RequisitionContent(
         order=order,
         ordered_at=order.created_at.astimezone(find_zone(order.tenant.team.time_zone)),
-        comment=requisition_comment_of(order),
+        comment=get_requisition_comment(order),
         answers=list_order_answers(order),
         diagnoses=[
             (code, known[code].description if code in known else "") for code in codes
@@ -75,7 +75,7 @@ def collect_requisition_content(order: Order) -> RequisitionContent:
     )
 
 
-def render_labels(
+def render_labels_of_order(
     order: Order,
     *,
     collected_on: date,
@@ -112,7 +112,8 @@ def render_order_instructions(order: Order) -> Document:
     _require_has_instructions(panel)
     marks = OrderNumbers(order_id=str(order.pk), sample_id=order.sample_id)
     return Document(
-        _file_name("instructions", order), render_instructions(panel, of=marks)
+        _file_name("instructions", order),
+        render_collection_instructions(panel, of=marks),
     )
 
 
@@ -122,7 +123,9 @@ def render_panel_instructions(panel: LabTest) -> Document:
     Raises: instructions_not_found (404). Source: Contract 6.3.
     """
     _require_has_instructions(panel)
-    return Document(f"instructions-{panel.slug}.pdf", render_instructions(panel))
+    return Document(
+        f"instructions-{panel.slug}.pdf", render_collection_instructions(panel)
+    )
 
 
 def render_results_report(*, found: ResultSet, tenant: Tenant) -> Document:
@@ -138,7 +141,7 @@ def render_results_report(*, found: ResultSet, tenant: Tenant) -> Document:
     return Document(_file_name("results", order), render_results_pdf(content))
 
 
-def requisition_comment_of(order: Order) -> str:
+def get_requisition_comment(order: Order) -> str:
     """Return the comment the requisition prints, or printed when created."""
     if order.requisition_issued_at is not None:
         return order.requisition_comment
@@ -156,14 +159,14 @@ def reissue_requisition_link(*, order: Order, actor: Actor) -> Order:
     """
     order = lock_order(order)
     _require_requisition_created(order)
-    comment = requisition_comment_of(order)
+    comment = get_requisition_comment(order)
     before, now = order.requisition_issued_at, timezone.now()
     order.requisition_issued_at = order.updated_at = now
     order.requisition_comment = comment
     order.save(
         update_fields=["requisition_issued_at", "requisition_comment", "updated_at"]
     )
-    record_order_change(
+    audit_order_change(
         order,
         actor,
         "reissue_requisition_link",
@@ -179,7 +182,7 @@ def open_requisition_link(*, token: str, address: str | None) -> Document:
     the place of, and of a deleted user or team; requisition_link_expired, after seven
     days. Source: Specification 8; contract D19.
     """
-    claim = verify_link_token(token)
+    claim = verify_requisition_link_token(token)
     if claim is None:
         raise _unknown_link_error()
     tenants = Tenant.objects.select_related("team")
@@ -198,7 +201,7 @@ def open_requisition_link(*, token: str, address: str | None) -> Document:
                 "requisition_link_expired",
                 _("This link has expired: links are valid for 7 days."),
             )
-        paper = render_requisition_of(order)
+        paper = render_requisition_as_first_printed(order)
         system = Actor.system(LINK_ACTOR)
         record_read(
             tenant=tenant,

@@ -15,11 +15,11 @@ from django.utils import timezone
 from accounts.operations.audit import record_change
 from labs.gateways.patient_messages import (
     PatientMessage,
-    find_messenger,
+    find_patient_message_sender,
 )
 from labs.models import PatientNotice
 from labs.states.catalogue import CollectionMethod
-from labs.states.orders import Interpretation, split_status
+from labs.states.orders import Interpretation, split_order_status
 from labs.states.patient_notices import (
     NOTICE_MOVES,
     NOTICE_OF_STEP,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 SEND_JOB = "labs.send_patient_notice"
 
 
-def queue_patient_notices(*, order: Order, event: OrderEvent) -> None:
+def queue_patient_order_notices(*, order: Order, event: OrderEvent) -> None:
     """Store a patient's notices of an order event and enqueue sending them.
 
     In the caller's transaction. Nothing where the team, the order or the patient's
@@ -55,7 +55,8 @@ def queue_patient_notices(*, order: Order, event: OrderEvent) -> None:
         return
     now = timezone.now()
     is_live = {
-        channel: find_messenger(tenant=order.tenant, channel=channel) is not None
+        channel: find_patient_message_sender(tenant=order.tenant, channel=channel)
+        is not None
         for channel in channels
     }
     PatientNotice.objects.for_tenant(order.tenant).bulk_create(
@@ -113,7 +114,7 @@ def send_queued_notices(*, tenant: Tenant, order_id: str) -> None:
     for notice in _queued_notices(tenant, order_id):
         order = notice.order
         order.tenant = tenant
-        messenger = find_messenger(tenant=tenant, channel=notice.channel)
+        messenger = find_patient_message_sender(tenant=tenant, channel=notice.channel)
         message = _build_message(order, notice)
         if messenger is None or not message.to:
             _set_notice_status(notice, NoticeStatus.RECORDED)
@@ -142,7 +143,7 @@ def _queued_notices(tenant: Tenant, order_id: str) -> list[PatientNotice]:
 
 
 def _notice_kind_of_order(order: Order) -> NoticeKind | None:
-    low = split_status(order.status).low
+    low = split_order_status(order.status).low
     if low == "requisition_created" and order.method == CollectionMethod.WALK_IN_TEST:
         return NoticeKind.REQUISITION_READY
     kind = NOTICE_OF_STEP.get(low)

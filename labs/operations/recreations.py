@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from labs.operations.appointment_changes import cancel_home_appointment
-from labs.operations.order_checks import require_patient_allowed
+from labs.operations.appointment_changes import cancel_home_appointment_of_order
+from labs.operations.order_checks import require_adult_or_permitted_minor
 from labs.operations.order_sets import OrderSet
 from labs.operations.order_steps import advance_order, lock_order
 from labs.operations.orders import (
     OrderPlan,
     OrderRequest,
-    plan_order,
     require_cancellable,
-    store_planned_order,
+    store_validated_order,
+    validate_order_request,
 )
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import OrderOrigin, UpdateReason
@@ -60,7 +60,7 @@ def recreate_order(*, order: Order, actor: Actor, wanted: RecreationRequest) -> 
     """
     order = lock_order(order)
     plan = preview_recreation(order=order, wanted=wanted)
-    cancel_home_appointment(order=order, actor=actor)
+    cancel_home_appointment_of_order(order=order, actor=actor)
     advance_order(
         order=order, actor=actor, to="cancelled", why=str(wanted.reason.label)
     )
@@ -70,7 +70,7 @@ def recreate_order(*, order: Order, actor: Actor, wanted: RecreationRequest) -> 
         origin=OrderOrigin.RECREATION,
         update_reason=wanted.reason,
     )
-    return store_planned_order(order.tenant, actor, plan, "recreate_order")
+    return store_validated_order(order.tenant, actor, plan, "recreate_order")
 
 
 def preview_recreation(*, order: Order, wanted: RecreationRequest) -> OrderPlan:
@@ -88,14 +88,14 @@ def preview_recreation(*, order: Order, wanted: RecreationRequest) -> OrderPlan:
     wrong_lab = wanted.reason == UpdateReason.INCORRECT_LAB
     request = _build_recreated_request(order, wanted)
     carried = wanted.lab_account_id is None and not wrong_lab
-    plan = plan_order(
+    plan = validate_order_request(
         order.tenant,
         request,
         leave_out=order.lab_account if wrong_lab else None,
         carried=order if carried else None,
         with_archived=True,
     )
-    require_patient_allowed(order.tenant, request.patient_details)
+    require_adult_or_permitted_minor(order.tenant, request.patient_details)
     asked = {marker.pk for marker in plan.resolved.markers}
     kept = tuple(a for a in request.aoe_answers if a["marker_id"] in asked)
     return replace(plan, wanted=replace(request, aoe_answers=kept))

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from labs.models import Order
 from labs.operations.order_steps import advance_order, lock_order
 from labs.operations.orders import store_order
-from labs.states.orders import OrderOrigin, build_status
+from labs.states.orders import OrderOrigin, build_order_status
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _COPIED = (
 
 
 @transaction.atomic
-def place_redraw(*, order: Order, actor: Actor) -> Order:
+def place_redraw_order(*, order: Order, actor: Actor) -> Order:
     """End a walk-in order at redraw_available and return its newly placed redraw.
 
     Raises: transition_not_allowed; redraw_used, as a transaction has one redraw at
@@ -67,7 +67,7 @@ def place_redraw(*, order: Order, actor: Actor) -> Order:
         tenant=order.tenant,
         parent=order,
         origin=OrderOrigin.REDRAW,
-        status=build_status(order.method, "ordered"),
+        status=build_order_status(order.method, "ordered"),
         created_at=now,
         updated_at=now,
         **{name: getattr(order, name) for name in _COPIED},

@@ -22,7 +22,7 @@ from psycopg.types.json import Jsonb
 from accounts.models import Tenant
 from labs.models import ExpectedResult, Lab, Marker
 from labs.operations.service_centers import (
-    parse_service_centers,
+    parse_service_center_rows,
     upsert_service_centers,
 )
 from labs.states.catalogue import Generation, LabTestStatus
@@ -72,7 +72,7 @@ def install_reference_data() -> None:
         _upsert_rows(Marker, read_reference_markers())
         _upsert_rows(ExpectedResult, read_reference_results())
         upsert_service_centers(
-            parse_service_centers(
+            parse_service_center_rows(
                 entries=_read_csv_rows("service_centers"), labs=read_reference_labs()
             )
         )

@@ -19,10 +19,10 @@ from django.utils.translation import gettext as _
 from accounts.queries import team_members
 from accounts.states import Area, allows
 from labs.models import RequisitionWatch
-from labs.operations.order_steps import lock_order, record_order_change
-from labs.queries.history import find_last_known_status
+from labs.operations.order_steps import audit_order_change, lock_order
+from labs.queries.history import find_last_known_order_status
 from labs.states.order_work import AWAITS_REQUISITION
-from labs.states.orders import split_status
+from labs.states.orders import split_order_status
 from portal.lib.errors import DomainError
 from portal.lib.jobs import enqueue
 from portal.lib.links import absolute_url
@@ -50,7 +50,10 @@ def subscribe_to_requisition(*, order: Order, actor: Actor, member: Member) -> N
     Issue "Service centers and appointments".
     """
     order = lock_order(order)
-    if split_status(find_last_known_status(order)).low not in AWAITS_REQUISITION:
+    if (
+        split_order_status(find_last_known_order_status(order)).low
+        not in AWAITS_REQUISITION
+    ):
         raise DomainError(
             "requisition_not_awaited",
             _("This order's requisition is already created, or the order ended."),
@@ -59,7 +62,7 @@ def subscribe_to_requisition(*, order: Order, actor: Actor, member: Member) -> N
         order=order, member=member, defaults={"tenant": order.tenant}
     )
     if is_new:
-        record_order_change(order, actor, "watch_requisition")
+        audit_order_change(order, actor, "watch_requisition")
 
 
 def enqueue_requisition_mails(order: Order) -> None:
@@ -74,7 +77,7 @@ def enqueue_requisition_mails(order: Order) -> None:
         )
 
 
-def mail_requisition_watchers(*, tenant: Tenant, order_id: UUID) -> None:
+def mail_requisition_subscribers(*, tenant: Tenant, order_id: UUID) -> None:
     """Mail each subscriber once; skip those who lost the right to book.
 
     Raises: MailRefused; who was mailed before is not mailed again.

@@ -12,14 +12,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from labs.models import Order
-from labs.operations.gateways import lab_gateway_of
+from labs.operations.gateways import get_lab_gateway
 from labs.operations.order_steps import advance_order, lock_order
 from labs.operations.requisition_watches import enqueue_requisition_mails
-from labs.queries.history import find_last_known_status
+from labs.queries.history import find_last_known_order_status
 from labs.queries.orders import orders_with_details
 from labs.states.catalogue import COMMENT_LABS
 from labs.states.order_work import AWAITS_REQUISITION
-from labs.states.orders import split_status
+from labs.states.orders import split_order_status
 from portal.lib.errors import DomainError
 from portal.lib.jobs import enqueue
 
@@ -77,7 +77,7 @@ def create_requisition(*, tenant: Tenant, actor: Actor, order_id: UUID) -> None:
     # The lab is told what the requisition is going to print.
     order.requisition_comment = _requisition_comment(order)
     # The lab's answer comes before the transaction that stores it.
-    answer = lab_gateway_of(tenant).request_requisition(order)
+    answer = get_lab_gateway(tenant).request_requisition(order)
     with transaction.atomic():
         order = lock_order(order)
         if _awaits_requisition(order):
@@ -85,7 +85,10 @@ def create_requisition(*, tenant: Tenant, actor: Actor, order_id: UUID) -> None:
 
 
 def _awaits_requisition(order: Order) -> bool:
-    return split_status(find_last_known_status(order)).low in AWAITS_REQUISITION
+    return (
+        split_order_status(find_last_known_order_status(order)).low
+        in AWAITS_REQUISITION
+    )
 
 
 def _requisition_comment(order: Order) -> str:

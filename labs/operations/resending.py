@@ -12,7 +12,7 @@ from django.db import transaction
 from accounts.operations.audit import record_change
 from labs.models import Order
 from labs.operations.order_steps import emit_order_event
-from labs.states.orders import split_status
+from labs.states.orders import split_order_status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ RESEND_MAX = 500
 
 
 @transaction.atomic
-def resend_order_events(
+def resend_last_order_events(
     *,
     tenant: Tenant,
     actor: Actor,
@@ -49,7 +49,7 @@ def resend_order_events(
     orders = list(rows.select_related("user").order_by("updated_at", "pk")[:RESEND_MAX])
     for order in orders:
         order.tenant = tenant
-        low = split_status(order.status).low
+        low = split_order_status(order.status).low
         emit_order_event(order, "created" if low == "ordered" else "updated")
     record_change(
         tenant=tenant,

@@ -15,11 +15,15 @@ from labs.models import Marker, MissingResult, Result
 from labs.states.catalogue import ResultType
 from labs.states.orders import Interpretation
 from labs.states.result_texts import (
-    interval_bounds,
+    get_reference_range_bounds,
     parse_reference_range,
-    parse_result,
+    parse_result_value,
 )
-from labs.states.results import FailureType, interpret_lab_flag, worst_interpretation
+from labs.states.results import (
+    FailureType,
+    get_worst_interpretation,
+    interpret_lab_flag,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -77,7 +81,7 @@ class Orderables:
         return self.ordered, None
 
 
-def find_orderables(*, order: Order, delivery: ResultDelivery) -> Orderables:
+def find_orderable_markers(*, order: Order, delivery: ResultDelivery) -> Orderables:
     """Return the markers of an order's panel and those a delivery names."""
     ordered = order.lab_test.markers.prefetch_related("expected_results")
     known = tuple(ordered.order_by("pk"))
@@ -105,9 +109,9 @@ def build_result_row(
     """
     markers, expected = orderables.find_markers_and_result(reported)
     declared = reported.type or (_declared_result_type(expected) if expected else "")
-    told = parse_result(reported.text, declared)
+    told = parse_result_value(reported.text, declared)
     limits = parse_reference_range(reported.reference_range, reported.unit)
-    low, high = interval_bounds(limits)
+    low, high = get_reference_range_bounds(limits)
     above = below = None
     if told.amount is not None and limits is not None:
         above, below = told.amount.exceeds(limits), told.amount.falls_below(limits)
@@ -135,7 +139,7 @@ def build_result_row(
     return row
 
 
-def build_missing_row(gap: ReportedGap, orderables: Orderables) -> MissingResult:
+def build_missing_result_row(gap: ReportedGap, orderables: Orderables) -> MissingResult:
     """Build the row of a result the lab could not report."""
     markers, expected = orderables.find_markers_and_result(gap)
     row = MissingResult(failure_type=gap.failure_type, note=gap.note)
@@ -215,7 +219,7 @@ def _interpret_result(
 ) -> Interpretation | None:
     flagged = interpret_lab_flag(reported.flag)
     if told.amount is not None:
-        return worst_interpretation([flagged, _interpret_bounds(outside)])
+        return get_worst_interpretation([flagged, _interpret_bounds(outside)])
     return flagged or _interpret_text(told, reported.reference_range)
 
 

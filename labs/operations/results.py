@@ -18,28 +18,33 @@ from labs.models import MissingResult, Result, ResultVersion, SampleData
 from labs.operations.critical import open_critical_alert
 from labs.operations.order_steps import (
     advance_order,
+    audit_order_change,
     emit_order_event,
     lock_order,
-    record_order_change,
 )
 from labs.operations.result_rows import (
-    build_missing_row,
+    build_missing_result_row,
     build_result_row,
-    find_orderables,
+    find_orderable_markers,
     list_unreported_results,
 )
-from labs.payloads import build_critical_event
-from labs.queries.history import find_last_known_status
+from labs.payloads import build_critical_result_event
+from labs.queries.history import find_last_known_order_status
 from labs.queries.results import (
     RESULT_CONTENT,
-    find_current_version,
+    find_current_result_version,
+    get_result_identity_key,
     list_changed_fields,
     list_missing_results_of_version,
     list_results_of_version,
-    result_identity,
 )
-from labs.states.orders import Interpretation, allowed_moves, build_status, split_status
-from labs.states.results import ResultStatus, worst_interpretation
+from labs.states.orders import (
+    Interpretation,
+    build_order_status,
+    get_allowed_order_transitions,
+    split_order_status,
+)
+from labs.states.results import ResultStatus, get_worst_interpretation
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
@@ -94,7 +99,7 @@ def store_result_delivery(
     if not (delivery.results or delivery.missing):
         raise DomainError("results_missing", _("Send at least one result."))
     order = lock_order(order)
-    before = find_current_version(order=order)
+    before = find_current_result_version(order=order)
     is_final = delivery.status == ResultStatus.FINAL
     if before is not None and before.status == ResultStatus.FINAL:
         is_final = True
@@ -102,7 +107,7 @@ def store_result_delivery(
     rows, gaps = _merge_rows(
         before,
         delivery,
-        find_orderables(order=order, delivery=delivery),
+        find_orderable_markers(order=order, delivery=delivery),
         is_final=is_final,
     )
     samples = _merge_samples(before, delivery.samples)
@@ -113,7 +118,7 @@ def store_result_delivery(
         order, actor, delivery, before, status, rows, gaps, samples
     )
     _advance_order_with_results(order, actor, version, steps)
-    record_order_change(
+    audit_order_change(
         order,
         actor,
         "store_results",
@@ -124,9 +129,9 @@ def store_result_delivery(
 
 def _steps_to_take(order: Order, *, is_final: bool, has_results: bool) -> list[str]:
     """Return the low-level statuses a delivery advances its order through."""
-    here = find_last_known_status(order)
+    here = find_last_known_order_status(order)
     goal = "completed" if is_final else "partial_results"
-    if split_status(here).low in _ENDED:
+    if split_order_status(here).low in _ENDED:
         return ["corrected"] if has_results else []
     is_kit = not _method_has_status(order.method, goal)
     steps = _steps_to(order, here, "completed" if is_kit else goal)
@@ -134,13 +139,15 @@ def _steps_to_take(order: Order, *, is_final: bool, has_results: bool) -> list[s
 
 
 def _steps_to(order: Order, here: str, goal: str) -> list[str]:
-    moves = dict(allowed_moves(order.method, registrable=order.is_registrable))
+    moves = dict(
+        get_allowed_order_transitions(order.method, registrable=order.is_registrable)
+    )
     following = moves.get(here, frozenset())
-    if any(split_status(status).low == goal for status in following):
+    if any(split_order_status(status).low == goal for status in following):
         return [goal]
     for status in sorted(following):
-        low = split_status(status).low
-        after = {split_status(one).low for one in moves[status]}
+        low = split_order_status(status).low
+        after = {split_order_status(one).low for one in moves[status]}
         if low in _IMPLIED and goal in after:
             return [low, goal]
     raise DomainError(
@@ -152,7 +159,7 @@ def _steps_to(order: Order, here: str, goal: str) -> list[str]:
 
 def _method_has_status(method: str, low: str) -> bool:
     try:
-        build_status(method, low)
+        build_order_status(method, low)
     except (KeyError, ValueError):
         return False
     return True
@@ -167,24 +174,27 @@ def _merge_rows(
 ) -> tuple[list[Result], list[MissingResult]]:
     """Return the next version's rows: the earlier ones updated by the delivery."""
     rows = (
-        {result_identity(row): row for row in list_results_of_version(before)}
+        {get_result_identity_key(row): row for row in list_results_of_version(before)}
         if before
         else {}
     )
     gaps = (
-        {result_identity(row): row for row in list_missing_results_of_version(before)}
+        {
+            get_result_identity_key(row): row
+            for row in list_missing_results_of_version(before)
+        }
         if before
         else {}
     )
     for reported in delivery.results:
         row = build_result_row(reported, orderables, delivery.reported_at)
-        key = result_identity(row)
+        key = get_result_identity_key(row)
         if key not in rows or _replaces_row(row, rows[key]):
             rows[key] = row
             gaps.pop(key, None)
     for told in delivery.missing:
-        gap = build_missing_row(told, orderables)
-        key = result_identity(gap)
+        gap = build_missing_result_row(told, orderables)
+        key = get_result_identity_key(gap)
         kept = rows.get(key)
         if kept is None or kept.reported_at <= delivery.reported_at:
             rows.pop(key, None)
@@ -193,7 +203,7 @@ def _merge_rows(
         inferred = list_unreported_results(
             orderables, list(rows.values()), list(gaps.values())
         )
-        gaps |= {result_identity(gap): gap for gap in inferred}
+        gaps |= {get_result_identity_key(gap): gap for gap in inferred}
     return list(rows.values()), list(gaps.values())
 
 
@@ -251,7 +261,7 @@ def _store_version(
     versions = ResultVersion.objects.for_tenant(order.tenant)
     versions.filter(order=order, is_current=True).update(is_current=False)
     overall = (
-        worst_interpretation(row.interpretation for row in rows)
+        get_worst_interpretation(row.interpretation for row in rows)
         or Interpretation.UNKNOWN
     )
     was_final = before is not None and before.status == ResultStatus.FINAL
@@ -291,13 +301,13 @@ def _first_value(
 
 def _has_new_critical(before: ResultVersion | None, rows: list[Result]) -> bool:
     known = {
-        (result_identity(row), row.result)
+        (get_result_identity_key(row), row.result)
         for row in (list_results_of_version(before) if before else ())
         if row.interpretation == Interpretation.CRITICAL
     }
     return any(
         row.interpretation == Interpretation.CRITICAL
-        and (result_identity(row), row.result) not in known
+        and (get_result_identity_key(row), row.result) not in known
         for row in rows
     )
 
@@ -339,7 +349,7 @@ def _advance_order_with_results(
             tenant=order.tenant,
             user=order.user.ref,
             event_type="labtest.result.critical",
-            data=build_critical_event(order),
+            data=build_critical_result_event(order),
         )
 
 

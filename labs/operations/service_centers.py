@@ -13,7 +13,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from labs.models import Lab, ServiceCenter
-from labs.queries.places import find_zip_place
+from labs.queries.places import find_zip_code_location
 from labs.states.accounts import US_STATES, Billing
 from labs.states.service_centers import (
     Capability,
@@ -131,7 +131,7 @@ def upsert_service_centers(centers: Iterable[ServiceCenter]) -> None:
     )
 
 
-def parse_service_centers(
+def parse_service_center_rows(
     *, entries: Iterable[dict[str, str]], labs: Iterable[Lab]
 ) -> list[ServiceCenter]:
     """Return unsaved centers from rows. Raises ValueError at an error."""
@@ -163,7 +163,7 @@ def _parse_center(entry: dict[str, str], labs: dict[str, Lab]) -> ServiceCenter:
         raise ValueError(_("lab is not a known lab"))
     if given["state"] not in US_STATES:
         raise ValueError(_("state is not a two-letter US state code"))
-    place = find_zip_place(given["zip_code"])
+    place = find_zip_code_location(given["zip_code"])
     if place is None:
         raise ValueError(_("zip_code is not a known US ZIP code"))
     if bool(given["latitude"]) != bool(given["longitude"]):

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 
 from labs.operations.appointment_changes import (
-    cancel_home_appointment,
-    cancel_locked_appointment,
+    cancel_appointment_of_locked_order,
+    cancel_home_appointment_of_order,
     complete_appointment,
     schedule_requested_appointment,
 )
-from labs.operations.appointment_upkeep import confirm_appointment
+from labs.operations.appointment_upkeep import store_appointment_confirmation
 from labs.operations.order_steps import advance_order, lock_order
 from labs.queries.appointments import find_active_appointment
 from labs.states.appointments import (
@@ -24,7 +24,7 @@ from labs.states.appointments import (
     AppointmentStatus,
     AppointmentType,
 )
-from labs.states.orders import split_status
+from labs.states.orders import split_order_status
 
 if TYPE_CHECKING:
     from labs.models import Appointment, Order
@@ -41,7 +41,7 @@ def advance_order_and_appointment(*, order: Order, actor: Actor, status: str) ->
     """
     appointment = find_active_appointment(order=order)
     if appointment is not None:
-        _advance_appointment(appointment, order, actor, split_status(status).low)
+        _advance_appointment(appointment, order, actor, split_order_status(status).low)
         order = lock_order(order)
     if order.status != status:
         advance_order(order=order, actor=actor, to=status)
@@ -61,9 +61,11 @@ def _advance_appointment(
                     end_at=comes + SLOT_LENGTH,
                 )
             else:
-                confirm_appointment(appointment=appointment, order=order, actor=actor)
+                store_appointment_confirmation(
+                    appointment=appointment, order=order, actor=actor
+                )
         case "appointment_cancelled":
-            cancel_locked_appointment(
+            cancel_appointment_of_locked_order(
                 appointment=appointment, order=order, actor=actor, reason_id="other"
             )
         case "draw_completed" if (
@@ -72,6 +74,6 @@ def _advance_appointment(
         ):
             complete_appointment(order=order, actor=actor)
         case "cancelled":
-            cancel_home_appointment(order=order, actor=actor)
+            cancel_home_appointment_of_order(order=order, actor=actor)
         case _:
             pass

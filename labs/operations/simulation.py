@@ -14,28 +14,28 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from labs.gateways.sandbox_results import SimulationFlags, simulate_delivery
+from labs.gateways.sandbox_results import SimulationFlags, simulate_result_delivery
 from labs.models import Order
 from labs.operations.kits import KitRegistration, register_kit
 from labs.operations.order_steps import (
+    audit_order_change,
     lock_order,
-    record_order_change,
     store_reported_status,
 )
-from labs.operations.redraws import place_redraw
+from labs.operations.redraws import place_redraw_order
 from labs.operations.requisitions import create_requisition
 from labs.operations.results import store_result_delivery
 from labs.operations.simulated_visits import advance_order_and_appointment
-from labs.queries.history import find_last_event_id, find_last_known_status
+from labs.queries.history import find_last_known_order_status, find_last_order_event_id
 from labs.queries.orders import get_order_with_details
-from labs.queries.results import find_current_version
+from labs.queries.results import find_current_result_version
 from labs.states.catalogue import ResultType
 from labs.states.orders import (
     ORDER_STATUSES,
     Interpretation,
-    build_status,
-    find_status_path,
-    split_status,
+    build_order_status,
+    find_order_status_path,
+    split_order_status,
 )
 from portal.lib.errors import DomainError, NotAllowed
 from portal.lib.jobs import enqueue
@@ -64,7 +64,7 @@ _SANDBOX_PATIENT = {
 }
 
 
-def simulate_order(
+def simulate_order_progress(
     *,
     order: Order,
     actor: Actor,
@@ -134,7 +134,7 @@ def advance_order_to_goal(
     return order if walk is None else _take_steps(order, actor, walk, flags)
 
 
-def report_unknown_status(
+def report_unknown_sandbox_status(
     *, order: Order, actor: Actor, status: str, detail: str = ""
 ) -> OrderEvent:
     """Report a status unknown to this version from the sandbox lab.
@@ -170,7 +170,7 @@ def _advance_now(
 
 
 def _require_reachable_goal(order: Order, goal: str, seen: int | None) -> list[str]:
-    if seen is not None and find_last_event_id(order) != seen:
+    if seen is not None and find_last_order_event_id(order) != seen:
         raise DomainError(
             "order_moved",
             _("The order has changed since: its status is now %(status)s.")
@@ -190,23 +190,23 @@ def _require_reachable_goal(order: Order, goal: str, seen: int | None) -> list[s
 def _take_steps(
     order: Order, actor: Actor, walk: list[str], flags: SimulationFlags
 ) -> Order:
-    reports = [status for status in walk if split_status(status).low in _REPORTS]
+    reports = [status for status in walk if split_order_status(status).low in _REPORTS]
     for status in walk:
         is_last = status in reports[-1:]
         _take_step(order, actor, status, flags if is_last else flags.without_findings)
         order = lock_order(order)
-    record_order_change(order, actor, "simulate_order", {"status": [None, walk[-1]]})
+    audit_order_change(order, actor, "simulate_order", {"status": [None, walk[-1]]})
     return order
 
 
 def _find_steps(order: Order, goal: str) -> list[str] | None:
-    here = find_last_known_status(order)
-    return find_status_path(here, to=goal, registrable=order.is_registrable)
+    here = find_last_known_order_status(order)
+    return find_order_status_path(here, to=goal, registrable=order.is_registrable)
 
 
 def _take_step(order: Order, actor: Actor, status: str, flags: SimulationFlags) -> None:
     """Take one step with the operation production uses."""
-    match split_status(status).low:
+    match split_order_status(status).low:
         case "requisition_created":
             create_requisition(tenant=order.tenant, actor=actor, order_id=order.pk)
         case "registered":
@@ -222,7 +222,7 @@ def _take_step(order: Order, actor: Actor, status: str, flags: SimulationFlags) 
                 ),
             )
         case "redraw_available":
-            place_redraw(order=order, actor=actor)
+            place_redraw_order(order=order, actor=actor)
         case low if low in _REPORTS:
             _deliver_simulated_results(order, actor, low, flags)
         case _:
@@ -234,11 +234,11 @@ def _deliver_simulated_results(
 ) -> None:
     """Deliver simulated results; storing them takes the step."""
     markers = order.lab_test.markers.select_related("lab")
-    delivery = simulate_delivery(
+    delivery = simulate_result_delivery(
         order=order,
         markers=markers.prefetch_related("expected_results"),
         flags=flags,
-        before=find_current_version(order=order),
+        before=find_current_result_version(order=order),
         low=low,
         at=timezone.now(),
     )
@@ -256,10 +256,10 @@ def _encode_simulation_flags(flags: SimulationFlags) -> dict[str, object]:
 
 def _resolve_goal(order: Order, final_status: str | None) -> str:
     if final_status is None:
-        return build_status(order.method, "completed")
-    parts = split_status(final_status)
+        return build_order_status(order.method, "completed")
+    parts = split_order_status(final_status)
     try:
-        known = build_status(parts.method, parts.low)
+        known = build_order_status(parts.method, parts.low)
     except (KeyError, ValueError):
         known = ""
     if known != final_status or parts.method != order.method:

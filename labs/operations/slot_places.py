@@ -16,7 +16,7 @@ from labs.models import Appointment, SlotPlace
 from labs.operations.booking_keys import BookingKeys, OfferedSlot
 from labs.operations.order_steps import lock_order
 from labs.operations.slots import build_slot_taken_error
-from labs.queries.slots import slot_pool_of
+from labs.queries.slots import get_shared_slot_pool
 from labs.states.appointments import HOLD_TTL
 from portal.lib.rows import fetch_rows
 
@@ -65,7 +65,7 @@ def hold_slot_for_order(*, order: Order, booking_key: str) -> Hold:
     anew. The booking of the slot takes the hold over. Raises: booking_key_invalid;
     site_inactive; slot_taken, with alternatives. Source: workflows D3.
     """
-    slot = read_valid_slot(order=order, booking_key=booking_key)
+    slot = get_slot_of_booking_key(order=order, booking_key=booking_key)
     with transaction.atomic():
         order = lock_order(order)
         until = timezone.now() + HOLD_TTL
@@ -80,7 +80,7 @@ def release_order_holds(*, order: Order) -> None:
     _unclaimed_holds(order).delete()
 
 
-def read_valid_slot(*, order: Order, booking_key: str) -> OfferedSlot:
+def get_slot_of_booking_key(*, order: Order, booking_key: str) -> OfferedSlot:
     """Return the slot of an unexpired booking key.
 
     Raises: booking_key_invalid; site_inactive; slot_taken, where the key has expired or
@@ -120,7 +120,7 @@ def claim_slot_place(
         taken = fetch_rows(
             _TAKE,
             {
-                "pool": slot_pool_of(order.tenant),
+                "pool": get_shared_slot_pool(order.tenant),
                 "provider": slot.site.provider,
                 "site": slot.site.code,
                 "start": slot.start,
@@ -135,7 +135,9 @@ def claim_slot_place(
     return None
 
 
-def assign_place_to_appointment(*, place_id: int, appointment: Appointment) -> bool:
+def assign_slot_place_to_appointment(
+    *, place_id: int, appointment: Appointment
+) -> bool:
     """Assign a claimed place to an appointment; False if it was freed since.
 
     Other places of the appointment are freed.
@@ -159,7 +161,7 @@ def _unclaimed_holds(order: Order) -> QuerySet[SlotPlace]:
 
 def _places_of_slot(order: Order, slot: OfferedSlot) -> QuerySet[SlotPlace]:
     return SlotPlace.objects.filter(
-        pool=slot_pool_of(order.tenant),
+        pool=get_shared_slot_pool(order.tenant),
         provider=slot.site.provider,
         site_code=slot.site.code,
         start_at=slot.start,

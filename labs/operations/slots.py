@@ -13,11 +13,15 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from labs.operations.booking_keys import BookingKeys
-from labs.operations.gateways import booking_gateway_of
-from labs.payloads.appointments import SlotAnswer, build_location
-from labs.queries.bookable_sites import Site, list_center_sites, list_home_sites
-from labs.queries.places import find_zip_place
-from labs.queries.slots import count_taken_places, slot_pool_of
+from labs.operations.gateways import get_booking_gateway
+from labs.payloads.appointments import SlotAnswer, build_appointment_location
+from labs.queries.bookable_sites import (
+    Site,
+    list_bookable_center_sites,
+    list_bookable_home_visit_providers,
+)
+from labs.queries.places import find_zip_code_location
+from labs.queries.slots import count_taken_slot_places, get_shared_slot_pool
 from labs.states.appointments import BOOKING_KEY_TTL, SLOT_LENGTH, WINDOW_DAYS
 from labs.states.service_centers import DEFAULT_RADIUS
 from portal.lib.errors import DomainError
@@ -95,13 +99,16 @@ class SlotTaken(DomainError):
         """Return the alternatives as on the wire (contract 6.18)."""
         return {
             "alternatives": [
-                {**build_slot_answer(slot), "location": build_location(slot.site)}
+                {
+                    **build_free_slot(slot),
+                    "location": build_appointment_location(slot.site),
+                }
                 for slot in self.alternatives
             ]
         }
 
 
-def build_slot_answer(slot: FreeSlot) -> SlotAnswer:
+def build_free_slot(slot: FreeSlot) -> SlotAnswer:
     """Build a free slot as on the wire (contract 6.18)."""
     return {
         "booking_key": slot.booking_key,
@@ -132,10 +139,10 @@ def list_center_slots(
     as free. Three queries. Raises: start_date_past; start_date_too_far. Source:
     Specification 9; contract 6.18.
     """
-    place = find_zip_place(zip_code)
+    place = find_zip_code_location(zip_code)
     sites: Sequence[Site] = ()
     if place or not zip_code:
-        sites = list_center_sites(
+        sites = list_bookable_center_sites(
             lab_slug=lab_slug, place=place, miles=miles, codes=site_codes
         )
     return _build_availability(
@@ -154,10 +161,10 @@ def list_home_slots(
 
     Raises: as list_center_slots. Source: Contract 6.18.
     """
-    place = find_zip_place(str(address["zip_code"]))
+    place = find_zip_code_location(str(address["zip_code"]))
     zone_name = place.time_zone if place else ""
     return _build_availability(
-        tenant, list_home_sites(address), start, zone_name, order_id
+        tenant, list_bookable_home_visit_providers(address), start, zone_name, order_id
     )
 
 
@@ -221,11 +228,11 @@ def _nearby_sites(lost: OfferedSlot) -> list[Site]:
     """List other sites of the provider near the lost slot's, nearest first."""
     if lost.site.price:
         return []
-    place = find_zip_place(str(lost.site.address["zip_code"]))
+    place = find_zip_code_location(str(lost.site.address["zip_code"]))
     if place is None:
         return []
     at_site = replace(place, latitude=lost.site.latitude, longitude=lost.site.longitude)
-    near = list_center_sites(
+    near = list_bookable_center_sites(
         lab_slug=lost.site.provider, place=at_site, miles=_OTHER_SITES_MILES
     )
     return [site for site in near if site.code != lost.site.code][:_OTHER_SITES_MAX]
@@ -274,15 +281,15 @@ def _build_days(
     order_id: UUID | None,
 ) -> list[SlotDay]:
     gateway, keys, pool = (
-        booking_gateway_of(tenant),
+        get_booking_gateway(tenant),
         BookingKeys(tenant),
-        slot_pool_of(tenant),
+        get_shared_slot_pool(tenant),
     )
     # Zones lie on both sides of UTC: a day more at either end holds them all.
     first = day_start(start or min(today.values()), UTC) - _DAY
     end = first + _DAY * (WINDOW_DAYS + 3)
     taken = {
-        provider: count_taken_places(
+        provider: count_taken_slot_places(
             pool=pool,
             provider=provider,
             site_codes=[site.code for site in sites if site.provider == provider],

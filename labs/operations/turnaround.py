@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Max
 
 from labs.models import LabTest
-from labs.states.turnaround import is_at_lab
+from labs.states.turnaround import is_sample_drawn_or_at_lab
 
 if TYPE_CHECKING:
     from datetime import date
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from labs.models import Order
 
 
-def compute_due_dates(*, order: Order, status: str, today: date) -> dict[str, date]:
+def compute_result_due_dates(
+    *, order: Order, status: str, today: date
+) -> dict[str, date]:
     """Return `due_by` and `worst_case_due_by` as an order step sets them.
 
     They count from the first day on which the lab is known to have the sample, by the
@@ -28,7 +30,7 @@ def compute_due_dates(*, order: Order, status: str, today: date) -> dict[str, da
     Ours (spec silent on the start): a promise of days can't run before the sample is
     there.
     """
-    if order.due_by is not None or not is_at_lab(status):
+    if order.due_by is not None or not is_sample_drawn_or_at_lab(status):
         return {}
     markers = LabTest.markers.through._default_manager.filter(labtest=order.lab_test)
     slowest = markers.aggregate(

@@ -12,13 +12,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from labs.operations.papers import collect_requisition_content
-from labs.papers.calendar_entry import write_calendar_entry
-from labs.papers.guides import collection_guide_of
+from labs.papers.calendar_entry import write_icalendar_entry
+from labs.papers.guides import get_collection_guide
 from labs.papers.requisition import render_requisition
-from labs.papers.sheet import Document, combine_sheets
+from labs.papers.sheet import Document, combine_documents_into_pdf
 from labs.papers.visit_sheet import AppointmentDetails, render_appointment_page
 from labs.queries.history import had_requisition_created
-from labs.queries.service_centers import find_center_by_code
+from labs.queries.service_centers import find_service_center_by_code
 from labs.states.appointments import AppointmentProvider, AppointmentStatus
 from labs.states.service_centers import WEEKDAYS, deserialize_opening_hours
 from portal.lib.errors import NotFound
@@ -43,12 +43,12 @@ def render_appointment_sheet(*, order: Order, appointment: Appointment) -> Docum
     if had_requisition_created(order):
         sheets.append(render_requisition(collect_requisition_content(order)))
     name = f"visit-{str(order.pk)[:8]}.pdf"
-    return Document(name, combine_sheets(sheets, title="Your visit"))
+    return Document(name, combine_documents_into_pdf(sheets, title="Your visit"))
 
 
 def render_calendar_entry(*, order: Order, appointment: Appointment) -> Document:
     """Render a calendar entry. Raises: visit_without_time (404). Source: RFC 5545."""
-    body = write_calendar_entry(
+    body = write_icalendar_entry(
         _appointment_details(order, appointment),
         host=public_host(),
         at=timezone.now(),
@@ -56,7 +56,7 @@ def render_calendar_entry(*, order: Order, appointment: Appointment) -> Document
     return Document(f"visit-{str(order.pk)[:8]}.ics", body)
 
 
-def needs_fasting(order: Order) -> bool:
+def requires_order_fasting(order: Order) -> bool:
     """Return whether any test of the order requires fasting."""
     panel = order.lab_test
     return panel.fasting or any(marker.fasting for marker in panel.markers.all())
@@ -84,12 +84,12 @@ def _appointment_details(order: Order, appointment: Appointment) -> AppointmentD
     if appointment.start_at is None or appointment.end_at is None:
         raise NotFound("visit_without_time", _("This visit has no time yet."))
     zone = find_zone(appointment.time_zone)
-    center = find_center_by_code(
+    center = find_service_center_by_code(
         lab_slug=appointment.provider, site_code=appointment.site_code
     )
     provider = AppointmentProvider.known(appointment.provider)
     address = appointment.address
-    fasting = needs_fasting(order)
+    fasting = requires_order_fasting(order)
     lines = (
         address.get("first_line"),
         address.get("second_line"),
@@ -114,7 +114,7 @@ def _appointment_details(order: Order, appointment: Appointment) -> AppointmentD
         lab=order.lab.name,
         team=order.tenant.team.name,
         external_id=appointment.external_id,
-        guide=collection_guide_of(
+        guide=get_collection_guide(
             method=order.method,
             sample_type=order.lab_test.sample_type,
             fasting=fasting,

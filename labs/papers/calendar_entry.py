@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from labs.papers.guides import fasting_start
+from labs.papers.guides import get_fasting_start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ _LINE_MAX = 75
 _ESCAPED = str.maketrans({"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n", "\r": ""})
 
 
-def write_calendar_entry(
+def write_icalendar_entry(
     appointment: AppointmentDetails, *, host: str, at: datetime
 ) -> bytes:
     """Write the entry, stamped `at` a moment; `host` makes its id globally unique.
@@ -76,7 +76,7 @@ def _entry_description(appointment: AppointmentDetails) -> str:
 
 
 def _fasting_reminder(appointment: AppointmentDetails) -> str:
-    since = fasting_start(appointment.starts_at)
+    since = get_fasting_start(appointment.starts_at)
     return f"Start fasting on {since:%A} {since.day} {since:%B} at {since:%H:%M}."
 
 

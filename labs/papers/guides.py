@@ -192,7 +192,7 @@ _DRAW_STEPS = (
 )
 
 
-def fasting_start(at: datetime) -> datetime:
+def get_fasting_start(at: datetime) -> datetime:
     """Return when fasting starts for a sample taken `at` a moment, in its zone.
 
     Hours are hours, also across a change of clocks.
@@ -200,7 +200,7 @@ def fasting_start(at: datetime) -> datetime:
     return (at.astimezone(UTC) - FAST).astimezone(at.tzinfo)
 
 
-def collection_guide_of(
+def get_collection_guide(
     *, method: str, sample_type: str, fasting: bool
 ) -> CollectionGuide:
     """Return the guide of a collection method and sample type, even unknown ones."""

@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from labs.papers.guides import collection_guide_of
+from labs.papers.guides import get_collection_guide
 from labs.papers.sheet import MARGIN, WIDTH, Sheet
-from labs.papers.typeface import BOLD, break_lines, text_width
+from labs.papers.typeface import BOLD, break_text_into_lines, measure_text_width
 from labs.states.catalogue import CollectionMethod, SampleType
 
 if TYPE_CHECKING:
@@ -31,11 +31,13 @@ class OrderNumbers:
     sample_id: str
 
 
-def render_instructions(panel: LabTest, *, of: OrderNumbers | None = None) -> bytes:
+def render_collection_instructions(
+    panel: LabTest, *, of: OrderNumbers | None = None
+) -> bytes:
     """Render the instructions of a panel, or of one order of it."""
     method = CollectionMethod.known(panel.method)
     kind = SampleType.known(panel.sample_type)
-    guide = collection_guide_of(
+    guide = get_collection_guide(
         method=panel.method, sample_type=panel.sample_type, fasting=panel.fasting
     )
     foot = f"Order {of.order_id}" if of else f"Test {panel.pk}"
@@ -81,7 +83,7 @@ def render_instructions(panel: LabTest, *, of: OrderNumbers | None = None) -> by
 def _write_pair(sheet: Sheet, label: str, text: str) -> None:
     if not text:
         return
-    lines = break_lines(text, _SIZE, WIDTH - 80)
+    lines = break_text_into_lines(text, _SIZE, WIDTH - 80)
     for number, line in enumerate(lines):
         sheet.ensure_room(_SIZE * _LEADING)
         sheet.y += _SIZE * _LEADING
@@ -101,13 +103,13 @@ def _write_points(
     sheet.write_line(title, size=14, font=BOLD)
     sheet.y += 4
     for number, text in enumerate(texts):
-        lines = break_lines(text, _SIZE, WIDTH - _INDENT)
+        lines = break_text_into_lines(text, _SIZE, WIDTH - _INDENT)
         sheet.ensure_room(len(lines) * _SIZE * _LEADING + 5)
         sheet.y += 4
         mark = marks[number % len(marks)]
         for line_number, line in enumerate(lines):
             sheet.y += _SIZE * _LEADING
             if line_number == 0:
-                end = MARGIN + _INDENT - 8 - text_width(mark, _SIZE, font=BOLD)
+                end = MARGIN + _INDENT - 8 - measure_text_width(mark, _SIZE, font=BOLD)
                 sheet.write_line(mark, x=end, size=_SIZE, font=BOLD)
             sheet.write_line(line, x=MARGIN + _INDENT, size=_SIZE)

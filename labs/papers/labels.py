@@ -15,10 +15,10 @@ from labs.papers.codes import draw_barcode
 from labs.papers.typeface import (
     BOLD,
     REGULAR,
-    cut_to_width,
-    register_typeface,
-    replace_unprintable,
-    text_width,
+    cut_line_to_width,
+    measure_text_width,
+    register_pdf_typeface,
+    replace_unprintable_characters,
 )
 from labs.states.catalogue import SampleType
 from portal.lib.choices import OpenChoices
@@ -55,7 +55,7 @@ def render_specimen_labels(
 
     Source: Contract 6.16; Ours: the label sizes, and what stands on them.
     """
-    register_typeface()
+    register_pdf_typeface()
     opened = BytesIO()
     size = LETTER if stock == LabelStock.SHEET else (LABEL_WIDTH, LABEL_HEIGHT)
     canvas = Canvas(opened, pagesize=size, invariant=1, pageCompression=1)
@@ -116,7 +116,7 @@ def _draw_label(
         canvas, order.sample_id, x=left, y=y + 16, size=8, width=room, font=BOLD
     )
     drawn = f"Collected {_format_day(collected_on)}"
-    shift = right - text_width(drawn, 7)
+    shift = right - measure_text_width(drawn, 7)
     _write_fitted_line(canvas, drawn, x=shift, y=y + 16, size=7, width=room)
     _write_fitted_line(
         canvas,
@@ -141,12 +141,12 @@ def _write_fitted_line(
     font: str = REGULAR,
 ) -> None:
     """Write one line; shrink a long one to two thirds, then cut it."""
-    shown = replace_unprintable(text).replace("\n", " ")
+    shown = replace_unprintable_characters(text).replace("\n", " ")
     least = size * 2 / 3
-    while size > least and text_width(shown, size, font=font) > width:
+    while size > least and measure_text_width(shown, size, font=font) > width:
         size -= 0.25
     canvas.setFont(font, size)
-    canvas.drawString(x, y, cut_to_width(shown, size, width, font=font))
+    canvas.drawString(x, y, cut_line_to_width(shown, size, width, font=font))
 
 
 def _format_day(day: date) -> str:

@@ -34,7 +34,7 @@ class RequisitionLinkClaim:
     issued_at: datetime
 
 
-def requisition_url(order: Order) -> str | None:
+def get_requisition_link_url(order: Order) -> str | None:
     """Return an order's current link, expired or not; None without one.
 
     The same text until another one is issued. Source: Contract D19.
@@ -46,13 +46,13 @@ def requisition_url(order: Order) -> str | None:
     return absolute_url(f"{reverse('requisition_link')}?token={token}")
 
 
-def requisition_link_expires_at(order: Order) -> datetime | None:
+def get_requisition_link_expiry(order: Order) -> datetime | None:
     """Return when the current link expires; None without one."""
     issued = order.requisition_issued_at
     return None if issued is None else issued + LINK_TTL
 
 
-def verify_link_token(token: str) -> RequisitionLinkClaim | None:
+def verify_requisition_link_token(token: str) -> RequisitionLinkClaim | None:
     """Return a token's content; None for an invalid signature."""
     try:
         tenant_id, order_id, ticks = _link_signer().unsign_object(token)

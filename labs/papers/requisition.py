@@ -24,7 +24,12 @@ from labs.papers.sheet import (
     Column,
     Sheet,
 )
-from labs.papers.typeface import BOLD, break_lines, replace_unprintable, text_width
+from labs.papers.typeface import (
+    BOLD,
+    break_text_into_lines,
+    measure_text_width,
+    replace_unprintable_characters,
+)
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod, SampleType
 from users.states import Gender
@@ -116,7 +121,7 @@ def _draw_head(sheet: Sheet, content: RequisitionContent) -> None:
     order = content.order
     sheet.write_line("Laboratory requisition", y=58, size=18, font=BOLD)
     lab = order.lab
-    lines = break_lines(lab.name, 11, 250, font=BOLD)
+    lines = break_text_into_lines(lab.name, 11, 250, font=BOLD)
     y = 78.0
     for line in lines:
         sheet.write_line(line, y=y, size=11, font=BOLD)
@@ -135,7 +140,7 @@ def _draw_head(sheet: Sheet, content: RequisitionContent) -> None:
     else:
         middle = edge - 60
     shown = order.sample_id or "No sample ID"
-    half = text_width(replace_unprintable(shown), 10, font=BOLD) / 2
+    half = measure_text_width(replace_unprintable_characters(shown), 10, font=BOLD) / 2
     sheet.write_line(shown, x=middle - half, y=92, size=10, font=BOLD)
     sheet.y = max(y, 102.0) + 8
     sheet.draw_rule(grey=0, width=1.2)

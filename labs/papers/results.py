@@ -19,7 +19,7 @@ from labs.papers.sheet import (
     Column,
     Sheet,
 )
-from labs.papers.typeface import BOLD, REGULAR, break_lines
+from labs.papers.typeface import BOLD, REGULAR, break_text_into_lines
 from labs.states.catalogue import ResultType, SampleType
 from labs.states.orders import Interpretation
 from labs.states.results import FailureType, ResultStatus
@@ -102,7 +102,7 @@ def _draw_head(sheet: Sheet, content: ReportContent) -> None:
     lab = found.order.lab
     sheet.write_line("Laboratory report", y=58, size=18, font=BOLD)
     y = 78.0
-    for line in break_lines(
+    for line in break_text_into_lines(
         found.version.laboratory or lab.name, 11, WIDTH - _QR - 20, font=BOLD
     ):
         sheet.write_line(line, y=y, size=11, font=BOLD)
@@ -222,7 +222,7 @@ def _draw_row(sheet: Sheet, row: Result) -> None:
     if len(ranges) > _LINES_AT_MOST:
         below.append(f"Reference: {row.reference_range}")
         ranges = ["See below"]
-    flag = result_flag_words(row)
+    flag = describe_result_flag(row)
     cells = (
         (sheet.split_lines(name, _SIZE, _TEST - _ROOM), _TEST, REGULAR),
         (lines, _RESULT, BOLD),
@@ -254,7 +254,7 @@ def _draw_row(sheet: Sheet, row: Result) -> None:
     sheet.draw_rule(grey=0.85, width=0.4)
 
 
-def result_flag_words(row: Result) -> str:
+def describe_result_flag(row: Result) -> str:
     """Return a result's flag in words: color would be lost on a fax."""
     side = "high" if row.is_above_max_range else "low" if row.is_below_min_range else ""
     match row.interpretation:

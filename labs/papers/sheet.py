@@ -18,11 +18,11 @@ from labs.papers.typeface import (
     BOLD,
     MISSING,
     REGULAR,
-    break_lines,
-    cut_to_width,
-    register_typeface,
-    replace_unprintable,
-    text_width,
+    break_text_into_lines,
+    cut_line_to_width,
+    measure_text_width,
+    register_pdf_typeface,
+    replace_unprintable_characters,
 )
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Sheet:
     """
 
     def __init__(self, *, title: str, running_head: str, foot: str) -> None:
-        register_typeface()
+        register_pdf_typeface()
         self.title = title
         self.running_head = running_head
         self.foot = foot
@@ -95,7 +95,7 @@ class Sheet:
         """
         shown = self._replace_unprintable(text)
         base = PAGE_HEIGHT - (self.y if y is None else y)
-        left = x - text_width(shown, size, font=font) if to_right else x
+        left = x - measure_text_width(shown, size, font=font) if to_right else x
 
         def put(canvas: Canvas) -> None:
             canvas.setFillGray(grey)
@@ -159,7 +159,9 @@ class Sheet:
         self, text: str, size: float, width: float, *, font: str = REGULAR
     ) -> list[str]:
         """Split a text into lines; record whether characters were replaced."""
-        return break_lines(self._replace_unprintable(text), size, width, font=font)
+        return break_text_into_lines(
+            self._replace_unprintable(text), size, width, font=font
+        )
 
     def ensure_room(self, height: float) -> bool:
         """Start a new page unless `height` is left; return whether it did."""
@@ -167,7 +169,7 @@ class Sheet:
             return False
         self._pages.append([])
         self.y = MARGIN + 4
-        head = cut_to_width(
+        head = cut_line_to_width(
             self._replace_unprintable(self.running_head), 8.5, WIDTH, font=BOLD
         )
         self.write_line(head, size=8.5, font=BOLD)
@@ -261,7 +263,7 @@ class Sheet:
 
     def to_pdf(self) -> bytes:
         """Return the PDF: the same bytes for the same drawing."""
-        return combine_sheets((self,), title=self.title)
+        return combine_documents_into_pdf((self,), title=self.title)
 
     def draw_pages_on(self, canvas: Canvas) -> None:
         """Draw the pages on a canvas, after its earlier pages."""
@@ -278,7 +280,7 @@ class Sheet:
         canvas.line(MARGIN, height + 10, MARGIN + WIDTH, height + 10)
         canvas.setFillGray(SOFT)
         canvas.setFont(REGULAR, 7.5)
-        canvas.drawString(MARGIN, height, replace_unprintable(self.foot))
+        canvas.drawString(MARGIN, height, replace_unprintable_characters(self.foot))
         canvas.drawRightString(
             MARGIN + WIDTH, height, f"Page {number} of {len(self._pages)}"
         )
@@ -342,12 +344,12 @@ class Sheet:
             x += width
 
     def _replace_unprintable(self, text: str) -> str:
-        shown = replace_unprintable(text)
+        shown = replace_unprintable_characters(text)
         self.has_missing = self.has_missing or MISSING in shown
         return shown
 
 
-def combine_sheets(sheets: Iterable[Sheet], *, title: str) -> bytes:
+def combine_documents_into_pdf(sheets: Iterable[Sheet], *, title: str) -> bytes:
     """Combine several documents into one PDF, each with its own page numbers."""
     opened = BytesIO()
     canvas = Canvas(opened, pagesize=LETTER, invariant=1, pageCompression=1)

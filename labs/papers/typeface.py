@@ -27,7 +27,7 @@ _PLAIN = {"≤": "<=", "≥": ">=", "→": "->", "≈": "~", "\N{ZERO WIDTH SPAC
 
 
 @cache
-def register_typeface() -> frozenset[int]:
+def register_pdf_typeface() -> frozenset[int]:
     """Register the typeface with the PDF library; return its code points."""
     drawn: frozenset[int] | None = None
     for name, file in _FILES.items():
@@ -38,7 +38,7 @@ def register_typeface() -> frozenset[int]:
     return drawn or frozenset()
 
 
-def replace_unprintable(text: str) -> str:
+def replace_unprintable_characters(text: str) -> str:
     """Replace characters the typeface lacks, such as Chinese, by MISSING.
 
     Line feeds stay, other controls become blanks. Source: Ours: fonts for every script
@@ -46,18 +46,18 @@ def replace_unprintable(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    drawn = register_typeface()
+    drawn = register_pdf_typeface()
     composed = unicodedata.normalize("NFC", text)
     return "".join(_drawable_characters(sign, drawn) for sign in composed)
 
 
-def text_width(text: str, size: float, *, font: str = REGULAR) -> float:
+def measure_text_width(text: str, size: float, *, font: str = REGULAR) -> float:
     """Return how wide a text is, in points."""
-    register_typeface()
+    register_pdf_typeface()
     return float(pdfmetrics.stringWidth(text, font, size))
 
 
-def break_lines(
+def break_text_into_lines(
     text: str, size: float, width: float, *, font: str = REGULAR
 ) -> list[str]:
     """Break a text into lines no wider than `width`; cut wider words.
@@ -65,35 +65,37 @@ def break_lines(
     At least one line, which may be empty.
     """
     lines: list[str] = []
-    for part in replace_unprintable(text).split("\n"):
+    for part in replace_unprintable_characters(text).split("\n"):
         lines += _break_part(part, size, width, font)
     return lines
 
 
-def cut_to_width(text: str, size: float, width: float, *, font: str = REGULAR) -> str:
+def cut_line_to_width(
+    text: str, size: float, width: float, *, font: str = REGULAR
+) -> str:
     """Cut a line to `width`, ending in an ellipsis."""
-    if text_width(text, size, font=font) <= width:
+    if measure_text_width(text, size, font=font) <= width:
         return text
-    room = width - text_width(_ELLIPSIS, size, font=font)
+    room = width - measure_text_width(_ELLIPSIS, size, font=font)
     return (
         text[: _count_fitting_characters(text, size, room, font)].rstrip() + _ELLIPSIS
     )
 
 
 def _break_part(text: str, size: float, width: float, font: str) -> list[str]:
-    if text_width(text, size, font=font) <= width:
+    if measure_text_width(text, size, font=font) <= width:
         return [text]
     lines = []
     line = ""
     for word in text.split():
         longer = f"{line} {word}" if line else word
-        if text_width(longer, size, font=font) <= width:
+        if measure_text_width(longer, size, font=font) <= width:
             line = longer
             continue
         if line:
             lines.append(line)
         line = word
-        while len(line) > 1 and text_width(line, size, font=font) > width:
+        while len(line) > 1 and measure_text_width(line, size, font=font) > width:
             fits = _count_fitting_characters(line, size, width, font)
             lines.append(line[:fits])
             line = line[fits:]
@@ -105,7 +107,7 @@ def _count_fitting_characters(word: str, size: float, width: float, font: str) -
     low, high = 1, len(word)
     while low < high:
         middle = (low + high + 1) // 2
-        if text_width(word[:middle], size, font=font) <= width:
+        if measure_text_width(word[:middle], size, font=font) <= width:
             low = middle
         else:
             high = middle - 1

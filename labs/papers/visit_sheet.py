@@ -10,9 +10,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from labs.papers.codes import draw_qr_code
-from labs.papers.guides import fasting_start
+from labs.papers.guides import get_fasting_start
 from labs.papers.sheet import MARGIN, SOFT, WIDTH, Sheet
-from labs.papers.typeface import BOLD, REGULAR, break_lines, text_width
+from labs.papers.typeface import (
+    BOLD,
+    REGULAR,
+    break_text_into_lines,
+    measure_text_width,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -94,7 +99,7 @@ def render_appointment_page(appointment: AppointmentDetails, *, patient: str) ->
     return sheet
 
 
-def format_moment(at: datetime) -> str:
+def format_full_local_time(at: datetime) -> str:
     """Format a moment as `Thursday 19 November 2026, 08:40 MST`."""
     return f"{at:%A} {at.day} {at:%B %Y}, {at:%H:%M %Z}"
 
@@ -115,7 +120,7 @@ def _draw_notices(sheet: Sheet, appointment: AppointmentDetails) -> None:
 def _preparation_points(appointment: AppointmentDetails) -> tuple[str, ...]:
     if not appointment.is_fasting:
         return appointment.guide.before
-    since = fasting_start(appointment.starts_at)
+    since = get_fasting_start(appointment.starts_at)
     told = f"Start fasting on {since:%A} {since.day} {since:%B} at {since:%H:%M}."
     first, *others = appointment.guide.before
     return (f"{told} {first}", *others)
@@ -132,14 +137,14 @@ def _draw_when_and_where(sheet: Sheet, appointment: AppointmentDetails) -> None:
     caption = "Scan to open a map"
     sheet.write_line(
         caption,
-        x=right + (_QR - text_width(caption, 8)) / 2,
+        x=right + (_QR - measure_text_width(caption, 8)) / 2,
         y=top + _QR + 15,
         size=8,
         grey=SOFT,
     )
     room = WIDTH - _QR - 20
     for label, text, font in (
-        ("When", format_moment(appointment.starts_at), BOLD),
+        ("When", format_full_local_time(appointment.starts_at), BOLD),
         ("", f"Until {appointment.ends_at:%H:%M}, local time", REGULAR),
         ("Where", appointment.place, BOLD),
         ("", "\n".join(appointment.address), REGULAR),
@@ -160,7 +165,9 @@ def _draw_pair(sheet: Sheet, label: str, text: str, *, room: float, font: str) -
     if not text:
         return
     size = 12.0 if font == BOLD else _SIZE
-    for number, line in enumerate(break_lines(text, size, room - _LABEL, font=font)):
+    for number, line in enumerate(
+        break_text_into_lines(text, size, room - _LABEL, font=font)
+    ):
         sheet.y += size * _LEADING
         if number == 0:
             sheet.write_line(label, size=_SIZE - 1, grey=SOFT)
@@ -177,7 +184,7 @@ def _draw_points(
     sheet.write_heading(title, keep=2 * _SIZE * _LEADING)
     sheet.y -= 4
     for number, text in enumerate(texts):
-        lines = break_lines(text, _SIZE, WIDTH - _INDENT)
+        lines = break_text_into_lines(text, _SIZE, WIDTH - _INDENT)
         sheet.ensure_room(len(lines) * _SIZE * _LEADING + 3)
         sheet.y += 2
         for line_number, line in enumerate(lines):

@@ -17,10 +17,14 @@ from labs.payloads.orders import (
     PhysicianAnswer,
     build_order,
     build_order_event,
+    get_transaction_status,
     list_order_events,
-    transaction_status,
 )
-from labs.payloads.results import CRITICAL_SCHEMA, CriticalAnswer, build_critical_event
+from labs.payloads.results import (
+    CRITICAL_SCHEMA,
+    CriticalAnswer,
+    build_critical_result_event,
+)
 
 __all__ = [
     "CRITICAL_SCHEMA",
@@ -31,12 +35,12 @@ __all__ = [
     "MarkerAnswer",
     "OrderAnswer",
     "PhysicianAnswer",
-    "build_critical_event",
+    "build_critical_result_event",
     "build_lab",
     "build_lab_test",
     "build_marker",
     "build_order",
     "build_order_event",
+    "get_transaction_status",
     "list_order_events",
-    "transaction_status",
 ]

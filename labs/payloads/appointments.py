@@ -16,7 +16,7 @@ from labs.states.appointments import (
     AppointmentProvider,
     AppointmentStatus,
     AppointmentType,
-    event_status_of_appointment,
+    get_appointment_event_status,
 )
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def build_appointment(appointment: Appointment) -> AppointmentAnswer:
         "external_id": appointment.external_id or None,
         "can_reschedule": appointment.can_reschedule(timezone.now()),
         "appointment_notes": appointment.notes or None,
-        "event_status": event_status_of_appointment(appointment.status),
+        "event_status": get_appointment_event_status(appointment.status),
         "event_data": appointment.event_data,
         "events": [
             {"created_at": e.created_at, "status": e.status, "data": e.data}
@@ -191,7 +191,7 @@ def build_appointment(appointment: Appointment) -> AppointmentAnswer:
     }
 
 
-def build_location(site: Site) -> AppointmentLocation:
+def build_appointment_location(site: Site) -> AppointmentLocation:
     """Build the location of a site."""
     return {
         "location": {"lng": site.longitude, "lat": site.latitude},

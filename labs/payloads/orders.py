@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 from uuid import UUID
 
 from labs.models import Shipment
-from labs.papers.links import requisition_url
+from labs.papers.links import get_requisition_link_url
 from labs.payloads.catalogue import LabTestAnswer, build_lab_test
 from labs.payloads.patients import (
     PatientAddressAnswer,
@@ -18,7 +18,7 @@ from labs.payloads.patients import (
     ShippingAnswer,
     build_patient_address,
     build_patient_details,
-    build_shipping,
+    build_shipping_address,
 )
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod
@@ -28,7 +28,7 @@ from labs.states.orders import (
     OrderStatusDetail,
     OrderTopLevelStatus,
     OrderTransactionStatus,
-    split_status,
+    split_order_status,
 )
 
 if TYPE_CHECKING:
@@ -210,13 +210,13 @@ def build_order(order: Order) -> OrderAnswer:
         "created_at": order.created_at,
         "updated_at": order.updated_at,
         "events": events,
-        "status": split_status(order.status).top,
+        "status": split_order_status(order.status).top,
         "last_event": events[-1],
         "physician": _build_physician(order),
         "health_insurance_id": order.health_insurance_id,
-        "requisition_form_url": requisition_url(order),
+        "requisition_form_url": get_requisition_link_url(order),
         "priority": order.priority,
-        "shipping_details": build_shipping(order.shipping_address),
+        "shipping_details": build_shipping_address(order.shipping_address),
         "activate_by": order.activate_by,
         "passthrough": order.passthrough or None,
         "billing_type": order.billing_type,
@@ -248,17 +248,17 @@ def list_order_events(order: Order) -> list[OrderEvent]:
     return sorted(order.events.all(), key=lambda event: event.pk)
 
 
-def transaction_status(orders: Sequence[Order]) -> OrderTransactionStatus:
+def get_transaction_status(orders: Sequence[Order]) -> OrderTransactionStatus:
     """Return active with any open order, else completed unless all were cancelled.
 
     Source: Contract 6.10.
     """
-    tops = [split_status(order.status).top for order in orders]
+    tops = [split_order_status(order.status).top for order in orders]
     closed = {"completed", "cancelled", "failed"}
     redrawn = any(order.origin == OrderOrigin.REDRAW for order in orders)
     if any(
         top not in closed
-        and not (redrawn and split_status(order.status).low == "redraw_available")
+        and not (redrawn and split_order_status(order.status).low == "redraw_available")
         for top, order in zip(tops, orders, strict=True)
     ):
         return OrderTransactionStatus.ACTIVE
@@ -273,7 +273,7 @@ def _build_transaction(order: Order) -> TransactionInOrder:
     )
     return {
         "id": order.transaction_id,
-        "status": transaction_status(orders),
+        "status": get_transaction_status(orders),
         "orders": [_build_order_in_transaction(one) for one in orders],
     }
 
@@ -282,7 +282,7 @@ def _build_order_in_transaction(order: Order) -> OrderInTransaction:
     events = list_order_events(order)
     return {
         "id": order.pk,
-        "low_level_status": split_status(order.status).low,
+        "low_level_status": split_order_status(order.status).low,
         "low_level_status_created_at": events[-1].created_at if events else None,
         "origin": order.origin,
         "parent_id": order.parent_id,

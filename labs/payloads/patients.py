@@ -124,7 +124,7 @@ def _build_proxy(kept: Mapping[str, Any] | None) -> ProxyAnswer | None:
     }
 
 
-def build_shipping(kept: Mapping[str, Any] | None) -> ShippingAnswer | None:
+def build_shipping_address(kept: Mapping[str, Any] | None) -> ShippingAnswer | None:
     """Build the shipping address stored on an order."""
     if kept is None:
         return None

@@ -45,7 +45,7 @@ CRITICAL_SCHEMA: dict[str, Any] = {
 }
 
 
-def build_critical_event(order: Order) -> CriticalAnswer:
+def build_critical_result_event(order: Order) -> CriticalAnswer:
     """Build the event of an order with a critical result: its times and full status."""
     return {
         "order_id": order.pk,

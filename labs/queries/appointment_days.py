@@ -27,7 +27,7 @@ from django.db.models.functions import Cast, Coalesce, NullIf
 from labs.models import Appointment, Order
 from labs.states.appointments import AppointmentStatus
 from labs.states.catalogue import CollectionMethod
-from labs.states.orders import build_status
+from labs.states.orders import build_order_status
 from portal.lib.choices import OpenChoices
 from portal.lib.translation import gettext_lazy
 
@@ -157,7 +157,7 @@ def _starts_later(at: datetime) -> Q:
 
 
 def _passed_without_sample(at: datetime) -> Q:
-    lows = [build_status(method, low) for method in _BOOKABLE for low in _BOOKED]
+    lows = [build_order_status(method, low) for method in _BOOKABLE for low in _BOOKED]
     return Q(
         status=AppointmentStatus.CONFIRMED,
         end_at__lt=at,
@@ -177,7 +177,9 @@ _CONDITIONS = {
 
 def _orders_without_appointment(tenant: Tenant, at: datetime) -> OrderQuerySet:
     statuses = [
-        build_status(method, low) for method, lows in _BOOKABLE.items() for low in lows
+        build_order_status(method, low)
+        for method, lows in _BOOKABLE.items()
+        for low in lows
     ]
     orders: OrderQuerySet = Order.objects.for_tenant(tenant).live()
     return orders.filter(status__in=statuses, updated_at__lt=at - UNBOOKED_AFTER)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from labs.models import Order
 
 
-def full_appointments(*, tenant: Tenant) -> QuerySet[Appointment]:
+def appointments_with_details(*, tenant: Tenant) -> QuerySet[Appointment]:
     """Return appointments of live orders with all payload data, by two queries."""
     rows: QuerySet[Appointment] = Appointment.objects.for_tenant(tenant).filter(
         order__user__deleted_at=None
@@ -46,7 +46,7 @@ def get_current_appointment(*, order: Order, kind: str | None = None) -> Appoint
 def find_uncancelled_appointment(*, order: Order) -> Appointment | None:
     """Return the order's uncancelled appointment; None without one."""
     found = (
-        full_appointments(tenant=order.tenant)
+        appointments_with_details(tenant=order.tenant)
         .filter(order=order)
         .exclude(status=AppointmentStatus.CANCELLED)
         .order_by("-created_at")
@@ -62,7 +62,7 @@ def list_appointments_of_order(*, order: Order) -> list[Appointment]:
 
     Two queries.
     """
-    found = full_appointments(tenant=order.tenant).filter(order=order)
+    found = appointments_with_details(tenant=order.tenant).filter(order=order)
     return sorted(found.order_by("-created_at"), key=lambda one: not one.is_active)
 
 
@@ -73,7 +73,7 @@ def list_appointments_between(
 
     By start; two queries.
     """
-    found = full_appointments(tenant=tenant).filter(
+    found = appointments_with_details(tenant=tenant).filter(
         start_at__gte=start, start_at__lt=end
     )
     return list(

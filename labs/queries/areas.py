@@ -13,7 +13,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from labs.models import Lab
-from labs.queries.service_centers import find_centers_near, get_zip_place
+from labs.queries.service_centers import (
+    get_zip_code_location,
+    list_service_centers_near,
+)
 from labs.states.catalogue import COMMENT_LABS
 from labs.states.service_centers import Capability
 
@@ -65,7 +68,7 @@ class AreaCoverage:
     labs: list[LabInArea]
 
 
-def find_area_coverage(
+def find_zip_code_lab_coverage(
     *, zip_code: str, miles: int, lab_slugs: Iterable[str] = ()
 ) -> AreaCoverage:
     """Return a ZIP code's options at these labs (empty: all four).
@@ -73,16 +76,16 @@ def find_area_coverage(
     One query for the labs and one for each of them. Raises: zip_code_unknown.
     Source: Contract 6.17.
     """
-    place = get_zip_place(zip_code)
+    place = get_zip_code_location(zip_code)
     wanted = set(lab_slugs) or CENTRAL_LABS
     labs = Lab.objects.filter(slug__in=wanted & CENTRAL_LABS).order_by("pk")
     return AreaCoverage(
         zip_code=place.zip_code,
-        phlebotomy=list_home_providers_at(place.zip_code),
+        phlebotomy=list_home_visit_providers_of_zip_code(place.zip_code),
         labs=[
             LabInArea(
                 lab,
-                find_centers_near(
+                list_service_centers_near(
                     place=place, labs=[lab], miles=miles, limit=_COUNTED_MAX
                 ),
             )
@@ -91,7 +94,7 @@ def find_area_coverage(
     )
 
 
-def list_home_providers_at(zip_code: str) -> dict[str, list[str]]:
+def list_home_visit_providers_of_zip_code(zip_code: str) -> dict[str, list[str]]:
     """Return the at-home providers of a 5-digit ZIP code and how each is booked."""
     found: dict[str, list[str]] = {}
     for provider, service_type, prefix in _read_phlebotomy_areas():

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from labs.models import Lab, ServiceCenter
-from labs.queries.areas import list_home_providers_at
-from labs.queries.places import find_zip_place
-from labs.queries.service_centers import find_centers_near
+from labs.queries.areas import list_home_visit_providers_of_zip_code
+from labs.queries.places import find_zip_code_location
+from labs.queries.service_centers import list_service_centers_near
 from labs.states.appointments import AppointmentProvider, AppointmentType
 from labs.states.service_centers import (
     Capability,
@@ -59,7 +59,7 @@ class Site:
     phone: str = ""
 
 
-def list_center_sites(
+def list_bookable_center_sites(
     *,
     lab_slug: str,
     place: ZipPlace | None = None,
@@ -73,14 +73,14 @@ def list_center_sites(
     """
     labs = list(Lab.objects.filter(slug=lab_slug))
     if place is not None:
-        near = find_centers_near(
+        near = list_service_centers_near(
             place=place,
             labs=labs,
             miles=miles,
             capabilities=[Capability.BOOKABLE_HERE],
         )
         return [
-            build_center_site(one.center, lab_slug, one.miles)
+            build_bookable_center_site(one.center, lab_slug, one.miles)
             for one in near
             if not codes or one.center.site_code in codes
         ]
@@ -90,10 +90,10 @@ def list_center_sites(
         capabilities__contains=[Capability.BOOKABLE_HERE],
         site_code__in=list(codes),
     ).order_by("site_code")
-    return [build_center_site(center, lab_slug) for center in found]
+    return [build_bookable_center_site(center, lab_slug) for center in found]
 
 
-def build_center_site(
+def build_bookable_center_site(
     center: ServiceCenter, lab_slug: str, miles: float | None = None
 ) -> Site:
     """Build the site of a service center."""
@@ -121,20 +121,21 @@ def build_center_site(
     )
 
 
-def list_home_sites(address: Mapping[str, Any]) -> list[Site]:
+def list_bookable_home_visit_providers(address: Mapping[str, Any]) -> list[Site]:
     """List the providers with bookable times at a home. Source: Contract 6.18."""
     return [
         site
-        for provider, kinds in list_home_providers_at(
+        for provider, kinds in list_home_visit_providers_of_zip_code(
             str(address["zip_code"])[:5]
         ).items()
-        if _READY in kinds and (site := build_home_site(provider, address)) is not None
+        if _READY in kinds
+        and (site := build_home_visit_site(provider, address)) is not None
     ]
 
 
-def build_home_site(provider: str, address: Mapping[str, Any]) -> Site | None:
+def build_home_visit_site(provider: str, address: Mapping[str, Any]) -> Site | None:
     """Build a provider's site of a home; None for an unknown ZIP code."""
-    place = find_zip_place(str(address["zip_code"]))
+    place = find_zip_code_location(str(address["zip_code"]))
     if place is None:
         return None
     known = AppointmentProvider.known(provider)
@@ -159,6 +160,8 @@ def build_home_site(provider: str, address: Mapping[str, Any]) -> Site | None:
     )
 
 
-def accepts_home_requests(provider: str, zip_code: str) -> bool:
+def accepts_home_visit_requests(provider: str, zip_code: str) -> bool:
     """Return whether a provider accepts requests whose time it sets itself."""
-    return _REQUEST in list_home_providers_at(zip_code[:5]).get(provider, [])
+    return _REQUEST in list_home_visit_providers_of_zip_code(zip_code[:5]).get(
+        provider, []
+    )

@@ -83,7 +83,7 @@ class LabTestPlace:
     panel_id: UUID
 
 
-def find_markers(
+def list_markers_page(
     *, filters: MarkerFilters, page: int = 1, size: int = 50
 ) -> MarkerPage:
     """Return a page of markers by id with their results, pages from 1."""
@@ -128,24 +128,24 @@ def find_marker(*, lab_id: int, provider_id: str, lab: Lab | None = None) -> Mar
     return found
 
 
-def full_lab_tests(*, tenant: Tenant) -> LabTestQuerySet:
+def lab_tests_with_details(*, tenant: Tenant) -> LabTestQuerySet:
     """Return panels with all payload data, by a constant number of queries."""
     rows: LabTestQuerySet = LabTest.objects.for_tenant(tenant)
     return rows.select_related("lab").prefetch_related("markers")
 
 
-def full_lab_test(
+def get_lab_test_with_details(
     *, tenant: Tenant, lab_test_id: UUID, lab: Lab | None = None
 ) -> LabTest:
     """Return one panel, of `lab` if given. Raises: lab_test_not_found (404)."""
-    rows = full_lab_tests(tenant=tenant).filter(pk=lab_test_id)
+    rows = lab_tests_with_details(tenant=tenant).filter(pk=lab_test_id)
     found: LabTest | None = (rows if lab is None else rows.filter(lab=lab)).first()
     if found is None:
         raise NotFound("lab_test_not_found", _("Lab test not found."))
     return found
 
 
-def find_lab_tests(
+def list_lab_tests(
     *,
     tenant: Tenant,
     filters: LabTestFilters,
@@ -162,7 +162,7 @@ def find_lab_tests(
     return list(rows if limit is None else rows[:limit])
 
 
-def lab_test_page(
+def list_lab_tests_page(
     *, tenant: Tenant, filters: LabTestFilters, page: int, size: int
 ) -> LabTestPage:
     """Return a page of matching panels, pages from 1."""
@@ -181,7 +181,7 @@ def _filter_lab_tests(tenant: Tenant, filters: LabTestFilters) -> LabTestQuerySe
         "generation": filters.generation or None,
         "name__icontains": filters.name or None,
     }
-    rows = full_lab_tests(tenant=tenant).filter(
+    rows = lab_tests_with_details(tenant=tenant).filter(
         **{name: value for name, value in exact.items() if value is not None}
     )
     # One condition each: a panel holds all of them.

@@ -35,7 +35,7 @@ AND users_user.deleted_at IS NULL
 _SHOWN = ("order__user", "order__lab", "order__lab_test")
 
 
-def list_unacknowledged_alerts(*, tenant: Tenant) -> list[CriticalAlert]:
+def list_unacknowledged_critical_alerts(*, tenant: Tenant) -> list[CriticalAlert]:
     """List unacknowledged alerts, earliest due first.
 
     One query.
@@ -44,14 +44,16 @@ def list_unacknowledged_alerts(*, tenant: Tenant) -> list[CriticalAlert]:
     return list(found.select_related(*_SHOWN)[:WAITING_AT_MOST])
 
 
-def list_acknowledged_alerts(*, tenant: Tenant, limit: int) -> list[CriticalAlert]:
+def list_acknowledged_critical_alerts(
+    *, tenant: Tenant, limit: int
+) -> list[CriticalAlert]:
     """List the latest acknowledged alerts. One query."""
     found = _live_alerts(tenant).filter(acknowledged_at__isnull=False)
     last_first = found.order_by("-acknowledged_at", "-pk")
     return list(last_first.select_related(*_SHOWN)[:limit])
 
 
-def find_alert(*, tenant: Tenant, alert_id: int) -> CriticalAlert:
+def get_critical_alert(*, tenant: Tenant, alert_id: int) -> CriticalAlert:
     """Return one alert. Raises: critical_alert_not_found (404)."""
     found = _live_alerts(tenant).select_related(*_SHOWN).filter(pk=alert_id)
     alert: CriticalAlert | None = found.first()
@@ -80,7 +82,9 @@ def list_critical_results(
     return dict(by_order)
 
 
-def list_alerts_of_order(*, tenant: Tenant, order_id: UUID) -> list[CriticalAlert]:
+def list_critical_alerts_of_order(
+    *, tenant: Tenant, order_id: UUID
+) -> list[CriticalAlert]:
     """List an order's alerts: unacknowledged first, then newest. One query."""
     found = list(
         _live_alerts(tenant).filter(order_id=order_id).order_by("-opened_at", "-pk")
@@ -88,7 +92,7 @@ def list_alerts_of_order(*, tenant: Tenant, order_id: UUID) -> list[CriticalAler
     return sorted(found, key=lambda alert: alert.acknowledged_at is not None)
 
 
-def count_unacknowledged_alerts(*, tenant: Tenant) -> int:
+def count_unacknowledged_critical_alerts(*, tenant: Tenant) -> int:
     """Count unacknowledged alerts.
 
     By hand: every page asks.

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 
 from labs.models import OrderEvent
-from labs.states.orders import allowed_moves, find_status_path, split_status
+from labs.states.orders import (
+    find_order_status_path,
+    get_allowed_order_transitions,
+    split_order_status,
+)
 from portal.lib.errors import NotFound
 
 if TYPE_CHECKING:
@@ -21,13 +25,16 @@ if TYPE_CHECKING:
     from labs.models import Order
 
 
-def find_last_known_status(order: Order) -> str:
+def find_last_known_order_status(order: Order) -> str:
     """Return the order's latest known status; empty without one.
 
     It is the order's own but where a lab has reported one that we do not know.
     """
     known = {
-        s for s, _moves in allowed_moves(order.method, registrable=order.is_registrable)
+        s
+        for s, _moves in get_allowed_order_transitions(
+            order.method, registrable=order.is_registrable
+        )
     }
     if order.status in known:
         return order.status
@@ -39,17 +46,17 @@ def find_last_known_status(order: Order) -> str:
 def had_requisition_created(order: Order) -> bool:
     """Return whether the order's requisition was ever created; never if imported."""
     return any(
-        split_status(event.status).low == "requisition_created"
+        split_order_status(event.status).low == "requisition_created"
         for event in order.events.all()
     )
 
 
-def find_last_event_id(order: Order) -> int:
+def find_last_order_event_id(order: Order) -> int:
     """Return the id of an order's latest event."""
-    return find_last_event(tenant=order.tenant, order_id=order.pk).pk
+    return get_last_order_event(tenant=order.tenant, order_id=order.pk).pk
 
 
-def find_last_event(*, tenant: Tenant, order_id: UUID) -> OrderEvent:
+def get_last_order_event(*, tenant: Tenant, order_id: UUID) -> OrderEvent:
     """Return an order's latest event, by one query. Raises: order_not_found (404)."""
     events = OrderEvent.objects.for_tenant(tenant).filter(
         order_id=order_id, order__user__deleted_at=None
@@ -60,21 +67,23 @@ def find_last_event(*, tenant: Tenant, order_id: UUID) -> OrderEvent:
     return found
 
 
-def list_reachable_goals(order: Order) -> list[list[str]]:
+def list_reachable_order_status_paths(order: Order) -> list[list[str]]:
     """List every walk a sandbox order can take, shortest first.
 
     Each is the statuses passed; the last is its goal.
     """
-    here = find_last_known_status(order)
-    moves = allowed_moves(order.method, registrable=order.is_registrable)
+    here = find_last_known_order_status(order)
+    moves = get_allowed_order_transitions(
+        order.method, registrable=order.is_registrable
+    )
     walks = (
-        find_status_path(here, to=goal, registrable=order.is_registrable)
+        find_order_status_path(here, to=goal, registrable=order.is_registrable)
         for goal in dict(moves)
     )
     return sorted((walk for walk in walks if walk), key=len)
 
 
-def next_step_to_completion(walks: Sequence[list[str]]) -> str:
+def get_next_status_to_completion(walks: Sequence[list[str]]) -> str:
     """Return the next step to completed; empty where it is unreachable."""
-    ways = [walk for walk in walks if split_status(walk[-1]).low == "completed"]
+    ways = [walk for walk in walks if split_order_status(walk[-1]).low == "completed"]
     return ways[0][0] if ways else ""

@@ -44,7 +44,7 @@ class ReviewQueueCounts:
         return self.reports + self.messages
 
 
-def count_items_to_review(*, tenant: Tenant) -> ReviewQueueCounts:
+def count_lab_messages_and_reports_to_review(*, tenant: Tenant) -> ReviewQueueCounts:
     """Count unmatched reports, malformed messages and rejected orders; two queries."""
     wanted = {"number": Count("pk"), "since": Min("received_at")}
     reports = (
@@ -61,7 +61,7 @@ def count_items_to_review(*, tenant: Tenant) -> ReviewQueueCounts:
     )
 
 
-def list_reports_in_status(
+def list_lab_reports_in_status(
     *, tenant: Tenant, status: str, offset: int, limit: int
 ) -> tuple[list[InboundReport], int]:
     """Return a page of reports in a status, newest first, and their number."""
@@ -71,7 +71,7 @@ def list_reports_in_status(
     return list(page), rows.count()
 
 
-def list_messages_to_review(
+def list_lab_messages_to_review(
     *, tenant: Tenant, offset: int, limit: int
 ) -> tuple[list[InboundMessage], int]:
     """Return a page of malformed messages and rejections, and their number."""
@@ -82,7 +82,7 @@ def list_messages_to_review(
     )
 
 
-def get_inbound_report(*, tenant: Tenant, report_id: UUID) -> InboundReport:
+def get_inbound_lab_report(*, tenant: Tenant, report_id: UUID) -> InboundReport:
     """Return a report with its message. Raises: report_not_found (404)."""
     rows = _reports_of_tenant(tenant).select_related(
         "message__lab", "message__lab_account", "order__user"
@@ -93,7 +93,7 @@ def get_inbound_report(*, tenant: Tenant, report_id: UUID) -> InboundReport:
     return found
 
 
-def get_inbound_message(*, tenant: Tenant, message_id: UUID) -> InboundMessage:
+def get_inbound_lab_message(*, tenant: Tenant, message_id: UUID) -> InboundMessage:
     """Return a message. Raises: message_not_found (404)."""
     rows = _messages_of_tenant(tenant).select_related("lab", "lab_account", "order")
     found: InboundMessage | None = rows.filter(pk=message_id).first()
@@ -102,7 +102,7 @@ def get_inbound_message(*, tenant: Tenant, message_id: UUID) -> InboundMessage:
     return found
 
 
-def find_orders_by_numbers(
+def find_orders_by_lab_report_numbers(
     *,
     tenant: Tenant,
     lab: Lab,
@@ -126,7 +126,7 @@ def find_orders_by_numbers(
     return list(of_lab.filter(Q(sample_id__in=numbers) | Q(pk__in=ids)))
 
 
-def find_similar_orders(
+def find_orders_by_birth_date_or_name(
     *, tenant: Tenant, lab: Lab, birth_date: date | None, family: str
 ) -> list[Order]:
     """Return the latest live orders of a lab with this birth date or family name."""

@@ -23,9 +23,9 @@ from labs.states.order_work import (
     IN_STATE,
     ORDERED,
     WorkState,
-    stage_of,
+    get_order_stage,
 )
-from labs.states.orders import split_status
+from labs.states.orders import split_order_status
 from labs.states.turnaround import AT_LAB
 from portal.lib import rows
 from portal.lib.ids import id_bounds
@@ -336,18 +336,18 @@ def _status_condition(filters: ListFilters, statuses: Iterable[str]) -> Q | None
 
 
 def _status_fits_filters(status: str, filters: ListFilters) -> bool:
-    _, method, low = split_status(status)
+    _, method, low = split_order_status(status)
     is_other = filters.method != method and _filter_names_method(status)
     return (
         (filters.work not in IN_STATE or IN_STATE[filters.work](status))
         and (not filters.status or filters.status == low)
-        and (not filters.stage or filters.stage == stage_of(status))
+        and (not filters.stage or filters.stage == get_order_stage(status))
         and not (filters.method and is_other)
     )
 
 
 def _filter_names_method(status: str) -> bool:
-    return CollectionMethod.known(split_status(status).method) is not None
+    return CollectionMethod.known(split_order_status(status).method) is not None
 
 
 def _find_lab_key(slug: str) -> int:

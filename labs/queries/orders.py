@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from labs.models import Appointment, Order
 from labs.states.appointments import AppointmentStatus
-from labs.states.orders import ORDER_STATUSES, Interpretation, split_status
+from labs.states.orders import ORDER_STATUSES, Interpretation, split_order_status
 from portal.lib.errors import NotFound
 
 if TYPE_CHECKING:
@@ -194,7 +194,9 @@ def list_ordering_physicians(*, tenant: Tenant) -> list[dict[str, str]]:
 
 
 def _statuses_ending_in(lows: Sequence[str]) -> list[str]:
-    return [status for status in ORDER_STATUSES if split_status(status).low in lows]
+    return [
+        status for status in ORDER_STATUSES if split_order_status(status).low in lows
+    ]
 
 
 def _apply_search(rows: OrderQuerySet, text: str) -> OrderQuerySet:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from django.db.models import Case, Value, When
 
 from labs.models import Order
-from labs.states.orders import split_status
+from labs.states.orders import split_order_status
 from portal.lib.registry import PersonTest
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 TESTS_AT_MOST = 10
 
 
-def list_person_tests(
+def list_latest_tests_of_user(
     tenant: Tenant, user_uuid: UUID, order_id: UUID | None
 ) -> list[PersonTest]:
     """List the latest TESTS_AT_MOST tests of a live user; one query.
@@ -34,7 +34,7 @@ def list_person_tests(
     return [
         PersonTest(
             name=order.lab_test.name,
-            status=split_status(order.status).low,
+            status=split_order_status(order.status).low,
             ordered_at=order.created_at,
             updated_at=order.updated_at,
         )

@@ -37,7 +37,7 @@ class ZipPlace:
 
 
 @lru_cache(maxsize=4096)
-def find_zip_place(zip_code: str) -> ZipPlace | None:
+def find_zip_code_location(zip_code: str) -> ZipPlace | None:
     """Return the location of a US ZIP or ZIP+4 code.
 
     None for what is no zip code in use, and for those of the military, which lie
@@ -63,7 +63,7 @@ def find_zip_place(zip_code: str) -> ZipPlace | None:
     )
 
 
-def miles_between(
+def compute_miles_between(
     latitude: float, longitude: float, other_latitude: float, other_longitude: float
 ) -> float:
     """Return the distance between two points in degrees (haversine)."""

@@ -25,7 +25,7 @@ TWIN_WINDOW = timedelta(hours=24)
 _CALLED_OFF = (OrderTopLevelStatus.CANCELLED, OrderTopLevelStatus.FAILED)
 
 
-def find_recent_duplicate_orders(
+def list_recent_duplicate_orders(
     *, tenant: Tenant, user_id: UUID, marker_ids: Collection[int]
 ) -> list[Order]:
     """List a user's orders of the last 24 hours for exactly these markers,

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 
 from labs.models import Result, ResultVersion
-from labs.states.order_work import is_in_progress
+from labs.states.order_work import is_order_in_progress
 from labs.states.orders import Interpretation
-from labs.states.results import ResultStatus, worst_interpretation
+from labs.states.results import ResultStatus, get_worst_interpretation
 from portal.lib.errors import NotFound
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class ResultSet:
     samples: tuple[SampleData, ...]
 
 
-def result_identity(row: Result | MissingResult) -> tuple[str, str]:
+def get_result_identity_key(row: Result | MissingResult) -> tuple[str, str]:
     """Return what identifies the same result in every version of an order."""
     return row.provider_id or row.loinc or row.name, row.sub_id
 
@@ -88,7 +88,7 @@ def list_result_versions(*, order: Order) -> list[ResultVersion]:
     )
 
 
-def find_current_version(*, order: Order) -> ResultVersion | None:
+def find_current_result_version(*, order: Order) -> ResultVersion | None:
     """Return an order's current results with their rows; None before any."""
     versions = _versions_with_rows(order.tenant).filter(order=order, is_current=True)
     return versions.first()
@@ -99,7 +99,7 @@ def get_results_of_order(*, order: Order) -> ResultSet:
 
     Raises: results_not_found (404), before there are any. Source: Contract 6.15.
     """
-    version = find_current_version(order=order)
+    version = find_current_result_version(order=order)
     if version is None:
         raise NotFound("results_not_found", _("This order has no results yet."))
     return _join_results([order], {order.pk: version}, version.status)
@@ -112,15 +112,15 @@ def get_results_of_transaction(*, tenant: Tenant, orders: Sequence[Order]) -> Re
     lacks may have come with the other. Partial while any of the orders goes on. Raises:
     results_not_found (404), where none has any. Source: Contract 6.15.
     """
-    versions = find_current_versions(tenant=tenant, orders=orders)
+    versions = find_current_result_versions(tenant=tenant, orders=orders)
     if not versions:
         raise NotFound("results_not_found", _("These orders have no results yet."))
-    is_open = any(is_in_progress(order.status) for order in orders)
+    is_open = any(is_order_in_progress(order.status) for order in orders)
     status = ResultStatus.PARTIAL if is_open else ResultStatus.FINAL
     return _join_results(orders, versions, status)
 
 
-def find_current_versions(
+def find_current_result_versions(
     *, tenant: Tenant, orders: Iterable[Order]
 ) -> dict[UUID, ResultVersion]:
     """Return the current results of each order that has any, by order id."""
@@ -136,10 +136,10 @@ def compare_result_versions(
 
     Both read with their rows; no query.
     """
-    old = {result_identity(row): row for row in list_results_of_version(before)}
+    old = {get_result_identity_key(row): row for row in list_results_of_version(before)}
     changes: list[ResultChange] = []
     for row in list_results_of_version(after):
-        was = old.pop(result_identity(row), None)
+        was = old.pop(get_result_identity_key(row), None)
         if was is None:
             changes.append(ResultChange(row.name, None, row))
         elif fields := list_changed_fields(was, row, RESULT_CONTENT):
@@ -175,14 +175,17 @@ def _join_results(
     samples: dict[str, SampleData] = {}
     found = [(order, versions[order.pk]) for order in orders if order.pk in versions]
     for _order, version in found:
-        rows |= {result_identity(row): row for row in list_results_of_version(version)}
+        rows |= {
+            get_result_identity_key(row): row
+            for row in list_results_of_version(version)
+        }
         gaps |= {
-            result_identity(gap): gap
+            get_result_identity_key(gap): gap
             for gap in list_missing_results_of_version(version)
         }
         samples |= {one.sample_id: one for one in version.samples.all()}
     order, version = max(found, key=lambda one: (one[1].reported_at, one[1].pk))
-    overall = worst_interpretation(row.interpretation for row in rows.values())
+    overall = get_worst_interpretation(row.interpretation for row in rows.values())
     return ResultSet(
         order=order,
         version=version,

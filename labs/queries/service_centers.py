@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 
 from labs.models import Lab, ServiceCenter
-from labs.queries.places import find_zip_place, miles_between
+from labs.queries.places import compute_miles_between, find_zip_code_location
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
@@ -34,9 +34,9 @@ class NearCenter:
     miles: float
 
 
-def get_zip_place(zip_code: str) -> ZipPlace:
+def get_zip_code_location(zip_code: str) -> ZipPlace:
     """Return the location of a ZIP code. Raises: zip_code_unknown."""
-    place = find_zip_place(zip_code)
+    place = find_zip_code_location(zip_code)
     if place is None:
         raise DomainError(
             "zip_code_unknown", _("Enter a 5-digit US ZIP code that is in use.")
@@ -44,7 +44,7 @@ def get_zip_place(zip_code: str) -> ZipPlace:
     return place
 
 
-def find_centers_near(
+def list_service_centers_near(
     *,
     place: ZipPlace,
     labs: Iterable[Lab],
@@ -71,7 +71,7 @@ def find_centers_near(
     near = [
         NearCenter(
             center,
-            miles_between(
+            compute_miles_between(
                 *(place.latitude, place.longitude, center.latitude, center.longitude)
             ),
         )
@@ -82,7 +82,9 @@ def find_centers_near(
     return near[:limit]
 
 
-def find_center_by_code(*, lab_slug: str, site_code: str) -> ServiceCenter | None:
+def find_service_center_by_code(
+    *, lab_slug: str, site_code: str
+) -> ServiceCenter | None:
     """Return a center by lab and site code, active or not; None without one."""
     centers = ServiceCenter.objects.filter(lab__slug=lab_slug, site_code=site_code)
     return centers.first()

@@ -31,7 +31,7 @@ _TAKEN = """
 _BUT_FOR = "AND (order_id <> %(order)s OR expires_at IS NULL)"
 
 
-def slot_pool_of(tenant: Tenant) -> int:
+def get_shared_slot_pool(tenant: Tenant) -> int:
     """Return whose places a tenant's bookings share: all of production's.
 
     Source: Ours: one customer's tests in a sandbox fill no other customer's slots.
@@ -39,7 +39,7 @@ def slot_pool_of(tenant: Tenant) -> int:
     return int(tenant.pk) if tenant.is_sandbox else PRODUCTION_POOL
 
 
-def count_taken_places(
+def count_taken_slot_places(
     *,
     pool: int,
     provider: str,

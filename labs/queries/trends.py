@@ -15,9 +15,9 @@ from django.db.models import Q
 from labs.models import Result
 from labs.states.trends import (
     convert_result_value,
+    get_loinc_measure_code,
     is_same_unit,
-    loinc_codes_of_measure,
-    loinc_measure_of,
+    list_loinc_codes_of_measure,
 )
 from portal.lib.registry import marker_sources
 
@@ -118,12 +118,16 @@ class Trend:
         return self.points[-1].result
 
 
-def measure_key(*, loinc: str, lab_slug: str, provider_id: str, name: str) -> str:
+def get_result_measure_key(
+    *, loinc: str, lab_slug: str, provider_id: str, name: str
+) -> str:
     """Return the key that groups results: LOINC measure, else the lab's own code."""
-    return loinc_measure_of(loinc) if loinc else f"{lab_slug}:{provider_id or name}"
+    return (
+        get_loinc_measure_code(loinc) if loinc else f"{lab_slug}:{provider_id or name}"
+    )
 
 
-def list_user_trends(
+def list_result_trends_of_user(
     *,
     tenant: Tenant,
     user_uuid: UUID,
@@ -141,13 +145,13 @@ def list_user_trends(
     for found in _results_from_documents(tenant, user_uuid, measures, reads):
         by_measure[found.measure].append(found)
     return {
-        measure: build_trend(results)
+        measure: build_result_trend(results)
         for measure, results in by_measure.items()
         if measures is None or measure in measures
     }
 
 
-def build_trend(results: Iterable[MarkerResult]) -> Trend:
+def build_result_trend(results: Iterable[MarkerResult]) -> Trend:
     """Build the trend of one measure's results in the newest number's unit."""
     ordered = sorted(results, key=lambda one: one.at)
     newest = ordered[-1]
@@ -191,13 +195,16 @@ def _results_from_documents(
     coded = None
     if measures is not None:
         coded = {
-            c for one in measures if ":" not in one for c in loinc_codes_of_measure(one)
+            c
+            for one in measures
+            if ":" not in one
+            for c in list_loinc_codes_of_measure(one)
         }
     return [
         MarkerResult(
             name=reading.name,
             loinc=reading.loinc,
-            measure=loinc_measure_of(reading.loinc),
+            measure=get_loinc_measure_code(reading.loinc),
             type=reading.type,
             text=reading.text,
             value=reading.value,
@@ -236,7 +243,10 @@ def _results_from_orders(
 
 def _measure_condition(measures: Sequence[str]) -> Q:
     coded = {
-        c for one in measures if ":" not in one for c in loinc_codes_of_measure(one)
+        c
+        for one in measures
+        if ":" not in one
+        for c in list_loinc_codes_of_measure(one)
     }
     wanted = Q(loinc__in=coded)
     for one in measures:
@@ -272,7 +282,7 @@ def _build_marker_result(
     return MarkerResult(
         name=name,
         loinc=loinc,
-        measure=measure_key(
+        measure=get_result_measure_key(
             loinc=loinc, lab_slug=lab_slug, provider_id=provider_id, name=name
         ),
         type=type_,

@@ -89,7 +89,7 @@ TYPE_OF_METHOD: dict[str, AppointmentType] = {
 }
 
 
-def event_status_of_appointment(status: str) -> str:
+def get_appointment_event_status(status: str) -> str:
     """Return the event status of a status; unknown ones unchanged."""
     known = AppointmentStatus.known(status)
     if known is AppointmentStatus.CONFIRMED:
@@ -140,13 +140,15 @@ OWN_REASONS: dict[str, str] = {
 }
 
 
-def find_cancellation_reason(kind: str, reason_id: str) -> CancellationReason | None:
+def find_appointment_cancellation_reason(
+    kind: str, reason_id: str
+) -> CancellationReason | None:
     """Return the reason with this id for an appointment type."""
     reasons = CANCELLATION_REASONS.get(kind, ())
     return next((one for one in reasons if one.id == reason_id), None)
 
 
-def cancellation_reason_name(kind: str, reason_id: str) -> str:
+def get_cancellation_reason_name(kind: str, reason_id: str) -> str:
     """Return a reason's name; of an unknown one its id."""
-    found = find_cancellation_reason(kind, reason_id)
+    found = find_appointment_cancellation_reason(kind, reason_id)
     return str(found.name if found else OWN_REASONS.get(reason_id, reason_id))

@@ -26,7 +26,9 @@ class ToldBy(OpenChoices):
     SECURE_MESSAGE = "secure_message", gettext_lazy("By secure message")
 
 
-def next_escalation_time(*, at: datetime, limit: timedelta, number: int) -> datetime:
+def compute_next_escalation_time(
+    *, at: datetime, limit: timedelta, number: int
+) -> datetime:
     """Return when the mail after the `number`th, sent `at`, is due; from 1.
 
     Each wait is twice the one before, from the team's limit up to a day: an alarm that

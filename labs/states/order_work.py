@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from labs.states.orders import ORDER_STATUSES, OrderTopLevelStatus, split_status
+from labs.states.orders import ORDER_STATUSES, OrderTopLevelStatus, split_order_status
 from portal.lib.choices import OpenChoices
 from portal.lib.translation import gettext_lazy
 
@@ -66,7 +66,7 @@ _ENDED_BADLY = {
 
 
 def _statuses_ending_in(lows: set[str]) -> tuple[str, ...]:
-    return tuple(s for s in ORDER_STATUSES if split_status(s).low in lows)
+    return tuple(s for s in ORDER_STATUSES if split_order_status(s).low in lows)
 
 
 HELD_UP: tuple[str, ...] = _statuses_ending_in(_HELD_UP)
@@ -74,36 +74,36 @@ ENDED_BADLY: tuple[str, ...] = _statuses_ending_in(_ENDED_BADLY)
 ORDERED: tuple[str, ...] = _statuses_ending_in({"ordered"})
 
 
-def is_in_progress(status: str) -> bool:
+def is_order_in_progress(status: str) -> bool:
     """Return whether an order in this status is open; unknown statuses are."""
-    top, _, low = split_status(status)
+    top, _, low = split_order_status(status)
     return top not in _ENDED and low != _REDRAWN
 
 
-def has_results(status: str) -> bool:
+def has_order_results(status: str) -> bool:
     """Return whether an order in this status has results, all or some."""
-    top, _, low = split_status(status)
+    top, _, low = split_order_status(status)
     return top == OrderTopLevelStatus.COMPLETED or low == "partial_results"
 
 
-def is_closed(status: str) -> bool:
+def is_order_closed_without_results(status: str) -> bool:
     """Return whether an order in this status ended without results."""
-    return not (is_in_progress(status) or has_results(status))
+    return not (is_order_in_progress(status) or has_order_results(status))
 
 
 # The tabs that a status alone decides; ALL holds every order, ATTENTION asks for more.
 IN_STATE: Mapping[WorkState, Callable[[str], bool]] = {
-    WorkState.IN_PROGRESS: is_in_progress,
-    WorkState.RESULTS: has_results,
-    WorkState.CLOSED: is_closed,
+    WorkState.IN_PROGRESS: is_order_in_progress,
+    WorkState.RESULTS: has_order_results,
+    WorkState.CLOSED: is_order_closed_without_results,
 }
 
 
-def stage_of(status: str) -> Stage | None:
+def get_order_stage(status: str) -> Stage | None:
     """Return the stage of an order in progress; None for others and unknown ones."""
-    if not is_in_progress(status):
+    if not is_order_in_progress(status):
         return None
-    top, _, low = split_status(status)
+    top, _, low = split_order_status(status)
     if low == "partial_results":
         return Stage.PARTIAL
     match OrderTopLevelStatus.known(top):

@@ -250,7 +250,7 @@ class StatusParts(NamedTuple):
     low: str
 
 
-def build_status(method: str, low: str) -> str:
+def build_order_status(method: str, low: str) -> str:
     """Build `received.walk_in_test.ordered` from `walk_in_test` and `ordered`.
 
     Raises KeyError where the method has no such status.
@@ -259,7 +259,7 @@ def build_status(method: str, low: str) -> str:
     return f"{_TOP_OF[known, low]}.{known}.{low}"
 
 
-def split_status(status: str) -> StatusParts:
+def split_order_status(status: str) -> StatusParts:
     """Split a status into its parts, even an unknown one."""
     top, _, rest = status.partition(".")
     method, _, low = rest.partition(".")
@@ -270,12 +270,14 @@ def _build_moves(
     method: CollectionMethod, moves: Mapping[str, str]
 ) -> Transitions[str]:
     rows: dict[str, set[str]] = {
-        build_status(method, low): set() for known, low in _TOP_OF if known == method
+        build_order_status(method, low): set()
+        for known, low in _TOP_OF
+        if known == method
     }
     for low, following in moves.items():
         for one in _REQUISITION.split() if low == "req" else [low]:
-            rows[build_status(method, one)] = {
-                build_status(method, after) for after in following.split()
+            rows[build_order_status(method, one)] = {
+                build_order_status(method, after) for after in following.split()
             }
     return Transitions(rows)
 
@@ -288,7 +290,7 @@ REGISTRABLE_KIT_MOVES = _build_moves(CollectionMethod.TESTKIT, _REGISTRABLE_KIT)
 # What a person or a customer may still call off (contract 6.12).
 _BOOKED = "appointment_pending appointment_scheduled appointment_cancelled"
 CANCELLABLE: frozenset[str] = frozenset(
-    build_status(method, low)
+    build_order_status(method, low)
     for method, lows in {
         CollectionMethod.WALK_IN_TEST: f"ordered {_REQUISITION} {_BOOKED}",
         CollectionMethod.AT_HOME_PHLEBOTOMY: f"ordered {_REQUISITION} {_BOOKED}"
@@ -317,7 +319,9 @@ STATUS_DETAILS: dict[str, frozenset[str]] = {
 }
 
 
-def allowed_moves(method: str, *, registrable: bool) -> Transitions[str]:
+def get_allowed_order_transitions(
+    method: str, *, registrable: bool
+) -> Transitions[str]:
     """Return the transitions of an order's method; a kit to register has its own.
 
     An order of a method that we do not know may not move.
@@ -330,9 +334,9 @@ def allowed_moves(method: str, *, registrable: bool) -> Transitions[str]:
     return ORDER_MOVES[known]
 
 
-def is_past_requisition(status: str) -> bool:
+def has_status_passed_requisition(status: str) -> bool:
     """Return whether an order in this status has its requisition created."""
-    return split_status(status).low not in _BEFORE_REQUISITION
+    return split_order_status(status).low not in _BEFORE_REQUISITION
 
 
 # Steps of the shortest walk that simulation never takes by itself (contract 6.13).
@@ -359,16 +363,18 @@ REGISTRABLE_WALK = (
 )
 
 
-def find_status_path(status: str, *, to: str, registrable: bool) -> list[str] | None:
+def find_order_status_path(
+    status: str, *, to: str, registrable: bool
+) -> list[str] | None:
     """Return the statuses from `status` to `to` of one method; None if unreachable.
 
     Along the default walk where both lie on it, `to` after `status`; else the shortest
     legal way, through detours only where `to` is one itself. Source: Contract 6.13.
     """
-    method = split_status(status).method
-    moves = allowed_moves(method, registrable=registrable)
+    method = split_order_status(status).method
+    moves = get_allowed_order_transitions(method, registrable=registrable)
     usual = [
-        build_status(method, low)
+        build_order_status(method, low)
         for low in (
             REGISTRABLE_WALK
             if registrable and method == CollectionMethod.TESTKIT
@@ -391,7 +397,7 @@ def find_status_path(status: str, *, to: str, registrable: bool) -> list[str] | 
                     walk.append(here)
                     here = came_from[here]
                 return walk[::-1]
-            if split_status(after).low not in _DETOURS and after != status:
+            if split_order_status(after).low not in _DETOURS and after != status:
                 came_from[after] = here
                 waiting.append(after)
     return None

@@ -84,7 +84,7 @@ class ResultText:
         return _float_or_none(self.amount.low) if exact and self.amount else None
 
 
-def parse_result(text: str, declared: str = "") -> ResultText:
+def parse_result_value(text: str, declared: str = "") -> ResultText:
     """Parse a lab's result; `declared` is its type where known.
 
     A text in the form of a number or a range is one, whatever was declared, but for
@@ -130,7 +130,9 @@ def parse_reference_range(text: str, unit: str = "") -> Interval | None:
     return None
 
 
-def interval_bounds(limits: Interval | None) -> tuple[float | None, float | None]:
+def get_reference_range_bounds(
+    limits: Interval | None,
+) -> tuple[float | None, float | None]:
     """Return the plain bounds of a range, as on the wire."""
     if limits is None:
         return None, None

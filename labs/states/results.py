@@ -73,10 +73,10 @@ _SEVERITY = (Interpretation.NORMAL, Interpretation.ABNORMAL, Interpretation.CRIT
 def interpret_lab_flag(flag: str) -> Interpretation | None:
     """Return the interpretation of a lab's flag; of several (`~`) the worst."""
     parts = (part.strip().upper() for part in flag.split("~"))
-    return worst_interpretation(_FLAGS[part] for part in parts if part in _FLAGS)
+    return get_worst_interpretation(_FLAGS[part] for part in parts if part in _FLAGS)
 
 
-def worst_interpretation(
+def get_worst_interpretation(
     interpretations: Iterable[str | None],
 ) -> Interpretation | None:
     """Return the worst of several interpretations; None without any.

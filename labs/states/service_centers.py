@@ -39,7 +39,7 @@ class Capability(OpenChoices):
     )
 
 
-def parse_capability(text: str) -> Capability | None:
+def parse_service_center_capability(text: str) -> Capability | None:
     """Return the capability a filter means; None if it has no meaning here.
 
     Any value that begins with appointment_scheduling_via_ means booked here.

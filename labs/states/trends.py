@@ -48,13 +48,13 @@ _TWINS = tuple(
 _TWINS_OF = {code: twins for twins in _TWINS for code in (twins.mass, twins.moles)}
 
 
-def loinc_measure_of(loinc: str) -> str:
+def get_loinc_measure_code(loinc: str) -> str:
     """Return the code of a measure: of mass and mole codes the mass one."""
     twins = _TWINS_OF.get(loinc)
     return twins.mass if twins else loinc
 
 
-def loinc_codes_of_measure(measure: str) -> tuple[str, ...]:
+def list_loinc_codes_of_measure(measure: str) -> tuple[str, ...]:
     """Return all LOINC codes of this measure."""
     twins = _TWINS_OF.get(measure)
     return (twins.mass, twins.moles) if twins else (measure,)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from labs.states.order_work import is_in_progress
-from labs.states.orders import ORDER_STATUSES, split_status
+from labs.states.order_work import is_order_in_progress
+from labs.states.orders import ORDER_STATUSES, split_order_status
 from portal.lib.choices import OpenChoices
 from portal.lib.translation import gettext_lazy
 
@@ -25,7 +25,7 @@ _AT_LAB = {
     "partial_results",
 }
 AT_LAB: tuple[str, ...] = tuple(
-    status for status in ORDER_STATUSES if split_status(status).low in _AT_LAB
+    status for status in ORDER_STATUSES if split_order_status(status).low in _AT_LAB
 )
 
 
@@ -37,12 +37,12 @@ class Lateness(OpenChoices):
     OVERDUE = "overdue_results", gettext_lazy("Overdue")
 
 
-def is_at_lab(status: str) -> bool:
+def is_sample_drawn_or_at_lab(status: str) -> bool:
     """Return whether the lab has the sample, or it was drawn."""
-    return split_status(status).low in _AT_LAB
+    return split_order_status(status).low in _AT_LAB
 
 
-def result_lateness(
+def get_result_lateness(
     *, due_by: date | None, worst_case_by: date | None, on: date
 ) -> Lateness | None:
     """Return the lateness of results that came, or are missing, `on` a day.
@@ -58,10 +58,10 @@ def result_lateness(
     return Lateness.LATE if on > due_by else Lateness.IN_TIME
 
 
-def current_lateness(
+def get_current_order_lateness(
     *, status: str, due_by: date | None, worst_case_by: date | None, today: date
 ) -> Lateness | None:
     """Return the lateness of an order that still awaits results, else None."""
-    if not is_in_progress(status):
+    if not is_order_in_progress(status):
         return None
-    return result_lateness(due_by=due_by, worst_case_by=worst_case_by, on=today)
+    return get_result_lateness(due_by=due_by, worst_case_by=worst_case_by, on=today)

@@ -21,9 +21,9 @@ from labs.operations.appointment_changes import reschedule_appointment
 from labs.operations.appointments import (
     BookingRequest,
     book_appointment,
-    make_booking_reference,
+    make_repeatable_booking_reference,
     request_home_appointment,
-    require_bookable,
+    require_order_bookable,
 )
 from labs.operations.booking_keys import BookingKeys
 from labs.operations.slot_places import hold_slot_for_order, release_order_holds
@@ -89,7 +89,7 @@ def explain_not_bookable(order: Order, visit: Appointment | None) -> str:
             "" if can else _("This visit can't be rescheduled in its current status.")
         )
     try:
-        require_bookable(order=order)
+        require_order_bookable(order=order)
     except DomainError as refused:
         return refused.message
     return ""
@@ -200,7 +200,7 @@ def _was_booked_by_this_form(
 
 def _read_booking_reference(request: TenantRequest, order: Order) -> UUID:
     key = request.POST.get("form_key", "")[:_FORM_KEY_MAX] or str(uuid.uuid4())
-    return make_booking_reference(order=order, key=key)
+    return make_repeatable_booking_reference(order=order, key=key)
 
 
 def _explain_outdated_form(request: TenantRequest, visit: Appointment | None) -> str:

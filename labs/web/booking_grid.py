@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from labs.gateways.booking_directory import is_holiday
-from labs.papers.guides import fasting_start
+from labs.gateways.booking_directory import is_public_holiday
+from labs.papers.guides import get_fasting_start
 from labs.states.appointments import WINDOW_DAYS
 from portal.gauges import ruler
 from portal.lib.choices import OpenChoices
@@ -223,7 +223,7 @@ def describe_fasting(slot: FreeSlot | None) -> str:
         return _(
             "The patient fasts for 12 hours before the visit. Choose a morning time."
         )
-    since = fasting_start(local_start_of(slot))
+    since = get_fasting_start(local_start_of(slot))
     when = {"day": f"{since:%A}", "time": f"{since:%H:%M}"}
     if local_start_of(slot).hour < _NOON:
         return _("Fasting would start %(day)s at %(time)s.") % when
@@ -310,7 +310,7 @@ def _format_first_free(local: datetime, now: datetime) -> str:
 
 
 def _explain_no_slots(site: Site, day: date) -> str:
-    is_closed = not site.hours[day.weekday()] or is_holiday(day)
+    is_closed = not site.hours[day.weekday()] or is_public_holiday(day)
     return _("Closed") if is_closed else _("None")
 
 

@@ -12,10 +12,13 @@ from django.utils.translation import gettext as _
 
 from accounts.web.dialogs import read_posted
 from labs.operations.slots import SlotTaken, list_center_slots, list_home_slots
-from labs.operations.visit_papers import needs_fasting
-from labs.queries.areas import list_home_providers_at
-from labs.queries.bookable_sites import accepts_home_requests
-from labs.queries.service_centers import find_centers_near, get_zip_place
+from labs.operations.visit_papers import requires_order_fasting
+from labs.queries.areas import list_home_visit_providers_of_zip_code
+from labs.queries.bookable_sites import accepts_home_visit_requests
+from labs.queries.service_centers import (
+    get_zip_code_location,
+    list_service_centers_near,
+)
 from labs.states.appointments import (
     NOTES_MAX_LENGTH,
     TYPE_OF_METHOD,
@@ -23,7 +26,7 @@ from labs.states.appointments import (
     AppointmentType,
 )
 from labs.states.order_work import AWAITS_REQUISITION
-from labs.states.orders import split_status
+from labs.states.orders import split_order_status
 from labs.states.service_centers import DEFAULT_RADIUS, RADII, Capability
 from labs.web.booking_grid import (
     GridSelection,
@@ -142,7 +145,7 @@ class BookingPage:
             visit=self.visit,
             visit_at=format_appointment_time(self.visit) if self.visit else "",
             is_home=self.is_home,
-            is_early=split_status(self.order.status).low in AWAITS_REQUISITION,
+            is_early=split_order_status(self.order.status).low in AWAITS_REQUISITION,
             form=self.form,
             form_key=uuid.uuid4(),
             grid=grid,
@@ -150,7 +153,7 @@ class BookingPage:
             if grid and grid.slot
             else "",
             fasting=describe_fasting(grid.slot if grid else None)
-            if needs_fasting(self.order)
+            if requires_order_fasting(self.order)
             else "",
             refusal=self.refusal,
             hold=self.hold,
@@ -194,7 +197,9 @@ class BookingPage:
         tenant, order = self.request.tenant, self.order
         if self.is_home:
             address = build_home_address(order)
-            get_zip_place(address["zip_code"])  # or it would seem that nobody has time
+            get_zip_code_location(
+                address["zip_code"]
+            )  # or it would seem that nobody has time
             return list_home_slots(
                 tenant=tenant,
                 address=address,
@@ -202,7 +207,7 @@ class BookingPage:
                 order_id=order.pk,
             )
         zip_code = str(self._field_value("zip_code"))
-        get_zip_place(zip_code)
+        get_zip_code_location(zip_code)
         return list_center_slots(
             tenant=tenant,
             lab_slug=order.lab.slug,
@@ -238,8 +243,8 @@ class BookingPage:
     def _list_other_centers(self) -> list[NearCenter]:
         """List centers in range that are not bookable here, nearest first."""
         try:
-            near = find_centers_near(
-                place=get_zip_place(str(self._field_value("zip_code"))),
+            near = list_service_centers_near(
+                place=get_zip_code_location(str(self._field_value("zip_code"))),
                 labs=[self.order.lab],
                 miles=int(self._field_value("miles")),
             )
@@ -257,8 +262,8 @@ class BookingPage:
         zip_code = str(build_home_address(self.order)["zip_code"])[:5]
         return [
             (name, str(known.label) if known else name)
-            for name in list_home_providers_at(zip_code)
-            if accepts_home_requests(name, zip_code)
+            for name in list_home_visit_providers_of_zip_code(zip_code)
+            if accepts_home_visit_requests(name, zip_code)
             for known in (AppointmentProvider.known(name),)
         ]
 

@@ -23,9 +23,9 @@ from labs.operations.catalogue import archive_lab_test, unarchive_lab_test
 from labs.queries.catalogue import (
     LabTestFilters,
     MarkerFilters,
-    find_markers,
-    full_lab_test,
-    lab_test_page,
+    get_lab_test_with_details,
+    list_lab_tests_page,
+    list_markers_page,
 )
 from labs.states.catalogue import CollectionMethod, LabTestStatus
 from portal.lib.errors import DomainError, NotFound
@@ -65,7 +65,7 @@ def lab_test_list(request: TenantRequest) -> HttpResponse:
         sort="name",
     )
     page = given.get("page") or 1
-    found = lab_test_page(
+    found = list_lab_tests_page(
         tenant=request.tenant, filters=filters, page=page, size=PAGE_SIZE
     )
     pager = Pager(found.total, (page - 1) * PAGE_SIZE, PAGE_SIZE)
@@ -90,7 +90,7 @@ def lab_test_list(request: TenantRequest) -> HttpResponse:
 def marker_list(request: TenantRequest) -> HttpResponse:
     given = _read_filters(request)
     page = given.get("page") or 1
-    found = find_markers(
+    found = list_markers_page(
         filters=MarkerFilters(
             lab_slug=given.get("lab") or None, text=given.get("q", ""), by_loinc=True
         ),
@@ -161,6 +161,6 @@ def _read_filters(request: TenantRequest) -> dict[str, Any]:
 def _get_panel(request: TenantRequest, lab_test_id: str) -> LabTest:
     try:
         wanted = UUID(lab_test_id)
-        return full_lab_test(tenant=request.tenant, lab_test_id=wanted)
+        return get_lab_test_with_details(tenant=request.tenant, lab_test_id=wanted)
     except (ValueError, NotFound):
         raise Http404 from None

@@ -21,10 +21,10 @@ from accounts.web.rights import require_right
 from labs.models.critical import ACTION_MAX_LENGTH, TOLD_MAX_LENGTH
 from labs.operations.critical import Acknowledgement, acknowledge_critical_alert
 from labs.queries.critical import (
-    find_alert,
-    list_acknowledged_alerts,
+    get_critical_alert,
+    list_acknowledged_critical_alerts,
     list_critical_results,
-    list_unacknowledged_alerts,
+    list_unacknowledged_critical_alerts,
 )
 from labs.states.critical import ToldBy
 from portal.lib.errors import Conflict, DomainError
@@ -111,10 +111,12 @@ class AlertRow:
 @require_right(Area.ORDERS)
 def critical_queue(request: TenantRequest) -> HttpResponse:
     """Show the queue; a poll with the results it has `seen` is not audited."""
-    waiting = list_unacknowledged_alerts(tenant=request.tenant)
+    waiting = list_unacknowledged_critical_alerts(tenant=request.tenant)
     seen = ",".join(str(alert.pk) for alert in waiting)
     is_poll = wants_fragment(request) and "seen" in request.GET
-    done = list_acknowledged_alerts(tenant=request.tenant, limit=ACKNOWLEDGED_SHOWN)
+    done = list_acknowledged_critical_alerts(
+        tenant=request.tenant, limit=ACKNOWLEDGED_SHOWN
+    )
     if not (is_poll and request.GET["seen"] == seen):
         record_read(
             tenant=request.tenant,
@@ -145,7 +147,7 @@ def critical_queue(request: TenantRequest) -> HttpResponse:
 @require_right(Area.ORDERS)
 def acknowledge_result_dialog(request: TenantRequest, alert_id: int) -> HttpResponse:
     """Acknowledge a critical result; for clinicians."""
-    alert = find_alert(tenant=request.tenant, alert_id=alert_id)
+    alert = get_critical_alert(tenant=request.tenant, alert_id=alert_id)
     # Only now: what another team has is not there, whatever the role.
     if not request.rights.allow(Area.SIGN_REPORTS, write=True):
         raise PermissionDenied

@@ -16,7 +16,7 @@ from labs.models.order import COMMENTS_MAX_LENGTH
 from labs.operations.order_sets import OrderSet
 from labs.operations.orders import OrderRequest, import_order
 from labs.queries.accounts import list_linked_accounts
-from labs.queries.catalogue import LabTestFilters, find_lab_tests
+from labs.queries.catalogue import LabTestFilters, list_lab_tests
 from labs.states.accounts import AccountReason, Billing
 from labs.states.catalogue import CollectionMethod, LabTestStatus
 from labs.web.order_action_forms import (
@@ -109,7 +109,7 @@ def import_order_page(request: TenantRequest) -> HttpResponse:
     """Show or submit the form; `?user=` fills in the user."""
     form = ImportForm(
         read_posted(request),
-        panels=find_lab_tests(
+        panels=list_lab_tests(
             tenant=request.tenant,
             filters=LabTestFilters(status=LabTestStatus.ACTIVE, sort="name"),
             limit=PANELS_OFFERED,

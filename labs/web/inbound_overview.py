@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.states import Area
-from labs.queries.inbound import count_items_to_review
+from labs.queries.inbound import count_lab_messages_and_reports_to_review
 from portal.lib.registry import AttentionItem, NavCount, OverviewPart, Urgency
 from portal.lib.web import page_url
 
@@ -27,7 +27,9 @@ _counts: WeakKeyDictionary[TenantRequest, ReviewQueueCounts] = WeakKeyDictionary
 def count_inbound_waiting(request: TenantRequest) -> ReviewQueueCounts:
     """Count unmatched reports and messages, once per request."""
     if request not in _counts:
-        _counts[request] = count_items_to_review(tenant=request.tenant)
+        _counts[request] = count_lab_messages_and_reports_to_review(
+            tenant=request.tenant
+        )
     return _counts[request]
 
 

@@ -9,14 +9,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from labs.states.catalogue import CollectionMethod
-from labs.states.order_work import is_closed, is_in_progress
+from labs.states.order_work import is_order_closed_without_results, is_order_in_progress
 from labs.states.orders import (
     LOW_LEVEL_STATUSES,
     OrderStatusDetail,
     OrderTopLevelStatus,
-    split_status,
+    split_order_status,
 )
-from labs.states.turnaround import result_lateness
+from labs.states.turnaround import get_result_lateness
 from portal.lib.actor import ActorKind
 from portal.lib.translation import gettext_lazy
 from portal.pills import find_pill
@@ -195,14 +195,14 @@ def build_turnaround(order: Order, events: Sequence[OrderEvent]) -> Turnaround |
         (
             event.created_at.date()
             for event in events
-            if split_status(event.status).low == "completed"
+            if split_order_status(event.status).low == "completed"
         ),
         None,
     )
-    if order.due_by is None or is_closed(order.status):
+    if order.due_by is None or is_order_closed_without_results(order.status):
         return None
     until = came_on or timezone.now().date()
-    state = result_lateness(
+    state = get_result_lateness(
         due_by=order.due_by, worst_case_by=order.worst_case_due_by, on=until
     )
     assert state is not None  # noqa: S101 - for the type checker: due_by is set
@@ -259,7 +259,7 @@ def describe_next_step(order: Order, *, is_unsettled: bool = False) -> str:
     """Describe in a sentence what happens next."""
     if is_unsettled:
         return _ACKNOWLEDGE
-    low = split_status(order.status).low
+    low = split_order_status(order.status).low
     if order.activate_by and low == "ordered" and not _has_started(order):
         return _("Scheduled: the requisition is created on %(day)s.") % {
             "day": _format_day(order.activate_by)
@@ -279,7 +279,7 @@ def describe_next_step(order: Order, *, is_unsettled: bool = False) -> str:
 
 def is_known_status(status: str) -> bool:
     """Return whether Assay knows a status."""
-    return split_status(status).low in LOW_LEVEL_STATUSES
+    return split_order_status(status).low in LOW_LEVEL_STATUSES
 
 
 def _has_started(order: Order) -> bool:
@@ -287,7 +287,7 @@ def _has_started(order: Order) -> bool:
 
 
 def _current_stage(order: Order, status: str) -> int:
-    status_parts = split_status(status)
+    status_parts = split_order_status(status)
     low = status_parts.low
     if low in {"requisition_created", "requisition_bypassed"}:
         sent_later = order.method == CollectionMethod.TESTKIT
@@ -321,7 +321,7 @@ def _build_stage(
     if number < here:
         return StageRow(label, "done", at=over_at)
     if number == here:
-        low = split_status(order.status).low
+        low = split_order_status(order.status).low
         return StageRow(
             label,
             "now",
@@ -329,7 +329,7 @@ def _build_stage(
             has_problem=family in _PROBLEMS,
         )
     note = ""
-    if number == RESULTS and is_in_progress(order.status) and order.due_by:
+    if number == RESULTS and is_order_in_progress(order.status) and order.due_by:
         note = _("Expected %(day)s") % {"day": _format_day(order.due_by)}
     return StageRow(label, "", note=note)
 

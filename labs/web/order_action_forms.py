@@ -16,11 +16,11 @@ from labs.operations.order_sets import OrderSet
 from labs.operations.recreations import RecreationRequest
 from labs.operations.simulation import LONGEST_DELAY
 from labs.queries.history import (
-    find_last_known_status,
-    list_reachable_goals,
-    next_step_to_completion,
+    find_last_known_order_status,
+    get_next_status_to_completion,
+    list_reachable_order_status_paths,
 )
-from labs.states.orders import Interpretation, UpdateReason, split_status
+from labs.states.orders import Interpretation, UpdateReason, split_order_status
 from labs.states.patients import NPI
 from labs.web.order_forms import PatientForm
 from labs.web.order_rows import format_account_name
@@ -81,8 +81,10 @@ class AdvanceForm(forms.Form):
     seen = forms.IntegerField()
 
     def __init__(self, order: Order, sent: QueryDict | None = None) -> None:
-        walks = list_reachable_goals(order)
-        super().__init__(sent, initial={"final_status": next_step_to_completion(walks)})
+        walks = list_reachable_order_status_paths(order)
+        super().__init__(
+            sent, initial={"final_status": get_next_status_to_completion(walks)}
+        )
         usual = [walk for walk in walks if not _is_problem_status(walk[-1])]
         detours = [walk for walk in walks if _is_problem_status(walk[-1])]
         self.fields["final_status"] = forms.ChoiceField(
@@ -131,7 +133,7 @@ class UnknownStatusForm(forms.Form):
     @classmethod
     def for_order(cls, order: Order) -> UnknownStatusForm:
         """Return a form with an unknown status near the order's own."""
-        top, method = split_status(find_last_known_status(order))[:2]
+        top, method = split_order_status(find_last_known_order_status(order))[:2]
         return cls(initial={"status": f"{top}.{method}.value_of_the_future"})
 
 

@@ -28,12 +28,15 @@ from labs.operations.orders import (
     require_cancellable,
 )
 from labs.operations.recreations import preview_recreation, recreate_order
-from labs.operations.resending import resend_order_events
-from labs.operations.simulation import report_unknown_status, simulate_order
+from labs.operations.resending import resend_last_order_events
+from labs.operations.simulation import (
+    report_unknown_sandbox_status,
+    simulate_order_progress,
+)
 from labs.queries.accounts import list_linked_accounts
 from labs.queries.appointments import find_active_appointment
-from labs.queries.catalogue import LabTestFilters, find_lab_tests
-from labs.queries.history import find_last_event_id
+from labs.queries.catalogue import LabTestFilters, list_lab_tests
+from labs.queries.history import find_last_order_event_id
 from labs.queries.orders import get_order_with_details
 from labs.states.appointments import AppointmentType
 from labs.states.catalogue import LabTestStatus
@@ -180,7 +183,7 @@ def advance_order_dialog(request: TenantRequest, order_id: UUID) -> HttpResponse
     if request.method == "POST" and form.is_valid():
         goal = form.cleaned_data["final_status"]
         try:
-            simulate_order(
+            simulate_order_progress(
                 order=order,
                 actor=request.actor,
                 final_status=goal,
@@ -212,7 +215,7 @@ def send_unknown_status(request: TenantRequest, order_id: UUID) -> HttpResponse:
     form = UnknownStatusForm(request.POST)
     if form.is_valid():
         try:
-            report_unknown_status(
+            report_unknown_sandbox_status(
                 order=order,
                 actor=request.actor,
                 status=form.cleaned_data["status"],
@@ -297,7 +300,7 @@ def mark_sample_collected(request: TenantRequest, order_id: UUID) -> HttpRespons
 def resend_last_event(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Send the event of an order's last status again."""
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
-    resend_order_events(
+    resend_last_order_events(
         tenant=request.tenant,
         actor=request.actor,
         order_ids=[order.pk],
@@ -318,7 +321,7 @@ def _explain_not_cancellable(order: Order) -> str:
 
 
 def _list_panels(request: TenantRequest) -> list[Any]:
-    return find_lab_tests(
+    return list_lab_tests(
         tenant=request.tenant,
         filters=LabTestFilters(status=LabTestStatus.ACTIVE, sort="name"),
         limit=_PANELS_OFFERED,
@@ -402,7 +405,7 @@ def _render_advance_dialog(
         form=form,
         future=future,
         # Not the form's, which on a refusal is the step that was seen before.
-        seen=find_last_event_id(order),
+        seen=find_last_order_event_id(order),
         order=order,
         refusal=refusal,
         section="orders",

@@ -12,12 +12,16 @@ from django.utils.translation import ngettext
 from labs.operations.accounts import (
     ResolvedAccount,
     list_account_options_by_lab,
-    require_billing_allowed,
+    require_billing_type_allowed,
 )
 from labs.operations.insurance import search_payors
 from labs.operations.order_sets import OrderSet
 from labs.operations.orders import OrderRequest
-from labs.queries.catalogue import MarkerFilters, find_markers, full_lab_tests
+from labs.queries.catalogue import (
+    MarkerFilters,
+    lab_tests_with_details,
+    list_markers_page,
+)
 from labs.queries.insurance import find_latest_insurance
 from labs.queries.orders import list_ordering_physicians
 from labs.states.accounts import US_STATES, AccountReason, Billing, LabAccountStatus
@@ -193,12 +197,12 @@ def load_entry(*, tenant: Tenant, draft: OrderDraft) -> OrderEntry:
     marker_ids = tests.get("markers", [])
     panels = {}
     if panel_ids:
-        rows = full_lab_tests(tenant=tenant).filter(pk__in=panel_ids, lab=lab)
+        rows = lab_tests_with_details(tenant=tenant).filter(pk__in=panel_ids, lab=lab)
         panels = {panel.pk: panel for panel in rows}
     markers = {}
     if marker_ids:
         filters = MarkerFilters(lab=lab, marker_ids=tuple(marker_ids))
-        found = find_markers(filters=filters, size=TESTS_AT_MOST)
+        found = list_markers_page(filters=filters, size=TESTS_AT_MOST)
         markers = {marker.pk: marker for marker in found.markers}
     return OrderEntry(
         tenant=tenant,
@@ -300,7 +304,9 @@ def list_billing_options(
     offered, refused = [], []
     for kind in Billing:
         try:
-            require_billing_allowed(account=account, billing_type=kind, state=state)
+            require_billing_type_allowed(
+                account=account, billing_type=kind, state=state
+            )
         except DomainError as refusal:
             refused.append((str(kind.label), refusal.message))
         else:

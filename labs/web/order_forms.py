@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from labs.models.order import COMMENTS_MAX_LENGTH
-from labs.operations.diagnoses import check_diagnoses
+from labs.operations.diagnoses import validate_diagnosis_codes
 from labs.states.accounts import US_STATES, Billing
 from labs.states.catalogue import QuestionType
 from labs.states.patients import NPI, PHONE, ZIP_CODE, Consent, Relationship
@@ -326,7 +326,7 @@ class BillingForm(forms.Form):
     def _check_diagnoses(self, found: dict[str, Any]) -> None:
         names = [bound.name for bound in self.diagnosis_fields if found.get(bound.name)]
         codes = {name: parse_diagnosis_code(found[name]) for name in names}
-        checked = check_diagnoses(list(codes.values()))
+        checked = validate_diagnosis_codes(list(codes.values()))
         for fault in (*checked.errors, *checked.violations):
             said_of = {fault.diagnosis_code, fault.diagnosis_code.replace(".", "")}
             at = [name for name, code in codes.items() if code in said_of]
@@ -340,7 +340,7 @@ class BillingForm(forms.Form):
             for bound in self.diagnosis_fields
             if self.cleaned_data[bound.name]
         ]
-        return check_diagnoses(given).codes
+        return validate_diagnosis_codes(given).codes
 
     @property
     def named_physician(self) -> dict[str, str] | None:

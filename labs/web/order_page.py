@@ -19,26 +19,26 @@ from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from accounts.webhooks.queries import list_events_about_object
-from labs.operations.papers import requisition_comment_of
+from labs.operations.papers import get_requisition_comment
 from labs.payloads import list_order_events
-from labs.queries.critical import list_alerts_of_order
+from labs.queries.critical import list_critical_alerts_of_order
 from labs.queries.history import (
-    find_last_event,
-    list_reachable_goals,
-    next_step_to_completion,
+    get_last_order_event,
+    get_next_status_to_completion,
+    list_reachable_order_status_paths,
 )
 from labs.queries.order_answers import list_order_answers
 from labs.queries.orders import get_order_with_details
 from labs.queries.patient_notices import list_notices_of_order
 from labs.states.accounts import AccountReason, Billing
 from labs.states.catalogue import COMMENT_LABS, CollectionMethod, LabTestStatus
-from labs.states.order_work import is_closed, is_in_progress
+from labs.states.order_work import is_order_closed_without_results, is_order_in_progress
 from labs.states.orders import (
     CANCELLABLE,
     OrderOrigin,
     UpdateReason,
-    allowed_moves,
-    split_status,
+    get_allowed_order_transitions,
+    split_order_status,
 )
 from labs.web.critical import build_alert_row
 from labs.web.lifecycle import (
@@ -102,7 +102,7 @@ def order_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Show an order; a poll sends the last event `seen` and its interval."""
     is_poll = wants_fragment(request) and "seen" in request.GET
     if is_poll:
-        step = find_last_event(tenant=request.tenant, order_id=order_id)
+        step = get_last_order_event(tenant=request.tenant, order_id=order_id)
         known = (str(step.pk), str(_poll_seconds(step) or ""))
         if (request.GET["seen"], request.GET.get("every", "")) == known:
             return HttpResponse(status=204)
@@ -140,7 +140,7 @@ def render_order(
     update_reason = UpdateReason.known(order.update_reason)
     billing = Billing.known(order.billing_type)
     method = CollectionMethod.known(order.method)
-    alerts = list_alerts_of_order(tenant=request.tenant, order_id=order.pk)
+    alerts = list_critical_alerts_of_order(tenant=request.tenant, order_id=order.pk)
     is_unsettled = any(alert.acknowledged_at is None for alert in alerts)
     return render_page(
         request,
@@ -167,7 +167,7 @@ def render_order(
         markers=sorted(order.lab_test.markers.all(), key=lambda one: one.name),
         is_archived=order.lab_test.status == LabTestStatus.INACTIVE,
         answers=list_order_answers(order),
-        comment=requisition_comment_of(order),
+        comment=get_requisition_comment(order),
         prints_comments=order.lab.slug in COMMENT_LABS,
         documents=list_order_documents(request, order),
         visit=build_appointment_card(request, order),
@@ -189,15 +189,19 @@ def list_order_actions(request: TenantRequest, order: Order) -> OrderActions:
     """Return the actions the member can take on an order now."""
     may_write = request.rights.allow(Area.ORDERS, write=True)
     may_patients = request.rights.allow(Area.PATIENT_DETAILS, write=True)
-    low = split_status(order.status).low
+    low = split_order_status(order.status).low
     is_redrawn = any(
         one.origin == OrderOrigin.REDRAW and one.pk != order.pk
         for one in order.transaction.orders.all()
     )
     can_cancel = may_write and order.status in CANCELLABLE and not is_redrawn
-    moves = allowed_moves(order.method, registrable=order.is_registrable)
+    moves = get_allowed_order_transitions(
+        order.method, registrable=order.is_registrable
+    )
     goals = (
-        list_reachable_goals(order) if may_write and request.tenant.is_sandbox else []
+        list_reachable_order_status_paths(order)
+        if may_write and request.tenant.is_sandbox
+        else []
     )
     return OrderActions(
         cancel=can_cancel,
@@ -214,8 +218,10 @@ def list_order_actions(request: TenantRequest, order: Order) -> OrderActions:
             order.status, f"sample_with_lab.{order.method}.draw_completed"
         ),
         simulate=bool(goals),
-        order_again=may_write and is_closed(order.status) and low != "redraw_available",
-        next_goal=next_step_to_completion(goals),
+        order_again=may_write
+        and is_order_closed_without_results(order.status)
+        and low != "redraw_available",
+        next_goal=get_next_status_to_completion(goals),
     )
 
 
@@ -256,7 +262,7 @@ def _record_read(request: TenantRequest, order: Order, subject: str) -> None:
 
 def _poll_seconds(last: OrderEvent) -> int | None:
     """Return the poll interval in seconds, or None for an ended order."""
-    if not is_in_progress(last.status):
+    if not is_order_in_progress(last.status):
         return None
     return _OFTEN if timezone.now() - last.created_at < _LIVELY else _SELDOM
 

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from labs.states.appointments import TYPE_OF_METHOD
 from labs.states.catalogue import CollectionMethod
-from labs.states.orders import OrderOrigin, split_status
-from labs.states.turnaround import Lateness, current_lateness
+from labs.states.orders import OrderOrigin, split_order_status
+from labs.states.turnaround import Lateness, get_current_order_lateness
 from portal.lib.translation import gettext_lazy
 from portal.pills import words
 
@@ -58,13 +58,13 @@ def build_order_row(order: Order) -> OrderRow:
     origin = OrderOrigin.known(order.origin)
     day = order.activate_by
     today = timezone.now().date()
-    late = current_lateness(
+    late = get_current_order_lateness(
         status=order.status,
         due_by=order.due_by,
         worst_case_by=order.worst_case_due_by,
         today=today,
     )
-    low = split_status(order.status).low
+    low = split_order_status(order.status).low
     return OrderRow(
         order=order,
         status=low,

@@ -12,21 +12,21 @@ from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_read
 from accounts.web.dialogs import read_posted
-from labs.operations.accounts import require_billing_allowed
-from labs.operations.diagnoses import known_diagnoses
+from labs.operations.accounts import require_billing_type_allowed
+from labs.operations.diagnoses import load_diagnoses_by_code
 from labs.operations.order_checks import (
-    require_patient_allowed,
+    require_adult_or_permitted_minor,
     require_physician,
-    require_start_not_past,
-    require_valid_answers,
+    require_start_date_not_past,
+    require_valid_order_answers,
 )
 from labs.operations.order_sets import resolve_order_set
 from labs.operations.requisitions import build_requisition_comment
 from labs.queries.catalogue import (
     LabTestFilters,
     MarkerFilters,
-    find_lab_tests,
-    find_markers,
+    list_lab_tests,
+    list_markers_page,
 )
 from labs.states.catalogue import CollectionMethod, LabTestStatus
 from labs.web.order_drafts import save_draft
@@ -149,10 +149,10 @@ def show_tests_step(
         sort="name",
     )
     single = MarkerFilters(lab=entry.lab, text=text, by_loinc=True, is_a_la_carte=True)
-    panels = find_lab_tests(
+    panels = list_lab_tests(
         tenant=request.tenant, filters=filters, limit=PANELS_SHOWN + 1
     )
-    markers = find_markers(filters=single, size=MARKERS_SHOWN)
+    markers = list_markers_page(filters=single, size=MARKERS_SHOWN)
     return render_wizard_step(
         request,
         entry,
@@ -266,7 +266,7 @@ def submit_questions_step(request: TenantRequest, entry: OrderEntry) -> HttpResp
         for marker in entry.question_markers:
             own = [one for one in answers if one["marker_id"] == marker.pk]
             try:
-                require_valid_answers([marker], own)
+                require_valid_order_answers([marker], own)
             except DomainError as refusal:
                 form.add_error(form.first_unanswered_field(marker), refusal.message)
     return save_step_form(request, entry, "questions", form, show_questions_step)
@@ -290,7 +290,7 @@ def submit_patient_step(request: TenantRequest, entry: OrderEntry) -> HttpRespon
     form = build_patient_form(entry, read_posted(request))
     if not is_back_pressed(request) and form.is_valid():
         try:
-            require_patient_allowed(request.tenant, form.details)
+            require_adult_or_permitted_minor(request.tenant, form.details)
         except DomainError as refusal:
             at = "dob" if refusal.field == "dob" else "proxy_first_name"
             form.add_error(at, refusal.message)
@@ -323,7 +323,7 @@ def show_billing_step(
         is_stored=is_stored,
         refused=refused,
         flow=own.get_delegated_flow_display() if own else "",
-        diagnoses=known_diagnoses().values(),
+        diagnoses=load_diagnoses_by_code().values(),
     )
 
 
@@ -333,7 +333,7 @@ def submit_billing_step(request: TenantRequest, entry: OrderEntry) -> HttpRespon
     if not is_back_pressed(request) and form.is_valid():
         state = str(entry.draft.step_values("patient").get("state", ""))
         try:
-            require_billing_allowed(
+            require_billing_type_allowed(
                 account=account,
                 billing_type=form.cleaned_data["billing_type"],
                 state=state,
@@ -366,7 +366,7 @@ def submit_comments_step(request: TenantRequest, entry: OrderEntry) -> HttpRespo
         return show_comments_step(request, entry, form)
     if not is_back_pressed(request) and form.is_valid():
         try:
-            require_start_not_past(form.cleaned_data["activate_by"])
+            require_start_date_not_past(form.cleaned_data["activate_by"])
         except DomainError as refusal:
             form.add_error("activate_by", refusal.message)
     return save_step_form(request, entry, "comments", form, show_comments_step)

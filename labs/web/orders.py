@@ -22,7 +22,7 @@ from labs.queries.order_list import (
 )
 from labs.states.catalogue import CollectionMethod
 from labs.states.order_work import IN_STATE, Stage, WorkState
-from labs.states.orders import split_status
+from labs.states.orders import split_order_status
 from labs.web.order_filters import (
     DAY_PARAMETERS,
     PAGE_SIZES,
@@ -203,7 +203,7 @@ def _build_filter_choices(
     """Return the filters' choices and the labels of the chosen ones."""
     labs = list(Lab.objects.order_by("name"))
     by_id = {account.pk: account for account in accounts}
-    lows = dict.fromkeys(split_status(status).low for status in per_status)
+    lows = dict.fromkeys(split_order_status(status).low for status in per_status)
     method = CollectionMethod.known(asked.method)
     stage = Stage.known(asked.stage)
     chosen = by_id.get(asked.account) if asked.account else None

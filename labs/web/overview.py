@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.states import Area
-from labs.queries.critical import count_unacknowledged_alerts
+from labs.queries.critical import count_unacknowledged_critical_alerts
 from labs.queries.order_list import (
     COUNTED_UP_TO,
     count_orders_needing_attention,
@@ -23,9 +23,15 @@ from labs.queries.order_list import (
     count_orders_per_status,
     list_orders_needing_attention,
 )
-from labs.states.order_work import HELD_UP, Stage, WorkState, is_in_progress, stage_of
-from labs.states.orders import split_status
-from labs.states.turnaround import is_at_lab
+from labs.states.order_work import (
+    HELD_UP,
+    Stage,
+    WorkState,
+    get_order_stage,
+    is_order_in_progress,
+)
+from labs.states.orders import split_order_status
+from labs.states.turnaround import is_sample_drawn_or_at_lab
 from portal.charts import segment_bar
 from portal.lib.registry import (
     AttentionItem,
@@ -132,14 +138,14 @@ def build_critical_nav_count(request: TenantRequest) -> NavCount | None:
     """Build the navigation count of unacknowledged critical results."""
     if not request.rights.allow(Area.ORDERS):
         return None
-    number = count_unacknowledged_alerts(tenant=request.tenant)
+    number = count_unacknowledged_critical_alerts(tenant=request.tenant)
     return NavCount(number, _("to acknowledge"), "bad") if number else None
 
 
 def _build_orders_tile(
     request: TenantRequest, per_status: Mapping[str, int], attention: int
 ) -> Tile:
-    number = sum(n for status, n in per_status.items() if is_in_progress(status))
+    number = sum(n for status, n in per_status.items() if is_order_in_progress(status))
     now = timezone.now()
     placed = count_orders_per_day(
         tenant=request.tenant, since=now - timedelta(TREND_DAYS)
@@ -168,7 +174,7 @@ def _count_per_stage(
 ) -> list[StageCount]:
     numbers = dict.fromkeys(Stage, 0)
     for status, number in per_status.items():
-        if stage := stage_of(status):
+        if stage := get_order_stage(status):
             numbers[stage] += number
     address = page_url(request, "labs:orders")
     return [
@@ -187,8 +193,8 @@ def _draw_stage_bar(stages: list[StageCount]) -> SafeString:
 def _build_attention_item(request: TenantRequest, order: Order) -> AttentionItem:
     is_critical = order.has_open_alert
     is_held_up = order.status in HELD_UP
-    low = split_status(order.status).low
-    other = _OVERDUE if is_at_lab(order.status) else _NO_REQUISITION
+    low = split_order_status(order.status).low
+    other = _OVERDUE if is_sample_drawn_or_at_lab(order.status) else _NO_REQUISITION
     page = "labs:results" if is_critical else "labs:order"
     return AttentionItem(
         urgency=Urgency.CRITICAL_RESULT if is_critical else Urgency.ORDER,

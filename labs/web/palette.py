@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 
 from labs.queries.order_list import find_orders_by_id
-from labs.states.orders import split_status
+from labs.states.orders import split_order_status
 from portal.lib.ids import is_whole_id
 from portal.lib.registry import Hit
 from portal.lib.web import page_url
@@ -29,7 +29,7 @@ def find_orders(request: TenantRequest, text: str) -> list[Hit]:
             words=_("%(order)s of %(user)s")
             % {"order": str(order.pk)[:8], "user": order.user.client_user_id},
             url=page_url(request, "labs:order", order_id=order.pk),
-            detail=find_pill(split_status(order.status).low).words,
+            detail=find_pill(split_order_status(order.status).low).words,
             is_exact=is_whole_id(text, order.pk)
             or text.upper() == order.sample_id.upper(),
         )

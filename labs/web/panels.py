@@ -25,7 +25,7 @@ from labs.operations.catalogue import (
     LabTestRequest,
     create_lab_test,
 )
-from labs.queries.catalogue import MarkerFilters, find_markers
+from labs.queries.catalogue import MarkerFilters, list_markers_page
 from labs.states.catalogue import CollectionMethod, LabTestStatus
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
@@ -155,7 +155,7 @@ def _render_form(
             markers = [marker for marker in markers if marker.lab_id == lab.pk]
     is_typing = request.POST.get("go") == "search" and wants_fragment(request)
     filters = MarkerFilters(lab=lab, text=text, by_loinc=True)
-    found = find_markers(filters=filters, size=MARKERS_SHOWN) if lab else None
+    found = list_markers_page(filters=filters, size=MARKERS_SHOWN) if lab else None
     return render_page(
         request,
         "labs/new_panel.html",

@@ -26,19 +26,23 @@ from labs.operations.papers import (
     LABELS_AT_MOST,
     LABELS_USUAL,
     reissue_requisition_link,
-    render_labels,
+    render_labels_of_order,
     render_order_instructions,
     render_panel_instructions,
-    render_requisition_of,
+    render_requisition_as_first_printed,
     render_results_report,
 )
 from labs.papers.labels import LabelStock
-from labs.papers.links import LINK_TTL, requisition_link_expires_at, requisition_url
-from labs.queries.catalogue import full_lab_test
+from labs.papers.links import (
+    LINK_TTL,
+    get_requisition_link_expiry,
+    get_requisition_link_url,
+)
+from labs.queries.catalogue import get_lab_test_with_details
 from labs.queries.history import had_requisition_created
 from labs.queries.orders import get_order_with_details
 from labs.queries.results import get_results_of_order
-from labs.states.orders import split_status
+from labs.states.orders import split_order_status
 from portal.lib.errors import NotFound
 from portal.lib.web import page_url
 
@@ -94,7 +98,7 @@ def list_order_documents(request: TenantRequest, order: Order) -> OrderDocuments
     """Return the documents of an order for this member."""
     may_see = request.rights.allow(Area.PATIENT_DETAILS)
     is_made = had_requisition_created(order)
-    ends_at = requisition_link_expires_at(order)
+    ends_at = get_requisition_link_expiry(order)
     shows_link = may_see and ends_at is not None
     return OrderDocuments(
         may_see=may_see,
@@ -103,10 +107,10 @@ def list_order_documents(request: TenantRequest, order: Order) -> OrderDocuments
         # Set by the first delivery of results, to unknown where it tells nothing.
         results=bool(order.interpretation),
         is_import=any(
-            split_status(event.status).low == "requisition_bypassed"
+            split_order_status(event.status).low == "requisition_bypassed"
             for event in order.events.all()
         ),
-        link=(requisition_url(order) or "") if shows_link else "",
+        link=(get_requisition_link_url(order) or "") if shows_link else "",
         link_ends_at=ends_at if shows_link else None,
         link_left=_format_time_left(ends_at) if shows_link and ends_at else "",
     )
@@ -118,7 +122,7 @@ def list_order_documents(request: TenantRequest, order: Order) -> OrderDocuments
 def download_requisition(request: TenantRequest, order_id: UUID) -> HttpResponse:
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     try:
-        document = render_requisition_of(order)
+        document = render_requisition_as_first_printed(order)
     except NotFound as refusal:
         return _redirect_with_error(request, order, refusal)
     _record_read(request, order, "requisition")
@@ -149,7 +153,7 @@ def print_labels(request: TenantRequest, order_id: UUID) -> HttpResponse:
     if not form.is_valid():
         return _render_label_dialog(request, order, form, status=422)
     day: date = form.cleaned_data["collection_date"]
-    document = render_labels(
+    document = render_labels_of_order(
         order,
         collected_on=day,
         number=form.cleaned_data["number_of_labels"],
@@ -193,7 +197,7 @@ def download_panel_instructions(
         wanted = UUID(lab_test_id)
     except ValueError:
         raise Http404 from None
-    panel = full_lab_test(tenant=request.tenant, lab_test_id=wanted)
+    panel = get_lab_test_with_details(tenant=request.tenant, lab_test_id=wanted)
     try:
         return pdf_response(render_panel_instructions(panel))
     except NotFound as refusal:

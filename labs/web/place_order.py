@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods
 from accounts.states import Area
 from accounts.web.rights import require_right
 from labs.operations.orders import place_order, preview_order
-from labs.queries.recent_twins import find_recent_duplicate_orders
+from labs.queries.recent_twins import list_recent_duplicate_orders
 from labs.web.order_drafts import create_draft, find_draft, mark_draft_placed
 from labs.web.order_entry import STEP_BY_FIELD, STEPS, build_order_request, load_entry
 from labs.web.order_pages import (
@@ -94,7 +94,7 @@ def _show_review_step(
     try:
         wanted = build_order_request(entry, member_id=request.member.pk)
         plan = preview_order(tenant=request.tenant, wanted=wanted)
-        twins = find_recent_duplicate_orders(
+        twins = list_recent_duplicate_orders(
             tenant=request.tenant,
             user_id=wanted.user_id,
             marker_ids=[marker.pk for marker in plan.resolved.markers],
@@ -153,7 +153,7 @@ def _place_order_once(request: TenantRequest, entry: OrderEntry) -> str:
             return turn.repeat[1].decode()
         wanted = build_order_request(entry, member_id=request.member.pk)
         marker_ids = [marker.pk for marker in entry.markers]
-        if not request.POST.get("repeat") and find_recent_duplicate_orders(
+        if not request.POST.get("repeat") and list_recent_duplicate_orders(
             tenant=request.tenant, user_id=wanted.user_id, marker_ids=marker_ids
         ):
             raise DomainError(

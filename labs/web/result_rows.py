@@ -11,15 +11,19 @@ from django.utils.translation import gettext as _
 
 from labs.queries.results import (
     compare_result_versions,
+    get_result_identity_key,
     list_results_of_version,
-    result_identity,
 )
-from labs.queries.trends import measure_key
+from labs.queries.trends import get_result_measure_key
 from labs.states.catalogue import ResultType
 from labs.states.orders import Interpretation
 from labs.states.results import ResultStatus
 from labs.states.trends import convert_result_value, is_same_unit
-from labs.states.turnaround import Lateness, is_at_lab, result_lateness
+from labs.states.turnaround import (
+    Lateness,
+    get_result_lateness,
+    is_sample_drawn_or_at_lab,
+)
 from portal.charts import range_bar
 from portal.lib.units import show_units
 from portal.pills import find_pill, words
@@ -157,7 +161,10 @@ def build_result_groups(
     """
     markers = {marker.pk: marker for marker in order.lab_test.markers.all()}
     was = (
-        {result_identity(row): row.result for row in list_results_of_version(before)}
+        {
+            get_result_identity_key(row): row.result
+            for row in list_results_of_version(before)
+        }
         if before
         else {}
     )
@@ -263,14 +270,14 @@ def _build_result_row(
     was: Mapping[tuple[str, str], str],
     trends: Mapping[str, Trend],
 ) -> ResultRow:
-    measure = measure_key(
+    measure = get_result_measure_key(
         loinc=result.loinc,
         lab_slug=order.lab.slug,
         provider_id=result.provider_id,
         name=result.name,
     )
     trend = trends.get(measure)
-    before = was.get(result_identity(result), result.result)
+    before = was.get(get_result_identity_key(result), result.result)
     return ResultRow(
         result=result,
         measure=measure,
@@ -348,7 +355,7 @@ def _build_result_group(
         rows=rows,
         due_by=due_by,
         came_on=came_on,
-        state=result_lateness(
+        state=get_result_lateness(
             due_by=due_by,
             worst_case_by=start + timedelta(days=worst),
             on=came_on or timezone.now().date(),
@@ -363,7 +370,12 @@ def _turnaround_start(order: Order, version: ResultVersion) -> date | None:
         return known_at.date()
     events: Sequence[OrderEvent] = sorted(order.events.all(), key=lambda one: one.pk)
     return next(
-        (event.created_at.date() for event in events if is_at_lab(event.status)), None
+        (
+            event.created_at.date()
+            for event in events
+            if is_sample_drawn_or_at_lab(event.status)
+        ),
+        None,
     )
 
 

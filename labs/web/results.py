@@ -13,14 +13,14 @@ from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from labs.payloads import list_order_events
-from labs.queries.critical import list_alerts_of_order, list_critical_results
+from labs.queries.critical import list_critical_alerts_of_order, list_critical_results
 from labs.queries.orders import get_order_with_details
 from labs.queries.results import (
     list_missing_results_of_version,
     list_result_versions,
     list_results_of_version,
 )
-from labs.queries.trends import list_user_trends, measure_key
+from labs.queries.trends import get_result_measure_key, list_result_trends_of_user
 from labs.states.orders import Interpretation
 from labs.states.results import FailureType
 from labs.web.critical import build_alert_row
@@ -74,14 +74,14 @@ def order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
             section="orders",
             turnaround=build_turnaround(order, list_order_events(order)),
         )
-    trends = list_user_trends(
+    trends = list_result_trends_of_user(
         tenant=request.tenant,
         user_uuid=order.user.uuid,
         measures=[_measure_key_of(order, row) for row in shown.results.all()],
         reads=request.rights.reads,
     )
     show = request.GET.get("show", "")
-    alerts = list_alerts_of_order(tenant=request.tenant, order_id=order.pk)
+    alerts = list_critical_alerts_of_order(tenant=request.tenant, order_id=order.pk)
     critical = list_critical_results(
         tenant=request.tenant, order_ids=[order.pk] if alerts else []
     )
@@ -126,7 +126,7 @@ def user_results(request: TenantRequest, user_id: str) -> HttpResponse:
     overview = user_overview(tenant=request.tenant, user_id=_parse_uuid(user_id))
     user_uuid = overview.user.uuid
     wanted = request.GET.get("of", "")
-    trends = list_user_trends(
+    trends = list_result_trends_of_user(
         tenant=request.tenant, user_uuid=user_uuid, reads=request.rights.reads
     )
     if wanted and wanted not in trends:
@@ -182,7 +182,7 @@ def _previous_version(
 
 
 def _measure_key_of(order: Order, result: Result) -> str:
-    return measure_key(
+    return get_result_measure_key(
         loinc=result.loinc,
         lab_slug=order.lab.slug,
         provider_id=result.provider_id,

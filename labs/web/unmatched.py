@@ -22,20 +22,20 @@ from accounts.web.dialogs import read_posted, render_form
 from accounts.web.rights import require_right
 from labs.models import InboundReport
 from labs.models.inbound import WHY_MAX_LENGTH
-from labs.operations.inbound import reprocess_malformed_message
+from labs.operations.inbound import reprocess_malformed_lab_message
 from labs.operations.inbound_review import (
-    dismiss_message,
-    match_report_manually,
-    parse_stored_report,
-    reject_report,
-    unreject_report,
+    dismiss_lab_message,
+    match_lab_report_manually,
+    parse_stored_lab_report,
+    reject_lab_report,
+    restore_rejected_lab_report,
 )
-from labs.operations.matching import list_match_candidates
+from labs.operations.matching import list_candidate_orders_for_lab_report
 from labs.queries.inbound import (
-    get_inbound_message,
-    get_inbound_report,
-    list_messages_to_review,
-    list_reports_in_status,
+    get_inbound_lab_message,
+    get_inbound_lab_report,
+    list_lab_messages_to_review,
+    list_lab_reports_in_status,
 )
 from labs.states.inbound import (
     Agreement,
@@ -133,11 +133,11 @@ def unmatched_list(request: TenantRequest) -> HttpResponse:
     offset = read_offset(request)
     rows: Sequence[InboundReport | InboundMessage]
     if tab == PROBLEMS:
-        rows, total = list_messages_to_review(
+        rows, total = list_lab_messages_to_review(
             tenant=request.tenant, offset=offset, limit=PAGE_SIZE
         )
     else:
-        rows, total = list_reports_in_status(
+        rows, total = list_lab_reports_in_status(
             tenant=request.tenant, status=tab, offset=offset, limit=PAGE_SIZE
         )
     waiting = count_inbound_waiting(request)
@@ -160,10 +160,10 @@ def unmatched_list(request: TenantRequest) -> HttpResponse:
 def report_page(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
     """Show a report with its possible orders."""
     row = _get_report(request, lab_report_id)
-    report = parse_stored_report(row)
+    report = parse_stored_lab_report(row)
     _record_read(request, "lab_report", row.pk, row)
     is_open = row.status == MatchStatus.UNMATCHED
-    found = list_match_candidates(
+    found = list_candidate_orders_for_lab_report(
         tenant=request.tenant,
         lab=row.message.lab,
         account=row.message.lab_account,
@@ -196,7 +196,7 @@ def match_report_dialog(request: TenantRequest, lab_report_id: UUID) -> HttpResp
     form = MatchForm(read_posted(request), initial=given)
     if request.method == "POST" and form.is_valid():
         try:
-            match_report_manually(
+            match_lab_report_manually(
                 report=row,
                 actor=request.actor,
                 order_id=form.cleaned_data["order"],
@@ -210,7 +210,7 @@ def match_report_dialog(request: TenantRequest, lab_report_id: UUID) -> HttpResp
             )
             order_id = form.cleaned_data["order"]
             return go_to(request, page_url(request, "labs:order", order_id=order_id))
-    report = parse_stored_report(row)
+    report = parse_stored_lab_report(row)
     if request.method == "GET":
         _record_read(request, "lab_report", row.pk, row)
     chosen = _find_chosen_candidate(request, row, report, form)
@@ -233,7 +233,9 @@ def reject_report_dialog(request: TenantRequest, lab_report_id: UUID) -> HttpRes
     form = ReasonForm(read_posted(request))
     if request.method == "POST" and form.is_valid():
         try:
-            reject_report(report=row, actor=request.actor, why=form.cleaned_data["why"])
+            reject_lab_report(
+                report=row, actor=request.actor, why=form.cleaned_data["why"]
+            )
         except DomainError as refused:
             _add_refusal(form, refused, "why")
         else:
@@ -248,7 +250,7 @@ def restore_report(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
     """Return a rejected report to the queue."""
     row = _get_report(request, lab_report_id, write=True)
     try:
-        unreject_report(report=row, actor=request.actor)
+        restore_rejected_lab_report(report=row, actor=request.actor)
     except DomainError as refused:
         messages.error(request, refused.message)
     else:
@@ -286,7 +288,7 @@ def reprocess_message(request: TenantRequest, lab_message_id: UUID) -> HttpRespo
     """Process a malformed message again."""
     message = _get_message(request, lab_message_id, write=True)
     try:
-        reprocess_malformed_message(message=message, actor=request.actor)
+        reprocess_malformed_lab_message(message=message, actor=request.actor)
     except DomainError as refused:
         messages.error(request, refused.message)
         here = page_url(request, "labs:unmatched_message", lab_message_id=message.pk)
@@ -305,7 +307,7 @@ def dismiss_message_dialog(
     form = ReasonForm(read_posted(request))
     if request.method == "POST" and form.is_valid():
         try:
-            dismiss_message(
+            dismiss_lab_message(
                 message=message, actor=request.actor, why=form.cleaned_data["why"]
             )
         except DomainError as refused:
@@ -353,7 +355,7 @@ def _add_refusal(form: forms.Form, refused: DomainError, otherwise: str) -> None
 def _get_report(
     request: TenantRequest, report_id: UUID, *, write: bool = False
 ) -> InboundReport:
-    row = get_inbound_report(tenant=request.tenant, report_id=report_id)
+    row = get_inbound_lab_report(tenant=request.tenant, report_id=report_id)
     row.tenant = request.tenant
     _require_patients(request, write=write)
     return row
@@ -362,7 +364,7 @@ def _get_report(
 def _get_message(
     request: TenantRequest, message_id: UUID, *, write: bool = False
 ) -> InboundMessage:
-    message = get_inbound_message(tenant=request.tenant, message_id=message_id)
+    message = get_inbound_lab_message(tenant=request.tenant, message_id=message_id)
     message.tenant = request.tenant
     _require_patients(request, write=write)
     return message
@@ -396,7 +398,7 @@ def _find_chosen_candidate(
 ) -> CandidateRow | None:
     """Return the order the form names, with its evidence."""
     wanted = str(form["order"].value() or "")
-    found = list_match_candidates(
+    found = list_candidate_orders_for_lab_report(
         tenant=request.tenant,
         lab=row.message.lab,
         account=row.message.lab_account,

@@ -18,7 +18,7 @@ from labs.queries.appointment_days import (
     count_appointments_by_tab,
     list_appointments_on_tab,
 )
-from labs.states.orders import split_status
+from labs.states.orders import split_order_status
 from labs.web.visits import build_appointment_row
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import Pager, read_offset, render_page
@@ -91,7 +91,7 @@ def appointment_list(request: TenantRequest) -> HttpResponse:
             for one in AppointmentTab
         ],
         rows=[build_appointment_row(visit) for visit in page.appointments],
-        orders=[(order, split_status(order.status).low) for order in page.orders],
+        orders=[(order, split_order_status(order.status).low) for order in page.orders],
         pager=Pager(total=counts[tab], offset=offset, limit=PAGE_SIZE),
         empty_title=title,
         empty_says=says,

@@ -20,11 +20,11 @@ from accounts.web.rights import require_right
 from labs.operations.appointment_changes import cancel_appointment
 from labs.operations.requisition_watches import subscribe_to_requisition
 from labs.operations.visit_papers import (
-    needs_fasting,
     render_appointment_sheet,
     render_calendar_entry,
+    requires_order_fasting,
 )
-from labs.papers.guides import fasting_start
+from labs.papers.guides import get_fasting_start
 from labs.queries.appointments import (
     get_current_appointment,
     list_appointments_of_order,
@@ -39,10 +39,10 @@ from labs.states.appointments import (
     AppointmentProvider,
     AppointmentStatus,
     AppointmentType,
-    cancellation_reason_name,
+    get_cancellation_reason_name,
 )
-from labs.states.order_work import AWAITS_REQUISITION, is_in_progress
-from labs.states.orders import split_status
+from labs.states.order_work import AWAITS_REQUISITION, is_order_in_progress
+from labs.states.orders import split_order_status
 from labs.web.booking import explain_not_bookable
 from labs.web.papers import pdf_response
 from portal.lib.errors import DomainError, NotFound
@@ -192,14 +192,14 @@ def build_appointment_card(
     )
     may_write = request.rights.allow(Area.BOOKINGS, write=True)
     closed = "" if active else explain_not_bookable(order, None)
-    awaits = split_status(order.status).low in AWAITS_REQUISITION
+    awaits = split_order_status(order.status).low in AWAITS_REQUISITION
     watches = may_write and awaits
     return AppointmentCard(
-        row=build_appointment_row(shown, fasting=needs_fasting(order))
+        row=build_appointment_row(shown, fasting=requires_order_fasting(order))
         if shown
         else None,
         history=_build_history(visits),
-        may_book=may_write and shown is None and is_in_progress(order.status),
+        may_book=may_write and shown is None and is_order_in_progress(order.status),
         may_move=may_write
         and active is not None
         and active.can_reschedule(timezone.now()),
@@ -231,7 +231,7 @@ def build_appointment_row(
         f"{address.get('city', '')}, {address.get('state', '')}"
         f" {address.get('zip_code', '')}",
     )
-    since = fasting_start(start) if fasting and start else None
+    since = get_fasting_start(start) if fasting and start else None
     return AppointmentRow(
         visit=visit,
         weekday=f"{start:%a}" if start else "",
@@ -365,7 +365,7 @@ def _build_history_entry(event: AppointmentEvent, visit: Appointment) -> Happeni
     moved = bool(data.get("is_reschedule"))
     reason = str(data.get("cancellation_reason", ""))
     said = (
-        cancellation_reason_name(visit.type, reason) if reason else "",
+        get_cancellation_reason_name(visit.type, reason) if reason else "",
         str(data.get("note", "")),
         _("By %(actor)s") % {"actor": event.actor_label}
         if event.actor_kind == "member"

@@ -120,8 +120,8 @@ def measure(given: argparse.Namespace) -> int:
     from accounts.states import Environment
     from labs.models import SlotPlace
     from labs.operations.slots import list_center_slots
-    from labs.queries.bookable_sites import list_center_sites
-    from labs.queries.service_centers import get_zip_place
+    from labs.queries.bookable_sites import list_bookable_center_sites
+    from labs.queries.service_centers import get_zip_code_location
     from tests.clients import ApiClient
     from tests.factories.accounts import make_api_key, make_team, make_tenant
     from tests.factories.labs import make_order
@@ -130,13 +130,13 @@ def measure(given: argparse.Namespace) -> int:
     tenant = make_tenant(team=team, environment=Environment.PRODUCTION)
     fill(tenant, make_order(tenant=tenant), given.sites, given.places)
     api = ApiClient(make_api_key(tenant=tenant))
-    place = get_zip_place(AREA)
+    place = get_zip_code_location(AREA)
 
     def slots() -> Any:
         return list_center_slots(tenant=tenant, lab_slug="quest", zip_code=AREA)
 
     def sites() -> Any:
-        return list_center_sites(lab_slug="quest", place=place, miles=25)
+        return list_bookable_center_sites(lab_slug="quest", place=place, miles=25)
 
     def answer() -> Any:
         path = "/v3/order/psc/appointment/availability"

@@ -13,7 +13,7 @@ from labs.operations.appointments import BookingRequest, book_appointment
 from labs.operations.booking_keys import BookingKeys
 from labs.operations.order_steps import advance_order
 from labs.operations.slots import FreeSlot, list_center_slots
-from labs.queries.bookable_sites import build_center_site
+from labs.queries.bookable_sites import build_bookable_center_site
 from labs.states.catalogue import CollectionMethod
 from labs.states.service_centers import (
     Capability,
@@ -87,7 +87,7 @@ def free_slots(tenant: Any, center: ServiceCenter, **wanted: Any) -> list[FreeSl
 def slot_key(tenant: Any, center: ServiceCenter, start: Any) -> str:
     """A good booking key of a slot at a center."""
     return BookingKeys(tenant).write(
-        build_center_site(center, center.lab.slug),
+        build_bookable_center_site(center, center.lab.slug),
         start,
         timezone.now() + timedelta(minutes=15),
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from labs.gateways.hl7.drop import DroppedFile
 from labs.models import InboundMessage, InboundReport, Order
-from labs.operations.inbound import process_file_content
+from labs.operations.inbound import process_hl7_file_content
 from labs.operations.order_steps import advance_order
 from tests.factories.accounts import ACTOR
 from tests.factories.hl7 import make_oru, make_test, obx
@@ -33,7 +33,7 @@ def make_order_sent_to_lab(
 
 def take(tenant: Any, content: bytes, *, lab: Any, **told: Any) -> InboundMessage:
     """The one message of a file, taken."""
-    (message,) = process_file_content(
+    (message,) = process_hl7_file_content(
         tenant=tenant,
         actor=ACTOR,
         lab=lab,

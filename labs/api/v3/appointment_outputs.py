@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypedDict
 
-from labs.operations.slots import build_slot_answer
+from labs.operations.slots import build_free_slot
 from labs.payloads.appointments import (
     AlternativeAnswer,
     AvailabilityAnswer,
-    build_location,
+    build_appointment_location,
 )
 from labs.states.appointments import CANCELLATION_REASONS
 from portal.lib.api.schema import Refusal
@@ -37,8 +37,8 @@ def build_availability(found: Availability) -> AvailabilityAnswer:
         "slots": [
             {
                 "date": one.day,
-                "slots": [build_slot_answer(slot) for slot in one.slots],
-                "location": build_location(one.site) if one.site else None,
+                "slots": [build_free_slot(slot) for slot in one.slots],
+                "location": build_appointment_location(one.site) if one.site else None,
             }
             for one in found.days
         ],

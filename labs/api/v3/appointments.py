@@ -36,9 +36,9 @@ from labs.operations.appointment_changes import (
 )
 from labs.operations.appointments import (
     book_appointment,
-    make_booking_reference,
+    make_repeatable_booking_reference,
     request_home_appointment,
-    require_appointment_type,
+    require_matching_appointment_type,
 )
 from labs.operations.slots import list_center_slots, list_home_slots
 from labs.payloads.appointments import (
@@ -46,7 +46,7 @@ from labs.payloads.appointments import (
     AvailabilityAnswer,
     build_appointment,
 )
-from labs.queries.appointments import full_appointments, get_current_appointment
+from labs.queries.appointments import appointments_with_details, get_current_appointment
 from labs.states.appointments import AppointmentType
 from portal.lib.api.fields import read_body, read_query
 from portal.lib.api.idempotency import answer_once
@@ -127,7 +127,7 @@ class AppointmentAPIView(OrderAPIView):
 
     def build_current_appointment(self, appointment: Appointment) -> AppointmentAnswer:
         """Build the appointment's response from its current state."""
-        found = full_appointments(tenant=self.tenant).get(pk=appointment.pk)
+        found = appointments_with_details(tenant=self.tenant).get(pk=appointment.pk)
         return build_appointment(found)
 
     def get_order_of_type(self, order_id: str) -> Order:
@@ -156,11 +156,13 @@ class _BookingView(AppointmentAPIView):
     def book_appointment_of(self, request: Request, order_id: str) -> HttpResponse:
         order = self.get_order(order_id)
         key = request.headers.get(HEADER)
-        reference = make_booking_reference(order=order, key=key) if key else None
+        reference = (
+            make_repeatable_booking_reference(order=order, key=key) if key else None
+        )
 
         def book_once() -> AppointmentAnswer:
             wanted = read_booking(read_body(request, BookingInputs), reference)
-            require_appointment_type(order=order, kind=self.kind)
+            require_matching_appointment_type(order=order, kind=self.kind)
             return self.build_current_appointment(
                 book_appointment(order=order, actor=self.actor, wanted=wanted)
             )

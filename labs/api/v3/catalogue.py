@@ -46,10 +46,10 @@ from labs.payloads import (
 from labs.queries.accounts import find_linked_account
 from labs.queries.catalogue import (
     MarkerFilters,
-    find_lab_tests,
     find_marker,
-    find_markers,
-    full_lab_test,
+    get_lab_test_with_details,
+    list_lab_tests,
+    list_markers_page,
 )
 from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import read_body, read_patch, read_query, read_uuid
@@ -86,7 +86,9 @@ class CatalogueAPIView(TenantAPIView):
     def get_panel(self, lab_test_id: str, lab: Lab | None = None) -> LabTest:
         """Return the path's panel. Raises: 422 at the path; lab_test_not_found."""
         wanted = read_uuid(lab_test_id, "lab_test_id")
-        return full_lab_test(tenant=self.tenant, lab_test_id=wanted, lab=lab)
+        return get_lab_test_with_details(
+            tenant=self.tenant, lab_test_id=wanted, lab=lab
+        )
 
 
 class LabsView(CatalogueAPIView):
@@ -111,7 +113,7 @@ class MarkersView(CatalogueAPIView):
         query = read_query(request, MarkerListQuery)
         page, size = query["page"], query["size"]
         filters = read_marker_filters(query, self.get_lab(query))
-        found = find_markers(filters=filters, page=page, size=size)
+        found = list_markers_page(filters=filters, page=page, size=size)
         with_prices = query["include_pricing"]
         return Response(
             build_markers_page(found, page=page, size=size, with_prices=with_prices)
@@ -139,7 +141,7 @@ class SetMarkersView(CatalogueAPIView):
             tenant=self.tenant, order_set=read_order_set(body), lab=lab
         )
         filters = MarkerFilters(lab=lab, marker_ids=wanted)
-        found = find_markers(filters=filters, **query)
+        found = list_markers_page(filters=filters, **query)
         return Response(build_markers_page(found, **query))
 
 
@@ -159,7 +161,7 @@ class PanelMarkersView(CatalogueAPIView):
         wanted = tuple(marker.pk for marker in panel.markers.all())
         page, size = query["page"], query["size"]
         filters = MarkerFilters(marker_ids=wanted)
-        found = find_markers(filters=filters, page=page, size=size)
+        found = list_markers_page(filters=filters, page=page, size=size)
         return Response(build_markers_page(found, page=page, size=size))
 
 
@@ -198,7 +200,7 @@ class LabTestListView(CatalogueAPIView):
         query = read_query(request, LabTestListQuery)
         filters = read_lab_test_filters(query, self.get_lab(query))
         limit = query["lab_test_limit"]
-        found = find_lab_tests(
+        found = list_lab_tests(
             tenant=self.tenant,
             filters=filters,
             after=decode_list_cursor(query, filters),
@@ -223,7 +225,7 @@ class LabTestsView(CatalogueAPIView):
     )
     def get(self, request: Request) -> Response:
         filters = read_lab_test_filters(read_query(request, LabTestFilterQuery))
-        found = find_lab_tests(tenant=self.tenant, filters=filters)
+        found = list_lab_tests(tenant=self.tenant, filters=filters)
         # RFC 9745, RFC 8594 and RFC 8288.
         headers = {
             "Deprecation": f"@{int(_DEPRECATED.timestamp())}",

@@ -37,7 +37,7 @@ from labs.api.v3.insurance_outputs import (
     build_insurance,
     build_payor,
 )
-from labs.operations.diagnoses import check_diagnoses, search_diagnoses
+from labs.operations.diagnoses import search_diagnoses, validate_diagnosis_codes
 from labs.operations.insurance import create_payor, search_payors, store_insurance
 from labs.queries.insurance import find_latest_insurance
 from portal.lib.api.fields import read_body, read_query, read_uuid
@@ -126,7 +126,7 @@ class DiagnosisCheckView(TenantAPIView):
     )
     def post(self, request: Request) -> Response:
         codes = read_body(request, DiagnosisCodesInputs)["codes"]
-        return Response(build_diagnosis_check(check_diagnoses(codes)))
+        return Response(build_diagnosis_check(validate_diagnosis_codes(codes)))
 
 
 class PayorsView(TenantAPIView):

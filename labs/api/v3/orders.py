@@ -49,8 +49,8 @@ from labs.operations.orders import (
     record_sample_drawn,
 )
 from labs.operations.recreations import recreate_order
-from labs.operations.resending import resend_order_events
-from labs.operations.simulation import simulate_order
+from labs.operations.resending import resend_last_order_events
+from labs.operations.simulation import simulate_order_progress
 from labs.payloads import OrderAnswer, build_order
 from labs.queries.orders import (
     get_order_with_details,
@@ -251,7 +251,7 @@ class OrderSimulationView(OrderAPIView):
     def post(self, request: Request, order_id: str) -> Response:
         order = self.get_order(order_id)
         query = read_query(request, SimulationQuery)
-        simulate_order(
+        simulate_order_progress(
             order=order,
             actor=self.actor,
             final_status=query.get("final_status"),
@@ -274,7 +274,7 @@ class OrderResendView(OrderAPIView):
     def post(self, request: Request) -> Response:
         ids, start_at, end_at = read_resend(read_body(request, ResendInputs))
         resent: ResentOrders = {
-            "order_ids": resend_order_events(
+            "order_ids": resend_last_order_events(
                 tenant=self.tenant,
                 actor=self.actor,
                 order_ids=ids,

@@ -13,10 +13,10 @@ from labs.payloads import (
     OrderAnswer,
     PhysicianAnswer,
     build_order,
+    get_transaction_status,
     list_order_events,
-    transaction_status,
 )
-from labs.states.orders import OrderOrigin, OrderTransactionStatus, split_status
+from labs.states.orders import OrderOrigin, OrderTransactionStatus, split_order_status
 
 if TYPE_CHECKING:
     from accounts.models import Tenant
@@ -98,13 +98,13 @@ def build_transaction(tenant: Tenant, orders: list[Order]) -> TransactionAnswer:
     return {
         "id": orders[0].transaction_id,
         "team_id": tenant.team_id,
-        "status": transaction_status(orders),
+        "status": get_transaction_status(orders),
         "orders": [
             {
                 "id": order.pk,
                 "origin": order.origin,
                 "parent_id": order.parent_id,
-                "last_status": split_status(order.status).low,
+                "last_status": split_order_status(order.status).low,
                 "last_status_created_at": list_order_events(order)[-1].created_at,
                 "created_at": order.created_at,
                 "updated_at": order.updated_at,

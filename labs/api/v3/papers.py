@@ -11,10 +11,10 @@ from labs.api.v3.orders import OrderAPIView
 from labs.operations.papers import (
     LABELS_AT_MOST,
     LABELS_USUAL,
-    render_labels,
+    render_labels_of_order,
     render_order_instructions,
     render_panel_instructions,
-    render_requisition_of,
+    render_requisition_as_first_printed,
     render_results_report,
 )
 from labs.papers.labels import LabelStock
@@ -73,7 +73,7 @@ class RequisitionPdfView(OrderAPIView):
     )
     def get(self, request: Request, order_id: str) -> HttpResponse:
         order = self.get_order(order_id)
-        paper = render_requisition_of(order)
+        paper = render_requisition_as_first_printed(order)
         self.record_read("requisition", order.pk, order.user.uuid)
         return _pdf_response(paper)
 
@@ -91,7 +91,7 @@ class LabelsPdfView(OrderAPIView):
     def get(self, request: Request, order_id: str) -> HttpResponse:
         order = self.get_order(order_id)
         query = read_query(request, LabelsQuery)
-        paper = render_labels(
+        paper = render_labels_of_order(
             order,
             collected_on=query["collection_date"],
             number=query["number_of_labels"],

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 from labs.api.v3.outputs import TransactionAnswer
-from labs.queries.places import find_zip_place
+from labs.queries.places import find_zip_code_location
 from labs.states.catalogue import ResultType
 from labs.states.orders import Interpretation
 from labs.states.results import FailureType, ResultStatus
@@ -265,7 +265,7 @@ def _build_address(told: Mapping[str, Any]) -> LabAddress | None:
     The client refuses the whole answer for an address that lacks a part.
     """
     zip_code = str(told.get("zip") or told.get("zip_code") or "")
-    place = find_zip_place(zip_code)
+    place = find_zip_code_location(zip_code)
     state = told.get("state") or (place.state if place else "")
     if not (told.get("first_line") and told.get("city") and state):
         return None

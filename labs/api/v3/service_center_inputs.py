@@ -8,7 +8,11 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from rest_framework import serializers
 
 from labs.queries.areas import CENTRAL_LABS
-from labs.states.service_centers import DEFAULT_RADIUS, RADII, parse_capability
+from labs.states.service_centers import (
+    DEFAULT_RADIUS,
+    RADII,
+    parse_service_center_capability,
+)
 from portal.lib.api.fields import (
     Inputs,
     QueryInt,
@@ -67,5 +71,7 @@ def read_radius_miles(query: Mapping[str, Any]) -> int:
 
 def read_known_capabilities(query: Mapping[str, Any]) -> list[Capability]:
     """Return the known capabilities of a query; unknown ones filter nothing."""
-    read = [parse_capability(text) for text in query.get("capabilities", [])]
+    read = [
+        parse_service_center_capability(text) for text in query.get("capabilities", [])
+    ]
     return [one for one in read if one is not None]

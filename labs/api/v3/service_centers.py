@@ -22,9 +22,12 @@ from labs.api.v3.service_center_outputs import (
     build_psc_info,
 )
 from labs.queries.accounts import find_linked_account
-from labs.queries.areas import find_area_coverage
+from labs.queries.areas import find_zip_code_lab_coverage
 from labs.queries.catalogue import find_lab
-from labs.queries.service_centers import find_centers_near, get_zip_place
+from labs.queries.service_centers import (
+    get_zip_code_location,
+    list_service_centers_near,
+)
 from portal.lib.api.fields import read_query
 from portal.lib.api.schema import describe
 from portal.lib.api.views import TenantAPIView
@@ -59,8 +62,8 @@ class CentersView(TenantAPIView):
                     "lab_account_of_another_lab",
                     ("The lab account belongs to another lab."),
                 )
-        found = find_centers_near(
-            place=get_zip_place(query["zip_code"]),
+        found = list_service_centers_near(
+            place=get_zip_code_location(query["zip_code"]),
             labs=[lab],
             miles=read_radius_miles(query),
             capabilities=read_known_capabilities(query),
@@ -86,8 +89,8 @@ class CentersNearOrderView(OrderAPIView):
         address = order.patient_address
         if not address:
             raise DomainError("address_missing", "The order has no patient address.")
-        found = find_centers_near(
-            place=get_zip_place(address["zip"]),
+        found = list_service_centers_near(
+            place=get_zip_code_location(address["zip"]),
             labs=[order.lab],
             miles=read_radius_miles(query),
             capabilities=read_known_capabilities(query),
@@ -117,7 +120,7 @@ class AreaView(TenantAPIView):
             )
         miles = read_radius_miles(query)
         slugs = [*query.get("labs", []), *filter(None, [query.get("lab")])]
-        area = find_area_coverage(
+        area = find_zip_code_lab_coverage(
             zip_code=query["zip_code"], miles=miles, lab_slugs=slugs
         )
         return Response(build_area_info(area, miles, account))

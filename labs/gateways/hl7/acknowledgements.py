@@ -19,8 +19,8 @@ from labs.gateways.hl7.messages import (
     UNSUPPORTED_TYPE,
     UNSUPPORTED_VERSION,
     MalformedMessage,
-    write_message,
-    write_segment,
+    build_hl7_message,
+    build_hl7_segment,
 )
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class MessageHeader:
     version: str = ""
 
 
-def read_header(raw: bytes) -> MessageHeader:
+def parse_hl7_message_header(raw: bytes) -> MessageHeader:
     """Return the header fields of bytes that may be no message."""
     line = raw[:4000].partition(b"\r")[0].decode("latin-1")
     if len(line) < 5 or not line.startswith("MSH"):
@@ -85,14 +85,14 @@ def read_header(raw: bytes) -> MessageHeader:
     )
 
 
-def acknowledgement_code(refusal: MalformedMessage | None) -> str:
+def get_hl7_acknowledgement_code(refusal: MalformedMessage | None) -> str:
     """Return MSA-1: AR for unsupported messages, AE for errors within."""
     if refusal is None:
         return ACCEPTED
     return REJECTED if refusal.code >= UNSUPPORTED_TYPE else IN_ERROR
 
 
-def write_acknowledgement(
+def build_hl7_acknowledgement(
     header: MessageHeader,
     *,
     control_id: str,
@@ -105,14 +105,14 @@ def write_acknowledgement(
     """
     _, _, event = header.kind.partition("^")
     segments = [
-        write_segment(
+        build_hl7_segment(
             "MSH",
             {
                 3: APPLICATION,
                 4: header.receiving_facility,
                 5: header.sending_application,
                 6: header.sending_facility,
-                7: format_timestamp(at),
+                7: format_hl7_timestamp(at),
                 9: ("ACK", event, "ACK"),
                 10: control_id,
                 11: header.processing_id[:1] or "P",
@@ -120,12 +120,14 @@ def write_acknowledgement(
                 18: CHARACTER_SET,
             },
         ),
-        write_segment("MSA", {1: acknowledgement_code(refusal), 2: header.control_id}),
+        build_hl7_segment(
+            "MSA", {1: get_hl7_acknowledgement_code(refusal), 2: header.control_id}
+        ),
     ]
     if refusal is not None:
         segment, _, field = refusal.place.partition("-")
         segments.append(
-            write_segment(
+            build_hl7_segment(
                 "ERR",
                 {
                     2: (segment, "1", field) if segment else "",
@@ -135,9 +137,9 @@ def write_acknowledgement(
                 },
             )
         )
-    return write_message(segments)
+    return build_hl7_message(segments)
 
 
-def format_timestamp(at: datetime) -> str:
+def format_hl7_timestamp(at: datetime) -> str:
     """Format a timestamp to the second with its offset."""
     return at.strftime("%Y%m%d%H%M%S%z")

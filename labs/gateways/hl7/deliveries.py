@@ -34,7 +34,7 @@ _TAKEN_BACK = "The lab withdrew this result."
 _REFUSED = "The lab did not perform this test."
 
 
-def build_delivery(
+def build_result_delivery_from_report(
     report: Report, *, is_final: bool, received_at: datetime
 ) -> ResultDelivery:
     """Build a report's delivery; `received_at` replaces missing lab times.

@@ -162,7 +162,7 @@ def _open_with_group_access(path: str, flags: int) -> int:
     return os.open(path, flags, 0o640)
 
 
-def list_drop_folders() -> Iterator[DropFolder]:
+def list_hl7_drop_folders() -> Iterator[DropFolder]:
     """List the existing folders; skip names of another form."""
     for path in sorted(Path(settings.HL7_DIR).glob(f"*/*/*/*/{IN}")):
         *_, team_slug, environment, lab_slug, account, _ = path.parts
@@ -173,7 +173,7 @@ def list_drop_folders() -> Iterator[DropFolder]:
         yield DropFolder(team_slug, environment, lab_slug, account_id)
 
 
-def delete_files_naming(
+def delete_hl7_files_containing_names(
     names: Collection[bytes], *, team_slug: str, environment: str
 ) -> int:
     """Delete a tenant's files that contain one of `names`, in content or name.

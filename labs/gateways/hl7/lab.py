@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from labs.gateways.base import LabUnavailable, Requisition
 from labs.gateways.hl7.drop import DropFolder
-from labs.gateways.hl7.orders import CANCEL, NEW, write_order_message
+from labs.gateways.hl7.orders import CANCEL, NEW, build_hl7_order_message
 
 if TYPE_CHECKING:
     from labs.models import Order
@@ -42,7 +42,7 @@ class Hl7FileDrop:
     def _write(self, order: Order, control: str, sample_id: str) -> None:
         # The same order and wish make the same id, so that a lab sees a repetition.
         control_id = f"{control}{sample_id}"[:50]
-        content = write_order_message(
+        content = build_hl7_order_message(
             order,
             control=control,
             sample_id=sample_id,

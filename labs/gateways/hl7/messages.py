@@ -156,7 +156,7 @@ class Segment:
         return str(self.held[field]) if field < len(self.held) else ""
 
     def _unescape(self, raw: str) -> str:
-        return unescape_text(
+        return unescape_hl7_text(
             raw, delimiters=self.delimiters, character_set=self.character_set
         )
 
@@ -183,7 +183,7 @@ class Message:
         return "^".join(self.header.components(9)[:2])
 
 
-def split_messages(content: bytes) -> list[bytes]:
+def split_hl7_messages(content: bytes) -> list[bytes]:
     """Split a file into messages, each with `\r` after its segments.
 
     Takes frames of MLLP off, and the headers and trailers of batches. Raises:
@@ -218,7 +218,7 @@ def split_messages(content: bytes) -> list[bytes]:
     ]
 
 
-def parse_message(raw: bytes) -> Message:
+def parse_hl7_message(raw: bytes) -> Message:
     """Parse a message into segments.
 
     Raises: Malformed, for delimiters or a character set that can't be, text that is
@@ -229,7 +229,7 @@ def parse_message(raw: bytes) -> Message:
     return _parse_segments(text, delimiters, character_set)
 
 
-def parse_message_text(text: str) -> Message:
+def parse_hl7_message_text(text: str) -> Message:
     """Parse a message that is already decoded. Raises: MalformedMessage."""
     delimiters = _read_delimiters(text[:9])
     character_set = _read_character_set(text.partition("\r")[0], delimiters)
@@ -254,7 +254,7 @@ def _parse_segments(text: str, delimiters: Delimiters, character_set: str) -> Me
     )
 
 
-def unescape_text(raw: str, *, delimiters: Delimiters, character_set: str) -> str:
+def unescape_hl7_text(raw: str, *, delimiters: Delimiters, character_set: str) -> str:
     """Replace escape sequences; keep unknown ones unchanged.
 
     Highlighting is taken off. Source: HL7 v2.5.1, 2.7.
@@ -271,13 +271,13 @@ def unescape_text(raw: str, *, delimiters: Delimiters, character_set: str) -> st
     return re.sub(pattern, replace, raw)
 
 
-def escape_text(text: str) -> str:
+def escape_hl7_text(text: str) -> str:
     """Escape any text for use in a part of a message."""
     plain = _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     return "".join(_ESCAPED.get(character, character) for character in plain)
 
 
-def write_segment(name: str, fields: Mapping[int, str | Sequence[str]]) -> str:
+def build_hl7_segment(name: str, fields: Mapping[int, str | Sequence[str]]) -> str:
     """Write a segment from its fields by number: a text, or a sequence of components.
 
     Every text is escaped; empty ends are left out. MSH gets its delimiters by itself.
@@ -291,15 +291,15 @@ def write_segment(name: str, fields: Mapping[int, str | Sequence[str]]) -> str:
     return "|".join((*head, *written))
 
 
-def write_message(segments: Sequence[str]) -> bytes:
+def build_hl7_message(segments: Sequence[str]) -> bytes:
     """Write segments as a UTF-8 message, which its MSH-18 must name."""
     return "".join(f"{segment}\r" for segment in segments).encode()
 
 
 def _format_field(value: str | Sequence[str]) -> str:
     if isinstance(value, str):
-        return escape_text(value)
-    return "^".join(map(escape_text, value)).rstrip("^")
+        return escape_hl7_text(value)
+    return "^".join(map(escape_hl7_text, value)).rstrip("^")
 
 
 def _pad_part(part: object, number: int) -> object:

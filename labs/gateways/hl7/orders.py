@@ -13,9 +13,9 @@ from labs.gateways.hl7.acknowledgements import (
     APPLICATION,
     CHARACTER_SET,
     VERSION,
-    format_timestamp,
+    format_hl7_timestamp,
 )
-from labs.gateways.hl7.messages import write_message, write_segment
+from labs.gateways.hl7.messages import build_hl7_message, build_hl7_segment
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod, SampleType
 
@@ -49,7 +49,7 @@ _SPECIMENS = {
 _OURS_TO_SEND = {CollectionMethod.TESTKIT, CollectionMethod.ON_SITE_COLLECTION}
 
 
-def write_order_message(
+def build_hl7_order_message(
     order: Order,
     *,
     control: str,
@@ -66,18 +66,18 @@ def write_order_message(
     segments = [
         _header_segment(order, control_id, at),
         _patient_segment(order),
-        write_segment("PV1", {1: "1", 2: "O"}),
+        build_hl7_segment("PV1", {1: "1", 2: "O"}),
         _insurance_segment(order),
     ]
     for number, marker in enumerate(order.lab_test.markers.order_by("pk"), start=1):
         segments += _test_segments(order, marker, number, control, sample_id, comment)
-    return write_message(segments)
+    return build_hl7_message(segments)
 
 
 def _header_segment(order: Order, control_id: str, at: datetime) -> str:
     account = order.lab_account
     is_sandbox = order.tenant.is_sandbox
-    return write_segment(
+    return build_hl7_segment(
         "MSH",
         {
             3: APPLICATION,
@@ -85,7 +85,7 @@ def _header_segment(order: Order, control_id: str, at: datetime) -> str:
             4: account.provider_account_id if account else order.tenant.team.slug,
             5: order.lab.slug,
             6: order.lab.name,
-            7: format_timestamp(at),
+            7: format_hl7_timestamp(at),
             9: ("OML", "O21", "OML_O21"),
             10: control_id,
             11: "T" if is_sandbox else "P",
@@ -98,7 +98,7 @@ def _header_segment(order: Order, control_id: str, at: datetime) -> str:
 def _patient_segment(order: Order) -> str:
     details: Mapping[str, Any] = order.patient_details or {}
     address: Mapping[str, Any] = order.patient_address or {}
-    return write_segment(
+    return build_hl7_segment(
         "PID",
         {
             1: "1",
@@ -139,7 +139,7 @@ def _insurance_segment(order: Order) -> str:
             19: _address_field(insured.get("address") or order.patient_address or {}),
             36: str(held.get("insurance_id") or ""),
         }
-    return write_segment("IN1", fields)
+    return build_hl7_segment("IN1", fields)
 
 
 def _test_segments(
@@ -151,18 +151,18 @@ def _test_segments(
     comment: str,
 ) -> Iterator[str]:
     physician = _physician_field(order)
-    yield write_segment(
+    yield build_hl7_segment(
         "ORC",
         {
             1: control,
             2: sample_id,
             4: sample_id,
-            9: format_timestamp(order.created_at.astimezone(UTC)),
+            9: format_hl7_timestamp(order.created_at.astimezone(UTC)),
             12: physician,
         },
     )
-    yield write_segment("TQ1", {1: "1", 9: "S" if order.priority else "R"})
-    yield write_segment(
+    yield build_hl7_segment("TQ1", {1: "1", 9: "S" if order.priority else "R"})
+    yield build_hl7_segment(
         "OBR",
         {
             1: str(number),
@@ -173,14 +173,16 @@ def _test_segments(
     )
     if comment and number == 1:
         for line, text in enumerate(comment.splitlines(), start=1):
-            yield write_segment("NTE", {1: str(line), 2: "P", 3: text})
+            yield build_hl7_segment("NTE", {1: str(line), 2: "P", 3: text})
     for line, code in enumerate(order.icd_codes, start=1):
-        yield write_segment("DG1", {1: str(line), 3: (code, "", "I10"), 6: "W"})
+        yield build_hl7_segment("DG1", {1: str(line), 3: (code, "", "I10"), 6: "W"})
     yield from _answer_segments(order, marker)
     if order.method in _OURS_TO_SEND:
         kind = SampleType.known(marker.sample_type)
         specimen = _SPECIMENS[kind] if kind else (marker.sample_type, "")
-        yield write_segment("SPM", {1: "1", 2: sample_id, 4: (*specimen, "HL70487")})
+        yield build_hl7_segment(
+            "SPM", {1: "1", 2: sample_id, 4: (*specimen, "HL70487")}
+        )
 
 
 def _answer_segments(order: Order, marker: Marker) -> Iterator[str]:
@@ -192,7 +194,7 @@ def _answer_segments(order: Order, marker: Marker) -> Iterator[str]:
         if answer["marker_id"] == marker.pk and answer["question_id"] in questions
     ]
     for line, (question, answer) in enumerate(given, start=1):
-        yield write_segment(
+        yield build_hl7_segment(
             "OBX",
             {
                 1: str(line),

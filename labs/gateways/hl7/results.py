@@ -23,10 +23,10 @@ from labs.gateways.hl7.messages import (
     MalformedMessage,
 )
 from labs.gateways.hl7.values import (
-    parse_timestamp,
-    read_identifier,
-    read_observation_value,
-    read_repetitions,
+    parse_hl7_coded_identifier,
+    parse_hl7_observation_value,
+    parse_hl7_timestamp,
+    split_hl7_field_repetitions,
 )
 
 if TYPE_CHECKING:
@@ -209,20 +209,20 @@ class Report:
         return "".join(f"{line}\r" for line in lines)
 
 
-def parse_result_reports(message: Message, *, zone: tzinfo = UTC) -> list[Report]:
+def parse_hl7_result_reports(message: Message, *, zone: tzinfo = UTC) -> list[Report]:
     """Return the reports of a message, one for each order.
 
     Times without an offset are in that of MSH-7, else in `zone`. Raises: Malformed.
     Source: HL7 v2.5.1, 7.3.1 and 7.4; Ours: every version 2 is read alike.
     """
-    require_result_header(message)
+    require_hl7_result_header(message)
     reader = _ReportReader(message, zone)
     for segment in message.segments[1:]:
         reader.read_segment(segment)
     return reader.build_reports()
 
 
-def require_result_header(message: Message) -> None:
+def require_hl7_result_header(message: Message) -> None:
     """Refuse all but ORU^R01 v2 with a control id. Raises: MalformedMessage."""
     header = message.header
     if not header.text(10):
@@ -242,7 +242,7 @@ class _ReportReader:
 
     def __init__(self, message: Message, zone: tzinfo) -> None:
         self.zone = zone
-        sent = parse_timestamp(message.header.text(7), zone)
+        sent = parse_hl7_timestamp(message.header.text(7), zone)
         if sent and sent.offset is not None:
             self.zone = timezone(timedelta(seconds=sent.offset))
         self.done: list[Report] = []
@@ -304,7 +304,7 @@ class _ReportReader:
             raise MalformedMessage(
                 SEQUENCE_ERROR, "OBR", "An OBR comes before its PID."
             )
-        code, name, loinc = read_identifier(segment, 4)
+        code, name, loinc = parse_hl7_coded_identifier(segment, 4)
         if not code and not loinc:
             raise MalformedMessage(REQUIRED_MISSING, "OBR-4", "OBR-4 has no test code.")
         order, announced = self.order, self.announced
@@ -348,7 +348,7 @@ class _ReportReader:
         test.lines.append(segment.line)
         match segment.name:
             case "NTE" if self.notes is not None:
-                self.notes += filter(None, read_repetitions(segment, 3))
+                self.notes += filter(None, split_hl7_field_repetitions(segment, 3))
             case "SPM":
                 # What labs write after a specimen is of it, unless it comes first.
                 self.observes_specimen = bool(test.observations)
@@ -365,7 +365,7 @@ class _ReportReader:
                 self.notes = observation.notes
 
     def _read_observation(self, segment: Segment) -> Observation:
-        code, name, loinc = read_identifier(segment, 3)
+        code, name, loinc = parse_hl7_coded_identifier(segment, 3)
         if not code and not loinc:
             raise MalformedMessage(
                 REQUIRED_MISSING, "OBX-3", "OBX-3 has no observation code."
@@ -381,7 +381,7 @@ class _ReportReader:
             raise MalformedMessage(
                 REQUIRED_MISSING, "OBX-2", "OBX-5 has a value but OBX-2 has no type."
             )
-        text, declared = read_observation_value(segment)
+        text, declared = parse_hl7_observation_value(segment)
         return Observation(
             code=code or loinc,
             name=name or code or loinc,
@@ -391,7 +391,7 @@ class _ReportReader:
             type=declared,
             unit=segment.text(6) or segment.text(6, 2),
             reference_range=segment.text(7),
-            flags=tuple(filter(None, read_repetitions(segment, 8))),
+            flags=tuple(filter(None, split_hl7_field_repetitions(segment, 8))),
             standing=standing,
             observed_at=self._read_timestamp(segment, 14),
             laboratory=segment.text(23) or segment.text(15, 2),
@@ -406,12 +406,12 @@ class _ReportReader:
         )
 
     def _read_timestamp(self, segment: Segment, number: int) -> Moment | None:
-        return parse_timestamp(segment.text(number), self.zone)
+        return parse_hl7_timestamp(segment.text(number), self.zone)
 
 
 def _read_patient(segment: Segment) -> Patient:
     # PID-5 repeats other names; the first is the legal one.
-    born = parse_timestamp(segment.text(7)[:8], UTC)
+    born = parse_hl7_timestamp(segment.text(7)[:8], UTC)
     has_day = len(segment.text(7)) >= 8
     return Patient(
         family=segment.text(5, 1),

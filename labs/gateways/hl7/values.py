@@ -34,7 +34,7 @@ class Moment:
     offset: int | None = None
 
 
-def parse_timestamp(text: str, zone: tzinfo) -> Moment | None:
+def parse_hl7_timestamp(text: str, zone: tzinfo) -> Moment | None:
     """Parse a timestamp (`YYYY[MM[DD[HH[MM[SS]]]]][+ZZZZ]`); None if invalid.
 
     One without a time of day is its first instant, one without an offset in `zone`.
@@ -60,7 +60,7 @@ def parse_timestamp(text: str, zone: tzinfo) -> Moment | None:
     return Moment(at, offset)
 
 
-def read_identifier(segment: Segment, number: int) -> tuple[str, str, str]:
+def parse_hl7_coded_identifier(segment: Segment, number: int) -> tuple[str, str, str]:
     """Return a coded identifier's lab code, name and LOINC code."""
     code = name = loinc = loinc_name = ""
     for at in (1, 4):
@@ -72,7 +72,7 @@ def read_identifier(segment: Segment, number: int) -> tuple[str, str, str]:
     return code, name or loinc_name, loinc
 
 
-def read_repetitions(segment: Segment, number: int) -> list[str]:
+def split_hl7_field_repetitions(segment: Segment, number: int) -> list[str]:
     """Return the text of each repetition of a field."""
     return [
         segment.text(number, repeat=repeat)
@@ -80,14 +80,14 @@ def read_repetitions(segment: Segment, number: int) -> list[str]:
     ]
 
 
-def read_observation_value(segment: Segment) -> tuple[str, str]:
+def parse_hl7_observation_value(segment: Segment) -> tuple[str, str]:
     """Return OBX-5 as text, and the ResultType that OBX-2 declares, if any.
 
     A value of a type that we do not know is read part by part.
     """
     match segment.text(2):
         case "NM" | "ST" | "TX" | "FT":
-            return "\n".join(read_repetitions(segment, 5)).strip("\n"), ""
+            return "\n".join(split_hl7_field_repetitions(segment, 5)).strip("\n"), ""
         case "SN":
             return _read_structured_value(segment), ""
         case "CE" | "CWE" | "CNE" | "CF" | "IS" | "ID":
@@ -120,7 +120,7 @@ def _read_coded_value(segment: Segment, repeat: int) -> str:
 
 
 def _parse_day(text: str) -> str:
-    moment = parse_timestamp(text, UTC)
+    moment = parse_hl7_timestamp(text, UTC)
     if moment is None or len(text) < len("YYYYMMDD"):
         return text
     if len(text) == len("YYYYMMDD"):

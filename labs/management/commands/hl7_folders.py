@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import Tenant
 from accounts.states import Environment
-from labs.operations.inbound_files import create_drop_folders
+from labs.operations.inbound_files import create_hl7_drop_folders
 from portal.lib.tenancy import acting_for
 
 if TYPE_CHECKING:
@@ -37,6 +37,6 @@ class Command(BaseCommand):
                 f'No team has the slug "{options["team"]}" in this environment.'
             )
         with acting_for(tenant):
-            for account, drop in create_drop_folders(tenant=tenant):
+            for account, drop in create_hl7_drop_folders(tenant=tenant):
                 number = account.provider_account_id
                 self.stdout.write(f"{account.lab.name}, account {number}: {drop.path}")

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from labs.operations.inbound_files import process_all_waiting_files
+from labs.operations.inbound_files import process_files_of_all_hl7_folders
 from portal.lib.actor import Actor
 
 
@@ -16,5 +16,5 @@ class Command(BaseCommand):
     help = "Process the HL7 files that labs delivered, without waiting for the worker."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        number = process_all_waiting_files(actor=Actor.system("take_hl7"))
+        number = process_files_of_all_hl7_folders(actor=Actor.system("take_hl7"))
         self.stdout.write(f"Processed {number} file{'s' * (number != 1)}.")

@@ -5,7 +5,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from labs.gateways.booking_directory import is_holiday, list_slot_starts, next_full_hour
+from labs.gateways.booking_directory import (
+    is_public_holiday,
+    list_slot_start_times,
+    next_full_hour,
+)
 from labs.states.service_centers import parse_opening_hours
 
 NIGHT = parse_opening_hours("mon-sun 00:00-04:00")[0]
@@ -15,7 +19,7 @@ def walls(spans, zone, day):
     """Starts as the clocks of the zone show them."""
     return [
         f"{start.astimezone(ZoneInfo(zone)):%H:%M}"
-        for start in list_slot_starts(spans, zone, day)
+        for start in list_slot_start_times(spans, zone, day)
     ]
 
 
@@ -35,7 +39,7 @@ def test_a_skipped_hour_has_no_slots():
 
 
 def test_a_repeated_hour_has_its_slots_twice():
-    starts = list_slot_starts(NIGHT, "America/New_York", date(2026, 11, 1))
+    starts = list_slot_start_times(NIGHT, "America/New_York", date(2026, 11, 1))
     found = walls(NIGHT, "America/New_York", date(2026, 11, 1))
 
     assert found[3:9] == ["01:00", "01:20", "01:40", "01:00", "01:20", "01:40"]
@@ -48,7 +52,7 @@ def test_a_repeated_hour_has_its_slots_twice():
 def test_arizona_keeps_its_time_in_summer(day):
     spans = parse_opening_hours("mon 07:00-07:20")[0]
 
-    (start,) = list_slot_starts(spans, "America/Phoenix", day)
+    (start,) = list_slot_start_times(spans, "America/Phoenix", day)
 
     assert start.hour == 14
 
@@ -57,8 +61,8 @@ def test_across_a_zone_line_the_same_hours_are_an_hour_apart():
     spans = parse_opening_hours("mon 07:00-07:20")[0]
     day = date(2026, 7, 6)
 
-    (eastern,) = list_slot_starts(spans, "America/New_York", day)
-    (central,) = list_slot_starts(spans, "America/Chicago", day)
+    (eastern,) = list_slot_start_times(spans, "America/New_York", day)
+    (central,) = list_slot_start_times(spans, "America/Chicago", day)
 
     assert (eastern.hour, central.hour) == (11, 12)
 
@@ -67,8 +71,8 @@ def test_public_holidays_are_closed_and_others_are_not():
     closed = ["2026-01-01", "2026-07-03", "2026-11-26", "2026-12-25", "2027-12-31"]
     open_ = ["2026-01-19", "2026-10-12", "2026-11-11", "2026-11-27"]
 
-    assert [is_holiday(date.fromisoformat(day)) for day in closed] == [True] * 5
-    assert [is_holiday(date.fromisoformat(day)) for day in open_] == [False] * 4
+    assert [is_public_holiday(date.fromisoformat(day)) for day in closed] == [True] * 5
+    assert [is_public_holiday(date.fromisoformat(day)) for day in open_] == [False] * 4
     assert walls(NIGHT, "America/New_York", date(2026, 12, 25)) == []
 
 

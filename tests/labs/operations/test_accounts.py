@@ -10,7 +10,7 @@ from labs.operations.accounts import (
     change_lab_account_status,
     create_lab_account,
     list_account_options_by_lab,
-    require_billing_allowed,
+    require_billing_type_allowed,
     resolve_lab_account,
     set_lab_account_teams,
     update_lab_account,
@@ -294,11 +294,15 @@ def test_who_pays_must_be_allowed_in_the_patients_state(alice_tenant):
         tenant=alice_tenant, lab=make_lab(), allowed_billing={"client_bill": ["AZ"]}
     )
 
-    require_billing_allowed(account=account, billing_type="client_bill", state="az")
-    require_billing_allowed(account=None, billing_type="patient_bill", state="TX")
+    require_billing_type_allowed(
+        account=account, billing_type="client_bill", state="az"
+    )
+    require_billing_type_allowed(account=None, billing_type="patient_bill", state="TX")
     for billing, state in (("client_bill", "TX"), ("patient_bill", "AZ")):
         with refused(alice_tenant, "billing_not_allowed"):
-            require_billing_allowed(account=account, billing_type=billing, state=state)
+            require_billing_type_allowed(
+                account=account, billing_type=billing, state=state
+            )
 
 
 def test_each_lab_says_which_account_an_order_would_get_and_why(

@@ -11,12 +11,12 @@ from labs.models import (
     ResultVersion,
 )
 from labs.operations.ageing import (
-    count_old_messages,
+    count_old_lab_messages,
     count_old_orders,
-    delete_old_messages,
+    delete_old_lab_messages,
     delete_old_orders,
 )
-from labs.operations.inbound_review import reject_report
+from labs.operations.inbound_review import reject_lab_report
 from tests.factories.accounts import ACTOR
 from tests.factories.inbound import make_unmatched
 from tests.factories.labs import make_order
@@ -56,13 +56,13 @@ def test_messages_go_that_wait_for_nobody(alice_tenant, charlie_tenant):
     reports = [make_unmatched(tenant=alice_tenant) for _ in range(3)]
     reports.append(make_unmatched(tenant=charlie_tenant))
     for report in (*reports[:2], reports[3]):
-        reject_report(report=report, actor=ACTOR, why="Not ours")
+        reject_lab_report(report=report, actor=ACTOR, why="Not ours")
     InboundMessage.unscoped.update(received_at=BEFORE - DAY)
     late = InboundMessage.unscoped.filter(pk=reports[1].message_id)
     late.update(received_at=BEFORE)
 
-    aged = count_old_messages(alice_tenant, BEFORE)
-    removed = list(delete_old_messages(alice_tenant, BEFORE))
+    aged = count_old_lab_messages(alice_tenant, BEFORE)
+    removed = list(delete_old_lab_messages(alice_tenant, BEFORE))
 
     assert (aged.number, removed) == (1, [1])
     assert set(InboundMessage.unscoped.values_list("pk", flat=True)) == {

@@ -7,11 +7,11 @@ import pytest
 from labs.gateways.booking_sandbox import SLOWNESS
 from labs.models import SandboxVisit, SlotPlace
 from labs.operations.appointment_upkeep import (
-    cancel_unused_booking,
+    cancel_unused_booking_at_provider,
     complete_collected_appointments,
-    confirm_or_cancel_appointment,
+    confirm_or_cancel_unconfirmed_appointment,
     delete_old_sandbox_bookings,
-    maintain_appointments,
+    release_expired_holds_and_enqueue_checks,
 )
 from labs.operations.appointments import CLAIM_TTL
 from labs.operations.order_steps import advance_order
@@ -59,7 +59,9 @@ def early(alice_tenant):
 
 def settled(order):
     visit = list_appointments_of_order(order=order)[0]
-    confirm_or_cancel_appointment(tenant=order.tenant, appointment_id=visit.pk)
+    confirm_or_cancel_unconfirmed_appointment(
+        tenant=order.tenant, appointment_id=visit.pk
+    )
     visit = list_appointments_of_order(order=order)[0]
     return visit.status, visit.cancellation_reason
 
@@ -154,11 +156,11 @@ def test_the_clock_enqueues_what_waits_and_frees_what_has_ended(
     with pytest.raises(Unavailable):
         make_appointment(order=late, notes="sandbox:cut")
     kept = SlotPlace.objects.count()
-    maintain_appointments(at=NOW)
+    release_expired_holds_and_enqueue_checks(at=NOW)
 
     unchanged = SlotPlace.objects.count()
     time_machine.shift(max(HOLD_TTL, CLAIM_TTL))
-    maintain_appointments(at=NOW + max(HOLD_TTL, CLAIM_TTL))
+    release_expired_holds_and_enqueue_checks(at=NOW + max(HOLD_TTL, CLAIM_TTL))
 
     assert (kept, unchanged) == (3, 3)
     assert SlotPlace.objects.get().order_id == early.pk
@@ -170,11 +172,11 @@ def test_the_clock_enqueues_what_waits_and_frees_what_has_ended(
 def test_a_booking_is_given_back_unless_it_is_in_use(alice_tenant, order):
     visit = make_appointment(order=order)
 
-    cancel_unused_booking(tenant=alice_tenant, reference=visit.reference)
+    cancel_unused_booking_at_provider(tenant=alice_tenant, reference=visit.reference)
     in_use = SandboxVisit.objects.get().cancelled_at
     visit.places.all().delete()
     visit.delete()
-    cancel_unused_booking(tenant=alice_tenant, reference=visit.reference)
+    cancel_unused_booking_at_provider(tenant=alice_tenant, reference=visit.reference)
 
     assert in_use is None
     assert SandboxVisit.objects.get().cancelled_at == NOW

@@ -8,7 +8,7 @@ from labs.models import Appointment, AppointmentEvent, SandboxVisit, SlotPlace
 from labs.operations.appointments import (
     BookingRequest,
     book_appointment,
-    make_booking_reference,
+    make_repeatable_booking_reference,
     request_home_appointment,
 )
 from labs.operations.slot_places import hold_slot_for_order
@@ -274,7 +274,7 @@ def test_a_silent_provider_keeps_the_place_until_it_is_asked_again(alice_tenant,
 def test_a_yes_that_was_cut_off_is_found_by_the_next_try(alice_tenant):
     order = make_bookable_order(tenant=alice_tenant)
     slot = free_slots(alice_tenant, make_center())[0]
-    reference = make_booking_reference(order=order, key="k1")
+    reference = make_repeatable_booking_reference(order=order, key="k1")
     tries = {"notes": "sandbox:cut", "reference": reference}
     with pytest.raises(Unavailable):
         book(order, slot, **tries)

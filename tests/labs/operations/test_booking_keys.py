@@ -5,7 +5,10 @@ from datetime import UTC, datetime
 import pytest
 
 from labs.operations.booking_keys import BookingKeys
-from labs.queries.bookable_sites import build_center_site, build_home_site
+from labs.queries.bookable_sites import (
+    build_bookable_center_site,
+    build_home_visit_site,
+)
 from portal.lib.errors import DomainError
 from tests.factories.appointments import HOME, make_center
 
@@ -15,7 +18,7 @@ pytestmark = pytest.mark.django_db
 
 
 def test_a_key_brings_its_slot_back(alice_tenant):
-    site = build_center_site(make_center(), "quest")
+    site = build_bookable_center_site(make_center(), "quest")
     keys = BookingKeys(alice_tenant)
 
     slot = keys.read(keys.write(site, START, UNTIL))
@@ -25,7 +28,7 @@ def test_a_key_brings_its_slot_back(alice_tenant):
 
 
 def test_a_key_of_a_home_carries_its_address(alice_tenant):
-    site = build_home_site("getlabs", {**HOME, "access_notes": "Ring twice"})
+    site = build_home_visit_site("getlabs", {**HOME, "access_notes": "Ring twice"})
     keys = BookingKeys(alice_tenant)
 
     slot = keys.read(keys.write(site, START, UNTIL))
@@ -36,7 +39,7 @@ def test_a_key_of_a_home_carries_its_address(alice_tenant):
 
 def test_every_change_to_a_key_is_found(alice_tenant):
     keys = BookingKeys(alice_tenant)
-    key = keys.write(build_center_site(make_center(), "quest"), START, UNTIL)
+    key = keys.write(build_bookable_center_site(make_center(), "quest"), START, UNTIL)
 
     for place in range(0, len(key), 7):
         other = "A" if key[place] != "A" else "B"

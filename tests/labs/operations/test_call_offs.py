@@ -4,7 +4,7 @@ import pytest
 
 from labs.gateways.hl7.drop import OUT, DropFolder
 from labs.models import Lab
-from labs.operations.call_offs import CALL_OFF_JOB, cancel_at_lab
+from labs.operations.call_offs import CALL_OFF_JOB, cancel_order_at_lab
 from labs.operations.order_steps import advance_order
 from labs.operations.orders import cancel_order, import_order
 from labs.operations.requisitions import create_requisition
@@ -38,7 +38,7 @@ def test_the_lab_of_an_announced_order_is_told_that_it_was_called_off(
     create_requisition(tenant=alice_production, actor=ACTOR, order_id=order.pk)
 
     cancel_order(order=order, actor=ACTOR)
-    cancel_at_lab(tenant=alice_production, order_id=order.pk)
+    cancel_order_at_lab(tenant=alice_production, order_id=order.pk)
 
     drop = DropFolder.for_account(tenant=alice_production, lab=order.lab, account=None)
     assert len(call_offs()) == 1

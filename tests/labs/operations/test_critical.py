@@ -16,9 +16,9 @@ from labs.operations.critical import (
     acknowledge_critical_alert,
     escalate_overdue_alerts,
     mail_critical_alert,
-    post_critical_notice,
+    post_failed_critical_mail_notice,
 )
-from labs.states.critical import ToldBy, next_escalation_time
+from labs.states.critical import ToldBy, compute_next_escalation_time
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
 from portal.lib.tenancy import across_tenants
@@ -268,7 +268,7 @@ def test_waits_between_mails_double_up_to_a_day():
     limit, at = timedelta(hours=1), CAME
     waits = []
     for number in range(1, 8):
-        following = next_escalation_time(at=at, limit=limit, number=number)
+        following = compute_next_escalation_time(at=at, limit=limit, number=number)
         waits.append((following - at) / timedelta(hours=1))
         at = following
 
@@ -350,7 +350,9 @@ def test_a_mail_that_the_server_refuses_is_tried_again(
     waiting = NoticeCopy.objects.for_tenant(alice_tenant)
     assert not waiting.exists()
     for _ in range(2):  # after the last run, which may itself run again
-        post_critical_notice(tenant=alice_tenant, alert_id=alert.pk, escalation=1)
+        post_failed_critical_mail_notice(
+            tenant=alice_tenant, alert_id=alert.pk, escalation=1
+        )
     assert [copy.membership.member.email for copy in waiting] == ["n@alice.example"]
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from labs.models import Lab, LabAccount, LabTest
 from labs.operations.accounts import resolve_lab_account
-from labs.operations.demo import load_demo_accounts
+from labs.operations.demo import load_demo_lab_accounts
 from labs.states.accounts import US_STATES, AccountReason, LabAccountStatus
 from labs.states.catalogue import CollectionMethod
 from portal.lib.registry import DemoScene
@@ -16,7 +16,7 @@ pytestmark = pytest.mark.django_db
 
 
 def load(tenant):
-    load_demo_accounts(DemoScene(tenant=tenant, actor=ACTOR, people=()))
+    load_demo_lab_accounts(DemoScene(tenant=tenant, actor=ACTOR, people=()))
 
 
 def accounts(tenant):

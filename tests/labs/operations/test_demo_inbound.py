@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from labs.models import InboundMessage, InboundReport
-from labs.operations.demo_inbound import load_demo_messages
+from labs.operations.demo_inbound import load_demo_lab_messages
 from labs.states.inbound import UnmatchedReason
 from portal.lib.registry import DemoPerson, DemoScene
 from tests.factories.accounts import ACTOR
@@ -24,8 +24,8 @@ def test_one_message_waits_for_its_person_and_one_is_malformed(alice_tenant):
     order = make_order_sent_to_lab(tenant=alice_tenant)
     scene = scene_of(alice_tenant, order.user)
 
-    load_demo_messages(scene)
-    load_demo_messages(scene)
+    load_demo_lab_messages(scene)
+    load_demo_lab_messages(scene)
 
     report = InboundReport.objects.for_tenant(alice_tenant).get()
     messages = InboundMessage.objects.for_tenant(alice_tenant)
@@ -36,6 +36,6 @@ def test_one_message_waits_for_its_person_and_one_is_malformed(alice_tenant):
 
 
 def test_without_an_order_that_waits_nothing_is_sent(alice_tenant):
-    load_demo_messages(scene_of(alice_tenant, make_user(tenant=alice_tenant)))
+    load_demo_lab_messages(scene_of(alice_tenant, make_user(tenant=alice_tenant)))
 
     assert not InboundMessage.objects.for_tenant(alice_tenant).exists()

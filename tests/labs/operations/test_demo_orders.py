@@ -14,13 +14,13 @@ from labs.models import (
     ResultVersion,
 )
 from labs.operations.catalogue import archive_lab_test
-from labs.operations.demo import load_demo_accounts
+from labs.operations.demo import load_demo_lab_accounts
 from labs.operations.demo_orders import load_demo_orders
 from labs.operations.erasure import erase_user_orders
 from labs.queries.order_list import count_orders_needing_attention
 from labs.states.catalogue import CollectionMethod
-from labs.states.order_work import IN_STATE, Stage, WorkState, stage_of
-from labs.states.orders import split_status
+from labs.states.order_work import IN_STATE, Stage, WorkState, get_order_stage
+from labs.states.orders import split_order_status
 from portal.lib.registry import DemoPerson, DemoScene
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import make_order
@@ -53,7 +53,7 @@ def scene_of(tenant, number):
         user = make_user(tenant=tenant, client_user_id=f"mbr_{each}")
         people.append(DemoPerson(user.uuid, user.client_user_id, (), None, None))
     scene = DemoScene(tenant, ACTOR, tuple(people))
-    load_demo_accounts(scene)
+    load_demo_lab_accounts(scene)
     return scene
 
 
@@ -66,11 +66,11 @@ def test_demo_people_have_orders_in_every_state_of_work(everybody):
     load_demo_orders(everybody)
 
     found = orders(everybody)
-    lows = [split_status(order.status).low for order in found]
+    lows = [split_order_status(order.status).low for order in found]
     assert len(found) == 31
     assert len({order.user_id for order in found}) == 16
     assert {order.method for order in found} == set(CollectionMethod.values)
-    assert {stage_of(order.status) for order in found} == {None, *Stage}
+    assert {get_order_stage(order.status) for order in found} == {None, *Stage}
     assert sum(map(IN_STATE[WorkState.RESULTS], [one.status for one in found])) == 10
     assert sum(map(IN_STATE[WorkState.CLOSED], [one.status for one in found])) == 4
     assert count_orders_needing_attention(tenant=everybody.tenant) == 7
@@ -78,7 +78,7 @@ def test_demo_people_have_orders_in_every_state_of_work(everybody):
     assert {"lab_processing_blocked", "sample_error", "corrected"} <= set(lows)
     [waits] = [order for order in found if order.activate_by]
     assert waits.activate_by == date(2026, 3, 16)
-    assert split_status(waits.status).low == "ordered"
+    assert split_order_status(waits.status).low == "ordered"
     told = Counter(order.interpretation for order in found)
     assert told == {"": 21, "normal": 5, "abnormal": 4, "critical": 1}
     assert sum(bool(order.has_missing_results) for order in found) == 1

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from labs.models import CriticalAlert, OrderEvent
-from labs.operations.demo_results import backdate_results
+from labs.operations.demo_results import backdate_demo_results
 from labs.queries.results import list_result_versions, list_results_of_version
 from tests.factories.results import (
     REPORTED_AT,
@@ -35,7 +35,7 @@ def test_results_become_as_old_as_the_steps_they_took(alice_tenant):
     later = REPORTED_AT + timedelta(minutes=1)
     make_results(order=order, results=(make_reported_result(),), reported_at=later)
 
-    backdate_results(order=order, events=dated(order, [0, 0, 3, 4]))
+    backdate_demo_results(order=order, events=dated(order, [0, 0, 3, 4]))
 
     final, partial = list_result_versions(order=order)
     assert partial.created_at == partial.reported_at == PLACED + 3 * DAY
@@ -62,7 +62,7 @@ def test_a_sample_is_never_drawn_before_the_step_that_precedes_its_results(
     order = make_order_awaiting_results(tenant=alice_tenant)
     make_results(order=order)
 
-    backdate_results(order=order, events=dated(order, [0, 2, 2.5]))
+    backdate_demo_results(order=order, events=dated(order, [0, 2, 2.5]))
 
     (version,) = list_result_versions(order=order)
     assert version.collected_at == PLACED + 2 * DAY

@@ -14,7 +14,7 @@ from labs.models import (
     OrderEvent,
     SlotPlace,
 )
-from labs.operations.demo import load_demo_accounts
+from labs.operations.demo import load_demo_lab_accounts
 from labs.operations.demo_visits import load_demo_appointments
 from labs.operations.order_steps import advance_order
 from labs.queries.appointment_days import (
@@ -22,7 +22,7 @@ from labs.queries.appointment_days import (
     count_appointments_by_tab,
     list_appointments_on_tab,
 )
-from labs.states.orders import split_status
+from labs.states.orders import split_order_status
 from portal.lib.registry import DemoPerson, DemoScene
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import ADDRESS, make_order
@@ -55,7 +55,7 @@ def load(alice_tenant, time_machine):
         time_machine.move_to(moment - timedelta(days=5), tick=False)
         people = [DemoPerson(uuid4(), "", (), None, None)] * 12
         scene = DemoScene(alice_tenant, ACTOR, ())
-        load_demo_accounts(scene)
+        load_demo_lab_accounts(scene)
         panels = LabTest.objects.for_tenant(alice_tenant)
         for number, (slug, city, state, zip_code) in PANELS.items():
             user = make_user(tenant=alice_tenant)
@@ -93,7 +93,7 @@ def test_each_tab_of_visits_has_one_to_show(load):
     assert (counts[AppointmentTab.UNSURE], counts[AppointmentTab.PASSED]) == (1, 1)
     off = visits.get(status="cancelled")
     assert off.cancellation_reason == "schedule_conflict"
-    assert split_status(off.order.status).low == "appointment_cancelled"
+    assert split_order_status(off.order.status).low == "appointment_cancelled"
     assert SlotPlace.objects.count() == 3
     assert emitted_types(tenant).count("labtest.appointment.created") == 6
 

@@ -4,9 +4,9 @@ import pytest
 
 from labs.operations.diagnoses import (
     FOUND_AT_MOST,
-    check_diagnoses,
-    known_diagnoses,
+    load_diagnoses_by_code,
     search_diagnoses,
+    validate_diagnosis_codes,
 )
 
 
@@ -15,11 +15,11 @@ def found(text):
 
 
 def test_the_set_holds_well_formed_codes_in_their_order():
-    codes = list(known_diagnoses())
+    codes = list(load_diagnoses_by_code())
 
     assert len(codes) >= 100
     assert codes == sorted(codes)
-    assert check_diagnoses([c for c in codes if c[:3] < "Z79"]).is_valid
+    assert validate_diagnosis_codes([c for c in codes if c[:3] < "Z79"]).is_valid
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_a_search_gives_so_many_at_most():
     ],
 )
 def test_codes_are_checked_as_an_insurer_reads_them(codes, is_valid, faults):
-    checked = check_diagnoses(codes)
+    checked = validate_diagnosis_codes(codes)
 
     said = (*checked.errors, *checked.violations, *checked.warnings)
     assert checked.is_valid is is_valid

@@ -17,7 +17,7 @@ from labs.operations.erasure import erase_user_orders
 from labs.operations.insurance import InsuranceRequest, store_insurance
 from labs.operations.kits import KitRegistration, KitRequest, order_kit, register_kit
 from labs.operations.order_steps import advance_order
-from labs.operations.redraws import place_redraw
+from labs.operations.redraws import place_redraw_order
 from labs.states.catalogue import CollectionMethod
 from labs.states.inbound import MessageStatus
 from tests.factories.accounts import ACTOR
@@ -40,7 +40,7 @@ def test_all_of_a_users_orders_go_and_nobody_elses(alice_tenant):
     user = make_user(tenant=alice_tenant)
     order = make_order(tenant=alice_tenant, user=user)
     advance_order(order=order, actor=ACTOR, to="requisition_created")
-    place_redraw(order=order, actor=ACTOR)
+    place_redraw_order(order=order, actor=ACTOR)
     make_order(tenant=alice_tenant)
 
     erase_user_orders(alice_tenant.pk, user.uuid)

@@ -4,7 +4,7 @@ import pytest
 
 from labs.gateways.sandbox import SandboxLab
 from labs.operations import gateways
-from labs.operations.gateways import lab_gateway_of
+from labs.operations.gateways import get_lab_gateway
 from tests.factories.labs import make_order
 
 pytestmark = pytest.mark.django_db
@@ -20,8 +20,8 @@ def test_production_talks_to_what_the_setting_names_and_a_sandbox_never_does(
     monkeypatch.setitem(gateways.GATEWAYS, "other", OtherLab)
     settings.LAB_GATEWAY = "other"
 
-    assert isinstance(lab_gateway_of(alice_production), OtherLab)
-    assert isinstance(lab_gateway_of(alice_tenant), SandboxLab)
+    assert isinstance(get_lab_gateway(alice_production), OtherLab)
+    assert isinstance(get_lab_gateway(alice_tenant), SandboxLab)
 
 
 def test_the_sandbox_lab_answers_the_same_order_the_same(alice_tenant):

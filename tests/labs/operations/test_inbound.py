@@ -7,9 +7,9 @@ import pytest
 from accounts.models import AuditEntry
 from labs.models import InboundMessage, InboundReport, Order, ResultVersion
 from labs.operations import inbound
-from labs.operations.inbound import reprocess_malformed_message
+from labs.operations.inbound import reprocess_malformed_lab_message
 from labs.operations.orders import cancel_order
-from labs.queries.results import find_current_version
+from labs.queries.results import find_current_result_version
 from labs.states.inbound import MatchStatus, MessageStatus, UnmatchedReason
 from portal.lib.errors import DomainError, Unavailable
 from portal.lib.slots import Work, slot
@@ -40,14 +40,15 @@ def report_of(message):
 
 def texts(order):
     return {
-        row.name: row.result for row in find_current_version(order=order).results.all()
+        row.name: row.result
+        for row in find_current_result_version(order=order).results.all()
     }
 
 
 def test_results_go_to_the_order_of_their_number_and_person(order):
     message = receive(order, make_test(obx("112", flag="H"), placer=order.sample_id))
 
-    report, version = report_of(message), find_current_version(order=order)
+    report, version = report_of(message), find_current_result_version(order=order)
     assert (message.status, message.answer) == (MessageStatus.TAKEN, "AA")
     assert (message.control_id, message.kind) == ("C1", "ORU^R01")
     assert bytes(message.content) == b""
@@ -102,7 +103,7 @@ def test_a_correction_makes_a_version_and_what_is_impossible_is_missing(alice_te
         control_id="C2",
     )
 
-    version = find_current_version(order=order)
+    version = find_current_result_version(order=order)
     assert status_of(order) == "completed.walk_in_test.corrected"
     assert (version.number, version.is_correction) == (2, True)
     assert texts(order) == {"Glucose": "95"}
@@ -166,7 +167,7 @@ def test_results_of_somebody_else_wait_though_their_number_is_known(order, told)
     assert (report.status, report.order_id) == (MatchStatus.UNMATCHED, None)
     assert report.reason == UnmatchedReason.PERSON_DIFFERS
     assert message.answer == "AA"
-    assert find_current_version(order=order) is None
+    assert find_current_result_version(order=order) is None
 
 
 def test_results_of_no_several_or_other_orders_wait(alice_tenant, order):
@@ -194,7 +195,7 @@ def test_results_of_an_order_that_takes_none_wait(order):
 
     assert report.reason == UnmatchedReason.NOT_EXPECTED
     assert report.status == MatchStatus.UNMATCHED
-    assert find_current_version(order=order) is None
+    assert find_current_result_version(order=order) is None
 
 
 def test_another_teams_order_is_not_found(order, charlie_tenant):
@@ -203,7 +204,7 @@ def test_another_teams_order_is_not_found(order, charlie_tenant):
     message = take(charlie_tenant, content, lab=order.lab)
 
     assert report_of(message).reason == UnmatchedReason.NO_ORDER
-    assert find_current_version(order=order) is None
+    assert find_current_result_version(order=order) is None
 
 
 def test_a_report_of_nothing_yet_is_matched_and_stores_nothing(order):
@@ -212,7 +213,7 @@ def test_a_report_of_nothing_yet_is_matched_and_stores_nothing(order):
     )
 
     assert report_of(message).status == MatchStatus.MATCHED
-    assert find_current_version(order=order) is None
+    assert find_current_result_version(order=order) is None
 
 
 @pytest.mark.parametrize(
@@ -243,7 +244,7 @@ def test_one_bad_segment_keeps_the_whole_message_from_being_acted_on(order):
     )
 
     assert message.status == MessageStatus.MALFORMED
-    assert find_current_version(order=order) is None
+    assert find_current_result_version(order=order) is None
 
 
 def test_production_takes_no_test_messages(alice_production, alice_tenant):
@@ -263,7 +264,7 @@ def test_a_fault_of_ours_keeps_the_message_and_says_nothing_of_it_in_the_log(
     def break_down(**_):
         raise LookupError("Ada Example")
 
-    monkeypatch.setattr(inbound, "match_report_by_numbers", break_down)
+    monkeypatch.setattr(inbound, "find_order_by_lab_report_numbers", break_down)
 
     message = receive(order, make_test(obx(), placer=order.sample_id))
 
@@ -275,10 +276,10 @@ def test_a_fault_of_ours_keeps_the_message_and_says_nothing_of_it_in_the_log(
 
 def test_a_malformed_message_is_taken_once_it_can_be_read(order, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr(inbound, "match_report_by_numbers", lambda **_: 1 / 0)
+        patched.setattr(inbound, "find_order_by_lab_report_numbers", lambda **_: 1 / 0)
         message = receive(order, make_test(obx(), placer=order.sample_id))
 
-    reprocess_malformed_message(message=message, actor=ACTOR)
+    reprocess_malformed_lab_message(message=message, actor=ACTOR)
 
     assert message.status == MessageStatus.TAKEN
     assert report_of(message).status == MatchStatus.MATCHED
@@ -289,9 +290,9 @@ def test_a_long_message_is_read_again_in_a_slot(alice_tenant):
     message = take(alice_tenant, b"no message" * 6_000, lab=make_lab())
 
     with slot(Work.STORED, tenant=alice_tenant), pytest.raises(Unavailable) as busy:
-        reprocess_malformed_message(message=message, actor=ACTOR)
+        reprocess_malformed_lab_message(message=message, actor=ACTOR)
     with pytest.raises(DomainError) as read:
-        reprocess_malformed_message(message=message, actor=ACTOR)
+        reprocess_malformed_lab_message(message=message, actor=ACTOR)
 
     kept = InboundMessage.objects.for_tenant(alice_tenant).get()
     assert (busy.value.code, read.value.code) == ("reader_busy", "still_malformed")
@@ -302,7 +303,7 @@ def test_what_is_still_malformed_stays_so(alice_tenant):
     message = take(alice_tenant, b"no message", lab=make_lab())
 
     with pytest.raises(DomainError) as caught:
-        reprocess_malformed_message(message=message, actor=ACTOR)
+        reprocess_malformed_lab_message(message=message, actor=ACTOR)
 
     assert caught.value.code == "still_malformed"
     kept = InboundMessage.objects.for_tenant(alice_tenant).get()

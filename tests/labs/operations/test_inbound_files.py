@@ -9,18 +9,18 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from labs.gateways.hl7.drop import DONE, FAILED, IN, OUT, DropFolder
-from labs.gateways.hl7.messages import MAX_FILE_BYTES, parse_message
+from labs.gateways.hl7.messages import MAX_FILE_BYTES, parse_hl7_message
 from labs.jobs import process_hl7_folder
 from labs.models import InboundMessage, ResultVersion
 from labs.operations import inbound_files
 from labs.operations.inbound_files import (
     TAKE_JOB,
-    create_drop_folders,
-    enqueue_folders_with_files,
-    process_all_waiting_files,
-    process_waiting_files,
+    create_hl7_drop_folders,
+    enqueue_hl7_folders_having_files,
+    process_files_of_all_hl7_folders,
+    process_files_of_hl7_folder,
 )
-from labs.queries.results import find_current_version
+from labs.queries.results import find_current_result_version
 from tests.factories.accounts import ACTOR
 from tests.factories.hl7 import make_oru, make_test, obx
 from tests.factories.inbound import make_order_sent_to_lab
@@ -50,7 +50,7 @@ def write_file(drop, name, content):
 
 
 def take(order):
-    return process_waiting_files(
+    return process_files_of_hl7_folder(
         tenant=order.tenant, actor=ACTOR, lab_slug=order.lab.slug, account_id=None
     )
 
@@ -63,7 +63,9 @@ def answers(drop):
     """MSA-1, MSA-2 and the code of ERR-3 of each answer."""
     told = []
     for path in sorted((drop.path / OUT).iterdir()):
-        segments = {one.name: one for one in parse_message(path.read_bytes()).segments}
+        segments = {
+            one.name: one for one in parse_hl7_message(path.read_bytes()).segments
+        }
         error = segments["ERR"].text(3) if "ERR" in segments else ""
         told.append((segments["MSA"].text(1), segments["MSA"].text(2), error))
     return sorted(told)
@@ -79,7 +81,7 @@ def test_a_file_is_taken_answered_and_put_away(order, drop):
     number = take(order)
 
     assert number == 1
-    assert find_current_version(order=order).number == 1
+    assert find_current_result_version(order=order).number == 1
     assert names(drop, IN) == []
     assert [name[13:] for name in names(drop, DONE)] == ["results.hl7"]
     assert answers(drop) == [("AA", "C1", "")]
@@ -91,7 +93,7 @@ def test_an_answer_goes_back_to_who_sent_the_message(order, drop):
     take(order)
 
     (path,) = (drop.path / OUT).iterdir()
-    header = parse_message(path.read_bytes()).header
+    header = parse_hl7_message(path.read_bytes()).header
     assert [header.text(n) for n in (3, 4, 5, 6)] == [
         "ASSAY",
         "North",
@@ -110,7 +112,7 @@ def test_a_malformed_file_is_answered_with_its_error_and_put_aside(order, drop):
 
     assert len(names(drop, FAILED)) == 2
     assert names(drop, DONE) == []
-    assert find_current_version(order=order).number == 1
+    assert find_current_result_version(order=order).number == 1
     assert answers(drop) == [("AA", "C1", ""), ("AE", "", "100"), ("AE", "BAD", "103")]
 
 
@@ -166,7 +168,7 @@ def test_a_run_that_is_killed_while_it_stores_begins_anew(order, drop, monkeypat
     take(order)
 
     assert before == 0
-    assert find_current_version(order=order).number == 1
+    assert find_current_result_version(order=order).number == 1
 
 
 def test_what_a_lab_sends_again_is_answered_again_and_taken_once(order, drop):
@@ -189,12 +191,12 @@ def test_a_job_takes_each_folder_that_has_something(order, drop, charlie_tenant)
     write_file(stray, "results.hl7", results(order))
     write_file(drop, "results.hl7", results(order))
 
-    number = enqueue_folders_with_files()
+    number = enqueue_hl7_folders_having_files()
 
     (job,) = [job for job in queued() if job.name == TAKE_JOB]
     assert (number, job.inputs["tenant_pk"]) == (1, order.tenant.pk)
     process_hl7_folder(**job.inputs)
-    assert find_current_version(order=order).number == 1
+    assert find_current_result_version(order=order).number == 1
     assert names(stray, IN) == ["results.hl7"]
 
 
@@ -206,7 +208,7 @@ def test_a_folder_of_another_organisations_account_is_left_alone(order, charlie_
     foreign.create()
     write_file(foreign, "results.hl7", results(order))
 
-    number = process_all_waiting_files(actor=ACTOR)
+    number = process_files_of_all_hl7_folders(actor=ACTOR)
 
     assert number == 0
     assert names(foreign, IN) == ["results.hl7"]
@@ -217,7 +219,7 @@ def test_commands_make_the_folders_and_take_what_waits(alice_tenant, capsys):
     team = alice_tenant.team.slug
 
     call_command("hl7_folders", "--team", team, "--environment", "sandbox")
-    ((_, drop),) = create_drop_folders(tenant=alice_tenant)
+    ((_, drop),) = create_hl7_drop_folders(tenant=alice_tenant)
     write_file(drop, "results.hl7", make_oru(make_test(obx())))
     call_command("take_hl7")
 

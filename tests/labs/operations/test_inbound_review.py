@@ -7,13 +7,13 @@ import pytest
 from accounts.models import AuditEntry
 from labs.models import InboundMessage, InboundReport
 from labs.operations.inbound_review import (
-    dismiss_message,
-    match_report_manually,
-    reject_report,
-    unreject_report,
+    dismiss_lab_message,
+    match_lab_report_manually,
+    reject_lab_report,
+    restore_rejected_lab_report,
 )
 from labs.operations.orders import cancel_order
-from labs.queries.results import find_current_version
+from labs.queries.results import find_current_result_version
 from labs.states.inbound import MatchStatus, MessageStatus
 from portal.lib.errors import DomainError
 from tests.factories.accounts import ACTOR
@@ -51,7 +51,7 @@ def refused(tenant, code):
 
 
 def test_a_person_gives_a_report_to_an_order_and_its_results_are_stored(order, report):
-    matched = match_report_manually(
+    matched = match_lab_report_manually(
         report=report, actor=ACTOR, order_id=order.pk, why=WHY
     )
 
@@ -60,14 +60,14 @@ def test_a_person_gives_a_report_to_an_order_and_its_results_are_stored(order, r
     assert (matched.why, matched.resolved_by) == (WHY, ACTOR.label)
     assert entry.changes == {"order": [None, str(order.pk)]}
     assert entry.user_uuid == order.user.uuid
-    assert find_current_version(order=order).number == 1
+    assert find_current_result_version(order=order).number == 1
 
 
 def test_a_match_needs_a_reason_and_an_order_of_this_lab_that_takes_results(
     order, report, charlie_tenant
 ):
     def match(**told):
-        match_report_manually(
+        match_lab_report_manually(
             **{"report": report, "actor": ACTOR, "order_id": order.pk, "why": WHY}
             | told
         )
@@ -89,19 +89,21 @@ def test_a_match_needs_a_reason_and_an_order_of_this_lab_that_takes_results(
 
 
 def test_a_report_is_matched_once(order, report):
-    match_report_manually(report=report, actor=ACTOR, order_id=order.pk, why=WHY)
+    match_lab_report_manually(report=report, actor=ACTOR, order_id=order.pk, why=WHY)
 
     with refused(order.tenant, "transition_not_allowed"):
-        match_report_manually(report=report, actor=ACTOR, order_id=order.pk, why=WHY)
+        match_lab_report_manually(
+            report=report, actor=ACTOR, order_id=order.pk, why=WHY
+        )
     with refused(order.tenant, "transition_not_allowed"):
-        reject_report(report=report, actor=ACTOR, why=WHY)
+        reject_lab_report(report=report, actor=ACTOR, why=WHY)
 
 
 def test_a_rejected_report_is_kept_and_can_be_put_back(report):
-    rejected = reject_report(report=report, actor=ACTOR, why=WHY)
+    rejected = reject_lab_report(report=report, actor=ACTOR, why=WHY)
     said = (rejected.status, rejected.why)
 
-    back = unreject_report(report=report, actor=ACTOR)
+    back = restore_rejected_lab_report(report=report, actor=ACTOR)
 
     assert said == (MatchStatus.REJECTED, WHY)
     assert (back.status, back.why, back.resolved_at) == ("unmatched", "", None)
@@ -111,9 +113,9 @@ def test_a_rejected_report_is_kept_and_can_be_put_back(report):
 def test_a_malformed_message_is_dismissed_with_a_reason_and_kept(alice_tenant):
     message = take(alice_tenant, b"no message", lab=make_lab())
     with refused(alice_tenant, "why_missing"):
-        dismiss_message(message=message, actor=ACTOR, why="")
+        dismiss_lab_message(message=message, actor=ACTOR, why="")
 
-    dismiss_message(message=message, actor=ACTOR, why=WHY)
+    dismiss_lab_message(message=message, actor=ACTOR, why=WHY)
 
     kept = InboundMessage.objects.for_tenant(alice_tenant).get()
     assert (kept.status, kept.why) == (MessageStatus.DISMISSED, WHY)

@@ -8,7 +8,7 @@ from labs.operations.insurance import (
     PayorRequest,
     create_payor,
     find_payor,
-    reference_payors,
+    list_built_in_payors,
     search_payors,
     store_insurance,
 )
@@ -42,7 +42,7 @@ def found(tenant, **wanted):
 
 
 def test_the_reference_set_has_codes_of_its_own():
-    codes = [payor.payor_code for payor in reference_payors()]
+    codes = [payor.payor_code for payor in list_built_in_payors()]
 
     assert len(codes) == len(set(codes)) >= 10
 
@@ -57,7 +57,7 @@ def test_insurers_are_found_by_part_of_a_name_or_an_alias(
     assert found(alice_tenant, provider="Sandbox", provider_payor_id="SBX002") == [
         "SBX002"
     ]
-    assert len(found(alice_tenant)) == len(reference_payors())
+    assert len(found(alice_tenant)) == len(list_built_in_payors())
 
 
 def test_a_team_adds_an_insurer_that_no_other_sees(alice_tenant, charlie_tenant):

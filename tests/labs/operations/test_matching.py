@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from labs.operations.inbound_review import parse_stored_report
-from labs.operations.matching import list_match_candidates
+from labs.operations.inbound_review import parse_stored_lab_report
+from labs.operations.matching import list_candidate_orders_for_lab_report
 from labs.states.inbound import Agreement
 from tests.factories.accounts import ACTOR
 from tests.factories.hl7 import make_oru, make_test, obx
@@ -34,8 +34,11 @@ def test_candidates_are_weighed_by_what_speaks_for_each(alice_tenant):
     row = take(alice_tenant, content, lab=same.lab).reports.get()
     row.tenant = alice_tenant
 
-    found = list_match_candidates(
-        tenant=alice_tenant, lab=same.lab, account=None, report=parse_stored_report(row)
+    found = list_candidate_orders_for_lab_report(
+        tenant=alice_tenant,
+        lab=same.lab,
+        account=None,
+        report=parse_stored_lab_report(row),
     )
 
     assert [one.order.pk for one in found] == [same.pk, numbered.pk, born.pk]

@@ -6,10 +6,10 @@ import pytest
 import time_machine
 
 from labs.operations.order_checks import (
-    require_patient_allowed,
+    require_adult_or_permitted_minor,
     require_physician,
-    require_start_not_past,
-    require_valid_answers,
+    require_start_date_not_past,
+    require_valid_order_answers,
 )
 from labs.states.accounts import DelegatedFlow
 from tests.factories.labs import PATIENT, make_lab, make_lab_account, make_marker
@@ -52,9 +52,9 @@ def _today():
 def test_no_order_starts_in_the_past(alice_tenant, day, past):
     if past:
         with refused(alice_tenant, "activate_by_past"):
-            require_start_not_past(day)
+            require_start_date_not_past(day)
     else:
-        require_start_not_past(day)
+        require_start_date_not_past(day)
 
 
 @pytest.mark.parametrize(
@@ -75,9 +75,9 @@ def test_a_minor_needs_the_setting_and_a_proxy(
 
     if code:
         with refused(alice_tenant, code):
-            require_patient_allowed(alice_tenant, details)
+            require_adult_or_permitted_minor(alice_tenant, details)
     else:
-        require_patient_allowed(alice_tenant, details)
+        require_adult_or_permitted_minor(alice_tenant, details)
 
 
 @pytest.mark.parametrize("flow", DelegatedFlow)
@@ -103,10 +103,10 @@ def test_required_questions_are_answered_except_fasting(alice_tenant):
         ],
     )
 
-    require_valid_answers([marker], [answer(marker, 1, "70")])
+    require_valid_order_answers([marker], [answer(marker, 1, "70")])
     for given in ([], [answer(marker, 1, "  ")]):
         with refused(alice_tenant, "aoe_answer_missing") as caught:
-            require_valid_answers([marker], given)
+            require_valid_order_answers([marker], given)
         assert marker.name in caught.value.message
 
 
@@ -123,11 +123,13 @@ def test_choices_are_answered_by_their_codes(alice_tenant):
         ],
     )
 
-    require_valid_answers([marker], [answer(marker, 1, "Y"), answer(marker, 2, "Y,N")])
+    require_valid_order_answers(
+        [marker], [answer(marker, 1, "Y"), answer(marker, 2, "Y,N")]
+    )
     for given in (
         [answer(marker, 1, "Yes")],
         [answer(marker, 1, "Y"), answer(marker, 2, "Y,X")],
         [answer(marker, 1, "Y"), answer(marker, 9, "Y")],
     ):
         with refused(alice_tenant, "aoe_answer_unknown"):
-            require_valid_answers([marker], given)
+            require_valid_order_answers([marker], given)

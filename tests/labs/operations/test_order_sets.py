@@ -6,7 +6,11 @@ from uuid import uuid4
 import pytest
 
 from labs.models import LabTest
-from labs.operations.order_sets import OrderSet, find_or_create_panel, resolve_order_set
+from labs.operations.order_sets import (
+    OrderSet,
+    find_or_create_panel_of_order_set,
+    resolve_order_set,
+)
 from labs.states.catalogue import CollectionMethod, LabTestStatus
 from tests.factories.labs import make_lab, make_lab_test, make_marker
 from tests.labs.holdings import refused
@@ -34,7 +38,10 @@ def test_one_panel_is_ordered_as_it_is(alice_tenant):
     resolved = resolve_order_set(tenant=alice_tenant, order_set=ids(panel))
 
     assert (resolved.lab, resolved.method) == (panel.lab, WALK_IN)
-    assert find_or_create_panel(tenant=alice_tenant, resolved=resolved) == panel
+    assert (
+        find_or_create_panel_of_order_set(tenant=alice_tenant, resolved=resolved)
+        == panel
+    )
 
 
 def test_several_panels_and_added_markers_become_one_panel_once(alice_tenant):
@@ -48,8 +55,8 @@ def test_several_panels_and_added_markers_become_one_panel_once(alice_tenant):
         order_set=adding(added, panels=(one, two)),
         method=WALK_IN,
     )
-    made = find_or_create_panel(tenant=alice_tenant, resolved=resolved)
-    again = find_or_create_panel(tenant=alice_tenant, resolved=resolved)
+    made = find_or_create_panel_of_order_set(tenant=alice_tenant, resolved=resolved)
+    again = find_or_create_panel_of_order_set(tenant=alice_tenant, resolved=resolved)
 
     assert [m.pk for m in resolved.markers] == [shared.pk, single.pk, added.pk]
     assert again == made

@@ -10,7 +10,7 @@ from labs.operations.order_steps import advance_order, store_reported_status
 from labs.payloads import build_order
 from labs.queries.orders import get_order_with_details
 from labs.states.catalogue import CollectionMethod
-from labs.states.orders import ORDER_MOVES, REGISTRABLE_KIT_MOVES, split_status
+from labs.states.orders import ORDER_MOVES, REGISTRABLE_KIT_MOVES, split_order_status
 from portal.lib.errors import DomainError
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import make_lab_test, make_order
@@ -143,7 +143,7 @@ def test_an_order_at_a_status_we_do_not_know_is_shown_and_not_moved(
     shown = build_order(get_order_with_details(tenant=alice_tenant, order_id=order.pk))
 
     assert shown["last_event"]["status"] == unknown
-    assert shown["status"] == split_status(unknown).top
+    assert shown["status"] == split_order_status(unknown).top
     with refused(alice_tenant, "transition_not_allowed"):
         advance_order(order=order, actor=ACTOR, to="cancelled")
 

@@ -21,16 +21,16 @@ from labs.operations.papers import (
     LABELS_AT_MOST,
     open_requisition_link,
     reissue_requisition_link,
-    render_labels,
+    render_labels_of_order,
     render_order_instructions,
     render_panel_instructions,
-    render_requisition_of,
+    render_requisition_as_first_printed,
     render_results_report,
 )
 from labs.operations.requisitions import create_requisition
 from labs.operations.results import store_result_delivery
 from labs.papers.labels import LabelStock
-from labs.papers.links import LINK_TTL, requisition_url
+from labs.papers.links import LINK_TTL, get_requisition_link_url
 from labs.queries.orders import get_order_with_details
 from labs.queries.results import get_results_of_order
 from tests.audit import audited, changes_of
@@ -74,7 +74,7 @@ def read(order):
 
 
 def token_of(order):
-    return requisition_url(order).partition("?token=")[2]
+    return get_requisition_link_url(order).partition("?token=")[2]
 
 
 def opened(order_or_token):
@@ -130,7 +130,7 @@ def test_a_requisition_says_what_is_asked_for_whom_and_who_pays(alice_tenant):
         physician={"first_name": "Noor", "last_name": "Haddad", "npi": "1234567893"},
         aoe_answers=({"marker_id": marker.pk, "question_id": 7, "answer": "I"},),
     )
-    paper = render_requisition_of(order)
+    paper = render_requisition_as_first_printed(order)
 
     (text,) = pages_of(paper.body)
     assert paper.name == f"requisition-{str(order.pk)[:8]}.pdf"
@@ -157,7 +157,7 @@ def test_a_requisition_says_what_is_asked_for_whom_and_who_pays(alice_tenant):
         f"Order {order.pk} Sample {order.sample_id} Page 1 of 1",
     ):
         assert said in text, said
-    assert render_requisition_of(read(order)).body == paper.body
+    assert render_requisition_as_first_printed(read(order)).body == paper.body
 
 
 def test_a_long_order_goes_over_pages_that_each_name_it(alice_tenant):
@@ -174,7 +174,7 @@ def test_a_long_order_goes_over_pages_that_each_name_it(alice_tenant):
         comments="Butterfly needle. " * 55,
     )
 
-    pages = pages_of(render_requisition_of(order).body)
+    pages = pages_of(render_requisition_as_first_printed(order).body)
 
     assert len(pages) == 3
     for number, page in enumerate(pages, 1):
@@ -193,17 +193,17 @@ def test_what_was_printed_stays_when_the_account_changes_its_text(alice_tenant):
         tenant=alice_tenant, lab=panel.lab, default_clinical_notes="Call us."
     )
     order = made(alice_tenant, lab_test=panel)
-    before = render_requisition_of(order).body
+    before = render_requisition_as_first_printed(order).body
 
     LabAccount.unscoped.filter(pk=account.pk).update(default_clinical_notes="Don't.")
 
-    assert render_requisition_of(read(order)).body == before
+    assert render_requisition_as_first_printed(read(order)).body == before
 
 
 def test_a_lab_that_takes_no_comments_prints_none(alice_tenant):
     order = made(alice_tenant, comments="Butterfly needle.")
 
-    (text,) = pages_of(render_requisition_of(order).body)
+    (text,) = pages_of(render_requisition_as_first_printed(order).body)
 
     assert "Butterfly" not in text
 
@@ -213,7 +213,7 @@ def test_a_cancelled_order_says_so_on_its_requisition(alice_tenant):
 
     cancel_order(order=order, actor=ACTOR)
 
-    (text,) = pages_of(render_requisition_of(read(order)).body)
+    (text,) = pages_of(render_requisition_as_first_printed(read(order)).body)
     assert "CANCELLED: do not collect" in text
 
 
@@ -225,7 +225,7 @@ def test_a_signature_is_drawn_and_what_is_no_picture_is_left_out(alice_tenant):
             "npi": "1234567893",
             "signature_image": {"content": content, "content_type": "image/png"},
         }
-        return render_requisition_of(order).body
+        return render_requisition_as_first_printed(order).body
 
     order = made(alice_tenant)
 
@@ -242,7 +242,9 @@ def test_a_signature_is_drawn_with_no_more_pixels_than_a_printer_shows(alice_ten
     content = signature(size=(2000, 2000))
     order.physician = {"signature_image": {"content": content}}
 
-    with pikepdf.open(BytesIO(render_requisition_of(order).body)) as document:
+    with pikepdf.open(
+        BytesIO(render_requisition_as_first_printed(order).body)
+    ) as document:
         drawn = [(picture.Width, picture.Height) for picture in images_of(document)]
 
     assert set(drawn) == {(204, 204)}
@@ -256,19 +258,21 @@ def test_without_a_requisition_there_is_no_paper_of_it(alice_tenant, status):
     order = read(order)
 
     with refused(alice_tenant, "requisition_not_found"):
-        render_requisition_of(order)
+        render_requisition_as_first_printed(order)
     with refused(alice_tenant, "requisition_not_found"):
-        render_labels(order, collected_on=DAY)
+        render_labels_of_order(order, collected_on=DAY)
     with refused(alice_tenant, "requisition_not_found"):
         reissue_requisition_link(order=order, actor=ACTOR)
-    assert requisition_url(order) is None
+    assert get_requisition_link_url(order) is None
 
 
 def test_labels_name_patient_sample_and_day(alice_tenant):
     order = made(alice_tenant)
 
-    sheet = render_labels(order, collected_on=DAY, number=31)
-    roll = render_labels(order, collected_on=DAY, number=2, stock=LabelStock.ROLL)
+    sheet = render_labels_of_order(order, collected_on=DAY, number=31)
+    roll = render_labels_of_order(
+        order, collected_on=DAY, number=2, stock=LabelStock.ROLL
+    )
 
     first, second = pages_of(sheet.body)
     assert first.count("Example, Ada") == 30
@@ -276,7 +280,7 @@ def test_labels_name_patient_sample_and_day(alice_tenant):
     assert "DOB 17 May 1990 Female Serum" in second
     assert "31 of 31" in second
     assert [page.count(order.sample_id) for page in pages_of(roll.body)] == [1, 1]
-    assert render_labels(order, collected_on=DAY, number=31).body == sheet.body
+    assert render_labels_of_order(order, collected_on=DAY, number=31).body == sheet.body
 
 
 @pytest.mark.parametrize("number", [0, LABELS_AT_MOST + 1])
@@ -284,7 +288,7 @@ def test_labels_are_bounded(alice_tenant, number):
     order = made(alice_tenant)
 
     with refused(alice_tenant, "labels_out_of_range"):
-        render_labels(order, collected_on=DAY, number=number)
+        render_labels_of_order(order, collected_on=DAY, number=number)
 
 
 @pytest.mark.parametrize(
@@ -337,7 +341,7 @@ def test_a_link_leads_to_the_requisition_and_says_who_came(alice_tenant, clock):
 
     paper = opened(order)
 
-    assert paper == render_requisition_of(order)
+    assert paper == render_requisition_as_first_printed(order)
     assert audited(alice_tenant)[-1] == ("read", "requisition", str(order.pk))
     line = AuditEntry.objects.for_tenant(alice_tenant).order_by("-id").first()
     assert (line.actor_label, line.address) == ("requisition_link", "192.0.2.7")
@@ -402,7 +406,7 @@ def test_a_link_ends_with_its_team_and_its_user(alice_tenant, clock):
 
 def test_no_log_line_of_ours_holds_a_token(client, alice_tenant, clock, caplog):
     order = made(alice_tenant)
-    url = requisition_url(order)
+    url = get_requisition_link_url(order)
     path = url.partition("127.0.0.1:8000")[2]
     clock.move_to(NOW + timedelta(days=8))
     before = holdings(alice_tenant)

@@ -4,7 +4,7 @@ import pytest
 
 from labs.models import Order, OrderTransaction
 from labs.operations.order_steps import advance_order
-from labs.operations.redraws import place_redraw
+from labs.operations.redraws import place_redraw_order
 from labs.payloads import build_order
 from labs.queries.orders import get_order_with_details
 from labs.states.catalogue import CollectionMethod
@@ -25,7 +25,7 @@ def make_drawn(tenant, **wanted):
 def test_a_redraw_joins_the_transaction(alice_tenant):
     order = make_drawn(alice_tenant, comments="Left arm")
 
-    redraw = place_redraw(order=order, actor=ACTOR)
+    redraw = place_redraw_order(order=order, actor=ACTOR)
 
     first, second = Order.objects.for_tenant(alice_tenant).order_by("created_at", "pk")
     assert {first.pk, second.pk} == {order.pk, redraw.pk}
@@ -45,16 +45,16 @@ def test_a_redraw_joins_the_transaction(alice_tenant):
 
 def test_there_is_one_redraw_and_it_has_none_itself(alice_tenant):
     order = make_drawn(alice_tenant)
-    redraw = place_redraw(order=order, actor=ACTOR)
+    redraw = place_redraw_order(order=order, actor=ACTOR)
     advance_order(order=redraw, actor=ACTOR, to="requisition_created")
 
     with refused(alice_tenant, "redraw_used"):
-        place_redraw(order=redraw, actor=ACTOR)
+        place_redraw_order(order=redraw, actor=ACTOR)
 
 
 def test_a_transaction_is_done_when_its_redraw_is(alice_tenant):
     order = make_drawn(alice_tenant)
-    redraw = place_redraw(order=order, actor=ACTOR)
+    redraw = place_redraw_order(order=order, actor=ACTOR)
     for step in ("requisition_created", "completed"):
         advance_order(order=redraw, actor=ACTOR, to=step)
 
@@ -75,4 +75,4 @@ def test_only_a_walk_in_is_redrawn(alice_tenant, method):
     order = make_drawn(alice_tenant, lab_test=panel)
 
     with refused(alice_tenant, "transition_not_allowed"):
-        place_redraw(order=order, actor=ACTOR)
+        place_redraw_order(order=order, actor=ACTOR)

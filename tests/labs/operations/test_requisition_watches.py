@@ -11,7 +11,7 @@ from labs.operations.orders import cancel_order
 from labs.operations.requisition_watches import (
     READY_JOB,
     MailNotAccepted,
-    mail_requisition_watchers,
+    mail_requisition_subscribers,
     subscribe_to_requisition,
 )
 from labs.operations.requisitions import create_requisition
@@ -39,7 +39,7 @@ def make(order):
 
 
 def tell(order):
-    mail_requisition_watchers(tenant=order.tenant, order_id=order.pk)
+    mail_requisition_subscribers(tenant=order.tenant, order_id=order.pk)
 
 
 def test_who_waits_for_a_requisition_is_mailed_once_it_is_made(alice, order):

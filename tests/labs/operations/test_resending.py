@@ -6,7 +6,7 @@ import pytest
 import time_machine
 
 from labs.operations.order_steps import advance_order
-from labs.operations.resending import resend_order_events
+from labs.operations.resending import resend_last_order_events
 from tests.audit import audited
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import make_order
@@ -20,7 +20,7 @@ def at(day):
 
 
 def resend(tenant, *orders, start=None, end=None):
-    return resend_order_events(
+    return resend_last_order_events(
         tenant=tenant,
         actor=ACTOR,
         order_ids=[order.pk for order in orders],

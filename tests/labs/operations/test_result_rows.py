@@ -5,9 +5,9 @@ import pytest
 from labs.gateways.results import ReportedGap
 from labs.models import Marker
 from labs.operations.result_rows import (
-    build_missing_row,
+    build_missing_result_row,
     build_result_row,
-    find_orderables,
+    find_orderable_markers,
     list_unreported_results,
 )
 from tests.factories.labs import make_lab, make_lab_test, make_marker, make_order
@@ -48,7 +48,7 @@ def ordered(alice_tenant, lipids, sodium):
 
 def read(order, one):
     return build_result_row(
-        one, find_orderables(order=order, delivery=delivery(one)), REPORTED_AT
+        one, find_orderable_markers(order=order, delivery=delivery(one)), REPORTED_AT
     )
 
 
@@ -158,7 +158,7 @@ def test_a_required_result_that_nobody_spoke_of_is_missing(ordered, lipids):
     Marker.objects.get(pk=lipids.pk).expected_results.filter(slug="hdl").update(
         required=False
     )
-    orderables = find_orderables(order=ordered, delivery=delivery())
+    orderables = find_orderable_markers(order=ordered, delivery=delivery())
     row = build_result_row(
         make_reported_result(provider_id="836"), orderables, REPORTED_AT
     )
@@ -172,20 +172,20 @@ def test_a_required_result_that_nobody_spoke_of_is_missing(ordered, lipids):
 
 
 def test_what_the_lab_called_missing_is_not_told_twice(ordered):
-    orderables = find_orderables(order=ordered, delivery=delivery())
+    orderables = find_orderable_markers(order=ordered, delivery=delivery())
     row = build_result_row(
         make_reported_result(provider_id="836"), orderables, REPORTED_AT
     )
     gaps = [
-        build_missing_row(ReportedGap("LDL", loinc="13457-7"), orderables),
-        build_missing_row(ReportedGap("HDL", provider_id="7600-02"), orderables),
+        build_missing_result_row(ReportedGap("LDL", loinc="13457-7"), orderables),
+        build_missing_result_row(ReportedGap("HDL", provider_id="7600-02"), orderables),
     ]
 
     assert list_unreported_results(orderables, [row], gaps) == []
 
 
 def test_nothing_is_missing_of_a_marker_that_gave_results_nobody_knows(ordered):
-    orderables = find_orderables(order=ordered, delivery=delivery())
+    orderables = find_orderable_markers(order=ordered, delivery=delivery())
     rows = [
         build_result_row(one, orderables, REPORTED_AT)
         for one in (

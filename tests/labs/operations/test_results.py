@@ -12,7 +12,7 @@ from labs.operations.results import store_result_delivery
 from labs.queries.orders import get_order_with_details
 from labs.queries.results import (
     compare_result_versions,
-    find_current_version,
+    find_current_result_version,
     list_missing_results_of_version,
     list_result_versions,
     list_results_of_version,
@@ -41,7 +41,7 @@ def lows(order):
 
 
 def texts(order):
-    version = find_current_version(order=order)
+    version = find_current_result_version(order=order)
     return {row.name: row.result for row in list_results_of_version(version)}
 
 
@@ -329,7 +329,7 @@ def test_two_results_of_one_code_are_told_apart_by_their_sub_id(alice_tenant):
         ),
     )
 
-    rows = list_results_of_version(find_current_version(order=order))
+    rows = list_results_of_version(find_current_result_version(order=order))
     assert [(row.sub_id, row.result) for row in rows] == [("1", "85"), ("2", "99")]
 
 

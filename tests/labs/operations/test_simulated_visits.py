@@ -3,14 +3,14 @@ from __future__ import annotations
 import pytest
 
 from labs.operations.appointments import request_home_appointment
-from labs.operations.simulation import simulate_order
+from labs.operations.simulation import simulate_order_progress
 from labs.queries.appointments import (
     find_active_appointment,
     list_appointments_of_order,
 )
 from labs.queries.orders import get_order_with_details
 from labs.states.catalogue import CollectionMethod
-from labs.states.orders import build_status
+from labs.states.orders import build_order_status
 from tests.factories.accounts import ACTOR
 from tests.factories.appointments import HOME, make_appointment, make_bookable_order
 
@@ -33,8 +33,8 @@ def asked(alice_tenant):
 
 def walk(order, low):
     order = get_order_with_details(tenant=order.tenant, order_id=order.pk)
-    goal = build_status(order.method, low)
-    simulate_order(order=order, actor=ACTOR, final_status=goal)
+    goal = build_order_status(order.method, low)
+    simulate_order_progress(order=order, actor=ACTOR, final_status=goal)
     return get_order_with_details(tenant=order.tenant, order_id=order.pk).status == goal
 
 

@@ -13,14 +13,14 @@ from labs.operations.kits import KitRequest, order_kit
 from labs.operations.orders import cancel_order
 from labs.operations.simulation import (
     SIMULATE_JOB,
-    report_unknown_status,
-    simulate_order,
+    report_unknown_sandbox_status,
+    simulate_order_progress,
 )
-from labs.queries.history import find_last_event_id
+from labs.queries.history import find_last_order_event_id
 from labs.queries.orders import get_order_with_details
 from labs.queries.results import (
     compare_result_versions,
-    find_current_version,
+    find_current_result_version,
     list_missing_results_of_version,
     list_result_versions,
     list_results_of_version,
@@ -50,7 +50,7 @@ def test_the_usual_walk_ends_completed_one_event_a_step(alice_tenant, method):
     order = make_order(tenant=alice_tenant, lab_test=panel)
     alice_tenant.partial_webhooks_enabled = True
 
-    simulate_order(order=order, actor=ACTOR)
+    simulate_order_progress(order=order, actor=ACTOR)
 
     walk = DEFAULT_WALKS[method].split()
     assert lows(order) == walk
@@ -73,7 +73,7 @@ def test_a_kit_to_register_is_registered_on_its_way(alice_tenant):
         ),
     )
 
-    simulate_order(order=kit, actor=ACTOR)
+    simulate_order_progress(order=kit, actor=ACTOR)
 
     assert lows(kit) == REGISTRABLE_WALK.split()
     assert (
@@ -116,7 +116,7 @@ def test_any_status_is_a_goal(alice_tenant, method, goal, walked):
     panel = make_lab_test(tenant=alice_tenant, method=method)
     order = make_order(tenant=alice_tenant, lab_test=panel)
 
-    simulate_order(order=order, actor=ACTOR, final_status=goal)
+    simulate_order_progress(order=order, actor=ACTOR, final_status=goal)
 
     assert lows(order) == walked
 
@@ -124,7 +124,7 @@ def test_any_status_is_a_goal(alice_tenant, method, goal, walked):
 def test_a_simulated_redraw_places_the_redraw(alice_tenant):
     order = make_order(tenant=alice_tenant)
 
-    simulate_order(
+    simulate_order_progress(
         order=order,
         actor=ACTOR,
         final_status="collecting_sample.walk_in_test.redraw_available",
@@ -148,7 +148,7 @@ def test_a_goal_that_is_none_is_refused(alice_tenant, goal, code):
     order = make_order(tenant=alice_tenant)
 
     with refused(alice_tenant, code):
-        simulate_order(order=order, actor=ACTOR, final_status=goal)
+        simulate_order_progress(order=order, actor=ACTOR, final_status=goal)
 
 
 def test_a_finished_order_is_walked_nowhere(alice_tenant):
@@ -157,14 +157,14 @@ def test_a_finished_order_is_walked_nowhere(alice_tenant):
     order = get_order_with_details(tenant=alice_tenant, order_id=order.pk)
 
     with refused(alice_tenant, "final_status_unreachable"):
-        simulate_order(order=order, actor=ACTOR)
+        simulate_order_progress(order=order, actor=ACTOR)
 
 
 def test_production_is_never_simulated(alice_production):
     order = make_order(tenant=alice_production)
 
     with refused(alice_production, "not_a_sandbox") as caught:
-        simulate_order(order=order, actor=ACTOR)
+        simulate_order_progress(order=order, actor=ACTOR)
 
     assert isinstance(caught.value, NotAllowed)
 
@@ -174,7 +174,9 @@ def test_a_delay_has_bounds(alice_tenant, seconds):
     order = make_order(tenant=alice_tenant)
 
     with refused(alice_tenant, "delay_out_of_range"):
-        simulate_order(order=order, actor=ACTOR, delay=timedelta(seconds=seconds))
+        simulate_order_progress(
+            order=order, actor=ACTOR, delay=timedelta(seconds=seconds)
+        )
 
 
 @pytest.mark.django_db(transaction=True)
@@ -184,7 +186,7 @@ def test_a_delayed_walk_is_a_job_that_minds_what_happened_since(alice_tenant, ru
         interpretation=Interpretation.CRITICAL, result_types=(ResultType.RANGE,)
     )
     for order in (walked, cancelled):
-        simulate_order(
+        simulate_order_progress(
             order=order, actor=ACTOR, delay=timedelta(seconds=3600), flags=flags
         )
     cancel_order(order=cancelled, actor=ACTOR)
@@ -199,19 +201,19 @@ def test_a_delayed_walk_is_a_job_that_minds_what_happened_since(alice_tenant, ru
     assert walks == [SIMULATE_JOB] * 2
     assert early == before
     assert lows(walked)[-1] == "completed"
-    rows = list_results_of_version(find_current_version(order=walked))
+    rows = list_results_of_version(find_current_result_version(order=walked))
     assert {(row.type, row.interpretation) for row in rows} == {("range", "critical")}
     assert lows(cancelled)[-1] == "cancelled"
 
 
 def test_of_two_who_act_on_the_same_sight_one_is_refused(alice_tenant):
     order = make_order(tenant=alice_tenant)
-    seen = find_last_event_id(order)
+    seen = find_last_order_event_id(order)
     goal = "received.walk_in_test.requisition_created"
-    simulate_order(order=order, actor=ACTOR, final_status=goal, seen=seen)
+    simulate_order_progress(order=order, actor=ACTOR, final_status=goal, seen=seen)
 
     with refused(alice_tenant, "order_moved"):
-        simulate_order(order=order, actor=ACTOR, seen=seen)
+        simulate_order_progress(order=order, actor=ACTOR, seen=seen)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -222,7 +224,7 @@ def test_of_racing_walks_one_is_taken(alice_tenant):
     def walk(_):
         try:
             mine = get_order_with_details(tenant=alice_tenant, order_id=order.pk)
-            simulate_order(order=mine, actor=ACTOR, final_status=goal)
+            simulate_order_progress(order=mine, actor=ACTOR, final_status=goal)
             return "walked"
         except DomainError as refusal:
             return refusal.code
@@ -243,9 +245,11 @@ def test_a_status_of_the_future_is_kept_and_does_not_stop_the_walk(
     panel = make_lab_test(tenant=alice_tenant, method=method)
     order = make_order(tenant=alice_tenant, lab_test=panel)
 
-    report_unknown_status(order=order, actor=ACTOR, status=f"received.{method}.pooled")
+    report_unknown_sandbox_status(
+        order=order, actor=ACTOR, status=f"received.{method}.pooled"
+    )
     order = get_order_with_details(tenant=alice_tenant, order_id=order.pk)
-    simulate_order(order=order, actor=ACTOR)
+    simulate_order_progress(order=order, actor=ACTOR)
 
     walk = DEFAULT_WALKS[method].split()
     assert lows(order) == [walk[0], "pooled", *walk[1:]]
@@ -255,7 +259,7 @@ def test_a_status_that_is_known_is_none_of_the_future(alice_tenant):
     order = make_order(tenant=alice_tenant)
 
     with refused(alice_tenant, "status_known"):
-        report_unknown_status(
+        report_unknown_sandbox_status(
             order=order, actor=ACTOR, status="completed.walk_in_test.completed"
         )
 
@@ -264,7 +268,7 @@ def test_production_hears_nothing_of_the_future(alice_production):
     order = make_order(tenant=alice_production)
 
     with refused(alice_production, "not_a_sandbox"):
-        report_unknown_status(order=order, actor=ACTOR, status="received.x.y")
+        report_unknown_sandbox_status(order=order, actor=ACTOR, status="received.x.y")
 
 
 def reference_order(tenant, slug="quest-essential-health"):
@@ -276,12 +280,12 @@ def reference_order(tenant, slug="quest-essential-health"):
 def test_the_sandbox_lab_reports_as_flags_ask_for(alice_tenant, asked):
     order = reference_order(alice_tenant)
 
-    simulate_order(
+    simulate_order_progress(
         order=order, actor=ACTOR, flags=SimulationFlags(interpretation=asked)
     )
 
     kept = Order.objects.for_tenant(alice_tenant).get()
-    version = find_current_version(order=kept)
+    version = find_current_result_version(order=kept)
     expected = ExpectedResult.objects.filter(marker__in=order.lab_test.markers.all())
     assert kept.interpretation == asked
     assert kept.has_missing_results is False
@@ -298,7 +302,7 @@ def test_the_sandbox_lab_reports_as_flags_ask_for(alice_tenant, asked):
 def test_the_sandbox_lab_reports_by_the_type_asked_for(alice_tenant, kind):
     order = reference_order(alice_tenant)
 
-    simulate_order(
+    simulate_order_progress(
         order=order,
         actor=ACTOR,
         flags=SimulationFlags(
@@ -314,7 +318,7 @@ def test_the_sandbox_lab_reports_by_the_type_asked_for(alice_tenant, kind):
 def test_a_critical_result_is_one_that_labs_telephone_about(alice_tenant):
     order = reference_order(alice_tenant)
 
-    simulate_order(
+    simulate_order_progress(
         order=order,
         actor=ACTOR,
         final_status="sample_with_lab.walk_in_test.partial_results",
@@ -329,12 +333,12 @@ def test_a_critical_result_is_one_that_labs_telephone_about(alice_tenant):
 def test_a_missing_result_is_told_with_why_it_is_missing(alice_tenant):
     order = reference_order(alice_tenant)
 
-    simulate_order(
+    simulate_order_progress(
         order=order, actor=ACTOR, flags=SimulationFlags(has_missing_results=True)
     )
 
     kept = Order.objects.for_tenant(alice_tenant).get()
-    missing = list_missing_results_of_version(find_current_version(order=kept))
+    missing = list_missing_results_of_version(find_current_result_version(order=kept))
     assert kept.has_missing_results is True
     assert [row.failure_type for row in missing] == ["quantity_not_sufficient_failure"]
 
@@ -342,14 +346,14 @@ def test_a_missing_result_is_told_with_why_it_is_missing(alice_tenant):
 def test_a_correction_puts_right_what_was_worse_than_asked_for(alice_tenant):
     order = reference_order(alice_tenant)
     abnormal = SimulationFlags(interpretation=Interpretation.ABNORMAL)
-    simulate_order(order=order, actor=ACTOR, flags=abnormal)
+    simulate_order_progress(order=order, actor=ACTOR, flags=abnormal)
 
-    simulate_order(
+    simulate_order_progress(
         order=order, actor=ACTOR, final_status="completed.walk_in_test.corrected"
     )
 
     kept = Order.objects.for_tenant(alice_tenant).get()
-    version = find_current_version(order=kept)
+    version = find_current_result_version(order=kept)
     assert kept.status == "completed.walk_in_test.corrected"
     assert kept.interpretation == "normal"
     assert (version.number, version.is_correction) == (3, True)
@@ -369,7 +373,7 @@ def test_partial_results_come_in_parts_and_the_last_is_preliminary(alice_tenant)
 
     for _ in range(3):
         order = get_order_with_details(tenant=alice_tenant, order_id=order.pk)
-        simulate_order(order=order, actor=ACTOR, final_status=partial)
+        simulate_order_progress(order=order, actor=ACTOR, final_status=partial)
 
     versions = list_result_versions(order=order)
     flags = [
@@ -381,7 +385,7 @@ def test_partial_results_come_in_parts_and_the_last_is_preliminary(alice_tenant)
 
 def test_one_seed_gives_one_set_of_values(alice_tenant):
     for _ in range(2):
-        simulate_order(
+        simulate_order_progress(
             order=reference_order(alice_tenant, "quest-lipid-panel"),
             actor=ACTOR,
             flags=SimulationFlags(seed="fixed"),

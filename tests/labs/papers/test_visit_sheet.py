@@ -5,8 +5,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from labs.papers.calendar_entry import write_calendar_entry
-from labs.papers.guides import collection_guide_of, fasting_start
+from labs.papers.calendar_entry import write_icalendar_entry
+from labs.papers.guides import get_collection_guide, get_fasting_start
 from labs.papers.visit_sheet import AppointmentDetails, render_appointment_page
 from tests.labs.printed import pages_of
 
@@ -33,7 +33,7 @@ def visit(**fields):
             "lab": "Quest",
             "team": "Harbor Longevity",
             "external_id": "Q-77",
-            "guide": collection_guide_of(
+            "guide": get_collection_guide(
                 method="walk_in_test", sample_type="serum", fasting=is_fasting
             ),
             "is_fasting": is_fasting,
@@ -46,7 +46,7 @@ def visit(**fields):
 
 
 def entry(visit):
-    text = write_calendar_entry(visit, host="assay.example", at=STAMP).decode()
+    text = write_icalendar_entry(visit, host="assay.example", at=STAMP).decode()
     assert all(len(line.encode()) <= 75 for line in text.split("\r\n"))
     return text.replace("\r\n ", "").split("\r\n")
 
@@ -87,8 +87,8 @@ def test_hours_of_a_fast_are_hours_across_a_change_of_clocks():
     after_spring = datetime(2026, 3, 8, 8, 0, tzinfo=NEW_YORK)
     after_autumn = datetime(2026, 11, 1, 8, 0, tzinfo=NEW_YORK)
 
-    assert f"{fasting_start(after_spring):%d %H:%M %Z}" == "07 19:00 EST"
-    assert f"{fasting_start(after_autumn):%d %H:%M %Z}" == "31 21:00 EDT"
+    assert f"{get_fasting_start(after_spring):%d %H:%M %Z}" == "07 19:00 EST"
+    assert f"{get_fasting_start(after_autumn):%d %H:%M %Z}" == "31 21:00 EDT"
 
 
 def test_a_calendar_gets_the_moment_in_utc_and_nothing_of_the_patient():

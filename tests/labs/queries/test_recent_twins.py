@@ -6,7 +6,7 @@ import pytest
 import time_machine
 
 from labs.operations.orders import cancel_order
-from labs.queries.recent_twins import find_recent_duplicate_orders
+from labs.queries.recent_twins import list_recent_duplicate_orders
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import make_lab, make_lab_test, make_marker, make_order
 from tests.factories.users import make_user
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 
 def twins(user, markers):
-    return find_recent_duplicate_orders(
+    return list_recent_duplicate_orders(
         tenant=user.tenant,
         user_id=user.uuid,
         marker_ids=[marker.pk for marker in markers],

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from labs.queries.trends import list_user_trends
+from labs.queries.trends import list_result_trends_of_user
 from tests.factories.labs import make_lab, make_lab_test
 from tests.factories.results import (
     make_order_awaiting_results,
@@ -40,7 +40,7 @@ def result_of(alice_tenant, user):
 
 
 def trends(tenant, user, *measures):
-    return list_user_trends(
+    return list_result_trends_of_user(
         tenant=tenant, user_uuid=user.uuid, measures=measures or None
     )
 

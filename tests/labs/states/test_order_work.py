@@ -8,10 +8,10 @@ from labs.states.order_work import (
     IN_STATE,
     Stage,
     WorkState,
-    has_results,
-    is_closed,
-    is_in_progress,
-    stage_of,
+    get_order_stage,
+    has_order_results,
+    is_order_closed_without_results,
+    is_order_in_progress,
 )
 from labs.states.orders import ORDER_STATUSES
 from portal.pills import find_pill
@@ -47,12 +47,16 @@ IN_PROGRESS, RESULTS, CLOSED = (
 )
 def test_a_status_says_which_tabs_and_stage_an_order_is_in(status, states, stage):
     assert {state for state, fits in IN_STATE.items() if fits(status)} == states
-    assert stage_of(status) is stage
+    assert get_order_stage(status) is stage
 
 
 def test_every_status_is_in_progress_or_has_results_or_is_closed():
     for status in ORDER_STATUSES:
-        assert is_in_progress(status) or has_results(status) or is_closed(status)
+        assert (
+            is_order_in_progress(status)
+            or has_order_results(status)
+            or is_order_closed_without_results(status)
+        )
 
 
 def test_what_needs_attention_looks_like_it():

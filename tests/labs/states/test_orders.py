@@ -13,11 +13,11 @@ from labs.states.orders import (
     ORDER_STATUSES,
     REGISTRABLE_KIT_MOVES,
     REGISTRABLE_WALK,
-    allowed_moves,
-    build_status,
-    find_status_path,
-    is_past_requisition,
-    split_status,
+    build_order_status,
+    find_order_status_path,
+    get_allowed_order_transitions,
+    has_status_passed_requisition,
+    split_order_status,
 )
 
 TABLES = [*ORDER_MOVES.values(), REGISTRABLE_KIT_MOVES]
@@ -35,10 +35,10 @@ def test_the_two_statuses_the_specification_names_are_there():
 
 
 def test_a_draw_lies_with_the_lab_on_site_and_before_it_at_home():
-    assert build_status("on_site_collection", "draw_completed").startswith(
+    assert build_order_status("on_site_collection", "draw_completed").startswith(
         "sample_with_lab."
     )
-    assert build_status("at_home_phlebotomy", "draw_completed").startswith(
+    assert build_order_status("at_home_phlebotomy", "draw_completed").startswith(
         "collecting_sample."
     )
 
@@ -53,8 +53,8 @@ def test_every_status_of_a_method_has_its_row(method):
 @pytest.mark.parametrize("table", TABLES)
 def test_no_move_leaves_the_method(table):
     for status, following in table:
-        assert {split_status(after).method for after in following} <= {
-            split_status(status).method
+        assert {split_order_status(after).method for after in following} <= {
+            split_order_status(status).method
         }
 
 
@@ -72,11 +72,13 @@ ENDS = {
 @pytest.mark.parametrize("table", TABLES)
 def test_what_the_contract_calls_terminal_goes_nowhere(table):
     for status, following in table:
-        low = split_status(status).low
+        low = split_order_status(status).low
         if low in ENDS:
             assert following == frozenset(), status
         if low in {"completed", "corrected"}:
-            assert {split_status(after).low for after in following} == {"corrected"}
+            assert {split_order_status(after).low for after in following} == {
+                "corrected"
+            }
 
 
 def test_what_can_be_cancelled_has_the_move_and_nothing_else_has():
@@ -84,41 +86,41 @@ def test_what_can_be_cancelled_has_the_move_and_nothing_else_has():
         can = {
             status
             for status, following in table
-            if build_status(method, "cancelled") in following
+            if build_order_status(method, "cancelled") in following
         }
         own = {status for status in CANCELLABLE if f".{method}." in status}
         if method == CollectionMethod.TESTKIT:
             can |= {
                 status
                 for status, following in REGISTRABLE_KIT_MOVES
-                if build_status(method, "cancelled") in following
+                if build_order_status(method, "cancelled") in following
             }
         assert can == own
 
 
 @pytest.mark.parametrize("method", CollectionMethod)
 def test_the_usual_walk_is_legal(method):
-    walk = [build_status(method, low) for low in DEFAULT_WALKS[method].split()]
+    walk = [build_order_status(method, low) for low in DEFAULT_WALKS[method].split()]
 
     assert all(ORDER_MOVES[method].allows(old, new) for old, new in pairwise(walk))
-    assert find_status_path(walk[0], to=walk[-1], registrable=False) == walk[1:]
-    assert find_status_path(walk[2], to=walk[-1], registrable=False) == walk[3:]
+    assert find_order_status_path(walk[0], to=walk[-1], registrable=False) == walk[1:]
+    assert find_order_status_path(walk[2], to=walk[-1], registrable=False) == walk[3:]
 
 
 def test_the_walk_of_a_kit_to_register_is_legal():
-    walk = [build_status("testkit", low) for low in REGISTRABLE_WALK.split()]
+    walk = [build_order_status("testkit", low) for low in REGISTRABLE_WALK.split()]
 
     assert all(REGISTRABLE_KIT_MOVES.allows(old, new) for old, new in pairwise(walk))
-    assert find_status_path(walk[0], to=walk[-1], registrable=True) == walk[1:]
+    assert find_order_status_path(walk[0], to=walk[-1], registrable=True) == walk[1:]
 
 
 @pytest.mark.parametrize("registrable", [False, True])
 @pytest.mark.parametrize("method", CollectionMethod)
 def test_every_walk_found_is_legal_and_ends_where_it_was_to_end(method, registrable):
-    table = allowed_moves(method, registrable=registrable)
+    table = get_allowed_order_transitions(method, registrable=registrable)
     for start, _ in table:
         for goal, _ in table:
-            walk = find_status_path(start, to=goal, registrable=registrable)
+            walk = find_order_status_path(start, to=goal, registrable=registrable)
             if walk is None:
                 continue
             steps = [start, *walk]
@@ -127,13 +129,15 @@ def test_every_walk_found_is_legal_and_ends_where_it_was_to_end(method, registra
 
 
 def test_a_problem_on_the_way_is_reached_by_its_own_edge():
-    start = build_status("testkit", "with_customer")
+    start = build_order_status("testkit", "with_customer")
 
-    assert find_status_path(
-        start, to=build_status("testkit", "problem_in_transit_lab"), registrable=False
+    assert find_order_status_path(
+        start,
+        to=build_order_status("testkit", "problem_in_transit_lab"),
+        registrable=False,
     ) == [
-        build_status("testkit", "transit_lab"),
-        build_status("testkit", "problem_in_transit_lab"),
+        build_order_status("testkit", "transit_lab"),
+        build_order_status("testkit", "problem_in_transit_lab"),
     ]
 
 
@@ -147,14 +151,14 @@ def test_a_problem_on_the_way_is_reached_by_its_own_edge():
     ],
 )
 def test_unknown_statuses_come_apart_as_well(status, parts):
-    assert split_status(status) == parts
+    assert split_order_status(status) == parts
 
 
 def test_an_order_of_an_unknown_method_may_not_move():
-    assert list(allowed_moves("by_rocket", registrable=False)) == []
+    assert list(get_allowed_order_transitions("by_rocket", registrable=False)) == []
 
 
 def test_a_requisition_is_there_from_its_making_on():
-    assert not is_past_requisition("received.testkit.awaiting_registration")
-    assert is_past_requisition("received.testkit.requisition_created")
-    assert is_past_requisition("completed.walk_in_test.completed")
+    assert not has_status_passed_requisition("received.testkit.awaiting_registration")
+    assert has_status_passed_requisition("received.testkit.requisition_created")
+    assert has_status_passed_requisition("completed.walk_in_test.completed")

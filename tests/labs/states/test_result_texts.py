@@ -6,9 +6,9 @@ import pytest
 
 from labs.states.result_texts import (
     Interval,
-    interval_bounds,
+    get_reference_range_bounds,
     parse_reference_range,
-    parse_result,
+    parse_result_value,
 )
 
 
@@ -60,7 +60,7 @@ def test_a_range_is_read_in_every_written_form(text, read):
 )
 def test_a_text_that_is_no_plain_range_has_no_bounds(text):
     assert parse_reference_range(text, "mg/dL") is None
-    assert interval_bounds(parse_reference_range(text)) == (None, None)
+    assert get_reference_range_bounds(parse_reference_range(text)) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_a_text_that_is_no_plain_range_has_no_bounds(text):
 def test_a_result_lies_above_or_below_only_where_that_is_certain(
     result, reference, above, below
 ):
-    amount, limits = parse_result(result).amount, parse_reference_range(reference)
+    amount, limits = parse_result_value(result).amount, parse_reference_range(reference)
 
     assert amount.exceeds(limits) is above
     assert amount.falls_below(limits) is below
@@ -116,6 +116,6 @@ def test_a_result_lies_above_or_below_only_where_that_is_certain(
 def test_a_result_is_written_in_the_form_of_its_type(
     text, declared, kind, written, number
 ):
-    told = parse_result(text, declared)
+    told = parse_result_value(text, declared)
 
     assert (told.type, told.text, told.number) == (kind, written, number)

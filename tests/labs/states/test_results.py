@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from labs.states.results import interpret_lab_flag, worst_interpretation
+from labs.states.results import get_worst_interpretation, interpret_lab_flag
 
 
 @pytest.mark.parametrize(
@@ -38,4 +38,4 @@ def test_a_flag_of_a_lab_is_understood(flag, interpretation):
     ],
 )
 def test_the_worst_that_is_told_counts(several, overall):
-    assert worst_interpretation(several) == overall
+    assert get_worst_interpretation(several) == overall

@@ -8,8 +8,8 @@ from labs.states.service_centers import (
     Capability,
     OpenSpan,
     deserialize_opening_hours,
-    parse_capability,
     parse_opening_hours,
+    parse_service_center_capability,
     serialize_opening_hours,
 )
 
@@ -51,8 +51,8 @@ def test_what_is_no_hours_is_refused(text):
 
 
 def test_any_way_to_book_through_us_is_one_capability():
-    assert parse_capability("appointment_scheduling_via_anything") == (
+    assert parse_service_center_capability("appointment_scheduling_via_anything") == (
         Capability.BOOKABLE_HERE
     )
-    assert parse_capability("stat") == Capability.STAT
-    assert parse_capability("parking") is None
+    assert parse_service_center_capability("stat") == Capability.STAT
+    assert parse_service_center_capability("parking") is None

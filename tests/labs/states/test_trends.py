@@ -4,9 +4,9 @@ import pytest
 
 from labs.states.trends import (
     convert_result_value,
+    get_loinc_measure_code,
     is_same_unit,
-    loinc_codes_of_measure,
-    loinc_measure_of,
+    list_loinc_codes_of_measure,
 )
 
 
@@ -35,9 +35,13 @@ def test_what_cant_be_compared_is_not_converted(unit, to, loinc):
 
 
 def test_twins_by_mass_and_moles_are_one_measure():
-    assert loinc_measure_of("14749-6") == loinc_measure_of("2345-7") == "2345-7"
-    assert loinc_codes_of_measure("2345-7") == ("2345-7", "14749-6")
-    assert (loinc_measure_of("718-7"), loinc_codes_of_measure("718-7")) == (
+    assert (
+        get_loinc_measure_code("14749-6")
+        == get_loinc_measure_code("2345-7")
+        == "2345-7"
+    )
+    assert list_loinc_codes_of_measure("2345-7") == ("2345-7", "14749-6")
+    assert (get_loinc_measure_code("718-7"), list_loinc_codes_of_measure("718-7")) == (
         "718-7",
         ("718-7",),
     )

@@ -4,7 +4,12 @@ from datetime import date
 
 import pytest
 
-from labs.states.turnaround import AT_LAB, Lateness, current_lateness, result_lateness
+from labs.states.turnaround import (
+    AT_LAB,
+    Lateness,
+    get_current_order_lateness,
+    get_result_lateness,
+)
 
 USUAL, WORST = date(2026, 3, 4), date(2026, 3, 7)
 
@@ -19,11 +24,14 @@ USUAL, WORST = date(2026, 3, 4), date(2026, 3, 7)
     ],
 )
 def test_the_day_itself_is_in_time_and_the_worst_case_bounds_late(on, state):
-    assert result_lateness(due_by=USUAL, worst_case_by=WORST, on=on) == state
+    assert get_result_lateness(due_by=USUAL, worst_case_by=WORST, on=on) == state
 
 
 def test_without_an_expected_day_nothing_is_late():
-    assert result_lateness(due_by=None, worst_case_by=None, on=date(2030, 1, 1)) is None
+    assert (
+        get_result_lateness(due_by=None, worst_case_by=None, on=date(2030, 1, 1))
+        is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -31,7 +39,7 @@ def test_without_an_expected_day_nothing_is_late():
     ["completed.testkit.completed", "failed.testkit.lost", "cancelled.testkit.x"],
 )
 def test_an_order_that_waits_for_nothing_is_not_late(status):
-    found = current_lateness(
+    found = get_current_order_lateness(
         status=status, due_by=USUAL, worst_case_by=WORST, today=date(2026, 3, 9)
     )
 

@@ -6,7 +6,11 @@ import pytest
 import time_machine
 
 from labs.models import Order, OrderEvent
-from labs.states.orders import ORDER_STATUSES, build_status, find_status_path
+from labs.states.orders import (
+    ORDER_STATUSES,
+    build_order_status,
+    find_order_status_path,
+)
 from labs.web.lifecycle import (
     build_history,
     build_stages,
@@ -20,7 +24,7 @@ UNKNOWN = "new to Assay"
 
 def walked(method, *lows, **fields):
     """An order and its steps, an hour apart, none of them stored."""
-    statuses = [low if "." in low else build_status(method, low) for low in lows]
+    statuses = [low if "." in low else build_order_status(method, low) for low in lows]
     order = Order(method=method, status=statuses[-1], **fields)
     events = [
         OrderEvent(
@@ -38,8 +42,11 @@ def walked(method, *lows, **fields):
 @pytest.mark.parametrize("status", ORDER_STATUSES)
 def test_every_status_has_its_stage_and_says_what_is_next(status):
     method = status.split(".")[1]
-    start = build_status(method, "ordered")
-    lows = [start, *(find_status_path(start, to=status, registrable=False) or [status])]
+    start = build_order_status(method, "ordered")
+    lows = [
+        start,
+        *(find_order_status_path(start, to=status, registrable=False) or [status]),
+    ]
     order, events = walked(method, *dict.fromkeys(lows))
 
     states = [stage.state for stage in build_stages(order, events)]

@@ -11,7 +11,7 @@ from labs.models import Order
 from labs.operations.kits import KitRequest, order_kit
 from labs.operations.order_steps import advance_order
 from labs.operations.orders import cancel_order
-from labs.queries.history import find_last_event_id
+from labs.queries.history import find_last_order_event_id
 from labs.states.catalogue import CollectionMethod
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import (
@@ -96,7 +96,7 @@ def test_a_sandbox_order_advances_to_what_is_chosen(alice_web, order):
     asked = alice_web.get(url(order, "advance_order"))
     reply = alice_web.post(
         url(order, "advance_order"),
-        {"final_status": READY, "seen": find_last_event_id(order)},
+        {"final_status": READY, "seen": find_last_order_event_id(order)},
     )
 
     groups = dict(asked.context["form"].fields["final_status"].choices)
@@ -107,7 +107,7 @@ def test_a_sandbox_order_advances_to_what_is_chosen(alice_web, order):
 
 
 def test_the_second_of_two_tabs_is_told_that_the_order_has_moved(alice_web, order):
-    seen = find_last_event_id(order)
+    seen = find_last_order_event_id(order)
     advance_order(order=order, actor=ACTOR, to="requisition_created")
     before = holdings(order.tenant)
 
@@ -118,7 +118,7 @@ def test_the_second_of_two_tabs_is_told_that_the_order_has_moved(alice_web, orde
 
     assert reply.status_code == 422
     assert READY in reply.context["refusal"]
-    assert reply.context["seen"] == find_last_event_id(order)
+    assert reply.context["seen"] == find_last_order_event_id(order)
     assert holdings(order.tenant) == before
 
 
@@ -129,7 +129,7 @@ def test_a_status_that_is_out_of_reach_is_refused_beside_its_field(alice_web, or
         url(order, "advance_order"),
         {
             "final_status": "received.walk_in_test.ordered",
-            "seen": find_last_event_id(order),
+            "seen": find_last_order_event_id(order),
         },
     )
 
@@ -143,7 +143,7 @@ def test_results_of_the_sandbox_lie_as_asked_for(alice_web, alice_tenant, order)
         url(order, "advance_order"),
         {
             "final_status": "completed.walk_in_test.completed",
-            "seen": find_last_event_id(order),
+            "seen": find_last_order_event_id(order),
             "interpretation": "critical",
         },
     )
@@ -154,7 +154,7 @@ def test_results_of_the_sandbox_lie_as_asked_for(alice_web, alice_tenant, order)
 def test_an_order_advances_later_where_a_delay_is_given(alice_web, order):
     alice_web.post(
         url(order, "advance_order"),
-        {"final_status": READY, "seen": find_last_event_id(order), "delay": 60},
+        {"final_status": READY, "seen": find_last_order_event_id(order), "delay": 60},
     )
 
     assert kept(order).status == "received.walk_in_test.ordered"

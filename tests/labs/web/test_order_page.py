@@ -15,8 +15,8 @@ from labs.operations.catalogue import archive_lab_test
 from labs.operations.order_steps import advance_order, store_reported_status
 from labs.operations.orders import cancel_order
 from labs.operations.recreations import RecreationRequest, recreate_order
-from labs.operations.redraws import place_redraw
-from labs.queries.history import find_last_event_id
+from labs.operations.redraws import place_redraw_order
+from labs.queries.history import find_last_order_event_id
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import UpdateReason
 from tests.audit import audited
@@ -244,7 +244,7 @@ def test_an_order_that_was_redrawn_is_not_offered_for_cancelling(
     alice_web, alice_tenant, order
 ):
     advance_order(order=order, actor=ACTOR, to="requisition_created")
-    redraw = place_redraw(order=order, actor=ACTOR)
+    redraw = place_redraw_order(order=order, actor=ACTOR)
 
     page = alice_web.get(url(order))
 
@@ -270,7 +270,7 @@ def test_events_that_told_of_the_order_are_listed_the_latest_first(
 def test_a_poll_without_news_is_empty_and_no_read(alice_web, order):
     alice_web.get(url(order))
     before = len(audited(order.tenant))
-    seen = f"{url(order)}?seen={find_last_event_id(order)}&every=5"
+    seen = f"{url(order)}?seen={find_last_order_event_id(order)}&every=5"
 
     quiet = alice_web.get(seen, headers=HTMX)
     advance_order(order=order, actor=ACTOR, to="requisition_created")
@@ -291,7 +291,7 @@ def test_an_order_that_has_not_moved_for_a_while_is_asked_for_less_often(
     with time_machine.travel(timezone.now() + timedelta(minutes=10)):
         # The page still asks often: it is told how seldom is enough.
         told = alice_web.get(
-            f"{url(order)}?seen={find_last_event_id(order)}&every=5", headers=HTMX
+            f"{url(order)}?seen={find_last_order_event_id(order)}&every=5", headers=HTMX
         )
 
     assert told.context["poll_seconds"] == 30

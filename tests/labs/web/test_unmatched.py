@@ -6,8 +6,8 @@ from django.test import Client
 from accounts.models import AuditEntry
 from accounts.states import Role
 from labs.models import InboundMessage, InboundReport
-from labs.operations.inbound_review import reject_report
-from labs.queries.results import find_current_version
+from labs.operations.inbound_review import reject_lab_report
+from labs.queries.results import find_current_result_version
 from portal.lib.slots import Work, slot
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.hl7 import make_oru, make_test, obx
@@ -106,7 +106,7 @@ def test_a_report_is_matched_in_the_browser_with_a_reason(alice_web, report, ord
     assert without.status_code == 422
     assert matched.url == f"{PLACE}orders/{order.pk}/"
     assert (report.status, report.why) == ("matched", WHY)
-    assert find_current_version(order=order).number == 1
+    assert find_current_result_version(order=order).number == 1
 
 
 def test_an_order_that_cannot_be_is_refused_in_the_form(alice_web, report):
@@ -134,13 +134,13 @@ def test_a_report_is_rejected_and_put_back_in_the_browser(alice_web, report):
 
 
 def test_what_was_decided_cannot_be_decided_again(alice_web, report, order):
-    reject_report(report=report, actor=ACTOR, why=WHY)
+    reject_lab_report(report=report, actor=ACTOR, why=WHY)
 
     again = alice_web.post(f"{page(report)}reject/", {"why": WHY})
     match = alice_web.post(f"{page(report)}match/", {"order": order.pk, "why": WHY})
 
     assert (again.status_code, match.status_code) == (422, 422)
-    assert find_current_version(order=order) is None
+    assert find_current_result_version(order=order) is None
 
 
 def test_a_long_report_is_read_in_a_slot_and_a_short_one_at_once(

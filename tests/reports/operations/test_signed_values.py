@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from labs.queries.trends import list_user_trends
+from labs.queries.trends import list_result_trends_of_user
 from reports.queries import parsing_job
 from tests.factories.labs import make_lab_test
 from tests.factories.reports import make_parsed, make_parsed_result, make_review
@@ -43,7 +43,7 @@ def test_a_signed_value_joins_the_results_of_orders_for_those_who_may_read_it(
     )
 
     def texts(tenant=alice_tenant, **asked):
-        found = list_user_trends(tenant=tenant, user_uuid=user.uuid, **asked)
+        found = list_result_trends_of_user(tenant=tenant, user_uuid=user.uuid, **asked)
         return {
             measure: [(point.result.text, point.result.lab) for point in trend.points]
             for measure, trend in found.items()

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from labs.models import Payor, UserInsurance
-from labs.operations.insurance import reference_payors
+from labs.operations.insurance import list_built_in_payors
 from tests.audit import audited
 from tests.contract.document import check_answer
 from tests.factories.labs import ADDRESS
@@ -61,7 +61,7 @@ def test_insurers_are_searched(alice_api):
             "source": "platform",
         }
     ]
-    assert len(everyone.json()) == len(reference_payors())
+    assert len(everyone.json()) == len(list_built_in_payors())
 
 
 def test_the_deprecated_search_finds_the_same_and_says_so(alice_api):

@@ -15,7 +15,7 @@ from labs.api.v3.result_outputs import (
     SampleAnswer,
 )
 from labs.gateways.results import ReportedGap, ReportedSample
-from labs.operations.redraws import place_redraw
+from labs.operations.redraws import place_redraw_order
 from labs.operations.requisitions import create_requisition
 from labs.queries.orders import get_order_with_details
 from tests.audit import audited
@@ -379,7 +379,7 @@ def test_a_transaction_gives_the_results_of_its_orders_as_one(
         missing=(ReportedGap("Zinc", provider_id="ZINC"),),
     )
     path = f"/v3/order_transaction/{order.transaction_id}/result"
-    redraw = place_redraw(order=order, actor=ACTOR)
+    redraw = place_redraw_order(order=order, actor=ACTOR)
     assert alice_api.get(path).json()["metadata"]["status"] == "partial"
     create_requisition(tenant=alice_tenant, actor=ACTOR, order_id=redraw.pk)
     redraw = get_order_with_details(tenant=alice_tenant, order_id=redraw.pk)

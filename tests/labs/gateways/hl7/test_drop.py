@@ -8,7 +8,14 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from labs.gateways.hl7.drop import DONE, FAILED, IN, OUT, DropFolder, list_drop_folders
+from labs.gateways.hl7.drop import (
+    DONE,
+    FAILED,
+    IN,
+    OUT,
+    DropFolder,
+    list_hl7_drop_folders,
+)
 from labs.gateways.hl7.messages import MAX_FILE_BYTES
 
 pytestmark = pytest.mark.usefixtures("hl7_dir")
@@ -33,7 +40,7 @@ def test_a_folder_is_for_its_user_alone_and_is_found_again(drop):
     account.create()
     (drop.path.parent / "notes" / IN).mkdir(parents=True)
 
-    assert list(list_drop_folders()) == [drop, account]
+    assert list(list_hl7_drop_folders()) == [drop, account]
     assert stat.S_IMODE((drop.path / IN).stat().st_mode) == 0o700
 
 

@@ -5,7 +5,7 @@ import pytest
 from labs.gateways.base import LabUnavailable
 from labs.gateways.hl7.drop import OUT, DropFolder
 from labs.gateways.hl7.lab import Hl7FileDrop
-from labs.gateways.hl7.messages import parse_message
+from labs.gateways.hl7.messages import parse_hl7_message
 from labs.queries.orders import get_order_with_details
 from tests.factories.labs import make_lab_account, make_lab_test, make_order
 
@@ -34,7 +34,7 @@ def test_an_order_is_put_into_the_folder_of_its_account_once(order):
 
     ((name, content),) = sent(order).items()
     (sample_id,) = answers
-    message = parse_message(content)
+    message = parse_hl7_message(content)
     assert name == f"nw-{order.pk}.hl7"
     assert len(sample_id) == 12
     assert message.header.text(11) == "P"

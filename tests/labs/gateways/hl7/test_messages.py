@@ -6,15 +6,15 @@ from labs.gateways.hl7.messages import (
     MAX_FILE_BYTES,
     MAX_PARTS,
     MalformedMessage,
-    parse_message,
-    split_messages,
-    write_segment,
+    build_hl7_segment,
+    parse_hl7_message,
+    split_hl7_messages,
 )
 from tests.factories.hl7 import make_oru, make_test, obx
 
 
 def one_value(raw: bytes) -> str:
-    return parse_message(raw).segments[-1].text(5)
+    return parse_hl7_message(raw).segments[-1].text(5)
 
 
 def text_of(value: str) -> str:
@@ -71,7 +71,7 @@ def test_text_is_read_in_the_character_set_of_the_header(told, encoding, text):
 def test_a_mark_at_the_start_tells_the_character_set_of_a_file(encoding):
     raw = make_oru(make_test(obx("Žaneta", type="ST")), character_set="UNICODE UTF-16")
 
-    (message,) = split_messages(raw.decode().encode(encoding))
+    (message,) = split_hl7_messages(raw.decode().encode(encoding))
 
     assert one_value(message) == "Žaneta"
 
@@ -82,7 +82,7 @@ def test_a_file_holds_many_messages_however_their_lines_end():
     third = b"\x0b" + make_oru(make_test(obx("3")), control_id="C") + b"\x1c\r"
     batch = b"FHS|^~\\&\rBHS|^~\\&\r" + first + second + b"BTS|2\rFTS|1\r"
 
-    messages = [parse_message(raw) for raw in split_messages(batch + third)]
+    messages = [parse_hl7_message(raw) for raw in split_hl7_messages(batch + third)]
 
     assert [message.control_id for message in messages] == ["A", "B", "C"]
     assert [message.segments[-1].text(5) for message in messages] == ["1", "2", "3"]
@@ -92,7 +92,7 @@ def test_other_delimiters_are_read_from_the_header():
     raw = make_oru(make_test(obx("a\\T\\b", type="ST")))
     turned = raw.translate(bytes.maketrans(b"|^~\\&", b"#$%!*"))
 
-    message = parse_message(turned)
+    message = parse_hl7_message(turned)
 
     assert message.segments[-1].text(5) == "a*b"
     assert message.segments[1].text(5, 2) == "Ada"
@@ -123,17 +123,19 @@ MESSAGE = make_oru(make_test(obx()))
 )
 def test_what_is_no_message_is_refused_by_a_code(content, code):
     with pytest.raises(MalformedMessage) as caught:
-        [parse_message(raw) for raw in split_messages(content)]
+        [parse_hl7_message(raw) for raw in split_hl7_messages(content)]
 
     assert caught.value.code == code
 
 
 def test_what_is_written_is_read_back_the_same():
     texts = ["a|b^c~d\\e&f", "two\nlines", "Žaneta", "\\.br\\"]
-    header = write_segment("MSH", {10: "1", 18: "UNICODE UTF-8"})
-    written = f"{header}\r{write_segment('ZZZ', {2: texts, 3: texts[0]})}\r".encode()
+    header = build_hl7_segment("MSH", {10: "1", 18: "UNICODE UTF-8"})
+    written = (
+        f"{header}\r{build_hl7_segment('ZZZ', {2: texts, 3: texts[0]})}\r".encode()
+    )
 
-    segment = parse_message(written).segments[1]
+    segment = parse_hl7_message(written).segments[1]
 
     assert segment.components(2) == texts
     assert segment.text(3) == texts[0]

@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from labs.gateways.hl7.messages import parse_message
-from labs.gateways.hl7.orders import CANCEL, NEW, write_order_message
+from labs.gateways.hl7.messages import parse_hl7_message
+from labs.gateways.hl7.orders import CANCEL, NEW, build_hl7_order_message
 from labs.queries.orders import get_order_with_details
 from labs.states.catalogue import CollectionMethod
 from tests.factories.labs import (
@@ -31,7 +31,7 @@ QUESTION = {
 
 def written(order, control=NEW, comment=""):
     order = get_order_with_details(tenant=order.tenant, order_id=order.pk)
-    raw = write_order_message(
+    raw = build_hl7_order_message(
         order,
         control=control,
         sample_id="AS123",
@@ -39,7 +39,7 @@ def written(order, control=NEW, comment=""):
         comment=comment,
         at=AT,
     )
-    return parse_message(raw)
+    return parse_hl7_message(raw)
 
 
 def named(message, name):

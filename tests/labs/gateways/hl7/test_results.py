@@ -7,16 +7,16 @@ import pytest
 
 from labs.gateways.hl7.messages import (
     MalformedMessage,
-    parse_message,
-    parse_message_text,
+    parse_hl7_message,
+    parse_hl7_message_text,
 )
-from labs.gateways.hl7.results import ObservationStatus, parse_result_reports
-from labs.gateways.hl7.values import parse_timestamp
+from labs.gateways.hl7.results import ObservationStatus, parse_hl7_result_reports
+from labs.gateways.hl7.values import parse_hl7_timestamp
 from tests.factories.hl7 import make_oru, make_test, obx
 
 
 def read(*tests, **told):
-    return parse_result_reports(parse_message(make_oru(*tests, **told)))
+    return parse_hl7_result_reports(parse_hl7_message(make_oru(*tests, **told)))
 
 
 def one_observation(value, **fields):
@@ -167,7 +167,7 @@ def test_a_report_is_a_message_of_its_own_with_nothing_of_another():
         make_test(obx("2"), placer="P-2", filler="F-2"),
     )
 
-    (again,) = parse_result_reports(parse_message_text(both[0].text))
+    (again,) = parse_hl7_result_reports(parse_hl7_message_text(both[0].text))
 
     assert again.text == both[0].text
     assert again.tests == both[0].tests
@@ -177,9 +177,11 @@ def test_a_report_is_a_message_of_its_own_with_nothing_of_another():
 
 def test_a_report_is_read_again_whatever_its_character_set_was():
     raw = make_oru(make_test(obx("µ \\XB5\\", type="ST")), character_set="8859/1")
-    (report,) = parse_result_reports(parse_message(raw.decode().encode("latin-1")))
+    (report,) = parse_hl7_result_reports(
+        parse_hl7_message(raw.decode().encode("latin-1"))
+    )
 
-    (again,) = parse_result_reports(parse_message_text(report.text))
+    (again,) = parse_hl7_result_reports(parse_hl7_message_text(report.text))
 
     assert report.tests[0].observations[0].text == "µ µ"
     assert again.tests == report.tests
@@ -212,7 +214,7 @@ def test_documents_are_counted_and_are_no_results():
 )
 def test_what_cannot_be_understood_is_refused_at_its_place(message, code, place):
     with pytest.raises(MalformedMessage) as caught:
-        parse_result_reports(parse_message(message))
+        parse_hl7_result_reports(parse_hl7_message(message))
 
     assert (caught.value.code, caught.value.place) == (code, place)
 
@@ -227,7 +229,7 @@ def test_what_cannot_be_understood_is_refused_at_its_place(message, code, place)
     ],
 )
 def test_a_moment_without_an_offset_is_in_the_zone_of_its_lab(text, instant):
-    moment = parse_timestamp(text, ZoneInfo("America/New_York"))
+    moment = parse_hl7_timestamp(text, ZoneInfo("America/New_York"))
 
     assert moment.at == datetime.fromisoformat(instant)
 
@@ -236,4 +238,4 @@ def test_a_moment_without_an_offset_is_in_the_zone_of_its_lab(text, instant):
     "text", ["", "soon", "20261332", "00010101", "20260101+9900", "9" * 50]
 )
 def test_what_is_no_moment_is_none(text):
-    assert parse_timestamp(text, UTC) is None
+    assert parse_hl7_timestamp(text, UTC) is None
