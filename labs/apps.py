@@ -161,11 +161,11 @@ class LabsConfig(AppConfig):
         from labs.web import inbound_overview
         from labs.web.overview import (
             build_critical_nav_count,
-            build_nav_count,
-            build_overview_part,
+            build_orders_nav_count,
+            build_orders_overview,
         )
-        from labs.web.palette import find_orders
-        from labs.web.user_column import build_orders_column
+        from labs.web.palette import search_orders_by_id
+        from labs.web.user_column import build_user_orders_column
         from portal.lib.registry import (
             Destination,
             Search,
@@ -178,15 +178,18 @@ class LabsConfig(AppConfig):
         )
 
         area = Area.ORDERS
-        overview_parts.add("labs", build_overview_part)
-        overview_parts.add("labs:inbound", inbound_overview.build_overview_part)
-        nav_counts.add("orders", build_nav_count)
-        nav_counts.add("unmatched", inbound_overview.build_nav_count)
+        overview_parts.add("labs", build_orders_overview)
+        overview_parts.add(
+            "labs:inbound", inbound_overview.build_unmatched_overview_item
+        )
+        nav_counts.add("orders", build_orders_nav_count)
+        nav_counts.add("unmatched", inbound_overview.build_unmatched_nav_count)
         nav_counts.add("critical", build_critical_nav_count)
-        user_columns.add("labs", build_orders_column)
+        user_columns.add("labs", build_user_orders_column)
         person_tests.add("labs", list_latest_tests_of_user)
         searches.add(
-            "orders", Search(20, gettext_lazy("Orders"), "flask", area, find_orders)
+            "orders",
+            Search(20, gettext_lazy("Orders"), "flask", area, search_orders_by_id),
         )
         destinations.add(
             "orders",

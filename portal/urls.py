@@ -7,7 +7,7 @@ from django.contrib import admin
 from django.urls import include, path
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
-from labs.web.requisition_link import download_by_link
+from labs.web.requisition_link import download_requisition_by_link
 from portal.api_docs.document import show_openapi_document
 from portal.health import healthz, readyz
 from portal.metrics import show_prometheus_metrics
@@ -40,7 +40,7 @@ urlpatterns = [
     path("docs/", include("portal.docs.urls")),
     path("logos/<slug:slug>.svg", serve_source_logo, name="logo"),
     path("connect/", include("users.web.connect_urls")),
-    path("requisition/", download_by_link, name="requisition_link"),
+    path("requisition/", download_requisition_by_link, name="requisition_link"),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
     path("metrics", show_prometheus_metrics, name="metrics"),

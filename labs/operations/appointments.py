@@ -214,8 +214,8 @@ def request_home_appointment(
 ) -> Appointment:
     """Request an at-home appointment; the provider sets its time.
 
-    It is pending, without times, until schedule_requested_appointment. `address` has the
-    shape of contract 6.18. Raises: those of require_order_bookable;
+    It is pending, without times, until schedule_requested_appointment. `address` is
+    shaped as in contract 6.18. Raises: those of require_order_bookable;
     kind_of_visit_wrong; area_not_served. Source: Contract 6.18.
     """
     order = lock_order(order)

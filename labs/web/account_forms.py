@@ -155,7 +155,7 @@ class AccountTeamsForm(forms.Form):
         )
 
 
-def build_initial_values(account: LabAccount) -> dict[str, Any]:
+def build_account_form_values(account: LabAccount) -> dict[str, Any]:
     """Return the initial form values of an account."""
     return {
         "provider_account_id": account.provider_account_id,
@@ -164,13 +164,13 @@ def build_initial_values(account: LabAccount) -> dict[str, Any]:
         "default_clinical_notes": account.default_clinical_notes,
         "business_units": ", ".join(account.business_units),
         **{
-            _BILLING + kind: format_states(states)
+            _BILLING + kind: format_us_states(states)
             for kind, states in account.allowed_billing.items()
         },
     }
 
 
-def format_states(states: list[str]) -> str:
+def format_us_states(states: list[str]) -> str:
     """Return states as staff enter them: `all`, or their codes."""
     return ALL_STATES if set(states) == US_STATES else ", ".join(states)
 

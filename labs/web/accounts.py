@@ -30,8 +30,8 @@ from labs.web.account_forms import (
     AccountStatusForm,
     AccountTeamsForm,
     NewAccountForm,
-    build_initial_values,
-    format_states,
+    build_account_form_values,
+    format_us_states,
 )
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
@@ -61,7 +61,7 @@ class AccountRow:
 
 @require_GET
 @require_right(Area.CATALOGUE)
-def account_list(request: TenantRequest) -> HttpResponse:
+def show_lab_accounts(request: TenantRequest) -> HttpResponse:
     asked = AccountFilterForm(request.GET).filters
     accounts = list_organisation_accounts(tenant=request.tenant, filters=asked)
     return render_page(
@@ -79,7 +79,7 @@ def account_list(request: TenantRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.CATALOGUE, write=True)
-def add_account(request: TenantRequest) -> HttpResponse:
+def add_lab_account(request: TenantRequest) -> HttpResponse:
     form = NewAccountForm(read_posted(request), initial=INITIAL)
     if request.method == "POST" and form.is_valid():
         try:
@@ -105,9 +105,9 @@ def add_account(request: TenantRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.CATALOGUE, write=True)
-def edit_account(request: TenantRequest, account_id: str) -> HttpResponse:
+def edit_lab_account(request: TenantRequest, account_id: str) -> HttpResponse:
     account = _get_account(request, account_id)
-    form = AccountForm(read_posted(request), initial=build_initial_values(account))
+    form = AccountForm(read_posted(request), initial=build_account_form_values(account))
     if request.method == "POST" and form.is_valid():
         try:
             update_lab_account(
@@ -129,7 +129,7 @@ def edit_account(request: TenantRequest, account_id: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.CATALOGUE, write=True)
-def edit_account_status(request: TenantRequest, account_id: str) -> HttpResponse:
+def edit_lab_account_status(request: TenantRequest, account_id: str) -> HttpResponse:
     account = _get_account(request, account_id)
     form = AccountStatusForm(account, read_posted(request))
     if request.method == "POST" and form.is_valid():
@@ -153,7 +153,7 @@ def edit_account_status(request: TenantRequest, account_id: str) -> HttpResponse
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.CATALOGUE, write=True)
-def edit_account_teams(request: TenantRequest, account_id: str) -> HttpResponse:
+def edit_lab_account_teams(request: TenantRequest, account_id: str) -> HttpResponse:
     account = _get_account(request, account_id)
     linked = [link.team_id for link in account.team_links.all()]
     form = AccountTeamsForm(account, read_posted(request), initial={"teams": linked})
@@ -222,7 +222,7 @@ def _build_account_row(account: LabAccount, request: TenantRequest) -> AccountRo
 
 
 def _describe_states(account: LabAccount, kind: str) -> str:
-    words = format_states(account.allowed_billing[kind])
+    words = format_us_states(account.allowed_billing[kind])
     if words == "all":
         return _("in every state")
     return _("in %(states)s") % {"states": words}

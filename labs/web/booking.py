@@ -31,10 +31,10 @@ from labs.operations.slots import SlotTaken
 from labs.queries.appointments import find_active_appointment
 from labs.queries.orders import get_order_with_details
 from labs.states.appointments import AppointmentStatus
-from labs.web.booking_grid import site_key
+from labs.web.booking_grid import get_site_form_value
 from labs.web.booking_page import (
     BookingPage,
-    build_home_address,
+    build_home_appointment_address,
     format_appointment_time,
 )
 from portal.lib.errors import DomainError
@@ -61,7 +61,7 @@ def book_appointment_page(request: TenantRequest, order_id: UUID) -> HttpRespons
     if visit is not None and _was_booked_by_this_form(request, order, visit):
         # Pressed twice, or sent again by a reload.
         return _redirect_to_booked_order(request, order, visit)
-    closed = explain_not_bookable(order, visit)
+    closed = explain_why_order_not_bookable(order, visit)
     if closed:
         messages.error(request, closed)
         return go_to(request, page_url(request, "labs:order", order_id=order.pk))
@@ -81,7 +81,7 @@ def book_appointment_page(request: TenantRequest, order_id: UUID) -> HttpRespons
     return page.render()
 
 
-def explain_not_bookable(order: Order, visit: Appointment | None) -> str:
+def explain_why_order_not_bookable(order: Order, visit: Appointment | None) -> str:
     """Return why no visit can be booked or rescheduled, or an empty text."""
     if visit is not None:
         can = visit.can_reschedule(timezone.now())
@@ -112,7 +112,7 @@ def _handle_post(page: BookingPage) -> HttpResponse | None:
                 order=order,
                 actor=request.actor,
                 provider=page.go.removeprefix("ask:"),
-                address=build_home_address(order),
+                address=build_home_appointment_address(order),
                 notes=page.form.cleaned_data["notes"],
             )
             return _redirect_to_booked_order(request, order, visit)
@@ -137,7 +137,7 @@ def _is_slot_at_chosen_site(page: BookingPage) -> bool:
     if not page.site or "take" in page.request.POST:
         return True
     slot = BookingKeys(page.request.tenant).read(page.key)
-    return site_key(slot.site) == page.site
+    return get_site_form_value(slot.site) == page.site
 
 
 def _book_or_reschedule(page: BookingPage, *, notes: str) -> HttpResponse:

@@ -102,7 +102,7 @@ class Grid:
     @property
     def place_key(self) -> str:
         """Return the form value of the selected site."""
-        return site_key(self.site) if self.site else ""
+        return get_site_form_value(self.site) if self.site else ""
 
     @property
     def previous_start(self) -> date | None:
@@ -132,7 +132,7 @@ class Grid:
         return self.slot.booking_key if self.slot else ""
 
 
-def build_grid(
+def build_booking_grid(
     found: Availability,
     selection: GridSelection,
     *,
@@ -150,12 +150,12 @@ def build_grid(
     sites: dict[str, Site] = {}
     for one in found.days:
         if one.site is not None:
-            key = site_key(one.site)
+            key = get_site_form_value(one.site)
             sites.setdefault(key, one.site)
             by_site.setdefault(key, []).extend(
                 slot
                 for slot in one.slots
-                if selection.when.includes(local_start_of(slot))
+                if selection.when.includes(get_local_slot_start(slot))
                 and (slot.site.code, slot.start) not in lost
             )
     chosen = _select_site(sites, by_site, selection)
@@ -179,7 +179,7 @@ def build_grid(
     zone = find_zone(site.time_zone)
     today = found.checked_at.astimezone(zone).date()
     first_day = next(one.day for one in found.days if one.site == site)
-    per_day = Counter(local_start_of(slot).date() for slot in free)
+    per_day = Counter(get_local_slot_start(slot).date() for slot in free)
     days = [
         SlotDay(day, per_day[day], _explain_no_slots(site, day))
         for day in (first_day + _DAY * step for step in range(WINDOW_DAYS))
@@ -207,25 +207,25 @@ def build_grid(
     )
 
 
-def site_key(site: Site) -> str:
+def get_site_form_value(site: Site) -> str:
     """Return the form value that names a site."""
     return f"{site.provider}-{site.code}"
 
 
-def local_start_of(slot: FreeSlot) -> datetime:
+def get_local_slot_start(slot: FreeSlot) -> datetime:
     """Return when a slot starts, in its site's time zone."""
     return slot.start.astimezone(find_zone(slot.site.time_zone))
 
 
-def describe_fasting(slot: FreeSlot | None) -> str:
+def describe_fasting_for_slot(slot: FreeSlot | None) -> str:
     """Return what fasting means for the choice of a time."""
     if slot is None:
         return _(
             "The patient fasts for 12 hours before the visit. Choose a morning time."
         )
-    since = get_fasting_start(local_start_of(slot))
+    since = get_fasting_start(get_local_slot_start(slot))
     when = {"day": f"{since:%A}", "time": f"{since:%H:%M}"}
-    if local_start_of(slot).hour < _NOON:
+    if get_local_slot_start(slot).hour < _NOON:
         return _("Fasting would start %(day)s at %(time)s.") % when
     return (
         _(
@@ -280,7 +280,9 @@ def _build_place(
         name=site.name,
         address=_describe_location(site, first),
         miles=site.miles,
-        first_free=_format_first_free(local_start_of(first), now) if first else "",
+        first_free=_format_first_free(get_local_slot_start(first), now)
+        if first
+        else "",
     )
 
 
@@ -297,7 +299,7 @@ def _describe_location(site: Site, first: FreeSlot | None) -> str:
 
 
 def _weekday(slot: FreeSlot) -> int:
-    return local_start_of(slot).weekday()
+    return get_local_slot_start(slot).weekday()
 
 
 def _format_first_free(local: datetime, now: datetime) -> str:
@@ -341,7 +343,7 @@ def _build_time_groups(
     here = [
         (local, Slot(slot.booking_key, "", key_id=f"slot-{local.timestamp():.0f}"))
         for slot in free
-        if (local := local_start_of(slot)).date() == day
+        if (local := get_local_slot_start(slot)).date() == day
     ]
     here += [
         (local, Slot("", "", is_taken=True, key_id=f"slot-{local.timestamp():.0f}"))

@@ -31,11 +31,11 @@ from labs.states.service_centers import DEFAULT_RADIUS, RADII, Capability
 from labs.web.booking_grid import (
     GridSelection,
     TimeOfDay,
-    build_grid,
-    describe_fasting,
+    build_booking_grid,
+    describe_fasting_for_slot,
     format_local_time,
-    local_start_of,
-    site_key,
+    get_local_slot_start,
+    get_site_form_value,
 )
 from portal.lib.errors import DomainError
 from portal.lib.periods import find_zone
@@ -127,7 +127,7 @@ class BookingPage:
     def select_slot(self, slot: OfferedSlot) -> None:
         """Show a slot as the selected one, or as the one that was taken."""
         local = slot.start.astimezone(find_zone(slot.site.time_zone))
-        self.site, self.day = site_key(slot.site), local.date()
+        self.site, self.day = get_site_form_value(slot.site), local.date()
         self.slot = (slot.site.code, slot.start)
 
     def render(self) -> HttpResponse:
@@ -149,10 +149,10 @@ class BookingPage:
             form=self.form,
             form_key=uuid.uuid4(),
             grid=grid,
-            chosen_at=format_local_time(local_start_of(grid.slot))
+            chosen_at=format_local_time(get_local_slot_start(grid.slot))
             if grid and grid.slot
             else "",
-            fasting=describe_fasting(grid.slot if grid else None)
+            fasting=describe_fasting_for_slot(grid.slot if grid else None)
             if requires_order_fasting(self.order)
             else "",
             refusal=self.refusal,
@@ -175,7 +175,7 @@ class BookingPage:
         when = TimeOfDay.known(str(self._field_value("when"))) or TimeOfDay.ANY
         selection = GridSelection(self.site, self.day, when, self.slot)
         here = "" if self.is_home else str(self._field_value("zip_code"))
-        return build_grid(found, selection, here=here, struck=struck)
+        return build_booking_grid(found, selection, here=here, struck=struck)
 
     def _load_availability(self) -> Availability | None:
         start = self.start
@@ -196,7 +196,7 @@ class BookingPage:
     def _find_free_slots(self, start: date | None) -> Availability:
         tenant, order = self.request.tenant, self.order
         if self.is_home:
-            address = build_home_address(order)
+            address = build_home_appointment_address(order)
             get_zip_code_location(
                 address["zip_code"]
             )  # or it would seem that nobody has time
@@ -234,7 +234,7 @@ class BookingPage:
         return [
             {
                 "key": slot.booking_key,
-                "when": format_local_time(local_start_of(slot)),
+                "when": format_local_time(get_local_slot_start(slot)),
                 "where": slot.site.name,
             }
             for slot in (self.lost.alternatives if self.lost else ())
@@ -259,7 +259,7 @@ class BookingPage:
 
     def _list_providers_on_request(self) -> list[tuple[str, str]]:
         """List providers that set the time of a home visit, by name."""
-        zip_code = str(build_home_address(self.order)["zip_code"])[:5]
+        zip_code = str(build_home_appointment_address(self.order)["zip_code"])[:5]
         return [
             (name, str(known.label) if known else name)
             for name in list_home_visit_providers_of_zip_code(zip_code)
@@ -268,7 +268,7 @@ class BookingPage:
         ]
 
 
-def build_home_address(order: Order) -> dict[str, Any]:
+def build_home_appointment_address(order: Order) -> dict[str, Any]:
     """Build the patient's address as appointments have it (contract 6.18)."""
     kept = order.patient_address or {}
     return {

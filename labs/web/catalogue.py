@@ -55,7 +55,7 @@ class CatalogueFilterForm(forms.Form):
 
 @require_GET
 @require_right(Area.CATALOGUE)
-def lab_test_list(request: TenantRequest) -> HttpResponse:
+def show_lab_test_list(request: TenantRequest) -> HttpResponse:
     given = _read_filters(request)
     filters = LabTestFilters(
         lab_slug=given.get("lab") or None,
@@ -87,7 +87,7 @@ def lab_test_list(request: TenantRequest) -> HttpResponse:
 
 @require_GET
 @require_right(Area.CATALOGUE)
-def marker_list(request: TenantRequest) -> HttpResponse:
+def show_marker_list(request: TenantRequest) -> HttpResponse:
     given = _read_filters(request)
     page = given.get("page") or 1
     found = list_markers_page(

@@ -109,7 +109,7 @@ class AlertRow:
 
 @require_GET
 @require_right(Area.ORDERS)
-def critical_queue(request: TenantRequest) -> HttpResponse:
+def show_critical_result_queue(request: TenantRequest) -> HttpResponse:
     """Show the queue; a poll with the results it has `seen` is not audited."""
     waiting = list_unacknowledged_critical_alerts(tenant=request.tenant)
     seen = ",".join(str(alert.pk) for alert in waiting)
@@ -133,9 +133,13 @@ def critical_queue(request: TenantRequest) -> HttpResponse:
         fragment="labs/_critical.html",
         section="critical",
         waiting=[
-            build_alert_row(one, results.get(one.order_id, ())) for one in waiting
+            build_critical_result_row(one, results.get(one.order_id, ()))
+            for one in waiting
         ],
-        done=[build_alert_row(one, results.get(one.order_id, ())) for one in done],
+        done=[
+            build_critical_result_row(one, results.get(one.order_id, ()))
+            for one in done
+        ],
         seen=seen,
         poll_seconds=POLL_SECONDS,
         limit=request.tenant.critical_result_limit_minutes,
@@ -145,7 +149,9 @@ def critical_queue(request: TenantRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS)
-def acknowledge_result_dialog(request: TenantRequest, alert_id: int) -> HttpResponse:
+def acknowledge_critical_result_dialog(
+    request: TenantRequest, alert_id: int
+) -> HttpResponse:
     """Acknowledge a critical result; for clinicians."""
     alert = get_critical_alert(tenant=request.tenant, alert_id=alert_id)
     # Only now: what another team has is not there, whatever the role.
@@ -186,25 +192,27 @@ def acknowledge_result_dialog(request: TenantRequest, alert_id: int) -> HttpResp
         back_words=_("Critical results"),
         status=422 if form.errors else 200,
         form=form,
-        row=build_alert_row(alert, results.get(alert.order_id, ())),
+        row=build_critical_result_row(alert, results.get(alert.order_id, ())),
     )
 
 
-def build_alert_row(alert: CriticalAlert, results: Sequence[Result]) -> AlertRow:
+def build_critical_result_row(
+    alert: CriticalAlert, results: Sequence[Result]
+) -> AlertRow:
     """Build the table row of a critical result."""
     until = alert.acknowledged_at
     told_by = ToldBy.known(alert.told_by)
     return AlertRow(
         alert=alert,
         results=results,
-        countdown=build_countdown(alert),
+        countdown=build_acknowledgement_countdown(alert),
         told_by=str(told_by.label) if told_by else words(alert.told_by),
         took=format_duration(until - alert.opened_at) if until else "",
         was_late=bool(until and until > alert.due_at),
     )
 
 
-def build_countdown(alert: CriticalAlert) -> Countdown:
+def build_acknowledgement_countdown(alert: CriticalAlert) -> Countdown:
     """Build the countdown of a result that is not acknowledged."""
     left = alert.due_at - timezone.now()
     if left <= timedelta():

@@ -26,7 +26,7 @@ from labs.web.order_action_forms import (
     group_panels_by_lab,
 )
 from labs.web.order_forms import PatientForm
-from labs.web.order_rows import format_account_name
+from labs.web.order_rows import format_lab_account_name
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, render_page
@@ -152,7 +152,10 @@ def _import_order(request: TenantRequest, form: ImportForm) -> HttpResponse | No
     messages.success(
         request,
         _("Order imported. Lab account: %(account)s. %(reason)s.")
-        % {"account": format_account_name(order.lab_account), "reason": reason.label},
+        % {
+            "account": format_lab_account_name(order.lab_account),
+            "reason": reason.label,
+        },
     )
     return go_to(request, page_url(request, "labs:order", order_id=order.pk))
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _counts: WeakKeyDictionary[TenantRequest, ReviewQueueCounts] = WeakKeyDictionary()
 
 
-def count_inbound_waiting(request: TenantRequest) -> ReviewQueueCounts:
+def count_unmatched_reports_and_messages(request: TenantRequest) -> ReviewQueueCounts:
     """Count unmatched reports and messages, once per request."""
     if request not in _counts:
         _counts[request] = count_lab_messages_and_reports_to_review(
@@ -33,19 +33,19 @@ def count_inbound_waiting(request: TenantRequest) -> ReviewQueueCounts:
     return _counts[request]
 
 
-def build_nav_count(request: TenantRequest) -> NavCount | None:
+def build_unmatched_nav_count(request: TenantRequest) -> NavCount | None:
     """Build the navigation count of unmatched reports and messages."""
     if not request.rights.allow(Area.ORDERS):
         return None
-    number = count_inbound_waiting(request).total
+    number = count_unmatched_reports_and_messages(request).total
     return NavCount(number, _("need review"), "warn") if number else None
 
 
-def build_overview_part(request: TenantRequest) -> OverviewPart:
+def build_unmatched_overview_item(request: TenantRequest) -> OverviewPart:
     """Build the overview item of unmatched reports and messages."""
     if not request.rights.allow(Area.ORDERS):
         return OverviewPart()
-    counts = count_inbound_waiting(request)
+    counts = count_unmatched_reports_and_messages(request)
     if counts.since is None:
         return OverviewPart()
     url = page_url(request, "labs:unmatched")

@@ -186,7 +186,9 @@ class Turnaround:
     late_by: int
 
 
-def build_turnaround(order: Order, events: Sequence[OrderEvent]) -> Turnaround | None:
+def build_order_turnaround(
+    order: Order, events: Sequence[OrderEvent]
+) -> Turnaround | None:
     """Compare actual with expected results; None without an expected day.
 
     An order that ended without its results has none either.
@@ -215,7 +217,7 @@ def build_turnaround(order: Order, events: Sequence[OrderEvent]) -> Turnaround |
     )
 
 
-def build_stages(
+def build_order_stages(
     order: Order, events: Sequence[OrderEvent], *, is_unsettled: bool = False
 ) -> list[StageRow]:
     """Build the five stages of an order from its events, oldest first.
@@ -246,7 +248,7 @@ def build_stages(
     ]
 
 
-def build_history(events: Sequence[OrderEvent]) -> list[HistoryRow]:
+def build_order_status_history(events: Sequence[OrderEvent]) -> list[HistoryRow]:
     """List the status changes of an order, newest first."""
     last = events[-1].pk
     return [
@@ -255,7 +257,7 @@ def build_history(events: Sequence[OrderEvent]) -> list[HistoryRow]:
     ]
 
 
-def describe_next_step(order: Order, *, is_unsettled: bool = False) -> str:
+def describe_next_order_step(order: Order, *, is_unsettled: bool = False) -> str:
     """Describe in a sentence what happens next."""
     if is_unsettled:
         return _ACKNOWLEDGE
@@ -277,7 +279,7 @@ def describe_next_step(order: Order, *, is_unsettled: bool = False) -> str:
     )
 
 
-def is_known_status(status: str) -> bool:
+def is_known_order_status(status: str) -> bool:
     """Return whether Assay knows a status."""
     return split_order_status(status).low in LOW_LEVEL_STATUSES
 

@@ -23,7 +23,7 @@ from labs.queries.history import (
 from labs.states.orders import Interpretation, UpdateReason, split_order_status
 from labs.states.patients import NPI
 from labs.web.order_forms import PatientForm
-from labs.web.order_rows import format_account_name
+from labs.web.order_rows import format_lab_account_name
 from portal.lib.translation import gettext_lazy
 from portal.pills import find_pill
 
@@ -304,10 +304,9 @@ def group_accounts_by_lab(
     """Group lab accounts by lab, as choices with their status."""
     labs: dict[str, list[tuple[str, str]]] = {}
     for account in accounts:
-        words = (
-            f"{format_account_name(account)}, {find_pill(account.status).words.lower()}"
-        )
-        labs.setdefault(account.lab.name, []).append((str(account.pk), words))
+        status = find_pill(account.status).words.lower()
+        label = f"{format_lab_account_name(account)}, {status}"
+        labs.setdefault(account.lab.name, []).append((str(account.pk), label))
     return sorted(labs.items())
 
 

@@ -48,7 +48,7 @@ from labs.web.order_action_forms import (
     UnknownStatusForm,
 )
 from labs.web.order_forms import PatientForm
-from labs.web.order_rows import format_account_name
+from labs.web.order_rows import format_lab_account_name
 from labs.web.visits import build_appointment_row
 from portal.lib.errors import DomainError
 from portal.lib.web import go_to, page_url, render_page
@@ -209,7 +209,7 @@ def advance_order_dialog(request: TenantRequest, order_id: UUID) -> HttpResponse
 
 @require_POST
 @require_right(Area.ORDERS, write=True)
-def send_unknown_status(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def send_unknown_sandbox_status(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Report a status from the sandbox lab that Assay does not know."""
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     form = UnknownStatusForm(request.POST)
@@ -261,7 +261,9 @@ def register_kit_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS, write=True)
-def change_start_dialog(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def change_order_start_date_dialog(
+    request: TenantRequest, order_id: UUID
+) -> HttpResponse:
     """Change the start date of a scheduled order."""
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     if order.activate_by is None:
@@ -297,7 +299,7 @@ def mark_sample_collected(request: TenantRequest, order_id: UUID) -> HttpRespons
 
 @require_POST
 @require_right(Area.ORDERS, write=True)
-def resend_last_event(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def resend_last_order_event(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Send the event of an order's last status again."""
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     resend_last_order_events(
@@ -338,8 +340,8 @@ def _list_changes(order: Order, plan: OrderPlan, form: RecreateForm) -> list[Cha
         Change(_("Lab"), order.lab.name, plan.resolved.lab.name),
         Change(
             _("Lab account"),
-            format_account_name(order.lab_account),
-            format_account_name(plan.account.account),
+            format_lab_account_name(order.lab_account),
+            format_lab_account_name(plan.account.account),
             why=str(plan.account.reason.label),
         ),
         Change(_("Test"), order.lab_test.name, panel.name),

@@ -63,12 +63,12 @@ class OrderDraft:
         )
 
 
-def create_draft() -> OrderDraft:
+def create_order_draft() -> OrderDraft:
     """Return an empty draft that is not stored yet."""
     return OrderDraft(token=secrets.token_urlsafe(12), key=secrets.token_urlsafe(24))
 
 
-def find_draft(request: TenantRequest, token: str) -> OrderDraft | None:
+def find_order_draft(request: TenantRequest, token: str) -> OrderDraft | None:
     """Return the member's draft of this tenant, or None once expired."""
     stored = request.session.get(_SESSION_KEY, {}).get(token)
     if (
@@ -84,7 +84,7 @@ def find_draft(request: TenantRequest, token: str) -> OrderDraft | None:
     return OrderDraft(token=token, **{**content, "done": tuple(content["done"])})
 
 
-def save_draft(request: TenantRequest, draft: OrderDraft) -> None:
+def save_order_draft(request: TenantRequest, draft: OrderDraft) -> None:
     """Store a draft for 12 hours; only the newest five are kept."""
     content = {
         "key": draft.key,
@@ -106,11 +106,11 @@ def save_draft(request: TenantRequest, draft: OrderDraft) -> None:
     request.session[_SESSION_KEY] = {**dict(newest), draft.token: now}
 
 
-def mark_draft_placed(
+def mark_order_draft_placed(
     request: TenantRequest, draft: OrderDraft, order_id: object
 ) -> None:
     """Record the order of a placed draft, and delete what was entered."""
-    save_draft(request, replace(draft, entries={}, done=(), placed=str(order_id)))
+    save_order_draft(request, replace(draft, entries={}, done=(), placed=str(order_id)))
 
 
 def _is_unexpired(stored: dict[str, Any]) -> bool:

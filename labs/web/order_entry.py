@@ -33,7 +33,7 @@ from labs.web.order_forms import (
     PatientForm,
     QuestionsForm,
 )
-from labs.web.order_rows import format_account_name
+from labs.web.order_rows import format_lab_account_name
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.translation import gettext_lazy
 from users.queries import latest_user_info, user_overview
@@ -186,7 +186,7 @@ class OrderEntry:
         return next(one for one in later if not self.is_step_done(one))
 
 
-def load_entry(*, tenant: Tenant, draft: OrderDraft) -> OrderEntry:
+def load_order_draft_records(*, tenant: Tenant, draft: OrderDraft) -> OrderEntry:
     """Load the records a draft names, in a constant number of queries."""
     labs = tuple(list_account_options_by_lab(tenant=tenant))
     lab, account = _find_chosen_account(
@@ -216,7 +216,7 @@ def load_entry(*, tenant: Tenant, draft: OrderDraft) -> OrderEntry:
     )
 
 
-def list_account_options(entry: OrderEntry) -> list[LabAccountOption]:
+def list_lab_account_options(entry: OrderEntry) -> list[LabAccountOption]:
     """List each lab and account with the reason it is open or closed.
 
     A lab's own option leaves the choice to the rules of contract 6.4; its accounts are
@@ -228,7 +228,7 @@ def list_account_options(entry: OrderEntry) -> list[LabAccountOption]:
         picked = choice.resolved.account if choice.resolved else None
         if choice.resolved is not None:
             value = f"lab:{choice.lab.pk}"
-            name = format_account_name(picked) if picked else ""
+            name = format_lab_account_name(picked) if picked else ""
             why = f"{choice.resolved.reason.label}."
             options.append(
                 LabAccountOption(value, choice.lab, name, why, True, value == chosen)
@@ -241,16 +241,16 @@ def list_account_options(entry: OrderEntry) -> list[LabAccountOption]:
     return options
 
 
-def describe_account_choice(entry: OrderEntry) -> str:
+def describe_lab_account_choice(entry: OrderEntry) -> str:
     """Describe the order's lab account and why it was chosen."""
     if entry.account is None:
         return ""
     own = entry.account.account
     reason = f"{entry.account.reason.label}."
-    return f"{format_account_name(own)}. {reason}" if own else reason
+    return f"{format_lab_account_name(own)}. {reason}" if own else reason
 
 
-def build_patient_form(entry: OrderEntry, data: Any = None) -> PatientForm:
+def build_order_patient_form(entry: OrderEntry, data: Any = None) -> PatientForm:
     """Build the patient form from the request, the draft or stored details."""
     entered = entry.draft.step_values("patient")
     return PatientForm(data, initial=entered or load_stored_patient(entry))
@@ -291,7 +291,7 @@ def load_stored_insurance(entry: OrderEntry) -> dict[str, Any]:
     return stored
 
 
-def shows_stored_details(form: forms.Form) -> bool:
+def shows_stored_patient_details(form: forms.Form) -> bool:
     """Return whether a form shows stored details of the user."""
     return bool(form.initial.get("first_name") or form.initial.get("payor_code"))
 
@@ -314,7 +314,7 @@ def list_billing_options(
     return offered, refused
 
 
-def build_billing_form(entry: OrderEntry, data: Any = None) -> BillingForm:
+def build_order_billing_form(entry: OrderEntry, data: Any = None) -> BillingForm:
     """Build the physician and billing form for the chosen account."""
     state = str(entry.draft.step_values("patient").get("state", ""))
     offered = list_billing_options(entry, state)[0]
@@ -338,8 +338,8 @@ def build_order_request(entry: OrderEntry, *, member_id: UUID) -> OrderRequest:
     A step that is no longer good is an `entry_incomplete` DomainError that names a
     field of that step.
     """
-    patient = build_patient_form(entry, entry.draft.step_values("patient"))
-    billing = build_billing_form(entry, entry.draft.step_values("billing"))
+    patient = build_order_patient_form(entry, entry.draft.step_values("patient"))
+    billing = build_order_billing_form(entry, entry.draft.step_values("billing"))
     comments = CommentsForm(entry.draft.step_values("comments"))
     questions = QuestionsForm(
         entry.question_markers, entry.draft.step_values("questions")
@@ -409,7 +409,7 @@ def _build_account_option(
     return LabAccountOption(
         value,
         choice.lab,
-        format_account_name(account),
+        format_lab_account_name(account),
         why,
         not closed,
         value == chosen,

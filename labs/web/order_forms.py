@@ -402,7 +402,7 @@ def parse_diagnosis_code(text: str) -> str:
     return text.split(maxsplit=1)[0].strip(" ,;").upper() if text.strip() else ""
 
 
-def raw_form_values(form: forms.Form, data: Any) -> dict[str, Any]:
+def get_raw_form_values(form: forms.Form, data: Any) -> dict[str, Any]:
     """Return a form's entered values, valid or not, as JSON values."""
     return {
         name: field.widget.value_from_datadict(data, {}, name) or ""

@@ -40,15 +40,15 @@ from labs.states.orders import (
     get_allowed_order_transitions,
     split_order_status,
 )
-from labs.web.critical import build_alert_row
+from labs.web.critical import build_critical_result_row
 from labs.web.lifecycle import (
-    build_history,
-    build_stages,
-    build_turnaround,
-    describe_next_step,
-    is_known_status,
+    build_order_stages,
+    build_order_status_history,
+    build_order_turnaround,
+    describe_next_order_step,
+    is_known_order_status,
 )
-from labs.web.order_rows import format_account_name
+from labs.web.order_rows import format_lab_account_name
 from labs.web.papers import list_order_documents
 from labs.web.visits import build_appointment_card
 from portal.lib.web import render_page, wants_fragment
@@ -98,7 +98,7 @@ class TransactionOrder:
 
 @require_GET
 @require_right(Area.ORDERS)
-def order_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def show_order_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Show an order; a poll sends the last event `seen` and its interval."""
     is_poll = wants_fragment(request) and "seen" in request.GET
     if is_poll:
@@ -107,13 +107,13 @@ def order_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
         if (request.GET["seen"], request.GET.get("every", "")) == known:
             return HttpResponse(status=204)
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
-    return render_order(request, order)
+    return render_order_page(request, order)
 
 
 @require_POST
 @require_right(Area.ORDERS)
 @require_right(Area.PATIENT_DETAILS)
-def show_patient_details(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def show_order_patient_details(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Show the order's patient, and record the read in the audit log."""
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     _record_read(request, order, "order_patient")
@@ -122,12 +122,14 @@ def show_patient_details(request: TenantRequest, order_id: UUID) -> HttpResponse
             request,
             "labs/_order_patient.html",
             order=order,
-            patient=list_patient_rows(order),
+            patient=list_patient_details_by_label(order),
         )
-    return render_order(request, order, patient=list_patient_rows(order))
+    return render_order_page(
+        request, order, patient=list_patient_details_by_label(order)
+    )
 
 
-def render_order(
+def render_order_page(
     request: TenantRequest,
     order: Order,
     *,
@@ -148,18 +150,18 @@ def render_order(
         fragment="labs/_order.html",
         order=order,
         section="orders",
-        is_status_known=is_known_status(order.status),
+        is_status_known=is_known_order_status(order.status),
         last_event=events[-1],
         poll_seconds=_poll_seconds(events[-1]),
-        stages=build_stages(order, events, is_unsettled=is_unsettled),
-        alerts=[build_alert_row(alert, ()) for alert in alerts],
+        stages=build_order_stages(order, events, is_unsettled=is_unsettled),
+        alerts=[build_critical_result_row(alert, ()) for alert in alerts],
         may_acknowledge=request.rights.allow(Area.SIGN_REPORTS, write=True),
-        history=build_history(events),
-        next_step=describe_next_step(order, is_unsettled=is_unsettled),
-        turnaround=build_turnaround(order, events),
+        history=build_order_status_history(events),
+        next_step=describe_next_order_step(order, is_unsettled=is_unsettled),
+        turnaround=build_order_turnaround(order, events),
         actions=list_order_actions(request, order),
         method=method.label if method else words(order.method),
-        account=format_account_name(order.lab_account),
+        account=format_lab_account_name(order.lab_account),
         account_before=_previous_account_name(order),
         account_reason=reason.label if reason else words(order.account_reason),
         update_reason=update_reason.label if update_reason else order.update_reason,
@@ -225,7 +227,7 @@ def list_order_actions(request: TenantRequest, order: Order) -> OrderActions:
     )
 
 
-def list_patient_rows(order: Order) -> dict[str, str]:
+def list_patient_details_by_label(order: Order) -> dict[str, str]:
     """List the patient's known details by label."""
     details = order.patient_details or {}
     gender = Gender.known(str(details.get("gender", "")))
@@ -290,7 +292,7 @@ def _previous_account_name(order: Order) -> str:
     if order.origin != OrderOrigin.RECREATION or order.parent is None:
         return ""
     before = order.parent.lab_account
-    return "" if before == order.lab_account else format_account_name(before)
+    return "" if before == order.lab_account else format_lab_account_name(before)
 
 
 def _list_insurance_rows(order: Order) -> dict[str, str]:

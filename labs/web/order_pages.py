@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from labs.web.order_drafts import save_draft
-from labs.web.order_entry import STEPS, describe_account_choice
-from labs.web.order_forms import raw_form_values
+from labs.web.order_drafts import save_order_draft
+from labs.web.order_entry import STEPS, describe_lab_account_choice
+from labs.web.order_forms import get_raw_form_values
 from portal.lib.web import go_to, page_url, render_page, wants_fragment
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from portal.lib.web import TenantRequest
 
 
-def render_wizard_step(
+def render_order_wizard_step(
     request: TenantRequest,
     entry: OrderEntry,
     step: str,
@@ -39,7 +39,7 @@ def render_wizard_step(
             "words": STEPS[name],
             "is_here": name == step,
             "is_done": entry.is_step_done(name),
-            "url": step_url(request, entry.draft, name)
+            "url": get_order_wizard_step_url(request, entry.draft, name)
             if name == entry.reachable_step(name)
             else "",
         }
@@ -56,14 +56,14 @@ def render_wizard_step(
         words=STEPS[step],
         number=entry.steps.index(step) + 1,
         steps=steps,
-        action=step_url(request, entry.draft, step),
-        why=describe_account_choice(entry),
+        action=get_order_wizard_step_url(request, entry.draft, step),
+        why=describe_lab_account_choice(entry),
         section="orders",
         **context,
     )
 
 
-def save_step_form(
+def save_order_wizard_step(
     request: TenantRequest,
     entry: OrderEntry,
     step: str,
@@ -71,31 +71,33 @@ def save_step_form(
     show: Callable[..., HttpResponse],
 ) -> HttpResponse:
     """Store a step's values, and go on if they are valid or Back is pressed."""
-    back = is_back_pressed(request)
+    back = is_back_button_pressed(request)
     is_good = not back and form.is_valid()
     draft = entry.draft.with_step_values(
-        step, raw_form_values(form, request.POST), is_done=is_good
+        step, get_raw_form_values(form, request.POST), is_done=is_good
     )
     if back or is_good:
         moved_entry = replace(entry, draft=draft)
-        return redirect_to_step(
+        return redirect_to_order_wizard_step(
             request,
             draft,
             moved_entry.step_before(step) if back else moved_entry.next_open_step(step),
         )
-    save_draft(request, draft)
+    save_order_draft(request, draft)
     return show(request, entry, form)
 
 
-def redirect_to_step(
+def redirect_to_order_wizard_step(
     request: TenantRequest, draft: OrderDraft, step: str
 ) -> HttpResponse:
     """Store a draft and redirect to one of its steps."""
-    save_draft(request, draft)
-    return go_to(request, step_url(request, draft, step))
+    save_order_draft(request, draft)
+    return go_to(request, get_order_wizard_step_url(request, draft, step))
 
 
-def step_url(request: TenantRequest, draft: OrderDraft, step: str) -> str:
+def get_order_wizard_step_url(
+    request: TenantRequest, draft: OrderDraft, step: str
+) -> str:
     """Return the address of a draft's step."""
     path = page_url(request, "labs:place_order")
     if not draft.entries:
@@ -103,6 +105,6 @@ def step_url(request: TenantRequest, draft: OrderDraft, step: str) -> str:
     return f"{path}?{urlencode({'draft': draft.token, 'step': step})}"
 
 
-def is_back_pressed(request: TenantRequest) -> bool:
+def is_back_button_pressed(request: TenantRequest) -> bool:
     """Return whether Back was pressed."""
     return request.POST.get("go") == "back"

@@ -12,7 +12,7 @@ from labs.operations.insurance import find_payor
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod
 from labs.states.patients import Consent
-from labs.web.order_entry import STEPS, describe_account_choice
+from labs.web.order_entry import STEPS, describe_lab_account_choice
 from labs.web.order_forms import QuestionsForm
 from users.states import Gender
 
@@ -31,7 +31,7 @@ class ReviewSection:
     rows: tuple[tuple[str, str], ...]
 
 
-def build_review_sections(
+def build_order_review_sections(
     entry: OrderEntry, wanted: OrderRequest | None
 ) -> list[ReviewSection]:
     """List the order's content, step by step; empty values are left out."""
@@ -41,7 +41,7 @@ def build_review_sections(
         ],
         "lab": [
             (_("Lab"), entry.lab.name if entry.lab else ""),
-            (_("Account"), describe_account_choice(entry)),
+            (_("Account"), describe_lab_account_choice(entry)),
         ],
         "tests": [
             (_("Panels"), ", ".join(panel.name for panel in entry.panels)),

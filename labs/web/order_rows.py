@@ -70,7 +70,7 @@ def build_order_row(order: Order) -> OrderRow:
         status=low,
         method=str(method.label) if method else words(order.method),
         icon=_METHOD_ICONS[method] if method else "ring",
-        account=format_account_name(order.lab_account),
+        account=format_lab_account_name(order.lab_account),
         origin="" if origin in {None, OrderOrigin.INITIAL} else str(origin.label),
         starts_on=day if day and day > today else None,
         is_unsettled=order.has_open_alert,
@@ -79,7 +79,7 @@ def build_order_row(order: Order) -> OrderRow:
     )
 
 
-def format_account_name(account: LabAccount | None) -> str:
+def format_lab_account_name(account: LabAccount | None) -> str:
     """Return a lab account's name, or that of the platform account."""
     if account is None:
         return PLATFORM_WORDS

@@ -29,22 +29,22 @@ from labs.queries.catalogue import (
     list_markers_page,
 )
 from labs.states.catalogue import CollectionMethod, LabTestStatus
-from labs.web.order_drafts import save_draft
+from labs.web.order_drafts import save_order_draft
 from labs.web.order_entry import (
     TESTS_AT_MOST,
-    build_billing_form,
-    build_patient_form,
-    list_account_options,
+    build_order_billing_form,
+    build_order_patient_form,
     list_billing_options,
-    load_entry,
-    shows_stored_details,
+    list_lab_account_options,
+    load_order_draft_records,
+    shows_stored_patient_details,
 )
 from labs.web.order_forms import CommentsForm, QuestionsForm
 from labs.web.order_pages import (
-    is_back_pressed,
-    redirect_to_step,
-    render_wizard_step,
-    save_step_form,
+    is_back_button_pressed,
+    redirect_to_order_wizard_step,
+    render_order_wizard_step,
+    save_order_wizard_step,
 )
 from portal.lib.errors import DomainError
 from portal.lib.web import wants_fragment
@@ -66,7 +66,7 @@ SEARCH_MAX = 255
 _MARKER_ID = re.compile(r"[0-9]{1,9}")  # what PostgreSQL's integer holds
 
 
-def show_user_step(
+def show_order_user_step(
     request: TenantRequest, entry: OrderEntry, **more: Any
 ) -> HttpResponse:
     text = _search_text(request) or request.GET.get("user", "")[:SEARCH_MAX]
@@ -77,7 +77,7 @@ def show_user_step(
         subject="user_list",
         subject_id=f"offset=0 limit={USERS_SHOWN}",
     )
-    return render_wizard_step(
+    return render_order_wizard_step(
         request,
         entry,
         "user",
@@ -88,36 +88,42 @@ def show_user_step(
     )
 
 
-def submit_user_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
+def submit_order_user_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
     chosen = request.POST.get("user", "")
     if not chosen:
-        return show_user_step(request, entry)
+        return show_order_user_step(request, entry)
     draft = entry.draft
     if draft.step_values("user").get("user") not in (None, chosen):
         # What was entered of one person must never be sent as another's.
         draft = draft.without_steps("questions", "patient", "billing", "comments")
     draft = draft.with_step_values("user", {"user": chosen}, is_done=True)
-    found = load_entry(tenant=request.tenant, draft=draft)
+    found = load_order_draft_records(tenant=request.tenant, draft=draft)
     if found.user is None:
-        return show_user_step(request, entry, fault=_("Choose a user."), status=422)
-    return redirect_to_step(request, draft, found.next_open_step("user"))
+        return show_order_user_step(
+            request, entry, fault=_("Choose a user."), status=422
+        )
+    return redirect_to_order_wizard_step(request, draft, found.next_open_step("user"))
 
 
-def show_lab_step(
+def show_order_lab_step(
     request: TenantRequest, entry: OrderEntry, **more: Any
 ) -> HttpResponse:
-    return render_wizard_step(
-        request, entry, "lab", options=list_account_options(entry), **more
+    return render_order_wizard_step(
+        request, entry, "lab", options=list_lab_account_options(entry), **more
     )
 
 
-def submit_lab_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
-    if is_back_pressed(request):
-        return redirect_to_step(request, entry.draft, entry.step_before("lab"))
+def submit_order_lab_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
+    if is_back_button_pressed(request):
+        return redirect_to_order_wizard_step(
+            request, entry.draft, entry.step_before("lab")
+        )
     place = request.POST.get("place", "")
-    chosen = {option.value: option for option in list_account_options(entry)}.get(place)
+    chosen = {option.value: option for option in list_lab_account_options(entry)}.get(
+        place
+    )
     if chosen is None or not chosen.is_open:
-        return show_lab_step(
+        return show_order_lab_step(
             request, entry, fault=_("Choose a lab account."), status=422
         )
     draft = entry.draft
@@ -129,12 +135,12 @@ def submit_lab_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
             "billing", draft.step_values("billing"), is_done=False
         )
     draft = draft.with_step_values("lab", {"place": place}, is_done=True)
-    return redirect_to_step(
+    return redirect_to_order_wizard_step(
         request, draft, replace(entry, draft=draft).next_open_step("lab")
     )
 
 
-def show_tests_step(
+def show_order_tests_step(
     request: TenantRequest, entry: OrderEntry, text: str | None = None, **more: Any
 ) -> HttpResponse:
     if text is None:
@@ -153,7 +159,7 @@ def show_tests_step(
         tenant=request.tenant, filters=filters, limit=PANELS_SHOWN + 1
     )
     markers = list_markers_page(filters=single, size=MARKERS_SHOWN)
-    return render_wizard_step(
+    return render_order_wizard_step(
         request,
         entry,
         "tests",
@@ -176,23 +182,25 @@ def show_tests_step(
     )
 
 
-def submit_tests_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
+def submit_order_tests_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
     text = _search_text(request)
-    if is_back_pressed(request):
-        return redirect_to_step(request, entry.draft, entry.step_before("tests"))
+    if is_back_button_pressed(request):
+        return redirect_to_order_wizard_step(
+            request, entry.draft, entry.step_before("tests")
+        )
     if request.POST.get("go") == "search" and wants_fragment(request):
         found = "labs/_place_order_found.html"
-        return show_tests_step(request, entry, text, fragment=found)
+        return show_order_tests_step(request, entry, text, fragment=found)
     if request.POST.get("go") != "next":
         draft = _apply_test_changes(request, entry, text)
         if not wants_fragment(request):
-            return redirect_to_step(request, draft, "tests")
-        save_draft(request, draft)
-        entry = load_entry(tenant=request.tenant, draft=draft)
-        return show_tests_step(request, entry)
+            return redirect_to_order_wizard_step(request, draft, "tests")
+        save_order_draft(request, draft)
+        entry = load_order_draft_records(tenant=request.tenant, draft=draft)
+        return show_order_tests_step(request, entry)
     refusal = _find_test_refusal(entry)
     if refusal is not None:
-        return show_tests_step(request, entry, refusal=refusal, status=422)
+        return show_order_tests_step(request, entry, refusal=refusal, status=422)
     values = {
         **entry.draft.step_values("tests"),
         "asked": _question_marker_ids(entry),
@@ -204,7 +212,7 @@ def submit_tests_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse
         draft = draft.with_step_values(
             "questions", draft.step_values("questions"), is_done=False
         )
-    return redirect_to_step(
+    return redirect_to_order_wizard_step(
         request, draft, replace(entry, draft=draft).next_open_step("tests")
     )
 
@@ -250,18 +258,20 @@ def _find_test_refusal(entry: OrderEntry) -> DomainError | None:
     return None
 
 
-def show_questions_step(
+def show_order_questions_step(
     request: TenantRequest, entry: OrderEntry, form: forms.Form | None = None
 ) -> HttpResponse:
     shown = form or QuestionsForm(
         entry.question_markers, initial=entry.draft.step_values("questions")
     )
-    return render_wizard_step(request, entry, "questions", form=shown)
+    return render_order_wizard_step(request, entry, "questions", form=shown)
 
 
-def submit_questions_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
+def submit_order_questions_step(
+    request: TenantRequest, entry: OrderEntry
+) -> HttpResponse:
     form = QuestionsForm(entry.question_markers, read_posted(request))
-    if not is_back_pressed(request) and form.is_valid():
+    if not is_back_button_pressed(request) and form.is_valid():
         answers = form.answers()
         for marker in entry.question_markers:
             own = [one for one in answers if one["marker_id"] == marker.pk]
@@ -269,26 +279,30 @@ def submit_questions_step(request: TenantRequest, entry: OrderEntry) -> HttpResp
                 require_valid_order_answers([marker], own)
             except DomainError as refusal:
                 form.add_error(form.first_unanswered_field(marker), refusal.message)
-    return save_step_form(request, entry, "questions", form, show_questions_step)
+    return save_order_wizard_step(
+        request, entry, "questions", form, show_order_questions_step
+    )
 
 
-def show_patient_step(
+def show_order_patient_step(
     request: TenantRequest, entry: OrderEntry, form: forms.Form | None = None
 ) -> HttpResponse:
-    shown = form or build_patient_form(entry)
+    shown = form or build_order_patient_form(entry)
     is_stored = not (
         form or entry.draft.step_values("patient")
-    ) and shows_stored_details(shown)
+    ) and shows_stored_patient_details(shown)
     if is_stored:
         _record_read(request, entry, "user_info")
-    return render_wizard_step(
+    return render_order_wizard_step(
         request, entry, "patient", form=shown, is_stored=is_stored
     )
 
 
-def submit_patient_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
-    form = build_patient_form(entry, read_posted(request))
-    if not is_back_pressed(request) and form.is_valid():
+def submit_order_patient_step(
+    request: TenantRequest, entry: OrderEntry
+) -> HttpResponse:
+    form = build_order_patient_form(entry, read_posted(request))
+    if not is_back_button_pressed(request) and form.is_valid():
         try:
             require_adult_or_permitted_minor(request.tenant, form.details)
         except DomainError as refusal:
@@ -301,21 +315,23 @@ def submit_patient_step(request: TenantRequest, entry: OrderEntry) -> HttpRespon
             "billing", draft.step_values("billing"), is_done=False
         )
         entry = replace(entry, draft=draft)
-    return save_step_form(request, entry, "patient", form, show_patient_step)
+    return save_order_wizard_step(
+        request, entry, "patient", form, show_order_patient_step
+    )
 
 
-def show_billing_step(
+def show_order_billing_step(
     request: TenantRequest, entry: OrderEntry, form: BillingForm | None = None
 ) -> HttpResponse:
     state = str(entry.draft.step_values("patient").get("state", ""))
     refused = list_billing_options(entry, state)[1]
     own = entry.account.account if entry.account else None
-    shown = form or build_billing_form(entry)
+    shown = form or build_order_billing_form(entry)
     is_new = not (form or entry.draft.step_values("billing"))
-    is_stored = is_new and shown.takes_insurance and shows_stored_details(shown)
+    is_stored = is_new and shown.takes_insurance and shows_stored_patient_details(shown)
     if is_stored:
         _record_read(request, entry, "insurance")
-    return render_wizard_step(
+    return render_order_wizard_step(
         request,
         entry,
         "billing",
@@ -327,10 +343,12 @@ def show_billing_step(
     )
 
 
-def submit_billing_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
-    form = build_billing_form(entry, read_posted(request))
+def submit_order_billing_step(
+    request: TenantRequest, entry: OrderEntry
+) -> HttpResponse:
+    form = build_order_billing_form(entry, read_posted(request))
     account = entry.account.account if entry.account else None
-    if not is_back_pressed(request) and form.is_valid():
+    if not is_back_button_pressed(request) and form.is_valid():
         state = str(entry.draft.step_values("patient").get("state", ""))
         try:
             require_billing_type_allowed(
@@ -341,14 +359,16 @@ def submit_billing_step(request: TenantRequest, entry: OrderEntry) -> HttpRespon
             require_physician(account, form.named_physician)
         except DomainError as refusal:
             form.add_error(refusal.field, refusal.message)
-    return save_step_form(request, entry, "billing", form, show_billing_step)
+    return save_order_wizard_step(
+        request, entry, "billing", form, show_order_billing_step
+    )
 
 
-def show_comments_step(
+def show_order_comments_step(
     request: TenantRequest, entry: OrderEntry, form: forms.Form | None = None
 ) -> HttpResponse:
     shown = form or CommentsForm(initial=entry.draft.step_values("comments"))
-    return render_wizard_step(
+    return render_order_wizard_step(
         request,
         entry,
         "comments",
@@ -356,23 +376,29 @@ def show_comments_step(
         form=shown,
         # A literal in the template would reach the attribute unescaped.
         print_values=json.dumps({"go": "print"}),
-        printed=preview_printed_comment(entry, str(shown["comments"].value() or "")),
+        printed=preview_requisition_comment(
+            entry, str(shown["comments"].value() or "")
+        ),
     )
 
 
-def submit_comments_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
+def submit_order_comments_step(
+    request: TenantRequest, entry: OrderEntry
+) -> HttpResponse:
     form = CommentsForm(read_posted(request))
     if request.POST.get("go") == "print":
-        return show_comments_step(request, entry, form)
-    if not is_back_pressed(request) and form.is_valid():
+        return show_order_comments_step(request, entry, form)
+    if not is_back_button_pressed(request) and form.is_valid():
         try:
             require_start_date_not_past(form.cleaned_data["activate_by"])
         except DomainError as refusal:
             form.add_error("activate_by", refusal.message)
-    return save_step_form(request, entry, "comments", form, show_comments_step)
+    return save_order_wizard_step(
+        request, entry, "comments", form, show_order_comments_step
+    )
 
 
-def preview_printed_comment(entry: OrderEntry, comments: str) -> str:
+def preview_requisition_comment(entry: OrderEntry, comments: str) -> str:
     if entry.lab is None:
         return ""
     account = entry.account.account if entry.account else None

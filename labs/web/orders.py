@@ -31,8 +31,8 @@ from labs.web.order_filters import (
     RESULTS,
     OrderListQuery,
 )
-from labs.web.order_rows import PLATFORM_WORDS, build_order_row, format_account_name
-from labs.web.overview import attention_count
+from labs.web.order_rows import PLATFORM_WORDS, build_order_row, format_lab_account_name
+from labs.web.overview import count_attention_orders_once
 from portal.lib.csv_files import csv_file, csv_instant
 from portal.lib.web import Pager, render_page
 from portal.pills import find_pill
@@ -66,7 +66,7 @@ _COLUMNS = (
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS)
-def order_list(request: TenantRequest) -> HttpResponse:
+def show_order_list(request: TenantRequest) -> HttpResponse:
     """Show the orders list; a POST shows patients, which is audited."""
     views = build_views_row(request)
     if views.opens_at and request.method == "GET":
@@ -98,7 +98,7 @@ def order_list(request: TenantRequest) -> HttpResponse:
         pager=Pager(total=page.total, offset=asked.offset, limit=asked.limit),
         is_total_exact=page.is_exact,
         page_sizes=PAGE_SIZES,
-        tabs=_build_tabs(per_status, attention_count(request)),
+        tabs=_build_tabs(per_status, count_attention_orders_once(request)),
         has_any=any(per_status.values()),
         may_see_patients=may_see_patients,
         show_patients=show_patients,
@@ -109,7 +109,7 @@ def order_list(request: TenantRequest) -> HttpResponse:
 
 @require_GET
 @require_right(Area.ORDERS)
-def export_orders(request: TenantRequest) -> HttpResponse:
+def export_orders_as_csv(request: TenantRequest) -> HttpResponse:
     """Export the list as CSV, up to COUNTED_UP_TO, without patient details."""
     asked = OrderListQuery.from_query(request.GET)
     wanted: dict[str, Any] = {
@@ -137,7 +137,7 @@ def export_orders(request: TenantRequest) -> HttpResponse:
 @require_GET
 @require_right(Area.USERS)
 @require_right(Area.ORDERS)
-def user_orders(request: TenantRequest, user_id: str) -> HttpResponse:
+def show_user_orders(request: TenantRequest, user_id: str) -> HttpResponse:
     overview = user_overview(tenant=request.tenant, user_id=_parse_uuid(user_id))
     page = list_orders(
         tenant=request.tenant,
@@ -213,14 +213,14 @@ def _build_filter_choices(
         or asked.lab,
         "accounts": [
             *(
-                (account.pk, format_account_name(account), account.lab.name)
+                (account.pk, format_lab_account_name(account), account.lab.name)
                 for account in accounts
             ),
             (PLATFORM, PLATFORM_WORDS, ""),
         ],
         "account_words": PLATFORM_WORDS
         if asked.on_platform
-        else format_account_name(chosen)
+        else format_lab_account_name(chosen)
         if chosen
         else str(asked.account or "")[:8],
         "methods": CollectionMethod.offered(),

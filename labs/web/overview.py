@@ -89,7 +89,7 @@ class StageCount:
 _attention_counts: WeakKeyDictionary[TenantRequest, int] = WeakKeyDictionary()
 
 
-def attention_count(request: TenantRequest) -> int:
+def count_attention_orders_once(request: TenantRequest) -> int:
     """Count the orders that need attention, once per request."""
     if request not in _attention_counts:
         _attention_counts[request] = count_orders_needing_attention(
@@ -98,13 +98,13 @@ def attention_count(request: TenantRequest) -> int:
     return _attention_counts[request]
 
 
-def build_overview_part(request: TenantRequest) -> OverviewPart:
+def build_orders_overview(request: TenantRequest) -> OverviewPart:
     """Build the overview's tile, chart and attention items of orders."""
     if not request.rights.allow(Area.ORDERS):
         return OverviewPart()
     per_status = count_orders_per_status(tenant=request.tenant)
     stages = _count_per_stage(request, per_status)
-    attention = attention_count(request)
+    attention = count_attention_orders_once(request)
     shown = (
         list_orders_needing_attention(tenant=request.tenant, limit=LISTED)
         if attention
@@ -126,11 +126,11 @@ def build_overview_part(request: TenantRequest) -> OverviewPart:
     )
 
 
-def build_nav_count(request: TenantRequest) -> NavCount | None:
+def build_orders_nav_count(request: TenantRequest) -> NavCount | None:
     """Build the navigation count of orders that need attention."""
     if not request.rights.allow(Area.ORDERS):
         return None
-    number = attention_count(request)
+    number = count_attention_orders_once(request)
     return NavCount(number, _("need attention")) if number else None
 
 

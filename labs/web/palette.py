@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 HITS = 6
 
 
-def find_orders(request: TenantRequest, text: str) -> list[Hit]:
+def search_orders_by_id(request: TenantRequest, text: str) -> list[Hit]:
     """Find orders by the start of their ID or by their whole sample ID."""
     return [
         Hit(

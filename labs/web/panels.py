@@ -109,7 +109,7 @@ class PanelForm(forms.Form):
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.CATALOGUE, write=True)
-def new_panel(request: TenantRequest) -> HttpResponse:
+def create_panel_page(request: TenantRequest) -> HttpResponse:
     """Show the form with each change, and create the panel on submit."""
     marker_ids = _read_marker_ids(request)
     if request.POST.get("go") == "make":

@@ -85,7 +85,7 @@ class LabelsForm(forms.Form):
     stock = forms.ChoiceField(choices=LabelStock.offered, required=False)
 
 
-def pdf_response(document: Document) -> HttpResponse:
+def build_pdf_response(document: Document) -> HttpResponse:
     """Return a PDF to show in the browser, with its file name."""
     return HttpResponse(
         document.body,
@@ -126,13 +126,13 @@ def download_requisition(request: TenantRequest, order_id: UUID) -> HttpResponse
     except NotFound as refusal:
         return _redirect_with_error(request, order, refusal)
     _record_read(request, order, "requisition")
-    return pdf_response(document)
+    return build_pdf_response(document)
 
 
 @require_GET
 @require_right(Area.ORDERS)
 @require_right(Area.PATIENT_DETAILS)
-def print_labels(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def print_specimen_labels(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Return the labels as a PDF, or ask for their details first."""
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     if not had_requisition_created(order):
@@ -160,32 +160,32 @@ def print_labels(request: TenantRequest, order_id: UUID) -> HttpResponse:
         stock=LabelStock.known(form.cleaned_data["stock"]) or LabelStock.SHEET,
     )
     _record_read(request, order, "labels")
-    return pdf_response(document)
+    return build_pdf_response(document)
 
 
 @require_GET
 @require_right(Area.ORDERS)
-def download_instructions(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def download_order_instructions(request: TenantRequest, order_id: UUID) -> HttpResponse:
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     try:
         document = render_order_instructions(order)
     except NotFound as refusal:
         return _redirect_with_error(request, order, refusal)
     _record_read(request, order, "collection_instructions")
-    return pdf_response(document)
+    return build_pdf_response(document)
 
 
 @require_GET
 @require_right(Area.ORDERS)
 @require_right(Area.PATIENT_DETAILS)
-def download_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def download_results_report(request: TenantRequest, order_id: UUID) -> HttpResponse:
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     try:
         found = get_results_of_order(order=order)
     except NotFound as refusal:
         return _redirect_with_error(request, order, refusal)
     _record_read(request, order, "result")
-    return pdf_response(render_results_report(found=found, tenant=request.tenant))
+    return build_pdf_response(render_results_report(found=found, tenant=request.tenant))
 
 
 @require_GET
@@ -199,7 +199,7 @@ def download_panel_instructions(
         raise Http404 from None
     panel = get_lab_test_with_details(tenant=request.tenant, lab_test_id=wanted)
     try:
-        return pdf_response(render_panel_instructions(panel))
+        return build_pdf_response(render_panel_instructions(panel))
     except NotFound as refusal:
         messages.error(request, refusal.message)
         return HttpResponseRedirect(page_url(request, "labs:tests"))
@@ -208,7 +208,7 @@ def download_panel_instructions(
 @require_POST
 @require_right(Area.ORDERS, write=True)
 @require_right(Area.PATIENT_DETAILS)
-def reissue_link(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def replace_requisition_link(request: TenantRequest, order_id: UUID) -> HttpResponse:
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     try:
         reissue_requisition_link(order=order, actor=request.actor)

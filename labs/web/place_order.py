@@ -18,31 +18,40 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from labs.operations.orders import place_order, preview_order
 from labs.queries.recent_twins import list_recent_duplicate_orders
-from labs.web.order_drafts import create_draft, find_draft, mark_draft_placed
-from labs.web.order_entry import STEP_BY_FIELD, STEPS, build_order_request, load_entry
-from labs.web.order_pages import (
-    is_back_pressed,
-    redirect_to_step,
-    render_wizard_step,
-    step_url,
+from labs.web.order_drafts import (
+    create_order_draft,
+    find_order_draft,
+    mark_order_draft_placed,
 )
-from labs.web.order_review import build_review_sections
+from labs.web.order_entry import (
+    STEP_BY_FIELD,
+    STEPS,
+    build_order_request,
+    load_order_draft_records,
+)
+from labs.web.order_pages import (
+    get_order_wizard_step_url,
+    is_back_button_pressed,
+    redirect_to_order_wizard_step,
+    render_order_wizard_step,
+)
+from labs.web.order_review import build_order_review_sections
 from labs.web.order_steps import (
-    preview_printed_comment,
-    show_billing_step,
-    show_comments_step,
-    show_lab_step,
-    show_patient_step,
-    show_questions_step,
-    show_tests_step,
-    show_user_step,
-    submit_billing_step,
-    submit_comments_step,
-    submit_lab_step,
-    submit_patient_step,
-    submit_questions_step,
-    submit_tests_step,
-    submit_user_step,
+    preview_requisition_comment,
+    show_order_billing_step,
+    show_order_comments_step,
+    show_order_lab_step,
+    show_order_patient_step,
+    show_order_questions_step,
+    show_order_tests_step,
+    show_order_user_step,
+    submit_order_billing_step,
+    submit_order_comments_step,
+    submit_order_lab_step,
+    submit_order_patient_step,
+    submit_order_questions_step,
+    submit_order_tests_step,
+    submit_order_user_step,
 )
 from portal.lib.errors import Conflict, DomainError
 from portal.lib.idempotency import key_in_use_error, take_turn
@@ -68,13 +77,13 @@ _IDEMPOTENCY_ENDPOINT = "order_page"
 @require_right(Area.PATIENT_DETAILS, write=True)
 def place_order_page(request: TenantRequest) -> HttpResponse:
     token = request.GET.get("draft", "")
-    draft = find_draft(request, token) if token else create_draft()
+    draft = find_order_draft(request, token) if token else create_order_draft()
     if draft is None:
         messages.error(request, _("This draft has expired. Start a new order."))
         return go_to(request, page_url(request, "labs:place_order"))
     if draft.placed:
         return _redirect_to_order(request, draft.placed)
-    entry = load_entry(tenant=request.tenant, draft=draft)
+    entry = load_order_draft_records(tenant=request.tenant, draft=draft)
     wanted = request.GET.get("step", "user")
     step = entry.reachable_step(wanted if wanted in STEPS else "user")
     if request.method == "POST":
@@ -102,17 +111,17 @@ def _show_review_step(
     except DomainError as found:
         refusal = refusal or found
     at = STEP_BY_FIELD.get(refusal.field or "", "") if refusal else ""
-    return render_wizard_step(
+    return render_order_wizard_step(
         request,
         entry,
         "review",
         wanted=wanted,
-        sections=build_review_sections(entry, wanted),
+        sections=build_order_review_sections(entry, wanted),
         twins=twins,
         can_place=plan is not None,
         refusal=refusal,
         refused_step=at if at in entry.steps else "review",
-        printed=preview_printed_comment(
+        printed=preview_requisition_comment(
             entry, str(entry.draft.step_values("comments").get("comments", ""))
         ),
         **more,
@@ -120,17 +129,19 @@ def _show_review_step(
 
 
 def _submit_review_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
-    if is_back_pressed(request):
-        return redirect_to_step(request, entry.draft, entry.step_before("review"))
+    if is_back_button_pressed(request):
+        return redirect_to_order_wizard_step(
+            request, entry.draft, entry.step_before("review")
+        )
     try:
         order_id = _place_order_once(request, entry)
     except Conflict:
         # A second press while the first is at work: its order is shown once it is done.
         messages.info(request, _("This order is being placed."))
-        return go_to(request, step_url(request, entry.draft, "review"))
+        return go_to(request, get_order_wizard_step_url(request, entry.draft, "review"))
     except DomainError as refusal:
         return _show_review_step(request, entry, refusal, status=422)
-    mark_draft_placed(request, entry.draft, order_id)
+    mark_order_draft_placed(request, entry.draft, order_id)
     messages.success(request, _("Order placed."))
     return _redirect_to_order(request, order_id)
 
@@ -175,22 +186,22 @@ def _redirect_to_order(request: TenantRequest, order_id: str) -> HttpResponse:
 
 
 _SHOW_STEP: dict[str, StepView] = {
-    "user": show_user_step,
-    "lab": show_lab_step,
-    "tests": show_tests_step,
-    "questions": show_questions_step,
-    "patient": show_patient_step,
-    "billing": show_billing_step,
-    "comments": show_comments_step,
+    "user": show_order_user_step,
+    "lab": show_order_lab_step,
+    "tests": show_order_tests_step,
+    "questions": show_order_questions_step,
+    "patient": show_order_patient_step,
+    "billing": show_order_billing_step,
+    "comments": show_order_comments_step,
     "review": _show_review_step,
 }
 _SUBMIT_STEP: dict[str, StepView] = {
-    "user": submit_user_step,
-    "lab": submit_lab_step,
-    "tests": submit_tests_step,
-    "questions": submit_questions_step,
-    "patient": submit_patient_step,
-    "billing": submit_billing_step,
-    "comments": submit_comments_step,
+    "user": submit_order_user_step,
+    "lab": submit_order_lab_step,
+    "tests": submit_order_tests_step,
+    "questions": submit_order_questions_step,
+    "patient": submit_order_patient_step,
+    "billing": submit_order_billing_step,
+    "comments": submit_order_comments_step,
     "review": _submit_review_step,
 }

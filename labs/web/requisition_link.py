@@ -10,7 +10,7 @@ from django.utils.cache import add_never_cache_headers
 from django.views.decorators.http import require_GET
 
 from labs.operations.papers import open_requisition_link
-from labs.web.papers import pdf_response
+from labs.web.papers import build_pdf_response
 from portal.lib.errors import DomainError, NotFound
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @require_GET
-def download_by_link(request: HttpRequest) -> HttpResponse:
+def download_requisition_by_link(request: HttpRequest) -> HttpResponse:
     """Return the requisition; 404 for an unknown link, 410 for an expired one."""
     try:
         document = open_requisition_link(
@@ -30,7 +30,7 @@ def download_by_link(request: HttpRequest) -> HttpResponse:
     except DomainError:
         response = render(request, "labs/requisition_link_ended.html", status=410)
     else:
-        response = pdf_response(document)
+        response = build_pdf_response(document)
     # Who holds the address holds the paper: it goes to no cache, index or next site.
     add_never_cache_headers(response)
     response["Referrer-Policy"] = "no-referrer"

@@ -191,7 +191,7 @@ def build_result_groups(
     return groups
 
 
-def build_version_rows(
+def build_result_version_rows(
     versions: Sequence[ResultVersion], *, shown: ResultVersion
 ) -> list[VersionRow]:
     """List the versions, newest first, each with its changes."""
@@ -199,7 +199,7 @@ def build_version_rows(
     return [
         VersionRow(
             version=version,
-            words=describe_version(version),
+            words=describe_result_version(version),
             changes=compare_result_versions(before=before, after=version)
             if before
             else (),
@@ -210,7 +210,7 @@ def build_version_rows(
     ]
 
 
-def describe_version(version: ResultVersion) -> str:
+def describe_result_version(version: ResultVersion) -> str:
     """Return what kind of version it is."""
     if version.is_correction:
         return _("Corrected")
@@ -218,7 +218,7 @@ def describe_version(version: ResultVersion) -> str:
     return str(known.label) if known else words(version.status)
 
 
-def build_trend_figure(trend: Trend) -> TrendFigure:
+def build_result_trend_chart(trend: Trend) -> TrendFigure:
     """Build a trend's chart; empty with fewer than two numbers."""
     drawn = trend.drawn
     newest = trend.latest
@@ -240,10 +240,12 @@ def build_trend_figure(trend: Trend) -> TrendFigure:
         unit=show_units(trend.unit),
         says=_describe_trend(trend),
     )
-    return TrendFigure(trend=trend, chart=chart, pill=pill, ranges=format_range(newest))
+    return TrendFigure(
+        trend=trend, chart=chart, pill=pill, ranges=format_reference_range(newest)
+    )
 
 
-def format_range(result: MarkerResult) -> str:
+def format_reference_range(result: MarkerResult) -> str:
     """Format a range: 30 to 200, under 90, over 40."""
     low, high = result.low, result.high
     if low is not None and high is not None:
@@ -255,7 +257,7 @@ def format_range(result: MarkerResult) -> str:
     return result.reference_range
 
 
-def draw_range_bar(
+def draw_result_range_bar(
     *, type_: str, value: float | None, low: float | None, high: float | None, unit: str
 ) -> SafeString | str:
     """Draw the range bar of a number; empty for other results."""
@@ -286,7 +288,7 @@ def _build_result_row(
             is_above=result.is_above_max_range,
             is_below=result.is_below_min_range,
         ),
-        bar=draw_range_bar(
+        bar=draw_result_range_bar(
             type_=result.type,
             value=result.value,
             low=result.min_range_value,

@@ -23,18 +23,18 @@ from labs.queries.results import (
 from labs.queries.trends import get_result_measure_key, list_result_trends_of_user
 from labs.states.orders import Interpretation
 from labs.states.results import FailureType
-from labs.web.critical import build_alert_row
-from labs.web.lifecycle import build_turnaround
-from labs.web.order_rows import format_account_name
+from labs.web.critical import build_critical_result_row
+from labs.web.lifecycle import build_order_turnaround
+from labs.web.order_rows import format_lab_account_name
 from labs.web.result_rows import (
     ABNORMAL,
     CHARTS_AT_MOST,
     build_interpretation_pill,
     build_result_groups,
-    build_trend_figure,
-    build_version_rows,
-    describe_version,
-    draw_range_bar,
+    build_result_trend_chart,
+    build_result_version_rows,
+    describe_result_version,
+    draw_result_range_bar,
 )
 from portal.lib.units import show_units
 from portal.lib.web import render_page
@@ -60,7 +60,7 @@ _FILTERS: dict[str, tuple[str, ...] | None] = {
 
 @require_GET
 @require_right(Area.ORDERS)
-def order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
+def show_order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Show an order's results; `show` filters, `version` chooses one."""
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     versions = list_result_versions(order=order)
@@ -72,7 +72,7 @@ def order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
             "labs/no_results.html",
             order=order,
             section="orders",
-            turnaround=build_turnaround(order, list_order_events(order)),
+            turnaround=build_order_turnaround(order, list_order_events(order)),
         )
     trends = list_result_trends_of_user(
         tenant=request.tenant,
@@ -90,9 +90,9 @@ def order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
         "labs/results.html",
         order=order,
         section="orders",
-        account=format_account_name(order.lab_account),
+        account=format_lab_account_name(order.lab_account),
         shown=shown,
-        shown_words=describe_version(shown),
+        shown_words=describe_result_version(shown),
         groups=build_result_groups(
             order,
             shown,
@@ -106,19 +106,21 @@ def order_results(request: TenantRequest, order_id: UUID) -> HttpResponse:
             (gap, _failure_label(gap)) for gap in list_missing_results_of_version(shown)
         ],
         samples=sorted(shown.samples.all(), key=lambda one: one.sample_id),
-        versions=build_version_rows(versions, shown=shown),
+        versions=build_result_version_rows(versions, shown=shown),
         figures=_build_abnormal_figures(order, shown, trends),
-        alerts=[build_alert_row(one, critical.get(order.pk, ())) for one in alerts],
+        alerts=[
+            build_critical_result_row(one, critical.get(order.pk, ())) for one in alerts
+        ],
         may_see_user=request.rights.allow(Area.USERS),
         may_acknowledge=request.rights.allow(Area.SIGN_REPORTS, write=True),
-        turnaround=build_turnaround(order, list_order_events(order)),
+        turnaround=build_order_turnaround(order, list_order_events(order)),
     )
 
 
 @require_GET
 @require_right(Area.USERS)
 @require_right(Area.ORDERS)
-def user_results(request: TenantRequest, user_id: str) -> HttpResponse:
+def show_user_results(request: TenantRequest, user_id: str) -> HttpResponse:
     """Show the latest result of each measure of a user, and one trend.
 
     `of` names the measure that is shown over time.
@@ -139,7 +141,7 @@ def user_results(request: TenantRequest, user_id: str) -> HttpResponse:
         overview=overview,
         section="users",
         tab="results",
-        figure=build_trend_figure(trends[wanted]) if wanted else None,
+        figure=build_result_trend_chart(trends[wanted]) if wanted else None,
         rows=[_build_latest_row(trend) for trend in listed],
     )
 
@@ -153,7 +155,7 @@ def _build_latest_row(trend: Trend) -> dict[str, object]:
         "pill": build_interpretation_pill(
             newest.interpretation, is_above=newest.is_above, is_below=newest.is_below
         ),
-        "bar": draw_range_bar(
+        "bar": draw_result_range_bar(
             type_=newest.type,
             value=newest.value,
             low=newest.low,
@@ -217,7 +219,7 @@ def _build_abnormal_figures(
         measure = _measure_key_of(order, row)
         trend = trends.get(measure)
         if row.interpretation in ABNORMAL and trend and len(trend.drawn) > 1:
-            figures.setdefault(measure, build_trend_figure(trend))
+            figures.setdefault(measure, build_result_trend_chart(trend))
         if len(figures) == CHARTS_AT_MOST:
             break
     return list(figures.values())

@@ -43,8 +43,8 @@ from labs.states.inbound import (
     MessageStatus,
     UnmatchedReason,
 )
-from labs.web.inbound_overview import count_inbound_waiting
-from labs.web.order_rows import PLATFORM_WORDS, format_account_name
+from labs.web.inbound_overview import count_unmatched_reports_and_messages
+from labs.web.order_rows import PLATFORM_WORDS, format_lab_account_name
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import Pager, go_to, page_url, read_offset, render_page
@@ -126,7 +126,7 @@ class CandidateRow:
 
 @require_GET
 @require_right(Area.ORDERS)
-def unmatched_list(request: TenantRequest) -> HttpResponse:
+def show_unmatched_list(request: TenantRequest) -> HttpResponse:
     """Show a tab's reports or messages, newest first, without names."""
     tab = request.GET.get("tab", "")
     tab = tab if tab in _TABS else str(MatchStatus.UNMATCHED)
@@ -140,7 +140,7 @@ def unmatched_list(request: TenantRequest) -> HttpResponse:
         rows, total = list_lab_reports_in_status(
             tenant=request.tenant, status=tab, offset=offset, limit=PAGE_SIZE
         )
-    waiting = count_inbound_waiting(request)
+    waiting = count_unmatched_reports_and_messages(request)
     counts = {MatchStatus.UNMATCHED: waiting.reports, PROBLEMS: waiting.messages}
     return render_page(
         request,
@@ -157,7 +157,7 @@ def unmatched_list(request: TenantRequest) -> HttpResponse:
 
 @require_GET
 @require_right(Area.ORDERS)
-def report_page(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
+def show_unmatched_report(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
     """Show a report with its possible orders."""
     row = _get_report(request, lab_report_id)
     report = parse_stored_lab_report(row)
@@ -189,7 +189,9 @@ def report_page(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS)
-def match_report_dialog(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
+def match_lab_report_dialog(
+    request: TenantRequest, lab_report_id: UUID
+) -> HttpResponse:
     """Match a report to an order, with a reason."""
     row = _get_report(request, lab_report_id, write=True)
     given = {"order": request.GET.get("order", "")}
@@ -227,7 +229,9 @@ def match_report_dialog(request: TenantRequest, lab_report_id: UUID) -> HttpResp
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS)
-def reject_report_dialog(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
+def reject_lab_report_dialog(
+    request: TenantRequest, lab_report_id: UUID
+) -> HttpResponse:
     """Reject a report, with a reason."""
     row = _get_report(request, lab_report_id, write=True)
     form = ReasonForm(read_posted(request))
@@ -246,7 +250,9 @@ def reject_report_dialog(request: TenantRequest, lab_report_id: UUID) -> HttpRes
 
 @require_http_methods(["POST"])
 @require_right(Area.ORDERS)
-def restore_report(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
+def restore_rejected_report(
+    request: TenantRequest, lab_report_id: UUID
+) -> HttpResponse:
     """Return a rejected report to the queue."""
     row = _get_report(request, lab_report_id, write=True)
     try:
@@ -262,7 +268,7 @@ def restore_report(request: TenantRequest, lab_report_id: UUID) -> HttpResponse:
 
 @require_GET
 @require_right(Area.ORDERS)
-def message_page(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
+def show_lab_message(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
     """Show a malformed message or a lab's refusal as received."""
     message = _get_message(request, lab_message_id)
     _record_read(request, "lab_message", message.pk)
@@ -284,7 +290,7 @@ def message_page(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
 
 @require_http_methods(["POST"])
 @require_right(Area.ORDERS)
-def reprocess_message(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
+def reprocess_lab_message(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
     """Process a malformed message again."""
     message = _get_message(request, lab_message_id, write=True)
     try:
@@ -299,7 +305,7 @@ def reprocess_message(request: TenantRequest, lab_message_id: UUID) -> HttpRespo
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.ORDERS)
-def dismiss_message_dialog(
+def dismiss_lab_message_dialog(
     request: TenantRequest, lab_message_id: UUID
 ) -> HttpResponse:
     """Dismiss a message, with a reason."""
@@ -413,7 +419,7 @@ def _build_candidate_row(candidate: Candidate) -> CandidateRow:
     return CandidateRow(
         candidate,
         _build_match_points(candidate.evidence),
-        format_account_name(candidate.order.lab_account),
+        format_lab_account_name(candidate.order.lab_account),
     )
 
 
@@ -428,7 +434,7 @@ def _build_match_points(evidence: Evidence) -> list[MatchPoint]:
 def _account_label(row: InboundReport | InboundMessage) -> str:
     message = row.message if isinstance(row, InboundReport) else row
     account = message.lab_account
-    return format_account_name(account) if account else PLATFORM_WORDS
+    return format_lab_account_name(account) if account else PLATFORM_WORDS
 
 
 def _reason_label(row: InboundReport | InboundMessage) -> str:

@@ -26,14 +26,14 @@ from labs.web import (
 app_name = "labs"
 urlpatterns = [
     path("orders/place/", place_order.place_order_page, name="place_order"),
-    path("orders/", orders.order_list, name="orders"),
-    path("orders/file/", orders.export_orders, name="order_file"),
-    path("users/<str:user_id>/orders/", orders.user_orders, name="of_user"),
+    path("orders/", orders.show_order_list, name="orders"),
+    path("orders/file/", orders.export_orders_as_csv, name="order_file"),
+    path("users/<str:user_id>/orders/", orders.show_user_orders, name="of_user"),
     path("orders/import/", imports.import_order_page, name="import_order"),
-    path("orders/<uuid:order_id>/", order_page.order_page, name="order"),
+    path("orders/<uuid:order_id>/", order_page.show_order_page, name="order"),
     path(
         "orders/<uuid:order_id>/patient/",
-        order_page.show_patient_details,
+        order_page.show_order_patient_details,
         name="order_patient",
     ),
     path(
@@ -53,7 +53,7 @@ urlpatterns = [
     ),
     path(
         "orders/<uuid:order_id>/future/",
-        order_actions.send_unknown_status,
+        order_actions.send_unknown_sandbox_status,
         name="report_future",
     ),
     path(
@@ -63,7 +63,7 @@ urlpatterns = [
     ),
     path(
         "orders/<uuid:order_id>/start/",
-        order_actions.change_start_dialog,
+        order_actions.change_order_start_date_dialog,
         name="reschedule_order",
     ),
     path(
@@ -73,15 +73,17 @@ urlpatterns = [
     ),
     path(
         "orders/<uuid:order_id>/resend/",
-        order_actions.resend_last_event,
+        order_actions.resend_last_order_event,
         name="resend_order",
     ),
-    path("orders/<uuid:order_id>/results/", results.order_results, name="results"),
-    path("users/<str:user_id>/results/", results.user_results, name="user_results"),
-    path("critical/", critical.critical_queue, name="critical"),
+    path("orders/<uuid:order_id>/results/", results.show_order_results, name="results"),
+    path(
+        "users/<str:user_id>/results/", results.show_user_results, name="user_results"
+    ),
+    path("critical/", critical.show_critical_result_queue, name="critical"),
     path(
         "critical/<int:alert_id>/acknowledge/",
-        critical.acknowledge_result_dialog,
+        critical.acknowledge_critical_result_dialog,
         name="acknowledge",
     ),
     path(
@@ -89,19 +91,23 @@ urlpatterns = [
         papers.download_requisition,
         name="requisition",
     ),
-    path("orders/<uuid:order_id>/labels/", papers.print_labels, name="labels"),
+    path("orders/<uuid:order_id>/labels/", papers.print_specimen_labels, name="labels"),
     path(
         "orders/<uuid:order_id>/instructions/",
-        papers.download_instructions,
+        papers.download_order_instructions,
         name="instructions",
     ),
     path(
         "orders/<uuid:order_id>/results/file/",
-        papers.download_results,
+        papers.download_results_report,
         name="results_file",
     ),
-    path("orders/<uuid:order_id>/link/", papers.reissue_link, name="reissue_link"),
-    path("visits/", visit_days.appointment_list, name="visits"),
+    path(
+        "orders/<uuid:order_id>/link/",
+        papers.replace_requisition_link,
+        name="reissue_link",
+    ),
+    path("visits/", visit_days.show_appointment_list, name="visits"),
     path(
         "orders/<uuid:order_id>/visit/book/",
         booking.book_appointment_page,
@@ -134,48 +140,48 @@ urlpatterns = [
     ),
     path(
         "orders/<uuid:order_id>/requisition/watch/",
-        visits.notify_when_requisition_ready,
+        visits.subscribe_to_requisition_ready_mail,
         name="watch_requisition",
     ),
-    path("unmatched/", unmatched.unmatched_list, name="unmatched"),
+    path("unmatched/", unmatched.show_unmatched_list, name="unmatched"),
     path(
         "unmatched/<uuid:lab_report_id>/",
-        unmatched.report_page,
+        unmatched.show_unmatched_report,
         name="unmatched_report",
     ),
     path(
         "unmatched/<uuid:lab_report_id>/match/",
-        unmatched.match_report_dialog,
+        unmatched.match_lab_report_dialog,
         name="unmatched_match",
     ),
     path(
         "unmatched/<uuid:lab_report_id>/reject/",
-        unmatched.reject_report_dialog,
+        unmatched.reject_lab_report_dialog,
         name="unmatched_reject",
     ),
     path(
         "unmatched/<uuid:lab_report_id>/put-back/",
-        unmatched.restore_report,
+        unmatched.restore_rejected_report,
         name="unmatched_put_back",
     ),
     path(
         "unmatched/messages/<uuid:lab_message_id>/",
-        unmatched.message_page,
+        unmatched.show_lab_message,
         name="unmatched_message",
     ),
     path(
         "unmatched/messages/<uuid:lab_message_id>/read/",
-        unmatched.reprocess_message,
+        unmatched.reprocess_lab_message,
         name="unmatched_reread",
     ),
     path(
         "unmatched/messages/<uuid:lab_message_id>/dismiss/",
-        unmatched.dismiss_message_dialog,
+        unmatched.dismiss_lab_message_dialog,
         name="unmatched_dismiss",
     ),
-    path("lab-tests/", catalogue.lab_test_list, name="tests"),
-    path("lab-tests/markers/", catalogue.marker_list, name="markers"),
-    path("lab-tests/new/", panels.new_panel, name="new_panel"),
+    path("lab-tests/", catalogue.show_lab_test_list, name="tests"),
+    path("lab-tests/markers/", catalogue.show_marker_list, name="markers"),
+    path("lab-tests/new/", panels.create_panel_page, name="new_panel"),
     path(
         "lab-tests/<str:lab_test_id>/instructions/",
         papers.download_panel_instructions,
@@ -191,21 +197,21 @@ urlpatterns = [
         catalogue.restore_panel,
         name="unarchive",
     ),
-    path("lab-accounts/", accounts.account_list, name="accounts"),
-    path("lab-accounts/add/", accounts.add_account, name="add_account"),
+    path("lab-accounts/", accounts.show_lab_accounts, name="accounts"),
+    path("lab-accounts/add/", accounts.add_lab_account, name="add_account"),
     path(
         "lab-accounts/<str:account_id>/edit/",
-        accounts.edit_account,
+        accounts.edit_lab_account,
         name="edit_account",
     ),
     path(
         "lab-accounts/<str:account_id>/status/",
-        accounts.edit_account_status,
+        accounts.edit_lab_account_status,
         name="account_status",
     ),
     path(
         "lab-accounts/<str:account_id>/teams/",
-        accounts.edit_account_teams,
+        accounts.edit_lab_account_teams,
         name="account_teams",
     ),
 ]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from portal.lib.web import TenantRequest
 
 
-def build_orders_column(
+def build_user_orders_column(
     request: TenantRequest, user_keys: Sequence[int]
 ) -> UserColumn | None:
     if not request.rights.allow(Area.ORDERS):

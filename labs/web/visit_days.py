@@ -65,7 +65,7 @@ _EMPTY = {
 @require_GET
 @require_right(Area.ORDERS)
 @require_right(Area.BOOKINGS)
-def appointment_list(request: TenantRequest) -> HttpResponse:
+def show_appointment_list(request: TenantRequest) -> HttpResponse:
     """Show a tab of visits without names, and record the read."""
     tab = AppointmentTab.known(request.GET.get("tab", "")) or AppointmentTab.TODAY
     offset = read_offset(request)

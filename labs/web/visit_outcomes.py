@@ -19,7 +19,7 @@ from labs.operations.appointment_changes import (
 )
 from labs.queries.appointments import find_active_appointment
 from labs.queries.orders import get_order_with_details
-from labs.web.visits import has_home_visit_started, needs_time
+from labs.web.visits import has_home_visit_started, needs_appointment_time
 from portal.lib.errors import DomainError
 from portal.lib.periods import SkippedTime, find_zone, from_wall_clock
 from portal.lib.translation import gettext_lazy
@@ -66,7 +66,7 @@ def set_appointment_time(request: TenantRequest, order_id: UUID) -> HttpResponse
     """Enter the time of a requested visit."""
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     visit = find_active_appointment(order=order)
-    if visit is None or not needs_time(visit):
+    if visit is None or not needs_appointment_time(visit):
         messages.error(request, _("No requested visit needs a time."))
         return _redirect_to_order(request, order)
     form = AppointmentTimeForm(read_posted(request))

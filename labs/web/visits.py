@@ -43,8 +43,8 @@ from labs.states.appointments import (
 )
 from labs.states.order_work import AWAITS_REQUISITION, is_order_in_progress
 from labs.states.orders import split_order_status
-from labs.web.booking import explain_not_bookable
-from labs.web.papers import pdf_response
+from labs.web.booking import explain_why_order_not_bookable
+from labs.web.papers import build_pdf_response
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.periods import find_zone
 from portal.lib.translation import gettext_lazy
@@ -191,7 +191,7 @@ def build_appointment_card(
         (one for one in visits if one.status == AppointmentStatus.COMPLETED), None
     )
     may_write = request.rights.allow(Area.BOOKINGS, write=True)
-    closed = "" if active else explain_not_bookable(order, None)
+    closed = "" if active else explain_why_order_not_bookable(order, None)
     awaits = split_order_status(order.status).low in AWAITS_REQUISITION
     watches = may_write and awaits
     return AppointmentCard(
@@ -205,7 +205,9 @@ def build_appointment_card(
         and active.can_reschedule(timezone.now()),
         may_cancel=may_write and active is not None,
         may_see_patient=request.rights.allow(Area.PATIENT_DETAILS),
-        may_set_time=may_write and active is not None and needs_time(active),
+        may_set_time=may_write
+        and active is not None
+        and needs_appointment_time(active),
         may_complete=may_write
         and active is not None
         and has_home_visit_started(active),
@@ -306,7 +308,7 @@ def download_patient_sheet(request: TenantRequest, order_id: UUID) -> HttpRespon
         messages.error(request, refusal.message)
         return _redirect_to_order(request, order)
     _record_read(request, order, "visit_sheet")
-    return pdf_response(document)
+    return build_pdf_response(document)
 
 
 @require_GET
@@ -333,7 +335,7 @@ def download_calendar_entry(request: TenantRequest, order_id: UUID) -> HttpRespo
 @require_POST
 @require_right(Area.ORDERS)
 @require_right(Area.BOOKINGS, write=True)
-def notify_when_requisition_ready(
+def subscribe_to_requisition_ready_mail(
     request: TenantRequest, order_id: UUID
 ) -> HttpResponse:
     """Email the member when the requisition is ready."""
@@ -380,7 +382,7 @@ def _build_history_entry(event: AppointmentEvent, visit: Appointment) -> Happeni
     )
 
 
-def needs_time(visit: Appointment) -> bool:
+def needs_appointment_time(visit: Appointment) -> bool:
     """Return whether the provider of a requested visit sets the time."""
     return visit.status == AppointmentStatus.PENDING and visit.start_at is None
 

@@ -117,7 +117,7 @@ class CancellationInputs(Inputs):
     notes = Str(max_length=NOTES_MAX_LENGTH, required=False, allow_blank=True)
 
 
-def read_start_date(query: Mapping[str, Any]) -> date | None:
+def parse_slot_start_date(query: Mapping[str, Any]) -> date | None:
     """Return the requested first day; of a date-time its own date.
 
     Raises: 422 by date_from_datetime_parsing.
@@ -131,7 +131,7 @@ def read_start_date(query: Mapping[str, Any]) -> date | None:
         raise _field_error("start_date", "date_from_datetime_parsing") from None
 
 
-def read_lab_slug(query: Mapping[str, Any]) -> str:
+def parse_requested_lab(query: Mapping[str, Any]) -> str:
     """Return the lab whose centers are requested. Raises: 422 by enum, missing.
 
     By zip code, by codes of sites, or by both; by neither is missing.
@@ -143,7 +143,9 @@ def read_lab_slug(query: Mapping[str, Any]) -> str:
     return str(query["lab"])
 
 
-def read_booking(body: Mapping[str, Any], reference: UUID | None) -> BookingRequest:
+def parse_appointment_booking_request(
+    body: Mapping[str, Any], reference: UUID | None
+) -> BookingRequest:
     """Return the booking of a validated body."""
     return BookingRequest(
         booking_key=body["booking_key"],
@@ -155,7 +157,9 @@ def read_booking(body: Mapping[str, Any], reference: UUID | None) -> BookingRequ
     )
 
 
-def read_cancellation(body: Mapping[str, Any], *, name: str) -> tuple[str, str]:
+def parse_appointment_cancellation_request(
+    body: Mapping[str, Any], *, name: str
+) -> tuple[str, str]:
     """Return reason id and note; `name` is the path's own name of the id.
 
     Raises: 422 by missing.

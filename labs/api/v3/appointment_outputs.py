@@ -31,7 +31,7 @@ class ReasonAnswer(TypedDict):
     is_refundable: bool
 
 
-def build_availability(found: Availability) -> AvailabilityAnswer:
+def build_slot_availability(found: Availability) -> AvailabilityAnswer:
     """Build the Availability response."""
     return {
         "slots": [
@@ -46,7 +46,7 @@ def build_availability(found: Availability) -> AvailabilityAnswer:
     }
 
 
-def build_cancellation_reasons(kind: str) -> list[ReasonAnswer]:
+def build_appointment_cancellation_reasons(kind: str) -> list[ReasonAnswer]:
     """List the cancellation reasons of an appointment type."""
     return [
         {"id": one.id, "name": str(one.name), "is_refundable": one.is_refundable}

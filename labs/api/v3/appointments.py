@@ -16,20 +16,20 @@ from labs.api.v3.appointment_inputs import (
     RescheduleInputs,
     UsAddressInputs,
     VisitRequestInputs,
-    read_booking,
-    read_cancellation,
-    read_lab_slug,
-    read_start_date,
+    parse_appointment_booking_request,
+    parse_appointment_cancellation_request,
+    parse_requested_lab,
+    parse_slot_start_date,
 )
 from labs.api.v3.appointment_outputs import (
     BookingRefusal,
     ReasonAnswer,
-    build_availability,
-    build_cancellation_reasons,
+    build_appointment_cancellation_reasons,
+    build_slot_availability,
 )
 from labs.api.v3.inputs import to_json_values
 from labs.api.v3.orders import OrderAPIView
-from labs.api.v3.service_center_inputs import read_radius_miles
+from labs.api.v3.service_center_inputs import parse_search_radius_miles
 from labs.operations.appointment_changes import (
     cancel_appointment,
     reschedule_appointment,
@@ -87,13 +87,13 @@ class CenterAvailabilityView(TenantAPIView):
         query = read_query(request, CenterAvailabilityQuery)
         found = list_center_slots(
             tenant=self.tenant,
-            lab_slug=read_lab_slug(query),
+            lab_slug=parse_requested_lab(query),
             zip_code=query.get("zip_code", ""),
-            miles=read_radius_miles(query),
+            miles=parse_search_radius_miles(query),
             site_codes=query.get("site_codes", ()),
-            start=read_start_date(query),
+            start=parse_slot_start_date(query),
         )
-        return Response(build_availability(found))
+        return Response(build_slot_availability(found))
 
 
 class HomeAvailabilityView(TenantAPIView):
@@ -114,9 +114,9 @@ class HomeAvailabilityView(TenantAPIView):
         query = read_query(request, HomeAvailabilityQuery)
         address = to_json_values(read_body(request, UsAddressInputs))
         found = list_home_slots(
-            tenant=self.tenant, address=address, start=read_start_date(query)
+            tenant=self.tenant, address=address, start=parse_slot_start_date(query)
         )
-        return Response(build_availability(found))
+        return Response(build_slot_availability(found))
 
 
 class AppointmentAPIView(OrderAPIView):
@@ -161,7 +161,9 @@ class _BookingView(AppointmentAPIView):
         )
 
         def book_once() -> AppointmentAnswer:
-            wanted = read_booking(read_body(request, BookingInputs), reference)
+            wanted = parse_appointment_booking_request(
+                read_body(request, BookingInputs), reference
+            )
             require_matching_appointment_type(order=order, kind=self.kind)
             return self.build_current_appointment(
                 book_appointment(order=order, actor=self.actor, wanted=wanted)
@@ -197,7 +199,7 @@ class _CancellationView(AppointmentAPIView):
 
     def cancel(self, request: Request, order_id: str, *, name: str) -> Response:
         order = self.get_order(order_id)
-        reason, note = read_cancellation(
+        reason, note = parse_appointment_cancellation_request(
             read_body(request, CancellationInputs), name=name
         )
         ended = cancel_appointment(
@@ -368,7 +370,9 @@ class CenterReasonsView(TenantAPIView):
         answer=list[ReasonAnswer],
     )
     def get(self, request: Request) -> Response:
-        return Response(build_cancellation_reasons(AppointmentType.SERVICE_CENTER))
+        return Response(
+            build_appointment_cancellation_reasons(AppointmentType.SERVICE_CENTER)
+        )
 
 
 class HomeReasonsView(TenantAPIView):
@@ -382,4 +386,6 @@ class HomeReasonsView(TenantAPIView):
         answer=list[ReasonAnswer],
     )
     def get(self, request: Request) -> Response:
-        return Response(build_cancellation_reasons(AppointmentType.PHLEBOTOMY))
+        return Response(
+            build_appointment_cancellation_reasons(AppointmentType.PHLEBOTOMY)
+        )

@@ -17,12 +17,12 @@ from labs.api.v3.catalogue_inputs import (
     LabTestListQuery,
     LabTestPatch,
     MarkerListQuery,
-    decode_list_cursor,
-    encode_list_cursor,
-    read_lab_test,
-    read_lab_test_filters,
-    read_marker_filters,
-    read_order_set,
+    decode_lab_test_list_cursor,
+    encode_lab_test_list_cursor,
+    parse_lab_test_filters,
+    parse_lab_test_request,
+    parse_marker_filters,
+    parse_order_set,
 )
 from labs.api.v3.catalogue_outputs import (
     Labs,
@@ -112,7 +112,7 @@ class MarkersView(CatalogueAPIView):
     def get(self, request: Request) -> Response:
         query = read_query(request, MarkerListQuery)
         page, size = query["page"], query["size"]
-        filters = read_marker_filters(query, self.get_lab(query))
+        filters = parse_marker_filters(query, self.get_lab(query))
         found = list_markers_page(filters=filters, page=page, size=size)
         with_prices = query["include_pricing"]
         return Response(
@@ -138,7 +138,7 @@ class SetMarkersView(CatalogueAPIView):
         body = read_body(request, OrderSetInputs)
         lab = self.get_lab(body)
         wanted = list_markers_of_order_set(
-            tenant=self.tenant, order_set=read_order_set(body), lab=lab
+            tenant=self.tenant, order_set=parse_order_set(body), lab=lab
         )
         filters = MarkerFilters(lab=lab, marker_ids=wanted)
         found = list_markers_page(filters=filters, **query)
@@ -198,16 +198,20 @@ class LabTestListView(CatalogueAPIView):
     )
     def get(self, request: Request) -> Response:
         query = read_query(request, LabTestListQuery)
-        filters = read_lab_test_filters(query, self.get_lab(query))
+        filters = parse_lab_test_filters(query, self.get_lab(query))
         limit = query["lab_test_limit"]
         found = list_lab_tests(
             tenant=self.tenant,
             filters=filters,
-            after=decode_list_cursor(query, filters),
+            after=decode_lab_test_list_cursor(query, filters),
             limit=limit + 1,
         )
         shown = found[:limit]
-        more = encode_list_cursor(shown[-1], filters) if len(found) > limit else None
+        more = (
+            encode_lab_test_list_cursor(shown[-1], filters)
+            if len(found) > limit
+            else None
+        )
         with_prices = query["include_pricing"]
         return Response(
             build_lab_test_page(shown, next_cursor=more, with_prices=with_prices)
@@ -224,7 +228,7 @@ class LabTestsView(CatalogueAPIView):
         query=LabTestFilterQuery,
     )
     def get(self, request: Request) -> Response:
-        filters = read_lab_test_filters(read_query(request, LabTestFilterQuery))
+        filters = parse_lab_test_filters(read_query(request, LabTestFilterQuery))
         found = list_lab_tests(tenant=self.tenant, filters=filters)
         # RFC 9745, RFC 8594 and RFC 8288.
         headers = {
@@ -242,7 +246,7 @@ class LabTestsView(CatalogueAPIView):
         refuses=(400, 404),
     )
     def post(self, request: Request) -> Response:
-        wanted = read_lab_test(read_body(request, LabTestInputs))
+        wanted = parse_lab_test_request(read_body(request, LabTestInputs))
         panel = create_lab_test(tenant=self.tenant, actor=self.actor, wanted=wanted)
         return Response(build_lab_test(self.get_panel(str(panel.pk))))
 

@@ -158,7 +158,7 @@ class LabTestPatch(Inputs):
     active = Bool(required=False, allow_null=True)
 
 
-def read_marker_filters(query: Mapping[str, Any], lab: Lab | None) -> MarkerFilters:
+def parse_marker_filters(query: Mapping[str, Any], lab: Lab | None) -> MarkerFilters:
     """Return the marker filters of a validated query."""
     return MarkerFilters(
         lab=lab,
@@ -169,7 +169,7 @@ def read_marker_filters(query: Mapping[str, Any], lab: Lab | None) -> MarkerFilt
     )
 
 
-def read_lab_test_filters(
+def parse_lab_test_filters(
     query: Mapping[str, Any], lab: Lab | None = None
 ) -> LabTestFilters:
     """Return the lab test filters of a validated query."""
@@ -188,7 +188,7 @@ def read_lab_test_filters(
     )
 
 
-def read_lab_test(body: Mapping[str, Any]) -> LabTestRequest:
+def parse_lab_test_request(body: Mapping[str, Any]) -> LabTestRequest:
     """Return the panel of a validated body. Raises: 422 by missing, value_error."""
     by_id, by_code = body.get("marker_ids"), body.get("provider_ids")
     if bool(by_id) == bool(by_code):
@@ -213,7 +213,7 @@ def read_lab_test(body: Mapping[str, Any]) -> LabTestRequest:
     )
 
 
-def read_order_set(body: Mapping[str, Any]) -> OrderSet:
+def parse_order_set(body: Mapping[str, Any]) -> OrderSet:
     """Return the order set of a validated body."""
     add_on = body.get("add_on")
     return OrderSet(
@@ -224,14 +224,14 @@ def read_order_set(body: Mapping[str, Any]) -> OrderSet:
     )
 
 
-def encode_list_cursor(panel: LabTest, filters: LabTestFilters) -> str:
+def encode_lab_test_list_cursor(panel: LabTest, filters: LabTestFilters) -> str:
     """Return the cursor that continues a list after a panel."""
     value = getattr(panel, filters.sort)
     text = value.isoformat() if isinstance(value, datetime) else str(value)
     return write_cursor([*_sort_order_of(filters), text, str(panel.pk)])
 
 
-def decode_list_cursor(
+def decode_lab_test_list_cursor(
     query: Mapping[str, Any], filters: LabTestFilters
 ) -> LabTestPlace | None:
     """Return where a page starts. Raises: 422 at next_cursor."""

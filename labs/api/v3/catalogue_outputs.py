@@ -134,7 +134,9 @@ def build_markers_page(
         "data": {str(marker.pk): build_price(marker.price) for marker in found.markers},
     }
     return {
-        "markers": [build_marker_with_results(marker) for marker in found.markers],
+        "markers": [
+            build_marker_with_expected_results(marker) for marker in found.markers
+        ],
         "total": found.total,
         "page": page,
         "size": size,
@@ -143,7 +145,7 @@ def build_markers_page(
     }
 
 
-def build_marker_with_results(marker: Marker) -> MarkerComplete:
+def build_marker_with_expected_results(marker: Marker) -> MarkerComplete:
     """Build a marker with its loaded expected results."""
     results = sorted(marker.expected_results.all(), key=lambda result: result.pk)
     return {

@@ -172,7 +172,7 @@ class ResendInputs(Inputs):
     end_at = serializers.DateTimeField(required=False)
 
 
-def read_order(body: Mapping[str, Any]) -> OrderRequest:
+def parse_order_request(body: Mapping[str, Any]) -> OrderRequest:
     """Return the order of a validated body. Raises: 422 by missing, value_error."""
     order_set, account = _read_order_set(body)
     return OrderRequest(
@@ -196,7 +196,7 @@ def read_order(body: Mapping[str, Any]) -> OrderRequest:
     )
 
 
-def read_recreation(body: Mapping[str, Any]) -> RecreationRequest:
+def parse_order_recreation_request(body: Mapping[str, Any]) -> RecreationRequest:
     """Return the recreation of a validated body. Raises: 422 by enum, value_error."""
     text = body["update_reason"].strip().upper().replace(" ", "_").replace("-", "_")
     reason = UpdateReason.known(text)
@@ -217,7 +217,7 @@ def read_recreation(body: Mapping[str, Any]) -> RecreationRequest:
     )
 
 
-def read_kit(body: Mapping[str, Any]) -> KitRequest:
+def parse_kit_order_request(body: Mapping[str, Any]) -> KitRequest:
     """Return the kit of a validated body."""
     return KitRequest(
         user_id=body["user_id"],
@@ -228,7 +228,7 @@ def read_kit(body: Mapping[str, Any]) -> KitRequest:
     )
 
 
-def read_registration(body: Mapping[str, Any]) -> KitRegistration:
+def parse_kit_registration_request(body: Mapping[str, Any]) -> KitRegistration:
     """Return the registration of a validated body."""
     return KitRegistration(
         sample_id=body["sample_id"],
@@ -241,7 +241,7 @@ def read_registration(body: Mapping[str, Any]) -> KitRegistration:
     )
 
 
-def read_resend(
+def parse_event_resend_request(
     body: Mapping[str, Any],
 ) -> tuple[list[UUID], datetime | None, datetime]:
     """Return ids, start and end of a resend. Raises: 422 by missing, value_error."""

@@ -21,8 +21,8 @@ from labs.api.v3.insurance_inputs import (
     PayorInputs,
     PayorQuery,
     PayorSearchInputs,
-    read_insurance,
-    read_payor,
+    parse_insurance_request,
+    parse_payor_request,
 )
 from labs.api.v3.insurance_outputs import (
     Diagnoses,
@@ -31,11 +31,11 @@ from labs.api.v3.insurance_outputs import (
     InsuranceAnswer,
     PayorAnswer,
     Payors,
-    build_diagnosis,
-    build_diagnosis_check,
-    build_found_payor,
+    build_diagnosis_search_result,
+    build_diagnosis_validation,
     build_insurance,
     build_payor,
+    build_payor_search_result,
 )
 from labs.operations.diagnoses import search_diagnoses, validate_diagnosis_codes
 from labs.operations.insurance import create_payor, search_payors, store_insurance
@@ -92,7 +92,9 @@ class PayorSearchView(TenantAPIView):
             "Sunset": http_date(_SUNSET.timestamp()),
             "Link": '</v3/insurance/search/payor>; rel="successor-version"',
         }
-        return Response([build_found_payor(payor) for payor in found], headers=headers)
+        return Response(
+            [build_payor_search_result(payor) for payor in found], headers=headers
+        )
 
 
 class DiagnosisSearchView(TenantAPIView):
@@ -109,7 +111,9 @@ class DiagnosisSearchView(TenantAPIView):
     def get(self, request: Request) -> Response:
         query = read_query(request, DiagnosisQuery)
         found = search_diagnoses(query["diagnosis_query"])
-        return Response([build_diagnosis(diagnosis) for diagnosis in found])
+        return Response(
+            [build_diagnosis_search_result(diagnosis) for diagnosis in found]
+        )
 
 
 class DiagnosisCheckView(TenantAPIView):
@@ -126,7 +130,7 @@ class DiagnosisCheckView(TenantAPIView):
     )
     def post(self, request: Request) -> Response:
         codes = read_body(request, DiagnosisCodesInputs)["codes"]
-        return Response(build_diagnosis_check(validate_diagnosis_codes(codes)))
+        return Response(build_diagnosis_validation(validate_diagnosis_codes(codes)))
 
 
 class PayorsView(TenantAPIView):
@@ -141,7 +145,7 @@ class PayorsView(TenantAPIView):
         body=PayorInputs,
     )
     def post(self, request: Request) -> Response:
-        wanted = read_payor(read_body(request, PayorInputs))
+        wanted = parse_payor_request(read_body(request, PayorInputs))
         payor = create_payor(tenant=self.tenant, actor=self.actor, wanted=wanted)
         return Response(build_payor(payor))
 
@@ -169,7 +173,7 @@ class UserInsuranceView(InsuranceAPIView):
     )
     def post(self, request: Request, user_id: str) -> Response:
         user = self.get_user(user_id)
-        wanted = read_insurance(read_body(request, InsuranceInputs))
+        wanted = parse_insurance_request(read_body(request, InsuranceInputs))
         insurance = store_insurance(user=user, actor=self.actor, wanted=wanted)
         return Response(build_insurance(insurance))
 

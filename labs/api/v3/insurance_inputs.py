@@ -99,7 +99,7 @@ class LatestInsuranceQuery(Inputs):
     is_primary = QueryBool(required=False, allow_null=True)
 
 
-def read_payor(body: Mapping[str, Any]) -> PayorRequest:
+def parse_payor_request(body: Mapping[str, Any]) -> PayorRequest:
     """Return the insurer of a validated body."""
     return PayorRequest(
         name=body["name"],
@@ -109,7 +109,7 @@ def read_payor(body: Mapping[str, Any]) -> PayorRequest:
     )
 
 
-def read_insurance(body: Mapping[str, Any]) -> InsuranceRequest:
+def parse_insurance_request(body: Mapping[str, Any]) -> InsuranceRequest:
     """Return the insurance of a validated body, with every key of the wire's shapes."""
     guarantor = body.get("guarantor")
     return InsuranceRequest(

@@ -143,12 +143,12 @@ def build_payor(payor: PayorEntry) -> PayorAnswer:
     }
 
 
-def build_found_payor(payor: PayorEntry) -> FoundPayorAnswer:
+def build_payor_search_result(payor: PayorEntry) -> FoundPayorAnswer:
     """Build an insurer with the deprecated name of its code."""
     return {"code": payor.payor_code, **build_payor(payor)}
 
 
-def build_diagnosis(diagnosis: Diagnosis) -> DiagnosisAnswer:
+def build_diagnosis_search_result(diagnosis: Diagnosis) -> DiagnosisAnswer:
     """Build a found diagnosis."""
     return {
         "diagnosis_code": diagnosis.code,
@@ -157,7 +157,7 @@ def build_diagnosis(diagnosis: Diagnosis) -> DiagnosisAnswer:
     }
 
 
-def build_diagnosis_check(checked: DiagnosisCheck) -> DiagnosisCheckAnswer:
+def build_diagnosis_validation(checked: DiagnosisCheck) -> DiagnosisCheckAnswer:
     """Build the outcome of validating diagnosis codes."""
     return {
         "valid": checked.is_valid,

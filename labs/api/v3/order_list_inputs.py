@@ -67,7 +67,7 @@ class OrderListQuery(PageInputs):
     order_direction = OpenEnum(Direction, default=Direction.DESC)
 
 
-def read_order_filters(query: Mapping[str, Any]) -> OrderFilters:
+def parse_order_filters(query: Mapping[str, Any]) -> OrderFilters:
     """Return the filters of a validated query. Raises: 422 by date, value_error."""
     created = _read_time_window(query, "start_date", "end_date")
     updated = _read_time_window(query, "updated_start_date", "updated_end_date")

@@ -17,13 +17,13 @@ from labs.api.v3.inputs import (
     RecreateInputs,
     RegistrationInputs,
     ResendInputs,
-    read_kit,
-    read_order,
-    read_recreation,
-    read_registration,
-    read_resend,
+    parse_event_resend_request,
+    parse_kit_order_request,
+    parse_kit_registration_request,
+    parse_order_recreation_request,
+    parse_order_request,
 )
-from labs.api.v3.order_list_inputs import OrderListQuery, read_order_filters
+from labs.api.v3.order_list_inputs import OrderListQuery, parse_order_filters
 from labs.api.v3.outputs import (
     OrderDone,
     OrderList,
@@ -31,14 +31,14 @@ from labs.api.v3.outputs import (
     ResentOrders,
     SimulationDone,
     TransactionAnswer,
-    build_order_done,
+    build_order_change_response,
     build_order_list,
-    build_transaction,
+    build_order_transaction,
 )
 from labs.api.v3.simulation_inputs import (
     SimulationInputs,
     SimulationQuery,
-    read_simulation_flags,
+    parse_simulation_flags,
 )
 from labs.operations.kits import order_kit, register_kit
 from labs.operations.orders import (
@@ -87,7 +87,7 @@ class OrderAPIView(TenantAPIView):
 
     def build_done_answer(self, order_id: UUID, message: str) -> OrderDone:
         """Build the response with the order's current state."""
-        return build_order_done(
+        return build_order_change_response(
             get_order_with_details(tenant=self.tenant, order_id=order_id), message
         )
 
@@ -114,7 +114,7 @@ class OrdersView(OrderAPIView):
     )
     def post(self, request: Request) -> HttpResponse:
         def place_once() -> OrderDone:
-            wanted = read_order(read_body(request, OrderInputs))
+            wanted = parse_order_request(read_body(request, OrderInputs))
             order = place_order(tenant=self.tenant, actor=self.actor, wanted=wanted)
             return self.build_done_answer(order.pk, "Order placed.")
 
@@ -150,7 +150,7 @@ class OrderImportView(OrderAPIView):
         order = import_order(
             tenant=self.tenant,
             actor=self.actor,
-            wanted=read_order(body),
+            wanted=parse_order_request(body),
             sample_id=body["sample_id"],
         )
         return Response(self.build_done_answer(order.pk, "Order imported."))
@@ -163,7 +163,7 @@ class OrderListView(OrderAPIView):
     def get(self, request: Request) -> Response:
         query = read_query(request, OrderListQuery)
         page, size = query["page"], query["size"]
-        filters = read_order_filters(query)
+        filters = parse_order_filters(query)
         found = list_orders_page(
             tenant=self.tenant, filters=filters, page=page, size=size
         )
@@ -218,7 +218,7 @@ class OrderRecreateView(OrderAPIView):
     )
     def post(self, request: Request, order_id: str) -> Response:
         order = self.get_order(order_id)
-        wanted = read_recreation(read_body(request, RecreateInputs))
+        wanted = parse_order_recreation_request(read_body(request, RecreateInputs))
         new = recreate_order(order=order, actor=self.actor, wanted=wanted)
         return Response(self.build_done_answer(new.pk, "Order recreated."))
 
@@ -256,7 +256,7 @@ class OrderSimulationView(OrderAPIView):
             actor=self.actor,
             final_status=query.get("final_status"),
             delay=timedelta(seconds=query["delay"]),
-            flags=read_simulation_flags(read_body(request, SimulationInputs)),
+            flags=parse_simulation_flags(read_body(request, SimulationInputs)),
         )
         done: SimulationDone = {"success": True, "message": "Simulation scheduled."}
         return Response(done)
@@ -272,7 +272,9 @@ class OrderResendView(OrderAPIView):
         body=ResendInputs,
     )
     def post(self, request: Request) -> Response:
-        ids, start_at, end_at = read_resend(read_body(request, ResendInputs))
+        ids, start_at, end_at = parse_event_resend_request(
+            read_body(request, ResendInputs)
+        )
         resent: ResentOrders = {
             "order_ids": resend_last_order_events(
                 tenant=self.tenant,
@@ -297,7 +299,7 @@ class KitOrdersView(OrderAPIView):
     )
     def post(self, request: Request) -> HttpResponse:
         def place_once() -> OrderDone:
-            wanted = read_kit(read_body(request, KitInputs))
+            wanted = parse_kit_order_request(read_body(request, KitInputs))
             order = order_kit(tenant=self.tenant, actor=self.actor, wanted=wanted)
             return self.build_done_answer(order.pk, "Test kit ordered.")
 
@@ -315,7 +317,7 @@ class KitRegistrationView(OrderAPIView):
         refuses=(400, 404),
     )
     def post(self, request: Request) -> Response:
-        wanted = read_registration(read_body(request, RegistrationInputs))
+        wanted = parse_kit_registration_request(read_body(request, RegistrationInputs))
         order = register_kit(tenant=self.tenant, actor=self.actor, wanted=wanted)
         return Response(self.build_done_answer(order.pk, "Test kit registered."))
 
@@ -335,7 +337,7 @@ class OrderTransactionView(OrderAPIView):
             transaction_id=read_uuid(transaction_id, "transaction_id"),
         )
         self.record_read("order_transaction", orders[0].transaction_id, None)
-        return Response(build_transaction(self.tenant, orders))
+        return Response(build_order_transaction(self.tenant, orders))
 
 
 class TeamPhysiciansView(TenantAPIView):

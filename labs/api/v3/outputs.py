@@ -78,7 +78,7 @@ class ResentOrders(TypedDict):
 Physicians = list[PhysicianAnswer]
 
 
-def build_order_done(order: Order, message: str) -> OrderDone:
+def build_order_change_response(order: Order, message: str) -> OrderDone:
     """Build the response of every request that creates or changes an order."""
     return {"order": build_order(order), "status": "success", "message": message}
 
@@ -93,7 +93,7 @@ def build_order_list(found: OrderPage, *, page: int, size: int) -> OrderList:
     }
 
 
-def build_transaction(tenant: Tenant, orders: list[Order]) -> TransactionAnswer:
+def build_order_transaction(tenant: Tenant, orders: list[Order]) -> TransactionAnswer:
     """Build a transaction of at least one order."""
     return {
         "id": orders[0].transaction_id,

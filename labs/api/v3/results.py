@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rest_framework.response import Response
 
 from labs.api.v3.orders import OrderAPIView
-from labs.api.v3.outputs import build_transaction
+from labs.api.v3.outputs import build_order_transaction
 from labs.api.v3.result_outputs import (
     LabResults,
     ResultMetadata,
@@ -43,7 +43,7 @@ class OrderResultView(OrderAPIView):
         )
         self.record_read("result", order.pk, order.user.uuid)
         return Response(
-            build_lab_results(found, build_transaction(self.tenant, joined))
+            build_lab_results(found, build_order_transaction(self.tenant, joined))
         )
 
 
@@ -81,5 +81,5 @@ class TransactionResultView(OrderAPIView):
         order = found.order
         self.record_read("transaction_result", order.transaction_id, order.user.uuid)
         return Response(
-            build_lab_results(found, build_transaction(self.tenant, orders))
+            build_lab_results(found, build_order_transaction(self.tenant, orders))
         )

@@ -64,12 +64,12 @@ class AreaQuery(Inputs):
     lab_account_id = QueryUuid(required=False)
 
 
-def read_radius_miles(query: Mapping[str, Any]) -> int:
+def parse_search_radius_miles(query: Mapping[str, Any]) -> int:
     """Return the requested radius, or the default."""
     return int(query.get("radius", DEFAULT_RADIUS))
 
 
-def read_known_capabilities(query: Mapping[str, Any]) -> list[Capability]:
+def parse_known_capabilities(query: Mapping[str, Any]) -> list[Capability]:
     """Return the known capabilities of a query; unknown ones filter nothing."""
     read = [
         parse_service_center_capability(text) for text in query.get("capabilities", [])

@@ -95,7 +95,7 @@ class AreaInfo(TypedDict):
     central_labs: dict[str, CentralLabAnswer]
 
 
-def build_psc_info(
+def build_service_center_info(
     lab: Lab, found: Iterable[NearCenter], account: LabAccount | None
 ) -> PscInfo:
     """Build PscInfo; an account limits bill types to those both accept."""
@@ -106,7 +106,7 @@ def build_psc_info(
     }
 
 
-def build_area_info(
+def build_area_coverage_info(
     area: AreaCoverage, miles: int, account: LabAccount | None
 ) -> AreaInfo:
     """Build AreaInfo; an account limits bill types at its own lab."""

@@ -12,14 +12,14 @@ from labs.api.v3.service_center_inputs import (
     AreaQuery,
     CentersQuery,
     NearOrderQuery,
-    read_known_capabilities,
-    read_radius_miles,
+    parse_known_capabilities,
+    parse_search_radius_miles,
 )
 from labs.api.v3.service_center_outputs import (
     AreaInfo,
     PscInfo,
-    build_area_info,
-    build_psc_info,
+    build_area_coverage_info,
+    build_service_center_info,
 )
 from labs.queries.accounts import find_linked_account
 from labs.queries.areas import find_zip_code_lab_coverage
@@ -65,10 +65,10 @@ class CentersView(TenantAPIView):
         found = list_service_centers_near(
             place=get_zip_code_location(query["zip_code"]),
             labs=[lab],
-            miles=read_radius_miles(query),
-            capabilities=read_known_capabilities(query),
+            miles=parse_search_radius_miles(query),
+            capabilities=parse_known_capabilities(query),
         )
-        return Response(build_psc_info(lab, found, account))
+        return Response(build_service_center_info(lab, found, account))
 
 
 class CentersNearOrderView(OrderAPIView):
@@ -92,11 +92,11 @@ class CentersNearOrderView(OrderAPIView):
         found = list_service_centers_near(
             place=get_zip_code_location(address["zip"]),
             labs=[order.lab],
-            miles=read_radius_miles(query),
-            capabilities=read_known_capabilities(query),
+            miles=parse_search_radius_miles(query),
+            capabilities=parse_known_capabilities(query),
         )
         self.record_read("order_service_centers", order.pk, order.user.uuid)
-        return Response(build_psc_info(order.lab, found, order.lab_account))
+        return Response(build_service_center_info(order.lab, found, order.lab_account))
 
 
 class AreaView(TenantAPIView):
@@ -118,9 +118,9 @@ class AreaView(TenantAPIView):
             account = find_linked_account(
                 tenant=self.tenant, account_id=query["lab_account_id"]
             )
-        miles = read_radius_miles(query)
+        miles = parse_search_radius_miles(query)
         slugs = [*query.get("labs", []), *filter(None, [query.get("lab")])]
         area = find_zip_code_lab_coverage(
             zip_code=query["zip_code"], miles=miles, lab_slugs=slugs
         )
-        return Response(build_area_info(area, miles, account))
+        return Response(build_area_coverage_info(area, miles, account))

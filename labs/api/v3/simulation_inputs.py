@@ -36,7 +36,7 @@ class SimulationInputs(Inputs):
     has_missing_results = Bool(default=False)
 
 
-def read_simulation_flags(body: Mapping[str, Any]) -> SimulationFlags:
+def parse_simulation_flags(body: Mapping[str, Any]) -> SimulationFlags:
     """Return the simulation flags of a validated body."""
     return SimulationFlags(
         interpretation=body["interpretation"],

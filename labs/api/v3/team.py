@@ -49,10 +49,10 @@ class TeamDetailView(TenantAPIView):
     def get(self, request: Request, team_id: str) -> Response:
         if read_uuid(team_id, "team_id") != self.tenant.team_id:
             raise NotFound("team_not_found", "Team not found.")
-        return Response(build_team(self.tenant))
+        return Response(build_team_response(self.tenant))
 
 
-def build_team(tenant: Tenant) -> OwnTeam:
+def build_team_response(tenant: Tenant) -> OwnTeam:
     """Build the team's response; two queries.
 
     `delegated_flow` is that of its active lab accounts where they agree. Source: Ours:

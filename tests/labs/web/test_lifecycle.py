@@ -12,10 +12,10 @@ from labs.states.orders import (
     find_order_status_path,
 )
 from labs.web.lifecycle import (
-    build_history,
-    build_stages,
-    describe_next_step,
-    is_known_status,
+    build_order_stages,
+    build_order_status_history,
+    describe_next_order_step,
+    is_known_order_status,
 )
 
 START = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -49,13 +49,13 @@ def test_every_status_has_its_stage_and_says_what_is_next(status):
     ]
     order, events = walked(method, *dict.fromkeys(lows))
 
-    states = [stage.state for stage in build_stages(order, events)]
+    states = [stage.state for stage in build_order_stages(order, events)]
 
     assert states[0] == "done"
     assert states == sorted(states, key=["done", "now", ""].index)
     assert states.count("now") == (status.split(".")[0] != "completed")
-    assert UNKNOWN not in describe_next_step(order)
-    assert is_known_status(status)
+    assert UNKNOWN not in describe_next_order_step(order)
+    assert is_known_order_status(status)
 
 
 def test_a_stage_is_over_when_the_next_one_began():
@@ -63,7 +63,7 @@ def test_a_stage_is_over_when_the_next_one_began():
         "walk_in_test", "ordered", "requisition_created", "partial_results"
     )
 
-    stages = build_stages(order, events)
+    stages = build_order_stages(order, events)
 
     assert [stage.at for stage in stages[:4]] == [
         events[0].created_at,
@@ -77,9 +77,9 @@ def test_a_stage_is_over_when_the_next_one_began():
 def test_a_kit_is_sent_when_it_is_on_its_way():
     order, events = walked("testkit", "ordered", "requisition_created")
 
-    assert [s.label for s in build_stages(order, events)][1] == "Kit sent"
-    assert [s.state for s in build_stages(order, events)][:2] == ["done", "now"]
-    assert describe_next_step(order) == "Next: the kit is sent."
+    assert [s.label for s in build_order_stages(order, events)][1] == "Kit sent"
+    assert [s.state for s in build_order_stages(order, events)][:2] == ["done", "now"]
+    assert describe_next_order_step(order) == "Next: the kit is sent."
 
 
 def test_a_kit_that_comes_back_from_registration_is_not_sent_again():
@@ -95,8 +95,15 @@ def test_a_kit_that_comes_back_from_registration_is_not_sent_again():
         registered_at=START,
     )
 
-    assert [s.state for s in build_stages(order, events)][:3] == ["done", "done", "now"]
-    assert describe_next_step(order) == "Next: the patient sends the sample to the lab."
+    assert [s.state for s in build_order_stages(order, events)][:3] == [
+        "done",
+        "done",
+        "now",
+    ]
+    assert (
+        describe_next_order_step(order)
+        == "Next: the patient sends the sample to the lab."
+    )
 
 
 @pytest.mark.parametrize(
@@ -111,7 +118,9 @@ def test_a_kit_that_comes_back_from_registration_is_not_sent_again():
 def test_a_problem_marks_the_stage_it_is_in(lows, problem):
     order, events = walked("walk_in_test", *lows)
 
-    (now,) = [stage for stage in build_stages(order, events) if stage.state == "now"]
+    (now,) = [
+        stage for stage in build_order_stages(order, events) if stage.state == "now"
+    ]
 
     assert now.has_problem is problem
 
@@ -119,11 +128,11 @@ def test_a_problem_marks_the_stage_it_is_in(lows, problem):
 def test_a_status_we_do_not_know_is_placed_by_what_is_known_of_it():
     order, events = walked("walk_in_test", "ordered", "sample_with_lab.x.pooled")
 
-    states = [stage.state for stage in build_stages(order, events)]
+    states = [stage.state for stage in build_order_stages(order, events)]
 
     assert states == ["done", "done", "done", "now", ""]
-    assert UNKNOWN in describe_next_step(order)
-    assert not is_known_status(order.status)
+    assert UNKNOWN in describe_next_order_step(order)
+    assert not is_known_order_status(order.status)
 
 
 @time_machine.travel("2026-03-02T12:00:00Z", tick=False)
@@ -137,7 +146,7 @@ def test_a_status_we_do_not_know_is_placed_by_what_is_known_of_it():
 def test_a_scheduled_order_says_its_day(day, says):
     order, _ = walked("walk_in_test", "ordered", activate_by=day)
 
-    assert says in describe_next_step(order)
+    assert says in describe_next_order_step(order)
 
 
 def test_history_is_newest_first_and_says_by_whom_and_why():
@@ -146,7 +155,7 @@ def test_history_is_newest_first_and_says_by_whom_and_why():
     events[1].why = "Moved away"
     events[1].status_detail = "rejected_on_request"
 
-    rows = build_history(events)
+    rows = build_order_status_history(events)
 
     assert [(row.label, row.detail) for row in rows] == [
         (
