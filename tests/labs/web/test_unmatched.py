@@ -53,7 +53,7 @@ def web(team, *roles):
 
 def reads(tenant, subject):
     rows = AuditEntry.objects.for_tenant(tenant).filter(verb="read", subject=subject)
-    return [row.subject_id for row in rows]
+    return [row.subject_id for row in rows.order_by("pk")]
 
 
 def test_the_queue_tells_of_what_waits_without_names(alice_web, report, malformed):
