@@ -19,15 +19,18 @@ class AccountsConfig(AppConfig):
         from django.contrib.auth.signals import user_logged_in, user_logged_out
 
         from accounts.states import Area
-        from accounts.web.addresses import on_password_reset
-        from accounts.web.overview import overview_part
+        from accounts.web.addresses import confirm_address_after_password_reset
+        from accounts.web.overview import build_api_key_warnings
         from accounts.web.second_factor import (
-            on_code_refused,
-            on_codes_renewed,
-            on_factor_added,
-            on_factor_removed,
+            record_recovery_codes_renewed,
+            record_second_factor_added,
+            record_second_factor_removed,
+            record_wrong_second_factor_code,
         )
-        from accounts.web.sessions import on_sign_in, on_sign_out
+        from accounts.web.sessions import (
+            delete_session_record_on_sign_out,
+            record_session_on_sign_in,
+        )
         from portal.lib.registry import (
             Destination,
             EncryptedTable,
@@ -47,15 +50,21 @@ class AccountsConfig(AppConfig):
             "mfa.Authenticator",
             EncryptedTable(members={"data": ("secret", "seed", "migrated_codes")}),
         )
-        overview_parts.add("accounts", overview_part)
-        user_logged_in.connect(on_sign_in, dispatch_uid="accounts.sessions")
-        user_logged_out.connect(on_sign_out, dispatch_uid="accounts.sessions")
-        password_reset.connect(on_password_reset, dispatch_uid="accounts.addresses")
+        overview_parts.add("accounts", build_api_key_warnings)
+        user_logged_in.connect(
+            record_session_on_sign_in, dispatch_uid="accounts.sessions"
+        )
+        user_logged_out.connect(
+            delete_session_record_on_sign_out, dispatch_uid="accounts.sessions"
+        )
+        password_reset.connect(
+            confirm_address_after_password_reset, dispatch_uid="accounts.addresses"
+        )
         for signal, hear in (
-            (second_factors.authenticator_added, on_factor_added),
-            (second_factors.authenticator_removed, on_factor_removed),
-            (second_factors.authenticator_reset, on_codes_renewed),
-            (second_factors.authentication_failed, on_code_refused),
+            (second_factors.authenticator_added, record_second_factor_added),
+            (second_factors.authenticator_removed, record_second_factor_removed),
+            (second_factors.authenticator_reset, record_recovery_codes_renewed),
+            (second_factors.authentication_failed, record_wrong_second_factor_code),
         ):
             signal.connect(hear, dispatch_uid="accounts.second_factors")
         team, keys = Area.TEAM, Area.API_KEYS

@@ -54,7 +54,7 @@ def delete_old_api_calls() -> None:
 
 
 @periodic("23 * * * *", "accounts.forget_call_windows")
-def delete_old_call_windows() -> None:
+def delete_ended_rate_limit_windows() -> None:
     """Once an hour, delete rate limit windows that ended long ago."""
     delete_old_windows()
 
@@ -115,6 +115,6 @@ def delete_notices_past_retention() -> None:
 
 
 @periodic("13 2 * * *", "accounts.apply_retention")
-def remove_old_data() -> None:
+def delete_data_past_retention() -> None:
     """Once a day, delete data past its team's retention."""
     apply_retention(at=timezone.now())

@@ -19,7 +19,7 @@ from django.urls import path, reverse
 from django.utils.translation import gettext as _
 from unfold.sites import UnfoldAdminSite
 
-from accounts.web.second_factor import find_second_factor_step
+from accounts.web.second_factor import find_second_factor_url
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.tenancy import TenantOwned, across_tenants
 from portal.lib.translation import gettext_lazy
@@ -67,7 +67,7 @@ class OperatorsSite(UnfoldAdminSite):
                 return redirect_to_login(request.get_full_path())
             if not self.has_permission(request):
                 raise PermissionDenied
-            step = find_second_factor_step(request, set_up="mfa_activate_totp")
+            step = find_second_factor_url(request, set_up="mfa_activate_totp")
             if step is not None:
                 return HttpResponseRedirect(step)
             with across_tenants(why="the operators' admin looks at every tenant"):

@@ -16,10 +16,16 @@ from django.utils.translation import gettext as _
 from accounts.models import Member
 from accounts.operations.sessions import record_sign_in
 from accounts.operations.sign_in_tries import attempt_subject_of_email, release_attempt
-from accounts.web.known_devices import list_known_devices, remember_device
+from accounts.web.known_devices import (
+    list_members_known_on_device,
+    mark_device_known_to_member,
+)
 from accounts.web.proofs import is_single_sign_on_session
-from accounts.web.sign_in_tries import describe_wait, start_attempt
-from accounts.web.step_up import is_confirmed
+from accounts.web.sign_in_tries import (
+    count_sign_in_attempt_or_refuse,
+    describe_wait_time,
+)
+from accounts.web.step_up import is_identity_confirmed
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.addresses import read_address
 from portal.lib.encryption import decrypt, encrypt
@@ -78,7 +84,7 @@ class MemberAdapter(DefaultAccountAdapter):
         # their own, which nobody behind the same address can use up.
         if isinstance(request.user, Member):
             return f"member:{request.user.pk}"
-        for member in list_known_devices(request):
+        for member in list_members_known_on_device(request):
             return f"member:{member.pk}"
         return str(super().get_client_ip(request))
 
@@ -91,7 +97,7 @@ class MemberAdapter(DefaultAccountAdapter):
         if not self._login_failed_rl_usage:
             raise self.validation_error("too_many_login_attempts")
         email = str(credentials.get("email", ""))
-        self._try = start_attempt(
+        self._try = count_sign_in_attempt_or_refuse(
             request,
             subject=attempt_subject_of_email(email),
             email=email,
@@ -109,11 +115,11 @@ class MemberAdapter(DefaultAccountAdapter):
         # The page says how many tries are left. That tells nobody whether the address
         # is known: unknown ones are counted alike.
         request.tries_left = self._try.left
-        request.tries_wait = describe_wait(self._try.wait)
+        request.tries_wait = describe_wait_time(self._try.wait)
 
     def post_login(self, request: Any, user: Any, **kwargs: Any) -> Any:
         response = super().post_login(request, user, **kwargs)
-        remember_device(request, response, user)
+        mark_device_known_to_member(request, response, user)
         return response
 
     def send_mail(
@@ -142,7 +148,7 @@ class MemberAdapter(DefaultAccountAdapter):
 
     def is_reauthentication_required(self, *, app: str) -> bool:
         # allauth counts only what was confirmed again; a fresh sign-in is as good.
-        return not is_confirmed(self.request)
+        return not is_identity_confirmed(self.request)
 
     def get_reauthentication_methods(self, user: Any) -> list[dict[str, Any]]:
         # The surest first: it is the one that is asked for.

@@ -26,7 +26,7 @@ from accounts.operations.addresses import (
 )
 from accounts.operations.sign_in_tries import attempt_subject_of_email, clear_attempts
 from accounts.web.forms import AddressForm
-from accounts.web.step_up import step_up
+from accounts.web.step_up import require_confirmed_identity
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def confirm_address_page(request: HttpRequest) -> HttpResponse:
+def show_address_confirmation_page(request: HttpRequest) -> HttpResponse:
     """Show that a confirmation mail was sent, and send another."""
     member = cast("Member", request.user)
     if member.email_confirmed_at is not None:
@@ -59,7 +59,7 @@ def confirm_address_page(request: HttpRequest) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def confirm_address_link(request: HttpRequest, token: str) -> HttpResponse:
+def confirm_address_from_mailed_link(request: HttpRequest, token: str) -> HttpResponse:
     """Confirm the address of a mailed link, after asking."""
     member = cast("Member", request.user)
     if request.method != "POST":
@@ -81,8 +81,8 @@ def confirm_address_link(request: HttpRequest, token: str) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-@step_up
-def change_address(request: TenantRequest) -> HttpResponse:
+@require_confirmed_identity
+def change_email_address_page(request: TenantRequest) -> HttpResponse:
     """Request another address, and email the link to it."""
     form = AddressForm(request.POST if request.method == "POST" else None)
     if request.method == "POST" and form.is_valid():
@@ -108,7 +108,7 @@ def change_address(request: TenantRequest) -> HttpResponse:
     )
 
 
-def on_password_reset(
+def confirm_address_after_password_reset(
     sender: object, request: HttpRequest, user: Member, **_: Any
 ) -> None:
     """Confirm the address after a reset by mail; called by allauth's signal.

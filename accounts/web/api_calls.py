@@ -20,7 +20,7 @@ from accounts.queries.api_calls import (
     sum_calls,
 )
 from accounts.states import SCOPES, Area
-from accounts.web.api_keys import build_key_row, find_key
+from accounts.web.api_keys import build_api_key_row, get_api_key_or_404
 from accounts.web.key_forms import METHODS, PERIOD_WORDS, CallQuery
 from accounts.web.rights import require_right
 from portal.lib.web import render_page, wants_fragment
@@ -36,8 +36,8 @@ PAGE_SIZE = 50
 
 @require_GET
 @require_right(Area.API_KEYS)
-def key_page(request: TenantRequest, api_key_id: str) -> HttpResponse:
-    key = find_key(request, api_key_id)
+def show_api_key_page(request: TenantRequest, api_key_id: str) -> HttpResponse:
+    key = get_api_key_or_404(request, api_key_id)
     asked = CallQuery.read(request.GET)
     page = list_calls(
         key=key,
@@ -74,9 +74,9 @@ def key_page(request: TenantRequest, api_key_id: str) -> HttpResponse:
     return render_page(
         request,
         "accounts/api_key.html",
-        row=build_key_row(key, now, counts.get(key.pk, ())),
+        row=build_api_key_row(key, now, counts.get(key.pk, ())),
         sums=sum_calls(key=key, at=now),
-        scopes=describe_scopes(key),
+        scopes=describe_api_key_scopes(key),
         default_limit=settings.API_CALLS_PER_KEY,
         may_write=request.rights.allow(Area.API_KEYS, write=True),
         section="api_keys",
@@ -84,7 +84,7 @@ def key_page(request: TenantRequest, api_key_id: str) -> HttpResponse:
     )
 
 
-def describe_scopes(key: ApiKey) -> list[tuple[str, str]]:
+def describe_api_key_scopes(key: ApiKey) -> list[tuple[str, str]]:
     """Return a key's areas, each with its access; empty for full access."""
     found: dict[str, str] = {}
     for scope in key.scopes or ():

@@ -28,12 +28,16 @@ from accounts.web.dialogs import (
     read_posted,
     render_confirmation,
     render_form,
-    replace_page,
+    replace_page_after_dialog,
 )
 from accounts.web.forms import RotateForm
 from accounts.web.key_forms import ApiKeyForm
 from accounts.web.rights import require_right
-from accounts.web.step_up import is_confirmed, redirect_to_confirm, step_up
+from accounts.web.step_up import (
+    is_identity_confirmed,
+    redirect_to_identity_confirmation,
+    require_confirmed_identity,
+)
 from portal.charts import sparkline
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
@@ -90,7 +94,7 @@ class KeyRow:
         return self.ended_at is None
 
 
-def build_key_row(key: ApiKey, now: datetime, calls: Sequence[int] = ()) -> KeyRow:
+def build_api_key_row(key: ApiKey, now: datetime, calls: Sequence[int] = ()) -> KeyRow:
     """Build a key's row at this moment."""
     ended_at = key.revoked_at or (key.expires_at if key.has_expired(now) else None)
     left = key.expires_at - now if key.expires_at and not ended_at else None
@@ -108,14 +112,14 @@ def build_key_row(key: ApiKey, now: datetime, calls: Sequence[int] = ()) -> KeyR
 
 @require_GET
 @require_right(Area.API_KEYS)
-def key_list(request: TenantRequest) -> HttpResponse:
-    return render_keys(request)
+def show_api_keys_page(request: TenantRequest) -> HttpResponse:
+    return render_api_keys_page(request)
 
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.API_KEYS, write=True)
-@step_up
-def create(request: TenantRequest) -> HttpResponse:
+@require_confirmed_identity
+def create_api_key_page(request: TenantRequest) -> HttpResponse:
     taken = live_api_keys(tenant=request.tenant, at=timezone.now())
     form = ApiKeyForm(read_posted(request), taken=taken)
     if request.method == "POST" and form.is_valid():
@@ -144,10 +148,10 @@ def create(request: TenantRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.API_KEYS, write=True)
-def change(request: TenantRequest, api_key_id: str) -> HttpResponse:
-    key = find_key(request, api_key_id)
-    if not is_confirmed(request):
-        return redirect_to_confirm(request)
+def edit_api_key_page(request: TenantRequest, api_key_id: str) -> HttpResponse:
+    key = get_api_key_or_404(request, api_key_id)
+    if not is_identity_confirmed(request):
+        return redirect_to_identity_confirmation(request)
     back = page_url(request, "team:api_key", api_key_id=key.pk)
     form = ApiKeyForm(read_posted(request), key=key, end_words=_describe_expiry(key))
     if request.method == "POST" and form.is_valid():
@@ -181,10 +185,10 @@ def change(request: TenantRequest, api_key_id: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.API_KEYS, write=True)
-def rotate(request: TenantRequest, api_key_id: str) -> HttpResponse:
-    key = find_key(request, api_key_id)
-    if not is_confirmed(request):
-        return redirect_to_confirm(request)
+def rotate_api_key_page(request: TenantRequest, api_key_id: str) -> HttpResponse:
+    key = get_api_key_or_404(request, api_key_id)
+    if not is_identity_confirmed(request):
+        return redirect_to_identity_confirmation(request)
     form = RotateForm(read_posted(request))
     if request.method == "POST" and form.is_valid():
         try:
@@ -213,8 +217,8 @@ def rotate(request: TenantRequest, api_key_id: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.API_KEYS, write=True)
-def revoke(request: TenantRequest, api_key_id: str) -> HttpResponse:
-    key = find_key(request, api_key_id)
+def revoke_api_key_page(request: TenantRequest, api_key_id: str) -> HttpResponse:
+    key = get_api_key_or_404(request, api_key_id)
     back = page_url(request, "team:api_keys")
     # A rotated key has a successor and an end already: ending it early asks no name.
     match = "" if hasattr(key, "replaced_by") else key.label
@@ -256,7 +260,7 @@ def revoke(request: TenantRequest, api_key_id: str) -> HttpResponse:
     )
 
 
-def render_keys(request: TenantRequest, **news: Any) -> HttpResponse:
+def render_api_keys_page(request: TenantRequest, **news: Any) -> HttpResponse:
     """Render the page; `news` is shown once, about a new key."""
     now = timezone.now()
     manages = request.rights.allow(Area.TEAM, write=True)
@@ -264,7 +268,7 @@ def render_keys(request: TenantRequest, **news: Any) -> HttpResponse:
     counts = count_calls_by_day(
         tenant=request.tenant, keys=[key.pk for key in keys], at=now
     )
-    rows = [build_key_row(key, now, counts.get(key.pk, ())) for key in keys]
+    rows = [build_api_key_row(key, now, counts.get(key.pk, ())) for key in keys]
     return render_page(
         request,
         "accounts/api_keys.html",
@@ -281,11 +285,13 @@ def render_keys(request: TenantRequest, **news: Any) -> HttpResponse:
 
 
 def _show_new_key(request: TenantRequest, key: ApiKey, text: str) -> HttpResponse:
-    response = render_keys(request, made=key, text=text)
-    return replace_page(request, response, url=page_url(request, "team:api_keys"))
+    response = render_api_keys_page(request, made=key, text=text)
+    return replace_page_after_dialog(
+        request, response, url=page_url(request, "team:api_keys")
+    )
 
 
-def find_key(request: TenantRequest, api_key_id: str) -> ApiKey:
+def get_api_key_or_404(request: TenantRequest, api_key_id: str) -> ApiKey:
     """Return the key of the path, in this environment."""
     try:
         wanted = UUID(api_key_id)

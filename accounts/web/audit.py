@@ -31,10 +31,10 @@ from accounts.states import Area
 from accounts.web.audit_words import (
     ACTOR_WORDS,
     Change,
-    describe_action,
-    describe_list_part,
-    find_object_id,
-    list_changes,
+    describe_audited_action,
+    describe_audited_list_part,
+    find_audited_object_id,
+    list_audit_entry_changes,
 )
 from accounts.web.rights import require_right
 from portal.lib.csv_files import csv_file, csv_instant, escape_formula
@@ -207,7 +207,7 @@ class AuditRow:
 
 @require_GET
 @require_right(Area.AUDIT)
-def audit(request: TenantRequest) -> HttpResponse:
+def show_audit_log(request: TenantRequest) -> HttpResponse:
     asked = AuditQuery.read(request.GET)
     filters = asked.filters(request.tenant)
     page = audit_page(
@@ -253,7 +253,7 @@ def audit(request: TenantRequest) -> HttpResponse:
 
 @require_GET
 @require_right(Area.AUDIT)
-def audit_file(request: TenantRequest) -> HttpResponse:
+def export_audit_log(request: TenantRequest) -> HttpResponse:
     """Stream all matching entries as a file."""
     form = "ndjson" if request.GET.get("format") == "ndjson" else "csv"
     filters = AuditQuery.read(request.GET).filters(request.tenant)
@@ -278,7 +278,7 @@ def audit_file(request: TenantRequest) -> HttpResponse:
 
 @require_GET
 @require_right(Area.AUDIT)
-def access_log(request: TenantRequest, user_id: str) -> HttpResponse:
+def show_user_access_log(request: TenantRequest, user_id: str) -> HttpResponse:
     """Show who read or changed one user's data, for print and export."""
     try:
         user_uuid = UUID(user_id)
@@ -304,7 +304,7 @@ def access_log(request: TenantRequest, user_id: str) -> HttpResponse:
         (
             look,
             ACTOR_WORDS.get(look.actor_kind, look.actor_kind),
-            describe_action(look.verb, look.subject),
+            describe_audited_action(look.verb, look.subject),
         )
         for look in looks
     ]
@@ -353,11 +353,11 @@ def _build_rows(tenant: Tenant, entries: Sequence[AuditEntry]) -> list[AuditRow]
         AuditRow(
             entry=entry,
             who=ACTOR_WORDS.get(entry.actor_kind, entry.actor_kind),
-            deed=describe_action(entry.verb, entry.subject),
+            deed=describe_audited_action(entry.verb, entry.subject),
             thing=_describe_object(entry),
-            part=describe_list_part(entry.subject_id),
+            part=describe_audited_list_part(entry.subject_id),
             user_name=names.get(entry.user_uuid, "") if entry.user_uuid else "",
-            changes=list_changes(entry.changes),
+            changes=list_audit_entry_changes(entry.changes),
         )
         for entry in entries
     ]
@@ -395,7 +395,7 @@ def _write_ndjson(chunks: Iterable[Sequence[AuditEntry]]) -> Iterator[bytes]:
     for chunk in chunks:
         lines = (dict(zip(COLUMNS, _entry_cells(each), strict=True)) for each in chunk)
         yield "".join(
-            json.dumps({**line, "says": describe_entry(each)}, ensure_ascii=False)
+            json.dumps({**line, "says": describe_audit_entry(each)}, ensure_ascii=False)
             + "\n"
             for line, each in zip(lines, chunk, strict=True)
         ).encode()
@@ -409,14 +409,14 @@ def _write_csv(chunks: Iterable[Sequence[AuditEntry]]) -> Iterator[bytes]:
         for each in chunk:
             *cells, changes, request_id = _entry_cells(each)
             changed = json.dumps(changes, ensure_ascii=False) if changes else ""
-            cells += [changed, request_id, describe_entry(each)]
+            cells += [changed, request_id, describe_audit_entry(each)]
             writer.writerow("" if c is None else escape_formula(str(c)) for c in cells)
         yield text.getvalue().encode()
 
 
-def describe_entry(entry: AuditEntry) -> str:
+def describe_audit_entry(entry: AuditEntry) -> str:
     """Return an entry as one sentence, without changed values."""
-    what = describe_action(entry.verb, entry.subject)
+    what = describe_audited_action(entry.verb, entry.subject)
     object_id = _describe_object(entry)
     whose = f" of user {entry.user_uuid}" if entry.user_uuid else ""
     return f"{entry.actor_label} {what}{f' {object_id}' if object_id else ''}{whose}"
@@ -426,7 +426,7 @@ def _describe_object(entry: AuditEntry) -> str:
     """Return the object's ID, unless it is the actor's own."""
     if entry.subject_id == entry.actor_key:
         return ""
-    return find_object_id(entry.subject, entry.subject_id, entry.user_uuid)
+    return find_audited_object_id(entry.subject, entry.subject_id, entry.user_uuid)
 
 
 def _format_minute(moment: datetime | None) -> str:

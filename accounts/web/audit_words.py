@@ -93,23 +93,25 @@ class Change:
     is_named: bool = False
 
 
-def spell_out(name: str) -> str:
+def spell_out_code_name(name: str) -> str:
     """Return a code name in words: `api_key` is "API key"."""
     return " ".join(_SHORT.get(word, word) for word in re.split(r"[_.\s]+", name))
 
 
-def describe_action(verb: str, subject: str) -> str:
+def describe_audited_action(verb: str, subject: str) -> str:
     """Return the action as a predicate: "changed settings"."""
     if verb in _PREDICATES:
         return _PREDICATES[verb]
     first, _sep, rest = verb.partition("_")
     past = _PAST.get(first) or _regular_past(first)
     if verb == "read":
-        return f"read {spell_out(subject)}"
+        return f"read {spell_out_code_name(subject)}"
     of_what = (
-        f" of {spell_out(subject)}" if first == "record" and subject != rest else ""
+        f" of {spell_out_code_name(subject)}"
+        if first == "record" and subject != rest
+        else ""
     )
-    return f"{past} {spell_out(rest)}{of_what}".strip()
+    return f"{past} {spell_out_code_name(rest)}{of_what}".strip()
 
 
 def _regular_past(verb: str) -> str:
@@ -120,7 +122,7 @@ def _regular_past(verb: str) -> str:
     return f"{verb}ed"
 
 
-def find_object_id(subject: str, subject_id: str, user_uuid: object) -> str:
+def find_audited_object_id(subject: str, subject_id: str, user_uuid: object) -> str:
     """Return the object's ID, where it is not the user's."""
     is_user = bool(user_uuid) and subject_id == str(user_uuid)
     if is_user or not subject_id or _LIST.match(subject_id):
@@ -128,12 +130,12 @@ def find_object_id(subject: str, subject_id: str, user_uuid: object) -> str:
     return subject_id
 
 
-def describe_list_part(subject_id: str) -> str:
+def describe_audited_list_part(subject_id: str) -> str:
     """Return the part of a list that was read, in words."""
     return subject_id.replace("=", " ") if _LIST.match(subject_id) else ""
 
 
-def list_changes(changes: Mapping[str, object]) -> list[Change]:
+def list_audit_entry_changes(changes: Mapping[str, object]) -> list[Change]:
     """Return an entry's changes; nested objects part by part."""
     lines: list[Change] = []
     for name, value in sorted(changes.items()):
@@ -141,9 +143,14 @@ def list_changes(changes: Mapping[str, object]) -> list[Change]:
             case [old, new]:
                 lines += _compare_values(name, old, new)
             case list() if name == "fields":
-                lines += [Change(spell_out(str(each)), "", "", True) for each in value]
+                lines += [
+                    Change(spell_out_code_name(str(each)), "", "", True)
+                    for each in value
+                ]
             case _:
-                lines.append(Change(spell_out(name), "", _describe_value(value)))
+                lines.append(
+                    Change(spell_out_code_name(name), "", _describe_value(value))
+                )
     return lines
 
 
@@ -154,12 +161,14 @@ def _compare_values(name: str, old: object, new: object) -> Iterable[Change]:
         for part in sorted({*before, *after}):
             if before.get(part) != after.get(part):
                 yield Change(
-                    spell_out(part),
+                    spell_out_code_name(part),
                     _describe_value(before.get(part)),
                     _describe_value(after.get(part)),
                 )
     else:
-        yield Change(spell_out(name), _describe_value(old), _describe_value(new))
+        yield Change(
+            spell_out_code_name(name), _describe_value(old), _describe_value(new)
+        )
 
 
 def _describe_value(value: object) -> str:
@@ -174,7 +183,8 @@ def _describe_value(value: object) -> str:
             return ", ".join(_describe_value(each) for each in value)
         case dict():
             return ", ".join(
-                f"{spell_out(k)} {_describe_value(v)}" for k, v in value.items()
+                f"{spell_out_code_name(k)} {_describe_value(v)}"
+                for k, v in value.items()
             )
         case _:
             return str(value)

@@ -78,7 +78,7 @@ def render_confirmation(
     )
 
 
-def replace_page(
+def replace_page_after_dialog(
     request: TenantRequest, response: HttpResponse, *, url: str
 ) -> HttpResponse:
     """Replace the whole page with the response to a dialog's form.

@@ -45,13 +45,13 @@ from accounts.web.dialogs import (
     read_posted,
     render_confirmation,
     render_form,
-    replace_page,
+    replace_page_after_dialog,
 )
 from accounts.web.forms import InviteForm, NewcomerForm
-from accounts.web.known_devices import remember_device
-from accounts.web.members import BACK_WORDS, render_members
+from accounts.web.known_devices import mark_device_known_to_member
+from accounts.web.members import BACK_WORDS, render_members_page
 from accounts.web.rights import require_right
-from accounts.web.roles import describe_roles, list_role_labels
+from accounts.web.roles import describe_role_permissions, list_role_labels
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
 from portal.lib.web import cookie_name, go_to, page_url
@@ -65,7 +65,7 @@ if TYPE_CHECKING:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.TEAM, write=True)
-def invite(request: TenantRequest) -> HttpResponse:
+def invite_member_page(request: TenantRequest) -> HttpResponse:
     form = InviteForm(read_posted(request))
     if request.method == "POST" and form.is_valid():
         try:
@@ -98,7 +98,9 @@ def invite(request: TenantRequest) -> HttpResponse:
 
 @require_POST
 @require_right(Area.TEAM, write=True)
-def resend(request: TenantRequest, invitation_id: str) -> HttpResponse:
+def resend_member_invitation(
+    request: TenantRequest, invitation_id: str
+) -> HttpResponse:
     try:
         invitation, token = resend_invitation(
             invitation=_find_invitation(request, invitation_id), actor=request.actor
@@ -114,7 +116,7 @@ def resend(request: TenantRequest, invitation_id: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.TEAM, write=True)
-def revoke(request: TenantRequest, invitation_id: str) -> HttpResponse:
+def revoke_invitation_page(request: TenantRequest, invitation_id: str) -> HttpResponse:
     invitation = _find_invitation(request, invitation_id)
     back = page_url(request, "team:members")
     if request.method == "POST":
@@ -147,13 +149,15 @@ def revoke(request: TenantRequest, invitation_id: str) -> HttpResponse:
 def _show_link(
     request: TenantRequest, invitation: Invitation, token: str
 ) -> HttpResponse:
-    response = render_members(
+    response = render_members_page(
         request,
         invited=invitation,
         is_mailed=mail_invitation(invitation=invitation, token=token),
         link=invitation_link(token),
     )
-    return replace_page(request, response, url=page_url(request, "team:members"))
+    return replace_page_after_dialog(
+        request, response, url=page_url(request, "team:members")
+    )
 
 
 def _find_invitation(request: TenantRequest, invitation_id: str) -> Invitation:
@@ -168,7 +172,9 @@ def _find_invitation(request: TenantRequest, invitation_id: str) -> Invitation:
 
 
 @require_GET
-def open_link(request: HttpRequest, token: str, key: str = "") -> HttpResponse:
+def open_invitation_link(
+    request: HttpRequest, token: str, key: str = ""
+) -> HttpResponse:
     """Store a mailed token in a cookie and redirect to the accept page."""
     page = reverse("invitation")
     response = HttpResponseRedirect(page)
@@ -188,7 +194,7 @@ def open_link(request: HttpRequest, token: str, key: str = "") -> HttpResponse:
 
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "POST"])
-def accept(request: HttpRequest) -> HttpResponse:
+def accept_invitation_page(request: HttpRequest) -> HttpResponse:
     """Show an invitation and accept it."""
     token, _, proof = request.COOKIES.get(_cookie_name(), "").partition(".")
     invitation = find_invitation(token)
@@ -242,7 +248,7 @@ def _accept_as_newcomer(
             if membership.member.email_confirmed_at is None:
                 send_confirmation_mail(membership.member)
             response = _open_team(request, membership)
-            remember_device(request, response, membership.member)
+            mark_device_known_to_member(request, response, membership.member)
             return response
     return _render_invitation(request, invitation, way="newcomer", form=form)
 
@@ -259,7 +265,7 @@ def _render_invitation(
             "invitation": invitation,
             "place": describe_invited_place(invitation),
             "roles": list_role_labels(invitation.roles),
-            "rights": describe_roles(invitation.roles),
+            "rights": describe_role_permissions(invitation.roles),
             "way": way,
             **context,
         },

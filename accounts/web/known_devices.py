@@ -29,7 +29,7 @@ MEMBERS_MAX = 5
 _BETWEEN = "|"
 
 
-def remember_device(
+def mark_device_known_to_member(
     request: HttpRequest, response: HttpResponse, member: Member
 ) -> None:
     """Mark the request's device as known for this member.
@@ -54,7 +54,7 @@ def remember_device(
     )
 
 
-def list_known_devices(request: HttpRequest) -> Mapping[Member, str]:
+def list_members_known_on_device(request: HttpRequest) -> Mapping[Member, str]:
     """Return the members known on this device, last sign-in first.
 
     What is forged, too old or of an earlier password counts for nothing.
@@ -66,7 +66,7 @@ def list_known_devices(request: HttpRequest) -> Mapping[Member, str]:
     return found
 
 
-def find_device_name(request: HttpRequest, email: str) -> str:
+def find_known_device_by_email(request: HttpRequest, email: str) -> str:
     """Return the device's name for the member of this address, or empty.
 
     The database is asked by what the cookie says, so that nobody without it learns
@@ -78,7 +78,7 @@ def find_device_name(request: HttpRequest, email: str) -> str:
     return next(
         (
             name
-            for one, name in list_known_devices(request).items()
+            for one, name in list_members_known_on_device(request).items()
             if one.email == email
         ),
         "",

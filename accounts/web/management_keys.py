@@ -16,16 +16,16 @@ from accounts.operations.management_keys import (
 )
 from accounts.queries import management_keys
 from accounts.states import Area, ManagementRole
-from accounts.web.api_keys import BACK_WORDS, render_keys
+from accounts.web.api_keys import BACK_WORDS, render_api_keys_page
 from accounts.web.dialogs import (
     read_posted,
     render_confirmation,
     render_form,
-    replace_page,
+    replace_page_after_dialog,
 )
 from accounts.web.forms import KeyForm
 from accounts.web.rights import require_right
-from accounts.web.step_up import step_up
+from accounts.web.step_up import require_confirmed_identity
 from portal.lib.errors import DomainError
 from portal.lib.web import go_to, page_url
 
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.TEAM, write=True)
-@step_up
-def create(request: TenantRequest) -> HttpResponse:
+@require_confirmed_identity
+def create_management_key_page(request: TenantRequest) -> HttpResponse:
     """Create a key for this team; operators create keys of an organization."""
     taken = management_keys(request.tenant.team).filter(revoked_at=None)
     form = KeyForm(read_posted(request), taken=taken)
@@ -52,8 +52,8 @@ def create(request: TenantRequest) -> HttpResponse:
         except DomainError as refusal:
             form.add_error("label", refusal.message)
         else:
-            response = render_keys(request, made_management=key, text=text)
-            return replace_page(request, response, url=back)
+            response = render_api_keys_page(request, made_management=key, text=text)
+            return replace_page_after_dialog(request, response, url=back)
     return render_form(
         request,
         "accounts/_create_management_key.html",
@@ -67,7 +67,9 @@ def create(request: TenantRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.TEAM, write=True)
-def revoke(request: TenantRequest, management_key_id: str) -> HttpResponse:
+def revoke_management_key_page(
+    request: TenantRequest, management_key_id: str
+) -> HttpResponse:
     key = _find_key(request, management_key_id)
     back = page_url(request, "team:api_keys")
     typed = request.POST.get("typed_name", "").strip()

@@ -20,7 +20,7 @@ from accounts.states import Area, Role
 from accounts.web.dialogs import read_posted, render_confirmation, render_form
 from accounts.web.forms import PAGE_SIZES, PagePlace, RolesForm
 from accounts.web.rights import require_right
-from accounts.web.roles import build_matrix_rows, list_role_labels
+from accounts.web.roles import build_permission_matrix_rows, list_role_labels
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import Pager, go_to, page_url, render_page
@@ -36,11 +36,11 @@ BACK_WORDS = gettext_lazy("Members")
 
 @require_GET
 @require_right(Area.TEAM)
-def member_list(request: TenantRequest) -> HttpResponse:
-    return render_members(request)
+def show_members_page(request: TenantRequest) -> HttpResponse:
+    return render_members_page(request)
 
 
-def render_members(request: TenantRequest, **news: Any) -> HttpResponse:
+def render_members_page(request: TenantRequest, **news: Any) -> HttpResponse:
     """Render the page; `news` is shown once, about a new invitation."""
     team, held = request.tenant.team, request.rights.roles
     place = PagePlace.read(request.GET)
@@ -71,7 +71,7 @@ def render_members(request: TenantRequest, **news: Any) -> HttpResponse:
         page_sizes=PAGE_SIZES,
         roles=[role.label for role in Role],
         all_roles=list(Role),
-        matrix=build_matrix_rows(),
+        matrix=build_permission_matrix_rows(),
         section="members",
         sends_mail=bool(settings.EMAIL_URL),
         **news,
@@ -80,7 +80,7 @@ def render_members(request: TenantRequest, **news: Any) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.TEAM, write=True)
-def change_member_roles(request: TenantRequest, member_id: str) -> HttpResponse:
+def change_member_roles_page(request: TenantRequest, member_id: str) -> HttpResponse:
     membership = _find_membership(request, member_id)
     back = page_url(request, "team:members")
     form = RolesForm(read_posted(request), initial={"roles": membership.roles})

@@ -17,11 +17,21 @@ from django.utils.functional import SimpleLazyObject
 from django.views.defaults import page_not_found, permission_denied
 
 from accounts.models import Member
-from accounts.web.places import find_place, list_places, remember_place
+from accounts.web.places import (
+    find_member_environment,
+    list_member_environments,
+    remember_last_environment,
+)
 from accounts.web.proofs import refuse_single_sign_on_session
 from accounts.web.sessions import record_session_seen
-from accounts.web.sign_in_rules import find_missing_step, is_closed_to_session
-from accounts.web.viewing import apply_viewed_role, refuse_change_while_viewing
+from accounts.web.sign_in_rules import (
+    find_missing_sign_in_step,
+    is_page_closed_to_session,
+)
+from accounts.web.viewing import (
+    apply_rights_of_role_viewed_as,
+    refuse_change_while_viewing_as_role,
+)
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import NotAllowed, NotFound
 from portal.lib.periods import find_zone
@@ -48,19 +58,19 @@ class TenantMiddleware:
         """Serve a dashboard page as its tenant; pass on everything else."""
         place = _PLACE.match(request.path_info)
         if place is None:
-            if is_closed_to_session(request):
+            if is_page_closed_to_session(request):
                 return refuse_single_sign_on_session(request)
             return self.get_response(request)
         if not isinstance(request.user, Member):
             return self._ask_to_sign_in(request)
-        found = find_place(member=request.user, **place.groupdict())
+        found = find_member_environment(member=request.user, **place.groupdict())
         if found is None:
             return page_not_found(request, Http404())
         member = request.user
         request.member = member
         tenant, rights, rules = found
         try:
-            missing = find_missing_step(
+            missing = find_missing_sign_in_step(
                 request, member=member, team=tenant.team, rules=rules
             )
         except Http404 as unknown:
@@ -75,11 +85,11 @@ class TenantMiddleware:
             request.META.get("REMOTE_ADDR") or None,
         )
         request.places = SimpleLazyObject(
-            lambda: list_places(member=member, session=request.session)
+            lambda: list_member_environments(member=member, session=request.session)
         )
-        remember_place(request.session, request.tenant)
+        remember_last_environment(request.session, request.tenant)
         record_session_seen(request)
-        apply_viewed_role(request)
+        apply_rights_of_role_viewed_as(request)
         zone = find_zone(member.time_zone or request.tenant.team.time_zone)
         with acting_for(request.tenant), timezone.override(zone):
             response = self.get_response(request)
@@ -101,7 +111,7 @@ class TenantMiddleware:
         if not hasattr(request, "tenant"):
             return None
         del kwargs["team_slug"], kwargs["environment"]
-        return refuse_change_while_viewing(request, view)
+        return refuse_change_while_viewing_as_role(request, view)
 
     def process_exception(
         self, request: HttpRequest, exception: Exception

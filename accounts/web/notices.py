@@ -113,7 +113,7 @@ class NoticesForm(forms.Form):
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.TEAM)
-def notifications(request: TenantRequest) -> HttpResponse:
+def edit_notification_settings(request: TenantRequest) -> HttpResponse:
     recipients = list_recipients(request.tenant)
     own = next(
         each for each in recipients if each.membership.member_id == request.member.pk

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from accounts.queries import live_api_keys
 from accounts.states import Area
-from accounts.web.api_keys import KeyRow, build_key_row
+from accounts.web.api_keys import KeyRow, build_api_key_row
 from portal.lib.registry import AttentionItem, OverviewPart, Urgency
 from portal.lib.web import page_url
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from portal.lib.web import TenantRequest
 
 
-def overview_part(request: TenantRequest) -> OverviewPart:
+def build_api_key_warnings(request: TenantRequest) -> OverviewPart:
     """Warn that no key works or one expires soon, for those who can create keys."""
     tenant = request.tenant
     if not request.rights.allow(Area.API_KEYS, write=True):
         return OverviewPart()
     now = timezone.now()
-    rows = [build_key_row(key, now) for key in live_api_keys(tenant=tenant, at=now)]
+    rows = [build_api_key_row(key, now) for key in live_api_keys(tenant=tenant, at=now)]
     if rows:
         return OverviewPart(
             attention=tuple(

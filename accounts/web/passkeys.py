@@ -27,7 +27,10 @@ from django.urls import reverse_lazy
 from django.utils.cache import add_never_cache_headers
 from django.utils.decorators import method_decorator
 
-from accounts.web.second_factor import record_factor_given, remember_next_page
+from accounts.web.second_factor import (
+    mark_second_factor_as_given,
+    remember_page_after_sign_in,
+)
 from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
@@ -59,7 +62,7 @@ class AddPasskey(AddWebAuthnView):
     form_class = PasskeyForm
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        remember_next_page(request)
+        remember_page_after_sign_in(request)
         response: HttpResponse = super().get(request, *args, **kwargs)
         add_never_cache_headers(response)
         return response
@@ -71,7 +74,7 @@ class AddPasskey(AddWebAuthnView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         response: HttpResponse = super().form_valid(form)
-        record_factor_given(self.request, str(Authenticator.Type.WEBAUTHN))
+        mark_second_factor_as_given(self.request, str(Authenticator.Type.WEBAUTHN))
         return response
 
 

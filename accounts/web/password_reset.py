@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from allauth.account.views import PasswordResetFromKeyView
 
-from accounts.web.known_devices import remember_device
+from accounts.web.known_devices import mark_device_known_to_member
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -17,5 +17,5 @@ class SetPassword(PasswordResetFromKeyView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         response: HttpResponse = super().form_valid(form)
-        remember_device(self.request, response, self.reset_user)
+        mark_device_known_to_member(self.request, response, self.reset_user)
         return response

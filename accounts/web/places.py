@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.models import Membership, Tenant
 from accounts.models.sign_in import provider_mark
-from accounts.web.proofs import is_single_sign_on_session, list_proven_teams
+from accounts.web.proofs import is_single_sign_on_session, list_teams_proven_by_provider
 from accounts.web.rights import Rights
 from accounts.web.sign_in_rules import EntryRules
 
@@ -28,7 +28,7 @@ SWITCHER_LENGTH = 100
 LAST_SEEN_STEP = timedelta(minutes=5)
 
 
-def find_place(
+def find_member_environment(
     *, member: Member, team_slug: str, environment: str
 ) -> tuple[Tenant, Rights, EntryRules] | None:
     """Return a team's environment and the member's rights, if they belong to it.
@@ -65,7 +65,7 @@ def find_place(
     return tenant, Rights(frozenset(tenant.roles), environment), rules
 
 
-def list_places(*, member: Member, session: SessionBase) -> list[Tenant]:
+def list_member_environments(*, member: Member, session: SessionBase) -> list[Tenant]:
     """Return the environments a member can switch to, by name, sandbox first.
 
     A confined session knows those alone whose providers vouched in it.
@@ -76,11 +76,11 @@ def list_places(*, member: Member, session: SessionBase) -> list[Tenant]:
         .order_by("team__name", "team_id", "-environment")
     )
     if is_single_sign_on_session(session):
-        places = places.filter(team__in=list_proven_teams(session))
+        places = places.filter(team__in=list_teams_proven_by_provider(session))
     return list(places[:SWITCHER_LENGTH])
 
 
-def remember_place(session: SessionBase, tenant: Tenant) -> None:
+def remember_last_environment(session: SessionBase, tenant: Tenant) -> None:
     """Store the last visited environment in the session."""
     place = [tenant.team.slug, tenant.environment]
     if session.get(_LAST_VISITED) != place:
@@ -95,9 +95,9 @@ def _record_visit(*, member: Member, tenant: Tenant, last: datetime | None) -> N
         )
 
 
-def find_landing(session: SessionBase, *, member: Member) -> Tenant | None:
+def find_landing_environment(session: SessionBase, *, member: Member) -> Tenant | None:
     """Return the last visited environment, else the first one, else None."""
-    places = list_places(member=member, session=session)
+    places = list_member_environments(member=member, session=session)
     last = session.get(_LAST_VISITED)
     for tenant in places:
         if [tenant.team.slug, tenant.environment] == last:

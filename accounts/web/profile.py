@@ -20,15 +20,15 @@ from accounts.operations.profile import (
 )
 from accounts.queries import has_second_factor
 from accounts.web.forms import PasswordForm, ProfileForm
-from accounts.web.known_devices import remember_device
+from accounts.web.known_devices import mark_device_known_to_member
 from accounts.web.proofs import (
+    forbid_single_sign_on_sessions,
     is_single_sign_on_session,
-    list_proven_teams,
+    list_teams_proven_by_provider,
     refuse_single_sign_on_session,
-    require_own_sign_in,
 )
 from accounts.web.roles import list_role_labels
-from accounts.web.sessions import keep_current_session, list_session_rows
+from accounts.web.sessions import keep_current_session_signed_in, list_session_rows
 from portal.lib.errors import DomainError
 from portal.lib.web import go_to, page_url, render_page
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 @require_http_methods(["GET", "POST"])
-def profile(request: TenantRequest) -> HttpResponse:
+def edit_profile_page(request: TenantRequest) -> HttpResponse:
     if request.method != "POST":
         return _render_profile(request)
     if not _may_change(request):
@@ -62,8 +62,8 @@ def profile(request: TenantRequest) -> HttpResponse:
 
 @sensitive_post_parameters("current", "new")
 @require_POST
-@require_own_sign_in
-def password(request: TenantRequest) -> HttpResponse:
+@forbid_single_sign_on_sessions
+def change_password_page(request: TenantRequest) -> HttpResponse:
     limited: HttpResponse | None = ratelimit.consume_or_429(
         request, action="change_password", user=request.member
     )
@@ -81,7 +81,7 @@ def password(request: TenantRequest) -> HttpResponse:
                 _("%(reason)s Nothing was changed.") % {"reason": refusal.message},
             )
         else:
-            keep_current_session(request, member)
+            keep_current_session_signed_in(request, member)
             get_adapter(request).send_notification_mail(
                 "account/email/password_changed", member
             )
@@ -89,19 +89,19 @@ def password(request: TenantRequest) -> HttpResponse:
                 request, _("Password changed. Other devices are signed out.")
             )
             response = go_to(request, page_url(request, "team:profile"))
-            remember_device(request, response, member)
+            mark_device_known_to_member(request, response, member)
             return response
     return _render_profile(request, password_form=form)
 
 
 @require_POST
-@require_own_sign_in
-def sign_out_elsewhere(request: TenantRequest) -> HttpResponse:
+@forbid_single_sign_on_sessions
+def sign_out_other_sessions(request: TenantRequest) -> HttpResponse:
     member = end_sessions(member=request.member, actor=request.actor)
-    keep_current_session(request, member)
+    keep_current_session_signed_in(request, member)
     messages.success(request, _("All other devices are signed out."))
     response = go_to(request, page_url(request, "team:profile"))
-    remember_device(request, response, member)
+    mark_device_known_to_member(request, response, member)
     return response
 
 
@@ -110,7 +110,7 @@ def _may_change(request: TenantRequest) -> bool:
     if not is_single_sign_on_session(request.session):
         return True
     elsewhere = Membership.objects.filter(member=request.member).exclude(
-        team__in=list_proven_teams(request.session)
+        team__in=list_teams_proven_by_provider(request.session)
     )
     return not elsewhere.exists()
 

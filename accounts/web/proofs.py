@@ -32,7 +32,7 @@ _CONFINED = "single_sign_on_alone"
 PROOF_TTL = timedelta(hours=12)
 
 
-def record_provider_proof(
+def record_provider_sign_in(
     session: SessionBase, single_sign_on: SingleSignOn, *, is_sign_in: bool
 ) -> None:
     """Record that a team's provider authenticated this session now."""
@@ -50,13 +50,13 @@ def is_single_sign_on_session(session: SessionBase) -> bool:
     return session.get(_CONFINED, False) is True
 
 
-def find_provider_mark(session: SessionBase, team_id: UUID) -> str:
+def find_proven_provider_version(session: SessionBase, team_id: UUID) -> str:
     """Return the provider's mark for this team, empty if too old."""
     mark, at = session.get(_PROOFS, {}).get(str(team_id), ["", 0])
     return str(mark) if time.time() - at < PROOF_TTL.total_seconds() else ""
 
 
-def list_proven_teams(session: SessionBase) -> list[UUID]:
+def list_teams_proven_by_provider(session: SessionBase) -> list[UUID]:
     """Return the teams whose provider authenticated this session."""
     return [UUID(team_id) for team_id in session.get(_PROOFS, {})]
 
@@ -66,7 +66,7 @@ def refuse_single_sign_on_session(request: HttpRequest) -> HttpResponse:
     return render(request, "accounts/confined.html", status=403)
 
 
-def require_own_sign_in(view: View) -> View:
+def forbid_single_sign_on_sessions(view: View) -> View:
     """Refuse an account view (403) to single sign-on sessions."""
 
     @wraps(view)

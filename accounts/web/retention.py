@@ -23,7 +23,7 @@ from accounts.queries.retention import (
 )
 from accounts.states import Area
 from accounts.web.rights import require_right
-from accounts.web.step_up import step_up
+from accounts.web.step_up import require_confirmed_identity
 from portal.lib.errors import DomainError
 from portal.lib.retention import COUNTED_UP_TO
 from portal.lib.web import go_to, page_url, render_page
@@ -55,7 +55,7 @@ class RetentionForm(forms.Form):
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.TEAM)
-def retention(request: TenantRequest) -> HttpResponseBase:
+def edit_retention_page(request: TenantRequest) -> HttpResponseBase:
     return (
         _save_retention(request)
         if request.method == "POST"
@@ -64,7 +64,7 @@ def retention(request: TenantRequest) -> HttpResponseBase:
 
 
 @require_right(Area.TEAM, write=True)
-@step_up
+@require_confirmed_identity
 def _save_retention(request: TenantRequest) -> HttpResponse:
     team = request.tenant.team
     classes = list_retention_settings(team)

@@ -43,7 +43,7 @@ class RightsInWords:
     see: list[str]
 
 
-def build_matrix_rows() -> list[MatrixRow]:
+def build_permission_matrix_rows() -> list[MatrixRow]:
     """Return the permission matrix; a cell is the role's name and its access."""
     return [
         MatrixRow(
@@ -57,7 +57,7 @@ def build_matrix_rows() -> list[MatrixRow]:
     ]
 
 
-def describe_roles(roles: Iterable[str]) -> RightsInWords:
+def describe_role_permissions(roles: Iterable[str]) -> RightsInWords:
     """Return what these roles allow together."""
     held = [Role(role) for role in roles]
     change, see = [], []

@@ -1,6 +1,6 @@
 """Saved views of lists: the row above a list, and pages to save and change views.
 
-A list adopts them with `keeps_views` in its destination, `build_views_row` in the
+A list adopts them with `keeps_views` in its destination, `build_saved_views_row` in the
 view and components/saved_views.html in its page.
 """
 
@@ -89,12 +89,12 @@ class ViewsRow:
     opens_at: str
 
 
-def build_views_row(request: TenantRequest) -> ViewsRow:
+def build_saved_views_row(request: TenantRequest) -> ViewsRow:
     """Build the views row for the list of this request: one query."""
     match = request.resolver_match
     page = match.view_name if match else ""
     address = page_url(request, page)
-    here = normalize_query(request.GET)
+    here = normalize_list_query(request.GET)
     links = tuple(
         ViewLink(
             view=view,
@@ -129,7 +129,7 @@ def build_views_row(request: TenantRequest) -> ViewsRow:
     )
 
 
-def normalize_query(query: QueryDict) -> str:
+def normalize_list_query(query: QueryDict) -> str:
     """Return a query string sorted, without empty values and positions."""
     kept = QueryDict(mutable=True)
     for name in sorted(query.keys() - set(_PLACES)):
@@ -139,13 +139,13 @@ def normalize_query(query: QueryDict) -> str:
 
 
 @require_http_methods(["GET", "POST"])
-def save(request: TenantRequest) -> HttpResponse:
+def save_list_view_page(request: TenantRequest) -> HttpResponse:
     """Ask for a name and save the list's query, given by `page` and `query`."""
     asked = request.GET
     if not asked and request.method == "GET":
         return HttpResponseRedirect(page_url(request, "home"))
     target = _find_list_page(request, asked.get("page", ""))
-    query = normalize_query(QueryDict(asked.get("query", "")))
+    query = normalize_list_query(QueryDict(asked.get("query", "")))
     back = f"{page_url(request, target.path_name)}?{query or ALL}"
     form = ViewForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
@@ -180,7 +180,7 @@ def save(request: TenantRequest) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-def change(request: TenantRequest, view_id: str) -> HttpResponse:
+def edit_saved_view_page(request: TenantRequest, view_id: str) -> HttpResponse:
     """Rename a view, share it or make it the default."""
     view = _find_view(request, view_id)
     target = _find_list_page(request, view.page)
@@ -223,7 +223,7 @@ def change(request: TenantRequest, view_id: str) -> HttpResponse:
 
 
 @require_http_methods(["GET", "POST"])
-def delete(request: TenantRequest, view_id: str) -> HttpResponse:
+def delete_saved_view_page(request: TenantRequest, view_id: str) -> HttpResponse:
     """Delete a view, after asking."""
     view = _find_view(request, view_id)
     target = _find_list_page(request, view.page)

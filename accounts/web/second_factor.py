@@ -24,7 +24,7 @@ from accounts.operations.profile import record_member_change
 from accounts.operations.sessions import record_refused_factor
 from accounts.operations.sign_in_tries import release_attempt
 from accounts.queries import SECOND_FACTORS
-from accounts.web.sign_in_tries import start_attempt
+from accounts.web.sign_in_tries import count_sign_in_attempt_or_refuse
 from portal.lib.actor import Actor, ActorKind
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _KINDS = {
 }
 
 
-def find_second_factor_step(
+def find_second_factor_url(
     request: HttpRequest, *, set_up: str = "mfa_index", onward: str = ""
 ) -> str | None:
     """Return the URL where the second factor is given or set up, else None.
@@ -70,40 +70,40 @@ def find_second_factor_step(
     return f"{reverse(page)}?{urlencode({'next': onward or request.get_full_path()})}"
 
 
-def remember_next_page(request: HttpRequest) -> None:
+def remember_page_after_sign_in(request: HttpRequest) -> None:
     """Remember the page to continue to, if it belongs to Assay."""
     onward = request.GET.get("next", "")
     if url_has_allowed_host_and_scheme(onward, allowed_hosts=None):
         request.session[_ONWARD] = onward
 
 
-def record_factor_given(request: HttpRequest, kind: str) -> None:
+def mark_second_factor_as_given(request: HttpRequest, kind: str) -> None:
     """Record a newly set up factor as given in this session."""
     record_authentication(request, cast("Member", request.user), "mfa", type=kind)
 
 
-def on_factor_added(
+def record_second_factor_added(
     sender: object, request: HttpRequest, user: Member, authenticator: Any, **_: Any
 ) -> None:
     """Record a new second factor; called by allauth's signal."""
     _record(request, user, "add_second_factor", authenticator)
 
 
-def on_factor_removed(
+def record_second_factor_removed(
     sender: object, request: HttpRequest, user: Member, authenticator: Any, **_: Any
 ) -> None:
     """Record a removed second factor; called by allauth's signal."""
     _record(request, user, "remove_second_factor", authenticator)
 
 
-def on_codes_renewed(
+def record_recovery_codes_renewed(
     sender: object, request: HttpRequest, user: Member, authenticator: Any, **_: Any
 ) -> None:
     """Record new recovery codes; called by allauth's signal."""
     _record(request, user, "renew_second_factor", authenticator)
 
 
-def on_code_refused(
+def record_wrong_second_factor_code(
     sender: object, request: HttpRequest, user: Member, authenticator: Any, **_: Any
 ) -> None:
     """Record a wrong code; called by allauth's signal."""
@@ -131,7 +131,7 @@ class _CountedCodeMixin:
     user: Member
 
     def clean_code(self) -> str:
-        taken = start_attempt(
+        taken = count_sign_in_attempt_or_refuse(
             context.request,
             subject=f"second factor:{self.user.pk}",
             email=self.user.email,
@@ -153,7 +153,7 @@ class ListSecondFactors(IndexView):
     """Show the member's second factors."""
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        remember_next_page(request)
+        remember_page_after_sign_in(request)
         response: HttpResponse = super().get(request, *args, **kwargs)
         add_never_cache_headers(response)
         return response
@@ -186,14 +186,14 @@ class ActivateAuthenticatorApp(ActivateTOTPView):
     """Show the secret once, check a first code and record it as given."""
 
     def get(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        remember_next_page(request)
+        remember_page_after_sign_in(request)
         response: HttpResponse = super().get(request, *args, **kwargs)
         add_never_cache_headers(response)
         return response
 
     def form_valid(self, form: Any) -> HttpResponse:
         response: HttpResponse = super().form_valid(form)
-        record_factor_given(self.request, str(Authenticator.Type.TOTP))
+        mark_second_factor_as_given(self.request, str(Authenticator.Type.TOTP))
         return response
 
 

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST
 from accounts.operations.sessions import delete_session, end_session, record_session
 from accounts.queries import open_sessions
 from accounts.web.places import LAST_SEEN_STEP
-from accounts.web.proofs import require_own_sign_in
+from accounts.web.proofs import forbid_single_sign_on_sessions
 from portal.lib.web import go_to, page_url
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _SYSTEMS = (
 )
 
 
-def describe_device(user_agent: str) -> str:
+def describe_user_agent(user_agent: str) -> str:
     """Return the browser and system named by a user agent."""
     browser = next((words for mark, words in _BROWSERS if mark in user_agent), "")
     system = next((words for mark, words in _SYSTEMS if mark in user_agent), "")
@@ -64,18 +64,22 @@ def record_session_seen(request: TenantRequest) -> None:
         _record_session(request, request.member)
 
 
-def on_sign_in(sender: object, request: HttpRequest, user: Member, **_: Any) -> None:
+def record_session_on_sign_in(
+    sender: object, request: HttpRequest, user: Member, **_: Any
+) -> None:
     """Record a new session; called by Django's signal."""
     _record_session(request, user)
 
 
-def on_sign_out(sender: object, request: HttpRequest, **_: Any) -> None:
+def delete_session_record_on_sign_out(
+    sender: object, request: HttpRequest, **_: Any
+) -> None:
     """Delete a session's record; called by Django's signal."""
     if request.session.session_key:
         delete_session(session_key=request.session.session_key)
 
 
-def keep_current_session(request: HttpRequest, member: Member) -> None:
+def keep_current_session_signed_in(request: HttpRequest, member: Member) -> None:
     """Keep this session when the member's others end, and record its new key."""
     update_session_auth_hash(request, member)
     _record_session(request, member)
@@ -86,14 +90,14 @@ def list_session_rows(request: TenantRequest) -> list[tuple[MemberSession, str, 
     here = request.session.session_key
     found = open_sessions(member=request.member, at=timezone.now())
     return [
-        (session, describe_device(session.user_agent), session.session_key == here)
+        (session, describe_user_agent(session.user_agent), session.session_key == here)
         for session in found
     ]
 
 
 @require_POST
-@require_own_sign_in
-def end(request: TenantRequest, sign_in_id: str) -> HttpResponse:
+@forbid_single_sign_on_sessions
+def sign_out_session(request: TenantRequest, sign_in_id: str) -> HttpResponse:
     try:
         wanted = UUID(sign_in_id)
     except ValueError:

@@ -32,13 +32,13 @@ _AUDITED = ("change_settings", "change_team", "change_retention")
 
 @require_GET
 @require_right(Area.TEAM)
-def settings_page(request: TenantRequest) -> HttpResponse:
+def show_team_settings(request: TenantRequest) -> HttpResponse:
     return _render_settings(request)
 
 
 @require_POST
 @require_right(Area.TEAM, write=True)
-def save_team(request: TenantRequest) -> HttpResponse:
+def save_team_details(request: TenantRequest) -> HttpResponse:
     form = TeamForm(request.POST)
     if form.is_valid():
         try:
@@ -54,7 +54,7 @@ def save_team(request: TenantRequest) -> HttpResponse:
 
 @require_POST
 @require_right(Area.TEAM, write=True)
-def save_brand(request: TenantRequest) -> HttpResponse:
+def save_team_brand(request: TenantRequest) -> HttpResponse:
     form = BrandForm(request.POST)
     if form.is_valid():
         change_settings(
@@ -66,7 +66,7 @@ def save_brand(request: TenantRequest) -> HttpResponse:
 
 @require_POST
 @require_right(Area.TEAM, write=True)
-def save_behaviour(request: TenantRequest) -> HttpResponse:
+def save_team_behaviour(request: TenantRequest) -> HttpResponse:
     form = BehaviourForm(request.POST)
     if form.is_valid():
         change_settings(

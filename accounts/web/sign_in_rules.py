@@ -12,11 +12,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from accounts.web.proofs import (
-    find_provider_mark,
+    find_proven_provider_version,
     is_single_sign_on_session,
-    list_proven_teams,
+    list_teams_proven_by_provider,
 )
-from accounts.web.second_factor import find_second_factor_step
+from accounts.web.second_factor import find_second_factor_url
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -31,7 +31,7 @@ _OPEN = (
 _OF_THE_ACCOUNT = ("/accounts/", "/admin/", "/invitation/")
 
 
-def is_closed_to_session(request: HttpRequest) -> bool:
+def is_page_closed_to_session(request: HttpRequest) -> bool:
     """Return whether a page outside teams is closed to this session."""
     path = request.path_info
     if not path.startswith(_OF_THE_ACCOUNT) or path.startswith(_OPEN):
@@ -48,7 +48,7 @@ class EntryRules:
     mark: str = ""
 
 
-def find_missing_step(
+def find_missing_sign_in_step(
     request: HttpRequest, *, member: Member, team: Team, rules: EntryRules
 ) -> str | None:
     """Return the URL of a missing sign-in step; None if nothing is missing.
@@ -56,12 +56,13 @@ def find_missing_step(
     Raises: Http404, where this session must not even know that they belong to the team.
     """
     confined = is_single_sign_on_session(request.session)
-    if confined and team.pk not in list_proven_teams(request.session):
+    if confined and team.pk not in list_teams_proven_by_provider(request.session):
         raise Http404
     if not confined and member.email_confirmed_at is None:
         return reverse("confirm_address")
     vouched = (
-        rules.mark != "" and find_provider_mark(request.session, team.pk) == rules.mark
+        rules.mark != ""
+        and find_proven_provider_version(request.session, team.pk) == rules.mark
     )
     if (confined or rules.needs_provider) and not vouched:
         page = reverse("single_sign_on", kwargs={"team_slug": team.slug})
@@ -69,7 +70,7 @@ def find_missing_step(
     if not rules.needs_second_factor or vouched:
         # A provider asks for what its team thinks right.
         return None
-    step = find_second_factor_step(request, onward=_next_page(request))
+    step = find_second_factor_url(request, onward=_next_page(request))
     if step is not None:
         messages.info(
             request, _("%(team)s requires a second factor.") % {"team": team.name}

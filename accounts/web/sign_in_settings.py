@@ -25,9 +25,9 @@ from accounts.queries import team_members
 from accounts.states import Area
 from accounts.web.dialogs import render_confirmation
 from accounts.web.forms import ProviderForm, SignInRulesForm
-from accounts.web.proofs import find_provider_mark
+from accounts.web.proofs import find_proven_provider_version
 from accounts.web.rights import require_right
-from accounts.web.step_up import step_up
+from accounts.web.step_up import require_confirmed_identity
 from portal.lib.errors import DomainError
 from portal.lib.links import absolute_url
 from portal.lib.translation import gettext_lazy
@@ -43,14 +43,14 @@ _BACK_WORDS = gettext_lazy("Member sign-in")
 
 @require_GET
 @require_right(Area.TEAM)
-def sign_in_page(request: TenantRequest) -> HttpResponse:
+def show_sign_in_settings(request: TenantRequest) -> HttpResponse:
     return _render(request)
 
 
 @require_POST
 @require_right(Area.TEAM, write=True)
-@step_up
-def save_rules(request: TenantRequest) -> HttpResponse:
+@require_confirmed_identity
+def save_sign_in_rules(request: TenantRequest) -> HttpResponse:
     form = SignInRulesForm(request.POST)
     form.is_valid()
     team = request.tenant.team
@@ -58,7 +58,7 @@ def save_rules(request: TenantRequest) -> HttpResponse:
         change_sign_in_rules(
             team=team,
             actor=request.actor,
-            mark=find_provider_mark(request.session, team.pk),
+            mark=find_proven_provider_version(request.session, team.pk),
             **form.cleaned_data,
         )
     except DomainError as refusal:
@@ -73,8 +73,8 @@ def save_rules(request: TenantRequest) -> HttpResponse:
 @sensitive_post_parameters("client_secret")
 @require_POST
 @require_right(Area.TEAM, write=True)
-@step_up
-def save_provider(request: TenantRequest) -> HttpResponse:
+@require_confirmed_identity
+def save_single_sign_on_provider(request: TenantRequest) -> HttpResponse:
     form = ProviderForm(request.POST)
     if form.is_valid():
         try:
@@ -95,8 +95,8 @@ def save_provider(request: TenantRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.TEAM, write=True)
-@step_up
-def remove_provider(request: TenantRequest) -> HttpResponse:
+@require_confirmed_identity
+def remove_single_sign_on_page(request: TenantRequest) -> HttpResponse:
     team = request.tenant.team
     if request.method == "POST":
         try:
@@ -172,5 +172,5 @@ def _render(
         door_url=absolute_url(reverse("single_sign_on", kwargs=here)),
         back_url=absolute_url(reverse("single_sign_on_back", kwargs=here)),
         is_proven=present is not None
-        and find_provider_mark(request.session, team.pk) == present.mark,
+        and find_proven_provider_version(request.session, team.pk) == present.mark,
     )

@@ -10,13 +10,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.operations.sign_in_tries import SignInAttempt, count_attempt
-from accounts.web.known_devices import find_device_name
+from accounts.web.known_devices import find_known_device_by_email
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
 
-def start_attempt(
+def count_sign_in_attempt_or_refuse(
     request: HttpRequest, *, subject: str, email: str, refusal: str = ""
 ) -> SignInAttempt:
     """Count an attempt at `subject`, for the account of this address.
@@ -26,19 +26,19 @@ def start_attempt(
     """
     taken = count_attempt(
         subject=subject,
-        device=find_device_name(request, email),
+        device=find_known_device_by_email(request, email),
         address=truncate_ip(request.META.get("REMOTE_ADDR") or ""),
     )
     if not taken.is_allowed:
         raise ValidationError(
             (refusal or _("Too many attempts. Wait %(wait)s and try again."))
-            % {"wait": describe_wait(taken.wait)},
+            % {"wait": describe_wait_time(taken.wait)},
             code="too_many_login_attempts",
         )
     return taken
 
 
-def describe_wait(seconds: int) -> str:
+def describe_wait_time(seconds: int) -> str:
     """Return a wait in seconds, or in minutes from one minute on."""
     if seconds < 60:
         return ngettext("%(n)d second", "%(n)d seconds", seconds) % {"n": seconds}

@@ -37,8 +37,8 @@ from accounts.operations.single_sign_on_entry import sign_in_to_team
 from accounts.states import Environment
 from accounts.web.proofs import (
     is_single_sign_on_session,
-    list_proven_teams,
-    record_provider_proof,
+    list_teams_proven_by_provider,
+    record_provider_sign_in,
 )
 from portal.lib.addresses import AddressRefused
 from portal.lib.errors import DomainError
@@ -59,7 +59,7 @@ _UNAVAILABLE = 503
 
 
 @require_safe
-def choose_team(request: HttpRequest) -> HttpResponse:
+def choose_single_sign_on_team(request: HttpRequest) -> HttpResponse:
     """Ask for the team, unless the next page names it."""
     onward = _next_page(request)
     place = _PLACE.match(onward)
@@ -82,7 +82,7 @@ def choose_team(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def single_sign_on_page(request: HttpRequest, team_slug: str) -> HttpResponse:
+def show_single_sign_on_page(request: HttpRequest, team_slug: str) -> HttpResponse:
     """Show the provider, with a link to continue there."""
     limited = _refuse_too_many(request)
     if limited:
@@ -92,9 +92,9 @@ def single_sign_on_page(request: HttpRequest, team_slug: str) -> HttpResponse:
 
 @require_safe
 @login_required
-def confirm_identity(request: HttpRequest) -> HttpResponse:
+def confirm_identity_at_provider(request: HttpRequest) -> HttpResponse:
     """Ask to sign in at the provider again, to confirm an identity."""
-    known = list_proven_teams(request.session)
+    known = list_teams_proven_by_provider(request.session)
     place = _PLACE.match(_next_page(request))
     found = SingleSignOn.objects.filter(team__in=known, **_LIVE).select_related("team")
     ordered = sorted(
@@ -106,7 +106,7 @@ def confirm_identity(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-def redirect_to_provider(request: HttpRequest, team_slug: str) -> HttpResponse:
+def redirect_to_sign_in_provider(request: HttpRequest, team_slug: str) -> HttpResponse:
     """Redirect to the provider with a new state and nonce.
 
     Who is signed in comes here from the page that says what follows, and no other way:
@@ -155,7 +155,9 @@ def redirect_to_provider(request: HttpRequest, team_slug: str) -> HttpResponse:
 
 
 @require_safe
-def return_from_provider(request: HttpRequest, team_slug: str) -> HttpResponse:
+def handle_sign_in_provider_return(
+    request: HttpRequest, team_slug: str
+) -> HttpResponse:
     """Handle the provider's redirect: sign in, or show why not."""
     limited = _refuse_too_many(request)
     if limited:
@@ -219,7 +221,9 @@ def _sign_in(
         get_adapter(request).login(request, member)
     elif flow["is_fresh"]:
         record_authentication(request, member, "single_sign_on")
-    record_provider_proof(request.session, single_sign_on, is_sign_in=signed_in is None)
+    record_provider_sign_in(
+        request.session, single_sign_on, is_sign_in=signed_in is None
+    )
     home = reverse(
         "home",
         kwargs={

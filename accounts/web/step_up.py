@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     View = Callable[..., HttpResponseBase]
 
 
-def find_confirmed_at(request: HttpRequest) -> datetime | None:
+def find_identity_confirmation_time(request: HttpRequest) -> datetime | None:
     """Return when this session last confirmed its identity; None for never."""
     user = request.user
     if not user.is_authenticated:
@@ -42,14 +42,14 @@ def find_confirmed_at(request: HttpRequest) -> datetime | None:
     return datetime.fromtimestamp(max(times), UTC) if times else None
 
 
-def is_confirmed(request: HttpRequest) -> bool:
+def is_identity_confirmed(request: HttpRequest) -> bool:
     """Return whether that was within ACCOUNT_REAUTHENTICATION_TIMEOUT."""
-    at = find_confirmed_at(request)
+    at = find_identity_confirmation_time(request)
     limit = timedelta(seconds=settings.ACCOUNT_REAUTHENTICATION_TIMEOUT)
     return at is not None and timezone.now() - at < limit
 
 
-def step_up(view: View) -> View:
+def require_confirmed_identity(view: View) -> View:
     """Serve a view only after a recent confirmation; redirect others to confirm.
 
     A GET goes on by itself. A POST is not carried out: it leads back to the page it was
@@ -62,14 +62,14 @@ def step_up(view: View) -> View:
     def guarded(
         request: TenantRequest, /, *args: str, **kwargs: str
     ) -> HttpResponseBase:
-        if is_confirmed(request):
+        if is_identity_confirmed(request):
             return view(request, *args, **kwargs)
-        return redirect_to_confirm(request)
+        return redirect_to_identity_confirmation(request)
 
     return guarded
 
 
-def redirect_to_confirm(request: TenantRequest) -> HttpResponse:
+def redirect_to_identity_confirmation(request: TenantRequest) -> HttpResponse:
     """Redirect to the confirmation page, and back afterwards."""
     if request.method == "GET":
         onward = request.get_full_path()

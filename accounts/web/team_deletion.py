@@ -23,7 +23,7 @@ from accounts.queries import deleted_teams
 from accounts.states import Area
 from accounts.web.dialogs import render_confirmation
 from accounts.web.rights import require_right
-from accounts.web.step_up import step_up
+from accounts.web.step_up import require_confirmed_identity
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
 from portal.lib.web import go_to, page_url
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.DELETE_TEAM, write=True)
-@step_up
+@require_confirmed_identity
 def delete_team_page(request: TenantRequest) -> HttpResponse:
     team = request.tenant.team
     error = ""

@@ -31,15 +31,15 @@ from accounts.web.second_factor import (
 from accounts.web.team_deletion import deleted_teams_page
 
 urlpatterns = [
-    path("invitation/", invitations.accept, name="invitation"),
+    path("invitation/", invitations.accept_invitation_page, name="invitation"),
     re_path(
         r"^invitation/(?P<token>[A-Za-z0-9_-]{43})/$",
-        invitations.open_link,
+        invitations.open_invitation_link,
         name="invitation_link",
     ),
     re_path(
         r"^invitation/(?P<token>[A-Za-z0-9_-]{43})/(?P<key>[0-9a-f]{64})/$",
-        invitations.open_link,
+        invitations.open_invitation_link,
         name="mailed_invitation_link",
     ),
     path("accounts/login/", views.login, name="account_login"),
@@ -70,36 +70,44 @@ urlpatterns = [
         views.password_reset_from_key_done,
         name="account_reset_password_from_key_done",
     ),
-    path("accounts/address/", addresses.confirm_address_page, name="confirm_address"),
-    path("accounts/address/change/", addresses.change_address, name="change_address"),
+    path(
+        "accounts/address/",
+        addresses.show_address_confirmation_page,
+        name="confirm_address",
+    ),
+    path(
+        "accounts/address/change/",
+        addresses.change_email_address_page,
+        name="change_address",
+    ),
     re_path(
         r"^accounts/address/(?P<token>[A-Za-z0-9_-]{40,2000})/$",
-        addresses.confirm_address_link,
+        addresses.confirm_address_from_mailed_link,
         name="address_link",
     ),
     path(
         "accounts/single-sign-on/",
-        single_sign_on.choose_team,
+        single_sign_on.choose_single_sign_on_team,
         name="single_sign_on_choose",
     ),
     path(
         "accounts/single-sign-on/<slug:team_slug>/",
-        single_sign_on.single_sign_on_page,
+        single_sign_on.show_single_sign_on_page,
         name="single_sign_on",
     ),
     path(
         "accounts/single-sign-on/<slug:team_slug>/go/",
-        single_sign_on.redirect_to_provider,
+        single_sign_on.redirect_to_sign_in_provider,
         name="single_sign_on_go",
     ),
     path(
         "accounts/single-sign-on/<slug:team_slug>/back/",
-        single_sign_on.return_from_provider,
+        single_sign_on.handle_sign_in_provider_return,
         name="single_sign_on_back",
     ),
     path(
         "accounts/confirm/single-sign-on/",
-        single_sign_on.confirm_identity,
+        single_sign_on.confirm_identity_at_provider,
         name="single_sign_on_confirm",
     ),
     path("accounts/second-factor/", ListSecondFactors.as_view(), name="mfa_index"),

@@ -30,7 +30,7 @@ _KEY = "viewing_as"
 _SAFE = ("GET", "HEAD", "OPTIONS")
 
 
-def find_viewed_role(request: TenantRequest) -> Role | None:
+def find_role_viewed_as(request: TenantRequest) -> Role | None:
     """Return the role this session views the team as, if still allowed."""
     kept = request.session.get(_KEY)
     if (
@@ -43,27 +43,31 @@ def find_viewed_role(request: TenantRequest) -> Role | None:
     return Role(kept["role"])
 
 
-def apply_viewed_role(request: TenantRequest) -> None:
+def apply_rights_of_role_viewed_as(request: TenantRequest) -> None:
     """Give the request the rights of the viewed role."""
-    request.viewing_as = find_viewed_role(request)
+    request.viewing_as = find_role_viewed_as(request)
     if request.viewing_as is not None:
         request.rights = Rights(
             frozenset({request.viewing_as.value}), request.tenant.environment
         )
 
 
-def refuse_change_while_viewing(
+def refuse_change_while_viewing_as_role(
     request: TenantRequest, view: object
 ) -> HttpResponse | None:
     """Return a refusal for changes while viewing as a role, else None."""
-    if request.viewing_as is None or request.method in _SAFE or view is stop_viewing_as:
+    if (
+        request.viewing_as is None
+        or request.method in _SAFE
+        or view is stop_viewing_team_as_role
+    ):
         return None
     return render(request, "accounts/only_looking.html", status=403)
 
 
 @require_POST
 @require_right(Area.TEAM, write=True)
-def start_viewing_as(request: TenantRequest) -> HttpResponse:
+def view_team_as_role(request: TenantRequest) -> HttpResponse:
     try:
         role = start_viewing(
             team=request.tenant.team,
@@ -82,7 +86,7 @@ def start_viewing_as(request: TenantRequest) -> HttpResponse:
 
 
 @require_POST
-def stop_viewing_as(request: TenantRequest) -> HttpResponse:
+def stop_viewing_team_as_role(request: TenantRequest) -> HttpResponse:
     if request.viewing_as is not None:
         stop_viewing(
             team=request.tenant.team, actor=request.actor, role=request.viewing_as

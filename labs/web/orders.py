@@ -11,7 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
-from accounts.web.saved_views import build_views_row
+from accounts.web.saved_views import build_saved_views_row
 from labs.models import Lab
 from labs.queries.accounts import list_linked_accounts
 from labs.queries.order_list import (
@@ -68,7 +68,7 @@ _COLUMNS = (
 @require_right(Area.ORDERS)
 def show_order_list(request: TenantRequest) -> HttpResponse:
     """Show the orders list; a POST shows patients, which is audited."""
-    views = build_views_row(request)
+    views = build_saved_views_row(request)
     if views.opens_at and request.method == "GET":
         return HttpResponseRedirect(views.opens_at)
     asked = OrderListQuery.from_query(request.GET)

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET
 
 from accounts.operations.audit import record_read
 from accounts.states import Area
-from accounts.web.places import find_landing
+from accounts.web.places import find_landing_environment
 from portal.demo.sandbox import find_demo_data
 from portal.home.greeting import greet_member
 from portal.home.overview import CALM_POLL_S, build_team_overview
@@ -44,7 +44,9 @@ DEMO_POLL_S = 2
 @login_required
 def redirect_to_last_visited_team(request: HttpRequest) -> HttpResponse:
     """The site's address: on to the last visited place, or say that there is none."""
-    tenant = find_landing(request.session, member=cast("Member", request.user))
+    tenant = find_landing_environment(
+        request.session, member=cast("Member", request.user)
+    )
     if tenant is None:
         return render(request, "portal/no_team.html", status=403)
     return redirect("home", team_slug=tenant.team.slug, environment=tenant.environment)

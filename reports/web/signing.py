@@ -19,7 +19,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
-from accounts.web.step_up import find_confirmed_at, is_confirmed, redirect_to_confirm
+from accounts.web.step_up import (
+    find_identity_confirmation_time,
+    is_identity_confirmed,
+    redirect_to_identity_confirmation,
+)
 from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, render_page
@@ -143,9 +147,9 @@ def approve(request: TenantRequest, review_id: str) -> HttpResponse:
     form = SignForm(request.POST)
     if not form.is_valid():
         return _summary(request, review, form, status=422)
-    at = find_confirmed_at(request)
-    if at is None or not is_confirmed(request):
-        return redirect_to_confirm(request)
+    at = find_identity_confirmation_time(request)
+    if at is None or not is_identity_confirmed(request):
+        return redirect_to_identity_confirmation(request)
     signature = Signature(SignatureMeaning(form.cleaned_data["meaning"]), at)
     try:
         approve_report(

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
-from accounts.web.saved_views import build_views_row
+from accounts.web.saved_views import build_saved_views_row
 from portal.lib.errors import DomainError, NotAllowed
 from portal.lib.web import (
     Pager,
@@ -55,7 +55,7 @@ LATEST_OF_USER = 25
 @require_GET
 @require_right(Area.REPORTS)
 def report_list(request: TenantRequest) -> HttpResponse:
-    views = build_views_row(request)
+    views = build_saved_views_row(request)
     if views.opens_at:
         return HttpResponseRedirect(views.opens_at)
     filters = ReportFilters.read(request.GET)

@@ -17,7 +17,10 @@ from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.dialogs import render_confirmation
 from accounts.web.rights import require_right
-from accounts.web.step_up import is_confirmed, redirect_to_confirm
+from accounts.web.step_up import (
+    is_identity_confirmed,
+    redirect_to_identity_confirmation,
+)
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.web import Pager, go_to, page_url, read_offset, render_page
 from users.models.user import UNDO_GRACE
@@ -38,8 +41,8 @@ PAGE_SIZE = 50
 def confirm_deletion(request: TenantRequest, user_id: str) -> HttpResponse:
     """Confirm by typing the ID, and delete the user."""
     user = live_user(tenant=request.tenant, user_id=_uuid(user_id))
-    if not is_confirmed(request):  # only now: a stranger's user is a 404
-        return redirect_to_confirm(request)
+    if not is_identity_confirmed(request):  # only now: a stranger's user is a 404
+        return redirect_to_identity_confirmation(request)
     error = ""
     if request.method == "POST":
         if request.POST.get("typed_name", "").strip() == user.client_user_id:

@@ -13,7 +13,10 @@ from django.views.decorators.http import require_GET, require_http_methods
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
-from accounts.web.step_up import is_confirmed, redirect_to_confirm
+from accounts.web.step_up import (
+    is_identity_confirmed,
+    redirect_to_identity_confirmation,
+)
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.storage import open_file
 from portal.lib.web import go_to, page_url, render_page
@@ -37,8 +40,8 @@ SHOWN = 20
 def export_list(request: TenantRequest, user_id: str) -> HttpResponse:
     """List and request a user's archives; needs the right to delete users."""
     user = live_user(tenant=request.tenant, user_id=_uuid(user_id))
-    if not is_confirmed(request):  # only now: a stranger's user is a 404
-        return redirect_to_confirm(request)
+    if not is_identity_confirmed(request):  # only now: a stranger's user is a 404
+        return redirect_to_identity_confirmation(request)
     if request.method == "POST":
         try:
             request_user_export(user=user, actor=request.actor)
@@ -69,8 +72,8 @@ def export_file(
     """Download an archive."""
     user = live_user(tenant=request.tenant, user_id=_uuid(user_id))
     found = _export(user, _uuid(export_id))
-    if not is_confirmed(request):
-        return redirect_to_confirm(request)
+    if not is_identity_confirmed(request):
+        return redirect_to_identity_confirmation(request)
     try:
         file = open_file(found.stored_as)
     except FileNotFoundError:

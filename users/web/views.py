@@ -13,7 +13,7 @@ from django.views.decorators.http import require_GET
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
-from accounts.web.saved_views import build_views_row
+from accounts.web.saved_views import build_saved_views_row
 from portal.lib.csv_files import csv_file, csv_instant
 from portal.lib.registry import user_columns
 from portal.lib.web import Pager, page_url, render_page
@@ -61,7 +61,7 @@ _COLUMNS = (
 @require_GET
 @require_right(Area.USERS)
 def user_list(request: TenantRequest) -> HttpResponse:
-    views = build_views_row(request)
+    views = build_saved_views_row(request)
     if views.opens_at:
         return HttpResponseRedirect(views.opens_at)
     filters = UserFilters.read(request.GET)

@@ -15,7 +15,10 @@ from django.views.decorators.http import require_GET, require_http_methods
 from accounts.states import Area
 from accounts.web.dialogs import render_confirmation
 from accounts.web.rights import require_right
-from accounts.web.step_up import is_confirmed, redirect_to_confirm
+from accounts.web.step_up import (
+    is_identity_confirmed,
+    redirect_to_identity_confirmation,
+)
 from accounts.webhooks.operations.endpoints import (
     OVERLAP,
     reveal_signing_secret,
@@ -35,8 +38,8 @@ if TYPE_CHECKING:
 def show_webhook_secret(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     # First, so that a stranger is not asked for a password before the 404.
     endpoint = get_endpoint_or_404(request, endpoint_id)
-    if not is_confirmed(request):
-        return redirect_to_confirm(request)
+    if not is_identity_confirmed(request):
+        return redirect_to_identity_confirmation(request)
     ends_at = endpoint.previous_secret_ends_at
     return render_page(
         request,
@@ -53,8 +56,8 @@ def show_webhook_secret(request: TenantRequest, endpoint_id: str) -> HttpRespons
 @require_right(Area.WEBHOOKS, write=True)
 def rotate_webhook_secret(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     endpoint = get_endpoint_or_404(request, endpoint_id)
-    if not is_confirmed(request):
-        return redirect_to_confirm(request)
+    if not is_identity_confirmed(request):
+        return redirect_to_identity_confirmation(request)
     name = get_endpoint_display_name(endpoint)
     if request.method == "POST":
         rotate_signing_secret(endpoint=endpoint, actor=request.actor)

@@ -21,7 +21,7 @@ from accounts.operations.api_keys import (
 )
 from accounts.queries import api_keys
 from accounts.states import Role
-from accounts.web.api_keys import build_key_row
+from accounts.web.api_keys import build_api_key_row
 from tests.clients import confirm
 from tests.factories.accounts import ACTOR, make_member
 
@@ -251,11 +251,11 @@ def test_a_key_unused_for_ninety_days_is_flagged(
     if used_days_ago is not None:
         key.last_used_at = now - timedelta(days=used_days_ago)
 
-    assert build_key_row(key, now).is_unused is is_unused
+    assert build_api_key_row(key, now).is_unused is is_unused
 
 
 def test_a_new_key_that_nobody_has_used_is_not_flagged(key):
-    assert build_key_row(key[0], timezone.now()).is_unused is False
+    assert build_api_key_row(key[0], timezone.now()).is_unused is False
 
 
 def test_what_is_left_is_said_in_two_units_of_a_rotated_or_a_short_key(key):
@@ -270,17 +270,17 @@ def test_what_is_left_is_said_in_two_units_of_a_rotated_or_a_short_key(key):
         timedelta(seconds=59),
     ):
         own.expires_at = now + left
-        row = build_key_row(own, now)
+        row = build_api_key_row(own, now)
         assert (row.ends_in, row.is_live) == ("", True)
         said[left] = row.expires_in
     own.created_at = now
     own.expires_at = now + timedelta(days=7)
-    at_first = build_key_row(own, now).expires_in
-    halfway = build_key_row(own, now + timedelta(days=3, hours=12)).expires_in
+    at_first = build_api_key_row(own, now).expires_in
+    halfway = build_api_key_row(own, now + timedelta(days=3, hours=12)).expires_in
     rotated, _ = key
     rotate_api_key(key=rotated, actor=ACTOR, overlap=OVERLAPS[1])
     rotated = api_keys(rotated.tenant).get(pk=rotated.pk)
-    ending = build_key_row(rotated, now)
+    ending = build_api_key_row(rotated, now)
 
     assert list(said.values()) == ["", "6 d 23 h", "3 h 5 min", "0 min"]
     assert (at_first, halfway) == ("", "3 d 12 h")

@@ -3,7 +3,11 @@ from __future__ import annotations
 import pytest
 
 from accounts.states import Area, Role
-from accounts.web.roles import build_matrix_rows, describe_roles, list_role_labels
+from accounts.web.roles import (
+    build_permission_matrix_rows,
+    describe_role_permissions,
+    list_role_labels,
+)
 
 
 @pytest.mark.parametrize(
@@ -15,7 +19,7 @@ from accounts.web.roles import build_matrix_rows, describe_roles, list_role_labe
     ],
 )
 def test_the_matrix_is_told_in_words(area, words):
-    (row,) = [row for row in build_matrix_rows() if row.area == area.label]
+    (row,) = [row for row in build_permission_matrix_rows() if row.area == area.label]
 
     assert row.cells == [
         (role.label, said) for role, said in zip(Role, words, strict=True)
@@ -23,7 +27,7 @@ def test_the_matrix_is_told_in_words(area, words):
 
 
 def test_roles_add_up_to_what_may_be_changed_and_seen():
-    rights = describe_roles([Role.DEVELOPER, Role.CLINICIAN])
+    rights = describe_role_permissions([Role.DEVELOPER, Role.CLINICIAN])
 
     assert "API keys (sandbox only)" in rights.change
     assert Area.REPORTS.label in rights.change

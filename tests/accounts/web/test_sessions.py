@@ -8,7 +8,7 @@ from django.core.cache import cache
 from django.test import Client
 
 from accounts.models import MemberSession
-from accounts.web.sessions import describe_device
+from accounts.web.sessions import describe_user_agent
 from tests.factories.accounts import PASSWORD
 
 PAGE = "/t/alice-health/sandbox/profile/"
@@ -51,7 +51,7 @@ def rows(client):
     ],
 )
 def test_a_device_is_told_in_words(text, words):
-    assert describe_device(text) == words
+    assert describe_user_agent(text) == words
 
 
 def test_the_profile_lists_where_the_member_is_signed_in(alice, alice_team, bob):

@@ -10,7 +10,7 @@ from django.test import Client
 
 from accounts.models import AuditEntry, SignInRules, SingleSignOn, SingleSignOnIdentity
 from accounts.states import Role
-from accounts.web.proofs import record_provider_proof
+from accounts.web.proofs import record_provider_sign_in
 from portal.lib.encryption import decrypt
 from tests.audit import changes_of
 from tests.clients import confirm
@@ -80,7 +80,7 @@ def test_a_provider_is_set_changed_and_removed(
             subject="p-1",
         )
         session = owner.session
-        record_provider_proof(session, present, is_sign_in=False)
+        record_provider_sign_in(session, present, is_sign_in=False)
         session.save()
         owner.post(f"{PAGE}rules/", {"requires_single_sign_on": "on"})
         required = SignInRules.objects.get().requires_single_sign_on
