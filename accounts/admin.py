@@ -17,7 +17,7 @@ from accounts.operations.operators import (
     set_sign_in_allowed,
 )
 from accounts.queries import SECOND_FACTORS
-from portal.lib.admin import ReadOnlyAdmin, operator_of
+from portal.lib.admin import ReadOnlyAdmin, build_operator_actor
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
 
@@ -54,7 +54,9 @@ class OrganisationAdmin(ReadOnlyAdmin):
 
     def save_model(self, request: Any, obj: Any, form: Any, change: bool) -> None:
         rename_organisation(
-            organisation=obj, actor=operator_of(request), name=form.cleaned_data["name"]
+            organisation=obj,
+            actor=build_operator_actor(request),
+            name=form.cleaned_data["name"],
         )
 
 
@@ -170,7 +172,7 @@ def _update_members(
     done = 0
     for member in members:
         try:
-            change(member, operator_of(request))
+            change(member, build_operator_actor(request))
             done += 1
         except DomainError as refusal:
             messages.error(request, f"{member.email}: {refusal.message}")

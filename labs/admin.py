@@ -9,7 +9,7 @@ from django.utils.translation import ngettext
 
 from labs.models import Lab, LabTest, Marker
 from labs.operations.catalogue import approve_lab_test
-from portal.lib.admin import ReadOnlyAdmin, operator_of
+from portal.lib.admin import ReadOnlyAdmin, build_operator_actor
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
 
@@ -110,7 +110,7 @@ class LabTestAdmin(ReadOnlyAdmin):
             try:
                 approve_lab_test(
                     tenant=panel.tenant,
-                    actor=operator_of(request),
+                    actor=build_operator_actor(request),
                     lab_test_id=panel.pk,
                 )
                 done += 1

@@ -18,7 +18,7 @@ class PortalConfig(AppConfig):
 
         from accounts.states import Area
         from portal import checks  # noqa: F401 - importing registers them
-        from portal.lib.outages import drop_dead_connections_on_request
+        from portal.lib.outages import close_dead_connections_on_each_request
         from portal.lib.registry import (
             Destination,
             destinations,
@@ -53,15 +53,15 @@ class PortalConfig(AppConfig):
             {"Session": "order drafts, encrypted and at most 12 hours old"},
         )
         self._register_retention_rules()
-        drop_dead_connections_on_request()
+        close_dead_connections_on_each_request()
         if settings.SENTRY_DSN:
             from portal.fault_reports import start_error_reporting
 
             start_error_reporting(settings.SENTRY_DSN)
         if settings.SLOW_QUERY_MS:
-            from portal.lib.slow_queries import watch_connections
+            from portal.lib.slow_queries import log_slow_queries
 
-            watch_connections()
+            log_slow_queries()
         destinations.add("home", Destination(10, "Overview", "home", "home"))
         destinations.add(
             "demo_data",

@@ -92,7 +92,7 @@ def create_backup(out: IO[bytes]) -> Manifest:
             made_at=timezone.now(),
             postgres=connection.pg_version // 10_000,  # type: ignore[attr-defined]  # PostgreSQL's backend alone has it
             migrations=_applied(),
-            keys=encryption.key_fingerprints(),
+            keys=encryption.list_encryption_key_fingerprints(),
             tables=tables,
             files=files,
         )
@@ -144,8 +144,8 @@ def _places() -> dict[str, Path]:
 
 def _stored_files() -> Iterator[tuple[str, AbstractContextManager[Path]]]:
     """Everything to be copied, by path in the tar; what was erased since raises."""
-    for found in storage.find_files(""):
-        yield f"{FILES}/{UPLOADS}/{found.name}", storage.local_file(found.name)
+    for found in storage.list_stored_files(""):
+        yield f"{FILES}/{UPLOADS}/{found.name}", storage.open_local_copy(found.name)
     for name, place in _places().items():
         if place.is_file():
             yield f"{FILES}/{name}", nullcontext(place)
@@ -157,7 +157,7 @@ def _stored_files() -> Iterator[tuple[str, AbstractContextManager[Path]]]:
 def _restore_uploads(folder: Path) -> None:
     for path in sorted(folder.rglob("*")):
         if path.is_file():
-            storage.take_file(path, path.relative_to(folder).as_posix())
+            storage.store_local_file(path, path.relative_to(folder).as_posix())
 
 
 def _dump(path: Path) -> dict[str, int]:
@@ -302,7 +302,9 @@ def _unpack(given: IO[bytes], scratch: Path) -> Manifest:
 
 
 def _check_keys(manifest: Manifest) -> None:
-    if missing := set(manifest.keys) - set(encryption.key_fingerprints()):
+    if missing := set(manifest.keys) - set(
+        encryption.list_encryption_key_fingerprints()
+    ):
         raise BackupFailed(
             f"{len(missing)} of the keys that the backup was made under are not here:"
             " set ENCRYPTION_KEYS, SECRET_KEY and SECRET_KEY_FALLBACKS as they were"
@@ -317,7 +319,7 @@ def _refuse_what_is_not_empty() -> None:
     for place in _places().values():
         if place.is_file() or any(place.rglob("*")):
             raise BackupFailed(f"{place} is not empty; move it away")
-    if any(storage.find_files("")):
+    if any(storage.list_stored_files("")):
         place = settings.UPLOADS_DIR
         where = "the bucket of STORAGE_URL" if settings.STORAGE_URL else f"{place}"
         raise BackupFailed(f"{where} is not empty; move it away")

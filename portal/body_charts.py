@@ -44,7 +44,7 @@ class Stretch(NamedTuple):
     end: int
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Return a length of time: 45 min, or 1 h 05 min."""
     minutes = round(seconds / 60)
     if minutes < 60:
@@ -55,7 +55,7 @@ def duration(seconds: float) -> str:
     }
 
 
-def hypnogram(
+def draw_sleep_stage_chart(
     stretches: Sequence[Stretch],
     *,
     lanes: Sequence[Lane],
@@ -111,10 +111,10 @@ def hypnogram(
                 % {
                     "start": clock_time(a),
                     "end": clock_time(b),
-                    "length": duration(b - a),
+                    "length": format_duration(b - a),
                 },
             )
-            for a, b in holes_between(stretches, int(length))
+            for a, b in find_gaps_in_sleep_stages(stretches, int(length))
         ),
     )
     joins = format_html_join(
@@ -140,7 +140,7 @@ def hypnogram(
                 lanes[each.lane].name,
                 clock_time(each.start),
                 clock_time(each.end),
-                duration(each.end - each.start),
+                format_duration(each.end - each.start),
             )
             for each in stretches
         ),
@@ -148,7 +148,7 @@ def hypnogram(
     return _svg(_WIDTH, bottom + 22, says, rows, hours, holes, joins, bars)
 
 
-def holes_between(
+def find_gaps_in_sleep_stages(
     stretches: Sequence[Stretch], length: int
 ) -> Iterable[tuple[int, int]]:
     """Times of a session that no stretch covers, in seconds from its start."""
@@ -161,7 +161,7 @@ def holes_between(
         yield at, length
 
 
-def share_bar(parts: Sequence[tuple[Lane, float]], *, says: str) -> SafeString:
+def draw_share_bar(parts: Sequence[tuple[Lane, float]], *, says: str) -> SafeString:
     """Draw what parts a whole has, side by side: seconds, or any other amounts."""
     shown = [(lane, amount) for lane, amount in parts if amount > 0]
     whole = sum(amount for _lane, amount in shown) or 1
@@ -169,7 +169,7 @@ def share_bar(parts: Sequence[tuple[Lane, float]], *, says: str) -> SafeString:
     bars, at = [], 0.0
     for lane, amount in shown:
         width = amount / whole * room
-        bars.append((lane.hue, _n(at), _n(width), lane.name, duration(amount)))
+        bars.append((lane.hue, _n(at), _n(width), lane.name, format_duration(amount)))
         at += width + _SHARE_GAP
     drawn = format_html_join(
         "",
@@ -231,7 +231,7 @@ _STRIP_LABELS = 76
 _COLUMN_AT_LEAST = 18
 
 
-def cycle_strip(
+def draw_menstrual_cycle_chart(
     days: Sequence[CycleDay], *, says: str, cover_line: float | None = None
 ) -> SafeString:
     """Draw a cycle, a column for each day: temperature, tests, flow, the day's number.

@@ -1,9 +1,9 @@
 """Limit the size of a request body by its headers, before it is read.
 
-Anybody may send DATA_UPLOAD_MAX_MEMORY_SIZE bytes. More is for those alone whom the
-page or call of the path can identify: portal.server asks here before it keeps more than
-that of anyone. Must not be here: what one page takes (`accepts_body`, beside the page)
-or one call (`body_max_bytes`, at its view).
+Anybody may send DATA_UPLOAD_MAX_MEMORY_SIZE bytes. Only callers whom the page or call
+of the path can identify may send more: portal.server asks this module before it keeps
+more. A page sets its own limit with `allow_larger_request_body`, a call with
+`body_max_bytes` on its view.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class RangeBar(NamedTuple):
     mark: float
 
 
-def compute_range_bar(
+def compute_reference_range_bar(
     value: float, *, low: float | None, high: float | None
 ) -> RangeBar | None:
     """Compute a range bar of RANGE_BAR_WIDTH, for pages and documents.
@@ -79,11 +79,11 @@ def compute_range_bar(
     return RangeBar((below, within, above), mark)
 
 
-def range_bar(
+def draw_reference_range_bar(
     value: float, *, low: float | None, high: float | None, unit: str = ""
 ) -> SafeString:
     """Draw where a value lies: below, within or above its reference range."""
-    bar = compute_range_bar(value, low=low, high=high)
+    bar = compute_reference_range_bar(value, low=low, high=high)
     if bar is None:
         return SafeString("")
     _below, within, above = bar.zones
@@ -117,7 +117,7 @@ def range_bar(
     )
 
 
-def sparkline(values: Sequence[int], *, says: str) -> SafeString:
+def draw_sparkline(values: Sequence[int], *, says: str) -> SafeString:
     """Draw how a number moved, oldest first, evenly spaced; `says` is the finding.
 
     The lowest and the highest value span the height. Fewer than two values draw
@@ -149,7 +149,7 @@ def sparkline(values: Sequence[int], *, says: str) -> SafeString:
     )
 
 
-def arrival_strip(counts: Sequence[int], *, says: str) -> SafeString:
+def draw_hourly_arrivals_strip(counts: Sequence[int], *, says: str) -> SafeString:
     """Draw one cell for each hour, oldest first; darker where more arrived.
 
     Shades are quarters of the busiest hour; an hour without data stays empty. `says` is
@@ -174,7 +174,7 @@ def arrival_strip(counts: Sequence[int], *, says: str) -> SafeString:
     )
 
 
-def day_strip(days: Sequence[bool], *, says: str) -> SafeString:
+def draw_days_with_data_strip(days: Sequence[bool], *, says: str) -> SafeString:
     """Draw one cell for each day, oldest first, full where there is something.
 
     `says` is the finding. Source: Ours (workflows D4, freshness).
@@ -197,7 +197,7 @@ def day_strip(days: Sequence[bool], *, says: str) -> SafeString:
     )
 
 
-def source_priority_bars(
+def draw_source_priority_chart(
     won: Sequence[tuple[float, float, int, str]],
     lost: Sequence[tuple[float, float, int, str]],
     *,
@@ -244,7 +244,7 @@ def source_priority_bars(
     )
 
 
-def track(places: Sequence[tuple[float, float]], *, says: str) -> SafeString:
+def draw_route(places: Sequence[tuple[float, float]], *, says: str) -> SafeString:
     """Draw a route of (latitude, longitude), north up, without a map beneath.
 
     Degrees of longitude are as wide as they are in the middle of the route.
@@ -272,7 +272,9 @@ def track(places: Sequence[tuple[float, float]], *, says: str) -> SafeString:
     )
 
 
-def outcome_bars(cells: Sequence[tuple[int, int, int]], *, says: str) -> SafeString:
+def draw_hourly_delivery_outcomes(
+    cells: Sequence[tuple[int, int, int]], *, says: str
+) -> SafeString:
     """Draw how messages fared, a bar for each hour, oldest first, bad ends on top.
 
     A cell is how many were delivered at once, were retried, and failed. `says` is the
@@ -315,7 +317,7 @@ def outcome_bars(cells: Sequence[tuple[int, int, int]], *, says: str) -> SafeStr
     )
 
 
-def segment_bar(parts: Sequence[tuple[str, int]], *, says: str) -> SafeString:
+def draw_segmented_bar(parts: Sequence[tuple[str, int]], *, says: str) -> SafeString:
     """Draw numbers as the parts of one bar, in order; nothing where all are 0.
 
     A part of 0 leaves its colour out. `says` is what is counted; the label and number

@@ -14,8 +14,8 @@ from django.conf import settings
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
 from portal import health
-from portal.lib.scanning import SCANNERS, scanner_address
-from portal.lib.storage.address import AddressInvalid, read_address
+from portal.lib.scanning import SCANNERS, parse_scanner_address
+from portal.lib.storage.address import AddressInvalid, parse_storage_url
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,7 +112,7 @@ def check_api_rate_limits(**_: Any) -> list[CheckMessage]:
 @register(Tags.compatibility)
 def check_upload_scanner(**_: Any) -> list[CheckMessage]:
     """UPLOAD_SCANNER is a scanner that we know, at an address."""
-    address = scanner_address()
+    address = parse_scanner_address()
     if not settings.UPLOAD_SCANNER or (
         address.scheme in SCANNERS and (address.hostname or address.path)
     ):
@@ -132,7 +132,7 @@ def check_storage_url(**_: Any) -> list[CheckMessage]:
     if not settings.STORAGE_URL:
         return []
     try:
-        read_address(settings.STORAGE_URL)
+        parse_storage_url(settings.STORAGE_URL)
     except AddressInvalid as invalid:
         return [
             Error(

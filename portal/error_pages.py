@@ -14,8 +14,8 @@ from django.utils import translation
 
 from portal.lib.api.json import MEDIA_TYPE, dump_json
 from portal.lib.errors import Unavailable
-from portal.lib.outages import is_outage, mark_connection_suspect
-from portal.lib.time_limits import RETRY_AFTER_S, is_out_of_time
+from portal.lib.outages import is_database_outage, mark_database_connection_suspect
+from portal.lib.time_limits import RETRY_AFTER_S, is_database_timeout
 from portal.lib.translation import gettext_lazy
 from portal.middleware import is_api_path
 
@@ -61,14 +61,14 @@ def show_server_error_page(request: HttpRequest) -> HttpResponse:
     error = sys.exc_info()[1]
     if isinstance(error, Unavailable):
         return _unavailable(request, error.code, error.message)
-    if is_out_of_time(error):
+    if is_database_timeout(error):
         return _unavailable(
             request,
             "out_of_time",
             gettext_lazy("The request took too long. Try again."),
         )
-    if is_outage(error):
-        mark_connection_suspect()
+    if is_database_outage(error):
+        mark_database_connection_suspect()
         return _unavailable(
             request,
             "unavailable",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.exceptions import ImproperlyConfigured
 
-from portal.lib.request_ids import current_request_id
+from portal.lib.request_ids import get_current_request_id
 
 if TYPE_CHECKING:
     from sentry_sdk.types import Event, Hint
@@ -55,6 +55,6 @@ def remove_health_data_from_error_report(event: Event, _hint: Hint) -> Event:
             "method": request.get("method"),
             "url": str(request.get("url", "")).partition("?")[0],
         }
-    if request_id := current_request_id():
+    if request_id := get_current_request_id():
         kept["tags"] = {**kept.get("tags", {}), "request_id": request_id}
     return kept  # type: ignore[return-value]  # the same event, with less in it

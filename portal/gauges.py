@@ -20,7 +20,7 @@ _PIN_WIDTH = 21
 _LANE_HEIGHT = 20
 
 
-def meter(percent: float, *, is_enough: bool) -> SafeString:
+def draw_percentage_bar(percent: float, *, is_enough: bool) -> SafeString:
     """Draw a share, 0 to 100, as a bar; the number stands beside it in words."""
     width = 36
     return format_html(
@@ -34,7 +34,7 @@ def meter(percent: float, *, is_enough: bool) -> SafeString:
     )
 
 
-def ruler(
+def draw_places_by_distance(
     places: Sequence[tuple[int, float]], *, chosen: int | None, says: str
 ) -> SafeString | str:
     """Draw numbered places by their distance in miles, since there is no map.

@@ -13,20 +13,20 @@ from portal.demo.sandbox import (
     load_requested_demo_data,
     mark_demo_loading_finished,
 )
-from portal.lib.idempotency import purge_answers
-from portal.lib.jobs import job, periodic, remove_finished_jobs
+from portal.lib.idempotency import delete_expired_answers
+from portal.lib.jobs import delete_finished_jobs, job, periodic
 
 
 @periodic("17 * * * *", "portal.remove_finished_jobs")
 def delete_old_finished_jobs() -> None:
     """Forget jobs that ended days ago."""
-    remove_finished_jobs()
+    delete_finished_jobs()
 
 
 @periodic("27 * * * *", "portal.purge_answers")
 def delete_expired_idempotency_answers() -> None:
     """Forget answers of the idempotency store past their time."""
-    purge_answers()
+    delete_expired_answers()
 
 
 @job(LOAD_JOB, on_give_up=mark_demo_loading_finished)

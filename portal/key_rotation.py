@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from django.apps import apps
 from django.db import transaction
 
-from portal.lib.encryption import UnreadableSecret, renew
+from portal.lib.encryption import UnreadableSecret, reencrypt_with_newest_key
 from portal.lib.registry import encrypted_tables
 from portal.lib.tenancy import across_tenants
 
@@ -85,7 +85,7 @@ def _renewed(row: Model, table: EncryptedTable) -> Iterator[tuple[str, Any]]:
     """The columns whose secrets are under an older key, as they should be."""
     for name in table.columns:
         kept = getattr(row, name)
-        if kept and (new := renew(kept)) != kept:
+        if kept and (new := reencrypt_with_newest_key(kept)) != kept:
             yield name, new
     for name, members in table.members.items():
         kept = getattr(row, name)
@@ -95,4 +95,8 @@ def _renewed(row: Model, table: EncryptedTable) -> Iterator[tuple[str, Any]]:
 
 
 def _renew(kept: str | list[str]) -> str | list[str]:
-    return renew(kept) if isinstance(kept, str) else [renew(each) for each in kept]
+    return (
+        reencrypt_with_newest_key(kept)
+        if isinstance(kept, str)
+        else [reencrypt_with_newest_key(each) for each in kept]
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from portal.gauges import meter
+from portal.gauges import draw_percentage_bar
 from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
@@ -122,4 +122,4 @@ class ReviewRow:
     @property
     def bar(self) -> SafeString:
         """The confidence, drawn."""
-        return meter(self.confidence, is_enough=self.is_confirmed)
+        return draw_percentage_bar(self.confidence, is_enough=self.is_confirmed)

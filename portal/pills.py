@@ -123,7 +123,7 @@ PILLS = {
 }
 
 
-def find_pill(value: str) -> Pill:
+def find_status_pill(value: str) -> Pill:
     """Return the pill of a status; one we do not know keeps its own words, outlined.
 
     A dotted order status goes by its last part, then by its first, its stage.
@@ -133,10 +133,10 @@ def find_pill(value: str) -> Pill:
     for key in (last, first):
         if known := PILLS.get(key.lower()):
             return known
-    return Pill("unknown", "ring", words(value))
+    return Pill("unknown", "ring", format_wire_value(value))
 
 
-def words(value: str) -> str:
+def format_wire_value(value: str) -> str:
     """Return a wire value as words: underscores to spaces, first letter up."""
     text = value.replace("_", " ").strip()
     return text[:1].upper() + text[1:]

@@ -114,14 +114,16 @@ class _Scale(NamedTuple):
         return [self.low + place * self.step for place in range(number + 1)]
 
 
-def frame_of(curves: Sequence[Curve], *, start: datetime, end: datetime) -> Frame:
+def compute_plot_frame(
+    curves: Sequence[Curve], *, start: datetime, end: datetime
+) -> Frame:
     """Where the plot of these curves lies: an axis more for each further unit."""
     units = len({curve.unit for curve in curves})
     right = WIDTH - (_AXIS * (units - 1) if units > 1 else _EDGE)
     return Frame(start, end, _LEFT, right)
 
 
-def series_chart(
+def draw_time_series_chart(
     curves: Sequence[Curve],
     lanes: Sequence[Lane],
     *,
@@ -137,7 +139,7 @@ def series_chart(
     than `joins` is not joined: a gap stays a gap. `says` is the finding. Source: Ours
     (design guide; workflows D4).
     """
-    frame = frame_of(curves, start=start, end=end)
+    frame = compute_plot_frame(curves, start=start, end=end)
     scales = _scales(curves)
     bottom = (_HEIGHT if curves else 0) + len(lanes) * (_LANE + _LANE_GAP)
     return format_html(

@@ -476,7 +476,7 @@ REST_FRAMEWORK = {
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "portal.lib.api.json.AlwaysJson",
     "DEFAULT_METADATA_CLASS": None,
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "portal.lib.api.errors.answer_error",
+    "EXCEPTION_HANDLER": "portal.lib.api.errors.handle_api_exception",
     "UNAUTHENTICATED_USER": None,
     "UNAUTHENTICATED_TOKEN": None,
 }
@@ -492,7 +492,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_ADD_EXPLICIT_BLANK_NULL_CHOICE": False,
-    "PREPROCESSING_HOOKS": ["portal.lib.api.schema.keep_api_paths"],
+    "PREPROCESSING_HOOKS": ["portal.lib.api.schema.keep_only_api_paths_in_schema"],
     "SCHEMA_PATH_PREFIX": r"/(v1/org|v2|v3|lab_report/v1)",
 }
 

@@ -62,7 +62,9 @@ class _Scale(NamedTuple):
         return _TOP + share * (_HEIGHT - _FLOOR)
 
 
-def trend_chart(marks: Sequence[TrendMark], *, unit: str, says: str) -> SafeString:
+def draw_result_trend_chart(
+    marks: Sequence[TrendMark], *, unit: str, says: str
+) -> SafeString:
     """Draw values on a true time axis, oldest first, in front of their ranges.
 
     Where the range changes, as labs differ, so does the band. Fewer than two points

@@ -12,9 +12,9 @@ application = get_wsgi_application()
 
 # They need the apps.
 from accounts.api.call_log import flush_call_log, start_call_log  # noqa: E402 - as above
-from portal.lib.time_limits import bound_statements  # noqa: E402 - as above
+from portal.lib.time_limits import limit_database_statement_time  # noqa: E402 - as above
 
-bound_statements()
+limit_database_statement_time()
 start_call_log()
 
 

@@ -26,7 +26,7 @@ from accounts.models.api_call import PATH_MAX_LENGTH
 from accounts.operations.api_calls import Call, write_calls
 from accounts.operations.api_keys import KeyGrant
 from portal.lib.registry import call_observers
-from portal.lib.request_ids import current_request_id
+from portal.lib.request_ids import get_current_request_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -83,7 +83,7 @@ class CallLog:
                 status,
                 started_at,
                 time.time(),
-                current_request_id(),
+                get_current_request_id(),
             )
         )
         if len(self._noted) == _BATCH:

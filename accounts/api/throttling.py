@@ -15,7 +15,7 @@ from rest_framework.throttling import BaseThrottle
 
 from accounts.operations.api_keys import KeyGrant
 from accounts.operations.call_limits import WINDOW, Window, count_call
-from portal.lib.proxies import network_of
+from portal.lib.proxies import find_client_network
 
 if TYPE_CHECKING:
     from rest_framework.request import Request
@@ -67,7 +67,8 @@ def _subject(grant: KeyGrant) -> str:
 
 def _count_address(address: str | None) -> Window:
     return count_call(
-        subject=f"address:{network_of(address)}", limit=settings.API_CALLS_PER_ADDRESS
+        subject=f"address:{find_client_network(address)}",
+        limit=settings.API_CALLS_PER_ADDRESS,
     )
 
 

@@ -23,7 +23,7 @@ from accounts.gateways.base import (
     ProviderUnavailable,
 )
 from accounts.gateways.openid_http import exchange_deadline, request_json
-from portal.lib.addresses import AddressRefused, split_url
+from portal.lib.addresses import AddressRefused, parse_and_check_url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,7 +46,7 @@ _REQUIRED = ["iss", "sub", "aud", "exp", "iat", "nonce"]
 
 def check_address(url: str) -> None:
     """Refuse an address of the server's own network. Raises: AddressRefused."""
-    split_url(url, local_hosts=settings.SINGLE_SIGN_ON_LOCAL_HOSTS)
+    parse_and_check_url(url, local_hosts=settings.SINGLE_SIGN_ON_LOCAL_HOSTS)
 
 
 def find_provider(issuer: str, *, deadline: float | None = None) -> Provider:

@@ -19,7 +19,7 @@ import orjson
 from django.conf import settings
 
 from accounts.gateways.base import ProviderRefused, ProviderUnavailable
-from portal.lib.addresses import is_public, read_address
+from portal.lib.addresses import is_public_ip_address, parse_ip_address
 from portal.lib.outgoing import DeadlineTransport
 
 if TYPE_CHECKING:
@@ -102,7 +102,8 @@ def _choose_address(host: str, addresses: Sequence[str]) -> Sequence[str]:
     public = [
         address
         for address in addresses
-        if (read := read_address(address)) is not None and is_public(read)
+        if (read := parse_ip_address(address)) is not None
+        and is_public_ip_address(read)
     ]
     if not public:
         raise ProviderUnavailable("address")

@@ -27,9 +27,9 @@ from django.utils.translation import gettext as _
 from accounts.models import Member
 from accounts.models.member import EMAIL_MAX_LENGTH
 from accounts.operations.profile import record_member_change
-from portal.lib.encryption import UnreadableSecret, decrypt, encrypt
+from portal.lib.encryption import UnreadableSecret, decrypt_secret, encrypt_secret
 from portal.lib.errors import DomainError
-from portal.lib.links import absolute_url
+from portal.lib.links import build_absolute_url
 
 if TYPE_CHECKING:
     from portal.lib.actor import Actor
@@ -119,10 +119,10 @@ def _mail_link(member: Member, email: str) -> bool:
         "present": member.email,
         "ends": int((timezone.now() + ADDRESS_LINK_TTL).timestamp()),
     }
-    sealed = base64.urlsafe_b64encode(encrypt(json.dumps(payload)).encode())
+    sealed = base64.urlsafe_b64encode(encrypt_secret(json.dumps(payload)).encode())
     path = reverse("address_link", kwargs={"token": sealed.decode().rstrip("=")})
     context = {
-        "link": absolute_url(path),
+        "link": build_absolute_url(path),
         "is_change": email != member.email,
     }
     return _mail("confirm_address", email, context)
@@ -132,7 +132,7 @@ def _read_token(member: Member, token: str) -> tuple[str, str]:
     """Return a token's new and previous address. Raises: link_dead."""
     try:
         sealed = base64.urlsafe_b64decode(token + "=" * (-len(token) % 4))
-        payload = json.loads(decrypt(sealed.decode()))
+        payload = json.loads(decrypt_secret(sealed.decode()))
     except (UnreadableSecret, UnicodeDecodeError, binascii.Error, ValueError):
         raise _expired_link_error() from None
     ends = datetime.fromtimestamp(payload["ends"], UTC)

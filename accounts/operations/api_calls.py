@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts.models import ApiCall
 from portal.lib import rows
-from portal.lib.retention import count_aged, remove_in_steps
+from portal.lib.retention import count_rows_and_find_oldest, delete_rows_in_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -128,12 +128,14 @@ def delete_old_calls() -> int:
 
 def count_calls(tenant: Tenant, before: datetime) -> Aged:
     """Count a tenant's calls before a moment, up to a bound."""
-    return count_aged(ApiCall.objects.for_tenant(tenant).filter(at__lt=before), "at")
+    return count_rows_and_find_oldest(
+        ApiCall.objects.for_tenant(tenant).filter(at__lt=before), "at"
+    )
 
 
 def remove_calls(tenant: Tenant, before: datetime) -> Iterator[int]:
     """Delete a tenant's calls before a moment, by its retention rule."""
-    return remove_in_steps(
+    return delete_rows_in_batches(
         ApiCall.objects.for_tenant(tenant).filter(at__lt=before), step=_BATCH
     )
 

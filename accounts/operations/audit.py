@@ -8,7 +8,7 @@ from django.utils import timezone
 from psycopg.types.json import Jsonb
 
 from portal.lib import rows
-from portal.lib.request_ids import current_request_id
+from portal.lib.request_ids import get_current_request_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -57,7 +57,7 @@ def record_change(
                 actor.label,
                 actor.address,
                 Jsonb(changes or {}),
-                current_request_id(),
+                get_current_request_id(),
             ),
         )
 

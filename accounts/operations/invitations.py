@@ -38,7 +38,7 @@ from accounts.operations.profile import check_name
 from accounts.states import Role
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
-from portal.lib.links import absolute_url
+from portal.lib.links import build_absolute_url
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -244,7 +244,7 @@ def invitation_link(token: str) -> str:
     """
     if not settings.EMAIL_URL:
         return mailed_invitation_link(token)
-    return absolute_url(reverse("invitation_link", args=[token]))
+    return build_absolute_url(reverse("invitation_link", args=[token]))
 
 
 def mailed_invitation_link(token: str) -> str:
@@ -254,7 +254,7 @@ def mailed_invitation_link(token: str) -> str:
     another's name.
     """
     path = reverse("mailed_invitation_link", args=[token, _sign_token(token)])
-    return absolute_url(path)
+    return build_absolute_url(path)
 
 
 def describe_invited_place(invitation: Invitation) -> str:

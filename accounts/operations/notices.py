@@ -35,7 +35,7 @@ from accounts.states import (
 )
 from portal.lib.errors import DomainError
 from portal.lib.jobs import enqueue
-from portal.lib.links import absolute_url, public_host
+from portal.lib.links import build_absolute_url, get_public_host
 
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo
@@ -285,7 +285,11 @@ def mail_notices(*, tenant: Tenant, mail_id: UUID) -> bool:
             (
                 kind.label,
                 [
-                    (_moment(each.at, wanted.zone), each.words, absolute_url(each.path))
+                    (
+                        _moment(each.at, wanted.zone),
+                        each.words,
+                        build_absolute_url(each.path),
+                    )
                     for each in notices_sent
                     if each.kind == kind
                 ],
@@ -310,7 +314,7 @@ def mail_notices(*, tenant: Tenant, mail_id: UUID) -> bool:
             body=render_to_string("accounts/email/notices_message.txt", context),
             to=[membership.member.email],
             headers={
-                "Message-ID": f"<notices-{mail.pk}@{public_host()}>",
+                "Message-ID": f"<notices-{mail.pk}@{get_public_host()}>",
                 "List-Unsubscribe": f"<{link}>",
             },
         )
@@ -349,7 +353,7 @@ def delete_old_notices(*, at: datetime) -> int:
 
 def settings_link(tenant: Tenant) -> str:
     """Return the absolute URL of a member's notification settings."""
-    return absolute_url(
+    return build_absolute_url(
         reverse("team:notifications", args=[tenant.team.slug, tenant.environment])
     )
 

@@ -11,7 +11,7 @@ from django.core.exceptions import ValidationError
 from django.urls import reverse
 
 from portal.lib.errors import DomainError
-from portal.lib.links import absolute_url
+from portal.lib.links import build_absolute_url
 
 if TYPE_CHECKING:
     from accounts.models import Member
@@ -40,4 +40,4 @@ def create_password_link(member: Member) -> str:
         "account_reset_password_from_key",
         kwargs={"uidb36": user_pk_to_url_str(member), "key": key},
     )
-    return absolute_url(path)
+    return build_absolute_url(path)

@@ -14,7 +14,7 @@ from accounts.operations.audit import record_team_change
 from accounts.operations.passwords import check_password_strength
 from accounts.states import Theme
 from portal.lib.errors import DomainError
-from portal.lib.periods import time_zones
+from portal.lib.periods import list_time_zones
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,7 +39,7 @@ def change_profile(*, member: Member, actor: Actor, wanted: Profile) -> Member:
     Raises: name_missing, name_too_long, time_zone_unknown, theme_unknown.
     """
     name = check_name(wanted.name)
-    if wanted.time_zone and wanted.time_zone not in time_zones():
+    if wanted.time_zone and wanted.time_zone not in list_time_zones():
         raise DomainError(
             "time_zone_unknown",
             _("Select a time zone, for example America/Chicago."),

@@ -21,7 +21,7 @@ from accounts.operations.audit import record_team_change
 from accounts.operations.granting import check_may_grant, check_roles, lock_members
 from accounts.states import Role
 from portal.lib.addresses import AddressRefused
-from portal.lib.encryption import decrypt, encrypt
+from portal.lib.encryption import decrypt_secret, encrypt_secret
 from portal.lib.errors import DomainError, NotFound
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def configure_single_sign_on(
         present.issuer, present.client_id = issuer, client_id
         present.domains, present.roles = domains, roles
         if secret:
-            present.client_secret = encrypt(secret)
+            present.client_secret = encrypt_secret(secret)
         after = _audited_settings(present)
         changes: dict[str, object] = {
             name: [before.get(name), value]
@@ -218,7 +218,7 @@ def build_client(single_sign_on: SingleSignOn) -> Client:
     """Build the client registration of a provider, its secret decrypted."""
     return Client(
         client_id=single_sign_on.client_id,
-        client_secret=decrypt(single_sign_on.client_secret),
+        client_secret=decrypt_secret(single_sign_on.client_secret),
     )
 
 

@@ -33,7 +33,7 @@ from accounts.states import Area, Environment, ManagementRole, Role, allows
 from portal.lib import jobs
 from portal.lib.actor import ActorKind
 from portal.lib.errors import DomainError, NotAllowed
-from portal.lib.links import absolute_url
+from portal.lib.links import build_absolute_url
 from portal.lib.registry import erasure_rules, tenant_erasers
 from portal.lib.tenancy import TenantOwned, across_tenants
 
@@ -107,7 +107,7 @@ def mail_owners(*, team: Team, actor: Actor) -> None:
         "team": team.name,
         "who": actor.label,
         "ends_at": restore_deadline(team),
-        "link": absolute_url(reverse("deleted_teams")),
+        "link": build_absolute_url(reverse("deleted_teams")),
     }
     subject = render_to_string("accounts/email/team_deleted_subject.txt", context)
     body = render_to_string("accounts/email/team_deleted_message.txt", context)

@@ -19,7 +19,7 @@ from accounts.operations.api_keys import clear_key_cache
 from accounts.operations.audit import record_change, record_team_change
 from accounts.states import Environment, Region, Role
 from portal.lib.errors import Conflict, DomainError
-from portal.lib.periods import time_zones
+from portal.lib.periods import list_time_zones
 from portal.lib.registry import tenant_layers
 
 if TYPE_CHECKING:
@@ -258,7 +258,7 @@ def change_team(*, team: Team, actor: Actor, name: str, time_zone: str) -> Team:
         raise DomainError("name_missing", _("Enter a name for the team."), "name")
     if len(name) > NAME_MAX_LENGTH:
         raise DomainError("name_too_long", _("Enter at most 80 characters."), "name")
-    if time_zone not in time_zones():
+    if time_zone not in list_time_zones():
         raise DomainError(
             "time_zone_unknown",
             _("Select a time zone, for example America/Chicago."),

@@ -12,7 +12,7 @@ from django.db.models import Q
 from accounts.models import ApiCall
 from portal.lib import rows
 from portal.lib.choices import OpenChoices
-from portal.lib.ids import id_bounds, is_whole_id
+from portal.lib.ids import find_uuid_range_of_prefix, is_complete_uuid
 from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
@@ -177,11 +177,11 @@ def _filter_calls(key: ApiKey, filters: CallFilters) -> QuerySet[ApiCall]:
 def _filter_by_prefix(text: str) -> Q:
     if text.startswith("/"):
         return Q(path__startswith=text)
-    bounds = id_bounds(text)
+    bounds = find_uuid_range_of_prefix(text)
     if bounds is None:
         return Q(pk__in=())
     wanted = Q(user_uuid__range=bounds)
     wanted |= Q(request_id__startswith=text.replace("-", "").lower())
-    if is_whole_id(text, bounds[0]):
+    if is_complete_uuid(text, bounds[0]):
         wanted |= Q(path__contains=str(bounds[0]))
     return wanted

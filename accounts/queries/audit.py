@@ -10,7 +10,7 @@ from django.db.models.functions import TruncDate
 
 from accounts.models import AuditEntry
 from portal.lib.choices import OpenChoices
-from portal.lib.ids import id_bounds
+from portal.lib.ids import find_uuid_range_of_prefix
 from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def filter_entries(
 
 def _filter_by_prefix(text: str) -> Q:
     found = Q(subject_id__startswith=text) | Q(request_id__startswith=text)
-    if bounds := id_bounds(text):
+    if bounds := find_uuid_range_of_prefix(text):
         found |= Q(user_uuid__range=bounds)
     return found
 

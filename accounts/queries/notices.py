@@ -19,7 +19,11 @@ from accounts.states import (
     ignores_quiet_hours,
     may_receive_notice,
 )
-from portal.lib.periods import SkippedTime, find_zone, from_wall_clock
+from portal.lib.periods import (
+    SkippedTime,
+    convert_local_time_to_utc,
+    find_time_zone_by_name,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -117,7 +121,7 @@ def build_recipient(
         if choices.quiet_from is not None and choices.quiet_until is not None:
             quiet = (choices.quiet_from, choices.quiet_until)
         digest_hour = choices.digest_hour
-    zone = find_zone(membership.member.time_zone or tenant.team.time_zone)
+    zone = find_time_zone_by_name(membership.member.time_zone or tenant.team.time_zone)
     return Recipient(membership, NoticePreferences(levels, quiet, digest_hour), zone)
 
 
@@ -261,6 +265,6 @@ def notices_of(*, tenant: Tenant, kind: NoticeKind) -> list[Notice]:
 def _local_to_utc(local: datetime, zone: tzinfo) -> datetime:
     """Convert a zone's local time to UTC; skip an hour that does not exist."""
     try:
-        return from_wall_clock(local, zone)
+        return convert_local_time_to_utc(local, zone)
     except SkippedTime:
-        return from_wall_clock(local + _HOUR, zone)
+        return convert_local_time_to_utc(local + _HOUR, zone)

@@ -27,9 +27,9 @@ from accounts.web.sign_in_tries import (
 )
 from accounts.web.step_up import is_identity_confirmed
 from portal.lib.actor import Actor, ActorKind
-from portal.lib.addresses import read_address
-from portal.lib.encryption import decrypt, encrypt
-from portal.lib.links import absolute_url, is_own_page, public_host
+from portal.lib.addresses import parse_ip_address
+from portal.lib.encryption import decrypt_secret, encrypt_secret
+from portal.lib.links import build_absolute_url, get_public_host, is_own_redirect_url
 from portal.lib.translation import gettext_lazy
 
 _log = logging.getLogger(__name__)
@@ -74,10 +74,10 @@ class MemberAdapter(DefaultAccountAdapter):
         path = reverse(
             "account_reset_password_from_key", kwargs={"uidb36": uid, "key": token}
         )
-        return absolute_url(path)
+        return build_absolute_url(path)
 
     def is_safe_url(self, url: str) -> bool:
-        return is_own_page(url)
+        return is_own_redirect_url(url)
 
     def get_client_ip(self, request: Any) -> str:
         # What limits of an address count by: a member's own devices are a place of
@@ -126,7 +126,7 @@ class MemberAdapter(DefaultAccountAdapter):
         self, template_prefix: str, email: str, context: dict[str, Any]
     ) -> None:
         # Without allauth's site, which is the request's host.
-        reset = absolute_url(reverse("account_reset_password"))
+        reset = build_absolute_url(reverse("account_reset_password"))
         context = {"email": email, "reset_page": reset, **context}
         self.render_mail(template_prefix, email, context).send()
 
@@ -188,13 +188,13 @@ class SecondFactorAdapter(DefaultMFAAdapter):
         )
 
     def get_public_key_credential_rp_entity(self) -> dict[str, str]:
-        host = public_host()
+        host = get_public_host()
         # Browsers take names alone (Web Authentication 3, 5.1.2): who calls a server
         # on their own machine by address finds passkeys at http://localhost.
-        return {"id": "localhost" if read_address(host) else host, "name": "Assay"}
+        return {"id": "localhost" if parse_ip_address(host) else host, "name": "Assay"}
 
     def encrypt(self, text: str) -> str:
-        return encrypt(text)
+        return encrypt_secret(text)
 
     def decrypt(self, encrypted_text: str) -> str:
-        return decrypt(encrypted_text)
+        return decrypt_secret(encrypted_text)

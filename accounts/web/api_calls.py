@@ -23,7 +23,7 @@ from accounts.states import SCOPES, Area
 from accounts.web.api_keys import build_api_key_row, get_api_key_or_404
 from accounts.web.key_forms import METHODS, PERIOD_WORDS, CallQuery
 from accounts.web.rights import require_right
-from portal.lib.web import render_page, wants_fragment
+from portal.lib.web import is_page_fragment_requested, render_page
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -57,7 +57,7 @@ def show_api_key_page(request: TenantRequest, api_key_id: str) -> HttpResponse:
         "calls": page.calls,
         "after": _write_cursor(page.after),
     }
-    if wants_fragment(request) and "before" in request.GET:
+    if is_page_fragment_requested(request) and "before" in request.GET:
         return render_page(request, "accounts/_older_calls.html", **log)
     log |= {
         "total": count_calls(key=key, filters=asked.filters),
@@ -67,7 +67,7 @@ def show_api_key_page(request: TenantRequest, api_key_id: str) -> HttpResponse:
         "periods": list(PERIOD_WORDS.items()),
         "kept_days": settings.API_CALL_LOG_DAYS,
     }
-    if wants_fragment(request):
+    if is_page_fragment_requested(request):
         return render_page(request, "accounts/_calls.html", **log)
     now = timezone.now()
     counts = count_calls_by_day(tenant=request.tenant, keys=[key.pk], at=now)

@@ -38,7 +38,7 @@ from accounts.web.step_up import (
     redirect_to_identity_confirmation,
     require_confirmed_identity,
 )
-from portal.charts import sparkline
+from portal.charts import draw_sparkline
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, render_page
@@ -86,7 +86,7 @@ class KeyRow:
             "most": f"{max(self.calls):,}",
             "last": f"{self.calls[-1]:,}",
         }
-        return sparkline(self.calls, says=says)
+        return draw_sparkline(self.calls, says=says)
 
     @property
     def is_live(self) -> bool:

@@ -37,12 +37,16 @@ from accounts.web.audit_words import (
     list_audit_entry_changes,
 )
 from accounts.web.rights import require_right
-from portal.lib.csv_files import csv_file, csv_instant, escape_formula
+from portal.lib.csv_files import (
+    build_csv_download,
+    escape_spreadsheet_formula,
+    format_csv_timestamp,
+)
 from portal.lib.errors import NotFound
 from portal.lib.registry import user_books
-from portal.lib.tenancy import as_tenant
+from portal.lib.tenancy import iterate_as_tenant
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import render_page, wants_fragment
+from portal.lib.web import is_page_fragment_requested, render_page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -228,7 +232,7 @@ def show_audit_log(request: TenantRequest) -> HttpResponse:
         subject_id=f"entries={len(page.entries)}",
         user_uuid=filters.user,
     )
-    if wants_fragment(request) and "before" in request.GET:
+    if is_page_fragment_requested(request) and "before" in request.GET:
         return render_page(request, "accounts/_audit_older.html", **listed)
     names = _find_user_names(request.tenant, [filters.user] if filters.user else [])
     actors = list_latest_actors(tenant=request.tenant)
@@ -266,7 +270,7 @@ def export_audit_log(request: TenantRequest) -> HttpResponse:
     )
     write = _write_ndjson if form == "ndjson" else _write_csv
     kind = "application/x-ndjson" if form == "ndjson" else "text/csv; charset=utf-8"
-    chunks = as_tenant(
+    chunks = iterate_as_tenant(
         request.tenant, audit_chunks(tenant=request.tenant, filters=filters)
     )
     response = StreamingHttpResponse(write(chunks), content_type=kind)
@@ -309,7 +313,7 @@ def show_user_access_log(request: TenantRequest, user_id: str) -> HttpResponse:
         for look in looks
     ]
     if request.GET.get("format") == "csv":
-        return csv_file(
+        return build_csv_download(
             name="access-log",
             columns=(
                 *("day", "actor_kind", "actor", "action", "count"),
@@ -322,8 +326,8 @@ def show_user_access_log(request: TenantRequest, user_id: str) -> HttpResponse:
                     look.actor_label,
                     what,
                     str(look.times),
-                    csv_instant(look.first_at),
-                    csv_instant(look.last_at),
+                    format_csv_timestamp(look.first_at),
+                    format_csv_timestamp(look.last_at),
                 )
                 for look, kind, what in lines
             ),
@@ -410,7 +414,9 @@ def _write_csv(chunks: Iterable[Sequence[AuditEntry]]) -> Iterator[bytes]:
             *cells, changes, request_id = _entry_cells(each)
             changed = json.dumps(changes, ensure_ascii=False) if changes else ""
             cells += [changed, request_id, describe_audit_entry(each)]
-            writer.writerow("" if c is None else escape_formula(str(c)) for c in cells)
+            writer.writerow(
+                "" if c is None else escape_spreadsheet_formula(str(c)) for c in cells
+            )
         yield text.getvalue().encode()
 
 

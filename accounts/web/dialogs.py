@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from portal.lib.web import render_page, wants_fragment
+from portal.lib.web import is_page_fragment_requested, render_page
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse, QueryDict
@@ -28,7 +28,7 @@ def render_form(
     **context: Any,
 ) -> HttpResponse:
     """Render the template `body` in the page's dialog, or as its own page."""
-    in_dialog = wants_fragment(request)
+    in_dialog = is_page_fragment_requested(request)
     return render_page(
         request,
         "accounts/form_page.html",

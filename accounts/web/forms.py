@@ -24,7 +24,7 @@ from accounts.models.team import (
 )
 from accounts.operations.api_keys import OVERLAPS
 from accounts.states import Role, Theme
-from portal.lib.periods import time_zones
+from portal.lib.periods import list_time_zones
 from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
@@ -344,8 +344,8 @@ class PasswordForm(forms.Form):
 
 def _offer_zones(form: forms.Form, chosen: object, *first: tuple[str, str]) -> None:
     """Offer all place time zones, and the one chosen now."""
-    places = {name for name in time_zones() if _is_place(name)}
-    if str(chosen) in time_zones():
+    places = {name for name in list_time_zones() if _is_place(name)}
+    if str(chosen) in list_time_zones():
         places.add(str(chosen))
     field = form.fields["time_zone"]
     assert isinstance(field, forms.ChoiceField)  # noqa: S101 - for the type checker

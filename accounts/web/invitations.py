@@ -54,7 +54,7 @@ from accounts.web.rights import require_right
 from accounts.web.roles import describe_role_permissions, list_role_labels
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
-from portal.lib.web import cookie_name, go_to, page_url
+from portal.lib.web import build_secure_cookie_name, go_to, page_url
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -288,7 +288,7 @@ def _open_team(request: HttpRequest, membership: Membership) -> HttpResponse:
 
 
 def _cookie_name() -> str:
-    return cookie_name("invitation", path=reverse("invitation"))
+    return build_secure_cookie_name("invitation", path=reverse("invitation"))
 
 
 def _set_no_cache(response: HttpResponse) -> HttpResponse:

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.core.signing import BadSignature, TimestampSigner
 
 from accounts.models import Member
-from portal.lib.web import cookie_name
+from portal.lib.web import build_secure_cookie_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -121,4 +121,4 @@ def _build_signer(member: Member) -> TimestampSigner:
 
 
 def _cookie_name() -> str:
-    return cookie_name("known_device", path="/")
+    return build_secure_cookie_name("known_device", path="/")

@@ -34,7 +34,7 @@ from accounts.web.viewing import (
 )
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import NotAllowed, NotFound
-from portal.lib.periods import find_zone
+from portal.lib.periods import find_time_zone_by_name
 from portal.lib.tenancy import acting_for
 from portal.lib.web import go_to
 
@@ -90,7 +90,7 @@ class TenantMiddleware:
         remember_last_environment(request.session, request.tenant)
         record_session_seen(request)
         apply_rights_of_role_viewed_as(request)
-        zone = find_zone(member.time_zone or request.tenant.team.time_zone)
+        zone = find_time_zone_by_name(member.time_zone or request.tenant.team.time_zone)
         with acting_for(request.tenant), timezone.override(zone):
             response = self.get_response(request)
         # Health data stays out of caches and out of the browser's history on disk.

@@ -31,7 +31,7 @@ from accounts.web.dialogs import render_confirmation, render_form
 from portal.lib.errors import DomainError
 from portal.lib.registry import destinations
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import go_to, page_url, wants_fragment
+from portal.lib.web import go_to, is_page_fragment_requested, page_url
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -106,7 +106,7 @@ def build_saved_views_row(request: TenantRequest) -> ViewsRow:
         )
         for view in saved_views(tenant=request.tenant, member=request.member, page=page)
     )
-    bare = not request.GET and not wants_fragment(request)
+    bare = not request.GET and not is_page_fragment_requested(request)
     save = QueryDict(mutable=True)
     save.update({"page": page, "query": here})
     return ViewsRow(

@@ -29,7 +29,7 @@ from accounts.web.proofs import find_proven_provider_version
 from accounts.web.rights import require_right
 from accounts.web.step_up import require_confirmed_identity
 from portal.lib.errors import DomainError
-from portal.lib.links import absolute_url
+from portal.lib.links import build_absolute_url
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, render_page
 
@@ -169,8 +169,8 @@ def _render(
         provider=present,
         lacking=lacking.count(),
         needs_second_factor=rules is not None and rules.requires_second_factor,
-        door_url=absolute_url(reverse("single_sign_on", kwargs=here)),
-        back_url=absolute_url(reverse("single_sign_on_back", kwargs=here)),
+        door_url=build_absolute_url(reverse("single_sign_on", kwargs=here)),
+        back_url=build_absolute_url(reverse("single_sign_on_back", kwargs=here)),
         is_proven=present is not None
         and find_proven_provider_version(request.session, team.pk) == present.mark,
     )

@@ -42,7 +42,7 @@ from accounts.web.proofs import (
 )
 from portal.lib.addresses import AddressRefused
 from portal.lib.errors import DomainError
-from portal.lib.links import absolute_url
+from portal.lib.links import build_absolute_url
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -324,7 +324,7 @@ def _next_page(request: HttpRequest) -> str:
 def _return_url(single_sign_on: SingleSignOn) -> str:
     slug = single_sign_on.team.slug
     path = reverse("single_sign_on_back", kwargs={"team_slug": slug})
-    return absolute_url(path)
+    return build_absolute_url(path)
 
 
 def _add_query(path: str, **query: str) -> str:

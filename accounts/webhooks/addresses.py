@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 
 from portal.lib import addresses
-from portal.lib.addresses import AddressRefused, is_public
+from portal.lib.addresses import AddressRefused, is_public_ip_address
 
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AddressRefused",
     "is_allowed_local_webhook_host",
-    "is_public",
+    "is_public_ip_address",
     "parse_webhook_url",
 ]
 
@@ -28,7 +28,7 @@ def parse_webhook_url(url: str) -> SplitResult:
 
     Raises: AddressRefused. Source: Ours: what is posted is health data.
     """
-    return addresses.split_url(url, local_hosts=settings.WEBHOOK_LOCAL_HOSTS)
+    return addresses.parse_and_check_url(url, local_hosts=settings.WEBHOOK_LOCAL_HOSTS)
 
 
 def is_allowed_local_webhook_host(host: str) -> bool:

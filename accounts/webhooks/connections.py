@@ -14,10 +14,13 @@ import ssl
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from accounts.webhooks.addresses import is_allowed_local_webhook_host, is_public
+from accounts.webhooks.addresses import (
+    is_allowed_local_webhook_host,
+    is_public_ip_address,
+)
 from accounts.webhooks.answers import Answer, AnswerInvalid
 from accounts.webhooks.states import DeliveryFault
-from portal.lib.addresses import read_address
+from portal.lib.addresses import parse_ip_address
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -306,7 +309,7 @@ async def _resolve(origin: Origin) -> list[_Target]:
             origin.port,
             type=socket.SOCK_STREAM,
             proto=socket.IPPROTO_TCP,
-            flags=0 if read_address(origin.host) else socket.AI_ADDRCONFIG,
+            flags=0 if parse_ip_address(origin.host) else socket.AI_ADDRCONFIG,
         )
     except (OSError, UnicodeError):
         raise NotConnected(DeliveryFault.DNS) from None
@@ -314,8 +317,8 @@ async def _resolve(origin: Origin) -> list[_Target]:
 
 
 def _is_public(target: _Target) -> bool:
-    address = read_address(target.address[0])
-    return address is not None and is_public(address)
+    address = parse_ip_address(target.address[0])
+    return address is not None and is_public_ip_address(address)
 
 
 async def _connect_first(targets: Sequence[_Target]) -> tuple[socket.socket, str]:

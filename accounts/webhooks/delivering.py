@@ -22,7 +22,7 @@ from accounts.webhooks.schedule import compute_retry_wait
 from accounts.webhooks.sending import TIMEOUT_S, Message, Target, parse_endpoint_target
 from accounts.webhooks.signing import decode_signing_secret
 from accounts.webhooks.verdicts import AttemptOutcome, record_delivery_outcomes
-from portal.lib.encryption import decrypt
+from portal.lib.encryption import decrypt_secret
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -240,9 +240,11 @@ def _message(lease: Lease) -> Message:
 # Opening a secret costs as much as signing ten messages with it.
 @lru_cache(maxsize=1000)
 def _key(secret: str) -> bytes:
-    return decode_signing_secret(decrypt(secret))
+    return decode_signing_secret(decrypt_secret(secret))
 
 
 @lru_cache(maxsize=1000)
 def _target(url: str, headers: str) -> Target:
-    return parse_endpoint_target(url, orjson.loads(decrypt(headers)) if headers else {})
+    return parse_endpoint_target(
+        url, orjson.loads(decrypt_secret(headers)) if headers else {}
+    )

@@ -14,7 +14,7 @@ import holidays
 
 from labs.gateways.booking import BookingState, FoundBooking
 from labs.states.appointments import SLOT_LENGTH
-from portal.lib.periods import find_zone
+from portal.lib.periods import find_time_zone_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +78,7 @@ def list_slot_start_times(
     """
     if is_public_holiday(day):
         return ()
-    zone = find_zone(zone_name)
+    zone = find_time_zone_by_name(zone_name)
     locals_ = [
         start
         for span in spans
@@ -134,7 +134,7 @@ def _keep_from_next_hour(
 
 def next_full_hour(now: datetime, zone_name: str) -> datetime:
     """Return the next full hour of a time zone in UTC; later than now."""
-    local = now.astimezone(find_zone(zone_name))
+    local = now.astimezone(find_time_zone_by_name(zone_name))
     past = timedelta(
         minutes=local.minute, seconds=local.second, microseconds=local.microsecond
     )

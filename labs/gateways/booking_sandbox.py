@@ -25,7 +25,7 @@ from labs.gateways.booking_directory import (
 )
 from labs.models import SandboxVisit
 from labs.states.service_centers import OpenSpan
-from portal.lib.periods import find_zone
+from portal.lib.periods import find_time_zone_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +57,7 @@ class SandboxBooking:
         self, site: Site, day: date, now: datetime
     ) -> Sequence[datetime]:
         """List the sandbox's slots within the site's hours. Source: Contract 6.18."""
-        here = now.astimezone(find_zone(site.time_zone))
+        here = now.astimezone(find_time_zone_by_name(site.time_zone))
         spans = site.hours[day.weekday()]
         if day != here.date():
             clipped = _clip_spans(spans, **_LATER)

@@ -15,7 +15,7 @@ from labs.operations.erasure import delete_orders
 from labs.states.inbound import MatchStatus, MessageStatus
 from labs.states.order_work import is_order_in_progress
 from labs.states.orders import ORDER_STATUSES
-from portal.lib.retention import count_aged, remove_in_steps
+from portal.lib.retention import count_rows_and_find_oldest, delete_rows_in_batches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,12 +35,14 @@ _STEP = 50
 
 def count_old_orders(tenant: Tenant, before: datetime) -> Aged:
     """Count ended orders that have not changed since a moment."""
-    return count_aged(_ended_orders_before(tenant, before), "updated_at")
+    return count_rows_and_find_oldest(
+        _ended_orders_before(tenant, before), "updated_at"
+    )
 
 
 def delete_old_orders(tenant: Tenant, before: datetime) -> Iterator[int]:
     """Delete old orders with their results and appointments."""
-    return remove_in_steps(
+    return delete_rows_in_batches(
         _ended_orders_before(tenant, before),
         step=_STEP,
         remove=partial(_delete_orders, tenant),
@@ -49,12 +51,14 @@ def delete_old_orders(tenant: Tenant, before: datetime) -> Iterator[int]:
 
 def count_old_lab_messages(tenant: Tenant, before: datetime) -> Aged:
     """Count lab messages received before a moment that need no review."""
-    return count_aged(_reviewed_messages_before(tenant, before), "received_at")
+    return count_rows_and_find_oldest(
+        _reviewed_messages_before(tenant, before), "received_at"
+    )
 
 
 def delete_old_lab_messages(tenant: Tenant, before: datetime) -> Iterator[int]:
     """Delete old lab messages; results read from them stay."""
-    return remove_in_steps(_reviewed_messages_before(tenant, before))
+    return delete_rows_in_batches(_reviewed_messages_before(tenant, before))
 
 
 def _ended_orders_before(tenant: Tenant, before: datetime) -> QuerySet[Order]:

@@ -33,8 +33,8 @@ from labs.states.critical import ToldBy, compute_next_escalation_time
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
 from portal.lib.jobs import enqueue
-from portal.lib.links import absolute_url
-from portal.lib.periods import find_zone
+from portal.lib.links import build_absolute_url
+from portal.lib.periods import find_time_zone_by_name
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -206,7 +206,7 @@ def mail_critical_alert(*, tenant: Tenant, alert_id: int, escalation: int) -> No
     recipients = list(dict.fromkeys([*([first] if first else []), *members]))
     if not recipients:
         return
-    since = alert.opened_at.astimezone(find_zone(tenant.team.time_zone))
+    since = alert.opened_at.astimezone(find_time_zone_by_name(tenant.team.time_zone))
     context = {
         "team": tenant.team.name,
         "environment": tenant.get_environment_display(),
@@ -214,7 +214,7 @@ def mail_critical_alert(*, tenant: Tenant, alert_id: int, escalation: int) -> No
         "since": f"{since.day} {since:%b %Y, %H:%M %Z}",
         "is_escalation": escalation > 0,
         "is_sandbox": tenant.is_sandbox,
-        "link": absolute_url(event.path),
+        "link": build_absolute_url(event.path),
         "settings_link": settings_link(tenant),
     }
     subject = render_to_string("labs/email/critical_subject.txt", context)

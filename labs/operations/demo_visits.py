@@ -23,7 +23,7 @@ from labs.operations.gateways import get_booking_gateway
 from labs.operations.slots import list_center_slots
 from labs.states.appointments import SLOT_LENGTH, AppointmentProvider
 from portal.lib.errors import DomainError
-from portal.lib.periods import find_zone
+from portal.lib.periods import find_time_zone_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -172,7 +172,7 @@ def _past_start_of(order: Order, slot: FreeSlot, ahead: int) -> datetime | None:
     if ahead > 0:
         return None
     if ahead == 0:
-        is_today = slot.start.astimezone(find_zone(site.time_zone)).date()
+        is_today = slot.start.astimezone(find_time_zone_by_name(site.time_zone)).date()
         if is_today == _today_at_site(site):
             return None
     for ago in (0,) if ahead == 0 else range(1, 8):
@@ -187,7 +187,7 @@ def _past_start_of(order: Order, slot: FreeSlot, ahead: int) -> datetime | None:
 
 
 def _today_at_site(site: Site) -> date:
-    return timezone.now().astimezone(find_zone(site.time_zone)).date()
+    return timezone.now().astimezone(find_time_zone_by_name(site.time_zone)).date()
 
 
 def _slots_of_past_day(order: Order, site: Site, ago: int) -> Sequence[datetime]:

@@ -50,7 +50,7 @@ from labs.states.inbound import (
     UnmatchedReason,
 )
 from portal.lib.errors import DomainError, Unavailable
-from portal.lib.slots import NoSlot, Work, slot
+from portal.lib.slots import NoSlot, Work, hold_work_slot
 from portal.lib.transitions import move_status
 
 if TYPE_CHECKING:
@@ -384,7 +384,7 @@ def limit_concurrent_message_parsing(tenant: Tenant, *, length: int) -> Iterator
     with ExitStack() as held:
         if length > _SHORT:
             try:
-                held.enter_context(slot(Work.STORED, tenant=tenant))
+                held.enter_context(hold_work_slot(Work.STORED, tenant=tenant))
             except NoSlot:
                 raise Unavailable(
                     "reader_busy",

@@ -30,8 +30,8 @@ from labs.queries.order_answers import list_order_answers
 from labs.queries.orders import get_order_with_details
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError, Invalid, NotFound
-from portal.lib.links import absolute_url
-from portal.lib.periods import find_zone
+from portal.lib.links import build_absolute_url
+from portal.lib.periods import find_time_zone_by_name
 from portal.lib.tenancy import acting_for
 
 if TYPE_CHECKING:
@@ -65,7 +65,9 @@ def collect_requisition_content(order: Order) -> RequisitionContent:
     codes = dict.fromkeys((*order.icd_codes, *insured))
     return RequisitionContent(
         order=order,
-        ordered_at=order.created_at.astimezone(find_zone(order.tenant.team.time_zone)),
+        ordered_at=order.created_at.astimezone(
+            find_time_zone_by_name(order.tenant.team.time_zone)
+        ),
         comment=get_requisition_comment(order),
         answers=list_order_answers(order),
         diagnoses=[
@@ -136,7 +138,9 @@ def render_results_report(*, found: ResultSet, tenant: Tenant) -> Document:
     order = found.order
     order.tenant = tenant
     content = ReportContent(
-        found=found, zone=find_zone(tenant.team.time_zone), url=_order_page_url(order)
+        found=found,
+        zone=find_time_zone_by_name(tenant.team.time_zone),
+        url=_order_page_url(order),
     )
     return Document(_file_name("results", order), render_results_pdf(content))
 
@@ -239,4 +243,4 @@ def _order_page_url(order: Order) -> str:
         "environment": order.tenant.environment,
         "order_id": order.pk,
     }
-    return absolute_url(reverse("labs:order", kwargs=place))
+    return build_absolute_url(reverse("labs:order", kwargs=place))

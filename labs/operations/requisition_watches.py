@@ -25,7 +25,7 @@ from labs.states.order_work import AWAITS_REQUISITION
 from labs.states.orders import split_order_status
 from portal.lib.errors import DomainError
 from portal.lib.jobs import enqueue
-from portal.lib.links import absolute_url
+from portal.lib.links import build_absolute_url
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -107,7 +107,7 @@ def _mail_watcher(tenant: Tenant, watch: RequisitionWatch) -> None:
         "environment": tenant.get_environment_display(),
         "order": str(watch.order_id)[:8],
         "is_sandbox": tenant.is_sandbox,
-        "link": absolute_url(
+        "link": build_absolute_url(
             reverse(
                 "labs:order",
                 args=[tenant.team.slug, tenant.environment, watch.order_id],

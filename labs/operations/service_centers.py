@@ -21,7 +21,7 @@ from labs.states.service_centers import (
     serialize_opening_hours,
 )
 from portal.lib.errors import DomainError
-from portal.lib.periods import time_zones
+from portal.lib.periods import list_time_zones
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -169,7 +169,7 @@ def _parse_center(entry: dict[str, str], labs: dict[str, Lab]) -> ServiceCenter:
     if bool(given["latitude"]) != bool(given["longitude"]):
         raise ValueError(_("latitude and longitude must be given together"))
     zone = given["time_zone"] or place.time_zone
-    if zone not in time_zones():
+    if zone not in list_time_zones():
         raise ValueError(_("time_zone is not an IANA time zone"))
     center = ServiceCenter(
         lab=lab,

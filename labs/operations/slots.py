@@ -25,7 +25,7 @@ from labs.queries.slots import count_taken_slot_places, get_shared_slot_pool
 from labs.states.appointments import BOOKING_KEY_TTL, SLOT_LENGTH, WINDOW_DAYS
 from labs.states.service_centers import DEFAULT_RADIUS
 from portal.lib.errors import DomainError
-from portal.lib.periods import day_start, find_zone
+from portal.lib.periods import find_day_start, find_time_zone_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -178,7 +178,7 @@ def find_nearest_slots(
     Source: Contract 6.18; workflows D3.
     """
     now = timezone.now()
-    zone = find_zone(lost.site.time_zone)
+    zone = find_time_zone_by_name(lost.site.time_zone)
     day = max(lost.start.astimezone(zone).date(), now.astimezone(zone).date())
     sites = [lost.site, *_nearby_sites(lost)]
     found = _build_availability(tenant, sites, day, "", order_id).days
@@ -247,7 +247,9 @@ def _build_availability(
 ) -> Availability:
     now = timezone.now()
     zones = {site.time_zone for site in sites} or {zone_name}
-    today = {name: now.astimezone(find_zone(name)).date() for name in zones}
+    today = {
+        name: now.astimezone(find_time_zone_by_name(name)).date() for name in zones
+    }
     if start is not None and start < min(today.values()):
         raise DomainError(
             "start_date_past", _("Choose a start date from today on."), "start_date"
@@ -286,7 +288,7 @@ def _build_days(
         get_shared_slot_pool(tenant),
     )
     # Zones lie on both sides of UTC: a day more at either end holds them all.
-    first = day_start(start or min(today.values()), UTC) - _DAY
+    first = find_day_start(start or min(today.values()), UTC) - _DAY
     end = first + _DAY * (WINDOW_DAYS + 3)
     taken = {
         provider: count_taken_slot_places(

@@ -22,8 +22,8 @@ from labs.queries.service_centers import find_service_center_by_code
 from labs.states.appointments import AppointmentProvider, AppointmentStatus
 from labs.states.service_centers import WEEKDAYS, deserialize_opening_hours
 from portal.lib.errors import NotFound
-from portal.lib.links import public_host
-from portal.lib.periods import find_zone
+from portal.lib.links import get_public_host
+from portal.lib.periods import find_time_zone_by_name
 
 if TYPE_CHECKING:
     from labs.models import Appointment, Order
@@ -50,7 +50,7 @@ def render_calendar_entry(*, order: Order, appointment: Appointment) -> Document
     """Render a calendar entry. Raises: visit_without_time (404). Source: RFC 5545."""
     body = write_icalendar_entry(
         _appointment_details(order, appointment),
-        host=public_host(),
+        host=get_public_host(),
         at=timezone.now(),
     )
     return Document(f"visit-{str(order.pk)[:8]}.ics", body)
@@ -83,7 +83,7 @@ def format_opening_hours(hours: Hours) -> list[tuple[str, str]]:
 def _appointment_details(order: Order, appointment: Appointment) -> AppointmentDetails:
     if appointment.start_at is None or appointment.end_at is None:
         raise NotFound("visit_without_time", _("This visit has no time yet."))
-    zone = find_zone(appointment.time_zone)
+    zone = find_time_zone_by_name(appointment.time_zone)
     center = find_service_center_by_code(
         lab_slug=appointment.provider, site_code=appointment.site_code
     )

@@ -14,7 +14,7 @@ from uuid import UUID
 from django.core.signing import BadSignature, Signer
 from django.urls import reverse
 
-from portal.lib.links import absolute_url
+from portal.lib.links import build_absolute_url
 
 if TYPE_CHECKING:
     from labs.models import Order
@@ -43,7 +43,7 @@ def get_requisition_link_url(order: Order) -> str | None:
         return None
     ticks = (order.requisition_issued_at - _EPOCH) // _TICK
     token = _link_signer().sign_object([order.tenant_id, order.pk.hex, ticks])
-    return absolute_url(f"{reverse('requisition_link')}?token={token}")
+    return build_absolute_url(f"{reverse('requisition_link')}?token={token}")
 
 
 def get_requisition_link_expiry(order: Order) -> datetime | None:

@@ -23,8 +23,8 @@ from labs.papers.typeface import BOLD, REGULAR, break_text_into_lines
 from labs.states.catalogue import ResultType, SampleType
 from labs.states.orders import Interpretation
 from labs.states.results import FailureType, ResultStatus
-from portal.charts import RANGE_BAR_WIDTH, compute_range_bar
-from portal.lib.units import show_units
+from portal.charts import RANGE_BAR_WIDTH, compute_reference_range_bar
+from portal.lib.units import format_unit
 from users.states import Gender
 
 if TYPE_CHECKING:
@@ -227,7 +227,11 @@ def _draw_row(sheet: Sheet, row: Result) -> None:
         (sheet.split_lines(name, _SIZE, _TEST - _ROOM), _TEST, REGULAR),
         (lines, _RESULT, BOLD),
         (sheet.split_lines(flag, _SIZE, _FLAG - _ROOM, font=BOLD), _FLAG, BOLD),
-        (sheet.split_lines(show_units(row.unit), _SIZE, _UNIT - _ROOM), _UNIT, REGULAR),
+        (
+            sheet.split_lines(format_unit(row.unit), _SIZE, _UNIT - _ROOM),
+            _UNIT,
+            REGULAR,
+        ),
         (ranges, _RANGE, REGULAR),
     )
     height = max(len(each) for each, *_ in cells) * _SIZE * LEADING + 4
@@ -270,7 +274,7 @@ def describe_result_flag(row: Result) -> str:
 def _draw_range_bar(sheet: Sheet, row: Result, *, x: float) -> None:
     if row.type != ResultType.NUMERIC or row.value is None:
         return
-    bar = compute_range_bar(
+    bar = compute_reference_range_bar(
         row.value, low=row.min_range_value, high=row.max_range_value
     )
     if bar is not None:

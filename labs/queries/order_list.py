@@ -28,7 +28,7 @@ from labs.states.order_work import (
 from labs.states.orders import split_order_status
 from labs.states.turnaround import AT_LAB
 from portal.lib import rows
-from portal.lib.ids import id_bounds
+from portal.lib.ids import find_uuid_range_of_prefix
 from users.queries.users import users_by_id
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def count_orders_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
 def find_orders_by_id(*, tenant: Tenant, text: str, limit: int) -> list[Order]:
     """Return orders whose id starts with `text`, or with this sample id."""
     wanted = Q(sample_id__in={text, text.upper()})
-    bounds = id_bounds(text)
+    bounds = find_uuid_range_of_prefix(text)
     if bounds is not None:
         wanted |= Q(pk__range=bounds)
     found = (
@@ -368,6 +368,6 @@ def _search_condition(tenant: Tenant, text: str) -> Q | None:
         return Q(user__client_user_id__iregex=f"^{re.escape(text)}")
     wanted = Q(sample_id__in={text, text.upper()})
     wanted |= Q(user_id__in=[user.id for user in users])
-    if (bounds := id_bounds(text)) is not None:
+    if (bounds := find_uuid_range_of_prefix(text)) is not None:
         wanted |= Q(pk__range=bounds)
     return wanted

@@ -9,7 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import NamedTuple
 
-from portal.lib.units import convert_amount, normalise_units
+from portal.lib.units import convert_amount, normalize_unit
 
 
 class _MassMoleCodes(NamedTuple):
@@ -64,8 +64,8 @@ def is_same_unit(unit: str, other: str) -> bool:
     """Return whether two printed units are equal in any spelling."""
     if unit == other:
         return True
-    read = normalise_units(unit)
-    return read is not None and read == normalise_units(other)
+    read = normalize_unit(unit)
+    return read is not None and read == normalize_unit(other)
 
 
 def convert_result_value(
@@ -76,7 +76,7 @@ def convert_result_value(
     Mass and moles convert for the measures whose molar mass is known. Source: Ours
     (spec silent): each converted value says from which unit.
     """
-    source, target = normalise_units(unit), normalise_units(to)
+    source, target = normalize_unit(unit), normalize_unit(to)
     if source is None or target is None:
         return None
     twins = _TWINS_OF.get(loinc)

@@ -13,9 +13,9 @@ from django.utils.translation import ngettext
 from labs.gateways.booking_directory import is_public_holiday
 from labs.papers.guides import get_fasting_start
 from labs.states.appointments import WINDOW_DAYS
-from portal.gauges import ruler
+from portal.gauges import draw_places_by_distance
 from portal.lib.choices import OpenChoices
-from portal.lib.periods import find_zone
+from portal.lib.periods import find_time_zone_by_name
 from portal.lib.translation import gettext_lazy
 from portal.parts import Place, Slot, SlotDay
 
@@ -176,7 +176,7 @@ def build_booking_grid(
         )
     site = sites[chosen]
     free = by_site[chosen]
-    zone = find_zone(site.time_zone)
+    zone = find_time_zone_by_name(site.time_zone)
     today = found.checked_at.astimezone(zone).date()
     first_day = next(one.day for one in found.days if one.site == site)
     per_day = Counter(get_local_slot_start(slot).date() for slot in free)
@@ -214,7 +214,7 @@ def get_site_form_value(site: Site) -> str:
 
 def get_local_slot_start(slot: FreeSlot) -> datetime:
     """Return when a slot starts, in its site's time zone."""
-    return slot.start.astimezone(find_zone(slot.site.time_zone))
+    return slot.start.astimezone(find_time_zone_by_name(slot.site.time_zone))
 
 
 def describe_fasting_for_slot(slot: FreeSlot | None) -> str:
@@ -327,7 +327,7 @@ def _draw_distance_ruler(
         "%(count)d locations by distance from %(zip_code)s",
         len(pins),
     ) % {"count": len(pins), "zip_code": here}
-    return ruler(pins, chosen=at, says=says)
+    return draw_places_by_distance(pins, chosen=at, says=says)
 
 
 def _build_time_groups(
@@ -339,7 +339,7 @@ def _build_time_groups(
     """Group the selected day's times by part of the day."""
     if day is None:
         return []
-    zone = find_zone(site.time_zone)
+    zone = find_time_zone_by_name(site.time_zone)
     here = [
         (local, Slot(slot.booking_key, "", key_id=f"slot-{local.timestamp():.0f}"))
         for slot in free

@@ -38,7 +38,7 @@ from labs.web.booking_grid import (
     get_site_form_value,
 )
 from portal.lib.errors import DomainError
-from portal.lib.periods import find_zone
+from portal.lib.periods import find_time_zone_by_name
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import render_page
 
@@ -126,7 +126,7 @@ class BookingPage:
 
     def select_slot(self, slot: OfferedSlot) -> None:
         """Show a slot as the selected one, or as the one that was taken."""
-        local = slot.start.astimezone(find_zone(slot.site.time_zone))
+        local = slot.start.astimezone(find_time_zone_by_name(slot.site.time_zone))
         self.site, self.day = get_site_form_value(slot.site), local.date()
         self.slot = (slot.site.code, slot.start)
 
@@ -285,11 +285,13 @@ def format_appointment_time(visit: Appointment) -> str:
     """Format a visit's local time; empty before it has one."""
     if visit.start_at is None:
         return ""
-    return format_local_time(visit.start_at.astimezone(find_zone(visit.time_zone)))
+    return format_local_time(
+        visit.start_at.astimezone(find_time_zone_by_name(visit.time_zone))
+    )
 
 
 def _describe_slot(slot: OfferedSlot) -> str:
-    local = slot.start.astimezone(find_zone(slot.site.time_zone))
+    local = slot.start.astimezone(find_time_zone_by_name(slot.site.time_zone))
     return _("%(time)s, at %(place)s") % {
         "time": format_local_time(local),
         "place": slot.site.name,

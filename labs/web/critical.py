@@ -29,8 +29,8 @@ from labs.queries.critical import (
 from labs.states.critical import ToldBy
 from portal.lib.errors import Conflict, DomainError
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import go_to, page_url, render_page, wants_fragment
-from portal.pills import words
+from portal.lib.web import go_to, is_page_fragment_requested, page_url, render_page
+from portal.pills import format_wire_value
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,7 +113,7 @@ def show_critical_result_queue(request: TenantRequest) -> HttpResponse:
     """Show the queue; a poll with the results it has `seen` is not audited."""
     waiting = list_unacknowledged_critical_alerts(tenant=request.tenant)
     seen = ",".join(str(alert.pk) for alert in waiting)
-    is_poll = wants_fragment(request) and "seen" in request.GET
+    is_poll = is_page_fragment_requested(request) and "seen" in request.GET
     done = list_acknowledged_critical_alerts(
         tenant=request.tenant, limit=ACKNOWLEDGED_SHOWN
     )
@@ -206,7 +206,7 @@ def build_critical_result_row(
         alert=alert,
         results=results,
         countdown=build_acknowledgement_countdown(alert),
-        told_by=str(told_by.label) if told_by else words(alert.told_by),
+        told_by=str(told_by.label) if told_by else format_wire_value(alert.told_by),
         took=format_duration(until - alert.opened_at) if until else "",
         was_late=bool(until and until > alert.due_at),
     )

@@ -19,7 +19,7 @@ from labs.states.orders import (
 from labs.states.turnaround import get_result_lateness
 from portal.lib.actor import ActorKind
 from portal.lib.translation import gettext_lazy
-from portal.pills import find_pill
+from portal.pills import find_status_pill
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -241,7 +241,7 @@ def build_order_stages(
                 _stage_labels(order)[RESULTS], "now", note=_UNSETTLED, has_problem=True
             ),
         ]
-    family = find_pill(order.status).family
+    family = find_status_pill(order.status).family
     return [
         _build_stage(order, number, label, here, over_at.get(number), family)
         for number, label in enumerate(_stage_labels(order))
@@ -327,7 +327,9 @@ def _build_stage(
         return StageRow(
             label,
             "now",
-            note=_("Next") if low in _ENDING_A_STAGE else find_pill(order.status).words,
+            note=_("Next")
+            if low in _ENDING_A_STAGE
+            else find_status_pill(order.status).words,
             has_problem=family in _PROBLEMS,
         )
     note = ""
@@ -341,7 +343,7 @@ def _format_day(value: date) -> str:
 
 
 def _build_history_row(event: OrderEvent, *, is_last: bool) -> HistoryRow:
-    family, icon, label = find_pill(event.status)
+    family, icon, label = find_status_pill(event.status)
     kind = family if family in {"ok", "warn", "bad"} else ""
     return HistoryRow(
         label=label,

@@ -25,7 +25,7 @@ from labs.states.patients import NPI
 from labs.web.order_forms import PatientForm
 from labs.web.order_rows import format_lab_account_name
 from portal.lib.translation import gettext_lazy
-from portal.pills import find_pill
+from portal.pills import find_status_pill
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -304,17 +304,17 @@ def group_accounts_by_lab(
     """Group lab accounts by lab, as choices with their status."""
     labs: dict[str, list[tuple[str, str]]] = {}
     for account in accounts:
-        status = find_pill(account.status).words.lower()
+        status = find_status_pill(account.status).words.lower()
         label = f"{format_lab_account_name(account)}, {status}"
         labs.setdefault(account.lab.name, []).append((str(account.pk), label))
     return sorted(labs.items())
 
 
 def _is_problem_status(status: str) -> bool:
-    return find_pill(status).family in _DETOURS
+    return find_status_pill(status).family in _DETOURS
 
 
 def _describe_goal(walk: Sequence[str]) -> str:
     return ngettext(
         "%(status)s (%(count)d step)", "%(status)s (%(count)d steps)", len(walk)
-    ) % {"status": find_pill(walk[-1]).words, "count": len(walk)}
+    ) % {"status": find_status_pill(walk[-1]).words, "count": len(walk)}

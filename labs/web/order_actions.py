@@ -52,7 +52,7 @@ from labs.web.order_rows import format_lab_account_name
 from labs.web.visits import build_appointment_row
 from portal.lib.errors import DomainError
 from portal.lib.web import go_to, page_url, render_page
-from portal.pills import find_pill, words
+from portal.pills import find_status_pill, format_wire_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -194,7 +194,7 @@ def advance_order_dialog(request: TenantRequest, order_id: UUID) -> HttpResponse
         except DomainError as refused:
             refusal = refused.message
         else:
-            words = find_pill(goal).words
+            words = find_status_pill(goal).words
             soon = (
                 f"The order advances to {words} after {form.cleaned_data['delay']} s."
             )
@@ -333,7 +333,9 @@ def _list_panels(request: TenantRequest) -> list[Any]:
 def _list_changes(order: Order, plan: OrderPlan, form: RecreateForm) -> list[Change]:
     """List what a recreation changes, with patient fields by name only."""
     panel, wanted = plan.resolved.panels[0], plan.wanted
-    corrected_fields = [words(name).lower() for name in form.corrected_fields]
+    corrected_fields = [
+        format_wire_value(name).lower() for name in form.corrected_fields
+    ]
     if not form.may_correct_patient:
         corrected_fields = []
     return [

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
-from portal.lib.encryption import UnreadableSecret, decrypt, encrypt
+from portal.lib.encryption import UnreadableSecret, decrypt_secret, encrypt_secret
 
 if TYPE_CHECKING:
     from portal.lib.web import TenantRequest
@@ -78,7 +78,7 @@ def find_order_draft(request: TenantRequest, token: str) -> OrderDraft | None:
     ):
         return None
     try:
-        content = json.loads(decrypt(stored["sealed"]))
+        content = json.loads(decrypt_secret(stored["sealed"]))
     except UnreadableSecret:
         return None
     return OrderDraft(token=token, **{**content, "done": tuple(content["done"])})
@@ -101,7 +101,7 @@ def save_order_draft(request: TenantRequest, draft: OrderDraft) -> None:
     now = {
         "tenant": request.tenant.pk,
         "at": timezone.now().isoformat(),
-        "sealed": encrypt(json.dumps(content)),
+        "sealed": encrypt_secret(json.dumps(content)),
     }
     request.session[_SESSION_KEY] = {**dict(newest), draft.token: now}
 

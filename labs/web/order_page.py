@@ -51,8 +51,8 @@ from labs.web.lifecycle import (
 from labs.web.order_rows import format_lab_account_name
 from labs.web.papers import list_order_documents
 from labs.web.visits import build_appointment_card
-from portal.lib.web import render_page, wants_fragment
-from portal.pills import find_pill, words
+from portal.lib.web import is_page_fragment_requested, render_page
+from portal.pills import find_status_pill, format_wire_value
 from users.states import Gender
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class OrderActions:
     @property
     def next_goal_label(self) -> str:
         """Return the usual next status as text."""
-        return find_pill(self.next_goal).words
+        return find_status_pill(self.next_goal).words
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class TransactionOrder:
 @require_right(Area.ORDERS)
 def show_order_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
     """Show an order; a poll sends the last event `seen` and its interval."""
-    is_poll = wants_fragment(request) and "seen" in request.GET
+    is_poll = is_page_fragment_requested(request) and "seen" in request.GET
     if is_poll:
         step = get_last_order_event(tenant=request.tenant, order_id=order_id)
         known = (str(step.pk), str(_poll_seconds(step) or ""))
@@ -117,7 +117,7 @@ def show_order_patient_details(request: TenantRequest, order_id: UUID) -> HttpRe
     """Show the order's patient, and record the read in the audit log."""
     order = get_order_with_details(tenant=request.tenant, order_id=order_id)
     _record_read(request, order, "order_patient")
-    if wants_fragment(request):
+    if is_page_fragment_requested(request):
         return render_page(
             request,
             "labs/_order_patient.html",
@@ -160,12 +160,14 @@ def render_order_page(
         next_step=describe_next_order_step(order, is_unsettled=is_unsettled),
         turnaround=build_order_turnaround(order, events),
         actions=list_order_actions(request, order),
-        method=method.label if method else words(order.method),
+        method=method.label if method else format_wire_value(order.method),
         account=format_lab_account_name(order.lab_account),
         account_before=_previous_account_name(order),
-        account_reason=reason.label if reason else words(order.account_reason),
+        account_reason=reason.label
+        if reason
+        else format_wire_value(order.account_reason),
         update_reason=update_reason.label if update_reason else order.update_reason,
-        billing=billing.label if billing else words(order.billing_type),
+        billing=billing.label if billing else format_wire_value(order.billing_type),
         markers=sorted(order.lab_test.markers.all(), key=lambda one: one.name),
         is_archived=order.lab_test.status == LabTestStatus.INACTIVE,
         answers=list_order_answers(order),

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from labs.web.order_drafts import save_order_draft
 from labs.web.order_entry import STEPS, describe_lab_account_choice
 from labs.web.order_forms import get_raw_form_values
-from portal.lib.web import go_to, page_url, render_page, wants_fragment
+from portal.lib.web import go_to, is_page_fragment_requested, page_url, render_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +49,8 @@ def render_order_wizard_step(
         request,
         "labs/place_order.html",
         fragment=fragment,
-        status=status or (422 if is_faulty and not wants_fragment(request) else 200),
+        status=status
+        or (422 if is_faulty and not is_page_fragment_requested(request) else 200),
         body=f"labs/_place_order_{step}.html",
         entry=entry,
         step=step,

@@ -47,7 +47,7 @@ from labs.web.order_pages import (
     save_order_wizard_step,
 )
 from portal.lib.errors import DomainError
-from portal.lib.web import wants_fragment
+from portal.lib.web import is_page_fragment_requested
 from users.queries import find_users
 
 if TYPE_CHECKING:
@@ -188,12 +188,12 @@ def submit_order_tests_step(request: TenantRequest, entry: OrderEntry) -> HttpRe
         return redirect_to_order_wizard_step(
             request, entry.draft, entry.step_before("tests")
         )
-    if request.POST.get("go") == "search" and wants_fragment(request):
+    if request.POST.get("go") == "search" and is_page_fragment_requested(request):
         found = "labs/_place_order_found.html"
         return show_order_tests_step(request, entry, text, fragment=found)
     if request.POST.get("go") != "next":
         draft = _apply_test_changes(request, entry, text)
-        if not wants_fragment(request):
+        if not is_page_fragment_requested(request):
             return redirect_to_order_wizard_step(request, draft, "tests")
         save_order_draft(request, draft)
         entry = load_order_draft_records(tenant=request.tenant, draft=draft)

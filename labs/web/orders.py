@@ -33,9 +33,9 @@ from labs.web.order_filters import (
 )
 from labs.web.order_rows import PLATFORM_WORDS, build_order_row, format_lab_account_name
 from labs.web.overview import count_attention_orders_once
-from portal.lib.csv_files import csv_file, csv_instant
+from portal.lib.csv_files import build_csv_download, format_csv_timestamp
 from portal.lib.web import Pager, render_page
-from portal.pills import find_pill
+from portal.pills import find_status_pill
 from users.queries.users import user_overview
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def export_orders_as_csv(request: TenantRequest) -> HttpResponse:
         )
     orders = list_orders(**wanted, limit=COUNTED_UP_TO).orders
     _record_list(request, "order_file", f"orders={len(orders)}")
-    return csv_file(
+    return build_csv_download(
         name="orders",
         columns=_COLUMNS,
         rows=(_list_csv_cells(order) for order in orders),
@@ -227,8 +227,8 @@ def _build_filter_choices(
         "method_words": method.label if method else "",
         "stages": Stage.offered(),
         "stage_words": stage.label if stage else "",
-        "statuses": [(low, find_pill(low).words) for low in lows],
-        "status_words": find_pill(asked.status).words if asked.status else "",
+        "statuses": [(low, find_status_pill(low).words) for low in lows],
+        "status_words": find_status_pill(asked.status).words if asked.status else "",
         "results": RESULTS,
         "result_words": dict(RESULTS).get(asked.result, ""),
         "periods": list(PERIOD_WORDS.items()),
@@ -240,7 +240,7 @@ def _list_csv_cells(order: Order) -> tuple[str, ...]:
     row = build_order_row(order)
     return (
         str(order.pk),
-        csv_instant(order.created_at),
+        format_csv_timestamp(order.created_at),
         str(order.user.uuid),
         order.user.client_user_id,
         order.lab.name,
@@ -250,7 +250,7 @@ def _list_csv_cells(order: Order) -> tuple[str, ...]:
         order.status,
         order.interpretation,
         order.sample_id,
-        csv_instant(order.updated_at),
+        format_csv_timestamp(order.updated_at),
     )
 
 

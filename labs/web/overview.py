@@ -32,7 +32,7 @@ from labs.states.order_work import (
 )
 from labs.states.orders import split_order_status
 from labs.states.turnaround import is_sample_drawn_or_at_lab
-from portal.charts import segment_bar
+from portal.charts import draw_segmented_bar
 from portal.lib.registry import (
     AttentionItem,
     NavCount,
@@ -184,7 +184,7 @@ def _count_per_stage(
 
 
 def _draw_stage_bar(stages: list[StageCount]) -> SafeString:
-    return segment_bar(
+    return draw_segmented_bar(
         [(str(one.stage.label), one.number) for one in stages],
         says=_("Orders in progress, by stage"),
     )

@@ -29,7 +29,7 @@ from labs.queries.catalogue import MarkerFilters, list_markers_page
 from labs.states.catalogue import CollectionMethod, LabTestStatus
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import go_to, page_url, render_page, wants_fragment
+from portal.lib.web import go_to, is_page_fragment_requested, page_url, render_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,7 +153,9 @@ def _render_form(
         if not form.is_bound:
             # Another lab was chosen: it does not run the markers of the one before.
             markers = [marker for marker in markers if marker.lab_id == lab.pk]
-    is_typing = request.POST.get("go") == "search" and wants_fragment(request)
+    is_typing = request.POST.get("go") == "search" and is_page_fragment_requested(
+        request
+    )
     filters = MarkerFilters(lab=lab, text=text, by_loinc=True)
     found = list_markers_page(filters=filters, size=MARKERS_SHOWN) if lab else None
     return render_page(

@@ -54,7 +54,7 @@ from labs.web.order_steps import (
     submit_order_user_step,
 )
 from portal.lib.errors import Conflict, DomainError
-from portal.lib.idempotency import key_in_use_error, take_turn
+from portal.lib.idempotency import build_key_in_use_error, claim_idempotency_key
 from portal.lib.web import go_to, page_url
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def _place_order_once(request: TenantRequest, entry: OrderEntry) -> str:
     place_order.
     """
     content = json.dumps(entry.draft.entries, sort_keys=True).encode()
-    with take_turn(
+    with claim_idempotency_key(
         tenant=request.tenant,
         endpoint=_IDEMPOTENCY_ENDPOINT,
         key=entry.draft.key,
@@ -177,7 +177,7 @@ def _place_order_once(request: TenantRequest, entry: OrderEntry) -> str:
                 tenant=request.tenant, actor=request.actor, wanted=wanted
             )
             if not turn.keep(status=200, body=str(order.pk).encode()):
-                raise key_in_use_error()
+                raise build_key_in_use_error()
     return str(order.pk)
 
 

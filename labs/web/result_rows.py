@@ -24,10 +24,10 @@ from labs.states.turnaround import (
     get_result_lateness,
     is_sample_drawn_or_at_lab,
 )
-from portal.charts import range_bar
-from portal.lib.units import show_units
-from portal.pills import find_pill, words
-from portal.trend_chart import TrendMark, trend_chart
+from portal.charts import draw_reference_range_bar
+from portal.lib.units import format_unit
+from portal.pills import find_status_pill, format_wire_value
+from portal.trend_chart import TrendMark, draw_result_trend_chart
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -215,7 +215,7 @@ def describe_result_version(version: ResultVersion) -> str:
     if version.is_correction:
         return _("Corrected")
     known = ResultStatus.known(version.status)
-    return str(known.label) if known else words(version.status)
+    return str(known.label) if known else format_wire_value(version.status)
 
 
 def build_result_trend_chart(trend: Trend) -> TrendFigure:
@@ -225,7 +225,7 @@ def build_result_trend_chart(trend: Trend) -> TrendFigure:
     pill = build_interpretation_pill(
         newest.interpretation, is_above=newest.is_above, is_below=newest.is_below
     )
-    chart = trend_chart(
+    chart = draw_result_trend_chart(
         [
             TrendMark(
                 timezone.localtime(point.result.at).date(),
@@ -237,7 +237,7 @@ def build_result_trend_chart(trend: Trend) -> TrendFigure:
             for point in drawn
             if point.value is not None
         ],
-        unit=show_units(trend.unit),
+        unit=format_unit(trend.unit),
         says=_describe_trend(trend),
     )
     return TrendFigure(
@@ -263,7 +263,7 @@ def draw_result_range_bar(
     """Draw the range bar of a number; empty for other results."""
     if type_ != ResultType.NUMERIC or value is None:
         return ""
-    return range_bar(value, low=low, high=high, unit=unit)
+    return draw_reference_range_bar(value, low=low, high=high, unit=unit)
 
 
 def _build_result_row(
@@ -293,7 +293,7 @@ def _build_result_row(
             value=result.value,
             low=result.min_range_value,
             high=result.max_range_value,
-            unit=show_units(result.unit),
+            unit=format_unit(result.unit),
         ),
         previous=_find_previous_result(order, result, trend) if trend else None,
         has_trend=trend is not None and len(trend.points) > 1,
@@ -317,7 +317,7 @@ def _find_previous_result(
     last = earlier[-1]
     if last.value is None or result.value is None:
         return PreviousResult(
-            f"{last.text} {show_units(last.unit)}".strip(), last.at, last.order_id
+            f"{last.text} {format_unit(last.unit)}".strip(), last.at, last.order_id
         )
     value: float | None = last.value
     converted_from = ""
@@ -325,10 +325,10 @@ def _find_previous_result(
         value = convert_result_value(
             last.value, unit=last.unit, to=result.unit, loinc=last.loinc
         )
-        converted_from = show_units(last.unit)
+        converted_from = format_unit(last.unit)
     if value is None:
         return PreviousResult(
-            f"{last.text} {show_units(last.unit)}".strip(), last.at, last.order_id
+            f"{last.text} {format_unit(last.unit)}".strip(), last.at, last.order_id
         )
     return PreviousResult(
         text=f"{value:.4g}" if converted_from else last.text,
@@ -390,7 +390,7 @@ def _describe_trend(trend: Trend) -> str:
         "name": trend.name,
         "first": f"{first:.4g}",
         "last": f"{last:.4g}",
-        "unit": show_units(trend.unit),
+        "unit": format_unit(trend.unit),
     }
     if first == last:
         span = _("%(name)s unchanged at %(last)s %(unit)s") % parts
@@ -401,5 +401,5 @@ def _describe_trend(trend: Trend) -> str:
         return span.strip()
     return _("%(change)s, now %(status)s") % {
         "change": span.strip(),
-        "status": find_pill(state).words.lower(),
+        "status": find_status_pill(state).words.lower(),
     }

@@ -36,9 +36,9 @@ from labs.web.result_rows import (
     describe_result_version,
     draw_result_range_bar,
 )
-from portal.lib.units import show_units
+from portal.lib.units import format_unit
 from portal.lib.web import render_page
-from portal.pills import words
+from portal.pills import format_wire_value
 from users.queries.users import user_overview
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _build_latest_row(trend: Trend) -> dict[str, object]:
             value=newest.value,
             low=newest.low,
             high=newest.high,
-            unit=show_units(newest.unit),
+            unit=format_unit(newest.unit),
         ),
     }
 
@@ -227,7 +227,7 @@ def _build_abnormal_figures(
 
 def _failure_label(gap: MissingResult) -> str:
     known = FailureType.known(gap.failure_type)
-    return str(known.label) if known else words(gap.failure_type)
+    return str(known.label) if known else format_wire_value(gap.failure_type)
 
 
 def _record_read(

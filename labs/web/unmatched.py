@@ -47,7 +47,7 @@ from labs.web.inbound_overview import count_unmatched_reports_and_messages
 from labs.web.order_rows import PLATFORM_WORDS, format_lab_account_name
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import Pager, go_to, page_url, read_offset, render_page
+from portal.lib.web import Pager, go_to, page_url, parse_list_offset, render_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,7 +130,7 @@ def show_unmatched_list(request: TenantRequest) -> HttpResponse:
     """Show a tab's reports or messages, newest first, without names."""
     tab = request.GET.get("tab", "")
     tab = tab if tab in _TABS else str(MatchStatus.UNMATCHED)
-    offset = read_offset(request)
+    offset = parse_list_offset(request)
     rows: Sequence[InboundReport | InboundMessage]
     if tab == PROBLEMS:
         rows, total = list_lab_messages_to_review(

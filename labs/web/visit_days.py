@@ -21,7 +21,7 @@ from labs.queries.appointment_days import (
 from labs.states.orders import split_order_status
 from labs.web.visits import build_appointment_row
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import Pager, read_offset, render_page
+from portal.lib.web import Pager, parse_list_offset, render_page
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -68,7 +68,7 @@ _EMPTY = {
 def show_appointment_list(request: TenantRequest) -> HttpResponse:
     """Show a tab of visits without names, and record the read."""
     tab = AppointmentTab.known(request.GET.get("tab", "")) or AppointmentTab.TODAY
-    offset = read_offset(request)
+    offset = parse_list_offset(request)
     at = timezone.now()
     counts = count_appointments_by_tab(tenant=request.tenant, at=at)
     page = list_appointments_on_tab(

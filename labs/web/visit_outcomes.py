@@ -21,7 +21,11 @@ from labs.queries.appointments import find_active_appointment
 from labs.queries.orders import get_order_with_details
 from labs.web.visits import has_home_visit_started, needs_appointment_time
 from portal.lib.errors import DomainError
-from portal.lib.periods import SkippedTime, find_zone, from_wall_clock
+from portal.lib.periods import (
+    SkippedTime,
+    convert_local_time_to_utc,
+    find_time_zone_by_name,
+)
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url
 
@@ -74,7 +78,9 @@ def set_appointment_time(request: TenantRequest, order_id: UUID) -> HttpResponse
         given = form.cleaned_data
         local = datetime.combine(given["day"], given["time"])
         try:
-            start = from_wall_clock(local, find_zone(visit.time_zone))
+            start = convert_local_time_to_utc(
+                local, find_time_zone_by_name(visit.time_zone)
+            )
             schedule_requested_appointment(
                 order=order,
                 actor=request.actor,

@@ -46,11 +46,11 @@ from labs.states.orders import split_order_status
 from labs.web.booking import explain_why_order_not_bookable
 from labs.web.papers import build_pdf_response
 from portal.lib.errors import DomainError, NotFound
-from portal.lib.periods import find_zone
+from portal.lib.periods import find_time_zone_by_name
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url
 from portal.parts import Happening
-from portal.pills import find_pill
+from portal.pills import find_status_pill
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -222,7 +222,7 @@ def build_appointment_row(
     visit: Appointment, *, fasting: bool = False
 ) -> AppointmentRow:
     """Build the texts of a visit."""
-    zone = find_zone(visit.time_zone)
+    zone = find_time_zone_by_name(visit.time_zone)
     start = visit.start_at.astimezone(zone) if visit.start_at else None
     end = visit.end_at.astimezone(zone) if visit.end_at else None
     provider = AppointmentProvider.known(visit.provider)
@@ -374,7 +374,7 @@ def _build_history_entry(event: AppointmentEvent, visit: Appointment) -> Happeni
         else "",
     )
     return Happening(
-        label=_("Rescheduled") if moved else find_pill(event.status).words,
+        label=_("Rescheduled") if moved else find_status_pill(event.status).words,
         at=event.created_at,
         icon="replay" if moved else _ICONS.get(event.status, "ring"),
         kind="warn" if event.status == "cancelled" else "",

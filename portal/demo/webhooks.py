@@ -16,7 +16,7 @@ from accounts.webhooks.operations.endpoints import (
 )
 from accounts.webhooks.queries.health import list_webhook_endpoints
 from portal.lib.actor import Actor
-from portal.lib.encryption import UnreadableSecret, decrypt
+from portal.lib.encryption import UnreadableSecret, decrypt_secret
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def _register(tenant: Tenant, words: str, url: str, *, types: list[str]) -> None
         if endpoint.description != words:
             continue
         try:
-            decrypt(endpoint.secret)
+            decrypt_secret(endpoint.secret)
         except UnreadableSecret:
             # The key that opened it is lost with var: nothing can be signed with it.
             delete_endpoint(endpoint=endpoint, actor=ACTOR)

@@ -18,12 +18,16 @@ from portal.body_charts import (
     CycleDay,
     Lane,
     Stretch,
-    cycle_strip,
-    hypnogram,
-    share_bar,
+    draw_menstrual_cycle_chart,
+    draw_share_bar,
+    draw_sleep_stage_chart,
 )
-from portal.charts import arrival_strip, range_bar, sparkline
-from portal.gauges import ruler
+from portal.charts import (
+    draw_hourly_arrivals_strip,
+    draw_reference_range_bar,
+    draw_sparkline,
+)
+from portal.gauges import draw_places_by_distance
 from portal.lib.web import Pager, page_url, render_page
 from portal.parts import (
     Happening,
@@ -110,14 +114,14 @@ def show_component_gallery(request: TenantRequest) -> HttpResponse:
         "portal/components.html",
         form=_example_form(),
         statuses=[*PILLS, _UNKNOWN_STATUS],
-        spark=sparkline([4, 6, 5, 9, 8, 12, 11, 15], says="Rising for a week"),
+        spark=draw_sparkline([4, 6, 5, 9, 8, 12, 11, 15], says="Rising for a week"),
         bars=_bars(),
-        arrivals=arrival_strip(
+        arrivals=draw_hourly_arrivals_strip(
             (*(0, 3, 5, 0, 8, 13, 21, 8, 0, 5, 3, 2), *([0] * 6), *range(6)),
             says="Data in 14 of 24 hours",
         ),
         hypnogram=_hypnogram(),
-        shares=share_bar(
+        shares=draw_share_bar(
             [(_LANES[1], 5400), (_LANES[2], 14400), (_LANES[3], 4500)],
             says="REM 1 h 30 min, light 4 h, deep 1 h 15 min",
         ),
@@ -129,7 +133,7 @@ def show_component_gallery(request: TenantRequest) -> HttpResponse:
         kit_stages=_kit_stages(),
         happenings=_happenings(),
         places=_places(),
-        distances=ruler(
+        distances=draw_places_by_distance(
             [(p.number, p.miles) for p in _places() if p.miles is not None],
             chosen=1,
             says="Five places by distance from 60618",
@@ -169,11 +173,11 @@ def _example_form() -> ExampleForm:
 
 def _bars() -> list[tuple[str, object]]:
     return [
-        ("In range, 4.2", range_bar(4.2, low=3.5, high=5.1)),
-        ("High, 5.6", range_bar(5.6, low=3.5, high=5.1)),
-        ("Upper bound only, 92", range_bar(92, low=None, high=90)),
-        ("Lower bound only, 64", range_bar(64, low=40, high=None)),
-        ("Low, 18", range_bar(18, low=30, high=200)),
+        ("In range, 4.2", draw_reference_range_bar(4.2, low=3.5, high=5.1)),
+        ("High, 5.6", draw_reference_range_bar(5.6, low=3.5, high=5.1)),
+        ("Upper bound only, 92", draw_reference_range_bar(92, low=None, high=90)),
+        ("Lower bound only, 64", draw_reference_range_bar(64, low=40, high=None)),
+        ("Low, 18", draw_reference_range_bar(18, low=30, high=200)),
     ]
 
 
@@ -184,7 +188,7 @@ def _hypnogram() -> SafeString:
             stretches.append(Stretch(lane, at, at + minutes * 60))
         at += minutes * 60
     start = _DAY.replace(hour=23, minute=10)
-    return hypnogram(
+    return draw_sleep_stage_chart(
         stretches,
         lanes=_LANES,
         start=start,
@@ -213,7 +217,7 @@ def _cycle() -> SafeString:
                 is_today=number == _LOGGED_DAYS,
             )
         )
-    return cycle_strip(days, says="Day 20 of about 28", cover_line=36.6)
+    return draw_menstrual_cycle_chart(days, says="Day 20 of about 28", cover_line=36.6)
 
 
 def _stages() -> list[Stage]:

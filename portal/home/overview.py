@@ -12,7 +12,7 @@ from django.template.loader import render_to_string
 
 from accounts.states import Area
 from accounts.webhooks.queries import count_recent_event_types
-from portal.charts import sparkline
+from portal.charts import draw_sparkline
 from portal.lib.registry import OverviewCard, OverviewPart, overview_parts
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def build_team_overview(request: TenantRequest) -> Overview:
     hurries = [part.poll_seconds for part in parts if part.poll_seconds is not None]
     return Overview(
         tiles=[
-            TileView(tile, sparkline(tile.trend, says=tile.trend_says))
+            TileView(tile, draw_sparkline(tile.trend, says=tile.trend_says))
             for tile in tiles[:TILES]
         ],
         attention=attention[:ATTENTION_ITEMS],

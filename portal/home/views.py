@@ -27,7 +27,7 @@ from portal.home.search import (
     list_palette_commands,
     search_records_by_id,
 )
-from portal.lib.web import render_page, wants_fragment
+from portal.lib.web import is_page_fragment_requested, render_page
 from users.queries import user_count
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def show_palette_search_results(request: TenantRequest) -> HttpResponse:
             subject="search",
             subject_id=",".join(group.key for group in found.groups),
         )
-    is_page = not wants_fragment(request)
+    is_page = not is_page_fragment_requested(request)
     if is_page and found.exact:
         return HttpResponseRedirect(found.exact)
     return render_page(

@@ -39,7 +39,7 @@ from portal.isolation.doors import (
 )
 from portal.isolation.models import IsolationRun
 from portal.lib.actor import Actor
-from portal.lib.links import public_host
+from portal.lib.links import get_public_host
 from portal.lib.tenancy import across_tenants, acting_for
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def probe_tenant_isolation(
     findings = Findings(
         tenant.team.slug, tenant.environment, METHODS if is_sandbox else READING
     )
-    host = public_host()
+    host = get_public_host()
     with (
         _quiet(),
         override_settings(

@@ -70,7 +70,7 @@ class AddressRefused(ValueError):
     """An address that must not be called; says why in a few words."""
 
 
-def split_url(url: str, *, local_hosts: Collection[str]) -> SplitResult:
+def parse_and_check_url(url: str, *, local_hosts: Collection[str]) -> SplitResult:
     """Take a URL apart and check all of it that needs no network.
 
     https, or http to one of `local_hosts`; no user name, no fragment. Raises:
@@ -97,15 +97,15 @@ def split_url(url: str, *, local_hosts: Collection[str]) -> SplitResult:
         return parts
     if parts.scheme != "https":
         raise AddressRefused(_("The URL must start with https://."))
-    literal = read_address(host)
-    if literal is not None and not is_public(literal):
+    literal = parse_ip_address(host)
+    if literal is not None and not is_public_ip_address(literal):
         raise AddressRefused(_("Private and reserved addresses are not allowed."))
     if literal is None and ("." not in host.rstrip(".") or _is_numeric(host)):
         raise AddressRefused(_("Enter a public host name."))
     return parts
 
 
-def read_address(host: str) -> IPv4Address | IPv6Address | None:
+def parse_ip_address(host: str) -> IPv4Address | IPv6Address | None:
     """Return the address that a host literally is, else None."""
     try:
         return ip_address(host.partition("%")[0])
@@ -113,7 +113,7 @@ def read_address(host: str) -> IPv4Address | IPv6Address | None:
         return None
 
 
-def is_public(address: IPv4Address | IPv6Address) -> bool:
+def is_public_ip_address(address: IPv4Address | IPv6Address) -> bool:
     """Return whether the address belongs to the public Internet.
 
     Of IPv6 that is global unicast alone (2000::/3), and an IPv4 address in a form that
@@ -124,12 +124,12 @@ def is_public(address: IPv4Address | IPv6Address) -> bool:
     if isinstance(address, IPv4Address):
         return not _is_special(address, _SPECIAL_V4)
     if any(address in network for network in _CARRIERS):
-        return is_public(_last_bits(address))
+        return is_public_ip_address(_last_bits(address))
     if address not in _GLOBAL_UNICAST or _is_special(address, _SPECIAL_V6):
         return False
     # ISATAP (RFC 5214, 6.1): within any prefix, it leads to the address it ends with.
     is_isatap = (int(address) >> 32) & 0xFDFF_FFFF == 0x5EFE
-    return not is_isatap or is_public(_last_bits(address))
+    return not is_isatap or is_public_ip_address(_last_bits(address))
 
 
 def _is_special(

@@ -27,7 +27,7 @@ _STRUCTURE = (
 _MOST_COLUMNS = 6
 
 
-def operator_of(request: Any) -> Actor:
+def build_operator_actor(request: Any) -> Actor:
     """Return the operator of a request, as an actor for the audit log."""
     member = request.user
     return Actor(
@@ -38,7 +38,7 @@ def operator_of(request: Any) -> Actor:
     )
 
 
-def is_structure(field: models.Field[Any, Any]) -> bool:
+def is_structural_field(field: models.Field[Any, Any]) -> bool:
     """Return whether a field says how rows hang together rather than what they hold.
 
     Text, numbers, dates of a life and documents may be health data or a secret.
@@ -124,4 +124,6 @@ class ReadOnlyAdmin(ModelAdmin):
         return False
 
     def _structure(self) -> list[models.Field[Any, Any]]:
-        return [field for field in self.model._meta.fields if is_structure(field)]
+        return [
+            field for field in self.model._meta.fields if is_structural_field(field)
+        ]

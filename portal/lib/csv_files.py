@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def csv_file(
+def build_csv_download(
     *, name: str, columns: Sequence[str], rows: Iterable[Sequence[str]]
 ) -> HttpResponse:
     """A download named after `name` and today, whose cells no spreadsheet runs."""
@@ -29,17 +29,17 @@ def csv_file(
     response["Content-Disposition"] = f'attachment; filename="{name}-{day}.csv"'
     writer = csv.writer(response)
     writer.writerow(columns)
-    writer.writerows([escape_formula(cell) for cell in row] for row in rows)
+    writer.writerows([escape_spreadsheet_formula(cell) for cell in row] for row in rows)
     return response
 
 
-def csv_instant(at: datetime | None) -> str:
+def format_csv_timestamp(at: datetime | None) -> str:
     """Return a moment in UTC to the second, as the API writes it; empty for none."""
     if at is None:
         return ""
     return at.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def escape_formula(cell: str) -> str:
+def escape_spreadsheet_formula(cell: str) -> str:
     """Return a cell of text that no spreadsheet takes for a formula."""
     return f"'{cell}" if cell.startswith(_FORMULA) else cell

@@ -17,20 +17,20 @@ class UnreadableSecret(RuntimeError):
     """A stored secret belongs to none of the present keys."""
 
 
-def encrypt(text: str) -> str:
-    """Encrypt and sign with the newest key. Source: Fernet (AES-128-CBC, HMAC)."""
+def encrypt_secret(text: str) -> str:
+    """Encrypt a secret with the newest key. Source: Fernet (AES-128-CBC, HMAC)."""
     return _ring(*_keys()).encrypt(text.encode()).decode()
 
 
-def decrypt(token: str) -> str:
-    """Give back what `encrypt` took. Raises UnreadableSecret, which quotes nothing."""
+def decrypt_secret(token: str) -> str:
+    """Decrypt what `encrypt_secret` returned. Raises: UnreadableSecret, no text."""
     try:
         return _ring(*_keys()).decrypt(token.encode()).decode()
     except InvalidToken:
         raise UnreadableSecret("no present key opens this secret") from None
 
 
-def renew(token: str) -> str:
+def reencrypt_with_newest_key(token: str) -> str:
     """The same secret under the newest key; what is under it already comes back as is.
 
     Raises UnreadableSecret, which quotes nothing.
@@ -39,11 +39,11 @@ def renew(token: str) -> str:
     try:
         _ring(newest).decrypt(token.encode())
     except InvalidToken:
-        return encrypt(decrypt(token))
+        return encrypt_secret(decrypt_secret(token))
     return token
 
 
-def key_fingerprints() -> list[str]:
+def list_encryption_key_fingerprints() -> list[str]:
     """Return fingerprints of the current keys, newest first.
 
     Sixteen hex digits each. Source: Ours: a backup names the keys that it needs.

@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from portal.lib.errors import Conflict, Invalid
-from portal.lib.outages import is_outage
+from portal.lib.outages import is_database_outage
 from portal.lib.rows import cursor
 from portal.lib.tenancy import TenantOwned, acting_for
 
@@ -89,7 +89,7 @@ class Turn:
 
 
 @contextmanager
-def take_turn(
+def claim_idempotency_key(
     *,
     tenant: Tenant,
     endpoint: str,
@@ -144,13 +144,13 @@ def _give_up(claim: IdempotentAnswer, tenant: Tenant) -> None:
     except DatabaseError as error:
         # Of another kind where Django has replaced the connection, which then names no
         # tenant; its cause is the outage all the same.
-        if not is_outage(error):
+        if not is_database_outage(error):
             raise
         with suppress(DatabaseError, psycopg.OperationalError), acting_for(tenant):
             _still_claimed(claim).delete()
 
 
-def key_in_use_error() -> Conflict:
+def build_key_in_use_error() -> Conflict:
     """Return the refusal of a call whose key another one executes.
 
     Source: Contract 1.6.
@@ -196,7 +196,7 @@ def _answer_of(row: IdempotentAnswer, wanted: dict[str, Any]) -> tuple[int, byte
             place="header",
         )
     if row.status is None:
-        raise key_in_use_error()
+        raise build_key_in_use_error()
     return row.status, bytes(row.body or b"")
 
 
@@ -207,12 +207,12 @@ def _still_claimed(row: IdempotentAnswer) -> models.QuerySet[IdempotentAnswer]:
     )
 
 
-def purge_answers() -> int:
+def delete_expired_answers() -> int:
     """Remove answers past their time; returns how many. Work over all tenants."""
     return IdempotentAnswer.unscoped.filter(kept_until__lte=timezone.now()).delete()[0]
 
 
-def forget_answers_about(*, tenant_pk: int, text: str) -> int:
+def delete_answers_containing(*, tenant_pk: int, text: str) -> int:
     """Remove a tenant's answers that hold `text`; returns how many.
 
     Whoever sends their key again then does the work anew. Source: Ours: an answer may

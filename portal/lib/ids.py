@@ -14,7 +14,7 @@ _LETTERS = 32
 _HEX = re.compile(r"[0-9a-f]+")
 
 
-def id_bounds(text: str) -> tuple[UUID, UUID] | None:
+def find_uuid_range_of_prefix(text: str) -> tuple[UUID, UUID] | None:
     """The lowest and the highest UUID that `text` is or begins; None for other text.
 
     A range is what an index on the id can serve. A whole UUID gives it twice. Hyphens
@@ -26,6 +26,6 @@ def id_bounds(text: str) -> tuple[UUID, UUID] | None:
     return UUID(letters.ljust(_LETTERS, "0")), UUID(letters.ljust(_LETTERS, "f"))
 
 
-def is_whole_id(text: str, uuid: UUID) -> bool:
+def is_complete_uuid(text: str, uuid: UUID) -> bool:
     """Whether `text` is all of this UUID, with or without hyphens, in any case."""
     return text.replace("-", "").lower() == uuid.hex

@@ -383,7 +383,7 @@ async def _run_worker(concurrency: int, queues: list[str] | None) -> bool:
     return told_to_stop
 
 
-def remove_finished_jobs() -> None:
+def delete_finished_jobs() -> None:
     """Forget jobs that ended longer than FINISHED_JOBS_RETENTION ago."""
     async_to_sync(_manager().delete_old_jobs)(
         nb_hours=int(FINISHED_JOBS_RETENTION / timedelta(hours=1)),

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.utils.http import url_has_allowed_host_and_scheme
 
 
-def absolute_url(path: str) -> str:
+def build_absolute_url(path: str) -> str:
     """Make the absolute link of a path, which begins with a slash.
 
     No request is asked: its Host header says what its sender likes, and a mailed link
@@ -20,12 +20,12 @@ def absolute_url(path: str) -> str:
     return f"{settings.PUBLIC_URL}{path}"
 
 
-def public_host() -> str:
+def get_public_host() -> str:
     """Return the host name of PUBLIC_URL, in small letters and without a port."""
     return urlsplit(settings.PUBLIC_URL).hostname or "localhost"
 
 
-def is_own_page(url: str) -> bool:
+def is_own_redirect_url(url: str) -> bool:
     """Return whether a redirect may lead to `url`: a path here, or below PUBLIC_URL."""
     parts = urlsplit(settings.PUBLIC_URL)
     return url_has_allowed_host_and_scheme(

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from portal.lib.outages import causes, is_outage
-from portal.lib.request_ids import current_request_id
+from portal.lib.outages import is_database_outage, iterate_exception_chain
+from portal.lib.request_ids import get_current_request_id
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -54,7 +54,7 @@ class OutageFilter(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """True always; what it changes is the record's exception."""
-        if record.exc_info and is_outage(record.exc_info[1]):
+        if record.exc_info and is_database_outage(record.exc_info[1]):
             record.exc_info = None
         return True
 
@@ -77,7 +77,7 @@ class LineFormatter(logging.Formatter):
         """One line, or more where something was raised."""
         message = _CONTROLS.sub(_escaped, record.getMessage())
         line = f"{_time(record)} {record.levelname} {record.name} {message}"
-        if request_id := current_request_id():
+        if request_id := get_current_request_id():
             line += f" request={request_id}"
         if record.exc_info and record.exc_info[0]:
             line += "\n" + "\n".join(_frames(*record.exc_info))
@@ -99,7 +99,7 @@ class JsonFormatter(logging.Formatter):
             "logger": record.name,
             "message": record.getMessage(),
         }
-        if request_id := current_request_id():
+        if request_id := get_current_request_id():
             entry["request_id"] = request_id
         if record.exc_info and record.exc_info[0]:
             entry["exception"] = _frames(*record.exc_info)
@@ -121,7 +121,9 @@ def _frames(
     trace: TracebackType | None,
 ) -> list[str]:
     """Places, and the kinds of what was raised: causes first, as in a traceback."""
-    raised = [(type(each), each.__traceback__) for each in causes(error)]
+    raised = [
+        (type(each), each.__traceback__) for each in iterate_exception_chain(error)
+    ]
     said = []
     for what, where in [*raised[:0:-1], (kind, trace)]:
         said += [

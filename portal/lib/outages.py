@@ -26,17 +26,17 @@ class DatabaseAway(OperationalError):
     """The database can't be reached."""
 
 
-def is_outage(error: BaseException | None) -> bool:
+def is_database_outage(error: BaseException | None) -> bool:
     """Whether a fault began with a database that is away, however it was wrapped.
 
     Django, procrastinate and code after the first fault raise others of it. Source:
     PostgreSQL's appendix on error codes; psycopg gives none to what it noticed itself,
     such as a refused, lost or timed-out connection.
     """
-    return any(_is_lost(each) for each in causes(error))
+    return any(_is_lost(each) for each in iterate_exception_chain(error))
 
 
-def causes(error: BaseException | None) -> Iterator[BaseException]:
+def iterate_exception_chain(error: BaseException | None) -> Iterator[BaseException]:
     """Return a fault and those it was raised from or during, the last first, each once.
 
     They may lead back to where they began: procrastinate raises the cause of a fault
@@ -57,7 +57,7 @@ def _is_lost(error: BaseException) -> bool:
     return isinstance(error, DatabaseAway)
 
 
-def drop_dead_connection(**_signal: Any) -> None:
+def close_dead_database_connection(**_signal: Any) -> None:
     """Close a kept connection whose server has gone, before anything is sent over it.
 
     A server that stops or dies closes its connections, which shows on an idle one
@@ -85,12 +85,14 @@ def _has_ended(raw: psycopg.Connection[Any]) -> bool:
     return True
 
 
-def drop_dead_connections_on_request() -> None:
+def close_dead_connections_on_each_request() -> None:
     """Drop dead database connections at the start of each request."""
-    request_started.connect(drop_dead_connection, dispatch_uid="drop_dead_connection")
+    request_started.connect(
+        close_dead_database_connection, dispatch_uid="drop_dead_connection"
+    )
 
 
-def mark_connection_suspect() -> None:
+def mark_database_connection_suspect() -> None:
     """Let Django test the connection at the end of the request, and close a broken one.
 
     It does so by itself after faults of its own cursors, not of psycopg's.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import httpcore
 import httpx
 
-from portal.lib.addresses import read_address
+from portal.lib.addresses import parse_ip_address
 
 if TYPE_CHECKING:
     import ssl
@@ -132,7 +132,7 @@ def _look_up(host: str, port: int, *, within: float) -> list[str]:
     Resolvers take no time limit: one that is late is left to itself, in a thread that
     ends with it. Raises: httpcore.ConnectTimeout, httpcore.ConnectError.
     """
-    if read_address(host) is not None:
+    if parse_ip_address(host) is not None:
         return [host]
     told: Future[list[str]] = Future()
 

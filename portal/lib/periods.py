@@ -15,18 +15,18 @@ class SkippedTime(ValueError):
 
 
 @cache
-def time_zones() -> frozenset[str]:
+def list_time_zones() -> frozenset[str]:
     """Identifiers of the IANA time zone database."""
     # Asking anew walks the disk: a hundred times the rest of a request.
     return frozenset(zoneinfo.available_timezones())
 
 
-def find_zone(name: str) -> tzinfo:
+def find_time_zone_by_name(name: str) -> tzinfo:
     """Return the zone of this name; UTC for an empty one or one that we do not know."""
-    return zoneinfo.ZoneInfo(name) if name in time_zones() else UTC
+    return zoneinfo.ZoneInfo(name) if name in list_time_zones() else UTC
 
 
-def day_start(day: date, zone: tzinfo) -> datetime:
+def find_day_start(day: date, zone: tzinfo) -> datetime:
     """Return the first moment, UTC, that clocks of `zone` date `day`.
 
     Where they skip midnight, the moment they jump from it. Source: Contract 1.5.
@@ -35,7 +35,7 @@ def day_start(day: date, zone: tzinfo) -> datetime:
     return datetime.combine(day, time.min, zone).astimezone(UTC)
 
 
-def from_wall_clock(local: datetime, zone: tzinfo) -> datetime:
+def convert_local_time_to_utc(local: datetime, zone: tzinfo) -> datetime:
     """Return the moment, UTC, when clocks of `zone` show the naive time `local`.
 
     An hour that comes twice means the first. Raises SkippedTime for one that never

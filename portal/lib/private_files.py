@@ -15,7 +15,7 @@ from django.core.mail.backends.filebased import EmailBackend
 OWNER_ONLY, OWNER_ONLY_FOLDER = 0o600, 0o700
 
 
-def open_private(path: Path, mode: str, **how: Any) -> IO[Any]:
+def open_owner_only_file(path: Path, mode: str, **how: Any) -> IO[Any]:
     """Open a file to write as `open` does; none but its owner may read it from then on.
 
     A new one is never open to others; one that was is closed to them. A pipe or a
@@ -56,5 +56,5 @@ class PrivateFileBackend(EmailBackend):
             return False
         # Its stubs lack the name, and take the stream for one of text.
         path = Path(self._get_filename())  # type: ignore[attr-defined]
-        self.stream = open_private(path, "ab")  # type: ignore[assignment]
+        self.stream = open_owner_only_file(path, "ab")  # type: ignore[assignment]
         return True

@@ -34,11 +34,11 @@ class TrustedProxyMiddleware:
         if not settings.TRUSTED_PROXIES:
             raise MiddlewareNotUsed
         self.get_response = get_response
-        self.trusted = read_networks(settings.TRUSTED_PROXIES)
+        self.trusted = parse_ip_networks(settings.TRUSTED_PROXIES)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         """Serve a request as its client's."""
-        request.META["REMOTE_ADDR"] = client_address(
+        request.META["REMOTE_ADDR"] = find_client_ip_address(
             peer=request.META.get("REMOTE_ADDR", ""),
             forwarded=request.META.get(HEADER, ""),
             trusted=self.trusted,
@@ -46,12 +46,14 @@ class TrustedProxyMiddleware:
         return self.get_response(request)
 
 
-def read_networks(texts: Sequence[str]) -> list[Network]:
+def parse_ip_networks(texts: Sequence[str]) -> list[Network]:
     """Networks in CIDR form, or single addresses. Raises: ValueError."""
     return [ipaddress.ip_network(each) for each in texts]
 
 
-def client_address(*, peer: str, forwarded: str, trusted: Sequence[Network]) -> str:
+def find_client_ip_address(
+    *, peer: str, forwarded: str, trusted: Sequence[Network]
+) -> str:
     """Return the address of the client, as trusted proxies report it.
 
     `peer` is who is connected, `forwarded` the header, the client first. The way is
@@ -60,7 +62,7 @@ def client_address(*, peer: str, forwarded: str, trusted: Sequence[Network]) -> 
     """
     found = peer
     hops = [hop.strip() for hop in forwarded.split(",")] if forwarded else []
-    while hops and is_trusted(found, trusted):
+    while hops and is_in_ip_networks(found, trusted):
         hop = _read(hops.pop())
         if hop is None:
             break
@@ -68,7 +70,7 @@ def client_address(*, peer: str, forwarded: str, trusted: Sequence[Network]) -> 
     return found
 
 
-def network_of(address: str | None) -> str:
+def find_client_network(address: str | None) -> str:
     """Who an address is taken for: itself, or its network where it is IPv6."""
     found = _read(address or "")
     if found is None:
@@ -78,7 +80,7 @@ def network_of(address: str | None) -> str:
     return str(ipaddress.ip_network((found, IPV6_PREFIX), strict=False))
 
 
-def is_trusted(address: str, trusted: Sequence[Network]) -> bool:
+def is_in_ip_networks(address: str, trusted: Sequence[Network]) -> bool:
     """Whether an address is in one of these networks; text that is none is not."""
     read = _read(address)
     return read is not None and any(read in network for network in trusted)

@@ -23,7 +23,7 @@ HEADER = "X-Request-ID"
 _current: ContextVar[str] = ContextVar("request_id", default="")
 
 
-def current_request_id() -> str:
+def get_current_request_id() -> str:
     """The id of the request that this thread serves; empty in jobs and commands."""
     return _current.get()
 

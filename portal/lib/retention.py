@@ -26,13 +26,13 @@ STEP = 1_000
 _AHEAD = 20
 
 
-def count_aged(rows: QuerySet[Any], field: str) -> Aged:
+def count_rows_and_find_oldest(rows: QuerySet[Any], field: str) -> Aged:
     """How many rows there are, up to COUNTED_UP_TO, and the least `field` of these."""
     oldest = rows.aggregate(oldest=Min(field))["oldest"]
     return Aged(rows.order_by()[:COUNTED_UP_TO].count(), oldest)
 
 
-def remove_in_steps(
+def delete_rows_in_batches(
     rows: QuerySet[Any],
     *,
     step: int = STEP,

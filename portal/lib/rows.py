@@ -65,7 +65,9 @@ def fetch_rows(
         return opened.fetchall()
 
 
-def run_packed(query: str, inputs: Mapping[str, Any]) -> list[TupleRow]:
+def fetch_rows_with_packed_arrays(
+    query: str, inputs: Mapping[str, Any]
+) -> list[TupleRow]:
     """As fetch_rows, with PackedArrays among the inputs; no rows where none are."""
     with cursor() as opened:
         opened.adapters.register_dumper(PackedArray, _PackedArrayDumper)
@@ -73,27 +75,27 @@ def run_packed(query: str, inputs: Mapping[str, Any]) -> list[TupleRow]:
         return opened.fetchall() if opened.description else []
 
 
-def pack_smallints(values: Iterable[int]) -> PackedArray:
+def pack_smallint_array(values: Iterable[int]) -> PackedArray:
     """Return a `smallint[]`."""
     return _pack(array("h", values), oid=21)
 
 
-def pack_integers(values: Iterable[int]) -> PackedArray:
+def pack_integer_array(values: Iterable[int]) -> PackedArray:
     """Return an `integer[]`."""
     return _pack(array("i", values), oid=23)
 
 
-def pack_doubles(values: Iterable[float]) -> PackedArray:
+def pack_double_array(values: Iterable[float]) -> PackedArray:
     """Return a `float8[]`."""
     return _pack(array("d", values), oid=701)
 
 
-def pack_moments(values: Iterable[int]) -> PackedArray:
-    """Return a `timestamptz[]` of what `to_microseconds` gives."""
+def pack_timestamp_array(values: Iterable[int]) -> PackedArray:
+    """Return a `timestamptz[]` of what `convert_to_postgres_microseconds` gives."""
     return _pack(array("q", values), oid=1184)
 
 
-def to_microseconds(moments: Iterable[datetime]) -> list[int]:
+def convert_to_postgres_microseconds(moments: Iterable[datetime]) -> list[int]:
     """Aware moments as PostgreSQL counts them, in microseconds from 2000."""
     return [(moment - _EPOCH) // _MICROSECOND for moment in moments]
 

@@ -33,7 +33,7 @@ class ScannerSilent(Exception):
     """The scanner gave no result."""
 
 
-def require_clean(upload: BinaryIO) -> None:
+def require_malware_free_upload(upload: BinaryIO) -> None:
     """Refuse an upload that the scanner names; its place is at the start again then.
 
     Without a verdict it is refused as well: who wants uploads scanned wants no others.
@@ -43,7 +43,7 @@ def require_clean(upload: BinaryIO) -> None:
         return
     upload.seek(0)
     try:
-        is_clean = SCANNERS[scanner_address().scheme](upload)
+        is_clean = SCANNERS[parse_scanner_address().scheme](upload)
     except (ScannerSilent, OSError):
         raise Unavailable(
             UNAVAILABLE,
@@ -58,12 +58,12 @@ def require_clean(upload: BinaryIO) -> None:
     upload.seek(0)
 
 
-def scanner_address() -> SplitResult:
+def parse_scanner_address() -> SplitResult:
     """Return the address of UPLOAD_SCANNER, in its parts."""
     return urlsplit(settings.UPLOAD_SCANNER)
 
 
-def ask_clamd(upload: BinaryIO) -> bool:
+def scan_with_clamd(upload: BinaryIO) -> bool:
     """Whether clamd finds nothing. Raises: ScannerSilent, OSError. Source: clamd(8)."""
     with _connect() as clamd:
         clamd.settimeout(TIMEOUT_S)
@@ -84,7 +84,7 @@ def ask_clamd(upload: BinaryIO) -> bool:
 
 
 def _connect() -> socket.socket:
-    address = scanner_address()
+    address = parse_scanner_address()
     if address.hostname:
         return socket.create_connection(
             (address.hostname, address.port or PORT), TIMEOUT_S
@@ -100,4 +100,4 @@ def _connect() -> socket.socket:
 
 
 # By the scheme of UPLOAD_SCANNER; another scanner is one entry more.
-SCANNERS: dict[str, Callable[[BinaryIO], bool]] = {"clamd": ask_clamd}
+SCANNERS: dict[str, Callable[[BinaryIO], bool]] = {"clamd": scan_with_clamd}

@@ -25,14 +25,17 @@ class Signature:
     signature: str
 
 
-def sign(document: bytes) -> Signature:
+def sign_with_installation_key(document: bytes) -> Signature:
     """Sign with the newest key of the installation. Source: Ed25519 (RFC 8032)."""
     key = _private_keys()[0]
     return Signature(_public(key), key.sign(document).hex())
 
 
-def is_signed(document: bytes, signature: Signature) -> bool:
-    """Return whether the signature's key signed these bytes; see is_own_signature."""
+def is_valid_signature(document: bytes, signature: Signature) -> bool:
+    """Return whether the signature's key signed these bytes.
+
+    Whose key it is, `is_signed_with_installation_key` says.
+    """
     try:
         key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(signature.public_key))
         key.verify(bytes.fromhex(signature.signature), document)
@@ -41,7 +44,7 @@ def is_signed(document: bytes, signature: Signature) -> bool:
     return True
 
 
-def is_own_signature(signature: Signature) -> bool:
+def is_signed_with_installation_key(signature: Signature) -> bool:
     """Return whether the key is one of the installation's present or fallback keys."""
     return signature.public_key in map(_public, _private_keys())
 

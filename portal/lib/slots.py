@@ -39,7 +39,7 @@ class NoSlot(Exception):
 
 
 @contextmanager
-def slot(work: Work, *, tenant: HasPrimaryKey) -> Iterator[None]:
+def hold_work_slot(work: Work, *, tenant: HasPrimaryKey) -> Iterator[None]:
     """Hold one of the machine's IN_ALL slots of a kind; a tenant gets one at a time.
 
     Never waits: who waits holds a thread. Raises: NoSlot. Source: Ours: one tenant's

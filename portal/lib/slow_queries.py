@@ -34,7 +34,7 @@ class WatchedCursor(Cursor[TupleRow]):
             _judge(query, began)
 
 
-def watch_connections() -> None:
+def log_slow_queries() -> None:
     """Watch what Django sends, over every connection that is made from now on."""
     connection_created.connect(_watch, dispatch_uid="slow_queries")
 

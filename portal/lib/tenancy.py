@@ -210,7 +210,7 @@ def across_tenants(*, why: str) -> Iterator[None]:
         yield
 
 
-def as_tenant(tenant: Tenant | int, parts: Iterator[_Part]) -> Iterator[_Part]:
+def iterate_as_tenant(tenant: Tenant | int, parts: Iterator[_Part]) -> Iterator[_Part]:
     """Pass on what is made step by step, each step inside `acting_for(tenant)`.
 
     For answers that are sent while they are made: the request's own scope has ended.

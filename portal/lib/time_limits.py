@@ -14,7 +14,7 @@ from django.db import DEFAULT_DB_ALIAS, connections
 from psycopg.errors import IdleInTransactionSessionTimeout, LockNotAvailable
 from psycopg.errors import QueryCanceled as StatementTimeout
 
-from portal.lib.outages import causes
+from portal.lib.outages import iterate_exception_chain
 
 if TYPE_CHECKING:
     from datetime import timedelta
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 RETRY_AFTER_S = 5
 
 
-def bound_statements() -> None:
+def limit_database_statement_time() -> None:
     """Give the connections that this process opens from now on the bounds of a request.
 
     Each statement has its own time: an export that is fetched in parts may take as long
@@ -42,10 +42,10 @@ def bound_statements() -> None:
         database["OPTIONS"]["options"] = " ".join([*told, given]).strip()
 
 
-def is_out_of_time(error: BaseException | None) -> bool:
+def is_database_timeout(error: BaseException | None) -> bool:
     """Return whether a fault began with one of these bounds, however it was wrapped."""
     bounds = (StatementTimeout, LockNotAvailable, IdleInTransactionSessionTimeout)
-    return any(isinstance(each, bounds) for each in causes(error))
+    return any(isinstance(each, bounds) for each in iterate_exception_chain(error))
 
 
 def _ms(bound: timedelta) -> int:

@@ -67,7 +67,7 @@ def move_status(
         setattr(row, name, value)
 
 
-def move_all(
+def move_status_of_all(
     rows: QuerySet[Any], *, moves: Transitions[Any], to: str, **changes: object
 ) -> int:
     """Move every row of a set whose status allows it; returns how many did.

@@ -52,7 +52,7 @@ def is_signed_in(request: HttpRequest, **_path: Any) -> bool:
     return request.user.is_authenticated
 
 
-def accepts_body(
+def allow_larger_request_body(
     max_bytes: int, *, of: Callable[..., bool] = is_signed_in
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Allow larger bodies on a page, for requests that `of` accepts.
@@ -68,7 +68,7 @@ def accepts_body(
     return mark
 
 
-def cookie_name(name: str, *, path: str) -> str:
+def build_secure_cookie_name(name: str, *, path: str) -> str:
     """Return a cookie's name, with the prefix that makes browsers hold it to https.
 
     A cookie for all paths is this host's alone too, so that no other host below the
@@ -144,13 +144,13 @@ class PageStep:
     is_here: bool
 
 
-def read_offset(request: HttpRequest) -> int:
+def parse_list_offset(request: HttpRequest) -> int:
     """Return how many rows the query's `offset` skips; 0 for what is no such number."""
     asked = request.GET.get("offset", "")
     return int(asked) if _OFFSET.fullmatch(asked) else 0
 
 
-def wants_fragment(request: TenantRequest) -> bool:
+def is_page_fragment_requested(request: TenantRequest) -> bool:
     """Whether htmx asks for a part of the page; boosts and history get all of it."""
     htmx = request.htmx
     return bool(htmx) and not (htmx.boosted or htmx.history_restore_request)
@@ -169,7 +169,7 @@ def render_page(
     The fragment is the same template that the page includes, with the same context.
     Source: Ours (design guide, htmx patterns).
     """
-    part = fragment is not None and wants_fragment(request)
+    part = fragment is not None and is_page_fragment_requested(request)
     response = render(
         request, fragment if part and fragment else template, context, status=status
     )

@@ -19,7 +19,7 @@ import psycopg
 from procrastinate.exceptions import AppNotOpen, ConnectorException
 from procrastinate.psycopg_connector import PsycopgConnector
 
-from portal.lib.outages import is_outage
+from portal.lib.outages import is_database_outage
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -120,7 +120,7 @@ class WorkerDatabase(PsycopgConnector):
                 if self._restoring is None and not self.is_stopped:
                     raise
             except (ConnectorException, psycopg.OperationalError) as error:
-                if not is_outage(error):
+                if not is_database_outage(error):
                     raise
                 if self.is_stopped:
                     raise ConnectorException from error

@@ -137,19 +137,19 @@ class Application:
         from django.conf import settings
 
         from portal.body_limits import CALLER_MAY_SEND, CallerLimit
-        from portal.lib.proxies import read_networks
-        from portal.lib.storage.scratch import scratch_folder
+        from portal.lib.proxies import parse_ip_networks
+        from portal.lib.storage.scratch import prepare_scratch_folder
 
         self.handler: Handler = module.application
         self.caller_limit, self.may_send_key = CallerLimit(), CALLER_MAY_SEND
         self.stop: Callable[[], None] = module.flush_before_exit
-        self.folder = str(scratch_folder())
+        self.folder = str(prepare_scratch_folder())
         self.api_prefixes: tuple[str, ...] = settings.API_PREFIXES
         self.size: int = settings.WEB_THREADS
         self.anybody: int = settings.DATA_UPLOAD_MAX_MEMORY_SIZE
         room.per_address = settings.WEB_CONNECTIONS_PER_ADDRESS
         room.in_all = settings.WEB_CONNECTIONS
-        room.trusted = read_networks(settings.TRUSTED_PROXIES)
+        room.trusted = parse_ip_networks(settings.TRUSTED_PROXIES)
 
     async def _serve(
         self, scope: HTTPScope, receive: ASGIReceiveCallable, send: ASGISendCallable

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from portal.lib.proxies import is_trusted, network_of
+from portal.lib.proxies import find_client_network, is_in_ip_networks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,9 +58,11 @@ class Room:
 
     def group(self, address: str) -> str | None:
         """Return the clients that an address counts with; None for a trusted proxy."""
-        if not address or is_trusted(address, self.trusted):  # a Unix socket has none
+        if not address or is_in_ip_networks(
+            address, self.trusted
+        ):  # a Unix socket has none
             return None
-        return network_of(address)
+        return find_client_network(address)
 
 
 room = Room()

@@ -21,8 +21,8 @@ from django.utils.translation import gettext as _
 
 from portal.highlighting import format_json, highlight_json
 from portal.lib import web
-from portal.lib.units import show_units
-from portal.pills import find_pill, words
+from portal.lib.units import format_unit
+from portal.pills import find_status_pill, format_wire_value
 from portal.script_texts import list_script_texts
 
 if TYPE_CHECKING:
@@ -50,8 +50,8 @@ def icon(name: str, size: int = 16, label: str = "") -> SafeString:
     )
 
 
-register.filter("words", words)
-register.filter("units", show_units)
+register.filter("words", format_wire_value)
+register.filter("units", format_unit)
 
 
 @register.simple_tag
@@ -60,7 +60,7 @@ def status_pill(value: str, says: str = "") -> SafeString:
 
     `says` is for a place where the status's own words would say too little.
     """
-    family, glyph, text = find_pill(value)
+    family, glyph, text = find_status_pill(value)
     return format_html(
         '<span class="pill pill--{}">{}{}</span>', family, icon(glyph), says or text
     )

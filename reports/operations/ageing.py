@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from portal.lib.retention import count_aged, remove_in_steps
+from portal.lib.retention import count_rows_and_find_oldest, delete_rows_in_batches
 from reports.models import ParsingJob
 from reports.operations.storage import delete_jobs
 from reports.states import ParsingJobStatus
@@ -29,7 +29,9 @@ _STEP = 50
 
 def count_failed_reports(tenant: Tenant, before: datetime) -> Aged:
     """Count failed reports that ended before a moment."""
-    return count_aged(_ended(tenant, before, ParsingJobStatus.FAILED), "finished_at")
+    return count_rows_and_find_oldest(
+        _ended(tenant, before, ParsingJobStatus.FAILED), "finished_at"
+    )
 
 
 def remove_failed_reports(tenant: Tenant, before: datetime) -> Iterator[int]:
@@ -39,7 +41,9 @@ def remove_failed_reports(tenant: Tenant, before: datetime) -> Iterator[int]:
 
 def count_completed_reports(tenant: Tenant, before: datetime) -> Aged:
     """Count completed reports that ended before a moment."""
-    return count_aged(_ended(tenant, before, ParsingJobStatus.COMPLETED), "finished_at")
+    return count_rows_and_find_oldest(
+        _ended(tenant, before, ParsingJobStatus.COMPLETED), "finished_at"
+    )
 
 
 def remove_completed_reports(tenant: Tenant, before: datetime) -> Iterator[int]:
@@ -57,7 +61,7 @@ def _ended(
 
 
 def _remove(tenant: Tenant, old: ParsingJobQuerySet) -> Iterator[int]:
-    return remove_in_steps(old, step=_STEP, remove=partial(_drop, tenant))
+    return delete_rows_in_batches(old, step=_STEP, remove=partial(_drop, tenant))
 
 
 def _drop(tenant: Tenant, keys: list[UUID]) -> None:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Tenant
 from portal.lib.errors import DomainError, NotFound, Unavailable
-from portal.lib.slots import NoSlot, Work, slot
+from portal.lib.slots import NoSlot, Work, hold_work_slot
 from reports.operations.extraction import (
     is_whole_jpeg,
     render_report_page,
@@ -52,7 +52,10 @@ def load_page_picture(
     if kept is not None:
         return kept
     try:
-        with slot(Work.STORED, tenant=job.tenant), open_local_copies(files) as paths:
+        with (
+            hold_work_slot(Work.STORED, tenant=job.tenant),
+            open_local_copies(files) as paths,
+        ):
             drawn = render_report_page(*paths, page=page)
     except NoSlot:
         raise Unavailable(

@@ -21,8 +21,8 @@ from accounts.webhooks.operations import UserRef, emit_event
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError, NotAllowed, NotFound, TooLarge
 from portal.lib.jobs import enqueue
-from portal.lib.scanning import require_clean
-from portal.lib.slots import NoSlot, Work, slot
+from portal.lib.scanning import require_malware_free_upload
+from portal.lib.slots import NoSlot, Work, hold_work_slot
 from portal.lib.transitions import move_status
 from portal.lib.translation import gettext_lazy
 from reports.models import ParsingJob, ParsingJobTransition, ReportFile, ReportResult
@@ -130,7 +130,7 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
         )
     _check_sizes(wanted.parts)
     for part in wanted.parts:
-        require_clean(BytesIO(part.content))
+        require_malware_free_upload(BytesIO(part.content))
     with store_new_files([part.content for part in wanted.parts]) as stored:
         files = _detect_file_kinds(stored, wanted.parts)
         is_inspected = _inspect_now(stored, files, tenant)
@@ -418,7 +418,7 @@ def _inspect_now(
         (new.path, file.content_type) for new, file in zip(stored, files, strict=True)
     ]
     try:
-        with slot(Work.UPLOAD, tenant=tenant):
+        with hold_work_slot(Work.UPLOAD, tenant=tenant):
             inspect_files_quickly(opened)
     except RefusedFile as refusal:
         raise _refused(refusal.code) from None

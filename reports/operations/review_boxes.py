@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError, Unavailable
-from portal.lib.slots import NoSlot, Work, slot
+from portal.lib.slots import NoSlot, Work, hold_work_slot
 from reports.operations.extraction import extract_box
 from reports.operations.review_saving import require_place_on_page
 from reports.operations.storage import open_local_copies
@@ -36,7 +36,7 @@ def read_drawn_box(*, tenant: Tenant, review_id: UUID, place: Place) -> BoxReadi
     require_place_on_page(review=review, place=place)
     try:
         with (
-            slot(Work.STORED, tenant=tenant),
+            hold_work_slot(Work.STORED, tenant=tenant),
             open_local_copies(report_files(review.job)) as paths,
         ):
             return extract_box(*paths, place=place)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from portal.lib.units import normalise_units, read_units
+from portal.lib.units import normalize_unit, parse_printed_unit
 from reports.operations.extraction import parse_typed
 from reports.operations.parsed_rows import build_note_rows
 from reports.parser.checks import (
@@ -121,7 +121,7 @@ def parse_row_text(
         flag=text.flag,
         decimal_comma=decimal_comma,
     )
-    readings = read_units(text.units) if text.units else ()
+    readings = parse_printed_unit(text.units) if text.units else ()
     number = parse_printed_number(text.value, decimal_comma=decimal_comma)
     ucum = readings[0] if readings else None
     if len(readings) > 1 and number is not None:
@@ -274,7 +274,7 @@ def _bounds(
             read, low=before.min_reference_range, high=before.max_reference_range
         )
     own = find_unit_in_range(text.reference_range or "")
-    scales = [normalise_units(unit) for unit in (own, text.units) if unit]
+    scales = [normalize_unit(unit) for unit in (own, text.units) if unit]
     if len(scales) == 2 and all(scales) and scales[0] != scales[1]:
         return Bounds()
     return read

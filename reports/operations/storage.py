@@ -60,7 +60,7 @@ def store_new_files(contents: Sequence[bytes]) -> Iterator[list[NewFile]]:
         with ExitStack() as stack:
             written = []
             for name, content in zip(names, contents, strict=True):
-                opened = stack.enter_context(storage.new_file(name))
+                opened = stack.enter_context(storage.write_stored_file(name))
                 opened.write(content)
                 opened.flush()
                 written.append(NewFile(name, Path(opened.name)))
@@ -68,7 +68,7 @@ def store_new_files(contents: Sequence[bytes]) -> Iterator[list[NewFile]]:
             is_well = True
     except BaseException:
         if is_well and names[1:]:  # one could not be kept, others may be
-            storage.remove_files(names)
+            storage.delete_stored_files(names)
         raise
 
 
@@ -80,7 +80,7 @@ def open_local_copies(files: Iterable[ReportFile]) -> Iterator[list[Path]]:
     storage_unavailable (503).
     """
     try:
-        with storage.local_files(file.stored_as for file in files) as paths:
+        with storage.open_local_copies(file.stored_as for file in files) as paths:
             yield paths
     except FileNotFoundError:
         raise UnreadableReport(FailureReason.PROCESSING_ERROR) from None
@@ -89,7 +89,7 @@ def open_local_copies(files: Iterable[ReportFile]) -> Iterator[list[Path]]:
 def remove_files(names: Iterable[str]) -> None:
     """Remove stored files with their page images; missing ones are ignored."""
     names = list(names)
-    storage.remove_files(names, folders=[name + _PICTURES for name in names])
+    storage.delete_stored_files(names, folders=[name + _PICTURES for name in names])
 
 
 def store_picture(name: str, page: int, size: PictureSize, content: bytes) -> None:
@@ -97,14 +97,14 @@ def store_picture(name: str, page: int, size: PictureSize, content: bytes) -> No
 
     Source: Ours: a derived file, so neither written to disk for good nor in a row.
     """
-    with storage.new_file(_picture(name, page, size), durable=False) as opened:
+    with storage.write_stored_file(_picture(name, page, size), durable=False) as opened:
         opened.write(content)
 
 
 def load_picture(name: str, page: int, size: PictureSize) -> bytes | None:
     """Return a stored page image, None if there is none."""
     try:
-        with storage.open_file(_picture(name, page, size)) as file:
+        with storage.open_stored_file(_picture(name, page, size)) as file:
             content: bytes = file.read()
     except FileNotFoundError:
         return None
@@ -147,7 +147,7 @@ def sweep_orphan_files() -> int:
     all tenants. Source: Ours: what a crash left behind is health data.
     """
     removed = 0
-    for _, found in groupby(storage.find_files(FOLDER), key=_place):
+    for _, found in groupby(storage.list_stored_files(FOLDER), key=_place):
         files = {file.name: file for file in found}
         named = {_upload_of(name) for name in files}
         rows = ReportFile.unscoped.filter(stored_as__in=named)
@@ -157,7 +157,7 @@ def sweep_orphan_files() -> int:
         ]
         remove_files(orphans)
         removed += sum(name in files for name in orphans)
-    storage.drop_unfinished(FOLDER)
+    storage.delete_unfinished_uploads(FOLDER)
     return removed
 
 

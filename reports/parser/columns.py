@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from portal.lib.units import looks_like_units
+from portal.lib.units import looks_like_unit
 
 from .dates import is_date_title
 from .lines import Cell, Line, split_words_into_cells
@@ -327,7 +327,7 @@ def _is_finding(cell: Cell) -> bool:
     if not first[:1].isalpha() or is_out_of_range_flag(first):
         return False
     return all(
-        b.x0 - a.x1 < _BLANK * b.size and not looks_like_units(b.text)
+        b.x0 - a.x1 < _BLANK * b.size and not looks_like_unit(b.text)
         for a, b in pairwise(cell.words)
     )
 

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import replace
 
-from portal.lib.units import looks_like_units, normalise_units
+from portal.lib.units import looks_like_unit, normalize_unit
 
 from .pages import Word
 from .ranges import looks_like_range
@@ -46,7 +46,7 @@ def get_uncalibrated_confidence(row: Row, matches: Sequence[LoincMatch]) -> Conf
     structure = min(max(row.score, 0.0), 10.0) / 10
     unit = None
     if fields.units:
-        reads = looks_like_units(fields.units) and normalise_units(fields.units)
+        reads = looks_like_unit(fields.units) and normalize_unit(fields.units)
         unit = _word_confidence(fields.units_words) * (1.0 if reads else 0.6)
     spread = None
     if fields.range:

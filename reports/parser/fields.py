@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
-from portal.lib.units import looks_like_units
+from portal.lib.units import looks_like_unit
 
 from .pages import Word
 from .ranges import (
@@ -242,7 +242,7 @@ def is_range_status_text(text: str) -> bool:
 
 def is_unit(text: str) -> bool:
     """Return whether a text is a unit, or a note that some labs print in its place."""
-    return looks_like_units(text) or bool(_NOTED_UNIT.fullmatch(text.strip()))
+    return looks_like_unit(text) or bool(_NOTED_UNIT.fullmatch(text.strip()))
 
 
 def strip_status_words_from_name(text: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from portal.lib.units import normalise_units, read_units
+from portal.lib.units import normalize_unit, parse_printed_unit
 
 from .checks import choose_likely_unit, find_likely_catalogue_entry
 from .confidence import get_uncalibrated_confidence
@@ -115,7 +115,7 @@ def build_parsed_result(
 
 
 def _ucum(units: str | None, number: float | None, verdict: LoincMatches) -> str | None:
-    readings = read_units(units) if units else ()
+    readings = parse_printed_unit(units) if units else ()
     if len(readings) < 2 or number is None:
         return readings[0] if readings else None
     entry = find_likely_catalogue_entry(verdict.matches, verdict.status)
@@ -138,7 +138,7 @@ def _same_scale(printed: str, units: str | None) -> bool:
     """Whether a unit printed in the range, if any, is that of the row."""
     own = find_unit_in_range(printed)
     if own is not None and units is not None:
-        first, second = normalise_units(own), normalise_units(units)
+        first, second = normalize_unit(own), normalize_unit(units)
         return first is None or second is None or first == second
     counted = _COUNTED_IN.search(printed)
     return counted is None or counted[1].lower() in (units or "").lower()

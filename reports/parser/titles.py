@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from portal.lib.units import looks_like_units
+from portal.lib.units import looks_like_unit
 
 from .dates import is_date_title, parse_dates_in_same_order, parse_sortable_date
 from .folding import normalize_letters_and_digits
@@ -154,7 +154,7 @@ def _read_units(titles: list[Title], unknown: list[Title]) -> list[Title]:
     One range behind both is of the last.
     """
     kinds = {title.role for title in titles}
-    united = [t for t in unknown if looks_like_units(t.text) and not t.text.isalpha()]
+    united = [t for t in unknown if looks_like_unit(t.text) and not t.text.isalpha()]
     ranges = sorted(t.x0 for t in titles if t.role is Role.RANGE)
     if Role.VALUE in kinds or len(united) != _TWO or not 0 < len(ranges) <= _TWO:
         return []
@@ -230,7 +230,7 @@ def _may_be_titles(lines: Sequence[Line]) -> bool:
             if word.text[0] in "%/"
             or may_start_column_title(word.text)
             or parse_sortable_date(word.text)
-            or ("/" in word.text and looks_like_units(word.text.strip("()[]")))
+            or ("/" in word.text and looks_like_unit(word.text.strip("()[]")))
         )
         if not hits and line is lines[0]:
             return False
@@ -316,7 +316,7 @@ def _read_group(words: list[Word]) -> tuple[list[Title], int]:
     if len(titles) == 1 and titles[0].role is Role.VALUE and len(words) > 1:
         behind = words[words.index(last) + 1 :] if last in words else []
         unit = " ".join(word.text for word in behind).strip("()[],")
-        if looks_like_units(unit):
+        if looks_like_unit(unit):
             titles = [replace(titles[0], x1=behind[-1].x1, unit=unit)]
             strange.difference_update(behind)
         elif any(normalize_letters_and_digits(word.text) in _SHARES for word in words):
@@ -346,7 +346,7 @@ def _join_twins(titles: list[Title], words: list[Word]) -> list[Title]:
 def _split_unit(words: list[Word]) -> list[list[Word]]:
     """Part '% Ref. %' into the title of results in a unit and that of their range."""
     first, last = words[0].text, words[-1].text
-    twice = len(words) > _TWO and first == last and looks_like_units(first)
+    twice = len(words) > _TWO and first == last and looks_like_unit(first)
     return [words[:1], words[1:]] if twice else [words]
 
 

@@ -14,7 +14,7 @@ from django.db.models.functions import TruncDate
 from django.utils.translation import gettext as _
 
 from portal.lib.errors import NotFound
-from portal.lib.ids import id_bounds
+from portal.lib.ids import find_uuid_range_of_prefix
 from reports.models import (
     ParsingJob,
     ParsingJobTransition,
@@ -79,7 +79,7 @@ def jobs_by_id(*, tenant: Tenant, text: str, limit: int) -> list[ParsingJob]:
 
     One query, served by the primary key.
     """
-    bounds = id_bounds(text)
+    bounds = find_uuid_range_of_prefix(text)
     if bounds is None:
         return []
     rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
-from portal.lib.ids import is_whole_id
+from portal.lib.ids import is_complete_uuid
 from portal.lib.registry import Hit
 from portal.lib.web import page_url
-from portal.pills import find_pill
+from portal.pills import find_status_pill
 from reports.queries import jobs_by_id
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ def find_reports(request: TenantRequest, text: str) -> list[Hit]:
             words=_("%(report)s of %(user)s")
             % {"report": str(job.id)[:8], "user": job.user.client_user_id},
             url=page_url(request, "reports:page", job_id=job.id),
-            detail=find_pill(job.status).words,
-            is_exact=is_whole_id(text, job.id),
+            detail=find_status_pill(job.status).words,
+            is_exact=is_complete_uuid(text, job.id),
         )
         for job in jobs_by_id(tenant=request.tenant, text=text, limit=HITS)
     ]

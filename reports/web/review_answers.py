@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_read
 from accounts.web.dialogs import render_form
-from portal.lib.web import go_to, page_url, render_page, wants_fragment
+from portal.lib.web import go_to, is_page_fragment_requested, page_url, render_page
 from reports.operations.review_saving import RowRef
 from reports.queries import get_review, review_rows
 from reports.web.review_desk import build_desk_context, build_desk_state
@@ -85,7 +85,7 @@ def render_saved_row(
 
     moved: the pages on which boxes are no more where they were.
     """
-    if not wants_fragment(request):
+    if not is_page_fragment_requested(request):
         return go_to(request, desk_row_url(request, ref))
     state = _state(request, ref.review_id)
     response = render_page(
@@ -105,7 +105,7 @@ def render_refused_row(
     request: TenantRequest, ref: RowRef, refusal: DomainError
 ) -> HttpResponse:
     """Return the current row with the refusal, or a redirect."""
-    if not wants_fragment(request):
+    if not is_page_fragment_requested(request):
         messages.error(request, refusal.message)
         return go_to(request, desk_row_url(request, ref))
     state = _state(request, ref.review_id)
@@ -185,7 +185,7 @@ def render_row_panel(
         status=status,
         section="reviews",
         body=template,
-        in_desk=wants_fragment(request),
+        in_desk=is_page_fragment_requested(request),
         review=review,
         row=row,
         back=row_url(request, review, row.position),

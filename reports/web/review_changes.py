@@ -19,7 +19,7 @@ from accounts.states import Area
 from accounts.web.dialogs import read_posted, render_form
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotAllowed, NotFound
-from portal.lib.web import go_to, page_url, render_page, wants_fragment
+from portal.lib.web import go_to, is_page_fragment_requested, page_url, render_page
 from reports.operations.loinc import loinc_folder
 from reports.operations.loinc_aliases import propose_alias
 from reports.operations.review_checks import (
@@ -300,7 +300,7 @@ def redraw(request: TenantRequest, review_id: str, position: int) -> HttpRespons
     except (NotFound, NotAllowed):
         raise
     except DomainError as refusal:
-        if wants_fragment(request):
+        if is_page_fragment_requested(request):
             return render_refused_row(request, ref, refusal)
         form.add_error(None, refusal.message)
         return _render_box_form(request, review, row, form)
@@ -329,7 +329,7 @@ def confirm_panel(request: TenantRequest, review_id: str) -> HttpResponse:
     announcement = ngettext(
         "%(n)d row confirmed.", "%(n)d rows confirmed.", len(done)
     ) % {"n": len(done)}
-    if wants_fragment(request):
+    if is_page_fragment_requested(request):
         return render_confirmed_rows(request, key, done, announcement=announcement)
     messages.success(request, announcement)
     return go_to(request, back)

@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from portal.lib.translation import gettext_lazy
-from portal.lib.units import show_units
-from portal.pills import words
+from portal.lib.units import format_unit
+from portal.pills import format_wire_value
 from reports.parser.report import LoincReason, NoteCode
 
 if TYPE_CHECKING:
@@ -124,12 +124,14 @@ def describe_note(note: Mapping[str, Any]) -> str:
                 "second": _date_label(_text(facts, "later")).lower(),
             }
         case code:
-            return f"{words(str(code))}."
+            return f"{format_wire_value(str(code))}."
 
 
 def describe_reasons(reasons: list[str]) -> str:
     """Describe the reasons for and against a LOINC candidate."""
-    texts = [_REASONS.get(reason) or words(reason).lower() for reason in reasons]
+    texts = [
+        _REASONS.get(reason) or format_wire_value(reason).lower() for reason in reasons
+    ]
     return ", ".join(str(text) for text in texts)
 
 
@@ -191,7 +193,7 @@ def _arithmetic_sentence(facts: Mapping[str, Any]) -> str:
     return _(
         "%(rule)s: %(printed)s is printed, but the other rows give %(expected)s."
     ) % {
-        "rule": words(rule),
+        "rule": format_wire_value(rule),
         "printed": printed,
         "expected": f"{_text(facts, 'expected')} {_unit(facts)}".strip(),
     }
@@ -200,7 +202,7 @@ def _arithmetic_sentence(facts: Mapping[str, Any]) -> str:
 def _with_fitting_units(text: str, facts: Mapping[str, Any]) -> str:
     """Return the sentence, followed by the units that would fit if there are any."""
     units = [
-        show_units(str(value))
+        format_unit(str(value))
         for name, value in facts.items()
         if name.startswith("fits") and value
     ]
@@ -211,7 +213,7 @@ def _with_fitting_units(text: str, facts: Mapping[str, Any]) -> str:
 
 
 def _date_label(name: str) -> str:
-    return str(_DATES.get(name) or words(name))
+    return str(_DATES.get(name) or format_wire_value(name))
 
 
 def _range(facts: Mapping[str, Any]) -> str:
@@ -220,7 +222,7 @@ def _range(facts: Mapping[str, Any]) -> str:
 
 
 def _unit(facts: Mapping[str, Any]) -> str:
-    return show_units(_text(facts, "unit"))
+    return format_unit(_text(facts, "unit"))
 
 
 def _text(facts: Mapping[str, Any], name: str) -> str:

@@ -13,9 +13,9 @@ from zlib import crc32
 
 from django.utils.translation import gettext as _
 
-from portal.gauges import meter
+from portal.gauges import draw_percentage_bar
 from portal.lib.translation import gettext_lazy
-from portal.pills import find_pill, words
+from portal.pills import find_status_pill, format_wire_value
 from reports.parser.report import Interpretation
 from reports.parser.values import parse_printed_number
 from reports.states import RowDecision
@@ -151,7 +151,7 @@ def build_desk_row(
     state = str(row.decision) if row.is_decided else row.state
     if needs and state == "auto":
         state = "look"
-    icon, family, says = _STATES.get(state, ("ring", "mute", words(state)))
+    icon, family, says = _STATES.get(state, ("ring", "mute", format_wire_value(state)))
     why = [describe_note(note) for note in notes if row.position in note["rows"]]
     if values["loinc_match_status"] == "needs_review" and not row.is_decided:
         why.append(_("The LOINC code is uncertain. Confirm it or choose another."))
@@ -249,7 +249,7 @@ def _bars(confidence: Mapping[str, float | None]) -> tuple[Bar, ...]:
         share = confidence.get(name)
         if share is None:
             continue
-        svg = meter(share * 100, is_enough=share >= _SURE)
+        svg = draw_percentage_bar(share * 100, is_enough=share >= _SURE)
         bars.append(Bar(label, _confidence_text(share), share < _SURE, svg))
     return tuple(bars)
 
@@ -269,7 +269,7 @@ def _flag_text(flag: str, printed: str) -> str:
     """Return a row's flag in words, empty for a normal value or one without a flag."""
     if not flag or flag == Interpretation.NORMAL:
         return ""
-    label = find_pill(flag).words
+    label = find_status_pill(flag).words
     if not printed:
         return label
     return _("%(flag)s (printed: %(printed)s)") % {"flag": label, "printed": printed}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
-from portal.charts import range_bar
+from portal.charts import draw_reference_range_bar
 from reports.parser.report import Interpretation, LoincMatchStatus, ResultType
 from reports.states import ParsingJobStatus, RowPart
 
@@ -116,7 +116,7 @@ def _bar(result: ReportResult) -> SafeString | str:
         return ""
     if not isfinite(value):
         return ""
-    return range_bar(
+    return draw_reference_range_bar(
         value,
         low=result.min_reference_range,
         high=result.max_reference_range,

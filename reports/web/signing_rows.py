@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import page_url
-from portal.pills import words
+from portal.pills import format_wire_value
 from reports.states import RowPart
 
 if TYPE_CHECKING:
@@ -189,7 +189,9 @@ def crop_around_row(
 
 def _text(values: Mapping[str, Any] | None, name: str) -> str:
     found = (values or {}).get(name) or ""
-    return words(str(found)) if name == "sample_type" and found else str(found)
+    return (
+        format_wire_value(str(found)) if name == "sample_type" and found else str(found)
+    )
 
 
 def _loinc(values: Mapping[str, Any] | None) -> str:

@@ -20,11 +20,11 @@ from accounts.web.saved_views import build_saved_views_row
 from portal.lib.errors import DomainError, NotAllowed
 from portal.lib.web import (
     Pager,
-    accepts_body,
+    allow_larger_request_body,
     go_to,
+    is_page_fragment_requested,
     page_url,
     render_page,
-    wants_fragment,
 )
 from reports.operations.reports import MAX_BYTES, ReportRequest, submit_report
 from reports.parser.loinc.catalogue import LOINC_NOTICE
@@ -102,7 +102,9 @@ def report_list(request: TenantRequest) -> HttpResponse:
     )
 
 
-@accepts_body(2 * MAX_BYTES)  # what is a little too large still gets its sentence
+@allow_larger_request_body(
+    2 * MAX_BYTES
+)  # what is a little too large still gets its sentence
 @require_http_methods(["GET", "POST"])
 @require_right(Area.REPORTS, write=True)
 def upload(request: TenantRequest) -> HttpResponse:
@@ -150,7 +152,7 @@ def report_page(request: TenantRequest, job_id: str) -> HttpResponse:
         and request.rights.allow(Area.PATIENT_DETAILS)
         and job.metadata is not None
     )
-    if job.has_data or not wants_fragment(
+    if job.has_data or not is_page_fragment_requested(
         request
     ):  # a poll of a bare status is no read
         _record_job_read(request, job, "parsing_job")

@@ -15,7 +15,7 @@ from psycopg import sql
 from labs.models import CriticalAlert, Order
 from labs.operations.critical import escalate_overdue_alerts
 from portal.isolation.trying import list_tables_with_row_security
-from portal.lib.tenancy import TenantOwned, acting_for, as_tenant
+from portal.lib.tenancy import TenantOwned, acting_for, iterate_as_tenant
 from tests.architecture.test_strangers import samples  # noqa: F401 - a fixture
 from tests.factories.accounts import make_tenant
 from tests.factories.labs import make_order
@@ -169,6 +169,6 @@ def test_what_is_sent_in_parts_is_read_as_the_tenant(alice_tenant):
             yield rows("SELECT id FROM labs_order WHERE id = %s", order.pk)
 
     with no_tenant_named():
-        parts = list(as_tenant(alice_tenant, read()))
+        parts = list(iterate_as_tenant(alice_tenant, read()))
 
     assert parts == [[(mine.pk,)], []]

@@ -14,9 +14,13 @@ from procrastinate.contrib.django import app
 from accounts.models import AuditEntry, SavedView
 from labs.gateways.hl7.drop import DropFolder
 from labs.models import Order
-from portal.lib.idempotency import take_turn
+from portal.lib.idempotency import claim_idempotency_key
 from portal.lib.registry import RetentionRule, erasure_rules, retention_rules
-from portal.lib.signatures import Signature, is_own_signature, is_signed
+from portal.lib.signatures import (
+    Signature,
+    is_signed_with_installation_key,
+    is_valid_signature,
+)
 from reports.models import ReportFile
 from reports.operations.storage import store_picture
 from reports.states import PictureSize
@@ -69,7 +73,7 @@ def plant(tenant, alice, word):
     planter = Planter(user, word)
     planter.plant_all()
     body = json.dumps({"user_id": str(user.uuid), "name": word}).encode()
-    with take_turn(
+    with claim_idempotency_key(
         tenant=tenant, endpoint="x", key=f"key-{len(word)}", request_body=b""
     ) as turn:
         turn.keep(status=200, body=body)
@@ -117,8 +121,8 @@ def test_erasing_leaves_nothing_of_a_user_in_any_store(
     # Disconnecting, on deletion, may leave more behind than there was.
     assert set(told["removed_rows"]) >= {*before, "portal.IdempotentAnswer"}
     assert set(told["kept"]) == {"accounts.AuditEntry", "users.ErasureReceipt"}
-    assert is_signed(receipt.document.encode(), signature)
-    assert is_own_signature(signature)
-    assert not is_signed(receipt.document.encode() + b" ", signature)
+    assert is_valid_signature(receipt.document.encode(), signature)
+    assert is_signed_with_installation_key(signature)
+    assert not is_valid_signature(receipt.document.encode() + b" ", signature)
     line = AuditEntry.objects.for_tenant(alice_tenant).get(verb="erase_user")
     assert line.changes == {"receipt": str(receipt.pk), "sha256": receipt.sha256}

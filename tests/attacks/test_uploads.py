@@ -14,7 +14,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
 from portal.lib import slots
-from portal.lib.slots import Work, slot
+from portal.lib.slots import Work, hold_work_slot
 from reports.models import ParsingJob
 from reports.operations import extraction
 from tests.factories.accounts import make_api_key, make_team, make_tenant
@@ -70,13 +70,13 @@ def test_one_tenants_uploads_leave_the_others_their_look(
             sender(web, tenant, locked)
             for tenant in (alice_tenant, charlie_tenant, bobs)
         )
-        with slot(Work.UPLOAD, tenant=alice_tenant):
+        with hold_work_slot(Work.UPLOAD, tenant=alice_tenant):
             flood = [pool.submit(alices) for _ in range(AT_ONCE)]
             while_alice_is_busy = charlies()
             answers = [each.result() for each in flood]
         with ExitStack() as held:
             for tenant in (alice_tenant, charlie_tenant)[: slots.IN_ALL]:
-                held.enter_context(slot(Work.UPLOAD, tenant=tenant))
+                held.enter_context(hold_work_slot(Work.UPLOAD, tenant=tenant))
             while_all_are_busy = others()
         afterwards = alices()
         loop = sender(web, charlie_tenant, make_endless_pdf())()

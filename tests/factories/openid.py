@@ -17,7 +17,7 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
 
 from accounts.models import SignInRules, SingleSignOn
-from portal.lib.encryption import encrypt
+from portal.lib.encryption import encrypt_secret
 
 CLIENT_ID = "assay-at-alices"
 CLIENT_SECRET = "a secret with: signs & more"
@@ -185,7 +185,7 @@ def make_single_sign_on(
         team=team,
         issuer=issuer,
         client_id=CLIENT_ID,
-        client_secret=encrypt(CLIENT_SECRET),
+        client_secret=encrypt_secret(CLIENT_SECRET),
         domains=list(domains),
         roles=list(roles),
     )

@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from accounts.operations.api_keys import hash_key
-from portal.lib.encryption import encrypt
+from portal.lib.encryption import encrypt_secret
 from users.wearables.timeseries import TIMESERIES
 
 KEY = "sk_us_upgrade_0123456789"
@@ -304,7 +304,7 @@ def _webhooks(make: Planter, tenant: Any) -> None:
         tenant=tenant,
         uuid=ENDPOINT,
         url="https://hooks.north.example/",
-        secret=encrypt(SECRET),
+        secret=encrypt_secret(SECRET),
     )
     about = {"tenant": tenant, "event_type": "labtest.order.updated", "user_uuid": USER}
     event = make("webhooks.Event", **about, client_user_id="mbr_1", body='{"data": 1}')

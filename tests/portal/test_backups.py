@@ -18,7 +18,7 @@ from django.test import override_settings
 from accounts.models import Team
 from accounts.webhooks.models import Endpoint
 from portal.backup_notes import find_last_backup_time
-from portal.lib.encryption import decrypt
+from portal.lib.encryption import decrypt_secret
 from tests.buckets import keeping_at
 from tests.database import PREFIX
 from tests.factories.accounts import make_tenant
@@ -114,7 +114,7 @@ def test_a_restored_installation_is_the_one_that_was_backed_up(
     backup, keys = tmp_path / "assay.tar", tmp_path / "keys"
     call_command("backup", str(backup), "--keys", str(keys))
     assert find_last_backup_time() is not None
-    secret = decrypt(Endpoint.objects.for_tenant(installation).get().secret)
+    secret = decrypt_secret(Endpoint.objects.for_tenant(installation).get().secret)
 
     base = elsewhere()
     call_command("restore", str(backup))
@@ -122,7 +122,7 @@ def test_a_restored_installation_is_the_one_that_was_backed_up(
     assert Team.objects.get().pk == installation.team_id
     assert User.objects.for_tenant(installation).get().client_user_id == "mbr_1"
     endpoint = Endpoint.objects.for_tenant(installation).get()
-    assert decrypt(endpoint.secret) == secret
+    assert decrypt_secret(endpoint.secret) == secret
     assert bucket_server.names == [REPORT]
     assert bucket_server.content(REPORT) == b"%PDF-1.7 of nobody"
     assert (base / "audit-anchors.ndjson").read_text() == '{"anchor": 1}\n'

@@ -10,11 +10,11 @@ from portal.body_charts import (
     CycleDay,
     Lane,
     Stretch,
-    cycle_strip,
-    duration,
-    holes_between,
-    hypnogram,
-    share_bar,
+    draw_menstrual_cycle_chart,
+    draw_share_bar,
+    draw_sleep_stage_chart,
+    find_gaps_in_sleep_stages,
+    format_duration,
 )
 
 START = datetime(2026, 3, 1, 22, 30, tzinfo=UTC)
@@ -27,7 +27,9 @@ def parse(drawn):
 
 def draw(stretches, hours=2):
     end = START + timedelta(hours=hours)
-    drawn = hypnogram(stretches, lanes=LANES, start=START, end=end, says="A <night>")
+    drawn = draw_sleep_stage_chart(
+        stretches, lanes=LANES, start=START, end=end, says="A <night>"
+    )
     return drawn, parse(drawn)
 
 
@@ -40,7 +42,7 @@ def titles(svg):
     [(0, "0 min"), (89, "1 min"), (3599, "1 h 00 min"), (3900, "1 h 05 min")],
 )
 def test_a_length_of_time_is_told_in_hours_and_minutes(seconds, words):
-    assert duration(seconds) == words
+    assert format_duration(seconds) == words
 
 
 def test_a_night_draws_each_stage_and_each_hole():
@@ -77,7 +79,7 @@ def test_full_hours_are_marked_and_long_sessions_stay_readable(hours, marks):
 
 
 def test_holes_are_before_between_and_after():
-    found = holes_between(
+    found = find_gaps_in_sleep_stages(
         [Stretch(0, 5, 10), Stretch(0, 10, 20), Stretch(1, 25, 30)], 40
     )
 
@@ -85,7 +87,9 @@ def test_holes_are_before_between_and_after():
 
 
 def test_shares_fill_the_bar():
-    drawn = share_bar([(LANES[0], 3600), (LANES[1], 0), (LANES[0], 3600)], says="x")
+    drawn = draw_share_bar(
+        [(LANES[0], 3600), (LANES[1], 0), (LANES[0], 3600)], says="x"
+    )
 
     svg = parse(drawn)
     assert titles(svg) == ["Awake: 1 h 00 min", "Awake: 1 h 00 min"]
@@ -97,7 +101,7 @@ def strip(*days, **options):
         CycleDay(date=date(2026, 3, 1) + timedelta(days=n), number=n + 1, **day)
         for n, day in enumerate(days)
     ]
-    return parse(cycle_strip(made, says="A cycle", **options))
+    return parse(draw_menstrual_cycle_chart(made, says="A cycle", **options))
 
 
 def test_a_cycle_draws_what_each_day_has():

@@ -15,7 +15,7 @@ from portal.demo.webhooks import (
     register_demo_webhook_receiver,
     subscribe_demo_receiver_to_all_events,
 )
-from portal.lib.encryption import decrypt
+from portal.lib.encryption import decrypt_secret
 from tests.factories.accounts import ACTOR
 
 SECRET_KEY = "another key, of a folder that was lost"
@@ -66,7 +66,7 @@ def test_an_endpoint_whose_secret_is_lost_is_made_anew(alice_tenant, settings):
 
     assert endpoints(alice_tenant) == [found(8001, alice_tenant.team.slug)]
     fresh = Endpoint.objects.for_tenant(alice_tenant).live().get()
-    assert decrypt(fresh.secret).startswith("whsec_")
+    assert decrypt_secret(fresh.secret).startswith("whsec_")
 
 
 @pytest.mark.django_db

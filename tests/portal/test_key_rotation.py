@@ -18,7 +18,7 @@ from accounts.webhooks.operations.endpoints import (
     rotate_signing_secret,
 )
 from portal import key_rotation
-from portal.lib.encryption import decrypt, key_fingerprints
+from portal.lib.encryption import decrypt_secret, list_encryption_key_fingerprints
 from portal.lib.registry import encrypted_tables
 from tests.architecture.source import PACKAGES
 from tests.factories.accounts import ACTOR
@@ -76,7 +76,7 @@ def test_every_secret_comes_under_the_newest_key(
     TOTP.activate(alice, "JBSWY3DPEHPK3PXP")
     codes = RecoveryCodes.activate(alice).generate_codes()
     settings.ENCRYPTION_KEYS = [NEW, OLD]
-    known = decrypt(Endpoint.unscoped.get(pk=endpoints[0].pk).secret)
+    known = decrypt_secret(Endpoint.unscoped.get(pk=endpoints[0].pk).secret)
     late = make_endpoint(tenant=alice_tenant)  # under the newest key already
 
     looked = run("--check")
@@ -97,15 +97,15 @@ def test_every_secret_comes_under_the_newest_key(
     first = Endpoint.unscoped.get(pk=endpoints[0].pk)
     assert reveal_signing_secret(endpoint=first, actor=ACTOR) == known
     assert read_custom_headers(first) == {"X-Mine": "1"}
-    assert decrypt(first.previous_secret) != known
+    assert decrypt_secret(first.previous_secret) != known
     assert Endpoint.unscoped.get(pk=late.pk).secret == late.secret
-    assert decrypt(SourceGrant.unscoped.get().refresh_token) == "refresh-1"
+    assert decrypt_secret(SourceGrant.unscoped.get().refresh_token) == "refresh-1"
     totp, recovery = Authenticator.objects.order_by("type").reverse()
-    assert decrypt(totp.data["secret"]) == "JBSWY3DPEHPK3PXP"
+    assert decrypt_secret(totp.data["secret"]) == "JBSWY3DPEHPK3PXP"
     assert RecoveryCodes(recovery).generate_codes() == codes
-    assert decrypt(SingleSignOn.objects.get().client_secret) == CLIENT_SECRET
+    assert decrypt_secret(SingleSignOn.objects.get().client_secret) == CLIENT_SECRET
     # A backup of now asks for no key that has been dropped.
-    assert len(key_fingerprints()) == 1
+    assert len(list_encryption_key_fingerprints()) == 1
 
 
 @pytest.mark.django_db

@@ -35,8 +35,8 @@ from portal.lib import idempotency
 from portal.lib.embedded.programs import ServerUnavailable
 from portal.lib.idempotency import HEADER, IdempotentAnswer
 from portal.lib.jobs import _BEAT, _RESCUE, enqueue
-from portal.lib.outages import DatabaseAway, is_outage
-from portal.lib.storage import find_files
+from portal.lib.outages import DatabaseAway, is_database_outage
+from portal.lib.storage import list_stored_files
 from portal.lib.worker_database import WorkerDatabase
 from reports.models import ReportFile
 from tests.clients import ApiClient
@@ -306,7 +306,7 @@ def test_an_import_whose_commit_was_not_confirmed_keeps_its_file(scene):
         )
 
     (job,) = ImportJob.unscoped.all()
-    assert [file.name for file in find_files(IMPORTS_FOLDER)] == [job.stored_as]
+    assert [file.name for file in list_stored_files(IMPORTS_FOLDER)] == [job.stored_as]
 
 
 def test_a_session_lost_after_the_commit_answers_what_was_done(scene):
@@ -399,7 +399,7 @@ def caused(error, cause):
     ids=lambda part: type(part).__name__ if not isinstance(part, bool) else None,
 )
 def test_what_counts_as_a_database_that_is_away(error, is_one):
-    assert is_outage(error) is is_one
+    assert is_database_outage(error) is is_one
 
 
 class LoggedWorker:

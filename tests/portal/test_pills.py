@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from portal.pills import PILLS, find_pill
+from portal.pills import PILLS, find_status_pill
 
 FAMILIES = {"ok", "warn", "bad", "info", "rev", "mute"}
 
@@ -24,7 +24,7 @@ FAMILIES = {"ok", "warn", "bad", "info", "rev", "mute"}
     ],
 )
 def test_a_status_goes_by_its_last_part_then_its_stage(value, family, words):
-    pill = find_pill(value)
+    pill = find_status_pill(value)
 
     assert (pill.family, pill.words) == (family, words)
 

@@ -4,7 +4,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from portal.series_chart import Curve, Lane, Mark, Stay, series_chart
+from portal.series_chart import Curve, Lane, Mark, Stay, draw_time_series_chart
 
 START = datetime(2026, 2, 1, tzinfo=UTC)
 HOUR = timedelta(hours=1)
@@ -31,7 +31,7 @@ def curve(*marks, **given):
 
 
 def draw(*curves, lanes=(), zone=UTC, hours=24):
-    return series_chart(
+    return draw_time_series_chart(
         curves, lanes, start=START, end=START + hours * HOUR, zone=zone, says="Up"
     )
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import re
 from datetime import date
 
-from portal.trend_chart import TrendMark, trend_chart
+from portal.trend_chart import TrendMark, draw_result_trend_chart
 
 DAYS = [date(2025, 1, 1), date(2025, 7, 1), date(2026, 1, 1)]
 
@@ -20,7 +20,7 @@ def places(svg, what):
 
 
 def test_points_stand_at_their_time_and_height():
-    svg = trend_chart(marks(40, 20, 30), unit="ng/mL", says="Falls")
+    svg = draw_result_trend_chart(marks(40, 20, 30), unit="ng/mL", says="Falls")
 
     first, second, third = places(svg, "cx")
     top, bottom, middle = places(svg, "cy")
@@ -32,7 +32,7 @@ def test_points_stand_at_their_time_and_height():
 
 
 def test_one_range_is_one_band_and_its_bounds_stand_at_the_axis():
-    svg = trend_chart(marks(40, 50, 60), unit="", says="")
+    svg = draw_result_trend_chart(marks(40, 50, 60), unit="", says="")
 
     assert svg.count('class="tr-band"') == 1
     assert '<text x="40.0" y' in svg
@@ -42,7 +42,7 @@ def test_one_range_is_one_band_and_its_bounds_stand_at_the_axis():
 def test_each_labs_range_is_a_band_of_its_own():
     points = [*marks(40, 50), TrendMark(DAYS[2], 60, 15, None, "normal")]
 
-    svg = trend_chart(points, unit="", says="")
+    svg = draw_result_trend_chart(points, unit="", says="")
 
     bands = re.findall(r'tr-band" x="([^"]+)" y="[^"]+" width="([^"]+)"', svg)
     (x, width), (next_x, next_width) = [tuple(map(float, band)) for band in bands]
@@ -52,7 +52,7 @@ def test_each_labs_range_is_a_band_of_its_own():
 
 
 def test_a_point_without_a_range_has_no_band():
-    svg = trend_chart(marks(40, 50, low=None, high=None), unit="", says="")
+    svg = draw_result_trend_chart(marks(40, 50, low=None, high=None), unit="", says="")
 
     assert 'class="tr-band"' not in svg
 
@@ -63,7 +63,7 @@ def test_states_are_told_in_words_too():
         for day, state in zip(DAYS, ("critical", "abnormal", ""), strict=True)
     ]
 
-    svg = trend_chart(points, unit="", says="")
+    svg = draw_result_trend_chart(points, unit="", says="")
 
     assert re.findall(r"tr-dot tr-(\w+)", svg) == ["crit", "off", "none"]
     assert re.findall(r": 1, ([\w ]+)</title>", svg) == [
@@ -74,7 +74,7 @@ def test_states_are_told_in_words_too():
 
 
 def test_a_single_point_is_no_trend_and_texts_are_escaped():
-    assert trend_chart(marks(40), unit="", says="") == ""
-    svg = trend_chart(marks(40, 50), unit="<b>", says="<i>")
+    assert draw_result_trend_chart(marks(40), unit="", says="") == ""
+    svg = draw_result_trend_chart(marks(40, 50), unit="<b>", says="<i>")
     assert "<b>" not in svg
     assert "<i>" not in svg

@@ -14,7 +14,7 @@ from django.test import Client
 
 from accounts.models import Member
 from accounts.webhooks.models import Endpoint
-from portal.lib.encryption import decrypt
+from portal.lib.encryption import decrypt_secret
 from portal.lib.tenancy import across_tenants
 from tests.clients import ApiClient
 from tests.database import MIGRATED, PREFIX
@@ -153,7 +153,7 @@ def test_an_earlier_release_is_upgraded_with_its_rows(empty_database):
     assert len(api.get("/v2/events").json()["data"]) == 1
     with across_tenants(why="reads one secret"):
         secret = Endpoint.unscoped.get().secret
-    assert decrypt(secret) == earlier.SECRET
+    assert decrypt_secret(secret) == earlier.SECRET
     web = Client()
     web.force_login(Member.objects.get())
     for page in ("", "users/", "orders/", "reports/", "webhooks/"):

@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.test import RequestFactory
 from django_htmx.middleware import HtmxDetails
 
-from portal.lib.web import Pager, PageStep, Toast, go_to, wants_fragment
+from portal.lib.web import Pager, PageStep, Toast, go_to, is_page_fragment_requested
 
 
 def request_with(**headers):
@@ -26,7 +26,7 @@ def request_with(**headers):
     ],
 )
 def test_only_a_plain_htmx_request_gets_a_fragment(headers, fragment):
-    assert wants_fragment(request_with(**headers)) is fragment
+    assert is_page_fragment_requested(request_with(**headers)) is fragment
 
 
 def test_after_a_change_a_browser_is_redirected():

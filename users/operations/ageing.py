@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 
-from portal.lib.retention import STEP, count_aged, remove_in_steps
+from portal.lib.retention import (
+    STEP,
+    count_rows_and_find_oldest,
+    delete_rows_in_batches,
+)
 from users.models import Summary, User, WorkoutStream
 from users.wearables.sample_ageing import count_old_samples, remove_old_samples
 
@@ -26,7 +30,9 @@ _SAMPLES = 10 * STEP
 def count_expired_summaries(tenant: Tenant, before: datetime) -> Aged:
     """Count summaries that end before a moment's day, by when they begin."""
     mine = Summary.objects.for_tenant(tenant).filter(user__tenant=tenant.pk)
-    return count_aged(mine.filter(last_date__lt=before.date()), "starts_at")
+    return count_rows_and_find_oldest(
+        mine.filter(last_date__lt=before.date()), "starts_at"
+    )
 
 
 def delete_expired_summaries(tenant: Tenant, before: datetime) -> Iterator[int]:
@@ -35,7 +41,7 @@ def delete_expired_summaries(tenant: Tenant, before: datetime) -> Iterator[int]:
         mine = Summary.objects.for_tenant(tenant).filter(
             user=user, last_date__lt=before.date()
         )
-        yield from remove_in_steps(mine, remove=partial(_drop_summaries, user))
+        yield from delete_rows_in_batches(mine, remove=partial(_drop_summaries, user))
 
 
 def count_expired_samples(tenant: Tenant, before: datetime) -> Aged:

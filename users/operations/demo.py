@@ -10,7 +10,7 @@ from django.db.models import Sum
 from django.utils import timezone
 
 from portal.lib import jobs
-from portal.lib.periods import find_zone
+from portal.lib.periods import find_time_zone_by_name
 from users.models import Arrival, Connection, User
 from users.operations.cadences import update_usual_data_intervals
 from users.operations.connections import mark_connection_failed
@@ -175,7 +175,7 @@ def _group_by_sync(
 
     The first brings what the later ones do not.
     """
-    zone = find_zone(user.fallback_time_zone)
+    zone = find_time_zone_by_name(user.fallback_time_zone)
     mornings: dict[date, datetime] = {}
     for at, _ in syncs:
         mornings.setdefault(at.astimezone(zone).date(), at)

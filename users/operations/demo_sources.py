@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from portal.lib import jobs
 from portal.lib.errors import DomainError
-from portal.lib.periods import day_start
+from portal.lib.periods import find_day_start
 from users.models import Connection, DemoUser, Pull, Summary, Supply, User
 from users.operations.pulls import record_completed_backfill
 from users.operations.samples import SampleBatch, record_samples
@@ -131,7 +131,7 @@ def add_demo_source_data(
                 connection=connection,
                 actor=actor,
                 resource=resource,
-                range_start=day_start(since, person.zone),
+                range_start=find_day_start(since, person.zone),
                 range_end=now,
             )
     return connection

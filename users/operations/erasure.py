@@ -12,8 +12,8 @@ from django.utils import timezone
 from accounts.operations.api_calls import delete_calls_of_user
 from accounts.operations.saved_views import delete_views_naming
 from portal.lib import rows
-from portal.lib.idempotency import forget_answers_about
-from portal.lib.signatures import sign
+from portal.lib.idempotency import delete_answers_containing
+from portal.lib.signatures import sign_with_installation_key
 from users.models import User
 from users.models.erasure_receipt import ErasureReceipt
 from users.queries.data_map import data_map
@@ -61,7 +61,7 @@ def remove_mentions_of_user(*, tenant: Tenant, user: User) -> dict[str, int]:
     delete_calls_of_user(tenant_pk=tenant.pk, user_uuid=user.uuid)
     names = (user.client_user_id, str(user.uuid))
     found = {
-        "portal.IdempotentAnswer": forget_answers_about(
+        "portal.IdempotentAnswer": delete_answers_containing(
             tenant_pk=tenant.pk, text=str(user.uuid)
         ),
         "accounts.SavedView": delete_views_naming(tenant_pk=tenant.pk, names=names),
@@ -91,7 +91,7 @@ def create_erasure_receipt(
     receipt.document = json.dumps(told, sort_keys=True, indent=2)
     signed = receipt.document.encode()
     receipt.sha256 = hashlib.sha256(signed).hexdigest()
-    signature = sign(signed)
+    signature = sign_with_installation_key(signed)
     receipt.public_key = signature.public_key
     receipt.signature = signature.signature
     receipt.save(force_insert=True)

@@ -11,7 +11,7 @@ from django.db.models import F, Q
 from django.utils import timezone
 
 from portal.lib import jobs
-from portal.lib.encryption import UnreadableSecret, decrypt, encrypt
+from portal.lib.encryption import UnreadableSecret, decrypt_secret, encrypt_secret
 from users.gateways.base import (
     Grant,
     SourceRefused,
@@ -189,8 +189,8 @@ def _read(connection: Connection) -> StoredGrant:
 
 def _decrypted(kept: SourceGrant) -> Grant:
     return Grant(
-        access_token=decrypt(kept.access_token),
-        refresh_token=decrypt(kept.refresh_token),
+        access_token=decrypt_secret(kept.access_token),
+        refresh_token=decrypt_secret(kept.refresh_token),
         expires_at=kept.expires_at,
         scopes=tuple(kept.scopes),
     )
@@ -198,8 +198,8 @@ def _decrypted(kept: SourceGrant) -> Grant:
 
 def _columns(grant: Grant) -> dict[str, object]:
     return {
-        "access_token": encrypt(grant.access_token),
-        "refresh_token": encrypt(grant.refresh_token),
+        "access_token": encrypt_secret(grant.access_token),
+        "refresh_token": encrypt_secret(grant.refresh_token),
         "expires_at": grant.expires_at,
         "scopes": list(grant.scopes),
         "claimed_until": None,

@@ -63,7 +63,7 @@ def write_import_upload(chunks: Iterable[bytes]) -> Iterator[NewUpload]:
     word = uuid4().hex
     digest = hashlib.sha256()
     size = 0
-    with storage.new_file(f"{FOLDER}/{word[:2]}/{word}") as opened:
+    with storage.write_stored_file(f"{FOLDER}/{word[:2]}/{word}") as opened:
         for chunk in chunks:
             size += len(chunk)
             _check_size(size)
@@ -83,7 +83,7 @@ def _check_size(size: int) -> None:
 def delete_import_upload(name: str) -> None:
     """Delete an upload and its parts; missing files are ignored."""
     if name:
-        storage.remove_files([name, name + PARTS])
+        storage.delete_stored_files([name, name + PARTS])
 
 
 def erase_user_imports(tenant_pk: int, user_uuid: UUID) -> None:
@@ -102,11 +102,11 @@ def delete_orphan_import_files() -> int:
     """
     old = timezone.now() - ORPHAN_AGE
     removed = 0
-    for file in storage.find_files(FOLDER):
+    for file in storage.list_stored_files(FOLDER):
         name = file.name.partition(".")[0]
         rows = ImportJob.unscoped.filter(stored_as=name)
         if file.modified_at < old and not rows.exists():
-            storage.remove_files([file.name])
+            storage.delete_stored_files([file.name])
             removed += 1
-    storage.drop_unfinished(FOLDER)
+    storage.delete_unfinished_uploads(FOLDER)
     return removed

@@ -22,8 +22,8 @@ from accounts.webhooks.operations import emit_events
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.jobs import enqueue
-from portal.lib.scanning import require_clean
-from portal.lib.storage import local_file, new_file
+from portal.lib.scanning import require_malware_free_upload
+from portal.lib.storage import open_local_copy, write_stored_file
 from portal.lib.transitions import move_status
 from users.models import ImportJob
 from users.models.import_job import FILE_NAME_MAX_LENGTH
@@ -103,7 +103,7 @@ def start_health_data_import(
     if wanted.provider not in PROVIDERS:
         raise DomainError("provider_unknown", _("Unknown source."), "provider")
     with write_import_upload(wanted.chunks) as upload:
-        require_clean(upload.opened)
+        require_malware_free_upload(upload.opened)
         format_ = sniff_format(upload.path)
     is_written = False
     try:
@@ -214,8 +214,8 @@ def _read(job: ImportJob, watch: Watch | None) -> None:
     try:
         # Another run may be at it as well, and keeps the same.
         with (
-            local_file(job.stored_as) as path,
-            new_file(job.stored_as + PARTS) as parts,
+            open_local_copy(job.stored_as) as path,
+            write_stored_file(job.stored_as + PARTS) as parts,
         ):
             staged = stage_file(
                 path,
@@ -258,7 +258,7 @@ def _found(staged: Staged) -> dict[str, Any]:
 
 def _store(job: ImportJob, watch: Watch | None) -> None:
     """Store the parts that are not stored yet. Raises: _Stopped."""
-    with local_file(job.stored_as + PARTS) as parts:
+    with open_local_copy(job.stored_as + PARTS) as parts:
         _store_parts(job, parts, watch)
     with transaction.atomic():
         change_import_status(

@@ -26,7 +26,7 @@ from accounts.models import Tenant
 from accounts.operations.audit import record_change
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError, Invalid, NotFound
-from portal.lib.links import absolute_url
+from portal.lib.links import build_absolute_url
 from portal.lib.tenancy import acting_for
 from users.models import LinkSession
 from users.models.link_session import REDIRECT_URL_MAX_LENGTH
@@ -121,7 +121,7 @@ def build_connect_link_url(session: LinkSession, *, provider: str = "") -> str:
         **({"provider": provider} if provider else {}),
     }
     query = urlencode(told)
-    return absolute_url(f"{reverse('connect:open')}?{query}")
+    return build_absolute_url(f"{reverse('connect:open')}?{query}")
 
 
 def find_open_connect_link(token: str) -> LinkSession:

@@ -15,9 +15,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from portal.lib.encryption import UnreadableSecret, decrypt, encrypt
+from portal.lib.encryption import UnreadableSecret, decrypt_secret, encrypt_secret
 from portal.lib.errors import DomainError, NotFound
-from portal.lib.links import absolute_url
+from portal.lib.links import build_absolute_url
 from portal.lib.translation import gettext_lazy
 from users.gateways.base import SourceRefused, SourceUnavailable, find_source_gateway
 from users.operations.cloud_sources import connect_cloud_source
@@ -193,7 +193,7 @@ def start_source_sign_in(*, session: LinkSession, provider: str) -> str:
     """
     find_connectable_source(session, provider, Way.SIGN_IN)
     verifier = secrets.token_urlsafe(_VERIFIER_BYTES)
-    state = encrypt(
+    state = encrypt_secret(
         json.dumps(
             {
                 "session": session.uuid.hex,
@@ -215,7 +215,7 @@ def parse_source_sign_in_state(state: str) -> SignIn:
     try:
         if len(state) > _STATE_MAX_LENGTH:
             raise _unknown_sign_in()
-        told = json.loads(decrypt(state))
+        told = json.loads(decrypt_secret(state))
         return SignIn(
             session_id=UUID(told["session"]),
             provider=told["provider"],
@@ -286,7 +286,7 @@ def connect_demo_source_from_link(
 
 def build_sign_in_redirect_uri(provider: str) -> str:
     """Return the redirect URI to register at a source."""
-    return absolute_url(reverse("connect:back", args=[provider]))
+    return build_absolute_url(reverse("connect:back", args=[provider]))
 
 
 def _ways(

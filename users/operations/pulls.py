@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.webhooks.operations import emit_event
 from portal.lib import jobs, rows
-from portal.lib.transitions import move_all, move_status
+from portal.lib.transitions import move_status, move_status_of_all
 from users.models import Pull
 from users.models.arrival import ARRIVAL_RETENTION
 from users.operations.connections import add_connection_timeline_entry
@@ -184,7 +184,7 @@ def abandon_connection_pulls(*, connection: Connection) -> None:
     The caller holds the user's lock. Source: Ours.
     """
     mine = Pull.objects.for_tenant(connection.tenant).open()
-    move_all(
+    move_status_of_all(
         mine.filter(connection=connection),
         moves=PULL_MOVES,
         to=PullStatus.FAILURE,

@@ -97,7 +97,7 @@ def run_user_export(*, tenant: Tenant, export_id: UUID) -> bool:
     user.tenant = tenant
     word = uuid4().hex
     name = f"{FOLDER}/{word[:2]}/{word}"
-    with storage.new_file(name) as opened:
+    with storage.write_stored_file(name) as opened:
         write_user_data_archive(user=user, target=opened)
         opened.flush()
         written = Path(opened.name)
@@ -109,7 +109,7 @@ def run_user_export(*, tenant: Tenant, export_id: UUID) -> bool:
         sha256=digest,
     )
     if not done:  # erased meanwhile, with its user
-        storage.remove_files([name])
+        storage.delete_stored_files([name])
     return bool(done)
 
 
@@ -199,7 +199,7 @@ def _write_files(
     names = table.rows_of(user).order_by().values_list("stored_as", flat=True)
     for name in names.exclude(stored_as="").iterator():
         try:
-            with storage.local_file(name) as path:
+            with storage.open_local_copy(name) as path:
                 archive.write(path, f"files/{name}")
         except FileNotFoundError:
             continue
@@ -232,7 +232,7 @@ def erase_user_exports(tenant_pk: int, user_uuid: UUID) -> None:
     exports = UserExport.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid)
     names = list(exports.exclude(stored_as="").values_list("stored_as", flat=True))
     exports.delete()
-    transaction.on_commit(partial(storage.remove_files, names))
+    transaction.on_commit(partial(storage.delete_stored_files, names))
 
 
 def delete_old_user_exports() -> int:
@@ -245,10 +245,10 @@ def delete_old_user_exports() -> int:
     old = UserExport.unscoped.filter(asked_at__lt=before)
     names = set(old.values_list("stored_as", flat=True)) - {""}
     number = old.delete()[0]
-    storage.remove_files(names)
-    for file in storage.find_files(FOLDER):
+    storage.delete_stored_files(names)
+    for file in storage.list_stored_files(FOLDER):
         known = UserExport.unscoped.filter(stored_as=file.name)
         if file.modified_at < now - _ORPHAN_AGE and not known.exists():
-            storage.remove_files([file.name])
-    storage.drop_unfinished(FOLDER)
+            storage.delete_stored_files([file.name])
+    storage.delete_unfinished_uploads(FOLDER)
     return number

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_change
 from portal.lib.errors import DomainError, Invalid
-from portal.lib.periods import time_zones
+from portal.lib.periods import list_time_zones
 from users.models import User
 from users.models.user import CLIENT_USER_ID_MAX_LENGTH
 from users.operations.users import (
@@ -301,7 +301,7 @@ def _parse_row(cells: dict[str, str]) -> UserRequest:
     if _FORMULA.match(id_):
         raise Invalid("id_formula", _("The ID starts like a spreadsheet formula."), _ID)
     zone = cells.get("fallback_time_zone") or None
-    if zone is not None and zone not in time_zones():
+    if zone is not None and zone not in list_time_zones():
         raise Invalid(
             "time_zone_unknown",
             _("Enter an IANA time zone, such as Europe/Paris."),

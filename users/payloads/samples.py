@@ -5,7 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from portal.lib.api.pagination import bad_cursor, read_cursor, write_cursor
+from portal.lib.api.pagination import (
+    build_invalid_cursor_error,
+    decode_page_cursor,
+    encode_page_cursor,
+)
 from users.wearables.timeseries.readings import FIRST_MOMENT
 
 if TYPE_CHECKING:
@@ -26,7 +30,7 @@ def write_sample_cursor(last: Key | None) -> str | None:
     if last is None:
         return None
     ts, series, feed = last
-    return write_cursor([str((ts - _EPOCH) // _TICK), str(series), str(feed)])
+    return encode_page_cursor([str((ts - _EPOCH) // _TICK), str(series), str(feed)])
 
 
 def read_sample_cursor(cursor: str | None) -> Key | None:
@@ -34,10 +38,10 @@ def read_sample_cursor(cursor: str | None) -> Key | None:
     if cursor is None:
         return None
     try:
-        ticks, series, feed = map(int, read_cursor(cursor, length=3))
+        ticks, series, feed = map(int, decode_page_cursor(cursor, length=3))
         moment = _EPOCH + ticks * _TICK
     except (ValueError, OverflowError):
-        raise bad_cursor() from None
+        raise build_invalid_cursor_error() from None
     if not moment >= FIRST_MOMENT or not 0 <= series < 2**15 or not 0 <= feed < 2**15:
-        raise bad_cursor()
+        raise build_invalid_cursor_error()
     return moment, series, feed

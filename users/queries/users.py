@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from portal.lib import rows
 from portal.lib.errors import NotFound
-from portal.lib.ids import id_bounds
+from portal.lib.ids import find_uuid_range_of_prefix
 from users.models import User, UserInfo
 from users.queries.last_data import LAST_DATA_SORTS, filter_by_last_data
 from users.queries.narrowing import ILike, escape_like, find_matching_users
@@ -273,7 +273,7 @@ def users_by_id(*, tenant: Tenant, text: str, limit: int) -> UserPage:
         return UserPage(users=[], sources={}, total=0)
     live: QuerySet[User] = User.objects.for_tenant(tenant).live()
     wanted = Q(client_user_id=text)
-    bounds = id_bounds(text)
+    bounds = find_uuid_range_of_prefix(text)
     if bounds is not None:
         wanted |= Q(uuid__range=bounds)
     columns = live.values_list(*UserRow._fields)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta, tzinfo
 
 from portal.lib.choices import OpenChoices
-from portal.lib.periods import day_start
+from portal.lib.periods import find_day_start
 from portal.lib.translation import gettext_lazy
 
 _DAY = timedelta(days=1)
@@ -33,11 +33,13 @@ def bucket_edges(
     hour that comes twice is two, a skipped one is none.
     """
     if period == Period.HOUR:
-        return hour_edges(day_start(start, zone), day_start(end + _DAY, zone), zone)
+        return hour_edges(
+            find_day_start(start, zone), find_day_start(end + _DAY, zone), zone
+        )
     days = [start + number * _DAY for number in range((end - start).days + 1)]
     if period == Period.WEEK:
         days = [day for day in days if day == start or day.weekday() == 0]
-    edges = [day_start(day, zone) for day in [*days, end + _DAY]]
+    edges = [find_day_start(day, zone) for day in [*days, end + _DAY]]
     # A zone that crossed the date line had no such day.
     return list(dict.fromkeys(edges))
 

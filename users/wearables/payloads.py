@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypedDict
 from uuid import UUID
 
-from portal.lib.links import absolute_url
+from portal.lib.links import build_absolute_url
 from users.wearables.providers import find_provider
 from users.wearables.readings import Schema, closed_schema, nullable_schema
 from users.wearables.values import Id
@@ -121,7 +121,7 @@ class ConnectionCreated(TypedDict):
 
 def logo_url(slug: str) -> str:
     """Return the URL of a source's logo."""
-    return absolute_url(f"/logos/{slug}.svg")
+    return build_absolute_url(f"/logos/{slug}.svg")
 
 
 def source_badge(slug: str) -> SourceBadge:

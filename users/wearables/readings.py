@@ -10,7 +10,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 from portal.lib.errors import DomainError
-from portal.lib.periods import find_zone
+from portal.lib.periods import find_time_zone_by_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -93,7 +93,7 @@ def context_of(*, user: User, provider: str, now: datetime) -> Context:
         user_uuid=user.uuid,
         provider=provider,
         time_zone=zone,
-        zone=find_zone(zone),
+        zone=find_time_zone_by_name(zone),
         now=now,
     )
 

@@ -95,7 +95,7 @@ def write_batch(
     """Store samples of a locked user; return the indices created and updated."""
     if not columns.ts:
         return [], []
-    moments = rows.to_microseconds(columns.ts)
+    moments = rows.convert_to_postgres_microseconds(columns.ts)
     order = _order(columns.series, moments)
     if order is None:
         return _Batch(user_id, feed, columns, moments).write()
@@ -134,7 +134,7 @@ class _Batch:
     def _insert(self) -> list[int]:
         """Insert new samples with their extras; return the indices."""
         count = len(self.all)
-        ((number, series, moments),) = rows.run_packed(
+        ((number, series, moments),) = rows.fetch_rows_with_packed_arrays(
             _INSERT, self.packed | {"count": count}
         )
         created = list(self.all)
@@ -154,7 +154,7 @@ class _Batch:
         if created:
             rest = sorted(set(self.all).difference(created))
             packed = self._pack(rest)
-        changed = rows.run_packed(_UPDATE, packed)
+        changed = rows.fetch_rows_with_packed_arrays(_UPDATE, packed)
         updated = {rest[place - 1] for (place,) in changed}
         found = rows.fetch_rows(
             _EXTRAS, self.place | {"series": list(set(self.columns.series))}
@@ -174,7 +174,7 @@ class _Batch:
         self._put_extras([index for index in differing if index in given])
         gone = [index for index in differing if index not in given]
         if gone:
-            rows.run_packed(_DROP_EXTRAS, self._pack(gone))
+            rows.fetch_rows_with_packed_arrays(_DROP_EXTRAS, self._pack(gone))
         return set(differing)
 
     def _key(self, index: int) -> tuple[int, datetime]:
@@ -184,20 +184,20 @@ class _Batch:
         if indices:
             extra = [orjson.dumps(self.columns.extra[index]) for index in indices]
             texts = {"extra": [each.decode() for each in extra]}
-            rows.run_packed(_PUT_EXTRAS, self._pack(indices) | texts)
+            rows.fetch_rows_with_packed_arrays(_PUT_EXTRAS, self._pack(indices) | texts)
 
     def _pack(self, indices: Sequence[int]) -> dict[str, Any]:
         """Return the samples of these indices with user, feed and bounds."""
         given = self.columns
         packed: dict[str, Any] = {
-            "ts": rows.pack_moments(_pick(self.moments, indices)),
-            "value": rows.pack_doubles(_pick(given.value, indices)),
+            "ts": rows.pack_timestamp_array(_pick(self.moments, indices)),
+            "value": rows.pack_double_array(_pick(given.value, indices)),
         }
         for name, column, pack in (
-            ("series", given.series, rows.pack_smallints),
-            ("tz_offset", given.tz_offset, rows.pack_integers),
-            ("duration", given.duration, rows.pack_integers),
-            ("origin", given.origin, rows.pack_integers),
+            ("series", given.series, rows.pack_smallint_array),
+            ("tz_offset", given.tz_offset, rows.pack_integer_array),
+            ("duration", given.duration, rows.pack_integer_array),
+            ("origin", given.origin, rows.pack_integer_array),
         ):
             picked = _pick(column, indices)
             is_same = picked.count(picked[0]) == len(picked)

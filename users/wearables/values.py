@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from portal.lib.periods import SkippedTime, from_wall_clock, time_zones
+from portal.lib.periods import SkippedTime, convert_local_time_to_utc, list_time_zones
 from users.wearables.readings import refuse, show_bound
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ class Zone:
 
     def read(self, value: Any, _context: Context, /) -> str:
         name = _text(value)
-        if name not in time_zones():
+        if name not in list_time_zones():
             refuse("Send an IANA time zone, such as Europe/Paris.")
         return name
 
@@ -250,7 +250,7 @@ def _moment(text: str, zone: tzinfo) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
         if moment.tzinfo is None:
-            return from_wall_clock(moment, zone)
+            return convert_local_time_to_utc(moment, zone)
         return moment.astimezone(UTC)
     except SkippedTime:
         refuse("This time does not exist in the time zone (clock change).")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
-from portal.charts import arrival_strip
+from portal.charts import draw_hourly_arrivals_strip
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -85,7 +85,7 @@ class SourceDay:
             "hours": STRIP_HOURS,
             "last": self.last_seen.lower(),
         }
-        return arrival_strip(self.counts, says=finding)
+        return draw_hourly_arrivals_strip(self.counts, says=finding)
 
     def _hours_with_data(self) -> list[int]:
         return [hour for hour, count in enumerate(self.counts) if count]

@@ -23,7 +23,7 @@ from django.views.decorators.http import require_safe
 
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.tenancy import acting_for
-from portal.lib.web import cookie_name
+from portal.lib.web import build_secure_cookie_name
 from users.operations.link_sessions import (
     build_link_holder_audit_actor,
     find_open_connect_link,
@@ -176,4 +176,4 @@ def _origin_of(url: str) -> str:
 
 
 def _cookie_of(session_id: UUID) -> str:
-    return cookie_name(f"link_{session_id.hex}", path=_HOME)
+    return build_secure_cookie_name(f"link_{session_id.hex}", path=_HOME)

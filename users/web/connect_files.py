@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import accepts_body
+from portal.lib.web import allow_larger_request_body
 from users.operations.import_files import BODY_MAX_BYTES
 from users.operations.link_sessions import build_link_redirect_url
 from users.operations.linking import (
@@ -44,7 +44,7 @@ class FileForm(forms.Form):
     )
 
 
-@accepts_body(BODY_MAX_BYTES, of=has_link_cookie)
+@allow_larger_request_body(BODY_MAX_BYTES, of=has_link_cookie)
 @require_http_methods(["GET", "HEAD", "POST"])
 @with_link
 def add_file(request: HttpRequest, session: LinkSession, provider: str) -> HttpResponse:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.body_charts import CycleDay, cycle_strip
+from portal.body_charts import CycleDay, draw_menstrual_cycle_chart
 from portal.lib.translation import gettext_lazy
-from portal.pills import words
+from portal.pills import format_wire_value
 from users.states import (
     CervicalMucusQuality,
     Contraceptive,
@@ -147,7 +147,9 @@ class Cycle:
     @property
     def chart(self) -> SafeString:
         cover_line = self.shift.cover_line if self.shift else None
-        return cycle_strip(self.days, says=self.says, cover_line=cover_line)
+        return draw_menstrual_cycle_chart(
+            self.days, says=self.says, cover_line=cover_line
+        )
 
     @property
     def table(self) -> list[CycleDay]:
@@ -312,7 +314,7 @@ _LOGS: tuple[tuple[str, str, str, type[OpenChoices]], ...] = (
 
 def _label(kind: type[OpenChoices], value: str) -> str:
     known = kind.known(value)
-    return str(known.label) if known else words(value)
+    return str(known.label) if known else format_wire_value(value)
 
 
 def _logged(

@@ -13,8 +13,12 @@ from django.views.decorators.http import require_GET
 from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.errors import NotFound
-from portal.lib.signatures import Signature, is_own_signature, is_signed
-from portal.lib.web import Pager, read_offset, render_page
+from portal.lib.signatures import (
+    Signature,
+    is_signed_with_installation_key,
+    is_valid_signature,
+)
+from portal.lib.web import Pager, parse_list_offset, render_page
 from users.models import ErasureReceipt
 from users.operations.erasure import build_erasure_receipt_file
 
@@ -28,7 +32,7 @@ PAGE_SIZE = 50
 @require_right(Area.AUDIT)
 def receipt_list(request: TenantRequest) -> HttpResponse:
     receipts = ErasureReceipt.objects.for_tenant(request.tenant)
-    offset = read_offset(request)
+    offset = parse_list_offset(request)
     return render_page(
         request,
         "users/erasures.html",
@@ -61,8 +65,8 @@ def receipt_page(request: TenantRequest, receipt_id: str) -> HttpResponse:
         removed=sorted(told["removed_rows"].items()),
         total=sum(told["removed_rows"].values()),
         kept=sorted(told["kept"].items()),
-        is_whole=is_signed(found.document.encode(), signature),
-        is_own_signature=is_own_signature(signature),
+        is_whole=is_valid_signature(found.document.encode(), signature),
+        is_own_signature=is_signed_with_installation_key(signature),
         section="audit",
     )
 

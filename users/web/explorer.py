@@ -18,7 +18,7 @@ from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.web import page_url, render_page
-from portal.series_chart import frame_of, series_chart
+from portal.series_chart import compute_plot_frame, draw_time_series_chart
 from users.queries import user_overview
 from users.wearables.exploring import Resolution
 from users.wearables.holdings import list_stored_series
@@ -160,7 +160,7 @@ def _view(
 
 
 def _chart(question: Question, shown: Sequence[ShownSeries]) -> SafeString:
-    return series_chart(
+    return draw_time_series_chart(
         [curve for each in shown for curve in each.curves],
         [each.lane for each in shown if each.lane is not None],
         start=question.start,
@@ -174,7 +174,7 @@ def _chart(question: Question, shown: Sequence[ShownSeries]) -> SafeString:
 def _chart_data(question: Question, shown: Sequence[ShownSeries]) -> dict[str, Any]:
     """Return the data for the script that zooms and reads values; times in Unix ms."""
     curves = [curve for each in shown for curve in each.curves]
-    frame = frame_of(curves, start=question.start, end=question.end)
+    frame = compute_plot_frame(curves, start=question.start, end=question.end)
     return {
         "start": _ms(question.start),
         "end": _ms(question.end),

@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 import orjson
 from django.utils.translation import gettext as _
 
-from portal.lib.links import absolute_url
-from portal.lib.periods import find_zone
+from portal.lib.links import build_absolute_url
+from portal.lib.periods import find_time_zone_by_name
 from users.payloads.aggregates import aggregate_answer
 from users.payloads.samples import grouped_answer
 from users.queries import summaries_of
@@ -48,7 +48,7 @@ class Call:
     def url(self) -> str:
         """Return the whole URL."""
         query = urlencode(self.inputs, safe=":,/")
-        return absolute_url(f"{self.path}?{query}")
+        return build_absolute_url(f"{self.path}?{query}")
 
     @property
     def curl(self) -> str:
@@ -117,7 +117,7 @@ def _answer(user: User, question: Question, call: Call) -> object:
             start=first,
             end=last,
             period=call.period,
-            zone=find_zone(zone_name),
+            zone=find_time_zone_by_name(zone_name),
             provider=provider,
             type=call.key.type,
         )

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from django.http import StreamingHttpResponse
 
-from portal.lib.csv_files import escape_formula
-from portal.lib.tenancy import as_tenant
+from portal.lib.csv_files import escape_spreadsheet_formula
+from portal.lib.tenancy import iterate_as_tenant
 from users.wearables.exploring import iterate_samples
 from users.web.explorer_series import build_request, find_spans, read_span
 
@@ -50,7 +50,7 @@ def build_shown_file(
 def build_full_file(user: User, question: Question, form: str) -> StreamingHttpResponse:
     """Stream every record of the range as a file, in parts."""
     parts = _parts(_EVERY, _every_row(user, question), form)
-    return _file(as_tenant(user.tenant_id, parts), question, form)
+    return _file(iterate_as_tenant(user.tenant_id, parts), question, form)
 
 
 def _shown_row(shown: ShownSeries, row: Any) -> dict[str, Any]:
@@ -160,6 +160,6 @@ def _cell(value: Any) -> str:
         case int() | float():
             return f"{value:.10g}"
         case dict():
-            return escape_formula(orjson.dumps(value).decode())
+            return escape_spreadsheet_formula(orjson.dumps(value).decode())
         case _:
-            return escape_formula(str(value))
+            return escape_spreadsheet_formula(str(value))

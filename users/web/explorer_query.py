@@ -14,7 +14,7 @@ from django.utils.timezone import now as present
 from django.utils.translation import gettext as _
 
 from portal.lib.choices import OpenChoices
-from portal.lib.periods import day_start, find_zone
+from portal.lib.periods import find_day_start, find_time_zone_by_name
 from portal.lib.translation import gettext_lazy
 from users.wearables.exploring import Resolution
 from users.wearables.summaries import SLEEP, SLEEP_CYCLE, SUMMARIES, WORKOUTS
@@ -128,15 +128,19 @@ class Question:
         zone = ZoneChoice.known(query.get("zone", "")) or ZoneChoice.USER
         keys = [SeriesKey.read(text) for text in query.getlist("series")]
         chosen = tuple(dict.fromkeys(key for key in keys if key is not None))
-        clock = UTC if zone == ZoneChoice.UTC else find_zone(user.fallback_time_zone)
+        clock = (
+            UTC
+            if zone == ZoneChoice.UTC
+            else find_time_zone_by_name(user.fallback_time_zone)
+        )
         days = _number(query.get("days", ""))
         start = _moment(query.get("start", ""), clock)
         end = _moment(query.get("end", ""), clock, is_end=True)
         if start is None or end is None or end - start < _SHORTEST:
             days = days if days in RANGES else DEFAULT_DAYS
             today = present().astimezone(clock).date()
-            end = day_start(today + _DAY, clock)
-            start = day_start(today - (days - 1) * _DAY, clock)
+            end = find_day_start(today + _DAY, clock)
+            start = find_day_start(today - (days - 1) * _DAY, clock)
         else:
             days = None
         return cls(
@@ -162,7 +166,7 @@ class Question:
     @property
     def counting_zone(self) -> tzinfo:
         """Return the time zone of totals; the API has no zone of the record."""
-        return find_zone(self.counting_zone_name)
+        return find_time_zone_by_name(self.counting_zone_name)
 
     @property
     def counting_zone_name(self) -> str:
@@ -184,7 +188,7 @@ class Question:
     @property
     def bounds(self) -> tuple[str, str]:
         """Return the range for the API, both ends inclusive."""
-        zone = find_zone(self.user_zone)
+        zone = find_time_zone_by_name(self.user_zone)
         first, last = self.start.astimezone(zone), self.end.astimezone(zone)
         if first.time() == last.time() == datetime.min.time():
             return first.date().isoformat(), (last.date() - _DAY).isoformat()
@@ -272,7 +276,7 @@ class Question:
         middle = self.start + length / 2 + wanted * by
         latest = present() + AHEAD
         end = min(middle + wanted / 2, max(latest, self.end))
-        start = max(end - wanted, day_start(EARLIEST, UTC))
+        start = max(end - wanted, find_day_start(EARLIEST, UTC))
         return self.query(start=_wire(start), end=_wire(end))
 
     def with_offset(self, offset: int | None) -> Question:
@@ -289,7 +293,7 @@ def _moment(text: str, zone: tzinfo, *, is_end: bool = False) -> datetime | None
     try:
         if len(text) == len("2026-01-01"):
             day = date.fromisoformat(text)
-            found = day_start(day + _DAY if is_end else day, zone)
+            found = find_day_start(day + _DAY if is_end else day, zone)
         else:
             # A plus in a query string that was not written by us is a space.
             found = datetime.fromisoformat(text.replace(" ", "+"))
@@ -298,7 +302,7 @@ def _moment(text: str, zone: tzinfo, *, is_end: bool = False) -> datetime | None
             found = found.astimezone(UTC)
     except (ValueError, OverflowError):
         return None
-    first = day_start(EARLIEST, UTC)
+    first = find_day_start(EARLIEST, UTC)
     return found if first <= found <= present() + timedelta(days=366) else None
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext as _
 
-from portal.pills import words
+from portal.pills import format_wire_value
 from portal.series_chart import Curve, Lane, Mark, Stay
 from users.queries import summaries_of
 from users.wearables.exploring import Form, Resolution, Wanted, read_view
@@ -330,7 +330,7 @@ def _span_words(key: SeriesKey, row: SummaryRow) -> str:
     if key.slug != WORKOUTS.slug:
         return f"{key.name}, {length}"
     sport: dict[str, Any] = row.body.get("sport") or {}
-    name = row.body.get("title") or sport.get("name") or words("workout")
+    name = row.body.get("title") or sport.get("name") or format_wire_value("workout")
     return f"{name}, {length}"
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from portal.charts import day_strip
-from portal.lib.periods import day_start, find_zone
+from portal.charts import draw_days_with_data_strip
+from portal.lib.periods import find_day_start, find_time_zone_by_name
 from users.queries.freshness import summary_extents
 from users.queries.silence import cadences_of
 from users.wearables.providers import find_provider
@@ -60,7 +60,9 @@ class Row:
 
         A day's record stands at midnight, in no zone.
         """
-        is_day = self.slug in _DAILY and self.last == day_start(self.last.date(), UTC)
+        is_day = self.slug in _DAILY and self.last == find_day_start(
+            self.last.date(), UTC
+        )
         return self.last.date() if is_day else None
 
     @property
@@ -108,7 +110,7 @@ class Row:
 
     @property
     def strip(self) -> SafeString:
-        return day_strip(
+        return draw_days_with_data_strip(
             [day in self.days for day in range(DAYS)],
             says=_("%(resource)s from %(source)s: %(coverage)s. Gaps: %(gaps)s")
             % {
@@ -176,10 +178,12 @@ def build_freshness_grid(user: User, stored_series: Sequence[StoredSeries]) -> G
 
     Summaries are read besides.
     """
-    zone = find_zone(user.fallback_time_zone)
+    zone = find_time_zone_by_name(user.fallback_time_zone)
     today = timezone.now().astimezone(zone).date()
     first_day = today - (DAYS - 1) * _DAY
-    edges = [day_start(first_day + number * _DAY, zone) for number in range(DAYS + 1)]
+    edges = [
+        find_day_start(first_day + number * _DAY, zone) for number in range(DAYS + 1)
+    ]
     days = days_with_samples(
         user_id=user.pk, extents=[each.extent for each in stored_series], edges=edges
     )

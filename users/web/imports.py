@@ -18,7 +18,7 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import accepts_body, go_to, page_url, render_page
+from portal.lib.web import allow_larger_request_body, go_to, page_url, render_page
 from users.operations.import_files import BODY_MAX_BYTES
 from users.operations.imports import (
     DEFAULT_PROVIDER,
@@ -66,7 +66,7 @@ class ImportForm(forms.Form):
     )
 
 
-@accepts_body(BODY_MAX_BYTES)
+@allow_larger_request_body(BODY_MAX_BYTES)
 @require_http_methods(["GET", "POST"])
 @require_right(Area.USERS)
 def import_list(request: TenantRequest, user_id: str) -> HttpResponse:

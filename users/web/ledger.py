@@ -16,8 +16,8 @@ from django.views.decorators.http import require_GET
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
-from portal.charts import source_priority_bars
-from portal.lib.periods import find_zone
+from portal.charts import draw_source_priority_chart
+from portal.lib.periods import find_time_zone_by_name
 from portal.lib.web import render_page
 from users.queries import user_overview
 from users.wearables.aggregates import AggregateRequest, aggregate_samples
@@ -84,7 +84,7 @@ class RuleTotal:
 def source_priority(request: TenantRequest, user_id: str) -> HttpResponse:
     overview = user_overview(tenant=request.tenant, user_id=_uuid(user_id))
     user = overview.user
-    zone = find_zone(user.fallback_time_zone)
+    zone = find_time_zone_by_name(user.fallback_time_zone)
     today = timezone.now().astimezone(zone).date()
     summed = [
         each
@@ -213,7 +213,9 @@ def _chart(
 ) -> SafeString:
     """Draw which source counted at each time, and the others below."""
     if not buckets:
-        return source_priority_bars([], [], start=0, end=1, ticks=[], says=_("No data"))
+        return draw_source_priority_chart(
+            [], [], start=0, end=1, ticks=[], says=_("No data")
+        )
     start, end = buckets[0].start, buckets[-1].end
     lines = _lines(buckets)
     ticks = []
@@ -223,7 +225,7 @@ def _chart(
         if local.hour % 4 == 0 and local.minute == 0:
             ticks.append((at.timestamp(), f"{local:%H:%M}"))
         at += timedelta(minutes=30)
-    return source_priority_bars(
+    return draw_source_priority_chart(
         [
             (
                 line.start.timestamp(),

@@ -12,12 +12,12 @@ from django.utils.translation import gettext as _
 from portal.body_charts import (
     Lane,
     Stretch,
-    duration,
-    holes_between,
-    hypnogram,
-    share_bar,
+    draw_share_bar,
+    draw_sleep_stage_chart,
+    find_gaps_in_sleep_stages,
+    format_duration,
 )
-from portal.lib.periods import find_zone
+from portal.lib.periods import find_time_zone_by_name
 from portal.lib.translation import gettext_lazy
 from users.states import SleepStage
 from users.wearables.providers import find_provider
@@ -98,7 +98,7 @@ class Night:
     @property
     def length(self) -> str:
         """Return the time in bed."""
-        return duration((self.end - self.start).total_seconds())
+        return format_duration((self.end - self.start).total_seconds())
 
     @cached_property
     def totals(self) -> list[tuple[Lane, float]]:
@@ -112,7 +112,7 @@ class Night:
     def legend(self) -> list[tuple[str, str]]:
         """Return hue and label of each stage, with its duration."""
         return [
-            (lane.hue, f"{lane.name} {duration(seconds)}")
+            (lane.hue, f"{lane.name} {format_duration(seconds)}")
             for lane, seconds in self.totals
         ]
 
@@ -132,7 +132,9 @@ class Night:
     @property
     def says(self) -> str:
         """Return the finding in words."""
-        parts = ", ".join(f"{lane.name} {duration(s)}" for lane, s in self.totals)
+        parts = ", ".join(
+            f"{lane.name} {format_duration(s)}" for lane, s in self.totals
+        )
         return _("%(length)s in bed. %(stages)s.") % {
             "length": self.length,
             "stages": parts or _("No stages"),
@@ -140,7 +142,7 @@ class Night:
 
     @property
     def chart(self) -> SafeString:
-        return hypnogram(
+        return draw_sleep_stage_chart(
             self._stretches,
             lanes=self._lanes,
             start=self.start,
@@ -150,17 +152,19 @@ class Night:
 
     @property
     def shares(self) -> SafeString:
-        return share_bar(self.totals, says=self.says)
+        return draw_share_bar(self.totals, says=self.says)
 
     @property
     def table(self) -> list[StageRow]:
         """Return every stage and gap, by time."""
         length = int((self.end - self.start).total_seconds())
         told = [(s.start, s.end, self._lanes[s.lane].name) for s in self._stretches]
-        holes = holes_between(self._stretches, length)
+        holes = find_gaps_in_sleep_stages(self._stretches, length)
         told += [(start, end, _NO_DATA) for start, end in holes]
         return [
-            StageRow(name, self._clock(start), self._clock(end), duration(end - start))
+            StageRow(
+                name, self._clock(start), self._clock(end), format_duration(end - start)
+            )
             for start, end, name in sorted(told)
         ]
 
@@ -190,11 +194,13 @@ class Night:
 
     def _total(self, stage: SleepStage) -> str:
         wanted = _lane(stage)
-        return next((duration(s) for lane, s in self.totals if lane == wanted), "")
+        return next(
+            (format_duration(s) for lane, s in self.totals if lane == wanted), ""
+        )
 
     def _moment(self, name: str) -> datetime:
         utc = datetime.fromisoformat(self.row.body[name]).replace(tzinfo=UTC)
-        return utc.astimezone(find_zone(self.time_zone))
+        return utc.astimezone(find_time_zone_by_name(self.time_zone))
 
     def _clock(self, seconds: int) -> str:
         return f"{self.start + timedelta(seconds=seconds):%H:%M}"

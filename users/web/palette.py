@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.lib.ids import is_whole_id
+from portal.lib.ids import is_complete_uuid
 from portal.lib.registry import Hit
 from portal.lib.web import page_url
 from users.queries import users_by_id
@@ -26,7 +26,7 @@ def find_users(request: TenantRequest, text: str) -> list[Hit]:
             words=user.client_user_id,
             url=page_url(request, "users:page", user_id=user.uuid),
             detail=_sources(len(page.sources[user.id])),
-            is_exact=text == user.client_user_id or is_whole_id(text, user.uuid),
+            is_exact=text == user.client_user_id or is_complete_uuid(text, user.uuid),
         )
         for user in page.users
     ]

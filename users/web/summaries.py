@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
-from portal.lib.periods import find_zone
+from portal.lib.periods import find_time_zone_by_name
 from portal.lib.web import render_page
 from users.queries import summary_page, user_overview
 from users.web.cycles import Cycle
@@ -43,7 +43,7 @@ class Why(StrEnum):
 @require_right(Area.USERS)
 def summaries_page(request: TenantRequest, user_id: str) -> HttpResponse:
     overview = user_overview(tenant=request.tenant, user_id=_uuid(user_id))
-    zone = find_zone(overview.user.fallback_time_zone)
+    zone = find_time_zone_by_name(overview.user.fallback_time_zone)
     today = timezone.now().astimezone(zone).date()
     nights = summary_page(
         user=overview.user,

@@ -22,7 +22,7 @@ from accounts.web.step_up import (
     redirect_to_identity_confirmation,
 )
 from portal.lib.errors import DomainError, NotFound
-from portal.lib.web import Pager, go_to, page_url, read_offset, render_page
+from portal.lib.web import Pager, go_to, page_url, parse_list_offset, render_page
 from users.models.user import UNDO_GRACE
 from users.operations.users import delete_user, undo_delete_user
 from users.queries import live_user
@@ -76,7 +76,7 @@ def confirm_deletion(request: TenantRequest, user_id: str) -> HttpResponse:
 def deleted_users_page(request: TenantRequest) -> HttpResponse:
     """List deleted users that are not erased yet, latest first."""
     users = deleted_users(tenant=request.tenant)
-    offset = read_offset(request)
+    offset = parse_list_offset(request)
     record_read(
         tenant=request.tenant,
         actor=request.actor,

@@ -18,7 +18,7 @@ from accounts.web.step_up import (
     redirect_to_identity_confirmation,
 )
 from portal.lib.errors import DomainError, NotFound
-from portal.lib.storage import open_file
+from portal.lib.storage import open_stored_file
 from portal.lib.web import go_to, page_url, render_page
 from users.models import UserExport
 from users.models.user_export import EXPORT_RETENTION
@@ -75,7 +75,7 @@ def export_file(
     if not is_identity_confirmed(request):
         return redirect_to_identity_confirmation(request)
     try:
-        file = open_file(found.stored_as)
+        file = open_stored_file(found.stored_as)
     except FileNotFoundError:
         raise NotFound("not_found", _("Archive not found.")) from None
     record_read(

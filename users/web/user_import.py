@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.states import Area
 from accounts.web.rights import require_right
-from portal.lib.csv_files import csv_file
+from portal.lib.csv_files import build_csv_download
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, render_page
 from users.operations.user_import import (
@@ -96,7 +96,7 @@ def _process_checked_file(
         messages.error(request, refused.message)
         return _page(request, UserFileForm(), status=422)
     if is_dry_run:
-        return csv_file(
+        return build_csv_download(
             name="users-left-out",
             columns=("line", "outcome", "column", "code", "message"),
             rows=(_cells(note) for note in notes),

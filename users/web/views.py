@@ -14,7 +14,7 @@ from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from accounts.web.saved_views import build_saved_views_row
-from portal.lib.csv_files import csv_file, csv_instant
+from portal.lib.csv_files import build_csv_download, format_csv_timestamp
 from portal.lib.registry import user_columns
 from portal.lib.web import Pager, page_url, render_page
 from users.queries import (
@@ -134,7 +134,7 @@ def user_file(request: TenantRequest) -> HttpResponse:
         subject="user_file",
         subject_id=f"users={len(page.users)}",
     )
-    return csv_file(
+    return build_csv_download(
         name="users",
         columns=(*_COLUMNS, *(column.words.lower() for column in columns)),
         rows=(
@@ -227,9 +227,9 @@ def _cells(
     return (
         str(user.uuid),
         user.client_user_id,
-        csv_instant(user.created_on),
+        format_csv_timestamp(user.created_on),
         " ".join(source.provider for source in sources),
-        csv_instant(last_data),
+        format_csv_timestamp(last_data),
         user.fallback_time_zone,
         _day(user.ingestion_start),
         _day(user.ingestion_end),

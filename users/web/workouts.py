@@ -16,11 +16,11 @@ from django.views.decorators.http import require_GET
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
-from portal.body_charts import duration
-from portal.charts import track
+from portal.body_charts import format_duration
+from portal.charts import draw_route
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import render_page
-from portal.series_chart import Curve, Mark, series_chart
+from portal.series_chart import Curve, Mark, draw_time_series_chart
 from users.queries import user_overview, workout_stream
 from users.queries.explorer import find_record
 from users.wearables.providers import find_provider
@@ -89,7 +89,7 @@ class Workout:
 
     @property
     def length(self) -> str:
-        return duration((self.end - self.start).total_seconds())
+        return format_duration((self.end - self.start).total_seconds())
 
     @property
     def facts(self) -> list[tuple[str, str]]:
@@ -101,7 +101,7 @@ class Workout:
             if body.get(key) is not None
         ]
         moving = body.get("moving_time")
-        return ([(_("Moving"), duration(moving))] if moving else []) + told
+        return ([(_("Moving"), format_duration(moving))] if moving else []) + told
 
     @property
     def zones(self) -> list[tuple[str, str]]:
@@ -110,7 +110,7 @@ class Workout:
         return [
             (
                 _("Zone %(number)d, %(share)s") % {"number": place, "share": share},
-                duration(each or 0),
+                format_duration(each or 0),
             )
             for place, (share, each) in enumerate(
                 zip(_ZONES, seconds, strict=False), start=1
@@ -239,7 +239,7 @@ def _charts(channels: dict[str, Any], shown: Workout) -> Iterator[ChannelChart]:
             title,
             unit,
             finding,
-            series_chart(
+            draw_time_series_chart(
                 [curve],
                 [],
                 start=start,
@@ -281,7 +281,9 @@ def _route(channels: dict[str, Any]) -> SafeString | None:
         )
         if lat is not None and lng is not None
     ]
-    return track(places, says=_("Route of the workout")) if len(places) > 1 else None
+    return (
+        draw_route(places, says=_("Route of the workout")) if len(places) > 1 else None
+    )
 
 
 def _uuid(text: str) -> UUID:

@@ -21,7 +21,7 @@ from portal.lib.api.fields import (
     QueryUuid,
     Str,
     Uuid,
-    of_pattern,
+    build_pattern_validator,
 )
 from portal.lib.api.pagination import CursorInputs
 
@@ -83,7 +83,8 @@ class BrandInputs(Inputs):
     support_contact = Str(required=False, max_length=80)
     company_address = Str(required=False, max_length=200)
     brand_color = Str(
-        required=False, validators=[of_pattern("#[0-9a-fA-F]{6}", "a color as #rrggbb")]
+        required=False,
+        validators=[build_pattern_validator("#[0-9a-fA-F]{6}", "a color as #rrggbb")],
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,11 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from portal.lib.api.pagination import bad_cursor, read_cursor, write_cursor
+from portal.lib.api.pagination import (
+    build_invalid_cursor_error,
+    decode_page_cursor,
+    encode_page_cursor,
+)
 
 if TYPE_CHECKING:
     from django.db.models import Model, QuerySet
@@ -32,15 +36,15 @@ def read_page(
     if len(found) == len(page):
         return page, None
     made: datetime = getattr(page[-1], "created_at")  # noqa: B009 - of no common base
-    return page, write_cursor([made.isoformat(), str(page[-1].pk)])
+    return page, encode_page_cursor([made.isoformat(), str(page[-1].pk)])
 
 
 def _read_cursor(cursor: str) -> tuple[datetime, UUID]:
-    at, key = read_cursor(cursor, length=2)
+    at, key = decode_page_cursor(cursor, length=2)
     try:
         moment, found = datetime.fromisoformat(at), UUID(key)
     except ValueError:
-        raise bad_cursor() from None
+        raise build_invalid_cursor_error() from None
     if moment.tzinfo is None:
-        raise bad_cursor()
+        raise build_invalid_cursor_error()
     return moment, found

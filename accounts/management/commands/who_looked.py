@@ -15,7 +15,7 @@ from accounts.operations.audit import record_read
 from accounts.queries.audit import has_entries_of_user, list_accesses
 from accounts.states import Environment
 from portal.lib.actor import Actor
-from portal.lib.csv_files import csv_instant, escape_formula
+from portal.lib.csv_files import escape_spreadsheet_formula, format_csv_timestamp
 from portal.lib.tenancy import acting_for
 
 if TYPE_CHECKING:
@@ -72,11 +72,11 @@ class Command(BaseCommand):
                 (
                     look.day.isoformat(),
                     look.actor_kind,
-                    escape_formula(look.actor_label),
+                    escape_spreadsheet_formula(look.actor_label),
                     look.verb,
                     look.subject,
                     look.times,
-                    csv_instant(look.first_at.astimezone(UTC)),
-                    csv_instant(look.last_at.astimezone(UTC)),
+                    format_csv_timestamp(look.first_at.astimezone(UTC)),
+                    format_csv_timestamp(look.last_at.astimezone(UTC)),
                 )
             )

@@ -31,8 +31,8 @@ from accounts.webhooks.models import Attempt, Delivery, Endpoint
 from accounts.webhooks.schedule import DISABLE_AFTER
 from accounts.webhooks.states import DeliveryFault, DeliveryStatus, DisabledBy
 from portal.lib.jobs import enqueue
-from portal.lib.links import absolute_url
-from portal.lib.periods import find_zone
+from portal.lib.links import build_absolute_url
+from portal.lib.periods import find_time_zone_by_name
 
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo
@@ -183,7 +183,7 @@ def _percent(endpoint: Endpoint, at: datetime) -> int:
 
 def _context(tenant: Tenant, endpoint: Endpoint, percent: int) -> dict[str, object]:
     """What the templates are given."""
-    zone = find_zone(tenant.team.time_zone)
+    zone = find_time_zone_by_name(tenant.team.time_zone)
     missed = Delivery.objects.for_tenant(tenant).filter(
         endpoint=endpoint,
         status__in=_MISSED,
@@ -223,7 +223,7 @@ def _context(tenant: Tenant, endpoint: Endpoint, percent: int) -> dict[str, obje
         "users": named,
         "more_users": number_of_users - len(named),
         "retention_days": tenant.team.event_retention_days,
-        "link": absolute_url(_page_of(tenant, endpoint)),
+        "link": build_absolute_url(_page_of(tenant, endpoint)),
         "settings_link": settings_link(tenant),
     }
 

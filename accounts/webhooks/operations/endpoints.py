@@ -26,9 +26,9 @@ from accounts.webhooks.signing import (
     sign_webhook_message,
 )
 from accounts.webhooks.states import DELIVERY_MOVES, DeliveryStatus, DisabledBy
-from portal.lib.encryption import decrypt, encrypt
+from portal.lib.encryption import decrypt_secret, encrypt_secret
 from portal.lib.errors import DomainError
-from portal.lib.transitions import move_all
+from portal.lib.transitions import move_status_of_all
 from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def create_endpoint(
         description=_read_description(description),
         rate_limit=_read_rate_limit(rate_limit),
         filter_types=_read_filter_types(filter_types),
-        secret=encrypt(_read_secret(secret)),
+        secret=encrypt_secret(_read_secret(secret)),
         disabled_at=now if disabled else None,
         disabled_by=DisabledBy.MEMBER if disabled else "",
         created_at=now,
@@ -168,7 +168,7 @@ def delete_endpoint(*, endpoint: Endpoint, actor: Actor) -> None:
     endpoint = _lock(endpoint)
     endpoint.deleted_at = timezone.now()
     endpoint.save(update_fields=["deleted_at"])
-    move_all(
+    move_status_of_all(
         Delivery.objects.for_tenant(endpoint.tenant).filter(endpoint=endpoint),
         moves=DELIVERY_MOVES,
         to=DeliveryStatus.DROPPED,
@@ -192,7 +192,7 @@ def rotate_signing_secret(
     now = timezone.now()
     endpoint.previous_secret = endpoint.secret
     endpoint.previous_secret_ends_at = now + OVERLAP
-    endpoint.secret = encrypt(new)
+    endpoint.secret = encrypt_secret(new)
     endpoint.secret_made_at = endpoint.updated_at = now
     endpoint.save()
     _record(endpoint, actor, "rotate_secret", {})
@@ -234,7 +234,9 @@ def replace_custom_headers(
                 "headers",
             )
     endpoint = _lock(endpoint)
-    endpoint.headers = encrypt(orjson.dumps(dict(headers)).decode()) if headers else ""
+    endpoint.headers = (
+        encrypt_secret(orjson.dumps(dict(headers)).decode()) if headers else ""
+    )
     endpoint.updated_at = timezone.now()
     endpoint.save(update_fields=["headers", "updated_at"])
     # Names alone: a value may be a password.
@@ -245,7 +247,7 @@ def replace_custom_headers(
 def reveal_signing_secret(*, endpoint: Endpoint, actor: Actor) -> str:
     """The signing secret as text; who asked is recorded. Source: Contract 8.7."""
     _record(endpoint, actor, "reveal_secret", {})
-    return decrypt(endpoint.secret)
+    return decrypt_secret(endpoint.secret)
 
 
 SIGNING_SECRETS = {
@@ -264,7 +266,7 @@ def find_secret_matching_signature(
     for which, secret in secrets.items():
         if not secret:
             continue
-        key = decode_signing_secret(decrypt(secret))
+        key = decode_signing_secret(decrypt_secret(secret))
         if sign_webhook_message([key], message_id, timestamp, body.encode()) in entries:
             return which
     return ""
@@ -274,7 +276,7 @@ def read_custom_headers(endpoint: Endpoint) -> dict[str, str]:
     """Return the custom headers of an endpoint."""
     if not endpoint.headers:
         return {}
-    headers: dict[str, str] = orjson.loads(decrypt(endpoint.headers))
+    headers: dict[str, str] = orjson.loads(decrypt_secret(endpoint.headers))
     return headers
 
 
@@ -288,7 +290,7 @@ def is_sensitive_header(name: str) -> bool:
 
 def hold_pending_deliveries(*, endpoint: Endpoint) -> int:
     """Put an endpoint's pending deliveries on hold; return how many."""
-    return move_all(
+    return move_status_of_all(
         Delivery.objects.for_tenant(endpoint.tenant).filter(endpoint=endpoint),
         moves=DELIVERY_MOVES,
         to=DeliveryStatus.HELD,

@@ -33,7 +33,7 @@ from portal.lib import rows
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError
 from portal.lib.jobs import enqueue
-from portal.lib.transitions import move_all, move_status
+from portal.lib.transitions import move_status, move_status_of_all
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -304,7 +304,7 @@ def _queue(
         "leased_until": None,
     }
     same.filter(pk__in=keys, status=DeliveryStatus.PENDING).update(**anew)
-    move_all(
+    move_status_of_all(
         same.filter(pk__in=keys),
         moves=DELIVERY_MOVES,
         to=DeliveryStatus.PENDING,
@@ -336,7 +336,9 @@ def _end(replay: Replay, to: ReplayStatus) -> None:
         opened.execute(_GIVE_BACK, {"replay": replay.pk, "keys": keys})
     for status, held in former.items():
         if status != DeliveryStatus.PENDING:
-            move_all(same.filter(pk__in=held), moves=DELIVERY_MOVES, to=status)
+            move_status_of_all(
+                same.filter(pk__in=held), moves=DELIVERY_MOVES, to=status
+            )
     items.delete()
 
 

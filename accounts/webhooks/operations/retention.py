@@ -17,7 +17,7 @@ from accounts.models import Tenant
 from accounts.webhooks.models import Delivery, Endpoint, Event, Replay
 from accounts.webhooks.states import DeliveryStatus
 from portal.lib import rows
-from portal.lib.retention import count_aged
+from portal.lib.retention import count_rows_and_find_oldest
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -67,7 +67,7 @@ def find_oldest_retained_event_time(*, team: Team, now: datetime) -> datetime:
 def count_events_before(tenant: Tenant, before: datetime) -> Aged:
     """Events from before a moment, up to a bound; what still waits is among them."""
     old = Event.objects.for_tenant(tenant).filter(created_at__lt=before)
-    return count_aged(old, "created_at")
+    return count_rows_and_find_oldest(old, "created_at")
 
 
 def delete_events_past_retention() -> int:

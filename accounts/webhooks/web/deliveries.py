@@ -51,9 +51,9 @@ from accounts.webhooks.web.payloads import (
     render_attempt_as_curl,
     verify_attempt_signature,
 )
-from portal.charts import outcome_bars
+from portal.charts import draw_hourly_delivery_outcomes
 from portal.lib.errors import DomainError
-from portal.lib.web import go_to, page_url, render_page, wants_fragment
+from portal.lib.web import go_to, is_page_fragment_requested, page_url, render_page
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -110,12 +110,12 @@ def show_webhook_endpoint(request: TenantRequest, endpoint_id: str) -> HttpRespo
         "rows": [build_delivery_row(delivery) for delivery in page.deliveries],
         "after": _write_cursor(page.after),
     }
-    if wants_fragment(request) and "before" in request.GET:
+    if is_page_fragment_requested(request) and "before" in request.GET:
         return render_page(request, "webhooks/_older.html", **log)
     log |= _choices(asked)
     log["total"] = count_matching_deliveries(endpoint=endpoint, filters=asked.filters)
     log["counted_up_to"] = COUNTED_UP_TO
-    if wants_fragment(request):
+    if is_page_fragment_requested(request):
         return render_page(request, "webhooks/_log.html", **log)
     health = measure_endpoint_health([endpoint])[endpoint.pk]
     hours = count_delivery_outcomes_by_hour([endpoint], hours=HOURS)[endpoint.pk]
@@ -130,7 +130,7 @@ def show_webhook_endpoint(request: TenantRequest, endpoint_id: str) -> HttpRespo
         health=health,
         diagnosis=diagnosis,
         diagnosis_icon="check" if diagnosis.family == "ok" else "",
-        bars=outcome_bars(
+        bars=draw_hourly_delivery_outcomes(
             [(hour.delivered, hour.retried, hour.failed) for hour in hours],
             says=_hours_say(
                 sum(hour.delivered for hour in hours),

@@ -44,7 +44,7 @@ from accounts.webhooks.web.forms import (
     HeadersForm,
     group_event_types,
 )
-from portal.charts import outcome_bars
+from portal.charts import draw_hourly_delivery_outcomes
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import go_to, page_url, render_page
@@ -89,7 +89,7 @@ def show_webhook_endpoints(request: TenantRequest) -> HttpResponse:
                 name=get_endpoint_display_name(endpoint),
                 host=get_endpoint_host(endpoint),
                 health=health[endpoint.pk],
-                bars=outcome_bars(
+                bars=draw_hourly_delivery_outcomes(
                     [(h.delivered, h.retried, h.failed) for h in hours[endpoint.pk]],
                     says=_("Events in each of the last %(hours)d hours")
                     % {"hours": HOURS},

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from accounts.webhooks.queries.health import list_webhook_endpoints
 from accounts.webhooks.queries.log import list_event_deliveries
 from accounts.webhooks.web.finding import get_endpoint_display_name, get_endpoint_host
-from portal.lib.ids import is_whole_id
+from portal.lib.ids import is_complete_uuid
 from portal.lib.registry import Hit
 from portal.lib.web import page_url
 
@@ -30,7 +30,7 @@ def find_webhooks_for_command_palette(request: TenantRequest, text: str) -> list
             words=get_endpoint_display_name(endpoint),
             url=page_url(request, "webhooks:endpoint", endpoint_id=endpoint.uuid),
             detail=get_endpoint_host(endpoint),
-            is_exact=is_whole_id(text, endpoint.uuid),
+            is_exact=is_complete_uuid(text, endpoint.uuid),
         )
         for endpoint in list_webhook_endpoints(request.tenant)
         if wanted in get_endpoint_display_name(endpoint).lower()

@@ -28,15 +28,19 @@ from portal.lib.api.fields import (
     QueryBool,
     QueryText,
     Str,
-    of_pattern,
+    build_pattern_validator,
 )
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from uuid import UUID
 
-_zip_code = of_pattern(r"\d{5}(?:-\d{4})?", "a ZIP code such as 60618 or 60618-1234")
-_radius = of_pattern("|".join(map(str, RADII)), f"one of: {', '.join(map(str, RADII))}")
+_zip_code = build_pattern_validator(
+    r"\d{5}(?:-\d{4})?", "a ZIP code such as 60618 or 60618-1234"
+)
+_radius = build_pattern_validator(
+    "|".join(map(str, RADII)), f"one of: {', '.join(map(str, RADII))}"
+)
 _MILLISECOND = timedelta(milliseconds=1)
 # A key of a home holds its address.
 _KEY_MAX = 20_000
@@ -69,7 +73,9 @@ class UsAddressInputs(Inputs):
     first_line = Str(max_length=200)
     second_line = Str(max_length=200, required=False, allow_blank=True)
     city = Str(max_length=100)
-    state = Str(validators=[of_pattern("[A-Za-z]{2}", "a 2-letter state code")])
+    state = Str(
+        validators=[build_pattern_validator("[A-Za-z]{2}", "a 2-letter state code")]
+    )
     zip_code = Str(validators=[_zip_code])
     unit = Str(max_length=50, required=False, allow_blank=True)
     access_notes = Str(max_length=1000, required=False, allow_blank=True)

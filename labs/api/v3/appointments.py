@@ -49,7 +49,7 @@ from labs.payloads.appointments import (
 from labs.queries.appointments import appointments_with_details, get_current_appointment
 from labs.states.appointments import AppointmentType
 from portal.lib.api.fields import read_body, read_query
-from portal.lib.api.idempotency import answer_once
+from portal.lib.api.idempotency import respond_once_per_idempotency_key
 from portal.lib.api.schema import Refusal, describe
 from portal.lib.api.views import TenantAPIView
 from portal.lib.idempotency import HEADER
@@ -169,7 +169,7 @@ class _BookingView(AppointmentAPIView):
                 book_appointment(order=order, actor=self.actor, wanted=wanted)
             )
 
-        return answer_once(
+        return respond_once_per_idempotency_key(
             self,
             request,
             endpoint=f"appointment_{order.pk}",

@@ -35,9 +35,9 @@ from portal.lib.api.fields import (
 from portal.lib.api.pagination import (
     CursorInputs,
     PageInputs,
-    bad_cursor,
-    read_cursor,
-    write_cursor,
+    build_invalid_cursor_error,
+    decode_page_cursor,
+    encode_page_cursor,
 )
 from portal.lib.choices import OpenChoices
 
@@ -228,7 +228,7 @@ def encode_lab_test_list_cursor(panel: LabTest, filters: LabTestFilters) -> str:
     """Return the cursor that continues a list after a panel."""
     value = getattr(panel, filters.sort)
     text = value.isoformat() if isinstance(value, datetime) else str(value)
-    return write_cursor([*_sort_order_of(filters), text, str(panel.pk)])
+    return encode_page_cursor([*_sort_order_of(filters), text, str(panel.pk)])
 
 
 def decode_lab_test_list_cursor(
@@ -237,22 +237,22 @@ def decode_lab_test_list_cursor(
     """Return where a page starts. Raises: 422 at next_cursor."""
     if "next_cursor" not in query:
         return None
-    sort, direction, text, panel_id = read_cursor(query["next_cursor"], length=4)
+    sort, direction, text, panel_id = decode_page_cursor(query["next_cursor"], length=4)
     if [sort, direction] != _sort_order_of(filters):
-        raise bad_cursor()
+        raise build_invalid_cursor_error()
     try:
         value: Decimal | datetime
         if sort == LabTestKey.PRICE:
             value = Decimal(text)
             if not value.is_finite():
-                raise bad_cursor()
+                raise build_invalid_cursor_error()
         else:
             value = datetime.fromisoformat(text)
             if value.tzinfo is None:
-                raise bad_cursor()
+                raise build_invalid_cursor_error()
         return LabTestPlace(value, UUID(panel_id))
     except (ValueError, InvalidOperation):
-        raise bad_cursor() from None
+        raise build_invalid_cursor_error() from None
 
 
 def _sort_order_of(filters: LabTestFilters) -> list[str]:

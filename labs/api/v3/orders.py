@@ -59,7 +59,7 @@ from labs.queries.orders import (
     list_orders_page,
 )
 from portal.lib.api.fields import read_body, read_patch, read_query, read_uuid
-from portal.lib.api.idempotency import answer_once
+from portal.lib.api.idempotency import respond_once_per_idempotency_key
 from portal.lib.api.schema import describe
 from portal.lib.api.views import TenantAPIView
 from portal.lib.errors import NotFound
@@ -118,7 +118,9 @@ class OrdersView(OrderAPIView):
             order = place_order(tenant=self.tenant, actor=self.actor, wanted=wanted)
             return self.build_done_answer(order.pk, "Order placed.")
 
-        return answer_once(self, request, endpoint="order", work=place_once)
+        return respond_once_per_idempotency_key(
+            self, request, endpoint="order", work=place_once
+        )
 
 
 class OrderCreateView(OrdersView):
@@ -303,7 +305,9 @@ class KitOrdersView(OrderAPIView):
             order = order_kit(tenant=self.tenant, actor=self.actor, wanted=wanted)
             return self.build_done_answer(order.pk, "Test kit ordered.")
 
-        return answer_once(self, request, endpoint="order_testkit", work=place_once)
+        return respond_once_per_idempotency_key(
+            self, request, endpoint="order_testkit", work=place_once
+        )
 
 
 class KitRegistrationView(OrderAPIView):

@@ -26,7 +26,7 @@ from portal.lib.api.fields import (
     Int,
     OpenEnum,
     Str,
-    of_pattern,
+    build_pattern_validator,
     person_name,
 )
 from users.states import (
@@ -39,10 +39,12 @@ from users.states import (
 
 IMAGE_MAX_CHARACTERS = 2_000_000
 _email = EmailValidator()
-_phone = of_pattern(PHONE, "a phone number of 5 to 30 digits and ( ) . - or spaces")
-_zip = of_pattern(ZIP_CODE, "a ZIP code such as 60618 or 60618-1234")
-_state = of_pattern(STATE, "a 2-letter state code")
-_npi = of_pattern(NPI, "a 10-digit NPI")
+_phone = build_pattern_validator(
+    PHONE, "a phone number of 5 to 30 digits and ( ) . - or spaces"
+)
+_zip = build_pattern_validator(ZIP_CODE, "a ZIP code such as 60618 or 60618-1234")
+_state = build_pattern_validator(STATE, "a 2-letter state code")
+_npi = build_pattern_validator(NPI, "a 10-digit NPI")
 
 
 class GuarantorAddressInputs(Inputs):

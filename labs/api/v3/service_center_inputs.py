@@ -19,7 +19,7 @@ from portal.lib.api.fields import (
     QueryText,
     QueryUuid,
     Str,
-    of_pattern,
+    build_pattern_validator,
 )
 
 if TYPE_CHECKING:
@@ -27,9 +27,13 @@ if TYPE_CHECKING:
 
     from labs.states.service_centers import Capability
 
-_zip_code = of_pattern(r"\d{5}(?:-\d{4})?", "a ZIP code such as 60618 or 60618-1234")
-_radius = of_pattern("|".join(map(str, RADII)), f"one of: {', '.join(map(str, RADII))}")
-_central_lab = of_pattern(
+_zip_code = build_pattern_validator(
+    r"\d{5}(?:-\d{4})?", "a ZIP code such as 60618 or 60618-1234"
+)
+_radius = build_pattern_validator(
+    "|".join(map(str, RADII)), f"one of: {', '.join(map(str, RADII))}"
+)
+_central_lab = build_pattern_validator(
     "|".join(sorted(CENTRAL_LABS)), f"one of: {', '.join(sorted(CENTRAL_LABS))}"
 )
 _LIST_MAX = 20

@@ -1,7 +1,7 @@
 """Gzip on the wire, for answers large enough to gain by it.
 
 Must not be here: which answers are stored compressed (their views send those as they
-are, with `accepts_gzip` and `compressed_response`).
+are, with `accepts_gzip` and `build_response_from_gzipped_json`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def accepts_gzip(request: HttpRequest) -> bool:
     return found is not None and found[1] not in {"0", "0.0", "0.00", "0.000"}
 
 
-def compressed_response(request: HttpRequest, body: bytes) -> HttpResponse:
+def build_response_from_gzipped_json(request: HttpRequest, body: bytes) -> HttpResponse:
     """Answer JSON that is stored gzipped: as it is, or unpacked for who can't."""
     taken = accepts_gzip(request)
     answer = HttpResponse(
@@ -47,14 +47,14 @@ def compressed_response(request: HttpRequest, body: bytes) -> HttpResponse:
     return answer
 
 
-def compress_answer(request: HttpRequest, answer: HttpResponseBase) -> None:
+def gzip_large_response(request: HttpRequest, answer: HttpResponseBase) -> None:
     """Gzip an answer in place, if it is large and the client takes that.
 
     One that is still to be rendered is compressed then. A browser sends no API key by
     itself, so that nobody can make it ask, measure and guess what is in an answer.
     """
     if isinstance(answer, SimpleTemplateResponse) and not answer.is_rendered:
-        answer.add_post_render_callback(partial(compress_answer, request))
+        answer.add_post_render_callback(partial(gzip_large_response, request))
         return
     if (
         not isinstance(answer, HttpResponse)

@@ -89,16 +89,18 @@ class RequestInvalid(Exception):
         self.errors = errors
 
 
-def read_errors(detail: Any, loc: tuple[str | int, ...]) -> Iterator[FieldError]:
+def list_validation_errors(
+    detail: Any, loc: tuple[str | int, ...]
+) -> Iterator[FieldError]:
     """Walk DRF's nested error detail into lines of a 422 below `loc`."""
     if isinstance(detail, dict):
         for name, inner in detail.items():
             whole = name == "non_field_errors"
-            yield from read_errors(inner, loc if whole else (*loc, name))
+            yield from list_validation_errors(inner, loc if whole else (*loc, name))
     elif isinstance(detail, list):
         nested = any(isinstance(item, (dict, list)) for item in detail)
         for index, item in enumerate(detail):
-            yield from read_errors(item, (*loc, index) if nested else loc)
+            yield from list_validation_errors(item, (*loc, index) if nested else loc)
     else:
         kind = TYPES.get(detail.code, detail.code)
         yield FieldError(
@@ -106,17 +108,19 @@ def read_errors(detail: Any, loc: tuple[str | int, ...]) -> Iterator[FieldError]
         )
 
 
-def answer_error(exc: Exception, context: Mapping[str, Any]) -> Response | None:
+def handle_api_exception(exc: Exception, context: Mapping[str, Any]) -> Response | None:
     """DRF's exception handler: any exception to a body of contract 1.3.
 
     A fault of ours gives None: DRF raises it on, and `portal.error_pages` answers 500.
     """
     match exc:
         case RequestInvalid():
-            return Response({"detail": [error_line(e) for e in exc.errors]}, 422)
+            return Response(
+                {"detail": [format_validation_error(e) for e in exc.errors]}, 422
+            )
         case Invalid():
             line = FieldError(exc.loc, exc.message, "value_error")
-            return Response({"detail": [error_line(line)]}, 422)
+            return Response({"detail": [format_validation_error(line)]}, 422)
         case TooMany():
             reply = refusal(429, exc.code, exc.message)
             reply["Retry-After"] = str(math.ceil(exc.wait.total_seconds()) or 1)
@@ -127,8 +131,10 @@ def answer_error(exc: Exception, context: Mapping[str, Any]) -> Response | None:
             )
             return refusal(status, exc.code, exc.message, exc.details)
         case exceptions.ValidationError():
-            lines = read_errors(exc.detail, ("body",))
-            return Response({"detail": [error_line(line) for line in lines]}, 422)
+            lines = list_validation_errors(exc.detail, ("body",))
+            return Response(
+                {"detail": [format_validation_error(line) for line in lines]}, 422
+            )
         case RequestDataTooBig():
             return refusal(
                 413,
@@ -171,7 +177,7 @@ def answer_error(exc: Exception, context: Mapping[str, Any]) -> Response | None:
             return None
 
 
-def error_line(error: FieldError) -> dict[str, object]:
+def format_validation_error(error: FieldError) -> dict[str, object]:
     """A 422 line as sent; the input itself is never echoed: it may be health data."""
     return {"loc": list(error.loc), "msg": error.msg, "type": error.type}
 

@@ -15,8 +15,8 @@ from django.core.validators import RegexValidator
 from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
-from portal.lib.api.errors import FieldError, RequestInvalid, read_errors
-from portal.lib.periods import time_zones
+from portal.lib.api.errors import FieldError, RequestInvalid, list_validation_errors
+from portal.lib.periods import list_time_zones
 
 if TYPE_CHECKING:
     from rest_framework.request import Request
@@ -174,7 +174,7 @@ class TimeZone(Str):
 
     def to_internal_value(self, data: Any) -> str:
         name = str(super().to_internal_value(data))
-        if name not in time_zones():
+        if name not in list_time_zones():
             raise ValidationError(
                 "Enter an IANA time zone such as America/Chicago.", code="value_error"
             )
@@ -196,7 +196,7 @@ class OpenEnum(Str):
         return found
 
 
-def of_pattern(pattern: str, form: str) -> RegexValidator:
+def build_pattern_validator(pattern: str, form: str) -> RegexValidator:
     """Make a validator: the whole text matches. Raises: string_pattern_mismatch.
 
     `form` names what is expected, as in "a 5-digit ZIP code".
@@ -209,7 +209,7 @@ def of_pattern(pattern: str, form: str) -> RegexValidator:
 
 
 # Contract 6.9: starts alphanumeric; letters, digits, - . , ' and single inner blanks.
-person_name = of_pattern(
+person_name = build_pattern_validator(
     r"[A-Za-z0-9](?:[A-Za-z0-9.,'-]| (?=[A-Za-z0-9.,'-]))*",
     "a name of letters A to Z, digits, - . , ' and single spaces that starts with a"
     " letter or digit",
@@ -308,4 +308,4 @@ def _validate(inputs: Inputs, place: str) -> dict[str, Any]:
         raise RequestInvalid([line])
     if inputs.is_valid():
         return dict(inputs.validated_data)
-    raise RequestInvalid(list(read_errors(inputs.errors, (place,))))
+    raise RequestInvalid(list(list_validation_errors(inputs.errors, (place,))))

@@ -12,11 +12,16 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.http import HttpResponse
 
-from portal.lib.api.errors import answer_error
+from portal.lib.api.errors import handle_api_exception
 from portal.lib.api.json import MEDIA_TYPE, dump_json
 from portal.lib.api.views import json_response
 from portal.lib.errors import DomainError
-from portal.lib.idempotency import HEADER, RETENTION, key_in_use_error, take_turn
+from portal.lib.idempotency import (
+    HEADER,
+    RETENTION,
+    build_key_in_use_error,
+    claim_idempotency_key,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +34,7 @@ if TYPE_CHECKING:
 NO_CACHE_HEADER = "x-idempotency-error"
 
 
-def answer_once(
+def respond_once_per_idempotency_key(
     view: TenantAPIView,
     request: Request,
     *,
@@ -51,7 +56,7 @@ def answer_once(
     if not key:
         return json_response(work())
     keep_failures = request.headers.get(NO_CACHE_HEADER, "").strip() != "no-cache"
-    with take_turn(
+    with claim_idempotency_key(
         tenant=view.tenant,
         endpoint=endpoint,
         key=key,
@@ -66,9 +71,9 @@ def answer_once(
             with transaction.atomic() if in_transaction else nullcontext():
                 body = dump_json(work())
                 if not turn.keep(status=200, body=body) and in_transaction:
-                    raise key_in_use_error()
+                    raise build_key_in_use_error()
         except DomainError as refusal:
-            answered = answer_error(refusal, {"view": view, "request": request})
+            answered = handle_api_exception(refusal, {"view": view, "request": request})
             if answered is None:
                 raise
             body = dump_json(answered.data)

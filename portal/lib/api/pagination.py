@@ -50,36 +50,38 @@ class CursorInputs(Inputs):
     next_cursor = QueryText(required=False, max_length=CURSOR_MAX_LENGTH)
 
 
-def write_cursor(parts: Sequence[str]) -> str:
+def encode_page_cursor(parts: Sequence[str]) -> str:
     """Make an opaque cursor of texts."""
     return urlsafe_b64encode(orjson.dumps(list(parts))).rstrip(b"=").decode()
 
 
-def read_cursor(cursor: str, *, length: int, name: str = "next_cursor") -> list[str]:
+def decode_page_cursor(
+    cursor: str, *, length: int, name: str = "next_cursor"
+) -> list[str]:
     """Return the `length` texts that a cursor was made of. Raises: 422 at `name`."""
     padded = cursor + "=" * (-len(cursor) % 4)
     try:
         parts = orjson.loads(urlsafe_b64decode(padded.encode()))
     except ValueError:
-        raise bad_cursor(name) from None
+        raise build_invalid_cursor_error(name) from None
     if not isinstance(parts, list) or len(parts) != length:
-        raise bad_cursor(name)
+        raise build_invalid_cursor_error(name)
     if not all(isinstance(part, str) for part in parts):
-        raise bad_cursor(name)
+        raise build_invalid_cursor_error(name)
     return parts
 
 
-def read_position(cursor: str | None, *, name: str = "next_cursor") -> int:
+def decode_row_cursor(cursor: str | None, *, name: str = "next_cursor") -> int:
     """The row key that a list goes on after, 0 for its beginning. Raises: 422."""
     if cursor is None:
         return 0
-    [text] = read_cursor(cursor, length=1, name=name)
+    [text] = decode_page_cursor(cursor, length=1, name=name)
     if not (text.isascii() and text.isdecimal()) or len(text) > POSITION_MAX_DIGITS:
-        raise bad_cursor(name)
+        raise build_invalid_cursor_error(name)
     return int(text)
 
 
-def bad_cursor(name: str = "next_cursor") -> RequestInvalid:
+def build_invalid_cursor_error(name: str = "next_cursor") -> RequestInvalid:
     """Return the refusal of a cursor that none of our answers gave for this list."""
     expected = "Use a cursor from an earlier response of this list, unchanged."
     return RequestInvalid([FieldError(("query", name), expected, "value_error")])

@@ -222,7 +222,7 @@ class OpenEnumInDocument(OpenApiSerializerFieldExtension):  # type: ignore[no-un
         return {"type": "string", "description": "Any case of: " + ", ".join(values)}
 
 
-def keep_api_paths(endpoints: list[Endpoint]) -> list[Endpoint]:
+def keep_only_api_paths_in_schema(endpoints: list[Endpoint]) -> list[Endpoint]:
     """Keep the API proper, each path in its form without the slash at the end."""
     return [
         (path.rstrip("/"), regex, method, view)

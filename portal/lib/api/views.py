@@ -17,7 +17,7 @@ from django.utils import translation
 from rest_framework.exceptions import NotAuthenticated
 from rest_framework.views import APIView
 
-from portal.lib.api.compression import compress_answer
+from portal.lib.api.compression import gzip_large_response
 from portal.lib.api.json import BODY_MAX_BYTES, MEDIA_TYPE, dump_json
 from portal.lib.api.schema import ApiSchema
 from portal.lib.errors import NotFound
@@ -67,7 +67,7 @@ class KeyedAPIView(APIView):
             with translation.override("en"), ExitStack() as self._stack:
                 answer = super().dispatch(request, *args, **kwargs)
             answer["Cache-Control"] = "no-store"
-            compress_answer(request, answer)
+            gzip_large_response(request, answer)
             status = answer.status_code
             return answer
         finally:

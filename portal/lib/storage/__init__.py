@@ -33,19 +33,19 @@ class FileStore(Protocol):
     def new_file(
         self, name: str, *, durable: bool = True
     ) -> AbstractContextManager[BinaryIO]:
-        """See `new_file`."""
+        """See `write_stored_file`."""
 
     def local_file(self, name: str) -> AbstractContextManager[Path]:
-        """See `local_file`."""
+        """See `open_local_copy`."""
 
     def take_file(self, path: Path, name: str) -> None:
-        """See `take_file`."""
+        """See `store_local_file`."""
 
     def find_files(self, folder: str) -> Iterator[FoundFile]:
-        """See `find_files`."""
+        """See `list_stored_files`."""
 
     def open(self, name: str) -> File[bytes]:
-        """See `open_file`."""
+        """See `open_stored_file`."""
 
     def delete(self, name: str) -> None:
         """Remove a file; one that is gone already is fine."""
@@ -54,7 +54,7 @@ class FileStore(Protocol):
         """Remove all files below a name, which may be none."""
 
     def drop_unfinished(self, folder: str) -> None:
-        """See `drop_unfinished`."""
+        """See `delete_unfinished_uploads`."""
 
 
 def _store() -> FileStore:
@@ -62,7 +62,7 @@ def _store() -> FileStore:
 
 
 @contextmanager
-def new_file(name: str, *, durable: bool = True) -> Iterator[BinaryIO]:
+def write_stored_file(name: str, *, durable: bool = True) -> Iterator[BinaryIO]:
     """Write a file on this machine, at `.name`; it is kept once the block ends well.
 
     Then it replaces what had the name, all at once; else nothing is kept. `durable`: it
@@ -73,7 +73,7 @@ def new_file(name: str, *, durable: bool = True) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def local_files(names: Iterable[str]) -> Iterator[list[Path]]:
+def open_local_copies(names: Iterable[str]) -> Iterator[list[Path]]:
     """Files where programs of this machine may read them until the block ends.
 
     Raises: FileNotFoundError; storage_unavailable (503).
@@ -83,13 +83,13 @@ def local_files(names: Iterable[str]) -> Iterator[list[Path]]:
 
 
 @contextmanager
-def local_file(name: str) -> Iterator[Path]:
-    """One of `local_files`."""
-    with local_files([name]) as (path,):
+def open_local_copy(name: str) -> Iterator[Path]:
+    """Open one file as `open_local_copies` does."""
+    with open_local_copies([name]) as (path,):
         yield path
 
 
-def take_file(path: Path, name: str) -> None:
+def store_local_file(path: Path, name: str) -> None:
     """Keep a file of this machine under a name; it may be moved there.
 
     Raises: storage_unavailable (503).
@@ -97,7 +97,7 @@ def take_file(path: Path, name: str) -> None:
     _store().take_file(path, name)
 
 
-def open_file(name: str) -> File[bytes]:
+def open_stored_file(name: str) -> File[bytes]:
     """Return a file to be read once, from its start on, in bounded memory.
 
     Raises: FileNotFoundError; storage_unavailable (503).
@@ -105,7 +105,7 @@ def open_file(name: str) -> File[bytes]:
     return _store().open(name)
 
 
-def find_files(folder: str) -> Iterator[FoundFile]:
+def list_stored_files(folder: str) -> Iterator[FoundFile]:
     """All files below a folder, those of one folder together; `""`: all there are.
 
     Raises: storage_unavailable (503).
@@ -113,7 +113,7 @@ def find_files(folder: str) -> Iterator[FoundFile]:
     return _store().find_files(folder)
 
 
-def remove_files(names: Iterable[str], *, folders: Iterable[str] = ()) -> None:
+def delete_stored_files(names: Iterable[str], *, folders: Iterable[str] = ()) -> None:
     """Remove files, and all below folders; what is gone already is fine.
 
     Where they can't be reached they stay for the sweep of their folder: what the caller
@@ -128,7 +128,7 @@ def remove_files(names: Iterable[str], *, folders: Iterable[str] = ()) -> None:
         logger.warning("files without a row stay until they are swept")
 
 
-def drop_unfinished(folder: str) -> None:
+def delete_unfinished_uploads(folder: str) -> None:
     """Drop what uploads that broke off a day ago or earlier left in a store.
 
     Raises: storage_unavailable (503).

@@ -52,7 +52,7 @@ class BucketAddress:
         return urlsplit(self.endpoint or "").hostname in LOOPBACK
 
 
-def read_address(url: str) -> BucketAddress:
+def parse_storage_url(url: str) -> BucketAddress:
     """Read STORAGE_URL. Raises: AddressInvalid. Source: Ours."""
     try:
         parts = urlsplit(url)

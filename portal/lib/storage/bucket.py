@@ -26,9 +26,9 @@ from django.core.files import File
 from django.core.files.storage import Storage
 from django.utils import timezone
 
-from portal.lib.storage.address import read_address
+from portal.lib.storage.address import parse_storage_url
 from portal.lib.storage.answers import FoundFile, StorageAway
-from portal.lib.storage.scratch import LEFT_BEHIND, scratch_file
+from portal.lib.storage.scratch import LEFT_BEHIND, open_scratch_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,12 +54,12 @@ class BucketStorage(Storage):
     """A FileStore (portal.lib.storage) in the bucket of a STORAGE_URL."""
 
     def __init__(self, url: str) -> None:
-        self.address = read_address(url)
+        self.address = parse_storage_url(url)
 
     @contextmanager
     def new_file(self, name: str, *, durable: bool = True) -> Iterator[BinaryIO]:
         """See portal.lib.storage; what a bucket keeps is durable."""
-        with scratch_file() as opened:
+        with open_scratch_file() as opened:
             yield opened
             opened.flush()
             self.take_file(Path(opened.name), name)
@@ -67,7 +67,7 @@ class BucketStorage(Storage):
     @contextmanager
     def local_file(self, name: str) -> Iterator[Path]:
         """See portal.lib.storage: a copy."""
-        with scratch_file() as copy:
+        with open_scratch_file() as copy:
             with self.open(name) as body:
                 shutil.copyfileobj(body, copy, _COPY_BYTES)
             copy.flush()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LEFT_BEHIND = timedelta(days=1)
 
 
-def scratch_folder() -> Path:
+def prepare_scratch_folder() -> Path:
     """The folder, made where it is missing, without what died processes left in it."""
     folder = Path(settings.VAR_DIR) / "scratch"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -42,9 +42,9 @@ def scratch_folder() -> Path:
 
 
 @contextmanager
-def scratch_file() -> Iterator[BinaryIO]:
+def open_scratch_file() -> Iterator[BinaryIO]:
     """A new file to write and read, at `.name`, that only we may open and that goes."""
-    with NamedTemporaryFile(dir=scratch_folder()) as opened:
+    with NamedTemporaryFile(dir=prepare_scratch_folder()) as opened:
         yield cast(BinaryIO, opened)
 
 
@@ -62,5 +62,5 @@ class ScratchUploadHandler(TemporaryFileUploadHandler):
 class _Upload(TemporaryUploadedFile):
     def __init__(self, *told: Any) -> None:
         # Django's own has one folder from a setting, which must exist at every start.
-        opened = NamedTemporaryFile(dir=scratch_folder())  # noqa: SIM115 - the request closes it
+        opened = NamedTemporaryFile(dir=prepare_scratch_folder())  # noqa: SIM115 - the request closes it
         UploadedFile.__init__(self, opened, *told)

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from .amounts import convert_amount, unit_factor
-from .dimensions import Dimension, dimension_of, property_agrees
-from .printing import show_units
-from .reading import looks_like_units, normalise_units, read_units, unit_agrees
+from .amounts import convert_amount, find_unit_conversion_factor
+from .dimensions import Dimension, can_unit_express_loinc_property, find_unit_dimension
+from .printing import format_unit
+from .reading import (
+    can_printed_unit_express_loinc_property,
+    looks_like_unit,
+    normalize_unit,
+    parse_printed_unit,
+)
 
 __all__ = [
     "Dimension",
+    "can_printed_unit_express_loinc_property",
+    "can_unit_express_loinc_property",
     "convert_amount",
-    "dimension_of",
-    "looks_like_units",
-    "normalise_units",
-    "property_agrees",
-    "read_units",
-    "show_units",
-    "unit_agrees",
-    "unit_factor",
+    "find_unit_conversion_factor",
+    "find_unit_dimension",
+    "format_unit",
+    "looks_like_unit",
+    "normalize_unit",
+    "parse_printed_unit",
 ]

@@ -39,7 +39,7 @@ _PLAIN: dict[str, tuple[Fraction, str]] = {
 _KATAL = Fraction(60 * 10**6)
 
 
-def unit_factor(unit: str, to: str) -> Fraction | None:
+def find_unit_conversion_factor(unit: str, to: str) -> Fraction | None:
     """Return what an amount in one UCUM unit is multiplied with to be in another.
 
     None where the two do not measure the same kind of thing, or one is unknown.
@@ -58,7 +58,7 @@ def convert_amount(
     molar_mass: grams in a mole of what is measured; with it mass and moles convert.
     Being exact and increasing, it keeps a value on its side of every bound.
     """
-    factor = unit_factor(unit, to)
+    factor = find_unit_conversion_factor(unit, to)
     if factor is None and molar_mass is not None:
         factor = _by_moles(unit, to, Fraction(molar_mass))
     return None if factor is None else Fraction(amount) * factor

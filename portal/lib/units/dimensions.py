@@ -157,7 +157,7 @@ _PROPERTIES: dict[str, frozenset[Dimension]] = {
 
 
 @lru_cache(maxsize=2048)
-def dimension_of(unit: str) -> Dimension:
+def find_unit_dimension(unit: str) -> Dimension:
     """Return what the canonical UCUM text measures; OTHER where no shape fits."""
 
     for shape, dimension in _SHAPES:
@@ -166,7 +166,7 @@ def dimension_of(unit: str) -> Dimension:
     return Dimension.OTHER
 
 
-def property_agrees(*, property: str, unit: str) -> bool | None:
+def can_unit_express_loinc_property(*, property: str, unit: str) -> bool | None:
     """Return whether a canonical unit can express a LOINC property.
 
     None where the property has no units of its own (presence, type, appearance) or
@@ -174,7 +174,7 @@ def property_agrees(*, property: str, unit: str) -> bool | None:
     """
 
     expected = _PROPERTIES.get(property)
-    dimension = dimension_of(unit)
+    dimension = find_unit_dimension(unit)
     if expected is None or dimension is Dimension.OTHER:
         return None
     return dimension in expected

@@ -29,7 +29,7 @@ _BRACKETS = re.compile(r"\[([^\]]*)\]")
 
 
 @lru_cache(maxsize=512)
-def show_units(ucum: str) -> str:
+def format_unit(ucum: str) -> str:
     """A UCUM unit for people to read; text that is no UCUM comes back much as it was.
 
     Source: Ours (DESIGN shows units as reports print them).

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from .dimensions import Dimension, dimension_of, property_agrees
+from .dimensions import Dimension, can_unit_express_loinc_property, find_unit_dimension
 from .spellings import (
     ACTIVITIES,
     COUNTED,
@@ -199,7 +199,7 @@ def _read(squeezed: str) -> str | None:
 
 
 @lru_cache(maxsize=8192)
-def read_units(text: str) -> tuple[str, ...]:
+def parse_printed_unit(text: str) -> tuple[str, ...]:
     """Every UCUM reading of a printed unit, the likeliest first; empty when unknown.
 
     Two readings arise from capitals, "G/L" is giga per litre on European counts and
@@ -208,7 +208,7 @@ def read_units(text: str) -> tuple[str, ...]:
 
     if len(text) > _LONGEST:
         return ()
-    if _UCUM_MARK.search(text) and dimension_of(text) is not Dimension.OTHER:
+    if _UCUM_MARK.search(text) and find_unit_dimension(text) is not Dimension.OTHER:
         return (text,)
     squeezed = _squeeze(text)
     if not squeezed or squeezed.isdigit():
@@ -222,18 +222,18 @@ def read_units(text: str) -> tuple[str, ...]:
     return (reading,) if reading else ()
 
 
-def normalise_units(text: str) -> str | None:
+def normalize_unit(text: str) -> str | None:
     """Return the canonical UCUM text of a printed unit, or None when it is unknown."""
 
-    readings = read_units(text)
+    readings = parse_printed_unit(text)
     return readings[0] if readings else None
 
 
 @lru_cache(maxsize=8192)
-def looks_like_units(text: str) -> bool:
+def looks_like_unit(text: str) -> bool:
     """Whether a text standing beside a value is a unit rather than a word or a flag.
 
-    Stricter than normalise_units: single letters and short words that are flags,
+    Stricter than normalize_unit: single letters and short words that are flags,
     names or methods elsewhere on a report are refused.
     """
 
@@ -242,14 +242,19 @@ def looks_like_units(text: str) -> bool:
         return stripped in _LONE_LETTERS or stripped in "%‰"
     if stripped.casefold() in _FLAG_WORDS or stripped.casefold() in _NAME_WORDS:
         return False
-    return bool(read_units(stripped))
+    return bool(parse_printed_unit(stripped))
 
 
 @lru_cache(maxsize=8192)
-def unit_agrees(*, property: str, units: str) -> bool | None:
+def can_printed_unit_express_loinc_property(
+    *, property: str, units: str
+) -> bool | None:
     """Whether a printed unit can express a LOINC property; None when it can't say."""
 
-    verdicts = [property_agrees(property=property, unit=u) for u in read_units(units)]
+    verdicts = [
+        can_unit_express_loinc_property(property=property, unit=u)
+        for u in parse_printed_unit(units)
+    ]
     if True in verdicts:
         return True
     return False if False in verdicts else None

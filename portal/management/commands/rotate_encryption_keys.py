@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand, CommandError
 
 from portal.key_rotation import reencrypt_stored_secrets
-from portal.lib.encryption import key_fingerprints
+from portal.lib.encryption import list_encryption_key_fingerprints
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
@@ -28,7 +28,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Say what became of each table; 1 where a secret is under no known key."""
-        newest, *former = key_fingerprints()
+        newest, *former = list_encryption_key_fingerprints()
         self.stdout.write(f"Newest key {newest}, {len(former)} older keys.")
         word = "to re-encrypt" if options["check"] else "re-encrypted"
         unreadable = 0

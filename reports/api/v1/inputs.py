@@ -15,7 +15,7 @@ from rest_framework import serializers
 from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.parsers import DataAndFiles, MultiPartParser
 
-from portal.lib.api.errors import RequestInvalid, read_errors
+from portal.lib.api.errors import RequestInvalid, list_validation_errors
 from portal.lib.api.fields import Inputs, Uuid
 from reports.operations.reports import (
     MAX_BYTES,
@@ -122,7 +122,7 @@ def read_report_request(form: Any) -> ReportRequest:
     """Validate the parts of an upload. Raises: 422 below `body`."""
     inputs = ParsingJobInputs(data=form)
     if not inputs.is_valid():
-        raise RequestInvalid(list(read_errors(inputs.errors, ("body",))))
+        raise RequestInvalid(list(list_validation_errors(inputs.errors, ("body",))))
     read = inputs.validated_data
     return ReportRequest(
         user_id=read["user_id"],

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from portal.lib.units import (
     Dimension,
-    dimension_of,
-    property_agrees,
-    unit_agrees,
-    unit_factor,
+    can_printed_unit_express_loinc_property,
+    can_unit_express_loinc_property,
+    find_unit_conversion_factor,
+    find_unit_dimension,
 )
 from reports.parser.loinc import Entry
 from reports.parser.report import Fact, Note, NoteCode, ParsedResult, RowState
@@ -72,11 +72,12 @@ def choose_likely_unit(
     fitting = [
         unit
         for unit in units
-        if property_agrees(property=entry.property, unit=unit) is not False
+        if can_unit_express_loinc_property(property=entry.property, unit=unit)
+        is not False
     ]
     for unit in fitting:
         for limit in load_plausibility_limits().get(entry.analyte, ()):
-            factor = unit_factor(unit, limit.unit)
+            factor = find_unit_conversion_factor(unit, limit.unit)
             if factor is not None and limit.least <= number * factor <= limit.most:
                 return unit
     return (fitting or units)[0]
@@ -97,7 +98,7 @@ def load_plausibility_limits() -> dict[str, tuple[Limits, ...]]:
 def _judge(reading: Reading, result: ParsedResult) -> Iterator[Note]:
     entry = reading.entry
     needs_unit = bool(entry.units) and not any(
-        dimension_of(unit) in _UNITLESS for unit in entry.units
+        find_unit_dimension(unit) in _UNITLESS for unit in entry.units
     )
     is_blood = reading.specimen == "blood"
     limits = load_plausibility_limits().get(reading.analyte, ()) if is_blood else ()
@@ -106,7 +107,12 @@ def _judge(reading: Reading, result: ParsedResult) -> Iterator[Note]:
             fits = _fitting(reading, limits)
             yield _note(NoteCode.UNIT_MISSING, reading, fits)
         return
-    if unit_agrees(property=entry.property, units=result.units) is False:
+    if (
+        can_printed_unit_express_loinc_property(
+            property=entry.property, units=result.units
+        )
+        is False
+    ):
         yield _note(NoteCode.UNIT_SUSPECT, reading, entry.units[:1])
         return
     outside = [_is_outside(reading, limit) for limit in limits]
@@ -163,13 +169,13 @@ def _is_outside(reading: Reading, limits: Limits) -> bool | None:
 
 def _fitting(reading: Reading, limits: Sequence[Limits]) -> tuple[str, ...]:
     """Units in which the bare number would be possible, the usual ones first."""
-    kinds = {dimension_of(unit) for unit in reading.entry.units}
+    kinds = {find_unit_dimension(unit) for unit in reading.entry.units}
     others = [unit for kind in kinds for unit in _OTHER_UNITS.get(kind, ())]
     wanted = [*reading.entry.units, *(limit.unit for limit in limits), *others]
     fits: dict[str, None] = {}
     for unit in wanted:
         for limit in limits:
-            factor = unit_factor(unit, limit.unit)
+            factor = find_unit_conversion_factor(unit, limit.unit)
             if factor is None:
                 continue
             if limit.least <= reading.number * float(factor) <= limit.most:

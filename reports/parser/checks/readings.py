@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from portal.lib.units import read_units, unit_factor
+from portal.lib.units import find_unit_conversion_factor, parse_printed_unit
 from reports.parser.loinc import Entry, load_loinc_catalogue
 from reports.parser.report import (
     LoincMatch,
@@ -51,7 +51,7 @@ class Reading:
         if not self.units:
             return (self.number, self.step) if unit == "1" else None
         for own in self.units:
-            factor = unit_factor(own, unit)
+            factor = find_unit_conversion_factor(own, unit)
             if factor is not None:
                 return self.number * float(factor), self.step * float(factor)
         return None
@@ -101,7 +101,7 @@ def _read(results: Sequence[ParsedResult], *, decimal_comma: bool) -> Iterator[R
 def _units(result: ParsedResult) -> tuple[str, ...]:
     if result.ucum:
         return (result.ucum,)
-    return read_units(result.units) if result.units else ()
+    return parse_printed_unit(result.units) if result.units else ()
 
 
 def find_result_catalogue_entry(result: ParsedResult) -> Entry | None:

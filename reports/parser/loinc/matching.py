@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 
 from portal.lib.units import (
     Dimension,
-    dimension_of,
-    normalise_units,
-    unit_agrees,
+    can_printed_unit_express_loinc_property,
+    find_unit_dimension,
+    normalize_unit,
 )
 from reports.parser.report import (
     LoincMatch,
@@ -264,15 +264,17 @@ def _unit_agrees(entry: Entry, evidence: Evidence) -> bool | None:
     """Whether the row's unit is one that the entry's test is given in; None unknown."""
     if not evidence.units:
         return None
-    unit = normalise_units(evidence.units)
+    unit = normalize_unit(evidence.units)
     if entry.scale in ("Ord", "Nom"):
         # 'HBsAg 0.02 IU/mL' was measured: no code of mere presence says that.
-        is_amount = unit and dimension_of(unit) in _CONCENTRATIONS
+        is_amount = unit and find_unit_dimension(unit) in _CONCENTRATIONS
         return False if is_amount and evidence.is_number else None
-    usual = {dimension_of(each) for each in entry.units}
+    usual = {find_unit_dimension(each) for each in entry.units}
     if unit and usual == {Dimension.RENIN_ACTIVITY}:
-        return dimension_of(unit) in usual
-    return unit_agrees(property=entry.property, units=evidence.units)
+        return find_unit_dimension(unit) in usual
+    return can_printed_unit_express_loinc_property(
+        property=entry.property, units=evidence.units
+    )
 
 
 def _is_of_another_blood(entry: Entry, evidence: Evidence) -> bool:
@@ -318,7 +320,7 @@ def judge_loinc_match_certainty(
     if best.barred or best.score < _AUTO:
         return LoincMatchStatus.NEEDS_REVIEW
     # A unit that can't be read, "K/ut" on a photo, tells no more than none.
-    is_told = bool(evidence.units and normalise_units(evidence.units))
+    is_told = bool(evidence.units and normalize_unit(evidence.units))
     for rival in candidates[1:]:
         if rival.barred or best.score - rival.score > _MARGIN:
             continue
@@ -326,12 +328,15 @@ def judge_loinc_match_certainty(
             return LoincMatchStatus.NEEDS_REVIEW
         # Mass or moles, percent or count: only a unit tells, and there is none.
         if not is_told and any(
-            unit_agrees(property=rival.entry.property, units=unit) is False
+            can_printed_unit_express_loinc_property(
+                property=rival.entry.property, units=unit
+            )
+            is False
             for unit in best.entry.units
         ):
             return LoincMatchStatus.NEEDS_REVIEW
     if reading.is_fuzzy:
-        agrees = evidence.units and unit_agrees(
+        agrees = evidence.units and can_printed_unit_express_loinc_property(
             property=best.entry.property, units=evidence.units
         )
         if not agrees or reading.quality < _AUTO:
@@ -367,8 +372,8 @@ def _kind(entry: Entry, evidence: Evidence) -> MeasurementKind:
 def _kind_of_stranger(name: str, evidence: Evidence) -> MeasurementKind | None:
     if re.search(r"\bratio\b", name, re.IGNORECASE):
         return MeasurementKind.RATIO
-    unit = normalise_units(evidence.units) if evidence.units else None
-    if unit and dimension_of(unit) is Dimension.RATIO:
+    unit = normalize_unit(evidence.units) if evidence.units else None
+    if unit and find_unit_dimension(unit) is Dimension.RATIO:
         return MeasurementKind.RATIO
     return MeasurementKind.CALCULATED if "calculated" in evidence.methods else None
 

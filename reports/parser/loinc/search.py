@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from portal.lib.units import unit_agrees
+from portal.lib.units import can_printed_unit_express_loinc_property
 from reports.parser.report import LoincReason, SampleType
 
 from .catalogue import Entry, load_loinc_catalogue, normalize_name_text
@@ -173,7 +173,11 @@ def _weigh(
     specimen: SampleType | None,
 ) -> tuple[float, tuple[LoincReason, ...]]:
     score, reasons = _NAME * name, [LoincReason.NAME]
-    agrees = unit_agrees(property=prop, units=unit) if unit else None
+    agrees = (
+        can_printed_unit_express_loinc_property(property=prop, units=unit)
+        if unit
+        else None
+    )
     if agrees is not False:
         score += _UNIT if agrees else _UNIT / 2
     if agrees is not None:

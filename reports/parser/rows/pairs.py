@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from portal.lib.units import Dimension, dimension_of, normalise_units
+from portal.lib.units import Dimension, find_unit_dimension, normalize_unit
 from reports.parser.fields import Fields, is_unit, join_word_texts
 from reports.parser.pages import Word
 from reports.parser.ranges import is_plain_numeric_range, parse_range_bounds
@@ -91,8 +91,8 @@ def read_percentage_and_count_pair(
 
 def _is_count(part: _Part) -> bool:
     """Whether a unit is of cells in a volume, or of parts in moles as HbA1c's."""
-    unit = normalise_units(join_word_texts(part.unit))
-    return unit is not None and dimension_of(unit) in _COUNTED
+    unit = normalize_unit(join_word_texts(part.unit))
+    return unit is not None and find_unit_dimension(unit) in _COUNTED
 
 
 def _value_at(words: Sequence[Word], at: int) -> _Part | None:

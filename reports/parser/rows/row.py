@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from portal.lib.units import normalise_units
+from portal.lib.units import normalize_unit
 from reports.parser.fields import (
     Fields,
     find_unit_in_range,
@@ -214,7 +214,7 @@ def add_labeled_range_to_row(fields: Fields, text: str, words: list[Word]) -> Fi
     if fields.units is None:
         fields = replace_row_unit(fields, unit, words)
     own = fields.units or ""
-    same = own == unit or normalise_units(own) == normalise_units(unit) is not None
+    same = own == unit or normalize_unit(own) == normalize_unit(unit) is not None
     if same and text.endswith(unit):
         text = text[: -len(unit)].rstrip()
     return replace_row_range_text(fields, text, words)

@@ -8,7 +8,7 @@ import time_machine
 
 from accounts.models import AuditEntry, CallWindow
 from accounts.operations.api_keys import KeyRules, clear_key_cache, create_api_key
-from portal.lib.proxies import network_of
+from portal.lib.proxies import find_client_network
 from tests.clients import ApiClient, ManagementClient
 from tests.factories.accounts import ACTOR, make_api_key
 from users.models import User
@@ -121,7 +121,7 @@ def test_what_clients_write_of_themselves_makes_them_nobody_else(
 
 def test_whoever_has_an_address_of_ipv6_has_its_network():
     assert [
-        network_of(address)
+        find_client_network(address)
         for address in ("192.0.2.7", "::ffff:192.0.2.7", "2001:db8::9:1", "", None)
     ] == ["192.0.2.7", "192.0.2.7", "2001:db8::/64", "unknown", "unknown"]
 

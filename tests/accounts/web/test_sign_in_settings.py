@@ -11,7 +11,7 @@ from django.test import Client
 from accounts.models import AuditEntry, SignInRules, SingleSignOn, SingleSignOnIdentity
 from accounts.states import Role
 from accounts.web.proofs import record_provider_sign_in
-from portal.lib.encryption import decrypt
+from portal.lib.encryption import decrypt_secret
 from tests.audit import changes_of
 from tests.clients import confirm
 from tests.factories.accounts import make_member
@@ -70,7 +70,7 @@ def test_a_provider_is_set_changed_and_removed(
         present = SingleSignOn.objects.get()
         set_up = (present.issuer, present.domains, present.roles)
         secret = (
-            decrypt(present.client_secret),
+            decrypt_secret(present.client_secret),
             CLIENT_SECRET in str(present.__dict__),
         )
         page = owner.get(PAGE)

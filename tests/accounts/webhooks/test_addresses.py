@@ -4,7 +4,11 @@ from ipaddress import ip_address
 
 import pytest
 
-from accounts.webhooks.addresses import AddressRefused, is_public, parse_webhook_url
+from accounts.webhooks.addresses import (
+    AddressRefused,
+    is_public_ip_address,
+    parse_webhook_url,
+)
 
 
 @pytest.mark.parametrize(
@@ -71,5 +75,5 @@ def test_a_setting_lets_a_named_host_be_local(settings):
 
 
 def test_an_address_inside_another_is_judged_by_what_it_carries():
-    assert is_public(ip_address("64:ff9b::808:808"))
-    assert not is_public(ip_address("64:ff9b::a00:1"))
+    assert is_public_ip_address(ip_address("64:ff9b::808:808"))
+    assert not is_public_ip_address(ip_address("64:ff9b::a00:1"))

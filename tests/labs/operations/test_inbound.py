@@ -12,7 +12,7 @@ from labs.operations.orders import cancel_order
 from labs.queries.results import find_current_result_version
 from labs.states.inbound import MatchStatus, MessageStatus, UnmatchedReason
 from portal.lib.errors import DomainError, Unavailable
-from portal.lib.slots import Work, slot
+from portal.lib.slots import Work, hold_work_slot
 from tests.factories.accounts import ACTOR
 from tests.factories.hl7 import make_oru, make_test, obx
 from tests.factories.inbound import make_order_sent_to_lab, make_unmatched, take
@@ -289,7 +289,10 @@ def test_a_malformed_message_is_taken_once_it_can_be_read(order, monkeypatch):
 def test_a_long_message_is_read_again_in_a_slot(alice_tenant):
     message = take(alice_tenant, b"no message" * 6_000, lab=make_lab())
 
-    with slot(Work.STORED, tenant=alice_tenant), pytest.raises(Unavailable) as busy:
+    with (
+        hold_work_slot(Work.STORED, tenant=alice_tenant),
+        pytest.raises(Unavailable) as busy,
+    ):
         reprocess_malformed_lab_message(message=message, actor=ACTOR)
     with pytest.raises(DomainError) as read:
         reprocess_malformed_lab_message(message=message, actor=ACTOR)

@@ -14,7 +14,7 @@ from labs.states.order_work import (
     is_order_in_progress,
 )
 from labs.states.orders import ORDER_STATUSES
-from portal.pills import find_pill
+from portal.pills import find_status_pill
 
 IN_PROGRESS, RESULTS, CLOSED = (
     WorkState.IN_PROGRESS,
@@ -61,7 +61,7 @@ def test_every_status_is_in_progress_or_has_results_or_is_closed():
 
 def test_what_needs_attention_looks_like_it():
     """Design guide: what is in the warn or bad families; besides what a lab refuses."""
-    looks = {s for s in ORDER_STATUSES if find_pill(s).family in {"warn", "bad"}}
+    looks = {s for s in ORDER_STATUSES if find_status_pill(s).family in {"warn", "bad"}}
 
     refused = {"cancelled.testkit.do_not_process"}
     assert {*HELD_UP, *ENDED_BADLY} == looks | refused

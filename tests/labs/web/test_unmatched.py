@@ -8,7 +8,7 @@ from accounts.states import Role
 from labs.models import InboundMessage, InboundReport
 from labs.operations.inbound_review import reject_lab_report
 from labs.queries.results import find_current_result_version
-from portal.lib.slots import Work, slot
+from portal.lib.slots import Work, hold_work_slot
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.hl7 import make_oru, make_test, obx
 from tests.factories.inbound import make_order_sent_to_lab, make_unmatched, take
@@ -150,7 +150,7 @@ def test_a_long_report_is_read_in_a_slot_and_a_short_one_at_once(
     (other,) = take(order.tenant, long, lab=order.lab).reports.all()
     alice_web.raise_request_exception = False
 
-    with slot(Work.STORED, tenant=order.tenant):
+    with hold_work_slot(Work.STORED, tenant=order.tenant):
         busy = alice_web.get(page(other))
         short = alice_web.get(page(report))
     read = alice_web.get(page(other))

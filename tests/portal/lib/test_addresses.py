@@ -4,7 +4,7 @@ from ipaddress import ip_address
 
 import pytest
 
-from portal.lib.addresses import is_public
+from portal.lib.addresses import is_public_ip_address
 
 LAST_V6 = "ffff:ffff:ffff:ffff"
 
@@ -68,8 +68,13 @@ BLOCKS = [
 def test_a_special_block_ends_where_its_registry_says(block):
     first, last, below, above = block
 
-    assert [is_public(ip_address(edge)) for edge in (first, last)] == [False, False]
-    assert all(is_public(ip_address(edge)) for edge in (below, above) if edge)
+    assert [is_public_ip_address(ip_address(edge)) for edge in (first, last)] == [
+        False,
+        False,
+    ]
+    assert all(
+        is_public_ip_address(ip_address(edge)) for edge in (below, above) if edge
+    )
 
 
 @pytest.mark.parametrize(
@@ -82,7 +87,7 @@ def test_a_special_block_ends_where_its_registry_says(block):
     ],
 )
 def test_what_lies_outside_the_internet_is_not_public(address):
-    assert not is_public(ip_address(address))
+    assert not is_public_ip_address(ip_address(address))
 
 
 @pytest.mark.parametrize(
@@ -97,7 +102,7 @@ def test_what_lies_outside_the_internet_is_not_public(address):
     ],
 )
 def test_ordinary_addresses_are_public(address):
-    assert is_public(ip_address(address))
+    assert is_public_ip_address(ip_address(address))
 
 
 @pytest.mark.parametrize("prefix", ["::ffff:", "64:ff9b::"], ids=["mapped", "NAT64"])
@@ -113,15 +118,15 @@ def test_ordinary_addresses_are_public(address):
     ],
 )
 def test_a_carried_address_is_judged_as_itself(prefix, carried, public):
-    assert is_public(ip_address(f"{prefix}{carried}")) is public
+    assert is_public_ip_address(ip_address(f"{prefix}{carried}")) is public
 
 
 @pytest.mark.parametrize("bits", ["0:5efe", "200:5efe"])
 @pytest.mark.parametrize("prefix", ["2606:4700:0:1", "2a00:1450:4001:800"])
 def test_isatap_is_judged_by_where_it_leads(prefix, bits):
     for carried, public in (("8.8.8.8", True), ("10.0.0.1", False)):
-        assert is_public(ip_address(f"{prefix}:{bits}:{carried}")) is public
-    assert not is_public(ip_address(f"fe80::{bits}:8.8.8.8"))
+        assert is_public_ip_address(ip_address(f"{prefix}:{bits}:{carried}")) is public
+    assert not is_public_ip_address(ip_address(f"fe80::{bits}:8.8.8.8"))
 
 
 @pytest.mark.parametrize("carried", ["8.8.8.8", "127.0.0.1"])
@@ -131,4 +136,4 @@ def test_isatap_is_judged_by_where_it_leads(prefix, bits):
     ids=["compatible", "SIIT", "NAT64 of one's own", "Teredo", "6to4"],
 )
 def test_no_other_transition_form_is_public(prefix, carried):
-    assert not is_public(ip_address(f"{prefix}{carried}"))
+    assert not is_public_ip_address(ip_address(f"{prefix}{carried}"))

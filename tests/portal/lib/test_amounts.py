@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from portal.lib.units import convert_amount, unit_factor
+from portal.lib.units import convert_amount, find_unit_conversion_factor
 
 SAME_KIND = [
     ("mg/dL", "g/L"),
@@ -46,7 +46,7 @@ AMOUNTS = st.decimals(
     ],
 )
 def test_a_factor_is_exact(unit, to, factor):
-    assert unit_factor(unit, to) == factor
+    assert find_unit_conversion_factor(unit, to) == factor
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_a_factor_is_exact(unit, to, factor):
     ],
 )
 def test_units_of_two_kinds_have_no_factor(unit, to):
-    assert unit_factor(unit, to) is None
+    assert find_unit_conversion_factor(unit, to) is None
 
 
 def test_mass_and_moles_meet_by_the_molar_mass():

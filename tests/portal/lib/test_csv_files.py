@@ -4,13 +4,13 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from portal.lib.csv_files import csv_file, csv_instant
+from portal.lib.csv_files import build_csv_download, format_csv_timestamp
 
 
 def test_a_file_is_named_after_what_it_holds_and_the_day(time_machine):
     time_machine.move_to(datetime(2026, 3, 20, 12, tzinfo=UTC))
 
-    reply = csv_file(name="users", columns=("a", "b"), rows=[("1,5", 'x"y')])
+    reply = build_csv_download(name="users", columns=("a", "b"), rows=[("1,5", 'x"y')])
 
     assert reply["Content-Type"] == "text/csv; charset=utf-8"
     assert reply["Content-Disposition"] == (
@@ -21,7 +21,7 @@ def test_a_file_is_named_after_what_it_holds_and_the_day(time_machine):
 
 @pytest.mark.parametrize("begin", ["=", "+", "-", "@", "\t"])
 def test_a_spreadsheet_takes_no_cell_for_a_formula(begin):
-    reply = csv_file(name="users", columns=("a",), rows=[(f"{begin}1",)])
+    reply = build_csv_download(name="users", columns=("a",), rows=[(f"{begin}1",)])
 
     assert reply.content == f"a\r\n'{begin}1\r\n".encode()
 
@@ -29,5 +29,5 @@ def test_a_spreadsheet_takes_no_cell_for_a_formula(begin):
 def test_a_moment_is_told_in_utc():
     rome = datetime(2026, 3, 20, 13, 5, 9, 700, tzinfo=timezone(timedelta(hours=1)))
 
-    assert csv_instant(rome) == "2026-03-20T12:05:09Z"
-    assert csv_instant(None) == ""
+    assert format_csv_timestamp(rome) == "2026-03-20T12:05:09Z"
+    assert format_csv_timestamp(None) == ""

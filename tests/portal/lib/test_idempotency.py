@@ -13,8 +13,8 @@ from portal.lib.idempotency import (
     KEY_MAX_LENGTH,
     RETENTION,
     IdempotentAnswer,
-    purge_answers,
-    take_turn,
+    claim_idempotency_key,
+    delete_expired_answers,
 )
 from tests.factories.accounts import make_tenant
 
@@ -28,7 +28,7 @@ def clock():
 
 
 def turn(tenant, key="k", *, body=b"{}", endpoint="order", **options):
-    return take_turn(
+    return claim_idempotency_key(
         tenant=tenant, endpoint=endpoint, key=key, request_body=body, **options
     )
 
@@ -205,7 +205,7 @@ def test_answers_past_their_time_are_purged_alone(alice_tenant, clock):
     answer(alice_tenant, "young")
     clock.shift(RETENTION - timedelta(hours=1))
 
-    assert purge_answers() == 1
+    assert delete_expired_answers() == 1
 
     assert IdempotentAnswer.objects.for_tenant(alice_tenant).get().key == "young"
 

@@ -12,10 +12,10 @@ from portal.lib.errors import Unavailable
 from portal.lib.jobs import (
     ATTEMPTS,
     JobFailed,
+    delete_finished_jobs,
     enqueue,
     job,
     periodic,
-    remove_finished_jobs,
 )
 from tests.architecture.source import modules
 from tests.factories.accounts import make_tenant
@@ -300,7 +300,7 @@ def test_jobs_that_ended_a_week_ago_are_forgotten(tenant, run_jobs):
             " WHERE job_id <> 2"
         )
 
-    remove_finished_jobs()
+    delete_finished_jobs()
 
     assert [(entry.inputs["number"], entry.status) for entry in queued()] == [
         (2, "succeeded"),

@@ -7,7 +7,7 @@ from threading import Thread
 import pytest
 from django.core.mail import send_mail
 
-from portal.lib.private_files import open_private
+from portal.lib.private_files import open_owner_only_file
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +60,7 @@ def test_a_file_that_others_read_is_closed_to_them(tmp_path):
     path.write_text("before\n")
     path.chmod(0o644)
 
-    with open_private(path, "a") as file:
+    with open_owner_only_file(path, "a") as file:
         file.write("after\n")
 
     assert (rights(path), path.read_text()) == ("0o600", "before\nafter\n")
@@ -71,7 +71,7 @@ def test_a_file_that_is_closed_already_keeps_its_rights(tmp_path):
     path.touch(mode=0o400)
     path.chmod(0o200)
 
-    open_private(path, "w").close()
+    open_owner_only_file(path, "w").close()
 
     assert rights(path) == "0o200"
 
@@ -82,7 +82,7 @@ def test_a_pipe_keeps_its_rights(tmp_path):
     reader = Thread(target=pipe.read_bytes)
     reader.start()
 
-    open_private(pipe, "wb", buffering=0).close()
+    open_owner_only_file(pipe, "wb", buffering=0).close()
     reader.join()
 
     assert rights(pipe) == "0o622"

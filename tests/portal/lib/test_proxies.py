@@ -6,7 +6,7 @@ import pytest
 from django.core.exceptions import MiddlewareNotUsed
 from django.http import HttpResponse
 
-from portal.lib.proxies import TrustedProxyMiddleware, client_address
+from portal.lib.proxies import TrustedProxyMiddleware, find_client_ip_address
 
 TRUSTED = [ip_network("10.0.0.0/8"), ip_network("2001:db8:ffff::/48")]
 PROXY = "10.0.0.1"
@@ -37,7 +37,7 @@ CASES = {
 def test_a_client_is_whom_trusted_proxies_saw(case):
     peer, forwarded, client = CASES[case]
 
-    found = client_address(peer=peer, forwarded=forwarded, trusted=TRUSTED)
+    found = find_client_ip_address(peer=peer, forwarded=forwarded, trusted=TRUSTED)
 
     assert found == client
 

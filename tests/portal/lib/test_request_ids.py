@@ -6,7 +6,7 @@ from portal.lib.request_ids import (
     HEADER,
     REQUEST_ID_LENGTH,
     RequestIdMiddleware,
-    current_request_id,
+    get_current_request_id,
 )
 
 
@@ -14,7 +14,7 @@ def test_a_request_has_an_id_of_its_own_while_it_is_served(rf):
     seen = []
 
     def view(_request):
-        seen.append(current_request_id())
+        seen.append(get_current_request_id())
         return HttpResponse()
 
     serve = RequestIdMiddleware(view)
@@ -24,4 +24,4 @@ def test_a_request_has_an_id_of_its_own_while_it_is_served(rf):
     assert [answer[HEADER] for answer in answers] == seen
     assert len(set(seen)) == 2
     assert {len(each) for each in seen} == {REQUEST_ID_LENGTH}
-    assert current_request_id() == ""
+    assert get_current_request_id() == ""

@@ -11,7 +11,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from portal.checks import check_upload_scanner
 from portal.lib.errors import DomainError, Unavailable
-from portal.lib.scanning import require_clean
+from portal.lib.scanning import require_malware_free_upload
 from tests.factories.reports import make_pdf
 from tests.factories.users import make_user
 from tests.jobs import queued
@@ -64,11 +64,11 @@ def clamd(settings):
 def test_what_the_scanner_names_is_refused_and_the_rest_is_read_on(clamd):
     clean = BytesIO(b"a" * 600_000)
 
-    require_clean(clean)
+    require_malware_free_upload(clean)
     with pytest.raises(DomainError) as infected:
-        require_clean(BytesIO(b"a" * 300_000 + EVIL))
+        require_malware_free_upload(BytesIO(b"a" * 300_000 + EVIL))
     with pytest.raises(Unavailable) as too_large:  # by the scanner's own limit
-        require_clean(BytesIO(b"a" * (LIMIT + 300_000)))
+        require_malware_free_upload(BytesIO(b"a" * (LIMIT + 300_000)))
 
     assert clean.tell() == 0
     assert infected.value.code == "file_infected"
@@ -82,9 +82,9 @@ def test_a_socket_is_a_scanner_too_and_a_silent_one_lets_nothing_pass(
     settings.UPLOAD_SCANNER = f"clamd://{path}"
 
     with running(UnixServer(str(path), Clamd)):
-        require_clean(BytesIO(b"fine"))
+        require_malware_free_upload(BytesIO(b"fine"))
     with pytest.raises(Unavailable):
-        require_clean(BytesIO(b"fine"))
+        require_malware_free_upload(BytesIO(b"fine"))
 
     assert check_upload_scanner() == []
     settings.UPLOAD_SCANNER = "scanner.example:3310"

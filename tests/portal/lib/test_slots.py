@@ -14,7 +14,7 @@ import pytest
 from django.conf import settings
 
 from portal.lib import slots
-from portal.lib.slots import NoSlot, Work, slot
+from portal.lib.slots import NoSlot, Work, hold_work_slot
 
 ALICE, CHARLIE, BOB = (SimpleNamespace(pk=pk) for pk in (1, 2, 3))
 HOLDER = """
@@ -30,23 +30,28 @@ with slot(Work.UPLOAD, tenant=SimpleNamespace(pk=1)):
 
 
 def test_a_tenant_has_one_slot_and_leaves_the_others_theirs():
-    with slot(Work.UPLOAD, tenant=ALICE):
-        with pytest.raises(NoSlot), slot(Work.UPLOAD, tenant=ALICE):
+    with hold_work_slot(Work.UPLOAD, tenant=ALICE):
+        with pytest.raises(NoSlot), hold_work_slot(Work.UPLOAD, tenant=ALICE):
             pass
-        with slot(Work.UPLOAD, tenant=CHARLIE), slot(Work.STORED, tenant=ALICE):
+        with (
+            hold_work_slot(Work.UPLOAD, tenant=CHARLIE),
+            hold_work_slot(Work.STORED, tenant=ALICE),
+        ):
             pass
-    with slot(Work.UPLOAD, tenant=ALICE):
+    with hold_work_slot(Work.UPLOAD, tenant=ALICE):
         pass
 
 
 def test_a_machine_has_so_many_slots_whoever_asks():
     with ExitStack() as held:
         for pk in range(slots.IN_ALL):
-            held.enter_context(slot(Work.UPLOAD, tenant=SimpleNamespace(pk=pk)))
+            held.enter_context(
+                hold_work_slot(Work.UPLOAD, tenant=SimpleNamespace(pk=pk))
+            )
         for other in (BOB, BOB):  # who was refused holds nothing back
-            with pytest.raises(NoSlot), slot(Work.UPLOAD, tenant=other):
+            with pytest.raises(NoSlot), hold_work_slot(Work.UPLOAD, tenant=other):
                 pass
-    with slot(Work.UPLOAD, tenant=BOB):
+    with hold_work_slot(Work.UPLOAD, tenant=BOB):
         pass
 
 
@@ -55,13 +60,13 @@ def test_threads_exclude_one_another_and_a_fault_frees_the_slot():
 
     def ask():
         try:
-            with slot(Work.UPLOAD, tenant=ALICE):
+            with hold_work_slot(Work.UPLOAD, tenant=ALICE):
                 pass
         except NoSlot:
             refused.append(True)
 
     def fail():
-        with slot(Work.UPLOAD, tenant=ALICE):
+        with hold_work_slot(Work.UPLOAD, tenant=ALICE):
             thread = threading.Thread(target=ask)
             thread.start()
             thread.join()
@@ -70,7 +75,7 @@ def test_threads_exclude_one_another_and_a_fault_frees_the_slot():
     with pytest.raises(LookupError):
         fail()
 
-    with slot(Work.UPLOAD, tenant=ALICE):
+    with hold_work_slot(Work.UPLOAD, tenant=ALICE):
         assert refused == [True]
 
 
@@ -82,14 +87,14 @@ def test_another_process_holds_its_slot_until_it_is_killed():
     )
     try:
         assert holder.stdout.readline() == b"held\n"
-        with pytest.raises(NoSlot), slot(Work.UPLOAD, tenant=ALICE):
+        with pytest.raises(NoSlot), hold_work_slot(Work.UPLOAD, tenant=ALICE):
             pass
     finally:
         holder.send_signal(signal.SIGKILL)
         holder.wait()
         holder.stdout.close()
 
-    with slot(Work.UPLOAD, tenant=ALICE):
+    with hold_work_slot(Work.UPLOAD, tenant=ALICE):
         pass
 
 
@@ -97,7 +102,7 @@ def test_where_nothing_can_be_locked_nobody_gets_a_slot(caplog):
     Path(settings.VAR_DIR).mkdir(parents=True, exist_ok=True)
     Path(settings.VAR_DIR, "slots").write_text("a file")
 
-    with pytest.raises(NoSlot), slot(Work.UPLOAD, tenant=ALICE):
+    with pytest.raises(NoSlot), hold_work_slot(Work.UPLOAD, tenant=ALICE):
         pass
 
     assert caplog.messages == ["slots can't be locked: FileExistsError"]

@@ -7,7 +7,7 @@ import pytest
 from django.db import OperationalError, connection, connections
 from django.test import Client
 
-from portal.lib.time_limits import bound_statements, is_out_of_time
+from portal.lib.time_limits import is_database_timeout, limit_database_statement_time
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def test_a_statement_of_a_web_process_ends(settings, options):
     settings.STATEMENT_TIMEOUT = timedelta(milliseconds=20)
     options["options"] = "-c lock_timeout=7s"
 
-    bound_statements()
+    limit_database_statement_time()
     asked = connections.create_connection("default")
     asked.settings_dict = {**connection.settings_dict, "OPTIONS": dict(options)}
     try:
@@ -35,7 +35,7 @@ def test_a_statement_of_a_web_process_ends(settings, options):
     finally:
         asked.close()
 
-    assert is_out_of_time(ended.value)
+    assert is_database_timeout(ended.value)
     assert waits == ("7s",)  # as the installation says itself
 
 
@@ -43,7 +43,7 @@ def test_without_bounds_nothing_is_sent(settings, options):
     settings.STATEMENT_TIMEOUT = settings.LOCK_TIMEOUT = timedelta(0)
     settings.IDLE_TRANSACTION_TIMEOUT = timedelta(0)
 
-    bound_statements()
+    limit_database_statement_time()
 
     assert options == {}
 

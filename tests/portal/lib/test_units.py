@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from portal.lib.units import (
     Dimension,
-    dimension_of,
-    looks_like_units,
-    normalise_units,
-    read_units,
-    show_units,
-    unit_agrees,
+    can_printed_unit_express_loinc_property,
+    find_unit_dimension,
+    format_unit,
+    looks_like_unit,
+    normalize_unit,
+    parse_printed_unit,
 )
 
 # UCUM text to the spellings met on reports, one spelling a line part.
@@ -97,17 +97,19 @@ ROWS = [
 
 
 def test_a_printed_unit_looks_like_one_and_is_read_into_ucum() -> None:
-    found = [(spelling, normalise_units(spelling)) for spelling, _ in ROWS]
+    found = [(spelling, normalize_unit(spelling)) for spelling, _ in ROWS]
 
     assert found == ROWS
-    assert [spelling for spelling, _ in ROWS if not looks_like_units(spelling)] == []
+    assert [spelling for spelling, _ in ROWS if not looks_like_unit(spelling)] == []
     assert len(ROWS) > 300
 
 
 def test_canonical_text_has_a_dimension() -> None:
     units = set(SPELLINGS) - {"10*5/uL"}
 
-    assert {unit for unit in units if dimension_of(unit) is Dimension.OTHER} == set()
+    assert {
+        unit for unit in units if find_unit_dimension(unit) is Dimension.OTHER
+    } == set()
 
 
 @pytest.mark.parametrize(
@@ -164,20 +166,22 @@ def test_canonical_text_has_a_dimension() -> None:
     ],
 )
 def test_words_flags_numbers_and_ranges_are_no_units(text: str) -> None:
-    assert not looks_like_units(text)
+    assert not looks_like_unit(text)
 
 
 @pytest.mark.parametrize("text", ["Negative", "", "N/A", "and/or", "mill", "12.5"])
 def test_an_unknown_unit_is_none(text: str) -> None:
-    assert normalise_units(text) is None
+    assert normalize_unit(text) is None
 
 
 def test_capital_g_per_litre_reads_as_giga_first_and_gram_second() -> None:
-    assert read_units("G/L") == ("10*9/L", "g/L")
-    assert read_units("g/L") == ("g/L",)
-    assert unit_agrees(property="MCnc", units="G/L") is True
-    assert unit_agrees(property="NCnc", units="G/L") is True
-    assert unit_agrees(property="SCnc", units="G/L") is False
+    assert parse_printed_unit("G/L") == ("10*9/L", "g/L")
+    assert parse_printed_unit("g/L") == ("g/L",)
+    assert can_printed_unit_express_loinc_property(property="MCnc", units="G/L") is True
+    assert can_printed_unit_express_loinc_property(property="NCnc", units="G/L") is True
+    assert (
+        can_printed_unit_express_loinc_property(property="SCnc", units="G/L") is False
+    )
 
 
 @pytest.mark.parametrize(
@@ -215,20 +219,23 @@ def test_capital_g_per_litre_reads_as_giga_first_and_gram_second() -> None:
 def test_a_unit_agrees_or_not_with_a_property(
     property: str, units: str, agrees: bool | None
 ) -> None:
-    assert unit_agrees(property=property, units=units) is agrees
+    assert (
+        can_printed_unit_express_loinc_property(property=property, units=units)
+        is agrees
+    )
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_read_without_failing_and_to_known_dimensions(text: str) -> None:
-    unit = normalise_units(text)
+    unit = normalize_unit(text)
 
-    assert unit is None or dimension_of(unit) in Dimension
-    assert not looks_like_units(text) or unit is not None
+    assert unit is None or find_unit_dimension(unit) in Dimension
+    assert not looks_like_unit(text) or unit is not None
 
 
 @given(st.sampled_from(sorted(SPELLINGS)))
 def test_canonical_text_is_read_as_itself(unit: str) -> None:
-    assert normalise_units(unit) == unit
+    assert normalize_unit(unit) == unit
 
 
 @given(
@@ -241,7 +248,7 @@ def test_blanks_and_a_full_stop_around_a_unit_change_nothing(
 ) -> None:
     spelling, unit = row
 
-    assert normalise_units(before + spelling + after) == unit
+    assert normalize_unit(before + spelling + after) == unit
 
 
 @given(st.sampled_from([row for row in ROWS if row[1] not in ("10*9/L", "10*12/L")]))
@@ -250,8 +257,8 @@ def test_case_changes_nothing_but_giga_and_tera(row: tuple[str, str]) -> None:
     capitals = {"g/L", "g/(24.h)"}
 
     if unit not in capitals:
-        assert normalise_units(spelling.upper()) == unit
-    assert normalise_units(spelling.lower()) == unit
+        assert normalize_unit(spelling.upper()) == unit
+    assert normalize_unit(spelling.lower()) == unit
 
 
 @pytest.mark.parametrize(
@@ -283,11 +290,11 @@ def test_case_changes_nothing_but_giga_and_tera(row: tuple[str, str]) -> None:
     ],
 )
 def test_spellings_of_other_countries_are_read(printed: str, ucum: str) -> None:
-    assert normalise_units(printed) == ucum
+    assert normalize_unit(printed) == ucum
 
 
 def test_mil_may_be_a_million_or_a_thousand() -> None:
-    assert read_units("mil/mm3") == ("10*6/uL", "10*3/uL")
+    assert parse_printed_unit("mil/mm3") == ("10*6/uL", "10*3/uL")
 
 
 @pytest.mark.parametrize(
@@ -312,4 +319,4 @@ def test_mil_may_be_a_million_or_a_thousand() -> None:
     ],
 )
 def test_a_unit_is_shown_as_people_read_it(ucum, shown):
-    assert show_units(ucum) == shown
+    assert format_unit(ucum) == shown

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from portal.lib.errors import DomainError, NotFound, Unavailable
-from portal.lib.slots import Work, slot
+from portal.lib.slots import Work, hold_work_slot
 from reports.operations import extraction, page_pictures
 from reports.operations.page_pictures import load_page_picture, render_stored_report
 from reports.operations.storage import store_picture
@@ -94,12 +94,12 @@ def test_a_page_is_drawn_in_a_slot_and_within_the_time_of_a_look(
         for tenant in (alice_tenant, charlie_tenant)
     )
 
-    with slot(Work.STORED, tenant=alice_tenant):
+    with hold_work_slot(Work.STORED, tenant=alice_tenant):
         with pytest.raises(Unavailable) as refusal:
             load_page_picture(job=job, page=1)
         drawn = load_page_picture(job=theirs, page=1)
     first = load_page_picture(job=job, page=1)
-    with slot(Work.STORED, tenant=alice_tenant):
+    with hold_work_slot(Work.STORED, tenant=alice_tenant):
         kept = load_page_picture(job=job, page=1)
 
     assert refusal.value.code == "drawing_busy"

@@ -11,7 +11,7 @@ from django.db import connection
 
 from accounts.models import AuditEntry
 from portal.lib.errors import DomainError
-from portal.lib.slots import Work, slot
+from portal.lib.slots import Work, hold_work_slot
 from reports.models import ParsingJob, ParsingJobTransition, ReportResult
 from reports.operations import extraction, reports
 from reports.operations.reports import (
@@ -123,7 +123,7 @@ def test_what_cannot_be_parsed_fails_with_its_reason_and_no_rows(
 
 def submit_unseen(user, *parts):
     """Submit while the tenant's slot is taken: nobody looks before the worker."""
-    with slot(Work.UPLOAD, tenant=user.tenant):
+    with hold_work_slot(Work.UPLOAD, tenant=user.tenant):
         return submit(user, *parts)
 
 

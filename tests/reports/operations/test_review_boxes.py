@@ -8,7 +8,7 @@ import pypdfium2 as pdfium
 import pytest
 
 from portal.lib.errors import DomainError, NotFound, Unavailable
-from portal.lib.slots import Work, slot
+from portal.lib.slots import Work, hold_work_slot
 from reports.operations import extraction
 from reports.operations.review_boxes import read_drawn_box
 from reports.parser.boxes import read_text_in_box
@@ -71,7 +71,10 @@ def test_a_box_is_read_in_a_slot_and_within_its_time(alice_tenant, monkeypatch):
     given = {"tenant": alice_tenant, "review_id": review.id, "place": box(*ROW)}
     monkeypatch.setattr(extraction, "BOX_CPU_SECONDS", 1)
 
-    with slot(Work.STORED, tenant=alice_tenant), pytest.raises(Unavailable) as busy:
+    with (
+        hold_work_slot(Work.STORED, tenant=alice_tenant),
+        pytest.raises(Unavailable) as busy,
+    ):
         read_drawn_box(**given)
     with pytest.raises(DomainError) as refusal:
         read_drawn_box(**given)

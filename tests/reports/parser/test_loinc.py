@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
-from portal.lib.units import normalise_units, unit_agrees
+from portal.lib.units import can_printed_unit_express_loinc_property, normalize_unit
 from reports.parser.loinc import (
     LOINC_NOTICE,
     LoincMatches,
@@ -130,8 +130,9 @@ def test_the_catalogue_lists_units_that_express_its_properties() -> None:
         (entry.code, unit)
         for entry in ENTRIES
         for unit in entry.units
-        if normalise_units(unit) is None
-        or unit_agrees(property=entry.property, units=unit) is False
+        if normalize_unit(unit) is None
+        or can_printed_unit_express_loinc_property(property=entry.property, units=unit)
+        is False
     }
 
     assert contradictory == set()
@@ -148,10 +149,16 @@ def test_a_name_of_two_analytes_is_decided_by_unit_or_specimen() -> None:
         for one, other in combinations(sorted(analytes), 2):
             usual, rival = catalogue.entries[one][0], catalogue.entries[other][0]
             by_unit = any(
-                unit_agrees(property=rival.property, units=unit) is False
+                can_printed_unit_express_loinc_property(
+                    property=rival.property, units=unit
+                )
+                is False
                 for unit in usual.units
             ) or any(
-                unit_agrees(property=usual.property, units=unit) is False
+                can_printed_unit_express_loinc_property(
+                    property=usual.property, units=unit
+                )
+                is False
                 for unit in rival.units
             )
             if not by_unit and usual.specimen == rival.specimen:

@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.models import AuditEntry
 from accounts.states import Role
 from portal.lib.actor import Actor, ActorKind
-from portal.lib.slots import Work, slot
+from portal.lib.slots import Work, hold_work_slot
 from reports.models import Rereading, Review, ReviewRow, SignOff
 from reports.operations.loinc_aliases import propose_alias
 from reports.operations.rereading import finish_rereading
@@ -316,7 +316,7 @@ def test_a_page_that_has_to_wait_is_no_view_and_is_asked_for_again(user, nora):
     address = f"/reports/{review.job_id}/pages/1/"
     views = AuditEntry.objects.for_tenant(user.tenant).filter(subject="report_page")
 
-    with slot(Work.STORED, tenant=user.tenant):
+    with hold_work_slot(Work.STORED, tenant=user.tenant):
         busy = nora.get(address)
         viewed = views.count()
     drawn = nora.get(address)

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection as database
 from django.utils import timezone
 
-from portal.lib.encryption import decrypt
+from portal.lib.encryption import decrypt_secret
 from tests.factories.accounts import ACTOR
 from tests.factories.grants import make_grant, make_granted
 from tests.factories.users import make_user
@@ -45,7 +45,7 @@ def kept(tenant):
 
 def tokens(tenant):
     grant = kept(tenant)
-    return decrypt(grant.access_token), decrypt(grant.refresh_token)
+    return decrypt_secret(grant.access_token), decrypt_secret(grant.refresh_token)
 
 
 def renew(connection, spent=1):

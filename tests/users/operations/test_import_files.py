@@ -9,7 +9,7 @@ from django.core.files.storage import default_storage
 from django.utils import timezone
 
 from portal.lib.errors import TooLarge
-from portal.lib.storage import find_files, new_file
+from portal.lib.storage import list_stored_files, write_stored_file
 from users.operations import import_files
 from users.operations.import_files import (
     ORPHAN_AGE,
@@ -47,18 +47,18 @@ def test_too_much_leaves_nothing(monkeypatch):
         store(b"ab", b"cd")
 
     assert refused.value.code == "file_too_large"
-    assert list(find_files("")) == []
+    assert list(list_stored_files("")) == []
 
 
 def test_removing_takes_what_was_read_along():
     name = store(b"ab")
-    with new_file(name + PARTS) as opened:
+    with write_stored_file(name + PARTS) as opened:
         opened.write(b"read")
 
     delete_import_upload(name)
     delete_import_upload(name)
 
-    assert list(find_files("")) == []
+    assert list(list_stored_files("")) == []
 
 
 @pytest.mark.django_db
@@ -69,4 +69,4 @@ def test_only_old_files_without_an_import_are_swept():
 
     assert delete_orphan_import_files() == 1
 
-    assert [file.name for file in find_files("imports")] == [new]
+    assert [file.name for file in list_stored_files("imports")] == [new]

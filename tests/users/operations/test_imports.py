@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from portal.lib.errors import DomainError, NotFound
-from portal.lib.storage import find_files
+from portal.lib.storage import list_stored_files
 from tests.audit import changes_of
 from tests.factories.accounts import ACTOR
 from tests.factories.apple_health import make_archive, make_export
@@ -88,7 +88,7 @@ def run(commits):
 
 
 def files():
-    return list(find_files(FOLDER))
+    return list(list_stored_files(FOLDER))
 
 
 def test_a_file_is_stored_and_counted(user, alice_tenant, run):

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
-from portal.lib.encryption import encrypt
+from portal.lib.encryption import encrypt_secret
 from portal.lib.errors import DomainError, NotFound
 from tests.factories.accounts import ACTOR
 from tests.factories.sources import FakeSource
@@ -170,7 +170,8 @@ def test_a_file_of_a_source_that_is_not_offered_is_refused(user, alice_tenant):
 
 
 @pytest.mark.parametrize(
-    "state", ["", "x", "x" * 5000, lambda: encrypt("[]"), lambda: encrypt("{}")]
+    "state",
+    ["", "x", "x" * 5000, lambda: encrypt_secret("[]"), lambda: encrypt_secret("{}")],
 )
 def test_a_state_that_is_not_ours_is_unknown(state):
     with pytest.raises(DomainError) as refused:

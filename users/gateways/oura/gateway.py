@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
-from portal.lib.periods import find_zone
+from portal.lib.periods import find_time_zone_by_name
 from users.gateways import oauth
 from users.gateways.base import (
     AccessExpired,
@@ -165,7 +165,7 @@ class OuraGateway:
                     first=first,
                     last=ends,
                     scopes=_granted_scopes(grant),
-                    zone=find_zone(user.fallback_time_zone or "UTC"),
+                    zone=find_time_zone_by_name(user.fallback_time_zone or "UTC"),
                 )
                 found = wanted.read(window)
                 first = ends + timedelta(days=1)

@@ -13,7 +13,7 @@ from accounts.models import Tenant
 from accounts.states import Environment
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError
-from portal.lib.private_files import open_private
+from portal.lib.private_files import open_owner_only_file
 from portal.lib.tenancy import acting_for
 from users.operations.user_import import EXISTS, RowNote, import_users_from_csv
 
@@ -55,7 +55,7 @@ class Command(BaseCommand):
         try:
             with (
                 options["file"].open("rb") as file,
-                open_private(notes, "w", newline="")
+                open_owner_only_file(notes, "w", newline="")
                 if notes
                 else nullcontext(self.stderr) as told,
                 acting_for(tenant),

@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from portal.lib.signatures import Signature, is_own_signature, is_signed
+from portal.lib.signatures import (
+    Signature,
+    is_signed_with_installation_key,
+    is_valid_signature,
+)
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser
@@ -36,9 +40,9 @@ class Command(BaseCommand):
         except (ValueError, KeyError, TypeError, AttributeError):
             raise CommandError("This is not a receipt file.") from None
         is_whole = hashlib.sha256(document).hexdigest() == digest
-        if not is_whole or not is_signed(document, signature):
+        if not is_whole or not is_valid_signature(document, signature):
             raise CommandError("The receipt was changed after it was signed.")
-        if not is_own_signature(signature):
+        if not is_signed_with_installation_key(signature):
             raise CommandError(
                 "The receipt is signed with a key of another installation."
             )

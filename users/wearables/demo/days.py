@@ -10,7 +10,7 @@ from datetime import timedelta
 from math import exp, pi, sin
 from typing import TYPE_CHECKING
 
-from portal.lib.periods import day_start
+from portal.lib.periods import find_day_start
 from users.states import SleepStage
 from users.wearables.demo.dice import seeded_random
 from users.wearables.demo.nights import simulate_night
@@ -73,7 +73,7 @@ class Day:
 
 def simulate_day(*, person: Person, day: date) -> Day:
     """Simulate a person's day; always the same."""
-    start, end = (day_start(each, person.zone) for each in (day, day + _DAY))
+    start, end = (find_day_start(each, person.zone) for each in (day, day + _DAY))
     night = simulate_night(person=person, waking=day)
     next_night = simulate_night(person=person, waking=day + _DAY)
     workouts = tuple(

@@ -7,7 +7,7 @@ from datetime import datetime, time, timedelta
 from math import exp, log
 from typing import TYPE_CHECKING
 
-from portal.lib.periods import from_wall_clock
+from portal.lib.periods import convert_local_time_to_utc
 from users.wearables.demo.dice import seeded_random
 
 if TYPE_CHECKING:
@@ -81,4 +81,4 @@ def _rise(meal: Meal, moment: datetime) -> float:
 
 def _clock(person: Person, day: date, hour: float) -> datetime:
     local = datetime.combine(day, time()) + timedelta(minutes=round(hour * 60))
-    return from_wall_clock(local, person.zone)
+    return convert_local_time_to_utc(local, person.zone)

@@ -11,7 +11,7 @@ from datetime import datetime, time, timedelta
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from portal.lib.periods import SkippedTime, from_wall_clock
+from portal.lib.periods import SkippedTime, convert_local_time_to_utc
 from users.states import SleepStage
 from users.wearables.demo.dice import Element, seeded_random
 from users.wearables.demo.people import make_person
@@ -66,9 +66,9 @@ def simulate_night(*, person: Person, waking: date) -> Night:
     hours = person.bedtime + late + random.gauss(0, 0.35)
     local = datetime.combine(evening, time()) + timedelta(minutes=int(hours * 60))
     try:
-        start = from_wall_clock(local, person.zone)
+        start = convert_local_time_to_utc(local, person.zone)
     except SkippedTime:
-        start = from_wall_clock(local + timedelta(hours=2), person.zone)
+        start = convert_local_time_to_utc(local + timedelta(hours=2), person.zone)
     stages = tuple(_stages(random, person.sleep_need + random.gauss(0, 0.6)))
     return Night(start, start + timedelta(seconds=stages[-1][2]), stages)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from portal.lib.periods import find_zone
+from portal.lib.periods import find_time_zone_by_name
 from users.wearables.demo.dice import seeded_random
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def make_person(*, name: str, time_zone: str | None) -> Person:
     return Person(
         name=name,
         time_zone=time_zone,
-        zone=find_zone(time_zone or ""),
+        zone=find_time_zone_by_name(time_zone or ""),
         bedtime=bedtime,
         sleep_need=sleep_need,
         resting_rate=body.uniform(47, 61),

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime, time, timedelta
 
-from portal.lib.periods import SkippedTime, find_zone, from_wall_clock
+from portal.lib.periods import (
+    SkippedTime,
+    convert_local_time_to_utc,
+    find_time_zone_by_name,
+)
 from users.wearables.demo.dice import seeded_random
 
 _DAY = timedelta(days=1)
@@ -18,7 +22,7 @@ def make_syncs(
     Pairs of a moment after `since` and not after `now`, in UTC, and how many elements
     it sent that were there already; oldest first. `time_zone` as in make_nights.
     """
-    zone = find_zone(time_zone or "")
+    zone = find_time_zone_by_name(time_zone or "")
     made = []
     for ago in range((now - since).days + 2, -1, -1):
         day = now.astimezone(zone).date() - ago * _DAY
@@ -29,7 +33,7 @@ def make_syncs(
             again = random.randint(1, 4)
             hour += random.uniform(0.5, 1.9)
             try:
-                moment = from_wall_clock(local, zone)
+                moment = convert_local_time_to_utc(local, zone)
             except SkippedTime:
                 continue
             if since < moment <= now:

@@ -12,7 +12,7 @@ from itertools import accumulate, pairwise
 from math import exp, pi, sin
 from typing import TYPE_CHECKING
 
-from portal.lib.periods import from_wall_clock
+from portal.lib.periods import convert_local_time_to_utc
 from users.wearables.demo.dice import Element, seeded_random, wire_moment
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def workouts_of(*, person: Person, day: date) -> list[Workout]:
     is_early = day.weekday() > 4 or habit.random() < 0.4
     hour = random.gauss(9.3, 0.5) if is_early else random.gauss(18.2, 0.4)
     local = datetime.combine(day, time()) + timedelta(minutes=round(hour * 60))
-    start = from_wall_clock(local, person.zone)
+    start = convert_local_time_to_utc(local, person.zone)
     minutes = random.randint(*sport.minutes)
     return [_train(person, sport, start, minutes, random)]
 

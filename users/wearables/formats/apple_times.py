@@ -6,7 +6,7 @@ import re
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from portal.lib.periods import find_zone, time_zones
+from portal.lib.periods import find_time_zone_by_name, list_time_zones
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,14 +41,14 @@ def offset_of(moment: datetime, zone: str | None) -> int:
     The phone writes every time in the zone it is in at the export, and in a record's
     metadata the one that it was in.
     """
-    local = moment if zone is None else moment.astimezone(find_zone(zone))
+    local = moment if zone is None else moment.astimezone(find_time_zone_by_name(zone))
     return int((local.utcoffset() or timedelta(0)).total_seconds())
 
 
 def find_time_zone(metadata: Mapping[str, str]) -> str | None:
     """Return the time zone of a record, if it is known."""
     zone = metadata.get("HKTimeZone")
-    return zone if zone in time_zones() else None
+    return zone if zone in list_time_zones() else None
 
 
 def add_one_second(iso: str) -> str:

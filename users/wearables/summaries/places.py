@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from portal.lib.periods import find_zone
+from portal.lib.periods import find_time_zone_by_name
 from users.wearables.readings import Field, refuse
 from users.wearables.values import Moment, Number, WholeNumber
 
@@ -56,7 +56,7 @@ def fill_offset(body: dict[str, Any], moment: datetime, context: Context) -> Non
         return
     if "time_zone" in body and body["time_zone"] is None:
         body["time_zone"] = context.time_zone
-    zone = find_zone(body.get("time_zone") or context.time_zone)
+    zone = find_time_zone_by_name(body.get("time_zone") or context.time_zone)
     offset = moment.astimezone(zone).utcoffset() or timedelta(0)
     body["timezone_offset"] = int(offset.total_seconds())
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
-from portal.lib.periods import find_zone
+from portal.lib.periods import find_time_zone_by_name
 from portal.lib.translation import gettext_lazy
 from users.states import EcgClassification, EcgInconclusiveCause, EnergyUnit
 from users.wearables.providers import find_provider
@@ -214,7 +214,7 @@ def _place_electrocardiogram(body: dict[str, Any], context: Context) -> Place:
     """Place an electrocardiogram by the date of its end in its zone (contract 1.5)."""
     start, end = check_session(body, "session_start", "session_end")
     body["time_zone"] = body["time_zone"] or context.time_zone
-    day = end.astimezone(find_zone(body["time_zone"])).date()
+    day = end.astimezone(find_time_zone_by_name(body["time_zone"])).date()
     return Place(body["session_start"], day, day, start, end)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from portal.lib.periods import find_zone
+from portal.lib.periods import find_time_zone_by_name
 from portal.lib.translation import gettext_lazy
 from users.states import SleepStage, SleepState, SleepType
 from users.wearables.readings import Field, ListOf, Record, refuse
@@ -106,7 +106,7 @@ def _place_sleep_cycle(body: dict[str, Any], context: Context) -> Place:
     body["sleep_id"] = body["sleep_id"] or str(
         summary_id(context.user_uuid, context.provider, "sleep", f"key:{key}")
     )
-    waking = end.astimezone(find_zone(body["time_zone"])).date()
+    waking = end.astimezone(find_time_zone_by_name(body["time_zone"])).date()
     return Place(
         key=key,
         calendar_date=waking,

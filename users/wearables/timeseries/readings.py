@@ -13,7 +13,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
-from portal.lib.periods import SkippedTime, day_start, from_wall_clock
+from portal.lib.periods import SkippedTime, convert_local_time_to_utc, find_day_start
 from users.models.sample import SPORT_MAX_LENGTH, TYPE_MAX_LENGTH
 from users.wearables.readings import (
     FAULTS_MAX,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from users.wearables.timeseries.resources import TimeseriesResource
 
 SAMPLES_MAX = 10_000  # Contract 5.4
-FIRST_MOMENT = day_start(EARLIEST, UTC)
+FIRST_MOMENT = find_day_start(EARLIEST, UTC)
 # Ours: no sample is of more than a month; what is longer is a summary.
 LONGEST = timedelta(days=31)
 # By the type of a fault, what has to be sent instead.
@@ -232,7 +232,7 @@ class _Batch:
     def _one_to_utc(self, moment: datetime, offset: int | None) -> datetime:
         if moment.tzinfo is None:
             if offset is None:
-                return from_wall_clock(moment, self.context.zone)
+                return convert_local_time_to_utc(moment, self.context.zone)
             moment = moment.replace(tzinfo=timezone(timedelta(seconds=offset)))
         return moment.astimezone(UTC)
 
@@ -398,7 +398,7 @@ def _offsets(moments: list[datetime], zone: tzinfo) -> list[int]:
     for moment in moments:
         day = moment.toordinal()
         if day not in by_day:
-            first = day_start(moment.date(), UTC)
+            first = find_day_start(moment.date(), UTC)
             both = {_offset(first, zone), _offset(first + timedelta(days=1), zone)}
             by_day[day] = both.pop() if len(both) == 1 else None
         offset = by_day[day]

@@ -38,7 +38,7 @@ from accounts.webhooks.operations.endpoints import (
 )
 from accounts.webhooks.operations.testing import send_test_event
 from portal.lib.api.fields import read_body, read_patch, read_query, read_uuid
-from portal.lib.api.pagination import read_position, write_cursor
+from portal.lib.api.pagination import decode_row_cursor, encode_page_cursor
 from portal.lib.api.schema import describe
 from portal.lib.api.views import get_or_404
 
@@ -78,7 +78,7 @@ class WebhooksView(WebhookManagementView):
     def get(self, request: Request, **place: str) -> Response:
         """Oldest first."""
         query = read_query(request, WebhookListQuery)
-        after, limit = read_position(query.get("next_cursor")), query["limit"]
+        after, limit = decode_row_cursor(query.get("next_cursor")), query["limit"]
         rows = self.get_endpoints().filter(pk__gt=after).order_by("pk")
         found = list(rows[: limit + 1])
         page = found[:limit]
@@ -88,7 +88,7 @@ class WebhooksView(WebhookManagementView):
                 "data": [
                     build_webhook_endpoint_response(endpoint) for endpoint in page
                 ],
-                "next_cursor": write_cursor([str(page[-1].pk)]) if more else None,
+                "next_cursor": encode_page_cursor([str(page[-1].pk)]) if more else None,
             }
         )
 

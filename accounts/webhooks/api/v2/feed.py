@@ -20,7 +20,11 @@ from accounts.webhooks.models.endpoint import EVENT_TYPE_MAX_LENGTH
 from accounts.webhooks.operations.retention import find_oldest_retained_event_time
 from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import Inputs, QueryInt, QueryText, read_query
-from portal.lib.api.pagination import CURSOR_MAX_LENGTH, read_position, write_cursor
+from portal.lib.api.pagination import (
+    CURSOR_MAX_LENGTH,
+    decode_row_cursor,
+    encode_page_cursor,
+)
 from portal.lib.api.schema import describe
 from portal.lib.api.views import TenantAPIView, json_response
 
@@ -92,7 +96,7 @@ class EventsView(TenantAPIView):
                 )
         page = list_event_feed(
             tenant=self.tenant,
-            after=read_position(query.get("after"), name="after"),
+            after=decode_row_cursor(query.get("after"), name="after"),
             limit=query["limit"],
             types=types,
         )
@@ -114,7 +118,7 @@ class EventsView(TenantAPIView):
                     }
                     for event in page.events
                 ],
-                "next_cursor": write_cursor([str(page.position)]),
+                "next_cursor": encode_page_cursor([str(page.position)]),
             }
         )
         kept = find_oldest_retained_event_time(

@@ -17,8 +17,8 @@ from accounts.webhooks.addresses import is_allowed_local_webhook_host
 from accounts.webhooks.listening import Listener, start_local_webhook_listener
 from accounts.webhooks.models import Endpoint
 from accounts.webhooks.signing import SecretInvalid, decode_signing_secret
-from portal.lib.encryption import UnreadableSecret, decrypt
-from portal.lib.private_files import open_private
+from portal.lib.encryption import UnreadableSecret, decrypt_secret
+from portal.lib.private_files import open_owner_only_file
 from portal.lib.tenancy import across_tenants
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def find_secrets_by_port(port: int) -> list[bytes]:
             continue
         for secret in filter(None, (endpoint.secret, endpoint.previous_secret)):
             try:
-                keys.append(decode_signing_secret(decrypt(secret)))
+                keys.append(decode_signing_secret(decrypt_secret(secret)))
             except UnreadableSecret:
                 continue
     return keys
@@ -112,7 +112,7 @@ def _ask(port: int) -> list[bytes]:
 def _append_to(path: str) -> Iterator[Callable[[str], None]]:
     """A way to say things in a file, which is the caller's alone to read."""
     try:
-        file = open_private(Path(path), "a", buffering=1, encoding="utf-8")
+        file = open_owner_only_file(Path(path), "a", buffering=1, encoding="utf-8")
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror}.") from None
 

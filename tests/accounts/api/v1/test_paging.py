@@ -7,7 +7,7 @@ import pytest
 from accounts.api.v1.paging import read_page
 from accounts.models import Organisation
 from portal.lib.api.errors import RequestInvalid
-from portal.lib.api.pagination import write_cursor
+from portal.lib.api.pagination import encode_page_cursor
 
 pytestmark = pytest.mark.django_db
 
@@ -32,4 +32,4 @@ def test_pages_follow_one_another_without_gap_or_repeat():
 )
 def test_what_no_answer_gave_is_no_cursor(parts):
     with pytest.raises(RequestInvalid):
-        read_page(Organisation.objects.all(), write_cursor(parts))
+        read_page(Organisation.objects.all(), encode_page_cursor(parts))

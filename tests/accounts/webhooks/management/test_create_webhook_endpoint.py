@@ -4,7 +4,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.webhooks.models import Endpoint
-from portal.lib.encryption import decrypt
+from portal.lib.encryption import decrypt_secret
 from tests.factories.webhooks import PUBLIC_URL
 
 pytestmark = pytest.mark.django_db
@@ -23,7 +23,7 @@ def test_it_prints_the_id_and_the_secret_of_the_endpoint_it_made(
     endpoint = Endpoint.objects.for_tenant(alice_production).get()
     assert capsys.readouterr().out.split() == [
         str(endpoint.uuid),
-        decrypt(endpoint.secret),
+        decrypt_secret(endpoint.secret),
     ]
     assert endpoint.url == PUBLIC_URL
 

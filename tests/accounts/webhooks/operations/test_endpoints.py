@@ -17,7 +17,7 @@ from accounts.webhooks.operations.endpoints import (
     rotate_signing_secret,
 )
 from accounts.webhooks.signing import decode_signing_secret
-from portal.lib.encryption import decrypt
+from portal.lib.encryption import decrypt_secret
 from portal.lib.errors import DomainError
 from tests.factories.accounts import ACTOR
 from tests.factories.webhooks import PUBLIC_URL, make_endpoint, make_event
@@ -44,8 +44,10 @@ def test_an_endpoint_gets_a_secret_that_is_encrypted_at_rest(alice_tenant):
     assert (row.url, row.filter_types, row.rate_limit) == (PUBLIC_URL, None, None)
     assert row.disabled_at is None
     assert not row.secret.startswith("whsec_")
-    assert len(decode_signing_secret(decrypt(row.secret))) == 32
-    assert reveal_signing_secret(endpoint=endpoint, actor=ACTOR) == decrypt(row.secret)
+    assert len(decode_signing_secret(decrypt_secret(row.secret))) == 32
+    assert reveal_signing_secret(endpoint=endpoint, actor=ACTOR) == decrypt_secret(
+        row.secret
+    )
     verbs = AuditEntry.objects.for_tenant(alice_tenant).order_by("id")
     assert [entry.verb for entry in verbs][-2:] == ["create_endpoint", "reveal_secret"]
 
@@ -65,7 +67,7 @@ def test_all_that_the_contract_names_is_kept(alice_tenant):
     assert (endpoint.url, endpoint.description) == (PUBLIC_URL, "Warehouse")
     assert (endpoint.rate_limit, endpoint.disabled_by) == (20, "member")
     assert endpoint.filter_types == ["lab_report.parsing_job.created", "provider."]
-    assert decrypt(endpoint.secret) == SECRET
+    assert decrypt_secret(endpoint.secret) == SECRET
 
 
 @pytest.mark.parametrize(
@@ -156,8 +158,8 @@ def test_a_rotated_secret_signs_on_for_a_day(alice_tenant):
 
     rotated = rotate_signing_secret(endpoint=endpoint, actor=ACTOR)
 
-    assert decrypt(rotated.previous_secret) == SECRET
-    assert decrypt(rotated.secret) != SECRET
+    assert decrypt_secret(rotated.previous_secret) == SECRET
+    assert decrypt_secret(rotated.secret) != SECRET
     assert rotated.previous_secret_ends_at == rotated.secret_made_at + timedelta(days=1)
 
 

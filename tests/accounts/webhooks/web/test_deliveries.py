@@ -18,7 +18,7 @@ from accounts.webhooks.operations.endpoints import (
     rotate_signing_secret,
 )
 from accounts.webhooks.signing import decode_signing_secret, sign_webhook_message
-from portal.lib.encryption import decrypt
+from portal.lib.encryption import decrypt_secret
 from tests.audit import audited
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.webhooks import (
@@ -229,7 +229,7 @@ def test_the_signature_is_checked_as_a_receiver_does(
 ):
     made = make_delivery(endpoint=endpoint)
     at = timezone.now()
-    key = decode_signing_secret(decrypt(endpoint.secret))
+    key = decode_signing_secret(decrypt_secret(endpoint.secret))
     signature = sign_webhook_message(
         [key], made.event.message_id, int(at.timestamp()), made.event.body.encode()
     )

@@ -12,7 +12,7 @@ from accounts.webhooks.operations.endpoints import (
     read_custom_headers,
     replace_custom_headers,
 )
-from portal.lib.encryption import decrypt
+from portal.lib.encryption import decrypt_secret
 from tests.accounts.webhooks.web.test_deliveries import LIST, page
 from tests.audit import audited
 from tests.clients import confirm
@@ -209,7 +209,7 @@ def test_the_secret_is_shown_after_the_password_alone(alice_web, alice, endpoint
         asked.headers["Location"], {"password": "a long passphrase"}, follow=True
     )
 
-    assert reply.context["secret"] == decrypt(endpoint.secret)
+    assert reply.context["secret"] == decrypt_secret(endpoint.secret)
     assert any(verb == "reveal_secret" for verb, *_ in audited(endpoint.tenant))
 
 

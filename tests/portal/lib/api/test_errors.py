@@ -10,7 +10,7 @@ from portal.lib.api.errors import (
     TYPES,
     FieldError,
     RequestInvalid,
-    answer_error,
+    handle_api_exception,
 )
 from portal.lib.errors import (
     Conflict,
@@ -44,7 +44,7 @@ from portal.lib.errors import (
     ],
 )
 def test_each_refusal_has_its_status_and_a_code(error, status, code):
-    reply = answer_error(error, {})
+    reply = handle_api_exception(error, {})
 
     assert reply.status_code == status
     assert set(reply.data) == {"detail", "code"}
@@ -53,21 +53,21 @@ def test_each_refusal_has_its_status_and_a_code(error, status, code):
 
 
 def test_a_domain_error_keeps_its_sentence():
-    reply = answer_error(DomainError("slot_gone", "The slot is gone."), {})
+    reply = handle_api_exception(DomainError("slot_gone", "The slot is gone."), {})
 
     assert reply.data["detail"] == "The slot is gone."
 
 
 @pytest.mark.parametrize(("wait", "seconds"), [(3.2, "4"), (3, "3"), (None, "1")])
 def test_a_throttled_call_is_told_when_to_come_again(wait, seconds):
-    reply = answer_error(exceptions.Throttled(wait=wait), {})
+    reply = handle_api_exception(exceptions.Throttled(wait=wait), {})
 
     assert reply["Retry-After"] == seconds
 
 
 def test_an_input_only_the_domain_can_judge_is_a_422_at_its_field():
-    at_field = answer_error(Invalid("too_early", "Too early.", "starts_on"), {})
-    in_header = answer_error(
+    at_field = handle_api_exception(Invalid("too_early", "Too early.", "starts_on"), {})
+    in_header = handle_api_exception(
         Invalid("mismatch", "Another body.", "x-idempotency-key", place="header"), {}
     )
 
@@ -87,7 +87,7 @@ def test_an_input_only_the_domain_can_judge_is_a_422_at_its_field():
 
 
 def test_a_malformed_request_names_each_fault():
-    reply = answer_error(
+    reply = handle_api_exception(
         RequestInvalid(
             [
                 FieldError(("path", "user_id"), "Enter a UUID.", "uuid_parsing"),
@@ -111,7 +111,7 @@ def test_a_malformed_request_names_each_fault():
 
 
 def test_a_validation_error_of_the_framework_is_a_422_too():
-    reply = answer_error(
+    reply = handle_api_exception(
         exceptions.ValidationError({"name": ["wrong"], "items": {1: ["x"]}}), {}
     )
 
@@ -123,7 +123,7 @@ def test_a_validation_error_of_the_framework_is_a_422_too():
 
 
 def test_a_fault_of_ours_is_not_answered_here():
-    assert answer_error(RuntimeError(), {}) is None
+    assert handle_api_exception(RuntimeError(), {}) is None
 
 
 def test_every_type_is_the_contracts():

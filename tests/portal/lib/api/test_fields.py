@@ -18,7 +18,7 @@ from portal.lib.api.fields import (
     Str,
     TimeZone,
     Uuid,
-    of_pattern,
+    build_pattern_validator,
     read_body,
     read_patch,
     read_query,
@@ -47,7 +47,10 @@ class Everything(Inputs):
     ident = Uuid(required=False)
     zone = TimeZone(required=False)
     colour = OpenEnum(Colour, required=False)
-    code = Str(required=False, validators=[of_pattern("[a-z]+", "lower-case letters")])
+    code = Str(
+        required=False,
+        validators=[build_pattern_validator("[a-z]+", "lower-case letters")],
+    )
     words = serializers.ListField(child=Str(), required=False)
     inner = Inner(required=False)
     inners = Inner(required=False, many=True)

@@ -7,8 +7,8 @@ from portal.lib.api.pagination import (
     OFFSET_LIMIT_MAX,
     OFFSET_MAX,
     OffsetInputs,
-    read_cursor,
-    write_cursor,
+    decode_page_cursor,
+    encode_page_cursor,
 )
 
 
@@ -30,16 +30,16 @@ def test_the_bounds_are_the_specifications():
 def test_a_cursor_gives_back_its_parts():
     parts = ["created_at", "asc", "é", ""]
 
-    assert read_cursor(write_cursor(parts), length=4) == parts
+    assert decode_page_cursor(encode_page_cursor(parts), length=4) == parts
 
 
 @pytest.mark.parametrize(
     "cursor",
-    ["", "x", "é", "!!!!", write_cursor(["one"]), "eyJhIjoxfQ", "WzEsMl0"],
+    ["", "x", "é", "!!!!", encode_page_cursor(["one"]), "eyJhIjoxfQ", "WzEsMl0"],
     ids=["empty", "short", "letters", "signs", "length", "object", "numbers"],
 )
 def test_what_is_no_cursor_is_refused(cursor):
     with pytest.raises(RequestInvalid) as caught:
-        read_cursor(cursor, length=2)
+        decode_page_cursor(cursor, length=2)
 
     assert [line.loc for line in caught.value.errors] == [("query", "next_cursor")]

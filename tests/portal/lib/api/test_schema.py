@@ -14,7 +14,7 @@ from portal.lib.api.schema import (
     JsonShape,
     Refusal,
     describe,
-    keep_api_paths,
+    keep_only_api_paths_in_schema,
 )
 from portal.lib.api.views import TenantAPIView, endpoint
 from portal.lib.choices import OpenChoices
@@ -227,7 +227,7 @@ def test_a_hint_without_a_place_is_a_fault_of_ours():
 
 
 def test_only_the_api_is_in_the_document_without_the_slash_at_the_end():
-    kept = keep_api_paths(
+    kept = keep_only_api_paths_in_schema(
         [
             ("/v2/user/", "", "GET", None),
             ("/lab_report/v1/parser/job", "", "POST", None),

@@ -3,11 +3,11 @@ from __future__ import annotations
 import pytest
 
 from portal import checks
-from portal.lib.storage.address import AddressInvalid, BucketAddress, read_address
+from portal.lib.storage.address import AddressInvalid, BucketAddress, parse_storage_url
 
 
 def test_an_address_says_where_and_who_and_shows_no_secret():
-    found = read_address(
+    found = parse_storage_url(
         "s3://AKIA%2B:se%2Fcret%40@files.example:9000/team-files/assay/one"
         "?region=eu-central-1&timeout=2.5"
     )
@@ -28,12 +28,12 @@ def test_an_address_says_where_and_who_and_shows_no_secret():
 
 
 def test_what_is_left_out_is_the_provider_of_the_machines_role():
-    found = read_address("s3:///team-files")
+    found = parse_storage_url("s3:///team-files")
 
     assert (found.endpoint, found.key, found.secret) == (None, None, None)
     assert (found.prefix, found.region, found.timeout_s) == ("", "us-east-1", 10)
     assert str(found) == "team-files at Amazon S3"
-    beside = read_address("s3+http://key:secret@[::1]:9000/team-files/")
+    beside = parse_storage_url("s3+http://key:secret@[::1]:9000/team-files/")
     assert beside.endpoint == "http://[::1]:9000"
     assert (beside.is_clear, beside.is_here) == (True, True)
 
@@ -54,7 +54,7 @@ def test_what_is_left_out_is_the_provider_of_the_machines_role():
 )
 def test_what_can_not_be_read_is_refused_at_the_start_without_a_secret(url, settings):
     with pytest.raises(AddressInvalid):
-        read_address(url)
+        parse_storage_url(url)
     settings.STORAGE_URL = url
 
     (found,) = checks.check_storage_url()

@@ -31,17 +31,17 @@ def store(request):
 
 
 def keep(name, content=b"kept"):
-    with storage.new_file(name) as opened:
+    with storage.write_stored_file(name) as opened:
         opened.write(content)
 
 
 def read(name):
-    with storage.open_file(name) as opened:
+    with storage.open_stored_file(name) as opened:
         return opened.read()
 
 
 def names(folder=""):
-    return [found.name for found in storage.find_files(folder)]
+    return [found.name for found in storage.list_stored_files(folder)]
 
 
 def scratch():
@@ -51,19 +51,22 @@ def scratch():
 
 def test_a_file_is_kept_whole_or_not_at_all(store):
     before = timezone.now() - timedelta(seconds=2)
-    with storage.new_file("reports/ab/one") as opened:
+    with storage.write_stored_file("reports/ab/one") as opened:
         opened.write(b"first")
         opened.flush()
         assert Path(opened.name).read_bytes() == b"first"
         assert "reports/ab/one" not in names()
 
-    with pytest.raises(TypeError), storage.new_file("reports/ab/one") as opened:
+    with (
+        pytest.raises(TypeError),
+        storage.write_stored_file("reports/ab/one") as opened,
+    ):
         opened.writelines([b"half", None])  # type: ignore[list-item]  # to fail
     kept = read("reports/ab/one")
     keep("reports/ab/one", b"second")
 
     assert (kept, read("reports/ab/one")) == (b"first", b"second")
-    (found,) = storage.find_files("reports")
+    (found,) = storage.list_stored_files("reports")
     assert found.name == "reports/ab/one"
     assert before < found.modified_at <= timezone.now()
     assert scratch() == []
@@ -73,12 +76,12 @@ def test_files_are_read_here_and_one_that_is_gone_is_told(store):
     keep("a/one")
     keep("a/two", b"")
 
-    with storage.local_files(["a/one", "a/two"]) as paths:
+    with storage.open_local_copies(["a/one", "a/two"]) as paths:
         contents = [path.read_bytes() for path in paths]
-    with pytest.raises(FileNotFoundError), storage.local_file("a/gone"):
+    with pytest.raises(FileNotFoundError), storage.open_local_copy("a/gone"):
         pass
     with pytest.raises(FileNotFoundError):
-        storage.open_file("a/gone")
+        storage.open_stored_file("a/gone")
 
     assert contents == [b"kept", b""]
     assert default_storage.exists("a/one")
@@ -93,8 +96,10 @@ def test_files_are_found_below_a_folder_and_removed(store):
     keep("reportsof/one")
     default_storage.save("imports/one", ContentFile(b"of Django"))
 
-    storage.remove_files(["reports/ab/3", "reports/ab/gone"])
-    storage.remove_files([], folders=["reports/ab/0.pages", "reports/ab/gone.pages"])
+    storage.delete_stored_files(["reports/ab/3", "reports/ab/gone"])
+    storage.delete_stored_files(
+        [], folders=["reports/ab/0.pages", "reports/ab/gone.pages"]
+    )
 
     assert names("reports") == [f"reports/ab/{number}" for number in range(3)]
     assert min(names()) == "imports/one"
@@ -106,7 +111,7 @@ def test_a_file_of_this_machine_is_taken(store, tmp_path):
     path = tmp_path / "restored"
     path.write_bytes(b"back")
 
-    storage.take_file(path, "reports/ab/one")
+    storage.store_local_file(path, "reports/ab/one")
 
     assert read("reports/ab/one") == b"back"
 
@@ -124,7 +129,7 @@ def test_large_files_go_in_parts_and_what_broke_off_is_dropped(bucket, monkeypat
     }
 
     keep("imports/ab/one", content)
-    storage.drop_unfinished("imports")
+    storage.delete_unfinished_uploads("imports")
 
     assert read("imports/ab/one") == content
     assert sorted(bucket.uploads) == ["new", "other"]
@@ -134,11 +139,11 @@ def test_what_killed_processes_left_goes_after_a_day(time_machine):
     folder = Path(settings.VAR_DIR) / "scratch"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "left").touch()
-    storage.scratch.scratch_folder()
+    storage.scratch.prepare_scratch_folder()
     assert [path.name for path in scratch()] == ["left"]
 
     time_machine.move_to(timezone.now() + timedelta(hours=25))
-    storage.scratch.scratch_folder()
+    storage.scratch.prepare_scratch_folder()
 
     assert scratch() == []
 
@@ -185,7 +190,7 @@ def test_a_bucket_that_is_away_is_told_without_a_secret(fault, bucket, caplog):
             with pytest.raises(Unavailable) as refused:
                 call()
             assert refused.value.code == "storage_unavailable"
-        storage.remove_files(["a/one"])
+        storage.delete_stored_files(["a/one"])
 
     assert bucket.names == ["a/one"]
     assert scratch() == []

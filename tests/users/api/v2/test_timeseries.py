@@ -8,7 +8,7 @@ import pytest
 from jsonschema import validate
 
 from accounts.webhooks.catalogue import EVENT_TYPES
-from portal.lib.api.pagination import write_cursor
+from portal.lib.api.pagination import encode_page_cursor
 from tests.audit import audited
 from tests.clients import error_lines
 from tests.contract.document import check_answer
@@ -282,11 +282,11 @@ def test_a_day_is_one_of_the_fallback_time_zone(alice_api, alice_tenant):
             ({"next_cursor": cursor}, [(["query", "next_cursor"], "value_error")])
             for cursor in (
                 "x",
-                write_cursor(["1", "2"]),
-                write_cursor(["1", "2", "x"]),
-                write_cursor(["1", "2", "40000"]),
-                write_cursor(["9" * 30, "2", "3"]),
-                write_cursor(["-9999999999999999", "2", "3"]),
+                encode_page_cursor(["1", "2"]),
+                encode_page_cursor(["1", "2", "x"]),
+                encode_page_cursor(["1", "2", "40000"]),
+                encode_page_cursor(["9" * 30, "2", "3"]),
+                encode_page_cursor(["-9999999999999999", "2", "3"]),
             )
         ),
     ],

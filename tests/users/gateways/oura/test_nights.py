@@ -4,7 +4,7 @@ from datetime import UTC
 
 import pytest
 
-from portal.lib.periods import find_zone
+from portal.lib.periods import find_time_zone_by_name
 from tests.factories.oura import (
     daily_readiness_document,
     daily_sleep_document,
@@ -122,7 +122,7 @@ def test_a_sleep_that_does_not_say_when_is_left_out(wanted):
 
 def test_stages_are_runs_of_the_finest_phases():
     (cycle,) = convert_oura_sleep_stages(
-        [sleep_document()], fallback=find_zone("Europe/Oslo")
+        [sleep_document()], fallback=find_time_zone_by_name("Europe/Oslo")
     )
 
     assert cycle == {
@@ -167,7 +167,9 @@ def test_a_night_elsewhere_names_its_offset_s_zone(offset, zone):
         bedtime_end=f"2026-03-10T02:00:00{offset}",
     )
 
-    (cycle,) = convert_oura_sleep_stages([sleep], fallback=find_zone("Europe/Oslo"))
+    (cycle,) = convert_oura_sleep_stages(
+        [sleep], fallback=find_time_zone_by_name("Europe/Oslo")
+    )
 
     assert cycle["time_zone"] == zone
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
-from portal.lib.periods import find_zone
+from portal.lib.periods import find_time_zone_by_name
 from users.wearables.formats.parts import read_parts
 from users.wearables.formats.sniffing import sniff_format
 from users.wearables.formats.staging import stage_file
@@ -22,7 +22,7 @@ CONTEXT = Context(
     user_uuid=UUID(int=7),
     provider="manual",
     time_zone="Europe/Berlin",
-    zone=find_zone("Europe/Berlin"),
+    zone=find_time_zone_by_name("Europe/Berlin"),
     now=datetime(2026, 3, 1, 12, tzinfo=UTC),
 )
 

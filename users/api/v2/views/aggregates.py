@@ -12,7 +12,7 @@ from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import read_query
 from portal.lib.api.schema import describe
 from portal.lib.api.views import json_response
-from portal.lib.periods import find_zone
+from portal.lib.periods import find_time_zone_by_name
 from users.api.v2.inputs import AggregateInputs
 from users.api.v2.views.timeseries import _RESOURCE, SamplesView
 from users.payloads.aggregates import AggregateAnswer, aggregate_answer
@@ -58,7 +58,7 @@ class AggregateView(SamplesView):
         wanted_resource = self.get_resource(resource)
         query = read_query(request, AggregateInputs)
         name = query.get("time_zone") or user.fallback_time_zone or "UTC"
-        zone = find_zone(name)
+        zone = find_time_zone_by_name(name)
         start, end = _days(query, zone)
         provider = query.get("provider")
         wanted = AggregateRequest(

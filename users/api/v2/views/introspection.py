@@ -14,9 +14,9 @@ from portal.lib.api.fields import QueryInt, QueryText, QueryUuid, read_query
 from portal.lib.api.pagination import (
     CURSOR_MAX_LENGTH,
     CursorInputs,
-    bad_cursor,
-    read_cursor,
-    write_cursor,
+    build_invalid_cursor_error,
+    decode_page_cursor,
+    encode_page_cursor,
 )
 from portal.lib.api.schema import describe
 from portal.lib.api.views import TenantAPIView
@@ -167,7 +167,7 @@ class _IntrospectionView(TenantAPIView):
         cursor = None
         if page.after is not None:
             place = (page.after.created_on.isoformat(), str(page.after.user_id))
-            cursor = write_cursor(place)
+            cursor = encode_page_cursor(place)
         return list(page.users), cursor
 
 
@@ -288,12 +288,12 @@ def _pull(pull: Pull) -> HistoricalPull:
 def _read_place(cursor: str | None) -> Place | None:
     if cursor is None:
         return None
-    at, user_id = read_cursor(cursor, length=2)
+    at, user_id = decode_page_cursor(cursor, length=2)
     try:
         created_on = datetime.fromisoformat(at)
         place = Place(created_on, UUID(user_id))
     except ValueError:
-        raise bad_cursor() from None
+        raise build_invalid_cursor_error() from None
     if created_on.tzinfo is None:
-        raise bad_cursor()
+        raise build_invalid_cursor_error()
     return place

@@ -8,7 +8,7 @@ from rest_framework.response import Response
 
 from accounts.operations.audit import record_read
 from accounts.states import Area
-from portal.lib.api.compression import compressed_response
+from portal.lib.api.compression import build_response_from_gzipped_json
 from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import read_uuid
 from portal.lib.api.schema import JsonShape, describe
@@ -66,7 +66,9 @@ class WorkoutStreamView(TenantAPIView):
             subject_id=workout_id,
             user_uuid=found.user_uuid,
         )
-        return compressed_response(request, found.content or empty_stream())
+        return build_response_from_gzipped_json(
+            request, found.content or empty_stream()
+        )
 
     @describe(
         "record_workout_stream",

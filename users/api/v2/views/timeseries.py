@@ -17,7 +17,12 @@ from portal.lib.api.fields import read_body, read_query
 from portal.lib.api.schema import JsonShape, describe
 from portal.lib.api.views import json_response
 from portal.lib.errors import NotFound
-from portal.lib.periods import SkippedTime, day_start, find_zone, from_wall_clock
+from portal.lib.periods import (
+    SkippedTime,
+    convert_local_time_to_utc,
+    find_day_start,
+    find_time_zone_by_name,
+)
 from users.api.v2.inputs import SampleBatchInputs, SampleFilterInputs
 from users.api.v2.views.base import (
     UserAPIView,
@@ -205,15 +210,15 @@ class SampleBatchView(SamplesView):
 
 def _bounds(user: User, wanted: dict[str, Any]) -> tuple[datetime, datetime]:
     """Return the requested range, its end exclusive. Raises: 422."""
-    zone = find_zone(user.fallback_time_zone)
+    zone = find_time_zone_by_name(user.fallback_time_zone)
     now = timezone.now()
 
     def moment(name: str, value: date | datetime, days: int = 0) -> datetime:
         try:
             if not isinstance(value, datetime):
-                return day_start(value + timedelta(days=days), zone)
+                return find_day_start(value + timedelta(days=days), zone)
             if value.tzinfo is None:
-                return from_wall_clock(value, zone)
+                return convert_local_time_to_utc(value, zone)
             return value.astimezone(UTC)
         except (SkippedTime, OverflowError):
             at = ("query", name)

@@ -8,7 +8,7 @@ from accounts.models import AuditEntry
 from accounts.webhooks.models import Delivery, Endpoint
 from accounts.webhooks.operations.endpoints import read_custom_headers
 from accounts.webhooks.signing import generate_signing_secret
-from portal.lib.encryption import decrypt
+from portal.lib.encryption import decrypt_secret
 from tests.clients import ManagementClient, error_lines
 from tests.contract.document import check_answer
 from tests.factories.accounts import make_management_key
@@ -66,7 +66,7 @@ def test_making_one_answers_it_as_published(api, base, alice_tenant):
         "created_at": endpoint.created_at.isoformat(),
         "updated_at": endpoint.created_at.isoformat(),
     }
-    assert decrypt(endpoint.secret) == secret
+    assert decrypt_secret(endpoint.secret) == secret
 
 
 def test_a_url_is_enough(api, base, alice_tenant):
@@ -272,7 +272,7 @@ def test_the_secret_is_read_and_the_audit_says_by_whom(api, base, alice_tenant):
     reply = api.get(f"{base}/{endpoint.uuid}/secret")
 
     check_answer(reply, "get", f"{ONE}/secret")
-    assert reply.json() == {"key": decrypt(endpoint.secret)}
+    assert reply.json() == {"key": decrypt_secret(endpoint.secret)}
     lines = AuditEntry.objects.for_tenant(alice_tenant).filter(verb="reveal_secret")
     assert [line.actor_label for line in lines] == ["tests"]
 
@@ -288,9 +288,9 @@ def test_a_rotation_makes_a_secret_or_takes_one(api, base, alice_tenant):
 
     stored = live(alice_tenant).get()
     assert (made.status_code, made.content, taken.status_code) == (204, b"", 204)
-    assert decrypt(second.previous_secret) == decrypt(endpoint.secret)
-    assert decrypt(stored.secret) == given
-    assert decrypt(stored.previous_secret) == decrypt(second.secret)
+    assert decrypt_secret(second.previous_secret) == decrypt_secret(endpoint.secret)
+    assert decrypt_secret(stored.secret) == given
+    assert decrypt_secret(stored.previous_secret) == decrypt_secret(second.secret)
     ends_in = stored.previous_secret_ends_at - stored.secret_made_at
     assert ends_in == timedelta(hours=24)
 
