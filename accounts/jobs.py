@@ -30,55 +30,55 @@ from accounts.operations.team_deletion import (
     erase_team,
 )
 from portal.lib.actor import Actor
-from portal.lib.jobs import job, periodic
+from portal.lib.jobs import periodic_job, tenant_job
 
 SWEEPS = Actor.system("accounts.sweep")
 
 
-@job(ERASE_JOB)
+@tenant_job(ERASE_JOB)
 def erase_team_data(*, tenant_pk: int, **_inputs: Any) -> None:
     """Erase the team of this tenant, with both environments, if the undo is over."""
     erase_team(team=Team.objects.get(tenants=tenant_pk), actor=SWEEPS)
 
 
-@periodic("47 * * * *", "accounts.sweep")
+@periodic_job("47 * * * *", "accounts.sweep")
 def enqueue_team_erasures() -> None:
     """Once an hour, enqueue the erasure of teams that are due."""
     enqueue_due_team_erasures()
 
 
-@periodic("53 3 * * *", "accounts.prune_calls")
+@periodic_job("53 3 * * *", "accounts.prune_calls")
 def delete_old_api_calls() -> None:
     """Once a day, delete calls past the retention of the call log."""
     delete_old_calls()
 
 
-@periodic("23 * * * *", "accounts.forget_call_windows")
+@periodic_job("23 * * * *", "accounts.forget_call_windows")
 def delete_ended_rate_limit_windows() -> None:
     """Once an hour, delete rate limit windows that ended long ago."""
     delete_old_windows()
 
 
-@periodic("* * * * *", "accounts.seal_audit")
+@periodic_job("* * * * *", "accounts.seal_audit")
 def seal_audit_entries() -> None:
     """Every minute, add new audit entries to the hash chain."""
     seal_audit()
 
 
-@periodic("7 * * * *", "accounts.anchor_audit")
+@periodic_job("7 * * * *", "accounts.anchor_audit")
 def anchor_audit_chains() -> None:
     """Once an hour, record the ends of the audit chains outside the database."""
     seal_audit()
     anchor_audit()
 
 
-@periodic("23 3 * * *", "accounts.forget_sessions")
+@periodic_job("23 3 * * *", "accounts.forget_sessions")
 def delete_old_sessions() -> None:
     """Once a day, delete sessions that have expired."""
     delete_expired_sessions()
 
 
-@periodic("29 3 * * *", "accounts.forget_invitations")
+@periodic_job("29 3 * * *", "accounts.forget_invitations")
 def delete_ended_invitations() -> None:
     """Once a day, delete invitations that ended long ago."""
     delete_old_invitations(at=timezone.now())
@@ -93,7 +93,7 @@ def _requeue_refused_mail(*, tenant_pk: int, mail_id: str) -> None:
     )
 
 
-@job(MAIL_JOB, on_give_up=_requeue_refused_mail)
+@tenant_job(MAIL_JOB, on_give_up=_requeue_refused_mail)
 def mail_member_notices(*, tenant_pk: int, mail_id: str) -> None:
     """Send one mail of notices to a member."""
     mail_notices(
@@ -102,19 +102,19 @@ def mail_member_notices(*, tenant_pk: int, mail_id: str) -> None:
     )
 
 
-@periodic("*/5 * * * *", "accounts.enqueue_due_mails")
+@periodic_job("*/5 * * * *", "accounts.enqueue_due_mails")
 def enqueue_notice_mails() -> None:
     """Every five minutes, put due notices into mails."""
     enqueue_due_mails(at=timezone.now())
 
 
-@periodic("27 3 * * *", "accounts.forget_notices")
+@periodic_job("27 3 * * *", "accounts.forget_notices")
 def delete_notices_past_retention() -> None:
     """Once a day, delete notices past their retention."""
     delete_old_notices(at=timezone.now())
 
 
-@periodic("13 2 * * *", "accounts.apply_retention")
+@periodic_job("13 2 * * *", "accounts.apply_retention")
 def delete_data_past_retention() -> None:
     """Once a day, delete data past its team's retention."""
     apply_retention(at=timezone.now())

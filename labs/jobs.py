@@ -49,10 +49,10 @@ from labs.operations.simulation import (
     decode_simulation_flags,
 )
 from portal.lib.actor import Actor
-from portal.lib.jobs import job, periodic
+from portal.lib.jobs import periodic_job, tenant_job
 
 
-@job(REQUISITION_JOB)
+@tenant_job(REQUISITION_JOB)
 def request_requisition_from_lab(*, tenant_pk: int, order_id: str) -> None:
     """Send an order to its lab."""
     create_requisition(
@@ -62,7 +62,7 @@ def request_requisition_from_lab(*, tenant_pk: int, order_id: str) -> None:
     )
 
 
-@job(READY_JOB)
+@tenant_job(READY_JOB)
 def run_requisition_ready_mail_job(*, tenant_pk: int, order_id: str) -> None:
     """Mail the subscribers of an order's requisition."""
     mail_requisition_subscribers(
@@ -77,7 +77,7 @@ def _mark_notices_refused(*, tenant_pk: int, order_id: str) -> None:
     )
 
 
-@job(SEND_JOB, on_give_up=_mark_notices_refused)
+@tenant_job(SEND_JOB, on_give_up=_mark_notices_refused)
 def send_patient_notices(*, tenant_pk: int, order_id: str) -> None:
     """Send an order's queued notices to its patient."""
     send_queued_notices(
@@ -86,7 +86,7 @@ def send_patient_notices(*, tenant_pk: int, order_id: str) -> None:
     )
 
 
-@job(CALL_OFF_JOB)
+@tenant_job(CALL_OFF_JOB)
 def run_lab_cancellation_job(*, tenant_pk: int, order_id: str) -> None:
     """Cancel an order at its lab."""
     cancel_order_at_lab(
@@ -95,7 +95,7 @@ def run_lab_cancellation_job(*, tenant_pk: int, order_id: str) -> None:
     )
 
 
-@job(TAKE_JOB)
+@tenant_job(TAKE_JOB)
 def process_hl7_folder(
     *, tenant_pk: int, lab_slug: str, account_id: str | None
 ) -> None:
@@ -108,13 +108,13 @@ def process_hl7_folder(
     )
 
 
-@periodic("* * * * *", "labs.look_for_hl7")
+@periodic_job("* * * * *", "labs.look_for_hl7")
 def enqueue_hl7_folders_with_files() -> None:
     """Enqueue the folders that have files from labs."""
     enqueue_hl7_folders_having_files()
 
 
-@job(SIMULATE_JOB)
+@tenant_job(SIMULATE_JOB)
 def run_order_simulation_job(
     *,
     tenant_pk: int,
@@ -132,7 +132,7 @@ def run_order_simulation_job(
     )
 
 
-@periodic("5 0 * * *", "labs.start_scheduled")
+@periodic_job("5 0 * * *", "labs.start_scheduled")
 def start_scheduled_orders() -> None:
     """Start the orders whose start date has come."""
     enqueue_due_requisitions()
@@ -146,7 +146,7 @@ def _queue_critical_notice(*, tenant_pk: int, alert_id: int, escalation: int) ->
     )
 
 
-@job(MAIL_JOB, on_give_up=_queue_critical_notice)
+@tenant_job(MAIL_JOB, on_give_up=_queue_critical_notice)
 def run_critical_result_mail_job(
     *, tenant_pk: int, alert_id: int, escalation: int
 ) -> None:
@@ -158,13 +158,13 @@ def run_critical_result_mail_job(
     )
 
 
-@periodic("* * * * *", "labs.escalate_critical")
+@periodic_job("* * * * *", "labs.escalate_critical")
 def run_critical_alert_escalation() -> None:
     """Escalate critical results past their limit."""
     escalate_overdue_alerts(at=timezone.now())
 
 
-@job(RELEASE_JOB)
+@tenant_job(RELEASE_JOB)
 def cancel_booking_at_provider(*, tenant_pk: int, reference: str) -> None:
     """Cancel a booking at its provider."""
     cancel_unused_booking_at_provider(
@@ -173,7 +173,7 @@ def cancel_booking_at_provider(*, tenant_pk: int, reference: str) -> None:
     )
 
 
-@job(SETTLE_JOB)
+@tenant_job(SETTLE_JOB)
 def run_unconfirmed_appointment_job(*, tenant_pk: int, appointment_id: str) -> None:
     """Confirm or cancel an unconfirmed appointment."""
     confirm_or_cancel_unconfirmed_appointment(
@@ -182,19 +182,19 @@ def run_unconfirmed_appointment_job(*, tenant_pk: int, appointment_id: str) -> N
     )
 
 
-@periodic("* * * * *", "labs.keep_visits")
+@periodic_job("* * * * *", "labs.keep_visits")
 def run_expired_slot_hold_cleanup() -> None:
     """Free expired holds and check unconfirmed appointments."""
     release_expired_holds_and_enqueue_checks(at=timezone.now())
 
 
-@periodic("15 * * * *", "labs.complete_visits")
+@periodic_job("15 * * * *", "labs.complete_visits")
 def run_collected_appointment_completion() -> None:
     """Complete appointments whose samples reached the lab."""
     complete_collected_appointments(at=timezone.now())
 
 
-@periodic("25 0 * * *", "labs.forget_sandbox_visits")
+@periodic_job("25 0 * * *", "labs.forget_sandbox_visits")
 def run_sandbox_booking_cleanup() -> None:
     """Delete old bookings of the sandbox provider."""
     delete_old_sandbox_bookings(at=timezone.now())

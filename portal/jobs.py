@@ -14,28 +14,28 @@ from portal.demo.sandbox import (
     mark_demo_loading_finished,
 )
 from portal.lib.idempotency import delete_expired_answers
-from portal.lib.jobs import delete_finished_jobs, job, periodic
+from portal.lib.jobs import delete_finished_jobs, periodic_job, tenant_job
 
 
-@periodic("17 * * * *", "portal.remove_finished_jobs")
+@periodic_job("17 * * * *", "portal.remove_finished_jobs")
 def delete_old_finished_jobs() -> None:
     """Forget jobs that ended days ago."""
     delete_finished_jobs()
 
 
-@periodic("27 * * * *", "portal.purge_answers")
+@periodic_job("27 * * * *", "portal.purge_answers")
 def delete_expired_idempotency_answers() -> None:
     """Forget answers of the idempotency store past their time."""
     delete_expired_answers()
 
 
-@job(LOAD_JOB, on_give_up=mark_demo_loading_finished)
+@tenant_job(LOAD_JOB, on_give_up=mark_demo_loading_finished)
 def load_sandbox_demo_data(*, tenant_pk: int) -> None:
     """Load demo data into a sandbox."""
     load_requested_demo_data(tenant_pk=tenant_pk)
 
 
-@job(REMOVE_JOB, on_give_up=allow_demo_removal_again)
+@tenant_job(REMOVE_JOB, on_give_up=allow_demo_removal_again)
 def erase_sandbox_demo_users(*, tenant_pk: int) -> None:
     """Erase the demo users of a sandbox."""
     erase_demo_users(tenant_pk=tenant_pk)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from portal.lib.jobs import job, periodic
+from portal.lib.jobs import periodic_job, tenant_job
 from reports.operations.page_pictures import DRAW_JOB, render_stored_report
 from reports.operations.reports import (
     INSPECT_JOB,
@@ -30,13 +30,13 @@ def fail_parsing_job(*, tenant_pk: int, job_id: str) -> None:
 
 
 # A queue of its own, so that workers can be set aside for it.
-@job(PARSE_JOB, queue="parsing", on_give_up=fail_parsing_job)
+@tenant_job(PARSE_JOB, queue="parsing", on_give_up=fail_parsing_job)
 def parse_job(*, tenant_pk: int, job_id: str) -> None:
     """Parse a submitted report."""
     parse_submitted_report(tenant_pk=tenant_pk, job_id=UUID(job_id))
 
 
-@job(INSPECT_JOB, queue="parsing", on_give_up=fail_parsing_job)
+@tenant_job(INSPECT_JOB, queue="parsing", on_give_up=fail_parsing_job)
 def inspect_job(*, tenant_pk: int, job_id: str) -> None:
     """Inspect whether a submitted report can be opened."""
     inspect_submitted_report(tenant_pk=tenant_pk, job_id=UUID(job_id))
@@ -47,19 +47,19 @@ def fail_rereading_job(*, tenant_pk: int, rereading_id: int) -> None:
     give_up_rereading(tenant_pk=tenant_pk, rereading_id=rereading_id)
 
 
-@job(REREAD_JOB, queue="parsing", on_give_up=fail_rereading_job)
+@tenant_job(REREAD_JOB, queue="parsing", on_give_up=fail_rereading_job)
 def reread_job(*, tenant_pk: int, rereading_id: int) -> None:
     """Parse a completed report again."""
     finish_rereading(tenant_pk=tenant_pk, rereading_id=rereading_id)
 
 
-@job(DRAW_JOB, queue="parsing")
+@tenant_job(DRAW_JOB, queue="parsing")
 def render_pages_job(*, tenant_pk: int, job_id: str) -> None:
     """Render the pages of a report that is pending review."""
     render_stored_report(tenant_pk=tenant_pk, job_id=UUID(job_id))
 
 
-@periodic("40 3 * * *", "reports.sweep_orphan_files")
+@periodic_job("40 3 * * *", "reports.sweep_orphan_files")
 def sweep_files_job() -> None:
     """Delete files without a row."""
     sweep_orphan_files()

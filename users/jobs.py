@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import Tenant
 from portal.lib.actor import Actor
-from portal.lib.jobs import enqueue, job, periodic
+from portal.lib.jobs import enqueue_job, periodic_job, tenant_job
 from users.operations.cadences import (
     enqueue_learning_of_data_intervals,
     update_usual_data_intervals,
@@ -54,14 +54,14 @@ DEMO = Actor.system("demo")
 PULLS = Actor.system("users.pull")
 
 
-@job("users.erase")
+@tenant_job("users.erase")
 def erase_due_user(*, tenant_pk: int, **inputs: Any) -> None:
     """Erase the user `user_id`, if the deletion can no longer be undone."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     erase_user(tenant=tenant, actor=SWEEPS, user_uuid=UUID(inputs["user_id"]))
 
 
-@job("users.pause")
+@tenant_job("users.pause")
 def pause_user_sources_after_ingestion(*, tenant_pk: int, **inputs: Any) -> None:
     """Pause the connections of the user `user_id`, if ingestion has ended."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
@@ -70,7 +70,7 @@ def pause_user_sources_after_ingestion(*, tenant_pk: int, **inputs: Any) -> None
     )
 
 
-@job(LOAD_JOB)
+@tenant_job(LOAD_JOB)
 def store_demo_source_data(*, tenant_pk: int, **inputs: Any) -> None:
     """Store the data of a demo person's source."""
     load_demo_source(
@@ -82,14 +82,14 @@ def store_demo_source_data(*, tenant_pk: int, **inputs: Any) -> None:
     )
 
 
-@job("users.expire_demo_user")
+@tenant_job("users.expire_demo_user")
 def delete_expired_demo_user(*, tenant_pk: int, **inputs: Any) -> None:
     """Delete the demo user `user_id`, if it has expired."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     expire_demo_user(tenant=tenant, actor=SWEEPS, user_uuid=UUID(inputs["user_id"]))
 
 
-@periodic("17 * * * *", "users.sweep")
+@periodic_job("17 * * * *", "users.sweep")
 def enqueue_due_erasures_pauses_and_expiries() -> None:
     """Enqueue due erasures, pauses and demo expiries; hourly."""
     enqueue_due_user_erasures()
@@ -97,7 +97,7 @@ def enqueue_due_erasures_pauses_and_expiries() -> None:
     enqueue_demo_user_expiries()
 
 
-@periodic("43 3 * * *", "users.remove_old_arrivals")
+@periodic_job("43 3 * * *", "users.remove_old_arrivals")
 def delete_old_arrivals_pulls_and_refreshes() -> None:
     """Delete old arrivals, pulls and refreshes; daily."""
     delete_old_arrivals()
@@ -105,32 +105,32 @@ def delete_old_arrivals_pulls_and_refreshes() -> None:
     delete_old_refreshes()
 
 
-@periodic("53 3 * * *", "users.remove_old_links")
+@periodic_job("53 3 * * *", "users.remove_old_links")
 def delete_old_connect_links() -> None:
     """Delete links that ended long ago; daily."""
     delete_ended_connect_links()
 
 
-@periodic("23 2 * * *", "users.ensure_months")
+@periodic_job("23 2 * * *", "users.ensure_months")
 def create_upcoming_sample_partitions() -> None:
     """Create the month partitions that samples will need soon; daily."""
     ensure_months_ahead()
 
 
-@job("users.learn_cadences")
+@tenant_job("users.learn_cadences")
 def learn_usual_data_intervals(*, tenant_pk: int, **_inputs: Any) -> None:
     """Learn from a tenant's arrivals how often data comes."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     update_usual_data_intervals(tenant=tenant)
 
 
-@periodic("*/10 * * * *", "users.enqueue_learning")
+@periodic_job("*/10 * * * *", "users.enqueue_learning")
 def schedule_learning_of_data_intervals() -> None:
     """Enqueue learning every ten minutes; queries.silence needs it hourly."""
     enqueue_learning_of_data_intervals()
 
 
-@periodic("28 * * * *", "users.tell_silences")
+@periodic_job("28 * * * *", "users.tell_silences")
 def notify_of_sources_that_stopped_sending() -> None:
     """Post a notice for each source that went silent; hourly."""
     post_silent_source_notices(at=timezone.now())
@@ -143,14 +143,14 @@ def _fail_open_pulls(*, tenant_pk: int, **inputs: Any) -> None:
     )
 
 
-@job("users.pull", on_give_up=_fail_open_pulls)
+@tenant_job("users.pull", on_give_up=_fail_open_pulls)
 def pull_connection_data(*, tenant_pk: int, **inputs: Any) -> None:
     """Run the open pulls of the connection `connection_pk`; enqueue the rest."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     connection_pk = inputs["connection_pk"]
     wait = run_connection_pulls(tenant=tenant, actor=PULLS, connection_pk=connection_pk)
     if wait is not None:
-        enqueue(
+        enqueue_job(
             "users.pull",
             tenant=tenant,
             lock=f"users.pull:{connection_pk}",
@@ -159,7 +159,7 @@ def pull_connection_data(*, tenant_pk: int, **inputs: Any) -> None:
         )
 
 
-@periodic("*/15 * * * *", "users.enqueue_due_pulls")
+@periodic_job("*/15 * * * *", "users.enqueue_due_pulls")
 def schedule_due_source_pulls() -> None:
     """Enqueue pulls of the cloud sources that are due; every 15 minutes."""
     enqueue_due_source_pulls()
@@ -170,14 +170,16 @@ def _delete_unrevoked_grant(*, tenant_pk: int, **inputs: Any) -> None:
     delete_connection_tokens(tenant=tenant, connection_pk=inputs["connection_pk"])
 
 
-@job("users.revoke", on_give_up=_delete_unrevoked_grant)
+@tenant_job("users.revoke", on_give_up=_delete_unrevoked_grant)
 def revoke_connection_grant(*, tenant_pk: int, **inputs: Any) -> None:
     """Revoke the grant of the ended connection `connection_pk` at its source."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     connection_pk = inputs["connection_pk"]
     wait = revoke_grant_at_source(tenant=tenant, connection_pk=connection_pk)
     if wait is not None:
-        enqueue("users.revoke", tenant=tenant, after=wait, connection_pk=connection_pk)
+        enqueue_job(
+            "users.revoke", tenant=tenant, after=wait, connection_pk=connection_pk
+        )
 
 
 def fail_abandoned_health_data_import(*, tenant_pk: int, job_id: str) -> None:
@@ -186,13 +188,13 @@ def fail_abandoned_health_data_import(*, tenant_pk: int, job_id: str) -> None:
 
 
 # A queue of its own, so that workers can be set aside for it: it may take minutes.
-@job(IMPORT_JOB, queue="imports", on_give_up=fail_abandoned_health_data_import)
+@tenant_job(IMPORT_JOB, queue="imports", on_give_up=fail_abandoned_health_data_import)
 def import_uploaded_health_data(*, tenant_pk: int, job_id: str) -> None:
     """Import an uploaded file of a user's data."""
     run_health_data_import(tenant_pk=tenant_pk, job_id=UUID(job_id))
 
 
-@periodic("50 3 * * *", "users.sweep_orphan_imports")
+@periodic_job("50 3 * * *", "users.sweep_orphan_imports")
 def remove_orphan_import_files() -> None:
     """Delete files that no import refers to; daily."""
     delete_orphan_import_files()
@@ -205,14 +207,14 @@ def fail_abandoned_user_export(*, tenant_pk: int, export_id: str) -> None:
 
 
 # With the imports: both may take minutes.
-@job(EXPORT_JOB, queue="imports", on_give_up=fail_abandoned_user_export)
+@tenant_job(EXPORT_JOB, queue="imports", on_give_up=fail_abandoned_user_export)
 def create_user_export(*, tenant_pk: int, export_id: str) -> None:
     """Create an archive of all data about a user."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     run_user_export(tenant=tenant, export_id=UUID(export_id))
 
 
-@periodic("57 3 * * *", "users.remove_old_exports")
+@periodic_job("57 3 * * *", "users.remove_old_exports")
 def delete_expired_user_exports() -> None:
     """Delete expired archives; daily."""
     delete_old_user_exports()

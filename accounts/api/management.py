@@ -15,7 +15,7 @@ from accounts.api.throttling import count_unknown_caller
 from accounts.operations.management_keys import find_management_grant
 from accounts.states import Environment, Region
 from portal.lib.api.errors import FieldError, RequestInvalid
-from portal.lib.api.fields import read_uuid
+from portal.lib.api.fields import parse_path_uuid
 from portal.lib.api.views import KeyedAPIView, TenantAPIView
 from portal.lib.tenancy import across_tenants
 
@@ -73,8 +73,8 @@ class TeamManagementView(TenantAPIView):
     def find_tenant(self, grant: ManagementGrant, **path: str) -> Tenant:
         _check_one_of(path, "environment", Environment.values)
         return grant.find_tenant(
-            organisation_id=read_uuid(path["org_id"], "org_id"),
-            team_id=read_uuid(path["team_id"], "team_id"),
+            organisation_id=parse_path_uuid(path["org_id"], "org_id"),
+            team_id=parse_path_uuid(path["team_id"], "team_id"),
             environment=path["environment"],
         )
 
@@ -97,7 +97,9 @@ class OrganisationView(KeyedAPIView):
         _check_one_of(path, "environment", Environment.values)
         _check_one_of(path, "region", Region.values)
         self.grant = grant
-        self.organisation = grant.find_organisation(read_uuid(path["org_id"], "org_id"))
+        self.organisation = grant.find_organisation(
+            parse_path_uuid(path["org_id"], "org_id")
+        )
         return across_tenants(why="an organisation's teams and their audits")
 
 

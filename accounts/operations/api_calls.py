@@ -69,7 +69,7 @@ def write_calls(calls: Iterable[Call]) -> None:
     """
     calls = list(calls)
     _count_by_hour(calls)
-    with rows.cursor() as opened, opened.copy(_COPY.encode()) as copy:
+    with rows.open_database_cursor() as opened, opened.copy(_COPY.encode()) as copy:
         for call in calls:
             copy.write_row(
                 (
@@ -100,7 +100,7 @@ def _count_by_hour(calls: Iterable[Call]) -> None:
         return
     # In one order, as other processes add to the same rows.
     tenants, keys, hours = zip(*sorted(counted), strict=True)
-    with rows.cursor() as opened:
+    with rows.open_database_cursor() as opened:
         opened.execute(
             _TALLY.encode(),
             {
@@ -114,12 +114,12 @@ def _count_by_hour(calls: Iterable[Call]) -> None:
 
 def delete_old_calls() -> int:
     """Delete calls older than API_CALL_LOG_DAYS; return how many."""
-    with rows.cursor() as opened:
+    with rows.open_database_cursor() as opened:
         opened.execute(_FORGET_TALLIES, {"before": timezone.now() - _TALLIES_KEPT})
     before = timezone.now() - timedelta(days=settings.API_CALL_LOG_DAYS)
     pruned = 0
     while True:
-        with rows.cursor() as opened:
+        with rows.open_database_cursor() as opened:
             opened.execute(_DELETE.encode(), {"before": before, "limit": _BATCH})
             pruned += opened.rowcount
             if opened.rowcount < _BATCH:
@@ -142,7 +142,7 @@ def remove_calls(tenant: Tenant, before: datetime) -> Iterator[int]:
 
 def delete_calls_of_user(*, tenant_pk: int, user_uuid: UUID) -> int:
     """Delete the calls that named an erased user; return how many."""
-    with rows.cursor() as opened:
+    with rows.open_database_cursor() as opened:
         opened.execute(
             b"DELETE FROM accounts_apicall"
             b" WHERE tenant_id = %(tenant)s AND user_uuid = %(user)s",

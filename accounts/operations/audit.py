@@ -42,7 +42,7 @@ def record_change(
     details give the names alone, as `{"fields": [...]}`. Source: Ours (architecture
     2.6): append-only, so that nothing in it can be taken back.
     """
-    with rows.cursor() as opened:
+    with rows.open_database_cursor() as opened:
         opened.execute(
             _INSERT,
             (

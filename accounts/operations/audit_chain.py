@@ -148,7 +148,7 @@ def seal_audit(*, now: datetime | None = None) -> int:
 
 @transaction.atomic
 def _seal_batch(now: datetime) -> int:
-    with rows.cursor() as opened:
+    with rows.open_database_cursor() as opened:
         opened.execute(b"SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
     before = now - LATE
     floor = _floor(before)

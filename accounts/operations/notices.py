@@ -34,7 +34,7 @@ from accounts.states import (
     list_offered_levels,
 )
 from portal.lib.errors import DomainError
-from portal.lib.jobs import enqueue
+from portal.lib.jobs import enqueue_job
 from portal.lib.links import build_absolute_url, get_public_host
 
 if TYPE_CHECKING:
@@ -252,7 +252,9 @@ def _create_mail(
     mail = NoticeMail(tenant=tenant, membership=membership, day=day, created_at=at)
     mail.save(force_insert=True)
     copies.update(mail=mail)
-    enqueue(MAIL_JOB, tenant=tenant, lock=f"notices-{mail.pk}", mail_id=str(mail.pk))
+    enqueue_job(
+        MAIL_JOB, tenant=tenant, lock=f"notices-{mail.pk}", mail_id=str(mail.pk)
+    )
     return 1
 
 

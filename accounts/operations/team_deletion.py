@@ -130,7 +130,7 @@ def enqueue_due_team_erasures() -> int:
     )
     number = 0
     for tenant in due.select_related("team"):
-        jobs.enqueue(ERASE_JOB, tenant=tenant, lock=f"{ERASE_JOB}:{tenant.pk}")
+        jobs.enqueue_job(ERASE_JOB, tenant=tenant, lock=f"{ERASE_JOB}:{tenant.pk}")
         number += 1
     return number
 

@@ -41,7 +41,7 @@ from accounts.web.step_up import (
 from portal.charts import draw_sparkline
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import go_to, page_url, render_page
+from portal.lib.web import page_url, redirect_browser, render_page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -170,7 +170,7 @@ def edit_api_key_page(request: TenantRequest, api_key_id: str) -> HttpResponse:
                 _("%(name)s is updated. The change applies from the next call.")
                 % {"name": key.label},
             )
-            return go_to(request, back)
+            return redirect_browser(request, back)
     return render_form(
         request,
         "accounts/_create_key.html",
@@ -238,7 +238,7 @@ def revoke_api_key_page(request: TenantRequest, api_key_id: str) -> HttpResponse
                     _("%(name)s (%(masked)s) is revoked.")
                     % {"name": key.label, "masked": key.masked},
                 )
-            return go_to(request, back)
+            return redirect_browser(request, back)
     return render_confirmation(
         request,
         title=_("Revoke %(name)s?") % {"name": key.label}

@@ -54,7 +54,7 @@ from accounts.web.rights import require_right
 from accounts.web.roles import describe_role_permissions, list_role_labels
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
-from portal.lib.web import build_secure_cookie_name, go_to, page_url
+from portal.lib.web import build_secure_cookie_name, page_url, redirect_browser
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -110,7 +110,7 @@ def resend_member_invitation(
             request,
             _("%(reason)s No invitation was sent.") % {"reason": refusal.message},
         )
-        return go_to(request, page_url(request, "team:members"))
+        return redirect_browser(request, page_url(request, "team:members"))
     return _show_link(request, invitation, token)
 
 
@@ -132,7 +132,7 @@ def revoke_invitation_page(request: TenantRequest, invitation_id: str) -> HttpRe
                 request,
                 _("Invitation for %(email)s withdrawn.") % {"email": invitation.email},
             )
-        return go_to(request, back)
+        return redirect_browser(request, back)
     return render_confirmation(
         request,
         title=_("Withdraw the invitation for %(email)s?") % {"email": invitation.email},

@@ -27,7 +27,7 @@ from accounts.web.forms import KeyForm
 from accounts.web.rights import require_right
 from accounts.web.step_up import require_confirmed_identity
 from portal.lib.errors import DomainError
-from portal.lib.web import go_to, page_url
+from portal.lib.web import page_url, redirect_browser
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -90,7 +90,7 @@ def revoke_management_key_page(
                     _("%(name)s (%(masked)s) is revoked.")
                     % {"name": key.label, "masked": key.masked},
                 )
-            return go_to(request, back)
+            return redirect_browser(request, back)
     whole = key.role == ManagementRole.ORG_ADMIN
     return render_confirmation(
         request,

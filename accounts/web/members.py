@@ -23,7 +23,7 @@ from accounts.web.rights import require_right
 from accounts.web.roles import build_permission_matrix_rows, list_role_labels
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import Pager, go_to, page_url, render_page
+from portal.lib.web import Pager, page_url, redirect_browser, render_page
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -101,7 +101,7 @@ def change_member_roles_page(request: TenantRequest, member_id: str) -> HttpResp
                 request,
                 _("Roles of %(name)s updated.") % {"name": _display_name(membership)},
             )
-            return go_to(request, back)
+            return redirect_browser(request, back)
     return render_form(
         request,
         "accounts/_roles.html",
@@ -128,16 +128,16 @@ def remove_member_page(request: TenantRequest, member_id: str) -> HttpResponse:
             refused = refusal.message
         else:
             if is_self:
-                return go_to(request, reverse("landing"))
+                return redirect_browser(request, reverse("landing"))
             messages.success(
                 request, _("%(name)s is removed.") % {"name": _display_name(membership)}
             )
-            return go_to(request, back)
+            return redirect_browser(request, back)
     if refused:
         messages.error(
             request, _("%(reason)s Nothing was changed.") % {"reason": refused}
         )
-        return go_to(request, back)
+        return redirect_browser(request, back)
     team = request.tenant.team.name
     return render_confirmation(
         request,

@@ -36,7 +36,7 @@ from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import NotAllowed, NotFound
 from portal.lib.periods import find_time_zone_by_name
 from portal.lib.tenancy import acting_for
-from portal.lib.web import go_to
+from portal.lib.web import redirect_browser
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +76,7 @@ class TenantMiddleware:
         except Http404 as unknown:
             return page_not_found(request, unknown)
         if missing is not None:
-            return go_to(request, missing)
+            return redirect_browser(request, missing)
         request.tenant, request.rights = tenant, rights
         request.actor = Actor(
             ActorKind.MEMBER,

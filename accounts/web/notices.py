@@ -31,7 +31,7 @@ from accounts.states import (
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import go_to, page_url, render_page
+from portal.lib.web import page_url, redirect_browser, render_page
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -132,7 +132,9 @@ def edit_notification_settings(request: TenantRequest) -> HttpResponse:
                 form.add_error(refusal.field, refusal.message)
             else:
                 messages.success(request, _("Notification settings saved."))
-                return go_to(request, page_url(request, "team:notifications"))
+                return redirect_browser(
+                    request, page_url(request, "team:notifications")
+                )
         return _render(request, recipients, own, form)
     if "digest_hour" in request.GET:  # a preview of what is not saved
         form = NoticesForm(request.GET, recipient=own)

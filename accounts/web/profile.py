@@ -30,7 +30,7 @@ from accounts.web.proofs import (
 from accounts.web.roles import list_role_labels
 from accounts.web.sessions import keep_current_session_signed_in, list_session_rows
 from portal.lib.errors import DomainError
-from portal.lib.web import go_to, page_url, render_page
+from portal.lib.web import page_url, redirect_browser, render_page
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -56,7 +56,7 @@ def edit_profile_page(request: TenantRequest) -> HttpResponse:
             form.add_error(refusal.field, refusal.message)
         else:
             messages.success(request, _("Profile saved."))
-            return go_to(request, page_url(request, "team:profile"))
+            return redirect_browser(request, page_url(request, "team:profile"))
     return _render_profile(request, form=form)
 
 
@@ -88,7 +88,7 @@ def change_password_page(request: TenantRequest) -> HttpResponse:
             messages.success(
                 request, _("Password changed. Other devices are signed out.")
             )
-            response = go_to(request, page_url(request, "team:profile"))
+            response = redirect_browser(request, page_url(request, "team:profile"))
             mark_device_known_to_member(request, response, member)
             return response
     return _render_profile(request, password_form=form)
@@ -100,7 +100,7 @@ def sign_out_other_sessions(request: TenantRequest) -> HttpResponse:
     member = end_sessions(member=request.member, actor=request.actor)
     keep_current_session_signed_in(request, member)
     messages.success(request, _("All other devices are signed out."))
-    response = go_to(request, page_url(request, "team:profile"))
+    response = redirect_browser(request, page_url(request, "team:profile"))
     mark_device_known_to_member(request, response, member)
     return response
 

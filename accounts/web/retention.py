@@ -26,7 +26,7 @@ from accounts.web.rights import require_right
 from accounts.web.step_up import require_confirmed_identity
 from portal.lib.errors import DomainError
 from portal.lib.retention import COUNTED_UP_TO
-from portal.lib.web import go_to, page_url, render_page
+from portal.lib.web import page_url, redirect_browser, render_page
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -78,7 +78,7 @@ def _save_retention(request: TenantRequest) -> HttpResponse:
             messages.success(
                 request, _("Retention saved. Older data is deleted next night.")
             )
-            return go_to(request, page_url(request, "team:retention"))
+            return redirect_browser(request, page_url(request, "team:retention"))
     return _render(request, classes, form)
 
 

@@ -31,7 +31,7 @@ from accounts.web.dialogs import render_confirmation, render_form
 from portal.lib.errors import DomainError
 from portal.lib.registry import destinations
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import go_to, is_page_fragment_requested, page_url
+from portal.lib.web import is_page_fragment_requested, page_url, redirect_browser
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -164,7 +164,7 @@ def save_list_view_page(request: TenantRequest) -> HttpResponse:
             )
         else:
             messages.success(request, _("View %(name)s saved.") % {"name": view.name})
-            return go_to(request, back)
+            return redirect_browser(request, back)
     return render_form(
         request,
         "accounts/_saved_view.html",
@@ -207,7 +207,7 @@ def edit_saved_view_page(request: TenantRequest, view_id: str) -> HttpResponse:
             )
         else:
             messages.success(request, _("View %(name)s updated.") % {"name": view.name})
-            return go_to(request, back)
+            return redirect_browser(request, back)
     return render_form(
         request,
         "accounts/_saved_view.html",
@@ -231,7 +231,7 @@ def delete_saved_view_page(request: TenantRequest, view_id: str) -> HttpResponse
     if request.method == "POST":
         delete_view(view=view, actor=request.actor)
         messages.success(request, _("View %(name)s deleted.") % {"name": view.name})
-        return go_to(request, back)
+        return redirect_browser(request, back)
     return render_confirmation(
         request,
         title=_("Delete the view %(name)s?") % {"name": view.name},

@@ -17,7 +17,7 @@ from accounts.operations.sessions import delete_session, end_session, record_ses
 from accounts.queries import open_sessions
 from accounts.web.places import LAST_SEEN_STEP
 from accounts.web.proofs import forbid_single_sign_on_sessions
-from portal.lib.web import go_to, page_url
+from portal.lib.web import page_url, redirect_browser
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -104,7 +104,7 @@ def sign_out_session(request: TenantRequest, sign_in_id: str) -> HttpResponse:
         raise Http404 from None
     end_session(member=request.member, actor=request.actor, session_id=wanted)
     messages.success(request, _("Device signed out."))
-    return go_to(request, page_url(request, "team:profile"))
+    return redirect_browser(request, page_url(request, "team:profile"))
 
 
 def _record_session(request: HttpRequest, member: Member) -> None:

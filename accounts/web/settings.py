@@ -17,7 +17,7 @@ from accounts.states import Area
 from accounts.web.forms import BehaviourForm, BrandForm, TeamForm
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError
-from portal.lib.web import go_to, page_url, render_page
+from portal.lib.web import page_url, redirect_browser, render_page
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -78,7 +78,7 @@ def save_team_behaviour(request: TenantRequest) -> HttpResponse:
 
 def _redirect_saved(request: TenantRequest, words: str) -> HttpResponse:
     messages.success(request, words)
-    return go_to(request, page_url(request, "team:settings"))
+    return redirect_browser(request, page_url(request, "team:settings"))
 
 
 def _render_settings(

@@ -31,7 +31,7 @@ from accounts.web.step_up import require_confirmed_identity
 from portal.lib.errors import DomainError
 from portal.lib.links import build_absolute_url
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import go_to, page_url, render_page
+from portal.lib.web import page_url, redirect_browser, render_page
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -103,7 +103,7 @@ def remove_single_sign_on_page(request: TenantRequest) -> HttpResponse:
             remove_single_sign_on(team=team, actor=request.actor)
         except DomainError as refusal:
             messages.error(request, refusal.message)
-            return go_to(request, page_url(request, "team:sign_in"))
+            return redirect_browser(request, page_url(request, "team:sign_in"))
         return _redirect_saved(request, _("Single sign-on removed."))
     return render_confirmation(
         request,
@@ -121,7 +121,7 @@ def remove_single_sign_on_page(request: TenantRequest) -> HttpResponse:
 
 def _redirect_saved(request: TenantRequest, words: str) -> HttpResponse:
     messages.success(request, words)
-    return go_to(request, page_url(request, "team:sign_in"))
+    return redirect_browser(request, page_url(request, "team:sign_in"))
 
 
 def _render(

@@ -19,7 +19,7 @@ from django.utils import timezone
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext as _
 
-from portal.lib.web import go_to
+from portal.lib.web import redirect_browser
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,9 +81,9 @@ def redirect_to_identity_confirmation(request: TenantRequest) -> HttpResponse:
     ways = get_adapter().get_reauthentication_methods(request.user)
     if not ways:  # what they signed in with is gone since
         messages.warning(request, _("Set a password first, then confirm with it."))
-        return go_to(request, reverse("account_reset_password"))
+        return redirect_browser(request, reverse("account_reset_password"))
     way = cast("str", ways[0]["url"])
-    return go_to(request, f"{way}?{urlencode({'next': onward})}")
+    return redirect_browser(request, f"{way}?{urlencode({'next': onward})}")
 
 
 def _find_form_page(request: TenantRequest) -> str:

@@ -26,7 +26,7 @@ from accounts.web.rights import require_right
 from accounts.web.step_up import require_confirmed_identity
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
-from portal.lib.web import go_to, page_url
+from portal.lib.web import page_url, redirect_browser
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -45,7 +45,7 @@ def delete_team_page(request: TenantRequest) -> HttpResponse:
         if request.POST.get("typed_name", "").strip() == team.name:
             deleted_teams_page = delete_team(team=team, actor=request.actor)
             mail_owners(team=deleted_teams_page, actor=request.actor)
-            return go_to(request, reverse("deleted_teams"))
+            return redirect_browser(request, reverse("deleted_teams"))
         error = _("The name does not match. Nothing was deleted.")
     return render_confirmation(
         request,

@@ -18,7 +18,7 @@ from accounts.operations.viewing import start_viewing, stop_viewing
 from accounts.states import Area, Role
 from accounts.web.rights import Rights, require_right
 from portal.lib.errors import DomainError
-from portal.lib.web import go_to, page_url
+from portal.lib.web import page_url, redirect_browser
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -76,13 +76,13 @@ def view_team_as_role(request: TenantRequest) -> HttpResponse:
         )
     except DomainError as refusal:
         messages.error(request, refusal.message)
-        return go_to(request, page_url(request, "team:members"))
+        return redirect_browser(request, page_url(request, "team:members"))
     request.session[_KEY] = {
         "team": str(request.tenant.team_id),
         "role": role.value,
         "until": (timezone.now() + VIEWING_TTL).timestamp(),
     }
-    return go_to(request, page_url(request, "home"))
+    return redirect_browser(request, page_url(request, "home"))
 
 
 @require_POST
@@ -92,4 +92,4 @@ def stop_viewing_team_as_role(request: TenantRequest) -> HttpResponse:
             team=request.tenant.team, actor=request.actor, role=request.viewing_as
         )
     request.session.pop(_KEY, None)
-    return go_to(request, page_url(request, "team:members"))
+    return redirect_browser(request, page_url(request, "team:members"))

@@ -17,16 +17,16 @@ from accounts.webhooks.operations.alerts import (
 )
 from accounts.webhooks.operations.replay import REPLAY_JOB, queue_next_replay_deliveries
 from accounts.webhooks.operations.retention import delete_events_past_retention
-from portal.lib.jobs import job, periodic
+from portal.lib.jobs import periodic_job, tenant_job
 
 
-@periodic("33 4 * * *", "webhooks.prune")
+@periodic_job("33 4 * * *", "webhooks.prune")
 def delete_old_webhook_events() -> None:
     """Delete events past their retention time, once a day."""
     delete_events_past_retention()
 
 
-@periodic("*/5 * * * *", "webhooks.raise_alerts")
+@periodic_job("*/5 * * * *", "webhooks.raise_alerts")
 def alert_about_failing_endpoints() -> None:
     """Find failing endpoints that need an alert, every five minutes."""
     enqueue_failing_endpoint_alerts(at=timezone.now())
@@ -40,7 +40,7 @@ def _hand_over(*, tenant_pk: int, endpoint_id: str, percent: int) -> None:
     )
 
 
-@job(MAIL_JOB, on_give_up=_hand_over)
+@tenant_job(MAIL_JOB, on_give_up=_hand_over)
 def mail_endpoint_alert(*, tenant_pk: int, endpoint_id: str, percent: int) -> None:
     """Send the mail about a failing or disabled endpoint."""
     send_endpoint_alert_mail(
@@ -50,7 +50,7 @@ def mail_endpoint_alert(*, tenant_pk: int, endpoint_id: str, percent: int) -> No
     )
 
 
-@job(REPLAY_JOB)
+@tenant_job(REPLAY_JOB)
 def run_webhook_replay(*, tenant_pk: int, replay_pk: int) -> None:
     """Queue the next deliveries of a replay."""
     queue_next_replay_deliveries(

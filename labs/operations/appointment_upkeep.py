@@ -41,7 +41,7 @@ from labs.states.appointments import (
 from labs.states.orders import has_status_passed_requisition
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError
-from portal.lib.jobs import enqueue
+from portal.lib.jobs import enqueue_job
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -73,7 +73,7 @@ def release_expired_holds_and_enqueue_checks(*, at: datetime) -> None:
         order__user__deleted_at=None,
     ).select_related("tenant")
     for appointment in waiting.iterator(chunk_size=500):
-        enqueue(
+        enqueue_job(
             SETTLE_JOB,
             tenant=appointment.tenant,
             lock=f"visit-{appointment.reference}",

@@ -48,7 +48,7 @@ from labs.states.appointments import (
     AppointmentType,
 )
 from portal.lib.errors import DomainError, Unavailable
-from portal.lib.jobs import enqueue
+from portal.lib.jobs import enqueue_job
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -312,7 +312,7 @@ def undo_slot_claim(*, claim: SlotClaim) -> None:
 
 def enqueue_booking_cancellation(*, order: Order, reference: UUID) -> None:
     """Enqueue cancelling a booking at its provider."""
-    enqueue(
+    enqueue_job(
         RELEASE_JOB,
         tenant=order.tenant,
         lock=f"visit-{reference}",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from labs.operations.gateways import get_lab_gateway
 from labs.queries.orders import orders_with_details
 from labs.states.orders import split_order_status
-from portal.lib.jobs import enqueue
+from portal.lib.jobs import enqueue_job
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -28,7 +28,7 @@ def enqueue_order_cancellation_at_lab(order: Order) -> None:
     tested, and nobody is billed.
     """
     if not order.tenant.is_sandbox and _was_sent_to_lab(order):
-        enqueue(
+        enqueue_job(
             CALL_OFF_JOB,
             tenant=order.tenant,
             lock=f"order-{order.pk}",

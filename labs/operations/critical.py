@@ -32,7 +32,7 @@ from labs.models.critical import ACTION_MAX_LENGTH, TOLD_MAX_LENGTH
 from labs.states.critical import ToldBy, compute_next_escalation_time
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
-from portal.lib.jobs import enqueue
+from portal.lib.jobs import enqueue_job
 from portal.lib.links import build_absolute_url
 from portal.lib.periods import find_time_zone_by_name
 
@@ -317,7 +317,7 @@ def _validate_acknowledgement(
 
 
 def _enqueue_critical_mail(alert: CriticalAlert) -> None:
-    enqueue(
+    enqueue_job(
         MAIL_JOB,
         tenant=alert.tenant,
         lock=f"critical-{alert.pk}",

@@ -22,7 +22,7 @@ from labs.models import Lab, LabAccount
 from labs.operations.inbound import process_hl7_file_content
 from labs.queries.accounts import list_linked_accounts
 from labs.states.inbound import MessageStatus
-from portal.lib.jobs import enqueue
+from portal.lib.jobs import enqueue_job
 from portal.lib.tenancy import acting_for
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def enqueue_hl7_folders_having_files() -> int:
     """
     number = 0
     for tenant, drop in _list_drops_with_files():
-        enqueue(
+        enqueue_job(
             TAKE_JOB,
             tenant=tenant,
             lock=f"{TAKE_JOB} {drop.path}",

@@ -28,7 +28,7 @@ from labs.states.patient_notices import (
     NoticeKind,
     NoticeStatus,
 )
-from portal.lib.jobs import enqueue
+from portal.lib.jobs import enqueue_job
 from portal.lib.transitions import move_status
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def queue_patient_order_notices(*, order: Order, event: OrderEvent) -> None:
         for channel, live in is_live.items()
     )
     if any(is_live.values()):
-        enqueue(
+        enqueue_job(
             SEND_JOB,
             tenant=order.tenant,
             lock=f"patient-notice-{order.pk}",

@@ -84,7 +84,7 @@ def install_reference_panels(tenants: Sequence[Tenant]) -> None:
 
     One that was renamed or archived is there and stays so.
     """
-    with rows.cursor() as opened:
+    with rows.open_database_cursor() as opened:
         opened.execute(
             _LAY_PANELS,
             (

@@ -24,7 +24,7 @@ from labs.queries.history import find_last_known_order_status
 from labs.states.order_work import AWAITS_REQUISITION
 from labs.states.orders import split_order_status
 from portal.lib.errors import DomainError
-from portal.lib.jobs import enqueue
+from portal.lib.jobs import enqueue_job
 from portal.lib.links import build_absolute_url
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def enqueue_requisition_mails(order: Order) -> None:
     """Enqueue mails to the subscribers of an order's requisition."""
     watches = RequisitionWatch.objects.for_tenant(order.tenant)
     if watches.filter(order=order).exists():
-        enqueue(
+        enqueue_job(
             READY_JOB,
             tenant=order.tenant,
             lock=f"requisition-mail-{order.pk}",

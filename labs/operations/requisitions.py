@@ -21,7 +21,7 @@ from labs.states.catalogue import COMMENT_LABS
 from labs.states.order_work import AWAITS_REQUISITION
 from labs.states.orders import split_order_status
 from portal.lib.errors import DomainError
-from portal.lib.jobs import enqueue
+from portal.lib.jobs import enqueue_job
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -54,7 +54,7 @@ def enqueue_requisition(order: Order) -> None:
     """
     starts_later = order.activate_by and order.activate_by > timezone.now().date()
     if not (order.tenant.is_sandbox or starts_later):
-        enqueue(
+        enqueue_job(
             REQUISITION_JOB,
             tenant=order.tenant,
             lock=f"order-{order.pk}",

@@ -38,7 +38,7 @@ from labs.states.orders import (
     split_order_status,
 )
 from portal.lib.errors import DomainError, NotAllowed
-from portal.lib.jobs import enqueue
+from portal.lib.jobs import enqueue_job
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -93,7 +93,7 @@ def simulate_order_progress(
         _advance_now(order, actor, goal, seen, flags)
         return
     _require_reachable_goal(order, goal, seen)
-    enqueue(
+    enqueue_job(
         SIMULATE_JOB,
         tenant=order.tenant,
         lock=f"order-{order.pk}",

@@ -35,7 +35,7 @@ from labs.web.account_forms import (
 )
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import go_to, page_url, render_page
+from portal.lib.web import page_url, redirect_browser, render_page
 
 if TYPE_CHECKING:
     from django import forms
@@ -97,7 +97,7 @@ def add_lab_account(request: TenantRequest) -> HttpResponse:
                 _("%(account)s added. Its status is pending.")
                 % {"account": _account_label(account)},
             )
-            return go_to(request, page_url(request, "labs:accounts"))
+            return redirect_browser(request, page_url(request, "labs:accounts"))
     return _render_dialog(
         request, "_lab_account", _("Add lab account"), form, verb=_("Add account")
     )
@@ -122,7 +122,7 @@ def edit_lab_account(request: TenantRequest, account_id: str) -> HttpResponse:
             messages.success(
                 request, _("%(account)s saved.") % {"account": _account_label(account)}
             )
-            return go_to(request, page_url(request, "labs:accounts"))
+            return redirect_browser(request, page_url(request, "labs:accounts"))
     title = _("Edit %(account)s") % {"account": _account_label(account)}
     return _render_dialog(request, "_lab_account", title, form, verb=_("Save account"))
 
@@ -146,7 +146,7 @@ def edit_lab_account_status(request: TenantRequest, account_id: str) -> HttpResp
                 _("%(account)s: %(status)s.")
                 % {"account": _account_label(account), "status": to.label},
             )
-            return go_to(request, page_url(request, "labs:accounts"))
+            return redirect_browser(request, page_url(request, "labs:accounts"))
     title = _("Status of %(account)s") % {"account": _account_label(account)}
     return _render_dialog(request, "_lab_account_status", title, form, account=account)
 
@@ -168,7 +168,7 @@ def edit_lab_account_teams(request: TenantRequest, account_id: str) -> HttpRespo
             request,
             _("Teams of %(account)s saved.") % {"account": _account_label(account)},
         )
-        return go_to(request, page_url(request, "labs:accounts"))
+        return redirect_browser(request, page_url(request, "labs:accounts"))
     title = _("Teams of %(account)s") % {"account": _account_label(account)}
     return _render_dialog(request, "_lab_account_teams", title, form)
 

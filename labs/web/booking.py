@@ -38,7 +38,7 @@ from labs.web.booking_page import (
     format_appointment_time,
 )
 from portal.lib.errors import DomainError
-from portal.lib.web import go_to, page_url
+from portal.lib.web import page_url, redirect_browser
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -64,7 +64,9 @@ def book_appointment_page(request: TenantRequest, order_id: UUID) -> HttpRespons
     closed = explain_why_order_not_bookable(order, visit)
     if closed:
         messages.error(request, closed)
-        return go_to(request, page_url(request, "labs:order", order_id=order.pk))
+        return redirect_browser(
+            request, page_url(request, "labs:order", order_id=order.pk)
+        )
     page = BookingPage(request, order, visit)
     if request.method == "POST":
         answer = _handle_post(page)
@@ -187,7 +189,7 @@ def _redirect_to_booked_order(
         messages.success(request, _("Visit rescheduled: %(time)s.") % when)
     else:
         messages.success(request, _("Visit booked: %(time)s.") % when)
-    return go_to(request, page_url(request, "labs:order", order_id=order.pk))
+    return redirect_browser(request, page_url(request, "labs:order", order_id=order.pk))
 
 
 def _was_booked_by_this_form(

@@ -30,7 +30,7 @@ from labs.queries.catalogue import (
 from labs.states.catalogue import CollectionMethod, LabTestStatus
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import Pager, go_to, page_url, render_page
+from portal.lib.web import Pager, page_url, redirect_browser, render_page
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -125,7 +125,7 @@ def archive_panel_dialog(request: TenantRequest, lab_test_id: str) -> HttpRespon
             messages.error(request, refusal.message)
         else:
             messages.success(request, _("%(test)s archived.") % {"test": panel.name})
-        return go_to(request, back)
+        return redirect_browser(request, back)
     return render_confirmation(
         request,
         title=_("Archive %(test)s?") % {"test": panel.name},
@@ -149,7 +149,7 @@ def restore_panel(request: TenantRequest, lab_test_id: str) -> HttpResponse:
         messages.error(request, refusal.message)
     else:
         messages.success(request, _("%(test)s restored.") % {"test": panel.name})
-    return go_to(request, page_url(request, "labs:tests"))
+    return redirect_browser(request, page_url(request, "labs:tests"))
 
 
 def _read_filters(request: TenantRequest) -> dict[str, Any]:

@@ -29,7 +29,12 @@ from labs.queries.critical import (
 from labs.states.critical import ToldBy
 from portal.lib.errors import Conflict, DomainError
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import go_to, is_page_fragment_requested, page_url, render_page
+from portal.lib.web import (
+    is_page_fragment_requested,
+    page_url,
+    redirect_browser,
+    render_page,
+)
 from portal.pills import format_wire_value
 
 if TYPE_CHECKING:
@@ -239,4 +244,6 @@ def format_duration(span: timedelta) -> str:
 
 
 def _redirect_to_results(request: TenantRequest, alert: CriticalAlert) -> HttpResponse:
-    return go_to(request, page_url(request, "labs:results", order_id=alert.order_id))
+    return redirect_browser(
+        request, page_url(request, "labs:results", order_id=alert.order_id)
+    )

@@ -29,7 +29,7 @@ from labs.web.order_forms import PatientForm
 from labs.web.order_rows import format_lab_account_name
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import go_to, page_url, render_page
+from portal.lib.web import page_url, redirect_browser, render_page
 from users.queries.users import resolve_user
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def _import_order(request: TenantRequest, form: ImportForm) -> HttpResponse | No
             "reason": reason.label,
         },
     )
-    return go_to(request, page_url(request, "labs:order", order_id=order.pk))
+    return redirect_browser(request, page_url(request, "labs:order", order_id=order.pk))
 
 
 def _field_of_refusal(refusal: DomainError, form: ImportForm) -> str:

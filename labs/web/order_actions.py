@@ -51,7 +51,7 @@ from labs.web.order_forms import PatientForm
 from labs.web.order_rows import format_lab_account_name
 from labs.web.visits import build_appointment_row
 from portal.lib.errors import DomainError
-from portal.lib.web import go_to, page_url, render_page
+from portal.lib.web import page_url, redirect_browser, render_page
 from portal.pills import find_status_pill, format_wire_value
 
 if TYPE_CHECKING:
@@ -417,4 +417,4 @@ def _render_advance_dialog(
 
 
 def _redirect_to_order(request: TenantRequest, order: Order) -> HttpResponse:
-    return go_to(request, page_url(request, "labs:order", order_id=order.pk))
+    return redirect_browser(request, page_url(request, "labs:order", order_id=order.pk))

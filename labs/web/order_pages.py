@@ -9,7 +9,12 @@ from urllib.parse import urlencode
 from labs.web.order_drafts import save_order_draft
 from labs.web.order_entry import STEPS, describe_lab_account_choice
 from labs.web.order_forms import get_raw_form_values
-from portal.lib.web import go_to, is_page_fragment_requested, page_url, render_page
+from portal.lib.web import (
+    is_page_fragment_requested,
+    page_url,
+    redirect_browser,
+    render_page,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -93,7 +98,7 @@ def redirect_to_order_wizard_step(
 ) -> HttpResponse:
     """Store a draft and redirect to one of its steps."""
     save_order_draft(request, draft)
-    return go_to(request, get_order_wizard_step_url(request, draft, step))
+    return redirect_browser(request, get_order_wizard_step_url(request, draft, step))
 
 
 def get_order_wizard_step_url(

@@ -29,7 +29,12 @@ from labs.queries.catalogue import MarkerFilters, list_markers_page
 from labs.states.catalogue import CollectionMethod, LabTestStatus
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import go_to, is_page_fragment_requested, page_url, render_page
+from portal.lib.web import (
+    is_page_fragment_requested,
+    page_url,
+    redirect_browser,
+    render_page,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,7 +142,7 @@ def _create_panel(request: TenantRequest, form: PanelForm) -> HttpResponse | Non
         % {"panel": panel.name},
     )
     waiting = f"?status={LabTestStatus.PENDING_APPROVAL}"
-    return go_to(request, page_url(request, "labs:tests") + waiting)
+    return redirect_browser(request, page_url(request, "labs:tests") + waiting)
 
 
 def _render_form(

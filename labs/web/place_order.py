@@ -55,7 +55,7 @@ from labs.web.order_steps import (
 )
 from portal.lib.errors import Conflict, DomainError
 from portal.lib.idempotency import build_key_in_use_error, claim_idempotency_key
-from portal.lib.web import go_to, page_url
+from portal.lib.web import page_url, redirect_browser
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,7 +80,7 @@ def place_order_page(request: TenantRequest) -> HttpResponse:
     draft = find_order_draft(request, token) if token else create_order_draft()
     if draft is None:
         messages.error(request, _("This draft has expired. Start a new order."))
-        return go_to(request, page_url(request, "labs:place_order"))
+        return redirect_browser(request, page_url(request, "labs:place_order"))
     if draft.placed:
         return _redirect_to_order(request, draft.placed)
     entry = load_order_draft_records(tenant=request.tenant, draft=draft)
@@ -138,7 +138,9 @@ def _submit_review_step(request: TenantRequest, entry: OrderEntry) -> HttpRespon
     except Conflict:
         # A second press while the first is at work: its order is shown once it is done.
         messages.info(request, _("This order is being placed."))
-        return go_to(request, get_order_wizard_step_url(request, entry.draft, "review"))
+        return redirect_browser(
+            request, get_order_wizard_step_url(request, entry.draft, "review")
+        )
     except DomainError as refusal:
         return _show_review_step(request, entry, refusal, status=422)
     mark_order_draft_placed(request, entry.draft, order_id)
@@ -182,7 +184,7 @@ def _place_order_once(request: TenantRequest, entry: OrderEntry) -> str:
 
 
 def _redirect_to_order(request: TenantRequest, order_id: str) -> HttpResponse:
-    return go_to(request, page_url(request, "labs:order", order_id=order_id))
+    return redirect_browser(request, page_url(request, "labs:order", order_id=order_id))
 
 
 _SHOW_STEP: dict[str, StepView] = {

@@ -47,7 +47,13 @@ from labs.web.inbound_overview import count_unmatched_reports_and_messages
 from labs.web.order_rows import PLATFORM_WORDS, format_lab_account_name
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import Pager, go_to, page_url, parse_list_offset, render_page
+from portal.lib.web import (
+    Pager,
+    page_url,
+    parse_list_offset,
+    redirect_browser,
+    render_page,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -211,7 +217,9 @@ def match_lab_report_dialog(
                 request, _("Report matched. Its results are added to the order.")
             )
             order_id = form.cleaned_data["order"]
-            return go_to(request, page_url(request, "labs:order", order_id=order_id))
+            return redirect_browser(
+                request, page_url(request, "labs:order", order_id=order_id)
+            )
     report = parse_stored_lab_report(row)
     if request.method == "GET":
         _record_read(request, "lab_report", row.pk, row)
@@ -244,7 +252,7 @@ def reject_lab_report_dialog(
             _add_refusal(form, refused, "why")
         else:
             messages.success(request, _("Report rejected."))
-            return go_to(request, page_url(request, "labs:unmatched"))
+            return redirect_browser(request, page_url(request, "labs:unmatched"))
     return _render_dialog(request, row, "reject", _("Reject this report?"), form)
 
 
@@ -261,7 +269,7 @@ def restore_rejected_report(
         messages.error(request, refused.message)
     else:
         messages.success(request, _("Report restored."))
-    return go_to(
+    return redirect_browser(
         request, page_url(request, "labs:unmatched_report", lab_report_id=row.pk)
     )
 
@@ -298,9 +306,9 @@ def reprocess_lab_message(request: TenantRequest, lab_message_id: UUID) -> HttpR
     except DomainError as refused:
         messages.error(request, refused.message)
         here = page_url(request, "labs:unmatched_message", lab_message_id=message.pk)
-        return go_to(request, here)
+        return redirect_browser(request, here)
     messages.success(request, _("Message processed."))
-    return go_to(request, page_url(request, "labs:unmatched"))
+    return redirect_browser(request, page_url(request, "labs:unmatched"))
 
 
 @require_http_methods(["GET", "POST"])
@@ -321,7 +329,7 @@ def dismiss_lab_message_dialog(
         else:
             messages.success(request, _("Message dismissed."))
             address = page_url(request, "labs:unmatched")
-            return go_to(request, f"{address}?tab={PROBLEMS}")
+            return redirect_browser(request, f"{address}?tab={PROBLEMS}")
     return render_form(
         request,
         "labs/_unmatched_dismiss.html",

@@ -27,7 +27,7 @@ from portal.lib.periods import (
     find_time_zone_by_name,
 )
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import go_to, page_url
+from portal.lib.web import page_url, redirect_browser
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -133,4 +133,4 @@ def mark_appointment_completed(request: TenantRequest, order_id: UUID) -> HttpRe
 
 
 def _redirect_to_order(request: TenantRequest, order: Order) -> HttpResponse:
-    return go_to(request, page_url(request, "labs:order", order_id=order.pk))
+    return redirect_browser(request, page_url(request, "labs:order", order_id=order.pk))

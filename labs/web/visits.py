@@ -48,7 +48,7 @@ from labs.web.papers import build_pdf_response
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.periods import find_time_zone_by_name
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import go_to, page_url
+from portal.lib.web import page_url, redirect_browser
 from portal.parts import Happening
 from portal.pills import find_status_pill
 
@@ -407,7 +407,7 @@ def _is_too_late_to_refund(visit: Appointment) -> bool:
 
 
 def _redirect_to_order(request: TenantRequest, order: Order) -> HttpResponse:
-    return go_to(request, page_url(request, "labs:order", order_id=order.pk))
+    return redirect_browser(request, page_url(request, "labs:order", order_id=order.pk))
 
 
 def _record_read(request: TenantRequest, order: Order, subject: str) -> None:

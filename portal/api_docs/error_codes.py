@@ -34,7 +34,7 @@ KINDS: dict[str, type[DomainError]] = {
 _CODE = re.compile(r"[a-z][a-z0-9_]+")
 _PLACEHOLDER = re.compile(r"%\(\w+\)\w")
 _WITHOUT_CODE = 422  # answered by lines, each with a type
-_REFUSAL = "refusal"  # portal.lib.api.errors.refusal(status, code, sentence)
+_REFUSAL = "build_error_response"  # its arguments: status, code, sentence
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from accounts.operations.audit import record_change
 from portal.demo.data import ACTOR, TEAMS, create_demo_users
 from portal.demo.models import DemoData
 from portal.lib.errors import DomainError, NotAllowed, NotFound
-from portal.lib.jobs import enqueue
+from portal.lib.jobs import enqueue_job
 from users.operations.users import SANDBOX_USER_LIMIT, delete_user, erase_user
 from users.queries import user_count, user_overview
 
@@ -61,7 +61,7 @@ def request_demo_data(*, tenant: Tenant, actor: Actor) -> DemoData:
             % {"limit": SANDBOX_USER_LIMIT, "added": len(PEOPLE)},
         )
     _record(tenant, actor, "ask_for_demo_data")
-    enqueue(LOAD_JOB, tenant=tenant, lock=_lock(tenant.pk))
+    enqueue_job(LOAD_JOB, tenant=tenant, lock=_lock(tenant.pk))
     return demo
 
 
@@ -84,7 +84,7 @@ def request_demo_data_removal(*, tenant: Tenant, actor: Actor) -> DemoData:
     demo.removal_asked_at = timezone.now()
     demo.save(update_fields=["removal_asked_at"])
     _record(tenant, actor, "ask_to_remove_demo_data")
-    enqueue(REMOVE_JOB, tenant=tenant, lock=_lock(tenant.pk))
+    enqueue_job(REMOVE_JOB, tenant=tenant, lock=_lock(tenant.pk))
     return demo
 
 

@@ -23,7 +23,7 @@ from portal.demo.sandbox import (
     request_demo_data_removal,
 )
 from portal.lib.errors import DomainError, NotAllowed, NotFound
-from portal.lib.web import go_to, page_url, render_page
+from portal.lib.web import page_url, redirect_browser, render_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,4 +91,4 @@ def _ask(request: TenantRequest, operation: Callable[[], object]) -> HttpRespons
         messages.error(
             request, _("%(reason)s Nothing was changed.") % {"reason": refusal.message}
         )
-    return go_to(request, page_url(request, "home"))
+    return redirect_browser(request, page_url(request, "home"))

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 
 from portal.lib.errors import Conflict, Invalid
 from portal.lib.outages import is_database_outage
-from portal.lib.rows import cursor
+from portal.lib.rows import open_database_cursor
 from portal.lib.tenancy import TenantOwned, acting_for
 
 if TYPE_CHECKING:
@@ -218,7 +218,7 @@ def delete_answers_containing(*, tenant_pk: int, text: str) -> int:
     Whoever sends their key again then does the work anew. Source: Ours: an answer may
     be about a user who is erased.
     """
-    with cursor() as opened:
+    with open_database_cursor() as opened:
         opened.execute(
             b"DELETE FROM portal_idempotentanswer"
             b" WHERE tenant_id = %s AND position(%s IN body) > 0",

@@ -90,7 +90,7 @@ def _manager() -> JobManager:
     return JobManager(DjangoConnector())
 
 
-def enqueue(
+def enqueue_job(
     name: str,
     *,
     tenant: HasPrimaryKey,
@@ -115,7 +115,7 @@ def enqueue(
     ).defer(tenant_pk=tenant.pk, **inputs)
 
 
-def job(
+def tenant_job(
     name: str, *, queue: str = "default", on_give_up: TenantJob | None = None
 ) -> Callable[[TenantJob], TenantJob]:
     """Declare a job that runs for one tenant, inside `acting_for` it.
@@ -153,7 +153,7 @@ def job(
     return register
 
 
-def periodic(
+def periodic_job(
     cron: str, name: str, *, queue: str = "default"
 ) -> Callable[[Callable[[], None]], Callable[[], None]]:
     """Declare a job that runs by the clock (UTC), over all tenants, one at a time.

@@ -48,7 +48,7 @@ class _PackedArrayDumper(Dumper):
         return obj.data
 
 
-def cursor() -> Cursor[TupleRow]:
+def open_database_cursor() -> Cursor[TupleRow]:
     """Open a psycopg cursor in Django's transaction, results as tuples."""
     wrapper = connections[DEFAULT_DB_ALIAS]  # `connection` would look it up each time
     wrapper.ensure_connection()
@@ -60,7 +60,7 @@ def fetch_rows(
     query: str, inputs: Sequence[Any] | Mapping[str, Any] = ()
 ) -> list[TupleRow]:
     """Run one statement with bound inputs and fetch all rows, in binary."""
-    with cursor() as opened:
+    with open_database_cursor() as opened:
         opened.execute(query.encode(), inputs, binary=True)
         return opened.fetchall()
 
@@ -69,7 +69,7 @@ def fetch_rows_with_packed_arrays(
     query: str, inputs: Mapping[str, Any]
 ) -> list[TupleRow]:
     """As fetch_rows, with PackedArrays among the inputs; no rows where none are."""
-    with cursor() as opened:
+    with open_database_cursor() as opened:
         opened.adapters.register_dumper(PackedArray, _PackedArrayDumper)
         opened.execute(query.encode(), inputs, binary=True)
         return opened.fetchall() if opened.description else []

@@ -177,7 +177,7 @@ def render_page(
     return response
 
 
-def go_to(request: TenantRequest, url: str) -> HttpResponse:
+def redirect_browser(request: TenantRequest, url: str) -> HttpResponse:
     """Send the browser to `url` after a change, with htmx and without it."""
     if request.htmx:
         return HttpResponse(status=204, headers={"HX-Redirect": url})

@@ -20,7 +20,7 @@ from accounts.operations.audit import record_change
 from accounts.webhooks.operations import UserRef, emit_event
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError, NotAllowed, NotFound, TooLarge
-from portal.lib.jobs import enqueue
+from portal.lib.jobs import enqueue_job
 from portal.lib.scanning import require_malware_free_upload
 from portal.lib.slots import NoSlot, Work, hold_work_slot
 from portal.lib.transitions import move_status
@@ -161,7 +161,7 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
             if is_inspected:
                 _enqueue_parsing(job)
             else:
-                enqueue(
+                enqueue_job(
                     INSPECT_JOB,
                     tenant=tenant,
                     # One at a time: however many there are, workers stay for others.
@@ -267,7 +267,7 @@ def finish_parsing(
     )
     if wants_review:
         open_review(job=job, rows=build_initial_rows(rows), notes=notes)
-        enqueue(DRAW_JOB, tenant=job.tenant, job_id=str(job.id))
+        enqueue_job(DRAW_JOB, tenant=job.tenant, job_id=str(job.id))
     return _change_status_for(
         job,
         ParsingJobStatus.PENDING_REVIEW if wants_review else ParsingJobStatus.COMPLETED,
@@ -428,7 +428,7 @@ def _inspect_now(
 
 
 def _enqueue_parsing(job: ParsingJob) -> None:
-    enqueue(
+    enqueue_job(
         PARSE_JOB,
         tenant=job.tenant,
         lock=f"parsing_job:{job.id}",

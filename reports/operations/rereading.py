@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from accounts.models import Tenant
 from accounts.operations.audit import record_change
 from portal.lib.errors import Conflict, DomainError, NotFound
-from portal.lib.jobs import enqueue
+from portal.lib.jobs import enqueue_job
 from reports.models import Rereading
 from reports.operations.parsed_rows import build_note_rows
 from reports.operations.reports import parse_files
@@ -79,7 +79,7 @@ def reread_report(*, tenant: Tenant, actor: Actor, job_id: UUID) -> Rereading:
         subject_id=job.id,
         user_uuid=job.user.uuid,
     )
-    enqueue(
+    enqueue_job(
         REREAD_JOB,
         tenant=tenant,
         lock=f"parsing_job:{job.id}",

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_POST
 from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotFound
-from portal.lib.web import go_to, page_url, render_page
+from portal.lib.web import page_url, redirect_browser, render_page
 from reports.operations.loinc_aliases import confirm_alias, end_alias
 from reports.queries import list_loinc_aliases
 from reports.states import AliasStatus
@@ -82,4 +82,4 @@ def _run_action(
         messages.error(request, refusal.message)
     else:
         messages.success(request, done)
-    return go_to(request, page_url(request, "reports:aliases"))
+    return redirect_browser(request, page_url(request, "reports:aliases"))

@@ -19,7 +19,7 @@ from accounts.web.dialogs import read_posted, render_form
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotAllowed, NotFound
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import go_to, page_url
+from portal.lib.web import page_url, redirect_browser
 from reports.operations.review_amending import amend_report, withdraw_amendment
 from reports.operations.review_signing import waive_second_read
 from reports.operations.reviews import claim_review
@@ -69,7 +69,7 @@ def amend(request: TenantRequest, job_id: str) -> HttpResponse:
             except DomainError as refusal:
                 form.add_error(None, refusal.message)
             else:
-                return go_to(request, desk_url(request, review))
+                return redirect_browser(request, desk_url(request, review))
     return render_form(
         request,
         "reports/signing/_why.html",
@@ -105,7 +105,9 @@ def withdraw(request: TenantRequest, review_id: str) -> HttpResponse:
         messages.success(
             request, _("Amendment withdrawn. The results have not changed.")
         )
-    return go_to(request, page_url(request, "reports:page", job_id=review.job_id))
+    return redirect_browser(
+        request, page_url(request, "reports:page", job_id=review.job_id)
+    )
 
 
 @require_http_methods(["GET", "POST"])
@@ -133,7 +135,7 @@ def skip_second_read(request: TenantRequest, review_id: str) -> HttpResponse:
                 messages.success(
                     request, _("Second read skipped. The results are sent as signed.")
                 )
-                return go_to(
+                return redirect_browser(
                     request, page_url(request, "reports:page", job_id=review.job_id)
                 )
     return render_form(

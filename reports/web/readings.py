@@ -18,7 +18,7 @@ from accounts.operations.audit import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotAllowed, NotFound
-from portal.lib.web import go_to, page_url, render_page
+from portal.lib.web import page_url, redirect_browser, render_page
 from reports.operations.review_readings import take_reading
 from reports.operations.review_saving import RowRef
 from reports.queries import get_review, list_previous_readings, review_rows
@@ -103,7 +103,7 @@ def choose_reader_version(
         except DomainError as refusal:
             messages.error(request, refusal.message)
     here = page_url(request, "reports:readings", review_id=review.id)
-    return go_to(request, f"{here}#row-{position}")
+    return redirect_browser(request, f"{here}#row-{position}")
 
 
 def _disputed(request: TenantRequest, review: Review, row: ReviewRow) -> DisputedRow:

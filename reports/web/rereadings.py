@@ -17,7 +17,7 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotAllowed, NotFound
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import go_to, page_url, render_page
+from portal.lib.web import page_url, redirect_browser, render_page
 from reports.operations.rereading import (
     compare_rereading,
     get_rereading,
@@ -66,7 +66,7 @@ def reread(request: TenantRequest, job_id: str) -> HttpResponse:
         messages.error(request, refusal.message)
     else:
         messages.success(request, _("Reading again. Signed results do not change."))
-    return go_to(request, page_url(request, "reports:history", job_id=asked))
+    return redirect_browser(request, page_url(request, "reports:history", job_id=asked))
 
 
 @require_GET
@@ -105,7 +105,7 @@ def amend_with(request: TenantRequest, job_id: str, rereading_id: int) -> HttpRe
         except DomainError as refusal:
             form.add_error(None, refusal.message)
         else:
-            return go_to(request, desk_url(request, review))
+            return redirect_browser(request, desk_url(request, review))
     return _page(request, found, diffs, form, status=422)
 
 

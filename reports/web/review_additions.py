@@ -16,7 +16,7 @@ from accounts.states import Area
 from accounts.web.dialogs import read_posted, render_form
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotAllowed, NotFound
-from portal.lib.web import go_to
+from portal.lib.web import redirect_browser
 from reports.operations.review_additions import (
     add_row,
     merge_rows,
@@ -72,7 +72,7 @@ def split(request: TenantRequest, review_id: str, position: int) -> HttpResponse
             seen = row.version if is_stale(refusal) else seen
             forms[0].add_error(None, refusal.message)
         else:
-            return go_to(request, row_url(request, review, position))
+            return redirect_browser(request, row_url(request, review, position))
     return _rows_dialog(
         request,
         review,
@@ -95,7 +95,7 @@ def merge(request: TenantRequest, review_id: str, position: int) -> HttpResponse
     after = next((one for one in rows[at + 1 :] if one.is_included), None)
     if after is None:
         messages.error(request, _("There is no next row to merge with."))
-        return go_to(request, row_url(request, review, position))
+        return redirect_browser(request, row_url(request, review, position))
     text = suggest_merged_text([row, after])
     initial = {name: getattr(text, name) or "" for name in RowForm.base_fields}
     form = RowForm(read_posted(request), initial=initial, prefix="first")
@@ -116,7 +116,7 @@ def merge(request: TenantRequest, review_id: str, position: int) -> HttpResponse
             seen = row.version if is_stale(refusal) else seen
             form.add_error(None, refusal.message)
         else:
-            return go_to(request, row_url(request, review, position))
+            return redirect_browser(request, row_url(request, review, position))
     return _rows_dialog(
         request,
         review,
@@ -171,7 +171,9 @@ def add(request: TenantRequest, review_id: str) -> HttpResponse:
         except DomainError as refusal:
             form.add_error(None, refusal.message)
         else:
-            return go_to(request, row_url(request, review, saved.row.position))
+            return redirect_browser(
+                request, row_url(request, review, saved.row.position)
+            )
     return _rows_dialog(
         request,
         review,

@@ -14,7 +14,12 @@ from django.utils.translation import gettext as _
 
 from accounts.operations.audit import record_read
 from accounts.web.dialogs import render_form
-from portal.lib.web import go_to, is_page_fragment_requested, page_url, render_page
+from portal.lib.web import (
+    is_page_fragment_requested,
+    page_url,
+    redirect_browser,
+    render_page,
+)
 from reports.operations.review_saving import RowRef
 from reports.queries import get_review, review_rows
 from reports.web.review_desk import build_desk_context, build_desk_state
@@ -86,7 +91,7 @@ def render_saved_row(
     moved: the pages on which boxes are no more where they were.
     """
     if not is_page_fragment_requested(request):
-        return go_to(request, desk_row_url(request, ref))
+        return redirect_browser(request, desk_row_url(request, ref))
     state = _state(request, ref.review_id)
     response = render_page(
         request,
@@ -107,7 +112,7 @@ def render_refused_row(
     """Return the current row with the refusal, or a redirect."""
     if not is_page_fragment_requested(request):
         messages.error(request, refusal.message)
-        return go_to(request, desk_row_url(request, ref))
+        return redirect_browser(request, desk_row_url(request, ref))
     state = _state(request, ref.review_id)
     response = render_page(
         request,

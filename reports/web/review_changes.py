@@ -19,7 +19,12 @@ from accounts.states import Area
 from accounts.web.dialogs import read_posted, render_form
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotAllowed, NotFound
-from portal.lib.web import go_to, is_page_fragment_requested, page_url, render_page
+from portal.lib.web import (
+    is_page_fragment_requested,
+    page_url,
+    redirect_browser,
+    render_page,
+)
 from reports.operations.loinc import loinc_folder
 from reports.operations.loinc_aliases import propose_alias
 from reports.operations.review_checks import (
@@ -325,14 +330,14 @@ def confirm_panel(request: TenantRequest, review_id: str) -> HttpResponse:
         raise
     except DomainError as refusal:
         messages.error(request, refusal.message)
-        return go_to(request, back)
+        return redirect_browser(request, back)
     announcement = ngettext(
         "%(n)d row confirmed.", "%(n)d rows confirmed.", len(done)
     ) % {"n": len(done)}
     if is_page_fragment_requested(request):
         return render_confirmed_rows(request, key, done, announcement=announcement)
     messages.success(request, announcement)
-    return go_to(request, back)
+    return redirect_browser(request, back)
 
 
 def _render_box_form(

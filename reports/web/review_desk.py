@@ -21,7 +21,7 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotAllowed, NotFound
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import go_to, page_url, render_page
+from portal.lib.web import page_url, redirect_browser, render_page
 from reports.operations.review_gates import (
     decide_identity,
     keep_duplicate,
@@ -85,7 +85,9 @@ def desk(request: TenantRequest, review_id: str) -> HttpResponse:
     """Show the review page, opened at `row`."""
     review = get_review(tenant=request.tenant, review_id=read_id(review_id))
     if review.status != ReviewStatus.OPEN:
-        return go_to(request, page_url(request, "reports:page", job_id=review.job_id))
+        return redirect_browser(
+            request, page_url(request, "reports:page", job_id=review.job_id)
+        )
     is_mine = _is_mine(request, review)
     record_read(
         tenant=request.tenant,
@@ -129,9 +131,11 @@ def mark_page_viewed(request: TenantRequest, review_id: str, page: int) -> HttpR
         raise
     except DomainError as refusal:
         messages.error(request, refusal.message)
-        return go_to(request, page_url(request, "reports:review", review_id=key))
+        return redirect_browser(
+            request, page_url(request, "reports:review", review_id=key)
+        )
     if not request.htmx:
-        return go_to(request, f"{_desk_url(request, review)}#page-{page}")
+        return redirect_browser(request, f"{_desk_url(request, review)}#page-{page}")
     state = build_desk_state(request, review)
     pages = build_desk_pages(request, review, state.rows)
     return render_page(
@@ -175,7 +179,7 @@ def identity(request: TenantRequest, review_id: str) -> HttpResponse:
     except DomainError as refusal:
         form.add_error(None, refusal.message)
         return _gate(request, review, form, is_move=is_move)
-    return go_to(request, _desk_url(request, review))
+    return redirect_browser(request, _desk_url(request, review))
 
 
 @require_POST
@@ -198,7 +202,7 @@ def duplicate(request: TenantRequest, review_id: str) -> HttpResponse:
         raise
     except DomainError as refusal:
         messages.error(request, refusal.message)
-    return go_to(request, _desk_url(request, review))
+    return redirect_browser(request, _desk_url(request, review))
 
 
 def build_desk_state(request: TenantRequest, review: Review) -> DeskState:

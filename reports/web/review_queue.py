@@ -23,7 +23,7 @@ from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotAllowed, NotFound
 from portal.lib.registry import NavCount
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import Pager, go_to, page_url, render_page
+from portal.lib.web import Pager, page_url, redirect_browser, render_page
 from reports.operations.reviews import (
     claim_review,
     release_review,
@@ -170,8 +170,10 @@ def claim(request: TenantRequest, review_id: str) -> HttpResponse:
         messages.error(request, refusal.message)
     else:
         if review.kind == ReviewKind.DISPUTE:
-            return go_to(request, page_url(request, "reports:readings", review_id=key))
-    return go_to(request, page_url(request, "reports:review", review_id=key))
+            return redirect_browser(
+                request, page_url(request, "reports:readings", review_id=key)
+            )
+    return redirect_browser(request, page_url(request, "reports:review", review_id=key))
 
 
 @require_POST
@@ -190,7 +192,7 @@ def take_over(request: TenantRequest, review_id: str) -> HttpResponse:
         raise
     except DomainError as refusal:
         messages.error(request, refusal.message)
-    return go_to(request, page_url(request, "reports:review", review_id=key))
+    return redirect_browser(request, page_url(request, "reports:review", review_id=key))
 
 
 @require_POST
@@ -205,7 +207,7 @@ def release(request: TenantRequest, review_id: str) -> HttpResponse:
         raise
     except DomainError as refusal:
         messages.error(request, refusal.message)
-    return go_to(request, page_url(request, "reports:reviews"))
+    return redirect_browser(request, page_url(request, "reports:reviews"))
 
 
 def nav_count(request: TenantRequest) -> NavCount | None:

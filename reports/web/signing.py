@@ -26,7 +26,7 @@ from accounts.web.step_up import (
 )
 from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import go_to, page_url, render_page
+from portal.lib.web import page_url, redirect_browser, render_page
 from reports.operations.review_gates import (
     CriticalNotification,
     acknowledge_critical,
@@ -135,7 +135,7 @@ def approve(request: TenantRequest, review_id: str) -> HttpResponse:
     report = page_url(request, "reports:page", job_id=review.job_id)
     if request.method != "POST":
         if review.status != ReviewStatus.OPEN:
-            return go_to(request, report)
+            return redirect_browser(request, report)
         record_read(
             tenant=request.tenant,
             actor=request.actor,
@@ -166,7 +166,7 @@ def approve(request: TenantRequest, review_id: str) -> HttpResponse:
         form.add_error(None, refusal.message)
         return _summary(request, review, form, status=_status(refusal))
     messages.success(request, _("Report signed."))
-    return go_to(request, report)
+    return redirect_browser(request, report)
 
 
 @require_http_methods(["GET", "POST"])
@@ -195,7 +195,7 @@ def reject(request: TenantRequest, review_id: str) -> HttpResponse:
                 status = _status(refusal)
             else:
                 messages.success(request, _("Report rejected."))
-                return go_to(request, report)
+                return redirect_browser(request, report)
     return render_page(
         request,
         "reports/signing/reject.html",
@@ -228,7 +228,7 @@ def acknowledge(request: TenantRequest, review_id: str, position: int) -> HttpRe
             form.add_error(None, refusal.message)
         else:
             here = page_url(request, "reports:approve", review_id=review.id)
-            return go_to(request, here)
+            return redirect_browser(request, here)
     return _summary(request, review, SignForm(), status=422, notice=(position, form))
 
 
@@ -249,7 +249,7 @@ def set_second_read(request: TenantRequest, review_id: str) -> HttpResponse:
         raise
     except DomainError as refusal:
         messages.error(request, refusal.message)
-    return go_to(request, here)
+    return redirect_browser(request, here)
 
 
 def _summary(

@@ -21,9 +21,9 @@ from portal.lib.errors import DomainError, NotAllowed
 from portal.lib.web import (
     Pager,
     allow_larger_request_body,
-    go_to,
     is_page_fragment_requested,
     page_url,
+    redirect_browser,
     render_page,
 )
 from reports.operations.reports import MAX_BYTES, ReportRequest, submit_report
@@ -136,7 +136,9 @@ def upload(request: TenantRequest) -> HttpResponse:
                     _("%(problem)s Nothing was stored.") % {"problem": refusal.message},
                 )
             else:
-                return go_to(request, page_url(request, "reports:page", job_id=job.id))
+                return redirect_browser(
+                    request, page_url(request, "reports:page", job_id=job.id)
+                )
     return _upload_page(request, form, status=422)
 
 

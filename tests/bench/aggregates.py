@@ -67,9 +67,9 @@ def fill() -> User:
                 tenant=user.tenant, provider="oura", source_type=kind
             )
         (series,) = TIMESERIES[slug].series
-        with rows.cursor() as cursor:
+        with rows.open_database_cursor() as cursor:
             cursor.execute(_FILL, [user.pk, seconds, series, feed, start, end])
-    with rows.cursor() as cursor:
+    with rows.open_database_cursor() as cursor:
         cursor.execute("VACUUM ANALYZE users_sample")
     return user
 

@@ -56,7 +56,7 @@ def fill(tenant: Any, samples: int) -> Any:
         first = first or user
         for slug in SERIES:
             resource = TIMESERIES[slug]
-            with rows.cursor() as cursor:
+            with rows.open_database_cursor() as cursor:
                 cursor.execute(
                     _INSERT,
                     {
@@ -69,7 +69,7 @@ def fill(tenant: Any, samples: int) -> Any:
                     },
                 )
             samples -= minutes
-    with rows.cursor() as cursor:
+    with rows.open_database_cursor() as cursor:
         cursor.execute("VACUUM ANALYZE users_sample")
     return first
 

@@ -7,7 +7,7 @@ from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
 from accounts.models import ApiCall, ApiKey
-from portal.lib.jobs import enqueue
+from portal.lib.jobs import enqueue_job
 from tests.factories.webhooks import make_delivery, make_endpoint
 from tests.portal.lib import counting  # noqa: F401 - declares the job
 
@@ -28,7 +28,7 @@ def test_figures_are_those_of_the_database(
     client, settings, job_queue, alice_tenant, alice_api
 ):
     settings.METRICS_TOKEN = TOKEN
-    enqueue("tests.count", tenant=alice_tenant, number=1, seconds=0)
+    enqueue_job("tests.count", tenant=alice_tenant, number=1, seconds=0)
     make_delivery(endpoint=make_endpoint(tenant=alice_tenant))
     key = ApiKey.objects.for_tenant(alice_tenant).get()
     for status, ms, age in ((200, 10, 0), (201, 30, 60), (404, 20, 60), (500, 9, 600)):

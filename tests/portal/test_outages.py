@@ -34,7 +34,7 @@ from labs.models import Order
 from portal.lib import idempotency
 from portal.lib.embedded.programs import ServerUnavailable
 from portal.lib.idempotency import HEADER, IdempotentAnswer
-from portal.lib.jobs import _BEAT, _RESCUE, enqueue
+from portal.lib.jobs import _BEAT, _RESCUE, enqueue_job
 from portal.lib.outages import DatabaseAway, is_database_outage
 from portal.lib.storage import list_stored_files
 from portal.lib.worker_database import WorkerDatabase
@@ -456,9 +456,9 @@ def test_a_worker_outlives_its_database_and_does_each_job_once(
     server, job_tenant, tmp_path
 ):
     release = tmp_path / "release"
-    enqueue("tests.hold", tenant=job_tenant, number=0, until=str(release))
+    enqueue_job("tests.hold", tenant=job_tenant, number=0, until=str(release))
     for number in range(1, 30):
-        enqueue("tests.count", tenant=job_tenant, number=number, seconds=0.05)
+        enqueue_job("tests.count", tenant=job_tenant, number=number, seconds=0.05)
 
     with logged_worker() as worker:
         wait_until(lambda: len(counting.starts()) >= 8)
@@ -468,7 +468,7 @@ def test_a_worker_outlives_its_database_and_does_each_job_once(
         server.start()
         wait_until(lambda: not unfinished())
         for number in range(30, 35):
-            enqueue("tests.count", tenant=job_tenant, number=number)
+            enqueue_job("tests.count", tenant=job_tenant, number=number)
         wait_until(lambda: not unfinished())
         code = worker.stop()
 
@@ -490,7 +490,7 @@ def test_a_worker_that_waits_for_its_database_ends_at_once_when_told(
     server, job_tenant
 ):
     with logged_worker() as worker:
-        enqueue("tests.count", tenant=job_tenant, number=1)
+        enqueue_job("tests.count", tenant=job_tenant, number=1)
         wait_until(lambda: not unfinished())
         server.kill()
         wait_until(lambda: worker.has_said(LOST))
@@ -501,7 +501,7 @@ def test_a_worker_that_waits_for_its_database_ends_at_once_when_told(
 
 
 def test_a_worker_may_start_before_its_database(server, job_tenant):
-    enqueue("tests.count", tenant=job_tenant, number=1)
+    enqueue_job("tests.count", tenant=job_tenant, number=1)
     server.stop()
 
     with logged_worker() as worker:

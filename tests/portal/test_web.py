@@ -7,7 +7,13 @@ from django.http import HttpResponse
 from django.test import RequestFactory
 from django_htmx.middleware import HtmxDetails
 
-from portal.lib.web import Pager, PageStep, Toast, go_to, is_page_fragment_requested
+from portal.lib.web import (
+    Pager,
+    PageStep,
+    Toast,
+    is_page_fragment_requested,
+    redirect_browser,
+)
 
 
 def request_with(**headers):
@@ -30,13 +36,13 @@ def test_only_a_plain_htmx_request_gets_a_fragment(headers, fragment):
 
 
 def test_after_a_change_a_browser_is_redirected():
-    response = go_to(request_with(), "/next/")
+    response = redirect_browser(request_with(), "/next/")
 
     assert (response.status_code, response["Location"]) == (302, "/next/")
 
 
 def test_after_a_change_htmx_is_told_where_to_go():
-    response = go_to(request_with(**{"HX-Request": "true"}), "/next/")
+    response = redirect_browser(request_with(**{"HX-Request": "true"}), "/next/")
 
     assert (response.status_code, response["HX-Redirect"]) == (204, "/next/")
 

@@ -12,7 +12,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from accounts.models import AuditEntry
-from portal.lib.jobs import enqueue
+from portal.lib.jobs import enqueue_job
 from portal.management.commands import worker as command
 from reports.models import ParsingJob, ReportResult
 from reports.operations.reports import ReportPart, ReportRequest, submit_report
@@ -53,7 +53,7 @@ def worker_count():
 
 def test_several_workers_share_the_jobs_and_double_none(tenant):
     for number in range(60):
-        enqueue("tests.count", tenant=tenant, number=number, seconds=0.01)
+        enqueue_job("tests.count", tenant=tenant, number=number, seconds=0.01)
 
     with workers(3):
         wait_until(lambda: not unfinished())
@@ -65,7 +65,7 @@ def test_several_workers_share_the_jobs_and_double_none(tenant):
 
 def test_killed_workers_lose_no_job_and_double_none(tenant):
     for number in range(40):
-        enqueue("tests.count", tenant=tenant, number=number, seconds=0.1)
+        enqueue_job("tests.count", tenant=tenant, number=number, seconds=0.1)
 
     with workers(2, "--concurrency", "3") as running:
         for kill in range(4):
@@ -119,8 +119,8 @@ def test_a_report_survives_a_worker_killed_while_it_reads(tenant):
 
 
 def test_a_job_whose_end_could_not_be_written_is_not_lost(tenant):
-    enqueue("tests.count", tenant=tenant, number=1)
-    enqueue("tests.count", tenant=tenant, number=2, seconds=3)
+    enqueue_job("tests.count", tenant=tenant, number=1)
+    enqueue_job("tests.count", tenant=tenant, number=2, seconds=3)
 
     with workers(1, FAIL_TO_FINISH="1"):
         wait_until(lambda: not unfinished())
@@ -136,7 +136,7 @@ def test_a_job_whose_end_could_not_be_written_is_not_lost(tenant):
 def test_workers_told_to_stop_finish_their_jobs(tenant):
     # Longer than a heartbeat may be late: stopping workers have to keep their pulse.
     for number in range(2):
-        enqueue("tests.count", tenant=tenant, number=number, seconds=3)
+        enqueue_job("tests.count", tenant=tenant, number=number, seconds=3)
 
     with workers(2, "--concurrency", "1") as running:
         wait_until(partial(has_started, 2))
@@ -151,7 +151,7 @@ def test_workers_told_to_stop_finish_their_jobs(tenant):
 
 
 def test_a_second_signal_ends_a_worker_in_the_middle_of_a_job(tenant):
-    enqueue("tests.count", tenant=tenant, number=1, seconds=4)
+    enqueue_job("tests.count", tenant=tenant, number=1, seconds=4)
 
     with workers(1) as (worker,):
         wait_until(counting.starts)
@@ -167,7 +167,7 @@ def test_a_second_signal_ends_a_worker_in_the_middle_of_a_job(tenant):
 
 
 def test_a_worker_that_takes_too_long_to_stop_ends(tenant):
-    enqueue("tests.count", tenant=tenant, number=1, seconds=4)
+    enqueue_job("tests.count", tenant=tenant, number=1, seconds=4)
 
     with workers(1, STOP_SECONDS="0.2") as (worker,):
         wait_until(counting.starts)
@@ -188,7 +188,7 @@ def test_a_periodic_job_runs_once_for_all_workers(tenant):
 
 
 def test_a_worker_of_one_queue_leaves_the_others_and_signs_off_when_stopped(tenant):
-    enqueue("tests.count", tenant=tenant, number=1)
+    enqueue_job("tests.count", tenant=tenant, number=1)
 
     with workers(1, "--queues", "parsing") as idle:
         wait_until(worker_count)

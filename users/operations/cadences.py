@@ -117,7 +117,7 @@ def enqueue_learning_of_data_intervals() -> int:
     live = Connection.unscoped.filter(disconnected_at=None).select_related("tenant")
     tenants = [each.tenant for each in live.order_by("tenant").distinct("tenant")]
     for tenant in tenants:
-        jobs.enqueue("users.learn_cadences", tenant=tenant)
+        jobs.enqueue_job("users.learn_cadences", tenant=tenant)
     return len(tenants)
 
 

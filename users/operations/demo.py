@@ -66,7 +66,7 @@ def load_demo_sources(scene: DemoScene) -> None:
                     user=user, actor=scene.actor, provider=source, is_demo=True
                 )
             if known.get((user.pk, source), True) and _made_up(source):
-                jobs.enqueue(
+                jobs.enqueue_job(
                     LOAD_JOB,
                     tenant=scene.tenant,
                     lock=f"{LOAD_JOB}:{user.pk}",

@@ -146,7 +146,7 @@ def enqueue_demo_user_expiries() -> int:
         expires_at__lte=timezone.now(), user__deleted_at=None
     ).select_related("tenant", "user")
     for demo in due:
-        jobs.enqueue(
+        jobs.enqueue_job(
             "users.expire_demo_user",
             tenant=demo.tenant,
             user_id=str(demo.user.uuid),

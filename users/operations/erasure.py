@@ -38,7 +38,7 @@ def erase_user_samples(tenant_pk: int, user_uuid: UUID) -> None:
 
 def allow_deletes_in_append_only_tables() -> None:
     """Allow deletes in append-only tables until the caller's transaction ends."""
-    with rows.cursor() as opened:
+    with rows.open_database_cursor() as opened:
         opened.execute(_ERASING)
 
 

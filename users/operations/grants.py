@@ -119,7 +119,7 @@ def enqueue_grant_revocation(*, connection: Connection) -> None:
     """
     grants = SourceGrant.objects.for_tenant(connection.tenant)
     if grants.filter(connection=connection).exists():
-        jobs.enqueue(
+        jobs.enqueue_job(
             "users.revoke", tenant=connection.tenant, connection_pk=connection.pk
         )
 

@@ -21,7 +21,7 @@ from accounts.operations.audit import record_change
 from accounts.webhooks.operations import emit_events
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError, NotFound
-from portal.lib.jobs import enqueue
+from portal.lib.jobs import enqueue_job
 from portal.lib.scanning import require_malware_free_upload
 from portal.lib.storage import open_local_copy, write_stored_file
 from portal.lib.transitions import move_status
@@ -123,7 +123,7 @@ def start_health_data_import(
             job.save(force_insert=True)
             _record(job, actor, "start_import", format=str(format_))
             if not runs_here:
-                enqueue(
+                enqueue_job(
                     IMPORT_JOB,
                     tenant=user.tenant,
                     lock=f"import:{job.id}",

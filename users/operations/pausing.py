@@ -118,7 +118,7 @@ def enqueue_due_source_pauses() -> int:
     ).exclude(status=ConnectionStatus.PAUSED)
     due = User.unscoped.filter(pk__in=running.values("user")).select_related("tenant")
     for user in due:
-        jobs.enqueue("users.pause", tenant=user.tenant, user_id=str(user.uuid))
+        jobs.enqueue_job("users.pause", tenant=user.tenant, user_id=str(user.uuid))
     return len(due)
 
 

@@ -69,7 +69,7 @@ def schedule_source_pulls(
             pull.save(force_insert=True)
         pulls.append(pull)
     if pulls:
-        jobs.enqueue(
+        jobs.enqueue_job(
             "users.pull",
             tenant=user.tenant,
             lock=f"users.pull:{connection.pk}",
@@ -219,7 +219,7 @@ def record_pull_attempt(
 
     Source: Contract 5.5 (last_attempt).
     """
-    with rows.cursor() as opened:
+    with rows.open_database_cursor() as opened:
         opened.execute(
             _ATTEMPT.encode(),
             (user.tenant_id, user.pk, provider, resource, at, failed),

@@ -160,7 +160,7 @@ def record_data_arrival(
     stored already. `oldest` and `newest` are the first and last start of what was not
     dropped. Source: Contract 5.5; Ours: how well data arrives is told by every batch.
     """
-    with rows.cursor() as opened:
+    with rows.open_database_cursor() as opened:
         opened.execute(
             _ARRIVE,
             {
@@ -211,7 +211,7 @@ def _check_account_free(user: User, provider: str, external_user_id: str) -> Non
     if not user.tenant.reject_duplicate_connection:
         return
     account = f"{user.tenant_id}:{provider}:{external_user_id}"
-    with rows.cursor() as opened:
+    with rows.open_database_cursor() as opened:
         opened.execute(_LOCK_ACCOUNT, (account,))
     others = Connection.objects.for_tenant(user.tenant).live().exclude(user=user)
     if others.filter(

@@ -80,7 +80,7 @@ def request_user_export(*, user: User, actor: Actor) -> UserExport:
         subject_id=export.pk,
         user_uuid=user.uuid,
     )
-    jobs.enqueue(EXPORT_JOB, tenant=user.tenant, export_id=str(export.pk))
+    jobs.enqueue_job(EXPORT_JOB, tenant=user.tenant, export_id=str(export.pk))
     return export
 
 

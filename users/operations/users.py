@@ -267,7 +267,7 @@ def enqueue_due_user_erasures() -> int:
     due = User.unscoped.filter(deleted_at__lte=timezone.now() - UNDO_GRACE)
     number = 0
     for user in due.select_related("tenant").iterator():
-        jobs.enqueue("users.erase", tenant=user.tenant, user_id=str(user.uuid))
+        jobs.enqueue_job("users.erase", tenant=user.tenant, user_id=str(user.uuid))
         number += 1
     return number
 

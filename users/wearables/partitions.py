@@ -44,7 +44,7 @@ def ensure_months(first: date, last: date) -> list[str]:
     wanted = list(_months(first, last))
     if not _missing(wanted):
         return []
-    with transaction.atomic(), rows.cursor() as cursor:
+    with transaction.atomic(), rows.open_database_cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('users_sample months'))")
         missing = _missing(wanted)
         for month in missing:

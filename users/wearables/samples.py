@@ -186,7 +186,7 @@ class _PostgresStore:
         return _with_extras(found, inputs)
 
     def delete_user(self, *, user_id: int) -> int:
-        with rows.cursor() as cursor:
+        with rows.open_database_cursor() as cursor:
             cursor.execute(
                 "DELETE FROM users_sampleextra WHERE user_id = %s", [user_id]
             )

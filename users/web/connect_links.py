@@ -16,7 +16,7 @@ from accounts.web.dialogs import read_posted, render_confirmation, render_form
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import go_to, page_url, render_page
+from portal.lib.web import page_url, redirect_browser, render_page
 from users.models import LinkSession
 from users.operations.link_sessions import (
     MAILED_LINK_TTL,
@@ -86,7 +86,7 @@ def new_link(request: TenantRequest, user_id: str) -> HttpResponse:
         )
         if form.cleaned_data["email"]:
             _mail(request, session, form.cleaned_data["email"])
-        return go_to(request, _address(request, session))
+        return redirect_browser(request, _address(request, session))
     return render_form(
         request,
         "users/_link_form.html",
@@ -114,7 +114,7 @@ def send_link(request: TenantRequest, user_id: str, session_id: str) -> HttpResp
     if not form.is_valid():
         return _page(request, session, form, status=422)
     _mail(request, session, form.cleaned_data["email"])
-    return go_to(request, _address(request, session))
+    return redirect_browser(request, _address(request, session))
 
 
 @require_http_methods(["GET", "POST"])
@@ -132,7 +132,7 @@ def revoke_link(request: TenantRequest, user_id: str, session_id: str) -> HttpRe
             )
         else:
             messages.success(request, _("Link revoked."))
-        return go_to(request, back)
+        return redirect_browser(request, back)
     return render_confirmation(
         request,
         title=_("Revoke this link?"),

@@ -18,7 +18,12 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import allow_larger_request_body, go_to, page_url, render_page
+from portal.lib.web import (
+    allow_larger_request_body,
+    page_url,
+    redirect_browser,
+    render_page,
+)
 from users.operations.import_files import BODY_MAX_BYTES
 from users.operations.imports import (
     DEFAULT_PROVIDER,
@@ -100,7 +105,7 @@ def _upload(request: TenantRequest, user: User) -> HttpResponse:
                 _("%(reason)s Nothing was stored.") % {"reason": refusal.message},
             )
         else:
-            return go_to(request, _address(request, user, job))
+            return redirect_browser(request, _address(request, user, job))
     return _page(request, user, form, status=422)
 
 
@@ -144,7 +149,7 @@ def import_cancel(request: TenantRequest, user_id: str, import_id: str) -> HttpR
         messages.success(
             request, _("Import cancelled. Records stored so far are kept.")
         )
-    return go_to(request, _address(request, user, job))
+    return redirect_browser(request, _address(request, user, job))
 
 
 def _page(

@@ -16,7 +16,7 @@ from accounts.states import Area
 from accounts.web.dialogs import render_confirmation
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotFound, TooMany
-from portal.lib.web import go_to, page_url, render_page
+from portal.lib.web import page_url, redirect_browser, render_page
 from users.operations.pausing import pause_source, resume_source
 from users.operations.refresh import refresh_all_user_sources
 from users.operations.sources import disconnect_source
@@ -70,7 +70,7 @@ def source_pause(request: TenantRequest, user_id: str, provider: str) -> HttpRes
     messages.success(
         request, _("%(source)s paused. No data is fetched from it.") % {"source": name}
     )
-    return go_to(request, _address(request, user, provider))
+    return redirect_browser(request, _address(request, user, provider))
 
 
 @require_POST
@@ -88,7 +88,7 @@ def source_resume(request: TenantRequest, user_id: str, provider: str) -> HttpRe
     else:
         name = find_provider(provider).name
         messages.success(request, _("%(source)s resumed.") % {"source": name})
-    return go_to(request, _address(request, user, provider))
+    return redirect_browser(request, _address(request, user, provider))
 
 
 @require_http_methods(["GET", "POST"])
@@ -103,7 +103,9 @@ def source_disconnect(
         messages.success(
             request, _("%(source)s disconnected. Its data is kept.") % {"source": name}
         )
-        return go_to(request, page_url(request, "users:page", user_id=user.uuid))
+        return redirect_browser(
+            request, page_url(request, "users:page", user_id=user.uuid)
+        )
     overview = source_overview(user=user, provider=provider)
     if overview.connections[0][0].disconnected_at is not None:
         raise Http404
@@ -151,7 +153,7 @@ def sources_refresh(request: TenantRequest, user_id: str) -> HttpResponse:
             messages.info(
                 request, _("Nothing to refresh: these sources push their data.")
             )
-    return go_to(request, page_url(request, "users:page", user_id=user.uuid))
+    return redirect_browser(request, page_url(request, "users:page", user_id=user.uuid))
 
 
 def _names(slugs: Iterable[str]) -> str:

@@ -22,7 +22,13 @@ from accounts.web.step_up import (
     redirect_to_identity_confirmation,
 )
 from portal.lib.errors import DomainError, NotFound
-from portal.lib.web import Pager, go_to, page_url, parse_list_offset, render_page
+from portal.lib.web import (
+    Pager,
+    page_url,
+    parse_list_offset,
+    redirect_browser,
+    render_page,
+)
 from users.models.user import UNDO_GRACE
 from users.operations.users import delete_user, undo_delete_user
 from users.queries import live_user
@@ -50,7 +56,7 @@ def confirm_deletion(request: TenantRequest, user_id: str) -> HttpResponse:
             messages.success(
                 request, _("%(name)s deleted.") % {"name": user.client_user_id}
             )
-            return go_to(request, page_url(request, "users:deleted"))
+            return redirect_browser(request, page_url(request, "users:deleted"))
         error = _("The ID does not match. The user was not deleted.")
     return render_confirmation(
         request,
@@ -105,13 +111,13 @@ def undo_deletion(request: TenantRequest, user_id: str) -> HttpResponse:
         raise
     except DomainError as refusal:
         messages.error(request, refusal.message)
-        return go_to(request, page_url(request, "users:deleted"))
+        return redirect_browser(request, page_url(request, "users:deleted"))
     messages.success(
         request,
         _("%(name)s restored. Connect their sources again.")
         % {"name": user.client_user_id},
     )
-    return go_to(request, page_url(request, "users:page", user_id=user.uuid))
+    return redirect_browser(request, page_url(request, "users:page", user_id=user.uuid))
 
 
 def _uuid(text: str) -> UUID:

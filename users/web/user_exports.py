@@ -19,7 +19,7 @@ from accounts.web.step_up import (
 )
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.storage import open_stored_file
-from portal.lib.web import go_to, page_url, render_page
+from portal.lib.web import page_url, redirect_browser, render_page
 from users.models import UserExport
 from users.models.user_export import EXPORT_RETENTION
 from users.operations.user_export import request_user_export
@@ -49,7 +49,9 @@ def export_list(request: TenantRequest, user_id: str) -> HttpResponse:
             raise
         except DomainError as refusal:
             messages.error(request, refusal.message)
-        return go_to(request, page_url(request, "users:exports", user_id=user.uuid))
+        return redirect_browser(
+            request, page_url(request, "users:exports", user_id=user.uuid)
+        )
     mine = UserExport.objects.for_tenant(request.tenant).filter(user=user)
     listed = list(mine.order_by("-asked_at")[:SHOWN])
     return render_page(

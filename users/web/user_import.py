@@ -15,7 +15,7 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.csv_files import build_csv_download
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import go_to, page_url, render_page
+from portal.lib.web import page_url, redirect_browser, render_page
 from users.operations.user_import import (
     COLUMNS,
     EXISTS,
@@ -114,7 +114,7 @@ def _process_checked_file(
             content=content,
             done=True,
         )
-    return go_to(request, page_url(request, "users:list"))
+    return redirect_browser(request, page_url(request, "users:list"))
 
 
 def _import_file(

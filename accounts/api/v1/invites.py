@@ -21,8 +21,12 @@ from accounts.operations.organisation_invitations import (
     revoke_invitations,
 )
 from accounts.states import ManagementRole
-from portal.lib.api.fields import read_body, read_query, read_uuid
-from portal.lib.api.schema import describe
+from portal.lib.api.fields import (
+    parse_path_uuid,
+    validate_post_body,
+    validate_query_string,
+)
+from portal.lib.api.schema import describe_api_operation
 from portal.lib.api.views import json_response
 from portal.lib.errors import DomainError, NotFound
 
@@ -47,7 +51,7 @@ class InvitesBase(OrganisationView):
 class InvitesView(InvitesBase):
     """GET and POST /v1/org/{org_id}/invite."""
 
-    @describe(
+    @describe_api_operation(
         "list_invites",
         "List open invitations",
         answer=InvitePage,
@@ -56,7 +60,7 @@ class InvitesView(InvitesBase):
     )
     def get(self, request: Request, **path: str) -> Response:
         """Return open invitations, oldest first. Expired ones can be sent again."""
-        query = read_query(request, InviteListQuery)
+        query = validate_query_string(request, InviteListQuery)
         of_same_link = self.get_invitations().filter(batch=OuterRef("batch"))
         heads = self.get_invitations().exclude(
             Exists(of_same_link.filter(pk__lt=OuterRef("pk")))
@@ -82,7 +86,7 @@ class InvitesView(InvitesBase):
         ]
         return Response({"invites": answers, "next_cursor": more})
 
-    @describe(
+    @describe_api_operation(
         "create_invite",
         "Invite an email address",
         answer=InvitedAnswer,
@@ -95,7 +99,7 @@ class InvitesView(InvitesBase):
         Inviting an org_admin requires an org_admin key. If the email cannot be sent
         (400 `mail_refused`), the invitation exists: repeat the call to send it again.
         """
-        wanted = read_body(request, InviteInputs)
+        wanted = validate_post_body(request, InviteInputs)
         role = wanted.get("role", ManagementRole.ORG_ADMIN)
         among = list(self.grant.teams())
         bindings = wanted.get("team_role_bindings", [])
@@ -127,7 +131,7 @@ class InvitesView(InvitesBase):
 class InviteView(InvitesBase):
     """DELETE /v1/org/{org_id}/invite/{invite_id}."""
 
-    @describe(
+    @describe_api_operation(
         "revoke_invite",
         "Withdraw an invitation",
         answer=NOTHING,
@@ -135,7 +139,7 @@ class InviteView(InvitesBase):
     )
     def delete(self, request: Request, *, invite_id: str, **path: str) -> HttpResponse:
         """Withdraw it from all teams that the key manages. Its link stops working."""
-        wanted = read_uuid(invite_id, "invite_id")
+        wanted = parse_path_uuid(invite_id, "invite_id")
         found = list(
             self.get_invitations()
             .filter(_filter_by_links([wanted]))

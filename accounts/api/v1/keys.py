@@ -39,9 +39,14 @@ from accounts.operations.management_keys import (
     revoke_management_key,
 )
 from accounts.states import ManagementRole
-from portal.lib.api.fields import read_body, read_patch, read_query, read_uuid
-from portal.lib.api.schema import describe
-from portal.lib.api.views import get_or_404
+from portal.lib.api.fields import (
+    parse_path_uuid,
+    validate_patch_body,
+    validate_post_body,
+    validate_query_string,
+)
+from portal.lib.api.schema import describe_api_operation
+from portal.lib.api.views import get_tenant_row_or_404
 from portal.lib.errors import DomainError, NotFound
 
 if TYPE_CHECKING:
@@ -55,7 +60,7 @@ if TYPE_CHECKING:
 class TeamApiKeysView(OrganisationView):
     """GET, POST and DELETE /v1/org/{org_id}/team_api_keys/{environment}/{region}."""
 
-    @describe(
+    @describe_api_operation(
         "list_api_keys",
         "List API keys",
         answer=ApiKeyPage,
@@ -64,7 +69,7 @@ class TeamApiKeysView(OrganisationView):
     )
     def get(self, request: Request, **path: str) -> Response:
         """Return keys that are not revoked, oldest first. Their values are masked."""
-        query = read_query(request, ApiKeyQuery)
+        query = validate_query_string(request, ApiKeyQuery)
         keys = self.get_keys(path).filter(revoked_at=None)
         if team_id := query.get("team_id"):
             keys = keys.filter(tenant__team=team_id)
@@ -73,7 +78,7 @@ class TeamApiKeysView(OrganisationView):
             {"api_keys": [api_key_answer(key) for key in page], "next_cursor": more}
         )
 
-    @describe(
+    @describe_api_operation(
         "create_api_key",
         "Create an API key",
         answer=ApiKeyAnswer,
@@ -82,7 +87,7 @@ class TeamApiKeysView(OrganisationView):
     )
     def post(self, request: Request, **path: str) -> Response:
         """Return the key with its full value, once. Omitted limits do not apply."""
-        wanted = read_body(request, ApiKeyInputs)
+        wanted = validate_post_body(request, ApiKeyInputs)
         team = self.grant.find_team(wanted["team_id"])
         if team.region != path["region"]:
             raise NotFound("not_found", "Team not found.")
@@ -96,7 +101,7 @@ class TeamApiKeysView(OrganisationView):
         )
         return Response(api_key_answer(key, text=text))
 
-    @describe(
+    @describe_api_operation(
         "revoke_api_keys",
         "Revoke API keys",
         answer=EndedKeys,
@@ -105,7 +110,9 @@ class TeamApiKeysView(OrganisationView):
     )
     def delete(self, request: Request, **path: str) -> Response:
         """Revoke each key by itself. An already revoked key counts as a failure."""
-        wanted = dict.fromkeys(read_query(request, ApiKeyEnding)["api_key_id"])
+        wanted = dict.fromkeys(
+            validate_query_string(request, ApiKeyEnding)["api_key_id"]
+        )
         found = self.get_keys(path).filter(pk__in=list(wanted)).in_bulk()
         result: EndedKeys = {"success": [], "failure": [], "not_found": []}
         for key_id in wanted:
@@ -132,7 +139,7 @@ class TeamApiKeysView(OrganisationView):
 class AccessTokenView(OrganisationView):
     """POST /v1/org/{org_id}/team/{team_id}/create_api_access_token."""
 
-    @describe(
+    @describe_api_operation(
         "create_api_access_token",
         "Create a short-lived token for a team",
         answer=AccessTokenAnswer,
@@ -145,8 +152,8 @@ class AccessTokenView(OrganisationView):
         It ends early if this key is revoked. Send it as `Authorization: Bearer` or
         in the API key header.
         """
-        team = self.grant.find_team(read_uuid(team_id, "team_id"))
-        wanted = read_body(request, AccessTokenInputs)
+        team = self.grant.find_team(parse_path_uuid(team_id, "team_id"))
+        wanted = validate_post_body(request, AccessTokenInputs)
         tenant = team.tenants.select_related("team").get(environment=wanted["env"])
         return Response(
             {
@@ -159,7 +166,7 @@ class AccessTokenView(OrganisationView):
 class ManagementKeysView(OrganisationView):
     """GET and POST /v1/org/{org_id}/management_key."""
 
-    @describe(
+    @describe_api_operation(
         "list_management_keys",
         "List management keys",
         answer=ManagementKeyPage,
@@ -169,7 +176,7 @@ class ManagementKeysView(OrganisationView):
     def get(self, request: Request, **path: str) -> Response:
         """Return keys that are not revoked, oldest first. Needs an org_admin key."""
         self.grant.check_whole()
-        query = read_query(request, ManagementKeyQuery)
+        query = validate_query_string(request, ManagementKeyQuery)
         keys = list_active_keys(self.organisation.pk)
         if team_id := query.get("team_id"):
             team = self.grant.find_team(team_id)
@@ -183,7 +190,7 @@ class ManagementKeysView(OrganisationView):
             {"data": [management_key_answer(key) for key in page], "next_cursor": more}
         )
 
-    @describe(
+    @describe_api_operation(
         "create_management_key",
         "Create a management key",
         answer=NewManagementKey,
@@ -193,7 +200,7 @@ class ManagementKeysView(OrganisationView):
     def post(self, request: Request, **path: str) -> Response:
         """Return the key with its text, once. Requires an org_admin key."""
         self.grant.check_whole()
-        wanted = read_body(request, ManagementKeyInputs)
+        wanted = validate_post_body(request, ManagementKeyInputs)
         key, text = create_organisation_key(
             organisation=self.organisation,
             actor=self.actor,
@@ -207,7 +214,7 @@ class ManagementKeysView(OrganisationView):
 class ManagementKeyView(OrganisationView):
     """PATCH and DELETE /v1/org/{org_id}/management_key/{management_key_id}."""
 
-    @describe(
+    @describe_api_operation(
         "update_management_key",
         "Update a management key",
         answer=ManagementKeyAnswer,
@@ -222,7 +229,7 @@ class ManagementKeyView(OrganisationView):
         Bindings replace all earlier ones.
         """
         key = self.get_key(management_key_id)
-        wanted = read_patch(request, ManagementKeyPatch)
+        wanted = validate_patch_body(request, ManagementKeyPatch)
         teams = None
         if "team_role_bindings" in wanted:
             teams = self.grant.find_teams(read_team_ids(wanted))
@@ -231,7 +238,7 @@ class ManagementKeyView(OrganisationView):
         )
         return Response(management_key_answer(changed))
 
-    @describe(
+    @describe_api_operation(
         "revoke_management_key",
         "Revoke a management key",
         answer=ManagementKeyAnswer,
@@ -251,10 +258,10 @@ class ManagementKeyView(OrganisationView):
     def get_key(self, management_key_id: str) -> ManagementKey:
         """Return the path's live key. Raises: 422 at the path; not_found (404)."""
         self.grant.check_whole()
-        key: ManagementKey = get_or_404(
+        key: ManagementKey = get_tenant_row_or_404(
             list_active_keys(self.organisation.pk),
             what="Management key",
-            pk=read_uuid(management_key_id, "management_key_id"),
+            pk=parse_path_uuid(management_key_id, "management_key_id"),
         )
         return key
 

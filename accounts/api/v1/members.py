@@ -21,9 +21,13 @@ from accounts.operations.organisation_members import (
     set_administered_teams,
 )
 from accounts.states import ADMINISTERS, ManagementRole
-from portal.lib.api.fields import read_body, read_query, read_uuid
-from portal.lib.api.schema import describe
-from portal.lib.api.views import get_or_404, json_response
+from portal.lib.api.fields import (
+    parse_path_uuid,
+    validate_post_body,
+    validate_query_string,
+)
+from portal.lib.api.schema import describe_api_operation
+from portal.lib.api.views import get_tenant_row_or_404, json_response
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
@@ -49,7 +53,7 @@ class ManagedMembersView(OrganisationView):
 class MembersView(ManagedMembersView):
     """GET /v1/org/{org_id}/member."""
 
-    @describe(
+    @describe_api_operation(
         "list_members",
         "List members",
         answer=MemberPage,
@@ -58,7 +62,7 @@ class MembersView(ManagedMembersView):
     )
     def get(self, request: Request, **path: str) -> Response:
         """Return the members of the teams that the key manages, oldest first."""
-        query = read_query(request, MemberListQuery)
+        query = validate_query_string(request, MemberListQuery)
         members = self.get_members()
         if text := query.get("search_query"):
             members = members.filter(Q(name__icontains=text) | Q(email__icontains=text))
@@ -85,7 +89,7 @@ class MembersView(ManagedMembersView):
 class MemberView(ManagedMembersView):
     """PATCH and DELETE /v1/org/{org_id}/member/{member_id}."""
 
-    @describe(
+    @describe_api_operation(
         "update_member",
         "Update a member's administrator role",
         answer=NOTHING,
@@ -98,7 +102,7 @@ class MemberView(ManagedMembersView):
         Other roles stay. Keys cannot add or remove owners.
         """
         member = self.get_member(member_id)
-        wanted = read_body(request, MemberPatch)
+        wanted = validate_post_body(request, MemberPatch)
         role, bindings = wanted["role"], wanted.get("team_role_bindings", [])
         among = list(self.grant.teams())
         teams = self.grant.find_teams(each["team_id"] for each in bindings)
@@ -116,7 +120,7 @@ class MemberView(ManagedMembersView):
         )
         return json_response(None)
 
-    @describe(
+    @describe_api_operation(
         "remove_member",
         "Remove a member",
         answer=NOTHING,
@@ -132,7 +136,9 @@ class MemberView(ManagedMembersView):
 
     def get_member(self, member_id: str) -> Member:
         """Return the path's member. Raises: 422 at the path; not_found (404)."""
-        member: Member = get_or_404(
-            self.get_members(), what="Member", pk=read_uuid(member_id, "member_id")
+        member: Member = get_tenant_row_or_404(
+            self.get_members(),
+            what="Member",
+            pk=parse_path_uuid(member_id, "member_id"),
         )
         return member

@@ -39,9 +39,14 @@ from accounts.operations.teams import (
     set_integration_id,
 )
 from accounts.states import Environment
-from portal.lib.api.fields import read_body, read_patch, read_query, read_uuid
-from portal.lib.api.schema import describe
-from portal.lib.api.views import get_or_404, json_response
+from portal.lib.api.fields import (
+    parse_path_uuid,
+    validate_patch_body,
+    validate_post_body,
+    validate_query_string,
+)
+from portal.lib.api.schema import describe_api_operation
+from portal.lib.api.views import get_tenant_row_or_404, json_response
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -51,7 +56,7 @@ if TYPE_CHECKING:
 class OrganisationDetailView(OrganisationView):
     """GET and PATCH /v1/org/{org_id}."""
 
-    @describe(
+    @describe_api_operation(
         "get_organisation",
         "Get the organisation",
         answer=OrganisationAnswer,
@@ -60,7 +65,7 @@ class OrganisationDetailView(OrganisationView):
     def get(self, request: Request, **path: str) -> Response:
         return Response(organisation_answer(self.organisation))
 
-    @describe(
+    @describe_api_operation(
         "update_organisation",
         "Rename the organisation",
         answer=OrganisationAnswer,
@@ -70,7 +75,7 @@ class OrganisationDetailView(OrganisationView):
     def patch(self, request: Request, **path: str) -> Response:
         """Change the name. Requires an org_admin key."""
         self.grant.check_whole()
-        name = read_patch(request, OrganisationPatch).get(
+        name = validate_patch_body(request, OrganisationPatch).get(
             "name", self.organisation.name
         )
         changed = rename_organisation(
@@ -82,7 +87,7 @@ class OrganisationDetailView(OrganisationView):
 class TeamsView(OrganisationView):
     """GET and POST /v1/org/{org_id}/team."""
 
-    @describe(
+    @describe_api_operation(
         "list_teams",
         "List teams",
         answer=TeamPage,
@@ -91,7 +96,7 @@ class TeamsView(OrganisationView):
     )
     def get(self, request: Request, **path: str) -> Response:
         """Return the teams that the key manages, oldest first."""
-        query = read_query(request, TeamListQuery)
+        query = validate_query_string(request, TeamListQuery)
         teams = self.grant.teams()
         if team_id := query.get("team_id"):
             teams = teams.filter(pk=team_id)
@@ -104,7 +109,7 @@ class TeamsView(OrganisationView):
             {"teams": [team_line(team) for team in page], "next_cursor": more}
         )
 
-    @describe(
+    @describe_api_operation(
         "create_team",
         "Create a team",
         answer=TeamAnswer,
@@ -117,7 +122,7 @@ class TeamsView(OrganisationView):
         Members who own every team of the organisation also own the new one.
         """
         self.grant.check_whole()
-        settings = read_body(request, TeamInputs)
+        settings = validate_post_body(request, TeamInputs)
         team = create_organisation_team(
             organisation=self.organisation,
             actor=self.actor,
@@ -133,7 +138,7 @@ class TeamsView(OrganisationView):
 class TeamView(OrganisationView):
     """GET, PATCH and DELETE /v1/org/{org_id}/team/{team_id}."""
 
-    @describe(
+    @describe_api_operation(
         "get_managed_team",
         "Get a team",
         answer=TeamAnswer,
@@ -142,10 +147,10 @@ class TeamView(OrganisationView):
     )
     def get(self, request: Request, *, team_id: str, **path: str) -> Response:
         team = self.get_team(team_id)
-        asked = read_query(request, TeamQuery).get("include_environment")
+        asked = validate_query_string(request, TeamQuery).get("include_environment")
         return Response(team_answer(team, asked or Environment.values))
 
-    @describe(
+    @describe_api_operation(
         "update_team",
         "Update a team and its settings",
         answer=TeamAnswer,
@@ -155,7 +160,7 @@ class TeamView(OrganisationView):
     def patch(self, request: Request, *, team_id: str, **path: str) -> Response:
         """Change the given values. Omitted settings stay the same."""
         team = self.get_team(team_id)
-        wanted = read_patch(request, TeamPatch)
+        wanted = validate_patch_body(request, TeamPatch)
         with transaction.atomic():
             if "name" in wanted:
                 team = change_team(
@@ -178,7 +183,7 @@ class TeamView(OrganisationView):
                 )
         return Response(team_answer(team))
 
-    @describe(
+    @describe_api_operation(
         "delete_team",
         "Delete a team",
         answer=NOTHING,
@@ -197,13 +202,13 @@ class TeamView(OrganisationView):
 
     def get_team(self, team_id: str) -> Team:
         """Return the path's team. Raises: 422 at the path; not_found (404)."""
-        return self.grant.find_team(read_uuid(team_id, "team_id"))
+        return self.grant.find_team(parse_path_uuid(team_id, "team_id"))
 
 
 class UndoDeleteTeamView(OrganisationView):
     """POST /v1/org/{org_id}/team/{team_id}/undo_delete."""
 
-    @describe(
+    @describe_api_operation(
         "undo_delete_team",
         "Restore a deleted team",
         answer=TeamAnswer,
@@ -212,9 +217,9 @@ class UndoDeleteTeamView(OrganisationView):
     def post(self, request: Request, *, team_id: str, **path: str) -> Response:
         """Restore the team as it was, within 7 days. Requires an org_admin key."""
         self.grant.check_whole()
-        found: Team = get_or_404(
+        found: Team = get_tenant_row_or_404(
             Team.objects.filter(organisation=self.organisation, erased_at=None),
             what="Team",
-            pk=read_uuid(team_id, "team_id"),
+            pk=parse_path_uuid(team_id, "team_id"),
         )
         return Response(team_answer(undo_delete_team(team=found, actor=self.actor)))

@@ -16,33 +16,35 @@ from accounts.api.v1.organisations import (
     TeamView,
     UndoDeleteTeamView,
 )
-from portal.lib.api.views import endpoint
+from portal.lib.api.views import mount_api_view
 
 urlpatterns = [
-    endpoint("<org_id>", OrganisationDetailView, "api-organisation"),
-    endpoint("<org_id>/team", TeamsView, "api-teams"),
-    endpoint("<org_id>/team/<team_id>", TeamView, "api-team"),
-    endpoint(
+    mount_api_view("<org_id>", OrganisationDetailView, "api-organisation"),
+    mount_api_view("<org_id>/team", TeamsView, "api-teams"),
+    mount_api_view("<org_id>/team/<team_id>", TeamView, "api-team"),
+    mount_api_view(
         "<org_id>/team_api_keys/<environment>/<region>",
         TeamApiKeysView,
         "api-team-api-keys",
     ),
-    endpoint(
+    mount_api_view(
         "<org_id>/team/<team_id>/create_api_access_token",
         AccessTokenView,
         "api-team-access-token",
     ),
-    endpoint(
+    mount_api_view(
         "<org_id>/team/<team_id>/undo_delete",
         UndoDeleteTeamView,
         "api-team-undo-delete",
     ),
-    endpoint("<org_id>/invite", InvitesView, "api-invites"),
-    endpoint("<org_id>/invite/<invite_id>", InviteView, "api-invite"),
-    endpoint("<org_id>/member", MembersView, "api-members"),
-    endpoint("<org_id>/member/<member_id>", MemberView, "api-member"),
-    endpoint("<org_id>/management_key", ManagementKeysView, "api-management-keys"),
-    endpoint(
+    mount_api_view("<org_id>/invite", InvitesView, "api-invites"),
+    mount_api_view("<org_id>/invite/<invite_id>", InviteView, "api-invite"),
+    mount_api_view("<org_id>/member", MembersView, "api-members"),
+    mount_api_view("<org_id>/member/<member_id>", MemberView, "api-member"),
+    mount_api_view(
+        "<org_id>/management_key", ManagementKeysView, "api-management-keys"
+    ),
+    mount_api_view(
         "<org_id>/management_key/<management_key_id>",
         ManagementKeyView,
         "api-management-key",

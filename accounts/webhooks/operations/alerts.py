@@ -30,7 +30,7 @@ from accounts.states import NoticeKind
 from accounts.webhooks.models import Attempt, Delivery, Endpoint
 from accounts.webhooks.schedule import DISABLE_AFTER
 from accounts.webhooks.states import DeliveryFault, DeliveryStatus, DisabledBy
-from portal.lib.jobs import enqueue
+from portal.lib.jobs import enqueue_job
 from portal.lib.links import build_absolute_url
 from portal.lib.periods import find_time_zone_by_name
 
@@ -78,7 +78,7 @@ def enqueue_failing_endpoint_alerts(*, at: datetime) -> int:
             continue
         endpoint.warned_percent = percent
         endpoint.save(update_fields=["warned_percent"])
-        enqueue(
+        enqueue_job(
             MAIL_JOB,
             tenant=endpoint.tenant,
             lock=f"webhook-alert-{endpoint.pk}",

@@ -32,7 +32,7 @@ from accounts.webhooks.states import (
 from portal.lib import rows
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError
-from portal.lib.jobs import enqueue
+from portal.lib.jobs import enqueue_job
 from portal.lib.transitions import move_status, move_status_of_all
 
 if TYPE_CHECKING:
@@ -310,7 +310,7 @@ def _queue(
         to=DeliveryStatus.PENDING,
         **anew,
     )
-    with rows.cursor() as opened:
+    with rows.open_database_cursor() as opened:
         opened.execute(
             _DUE,
             {
@@ -332,7 +332,7 @@ def _end(replay: Replay, to: ReplayStatus) -> None:
     for key, status in items.values_list("delivery", "former_status"):
         former.setdefault(status, []).append(key)
     same = Delivery.objects.for_tenant(replay.tenant)
-    with rows.cursor() as opened:
+    with rows.open_database_cursor() as opened:
         opened.execute(_GIVE_BACK, {"replay": replay.pk, "keys": keys})
     for status, held in former.items():
         if status != DeliveryStatus.PENDING:
@@ -400,7 +400,7 @@ def _lock_endpoint(endpoint: Endpoint) -> Endpoint:
 
 
 def _enqueue_tick(replay: Replay, *, after: timedelta | None = None) -> None:
-    enqueue(
+    enqueue_job(
         REPLAY_JOB,
         tenant=replay.tenant,
         lock=f"replay:{replay.pk}",

@@ -95,7 +95,7 @@ def delete_user_events(*, tenant_pk: int, user_uuid: UUID) -> None:
     """
     wanted = {"tenant": tenant_pk, "user": user_uuid, "limit": BATCH}
     with transaction.atomic():
-        with rows.cursor() as opened:
+        with rows.open_database_cursor() as opened:
             opened.execute(_FORGET_IN_REPLAYS.encode(), wanted)
         while page := [pk for (pk,) in rows.fetch_rows(_PAGE_OF_USER, wanted)]:
             _delete(page, keep_waiting=False)
@@ -130,7 +130,7 @@ def _delete(events: list[int], *, keep_waiting: bool) -> int:
         events = [pk for pk in events if pk not in waiting]
         locked = [row for row in locked if row[1] not in waiting]
     chosen = {"deliveries": [pk for pk, _, _ in locked], "events": events}
-    with rows.cursor() as opened:
+    with rows.open_database_cursor() as opened:
         for statement in _DELETE:
             opened.execute(statement.encode(), chosen)
     return len(events)

@@ -53,7 +53,12 @@ from accounts.webhooks.web.payloads import (
 )
 from portal.charts import draw_hourly_delivery_outcomes
 from portal.lib.errors import DomainError
-from portal.lib.web import go_to, is_page_fragment_requested, page_url, render_page
+from portal.lib.web import (
+    is_page_fragment_requested,
+    page_url,
+    redirect_browser,
+    render_page,
+)
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -266,7 +271,7 @@ def _is_about_to_change(delivery: Delivery) -> bool:
 
 
 def _back(request: TenantRequest, endpoint_id: str, message_id: str) -> HttpResponse:
-    return go_to(
+    return redirect_browser(
         request,
         page_url(
             request,

@@ -47,7 +47,7 @@ from accounts.webhooks.web.forms import (
 from portal.charts import draw_hourly_delivery_outcomes
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import go_to, page_url, render_page
+from portal.lib.web import page_url, redirect_browser, render_page
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -182,7 +182,7 @@ def edit_webhook_headers(request: TenantRequest, endpoint_id: str) -> HttpRespon
             form.add_error("headers", refusal.message)
         else:
             messages.success(request, _("Headers saved."))
-            return go_to(request, _page(request, endpoint))
+            return redirect_browser(request, _page(request, endpoint))
     return render_form(
         request,
         "webhooks/_headers.html",
@@ -208,7 +208,7 @@ def pause_webhook_endpoint(request: TenantRequest, endpoint_id: str) -> HttpResp
             messages.error(request, refusal.message)
         else:
             messages.success(request, _("%(name)s paused.") % {"name": name})
-        return go_to(request, back)
+        return redirect_browser(request, back)
     return render_confirmation(
         request,
         title=_("Pause %(name)s?") % {"name": name},
@@ -237,7 +237,7 @@ def resume_webhook_endpoint(request: TenantRequest, endpoint_id: str) -> HttpRes
             _("%(name)s resumed. You can now replay the events it missed.")
             % {"name": get_endpoint_display_name(endpoint)},
         )
-    return go_to(request, _page(request, endpoint))
+    return redirect_browser(request, _page(request, endpoint))
 
 
 @require_http_methods(["GET", "POST"])
@@ -251,7 +251,7 @@ def delete_webhook_endpoint(request: TenantRequest, endpoint_id: str) -> HttpRes
         if typed == name:
             delete_endpoint(endpoint=endpoint, actor=request.actor)
             messages.success(request, _("%(name)s deleted.") % {"name": name})
-            return go_to(request, page_url(request, "webhooks:list"))
+            return redirect_browser(request, page_url(request, "webhooks:list"))
         error = _("Enter the exact endpoint name. Nothing was deleted.")
     return render_confirmation(
         request,

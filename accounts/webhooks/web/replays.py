@@ -39,7 +39,7 @@ from accounts.webhooks.web.finding import (
 )
 from accounts.webhooks.web.forms import LogQuery, ReplayForm
 from portal.lib.errors import DomainError
-from portal.lib.web import go_to, page_url, render_page
+from portal.lib.web import page_url, redirect_browser, render_page
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -132,7 +132,7 @@ def continue_webhook_replay(
             request,
             _("%(reason)s No more events were sent.") % {"reason": refusal.message},
         )
-    return go_to(request, _page(request, replay))
+    return redirect_browser(request, _page(request, replay))
 
 
 @require_POST
@@ -147,7 +147,7 @@ def cancel_webhook_replay(
         messages.info(request, _("The replay has already ended."))
     else:
         messages.success(request, _("Replay cancelled. Unsent events are unchanged."))
-    return go_to(request, _page(request, replay))
+    return redirect_browser(request, _page(request, replay))
 
 
 def _page(request: TenantRequest, replay: Replay) -> str:

@@ -25,7 +25,7 @@ from accounts.webhooks.operations.endpoints import (
     rotate_signing_secret,
 )
 from accounts.webhooks.web.finding import get_endpoint_display_name, get_endpoint_or_404
-from portal.lib.web import go_to, page_url, render_page
+from portal.lib.web import page_url, redirect_browser, render_page
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -64,7 +64,7 @@ def rotate_webhook_secret(request: TenantRequest, endpoint_id: str) -> HttpRespo
         messages.success(
             request, _("Secret rotated. Configure the new secret in the receiver.")
         )
-        return go_to(
+        return redirect_browser(
             request, page_url(request, "webhooks:secret", endpoint_id=endpoint.uuid)
         )
     hours = int(OVERLAP.total_seconds() // 3600)

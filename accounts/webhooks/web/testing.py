@@ -21,7 +21,7 @@ from accounts.webhooks.operations.testing import (
 from accounts.webhooks.web.finding import get_endpoint_display_name, get_endpoint_or_404
 from accounts.webhooks.web.forms import group_event_types
 from portal.lib.errors import DomainError
-from portal.lib.web import go_to, page_url
+from portal.lib.web import page_url, redirect_browser
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -62,7 +62,7 @@ def send_webhook_test_event(request: TenantRequest, endpoint_id: str) -> HttpRes
                 endpoint_id=endpoint.uuid,
                 message_id=sent.event.message_id,
             )
-            return go_to(request, url)
+            return redirect_browser(request, url)
     return render_form(
         request,
         "webhooks/_send_test.html",

@@ -24,11 +24,11 @@ from portal.lib.api.fields import (
     Inputs,
     QueryUuid,
     Uuid,
-    read_body,
-    read_query,
-    read_uuid,
+    parse_path_uuid,
+    validate_post_body,
+    validate_query_string,
 )
-from portal.lib.api.schema import describe
+from portal.lib.api.schema import describe_api_operation
 from portal.lib.errors import NotFound
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class ManagedAccountsView(OrganisationView):
 class OrganisationAccountsView(ManagedAccountsView):
     """GET /v1/org/{org_id}/lab_account/{environment}/{region}."""
 
-    @describe(
+    @describe_api_operation(
         "list_organisation_lab_accounts",
         "List the lab accounts of the organization",
         answer=LabAccountList,
@@ -84,7 +84,7 @@ class OrganisationAccountsView(ManagedAccountsView):
     )
     def get(self, request: Request, **path: str) -> Response:
         """A team_admin key sees accounts its teams may use."""
-        query = read_query(request, ManagedAccountQuery)
+        query = validate_query_string(request, ManagedAccountQuery)
         place = self.find_tenant(path)
         if place is None:
             return Response({"data": []})
@@ -101,7 +101,7 @@ class OrganisationAccountsView(ManagedAccountsView):
 class OrganisationAccountView(ManagedAccountsView):
     """PATCH /v1/org/{org_id}/lab_account/{environment}/{region}/{account_id}."""
 
-    @describe(
+    @describe_api_operation(
         "link_lab_account",
         "Set the teams that may use a lab account",
         answer=LinkedAccount,
@@ -110,7 +110,7 @@ class OrganisationAccountView(ManagedAccountsView):
     )
     def patch(self, request: Request, *, account_id: str, **path: str) -> Response:
         """Requires an org_admin key. Replaces the earlier list."""
-        account_uuid = read_uuid(account_id, "account_id")
+        account_uuid = parse_path_uuid(account_id, "account_id")
         place = self.find_tenant(path)
         found = [] if place is None else self.get_account(place, account_uuid)
         if place is None or not found:
@@ -120,7 +120,7 @@ class OrganisationAccountView(ManagedAccountsView):
             tenant=place,
             actor=self.actor,
             account=found[0],
-            team_ids=read_body(request, AllowListInputs)["team_id_allowlist"],
+            team_ids=validate_post_body(request, AllowListInputs)["team_id_allowlist"],
         )
         (account,) = self.get_account(place, account_uuid)
         return Response({"lab_account": build_lab_account(account)})

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from labs.api.v1.accounts import OrganisationAccountsView, OrganisationAccountView
-from portal.lib.api.views import endpoint
+from portal.lib.api.views import mount_api_view
 
 _BASE = "<org_id>/lab_account/<environment>/<region>"
 
 urlpatterns = [
-    endpoint(_BASE, OrganisationAccountsView, "api-organisation-lab-accounts"),
-    endpoint(
+    mount_api_view(_BASE, OrganisationAccountsView, "api-organisation-lab-accounts"),
+    mount_api_view(
         f"{_BASE}/<account_id>",
         OrganisationAccountView,
         "api-organisation-lab-account",

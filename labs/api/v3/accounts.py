@@ -10,8 +10,8 @@ from accounts.states import Area
 from labs.api.v3.catalogue_inputs import LabAccountQuery
 from labs.api.v3.catalogue_outputs import LabAccountList, build_lab_account
 from labs.queries.accounts import list_linked_accounts
-from portal.lib.api.fields import read_query
-from portal.lib.api.schema import describe
+from portal.lib.api.fields import validate_query_string
+from portal.lib.api.schema import describe_api_operation
 from portal.lib.api.views import TenantAPIView
 
 if TYPE_CHECKING:
@@ -23,14 +23,14 @@ class LabAccountsView(TenantAPIView):
 
     area = Area.CATALOGUE
 
-    @describe(
+    @describe_api_operation(
         "list_lab_accounts",
         "List the lab accounts the team may use",
         answer=LabAccountList,
         query=LabAccountQuery,
     )
     def get(self, request: Request) -> Response:
-        query = read_query(request, LabAccountQuery)
+        query = validate_query_string(request, LabAccountQuery)
         accounts = list_linked_accounts(
             tenant=self.tenant,
             account_id=query.get("lab_account_id"),

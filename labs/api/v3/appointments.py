@@ -48,9 +48,9 @@ from labs.payloads.appointments import (
 )
 from labs.queries.appointments import appointments_with_details, get_current_appointment
 from labs.states.appointments import AppointmentType
-from portal.lib.api.fields import read_body, read_query
+from portal.lib.api.fields import validate_post_body, validate_query_string
 from portal.lib.api.idempotency import respond_once_per_idempotency_key
-from portal.lib.api.schema import Refusal, describe
+from portal.lib.api.schema import Refusal, describe_api_operation
 from portal.lib.api.views import TenantAPIView
 from portal.lib.idempotency import HEADER
 
@@ -76,7 +76,7 @@ class CenterAvailabilityView(TenantAPIView):
     area = Area.BOOKINGS
     reading = ("POST",)
 
-    @describe(
+    @describe_api_operation(
         "get_psc_appointment_availability",
         "List free slots at service centers for 14 days",
         answer=AvailabilityAnswer,
@@ -84,7 +84,7 @@ class CenterAvailabilityView(TenantAPIView):
         refuses=(400,),
     )
     def post(self, request: Request) -> Response:
-        query = read_query(request, CenterAvailabilityQuery)
+        query = validate_query_string(request, CenterAvailabilityQuery)
         found = list_center_slots(
             tenant=self.tenant,
             lab_slug=parse_requested_lab(query),
@@ -102,7 +102,7 @@ class HomeAvailabilityView(TenantAPIView):
     area = Area.BOOKINGS
     reading = ("POST",)
 
-    @describe(
+    @describe_api_operation(
         "get_phlebotomy_appointment_availability",
         "List free slots of phlebotomists who visit an address",
         answer=AvailabilityAnswer,
@@ -111,8 +111,8 @@ class HomeAvailabilityView(TenantAPIView):
         refuses=(400,),
     )
     def post(self, request: Request) -> Response:
-        query = read_query(request, HomeAvailabilityQuery)
-        address = to_json_values(read_body(request, UsAddressInputs))
+        query = validate_query_string(request, HomeAvailabilityQuery)
+        address = to_json_values(validate_post_body(request, UsAddressInputs))
         found = list_home_slots(
             tenant=self.tenant, address=address, start=parse_slot_start_date(query)
         )
@@ -162,7 +162,7 @@ class _BookingView(AppointmentAPIView):
 
         def book_once() -> AppointmentAnswer:
             wanted = parse_appointment_booking_request(
-                read_body(request, BookingInputs), reference
+                validate_post_body(request, BookingInputs), reference
             )
             require_matching_appointment_type(order=order, kind=self.kind)
             return self.build_current_appointment(
@@ -184,7 +184,7 @@ class _ReschedulingView(AppointmentAPIView):
 
     def reschedule(self, request: Request, order_id: str) -> Response:
         order = self.get_order_of_type(order_id)
-        body = read_body(request, RescheduleInputs)
+        body = validate_post_body(request, RescheduleInputs)
         moved = reschedule_appointment(
             order=order,
             actor=self.actor,
@@ -200,7 +200,7 @@ class _CancellationView(AppointmentAPIView):
     def cancel(self, request: Request, order_id: str, *, name: str) -> Response:
         order = self.get_order(order_id)
         reason, note = parse_appointment_cancellation_request(
-            read_body(request, CancellationInputs), name=name
+            validate_post_body(request, CancellationInputs), name=name
         )
         ended = cancel_appointment(
             order=order, actor=self.actor, kind=self.kind, reason_id=reason, note=note
@@ -213,7 +213,7 @@ class CenterAppointmentView(_AppointmentReadView):
 
     kind = AppointmentType.SERVICE_CENTER
 
-    @describe(
+    @describe_api_operation(
         "get_psc_appointment",
         "Get an order's service center appointment",
         answer=AppointmentAnswer,
@@ -228,7 +228,7 @@ class HomeAppointmentView(_AppointmentReadView):
 
     kind = AppointmentType.PHLEBOTOMY
 
-    @describe(
+    @describe_api_operation(
         "get_phlebotomy_appointment",
         "Get an order's at-home appointment",
         answer=AppointmentAnswer,
@@ -243,7 +243,7 @@ class CenterBookingView(_BookingView):
 
     kind = AppointmentType.SERVICE_CENTER
 
-    @describe(
+    @describe_api_operation(
         "book_psc_appointment",
         "Book a service center appointment",
         answer=AppointmentAnswer,
@@ -259,7 +259,7 @@ class HomeBookingView(_BookingView):
 
     kind = AppointmentType.PHLEBOTOMY
 
-    @describe(
+    @describe_api_operation(
         "book_phlebotomy_appointment",
         "Book an at-home appointment",
         answer=AppointmentAnswer,
@@ -275,7 +275,7 @@ class HomeRequestView(AppointmentAPIView):
 
     kind = AppointmentType.PHLEBOTOMY
 
-    @describe(
+    @describe_api_operation(
         "request_phlebotomy_appointment",
         "Request an at-home appointment",
         answer=AppointmentAnswer,
@@ -284,7 +284,7 @@ class HomeRequestView(AppointmentAPIView):
     )
     def post(self, request: Request, order_id: str) -> Response:
         order = self.get_order(order_id)
-        body = read_body(request, VisitRequestInputs)
+        body = validate_post_body(request, VisitRequestInputs)
         asked = request_home_appointment(
             order=order,
             actor=self.actor,
@@ -300,7 +300,7 @@ class CenterReschedulingView(_ReschedulingView):
 
     kind = AppointmentType.SERVICE_CENTER
 
-    @describe(
+    @describe_api_operation(
         "reschedule_psc_appointment",
         "Reschedule a service center appointment",
         answer=AppointmentAnswer,
@@ -316,7 +316,7 @@ class HomeReschedulingView(_ReschedulingView):
 
     kind = AppointmentType.PHLEBOTOMY
 
-    @describe(
+    @describe_api_operation(
         "reschedule_phlebotomy_appointment",
         "Reschedule an at-home appointment",
         answer=AppointmentAnswer,
@@ -332,7 +332,7 @@ class CenterCancellationView(_CancellationView):
 
     kind = AppointmentType.SERVICE_CENTER
 
-    @describe(
+    @describe_api_operation(
         "cancel_psc_appointment",
         "Cancel a service center appointment",
         answer=AppointmentAnswer,
@@ -348,7 +348,7 @@ class HomeCancellationView(_CancellationView):
 
     kind = AppointmentType.PHLEBOTOMY
 
-    @describe(
+    @describe_api_operation(
         "cancel_phlebotomy_appointment",
         "Cancel an at-home appointment",
         answer=AppointmentAnswer,
@@ -364,7 +364,7 @@ class CenterReasonsView(TenantAPIView):
 
     area = Area.BOOKINGS
 
-    @describe(
+    @describe_api_operation(
         "get_psc_appointment_cancellation_reason",
         "List cancellation reasons for service center appointments",
         answer=list[ReasonAnswer],
@@ -380,7 +380,7 @@ class HomeReasonsView(TenantAPIView):
 
     area = Area.BOOKINGS
 
-    @describe(
+    @describe_api_operation(
         "get_phlebotomy_appointment_cancellation_reason",
         "List cancellation reasons for at-home appointments",
         answer=list[ReasonAnswer],

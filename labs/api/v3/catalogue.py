@@ -52,9 +52,14 @@ from labs.queries.catalogue import (
     list_markers_page,
 )
 from portal.lib.api.errors import FieldError, RequestInvalid
-from portal.lib.api.fields import read_body, read_patch, read_query, read_uuid
+from portal.lib.api.fields import (
+    parse_path_uuid,
+    validate_patch_body,
+    validate_post_body,
+    validate_query_string,
+)
 from portal.lib.api.pagination import PageInputs
-from portal.lib.api.schema import describe
+from portal.lib.api.schema import describe_api_operation
 from portal.lib.api.views import TenantAPIView
 
 if TYPE_CHECKING:
@@ -85,7 +90,7 @@ class CatalogueAPIView(TenantAPIView):
 
     def get_panel(self, lab_test_id: str, lab: Lab | None = None) -> LabTest:
         """Return the path's panel. Raises: 422 at the path; lab_test_not_found."""
-        wanted = read_uuid(lab_test_id, "lab_test_id")
+        wanted = parse_path_uuid(lab_test_id, "lab_test_id")
         return get_lab_test_with_details(
             tenant=self.tenant, lab_test_id=wanted, lab=lab
         )
@@ -94,7 +99,7 @@ class CatalogueAPIView(TenantAPIView):
 class LabsView(CatalogueAPIView):
     """GET /v3/lab_tests/labs."""
 
-    @describe("list_labs", "List laboratories", answer=Labs)
+    @describe_api_operation("list_labs", "List laboratories", answer=Labs)
     def get(self, request: Request) -> Response:
         return Response([build_lab(lab) for lab in Lab.objects.order_by("pk")])
 
@@ -102,7 +107,7 @@ class LabsView(CatalogueAPIView):
 class MarkersView(CatalogueAPIView):
     """GET /v3/lab_tests/markers."""
 
-    @describe(
+    @describe_api_operation(
         "list_markers",
         "List markers",
         answer=MarkersPage,
@@ -110,7 +115,7 @@ class MarkersView(CatalogueAPIView):
         refuses=(404,),
     )
     def get(self, request: Request) -> Response:
-        query = read_query(request, MarkerListQuery)
+        query = validate_query_string(request, MarkerListQuery)
         page, size = query["page"], query["size"]
         filters = parse_marker_filters(query, self.get_lab(query))
         found = list_markers_page(filters=filters, page=page, size=size)
@@ -125,7 +130,7 @@ class SetMarkersView(CatalogueAPIView):
 
     reading = ("POST",)
 
-    @describe(
+    @describe_api_operation(
         "list_order_set_markers",
         "List the markers of an order set",
         answer=MarkersPage,
@@ -134,8 +139,8 @@ class SetMarkersView(CatalogueAPIView):
         refuses=(400, 404),
     )
     def post(self, request: Request) -> Response:
-        query = read_query(request, PageInputs)
-        body = read_body(request, OrderSetInputs)
+        query = validate_query_string(request, PageInputs)
+        body = validate_post_body(request, OrderSetInputs)
         lab = self.get_lab(body)
         wanted = list_markers_of_order_set(
             tenant=self.tenant, order_set=parse_order_set(body), lab=lab
@@ -148,7 +153,7 @@ class SetMarkersView(CatalogueAPIView):
 class PanelMarkersView(CatalogueAPIView):
     """GET /v3/lab_tests/{lab_test_id}/markers."""
 
-    @describe(
+    @describe_api_operation(
         "list_lab_test_markers",
         "List the markers of a lab test",
         answer=MarkersPage,
@@ -156,7 +161,7 @@ class PanelMarkersView(CatalogueAPIView):
         refuses=(404,),
     )
     def get(self, request: Request, lab_test_id: str) -> Response:
-        query = read_query(request, AccountPageQuery)
+        query = validate_query_string(request, AccountPageQuery)
         panel = self.get_panel(lab_test_id, self.get_lab(query))
         wanted = tuple(marker.pk for marker in panel.markers.all())
         page, size = query["page"], query["size"]
@@ -168,7 +173,7 @@ class PanelMarkersView(CatalogueAPIView):
 class LabMarkerView(CatalogueAPIView):
     """GET /v3/lab_tests/{lab_id}/markers/{provider_id}."""
 
-    @describe(
+    @describe_api_operation(
         "get_lab_marker",
         "Get a marker by its lab's code",
         answer=MarkerAnswer,
@@ -176,7 +181,7 @@ class LabMarkerView(CatalogueAPIView):
         refuses=(404,),
     )
     def get(self, request: Request, lab_id: str, provider_id: str) -> Response:
-        query = read_query(request, AccountQuery)
+        query = validate_query_string(request, AccountQuery)
         if not lab_id.isdecimal() or len(lab_id) > _ID_MAX_DIGITS:
             line = FieldError(("path", "lab_id"), "Enter an integer.", "int_parsing")
             raise RequestInvalid([line])
@@ -189,7 +194,7 @@ class LabMarkerView(CatalogueAPIView):
 class LabTestListView(CatalogueAPIView):
     """GET /v3/lab_test."""
 
-    @describe(
+    @describe_api_operation(
         "list_lab_tests",
         "List lab tests",
         answer=LabTestPage,
@@ -197,7 +202,7 @@ class LabTestListView(CatalogueAPIView):
         refuses=(404,),
     )
     def get(self, request: Request) -> Response:
-        query = read_query(request, LabTestListQuery)
+        query = validate_query_string(request, LabTestListQuery)
         filters = parse_lab_test_filters(query, self.get_lab(query))
         limit = query["lab_test_limit"]
         found = list_lab_tests(
@@ -221,14 +226,16 @@ class LabTestListView(CatalogueAPIView):
 class LabTestsView(CatalogueAPIView):
     """Creation of lab tests, and the deprecated list of all."""
 
-    @describe(
+    @describe_api_operation(
         "legacy_list_lab_tests",
         "List all lab tests (deprecated: use GET /v3/lab_test)",
         answer=LabTests,
         query=LabTestFilterQuery,
     )
     def get(self, request: Request) -> Response:
-        filters = parse_lab_test_filters(read_query(request, LabTestFilterQuery))
+        filters = parse_lab_test_filters(
+            validate_query_string(request, LabTestFilterQuery)
+        )
         found = list_lab_tests(tenant=self.tenant, filters=filters)
         # RFC 9745, RFC 8594 and RFC 8288.
         headers = {
@@ -238,7 +245,7 @@ class LabTestsView(CatalogueAPIView):
         }
         return Response([build_lab_test(panel) for panel in found], headers=headers)
 
-    @describe(
+    @describe_api_operation(
         "create_lab_test",
         "Create a lab test, pending approval",
         answer=LabTestAnswer,
@@ -246,7 +253,7 @@ class LabTestsView(CatalogueAPIView):
         refuses=(400, 404),
     )
     def post(self, request: Request) -> Response:
-        wanted = parse_lab_test_request(read_body(request, LabTestInputs))
+        wanted = parse_lab_test_request(validate_post_body(request, LabTestInputs))
         panel = create_lab_test(tenant=self.tenant, actor=self.actor, wanted=wanted)
         return Response(build_lab_test(self.get_panel(str(panel.pk))))
 
@@ -254,7 +261,7 @@ class LabTestsView(CatalogueAPIView):
 class LabTestView(CatalogueAPIView):
     """One lab test."""
 
-    @describe(
+    @describe_api_operation(
         "get_lab_test",
         "Get a lab test",
         answer=LabTestAnswer,
@@ -262,11 +269,11 @@ class LabTestView(CatalogueAPIView):
         refuses=(404,),
     )
     def get(self, request: Request, lab_test_id: str) -> Response:
-        query = read_query(request, AccountQuery)
+        query = validate_query_string(request, AccountQuery)
         panel = self.get_panel(lab_test_id, self.get_lab(query))
         return Response(build_lab_test(panel))
 
-    @describe(
+    @describe_api_operation(
         "update_lab_test",
         "Rename, archive or unarchive a lab test",
         answer=LabTestAnswer,
@@ -275,7 +282,7 @@ class LabTestView(CatalogueAPIView):
     )
     def patch(self, request: Request, lab_test_id: str) -> Response:
         panel = self.get_panel(lab_test_id)
-        body = read_patch(request, LabTestPatch)
+        body = validate_patch_body(request, LabTestPatch)
         active = body.get("active")
         update_lab_test(
             tenant=self.tenant,

@@ -13,8 +13,8 @@ from rest_framework.response import Response
 from accounts.states import Area
 from labs.operations.patient_notices import set_order_sms_enabled
 from labs.queries.orders import get_order_with_details
-from portal.lib.api.fields import Bool, Inputs, read_patch, read_uuid
-from portal.lib.api.schema import describe
+from portal.lib.api.fields import Bool, Inputs, parse_path_uuid, validate_patch_body
+from portal.lib.api.schema import describe_api_operation
 from portal.lib.api.views import TenantAPIView
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class OrderCommunicationView(TenantAPIView):
 
     area = Area.ORDERS
 
-    @describe(
+    @describe_api_operation(
         "get_order_communication_settings",
         "Get an order's patient communication settings",
         answer=CommunicationAnswer,
@@ -50,7 +50,7 @@ class OrderCommunicationView(TenantAPIView):
     def get(self, request: Request, order_id: str) -> Response:
         return Response(_build_communication_answer(self.get_order(order_id)))
 
-    @describe(
+    @describe_api_operation(
         "update_order_communication_settings",
         "Update an order's patient communication settings",
         answer=CommunicationAnswer,
@@ -60,7 +60,7 @@ class OrderCommunicationView(TenantAPIView):
     def patch(self, request: Request, order_id: str) -> Response:
         """Text messages are sent only if the team's own setting allows them too."""
         order = self.get_order(order_id)
-        wanted = read_patch(request, CommunicationInputs)
+        wanted = validate_patch_body(request, CommunicationInputs)
         if "sms_enabled" in wanted:
             order = set_order_sms_enabled(
                 order=order, actor=self.actor, enabled=wanted["sms_enabled"]
@@ -70,7 +70,7 @@ class OrderCommunicationView(TenantAPIView):
     def get_order(self, order_id: str) -> Order:
         """Return the path's order. Raises: 422 at the path; order_not_found (404)."""
         return get_order_with_details(
-            tenant=self.tenant, order_id=read_uuid(order_id, "order_id")
+            tenant=self.tenant, order_id=parse_path_uuid(order_id, "order_id")
         )
 
 

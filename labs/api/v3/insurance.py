@@ -40,8 +40,12 @@ from labs.api.v3.insurance_outputs import (
 from labs.operations.diagnoses import search_diagnoses, validate_diagnosis_codes
 from labs.operations.insurance import create_payor, search_payors, store_insurance
 from labs.queries.insurance import find_latest_insurance
-from portal.lib.api.fields import read_body, read_query, read_uuid
-from portal.lib.api.schema import describe
+from portal.lib.api.fields import (
+    parse_path_uuid,
+    validate_post_body,
+    validate_query_string,
+)
+from portal.lib.api.schema import describe_api_operation
 from portal.lib.api.views import TenantAPIView
 from portal.lib.errors import NotFound
 from users.queries import user_overview
@@ -61,9 +65,11 @@ class PayorSearchView(TenantAPIView):
     area = Area.ORDERS
     reading = ("POST",)
 
-    @describe("search_payors", "Search insurers", answer=Payors, query=PayorQuery)
+    @describe_api_operation(
+        "search_payors", "Search insurers", answer=Payors, query=PayorQuery
+    )
     def get(self, request: Request) -> Response:
-        query = read_query(request, PayorQuery)
+        query = validate_query_string(request, PayorQuery)
         found = search_payors(
             tenant=self.tenant,
             name=query.get("insurance_name", ""),
@@ -72,14 +78,14 @@ class PayorSearchView(TenantAPIView):
         )
         return Response([build_payor(payor) for payor in found])
 
-    @describe(
+    @describe_api_operation(
         "legacy_search_payors",
         "Search insurers (deprecated: use GET)",
         answer=FoundPayors,
         body=PayorSearchInputs,
     )
     def post(self, request: Request) -> Response:
-        body = read_body(request, PayorSearchInputs)
+        body = validate_post_body(request, PayorSearchInputs)
         found = search_payors(
             tenant=self.tenant,
             name=body.get("insurance_name", ""),
@@ -102,14 +108,14 @@ class DiagnosisSearchView(TenantAPIView):
 
     area = Area.ORDERS
 
-    @describe(
+    @describe_api_operation(
         "search_diagnoses",
         "Search diagnoses by code or description",
         answer=Diagnoses,
         query=DiagnosisQuery,
     )
     def get(self, request: Request) -> Response:
-        query = read_query(request, DiagnosisQuery)
+        query = validate_query_string(request, DiagnosisQuery)
         found = search_diagnoses(query["diagnosis_query"])
         return Response(
             [build_diagnosis_search_result(diagnosis) for diagnosis in found]
@@ -122,14 +128,14 @@ class DiagnosisCheckView(TenantAPIView):
     area = Area.ORDERS
     reading = ("POST",)
 
-    @describe(
+    @describe_api_operation(
         "validate_icd_codes",
         "Validate diagnosis codes",
         answer=DiagnosisCheckAnswer,
         body=DiagnosisCodesInputs,
     )
     def post(self, request: Request) -> Response:
-        codes = read_body(request, DiagnosisCodesInputs)["codes"]
+        codes = validate_post_body(request, DiagnosisCodesInputs)["codes"]
         return Response(build_diagnosis_validation(validate_diagnosis_codes(codes)))
 
 
@@ -138,14 +144,14 @@ class PayorsView(TenantAPIView):
 
     area = Area.ORDERS
 
-    @describe(
+    @describe_api_operation(
         "create_payor",
         "Create an insurer for the team",
         answer=PayorAnswer,
         body=PayorInputs,
     )
     def post(self, request: Request) -> Response:
-        wanted = parse_payor_request(read_body(request, PayorInputs))
+        wanted = parse_payor_request(validate_post_body(request, PayorInputs))
         payor = create_payor(tenant=self.tenant, actor=self.actor, wanted=wanted)
         return Response(build_payor(payor))
 
@@ -157,14 +163,14 @@ class InsuranceAPIView(TenantAPIView):
 
     def get_user(self, user_id: str) -> User:
         """Return the path's live user. Raises: 422 at the path; not_found."""
-        wanted = read_uuid(user_id, "user_id")
+        wanted = parse_path_uuid(user_id, "user_id")
         return user_overview(tenant=self.tenant, user_id=wanted).user
 
 
 class UserInsuranceView(InsuranceAPIView):
     """POST /v2/user/{user_id}/insurance."""
 
-    @describe(
+    @describe_api_operation(
         "record_user_insurance",
         "Create or replace a user's insurance",
         answer=InsuranceAnswer,
@@ -173,7 +179,7 @@ class UserInsuranceView(InsuranceAPIView):
     )
     def post(self, request: Request, user_id: str) -> Response:
         user = self.get_user(user_id)
-        wanted = parse_insurance_request(read_body(request, InsuranceInputs))
+        wanted = parse_insurance_request(validate_post_body(request, InsuranceInputs))
         insurance = store_insurance(user=user, actor=self.actor, wanted=wanted)
         return Response(build_insurance(insurance))
 
@@ -181,7 +187,7 @@ class UserInsuranceView(InsuranceAPIView):
 class LatestInsuranceView(InsuranceAPIView):
     """GET /v2/user/{user_id}/insurance/latest."""
 
-    @describe(
+    @describe_api_operation(
         "get_latest_user_insurance",
         "Get a user's insurance",
         answer=InsuranceAnswer,
@@ -190,7 +196,7 @@ class LatestInsuranceView(InsuranceAPIView):
     )
     def get(self, request: Request, user_id: str) -> Response:
         user = self.get_user(user_id)
-        query = read_query(request, LatestInsuranceQuery)
+        query = validate_query_string(request, LatestInsuranceQuery)
         insurance = find_latest_insurance(user=user, is_primary=query.get("is_primary"))
         if insurance is None:
             raise NotFound("insurance_missing", "This user has no insurance.")

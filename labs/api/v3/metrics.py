@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from accounts.states import Area
 from labs.queries.orders import count_orders_of_live_users
-from portal.lib.api.schema import describe
+from portal.lib.api.schema import describe_api_operation
 from portal.lib.api.views import TenantAPIView
 from users.queries.metrics import tenant_metrics
 
@@ -47,7 +47,9 @@ class TeamMetricsView(TenantAPIView):
     area = Area.USERS
     also_reads = (Area.ORDERS,)
 
-    @describe("get_team_metrics", "Get metrics of the team", answer=MetricsAnswer)
+    @describe_api_operation(
+        "get_team_metrics", "Get metrics of the team", answer=MetricsAnswer
+    )
     def get(self, request: Request) -> Response:
         """Users, sources and orders; sources by week for the last 13, in UTC."""
         found = tenant_metrics(tenant=self.tenant, at=timezone.now().astimezone(UTC))

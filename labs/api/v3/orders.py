@@ -58,9 +58,14 @@ from labs.queries.orders import (
     list_orders_of_transaction,
     list_orders_page,
 )
-from portal.lib.api.fields import read_body, read_patch, read_query, read_uuid
+from portal.lib.api.fields import (
+    parse_path_uuid,
+    validate_patch_body,
+    validate_post_body,
+    validate_query_string,
+)
 from portal.lib.api.idempotency import respond_once_per_idempotency_key
-from portal.lib.api.schema import describe
+from portal.lib.api.schema import describe_api_operation
 from portal.lib.api.views import TenantAPIView
 from portal.lib.errors import NotFound
 
@@ -82,7 +87,7 @@ class OrderAPIView(TenantAPIView):
     def get_order(self, order_id: str) -> Order:
         """Return the path's order. Raises: 422 at the path; order_not_found (404)."""
         return get_order_with_details(
-            tenant=self.tenant, order_id=read_uuid(order_id, "order_id")
+            tenant=self.tenant, order_id=parse_path_uuid(order_id, "order_id")
         )
 
     def build_done_answer(self, order_id: UUID, message: str) -> OrderDone:
@@ -105,7 +110,7 @@ class OrderAPIView(TenantAPIView):
 class OrdersView(OrderAPIView):
     """Placing of orders, under both paths (D8)."""
 
-    @describe(
+    @describe_api_operation(
         "create_order",
         "Place an order",
         answer=OrderDone,
@@ -114,7 +119,7 @@ class OrdersView(OrderAPIView):
     )
     def post(self, request: Request) -> HttpResponse:
         def place_once() -> OrderDone:
-            wanted = parse_order_request(read_body(request, OrderInputs))
+            wanted = parse_order_request(validate_post_body(request, OrderInputs))
             order = place_order(tenant=self.tenant, actor=self.actor, wanted=wanted)
             return self.build_done_answer(order.pk, "Order placed.")
 
@@ -126,7 +131,7 @@ class OrdersView(OrderAPIView):
 class OrderCreateView(OrdersView):
     """Placing of orders under the specification's path."""
 
-    @describe(
+    @describe_api_operation(
         "create_order_at_create",
         "Place an order (the same as POST /v3/order)",
         answer=OrderDone,
@@ -140,7 +145,7 @@ class OrderCreateView(OrdersView):
 class OrderImportView(OrderAPIView):
     """POST /v3/order/import."""
 
-    @describe(
+    @describe_api_operation(
         "import_order",
         "Import an order placed elsewhere",
         answer=OrderDone,
@@ -148,7 +153,7 @@ class OrderImportView(OrderAPIView):
         refuses=(400, 404),
     )
     def post(self, request: Request) -> Response:
-        body = read_body(request, ImportInputs)
+        body = validate_post_body(request, ImportInputs)
         order = import_order(
             tenant=self.tenant,
             actor=self.actor,
@@ -161,9 +166,11 @@ class OrderImportView(OrderAPIView):
 class OrderListView(OrderAPIView):
     """GET /v3/orders."""
 
-    @describe("list_orders", "List orders", answer=OrderList, query=OrderListQuery)
+    @describe_api_operation(
+        "list_orders", "List orders", answer=OrderList, query=OrderListQuery
+    )
     def get(self, request: Request) -> Response:
-        query = read_query(request, OrderListQuery)
+        query = validate_query_string(request, OrderListQuery)
         page, size = query["page"], query["size"]
         filters = parse_order_filters(query)
         found = list_orders_page(
@@ -176,13 +183,15 @@ class OrderListView(OrderAPIView):
 class OrderView(OrderAPIView):
     """One order."""
 
-    @describe("get_order", "Get an order", answer=OrderAnswer, refuses=(404,))
+    @describe_api_operation(
+        "get_order", "Get an order", answer=OrderAnswer, refuses=(404,)
+    )
     def get(self, request: Request, order_id: str) -> Response:
         order = self.get_order(order_id)
         self.record_read("order", order.pk, order.user.uuid)
         return Response(build_order(order))
 
-    @describe(
+    @describe_api_operation(
         "update_order",
         "Change the start date of a scheduled order",
         answer=OrderDone,
@@ -191,7 +200,7 @@ class OrderView(OrderAPIView):
     )
     def patch(self, request: Request, order_id: str) -> Response:
         order = self.get_order(order_id)
-        body = read_patch(request, ActivationInputs)
+        body = validate_patch_body(request, ActivationInputs)
         if "activate_by" in body:
             order = change_start_date(
                 order=order, actor=self.actor, day=body["activate_by"]
@@ -202,7 +211,9 @@ class OrderView(OrderAPIView):
 class OrderCancelView(OrderAPIView):
     """POST /v3/order/{order_id}/cancel."""
 
-    @describe("cancel_order", "Cancel an order", answer=OrderDone, refuses=(400, 404))
+    @describe_api_operation(
+        "cancel_order", "Cancel an order", answer=OrderDone, refuses=(400, 404)
+    )
     def post(self, request: Request, order_id: str) -> Response:
         order = cancel_order(order=self.get_order(order_id), actor=self.actor)
         return Response(self.build_done_answer(order.pk, "Order cancelled."))
@@ -211,7 +222,7 @@ class OrderCancelView(OrderAPIView):
 class OrderRecreateView(OrderAPIView):
     """POST /v3/order/{order_id}/recreate."""
 
-    @describe(
+    @describe_api_operation(
         "recreate_order",
         "Recreate an order with corrected details",
         answer=OrderDone,
@@ -220,7 +231,9 @@ class OrderRecreateView(OrderAPIView):
     )
     def post(self, request: Request, order_id: str) -> Response:
         order = self.get_order(order_id)
-        wanted = parse_order_recreation_request(read_body(request, RecreateInputs))
+        wanted = parse_order_recreation_request(
+            validate_post_body(request, RecreateInputs)
+        )
         new = recreate_order(order=order, actor=self.actor, wanted=wanted)
         return Response(self.build_done_answer(new.pk, "Order recreated."))
 
@@ -228,7 +241,7 @@ class OrderRecreateView(OrderAPIView):
 class OrderDrawView(OrderAPIView):
     """PATCH /v3/order/{order_id}/draw_completed."""
 
-    @describe(
+    @describe_api_operation(
         "complete_draw",
         "Record that an on-site sample was collected",
         answer=OrderDone,
@@ -242,7 +255,7 @@ class OrderDrawView(OrderAPIView):
 class OrderSimulationView(OrderAPIView):
     """POST /v3/order/{order_id}/test."""
 
-    @describe(
+    @describe_api_operation(
         "simulate_order",
         "Advance a sandbox order to a status",
         answer=SimulationDone,
@@ -252,13 +265,13 @@ class OrderSimulationView(OrderAPIView):
     )
     def post(self, request: Request, order_id: str) -> Response:
         order = self.get_order(order_id)
-        query = read_query(request, SimulationQuery)
+        query = validate_query_string(request, SimulationQuery)
         simulate_order_progress(
             order=order,
             actor=self.actor,
             final_status=query.get("final_status"),
             delay=timedelta(seconds=query["delay"]),
-            flags=parse_simulation_flags(read_body(request, SimulationInputs)),
+            flags=parse_simulation_flags(validate_post_body(request, SimulationInputs)),
         )
         done: SimulationDone = {"success": True, "message": "Simulation scheduled."}
         return Response(done)
@@ -267,7 +280,7 @@ class OrderSimulationView(OrderAPIView):
 class OrderResendView(OrderAPIView):
     """POST /v3/order/resend_events."""
 
-    @describe(
+    @describe_api_operation(
         "resend_order_events",
         "Resend the last event of orders",
         answer=ResentOrders,
@@ -275,7 +288,7 @@ class OrderResendView(OrderAPIView):
     )
     def post(self, request: Request) -> Response:
         ids, start_at, end_at = parse_event_resend_request(
-            read_body(request, ResendInputs)
+            validate_post_body(request, ResendInputs)
         )
         resent: ResentOrders = {
             "order_ids": resend_last_order_events(
@@ -292,7 +305,7 @@ class OrderResendView(OrderAPIView):
 class KitOrdersView(OrderAPIView):
     """POST /v3/order/testkit."""
 
-    @describe(
+    @describe_api_operation(
         "create_testkit_order",
         "Order a kit to register later",
         answer=OrderDone,
@@ -301,7 +314,7 @@ class KitOrdersView(OrderAPIView):
     )
     def post(self, request: Request) -> HttpResponse:
         def place_once() -> OrderDone:
-            wanted = parse_kit_order_request(read_body(request, KitInputs))
+            wanted = parse_kit_order_request(validate_post_body(request, KitInputs))
             order = order_kit(tenant=self.tenant, actor=self.actor, wanted=wanted)
             return self.build_done_answer(order.pk, "Test kit ordered.")
 
@@ -313,7 +326,7 @@ class KitOrdersView(OrderAPIView):
 class KitRegistrationView(OrderAPIView):
     """POST /v3/order/testkit/register."""
 
-    @describe(
+    @describe_api_operation(
         "register_testkit",
         "Register a kit to a patient",
         answer=OrderDone,
@@ -321,7 +334,9 @@ class KitRegistrationView(OrderAPIView):
         refuses=(400, 404),
     )
     def post(self, request: Request) -> Response:
-        wanted = parse_kit_registration_request(read_body(request, RegistrationInputs))
+        wanted = parse_kit_registration_request(
+            validate_post_body(request, RegistrationInputs)
+        )
         order = register_kit(tenant=self.tenant, actor=self.actor, wanted=wanted)
         return Response(self.build_done_answer(order.pk, "Test kit registered."))
 
@@ -329,7 +344,7 @@ class KitRegistrationView(OrderAPIView):
 class OrderTransactionView(OrderAPIView):
     """GET /v3/order_transaction/{transaction_id}."""
 
-    @describe(
+    @describe_api_operation(
         "get_order_transaction",
         "Get an order with its redraw and recreations",
         answer=TransactionAnswer,
@@ -338,7 +353,7 @@ class OrderTransactionView(OrderAPIView):
     def get(self, request: Request, transaction_id: str) -> Response:
         orders = list_orders_of_transaction(
             tenant=self.tenant,
-            transaction_id=read_uuid(transaction_id, "transaction_id"),
+            transaction_id=parse_path_uuid(transaction_id, "transaction_id"),
         )
         self.record_read("order_transaction", orders[0].transaction_id, None)
         return Response(build_order_transaction(self.tenant, orders))
@@ -349,13 +364,13 @@ class TeamPhysiciansView(TenantAPIView):
 
     area = Area.TEAM
 
-    @describe(
+    @describe_api_operation(
         "list_team_physicians",
         "List the physicians named on a team's orders",
         answer=Physicians,
         refuses=(404,),
     )
     def get(self, request: Request, team_id: str) -> Response:
-        if read_uuid(team_id, "team_id") != self.tenant.team_id:
+        if parse_path_uuid(team_id, "team_id") != self.tenant.team_id:
             raise NotFound("team_not_found", "Team not found.")
         return Response(list_ordering_physicians(tenant=self.tenant))

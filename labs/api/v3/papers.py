@@ -25,10 +25,10 @@ from portal.lib.api.fields import (
     Inputs,
     OpenEnum,
     QueryInt,
-    read_query,
-    read_uuid,
+    parse_path_uuid,
+    validate_query_string,
 )
-from portal.lib.api.schema import PDF, describe
+from portal.lib.api.schema import PDF, describe_api_operation
 from portal.lib.errors import NotFound
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class LabelsQuery(Inputs):
 class RequisitionPdfView(OrderAPIView):
     """GET /v3/order/{order_id}/requisition/pdf."""
 
-    @describe(
+    @describe_api_operation(
         "get_requisition_pdf",
         "Download an order's requisition",
         answer=PDF,
@@ -81,7 +81,7 @@ class RequisitionPdfView(OrderAPIView):
 class LabelsPdfView(OrderAPIView):
     """GET /v3/order/{order_id}/labels/pdf."""
 
-    @describe(
+    @describe_api_operation(
         "get_labels_pdf",
         "Download an order's specimen labels",
         answer=PDF,
@@ -90,7 +90,7 @@ class LabelsPdfView(OrderAPIView):
     )
     def get(self, request: Request, order_id: str) -> HttpResponse:
         order = self.get_order(order_id)
-        query = read_query(request, LabelsQuery)
+        query = validate_query_string(request, LabelsQuery)
         paper = render_labels_of_order(
             order,
             collected_on=query["collection_date"],
@@ -104,7 +104,7 @@ class LabelsPdfView(OrderAPIView):
 class OrderInstructionsPdfView(OrderAPIView):
     """GET /v3/order/{order_id}/collection_instruction_pdf."""
 
-    @describe(
+    @describe_api_operation(
         "get_order_collection_instruction_pdf",
         "Download an order's collection instructions",
         answer=PDF,
@@ -120,7 +120,7 @@ class OrderInstructionsPdfView(OrderAPIView):
 class AbnPdfView(OrderAPIView):
     """GET /v3/order/{order_id}/abn_pdf: no order has one (`has_abn`)."""
 
-    @describe(
+    @describe_api_operation(
         "get_abn_pdf",
         "Download an order's advance beneficiary notice (always 404)",
         answer=PDF,
@@ -134,7 +134,7 @@ class AbnPdfView(OrderAPIView):
 class PanelInstructionsPdfView(CatalogueAPIView):
     """GET /v3/lab_test/{lab_test_id}/collection_instruction_pdf."""
 
-    @describe(
+    @describe_api_operation(
         "get_lab_test_collection_instruction_pdf",
         "Download a lab test's collection instructions",
         answer=PDF,
@@ -147,7 +147,7 @@ class PanelInstructionsPdfView(CatalogueAPIView):
 class OrderResultPdfView(OrderAPIView):
     """GET /v3/order/{order_id}/result/pdf."""
 
-    @describe(
+    @describe_api_operation(
         "get_order_result_pdf",
         "Download an order's results, including partial results",
         answer=PDF,
@@ -164,7 +164,7 @@ class OrderResultPdfView(OrderAPIView):
 class TransactionResultPdfView(OrderAPIView):
     """GET /v3/order_transaction/{transaction_id}/result/pdf."""
 
-    @describe(
+    @describe_api_operation(
         "get_order_transaction_result_pdf",
         "Download the combined results of an order, its redraw and recreations",
         answer=PDF,
@@ -173,7 +173,7 @@ class TransactionResultPdfView(OrderAPIView):
     def get(self, request: Request, transaction_id: str) -> HttpResponse:
         orders = list_orders_of_transaction(
             tenant=self.tenant,
-            transaction_id=read_uuid(transaction_id, "transaction_id"),
+            transaction_id=parse_path_uuid(transaction_id, "transaction_id"),
         )
         found = get_results_of_transaction(tenant=self.tenant, orders=orders)
         order = found.order

@@ -11,8 +11,14 @@ from rest_framework.response import Response
 
 from accounts.states import Area
 from labs.operations.portal_links import PORTAL_TTL, create_portal_link
-from portal.lib.api.fields import Inputs, OpenEnum, Uuid, read_body, read_uuid
-from portal.lib.api.schema import describe
+from portal.lib.api.fields import (
+    Inputs,
+    OpenEnum,
+    Uuid,
+    parse_path_uuid,
+    validate_post_body,
+)
+from portal.lib.api.schema import describe_api_operation
 from portal.lib.api.views import TenantAPIView
 from users.operations.link_sessions import build_connect_link_url
 from users.queries import live_user
@@ -43,7 +49,7 @@ class PortalUrlView(TenantAPIView):
     area = Area.USERS
     also_reads = (Area.ORDERS,)
 
-    @describe(
+    @describe_api_operation(
         "create_portal_url",
         "Create a link to a user's portal",
         body=PortalUrlInputs,
@@ -57,8 +63,10 @@ class PortalUrlView(TenantAPIView):
         and no name. `launch` is opened at once (30 minutes), `communications` may be
         mailed (7 days).
         """
-        user = live_user(tenant=self.tenant, user_id=read_uuid(user_id, "user_id"))
-        wanted = read_body(request, PortalUrlInputs)
+        user = live_user(
+            tenant=self.tenant, user_id=parse_path_uuid(user_id, "user_id")
+        )
+        wanted = validate_post_body(request, PortalUrlInputs)
         session = create_portal_link(
             user=user,
             actor=self.actor,

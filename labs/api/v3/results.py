@@ -19,8 +19,8 @@ from labs.api.v3.result_outputs import (
 )
 from labs.queries.orders import list_orders_of_transaction
 from labs.queries.results import get_results_of_order, get_results_of_transaction
-from portal.lib.api.fields import read_uuid
-from portal.lib.api.schema import describe
+from portal.lib.api.fields import parse_path_uuid
+from portal.lib.api.schema import describe_api_operation
 
 if TYPE_CHECKING:
     from rest_framework.request import Request
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class OrderResultView(OrderAPIView):
     """GET /v3/order/{order_id}/result."""
 
-    @describe(
+    @describe_api_operation(
         "get_order_result",
         "Get an order's results, including partial results",
         answer=LabResults,
@@ -50,7 +50,7 @@ class OrderResultView(OrderAPIView):
 class OrderResultMetadataView(OrderAPIView):
     """GET /v3/order/{order_id}/result/metadata."""
 
-    @describe(
+    @describe_api_operation(
         "get_order_result_metadata",
         "Get the patient and lab of an order's results",
         answer=ResultMetadata,
@@ -66,7 +66,7 @@ class OrderResultMetadataView(OrderAPIView):
 class TransactionResultView(OrderAPIView):
     """GET /v3/order_transaction/{transaction_id}/result."""
 
-    @describe(
+    @describe_api_operation(
         "get_order_transaction_result",
         "Get the combined results of an order, its redraw and recreations",
         answer=LabResults,
@@ -75,7 +75,7 @@ class TransactionResultView(OrderAPIView):
     def get(self, request: Request, transaction_id: str) -> Response:
         orders = list_orders_of_transaction(
             tenant=self.tenant,
-            transaction_id=read_uuid(transaction_id, "transaction_id"),
+            transaction_id=parse_path_uuid(transaction_id, "transaction_id"),
         )
         found = get_results_of_transaction(tenant=self.tenant, orders=orders)
         order = found.order

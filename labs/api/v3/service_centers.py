@@ -28,8 +28,8 @@ from labs.queries.service_centers import (
     get_zip_code_location,
     list_service_centers_near,
 )
-from portal.lib.api.fields import read_query
-from portal.lib.api.schema import describe
+from portal.lib.api.fields import validate_query_string
+from portal.lib.api.schema import describe_api_operation
 from portal.lib.api.views import TenantAPIView
 from portal.lib.errors import DomainError
 
@@ -42,7 +42,7 @@ class CentersView(TenantAPIView):
 
     area = Area.BOOKINGS
 
-    @describe(
+    @describe_api_operation(
         "get_psc_info",
         "List a lab's service centers near a ZIP code",
         answer=PscInfo,
@@ -50,7 +50,7 @@ class CentersView(TenantAPIView):
         refuses=(400, 404),
     )
     def get(self, request: Request) -> Response:
-        query = read_query(request, CentersQuery)
+        query = validate_query_string(request, CentersQuery)
         lab = find_lab(lab_id=query["lab_id"])
         account = None
         if "lab_account_id" in query:
@@ -76,7 +76,7 @@ class CentersNearOrderView(OrderAPIView):
 
     area = Area.BOOKINGS
 
-    @describe(
+    @describe_api_operation(
         "get_order_psc_info",
         "List service centers of an order's lab near its patient",
         answer=PscInfo,
@@ -84,7 +84,7 @@ class CentersNearOrderView(OrderAPIView):
         refuses=(400, 404),
     )
     def get(self, request: Request, order_id: str) -> Response:
-        query = read_query(request, NearOrderQuery)
+        query = validate_query_string(request, NearOrderQuery)
         order = self.get_order(order_id)
         address = order.patient_address
         if not address:
@@ -104,7 +104,7 @@ class AreaView(TenantAPIView):
 
     area = Area.BOOKINGS
 
-    @describe(
+    @describe_api_operation(
         "get_area_info",
         "Get collection options near a ZIP code",
         answer=AreaInfo,
@@ -112,7 +112,7 @@ class AreaView(TenantAPIView):
         refuses=(400, 404),
     )
     def get(self, request: Request) -> Response:
-        query = read_query(request, AreaQuery)
+        query = validate_query_string(request, AreaQuery)
         account = None
         if "lab_account_id" in query:
             account = find_linked_account(

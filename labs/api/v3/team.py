@@ -14,8 +14,8 @@ from rest_framework.response import Response
 from accounts.states import Area
 from labs.queries.accounts import list_linked_accounts
 from labs.states.accounts import DelegatedFlow, LabAccountStatus
-from portal.lib.api.fields import read_uuid
-from portal.lib.api.schema import describe
+from portal.lib.api.fields import parse_path_uuid
+from portal.lib.api.schema import describe_api_operation
 from portal.lib.api.views import TenantAPIView
 from portal.lib.errors import NotFound
 
@@ -45,9 +45,11 @@ class TeamDetailView(TenantAPIView):
 
     area = Area.TEAM
 
-    @describe("get_team", "Get the API key's team", answer=OwnTeam, refuses=(404,))
+    @describe_api_operation(
+        "get_team", "Get the API key's team", answer=OwnTeam, refuses=(404,)
+    )
     def get(self, request: Request, team_id: str) -> Response:
-        if read_uuid(team_id, "team_id") != self.tenant.team_id:
+        if parse_path_uuid(team_id, "team_id") != self.tenant.team_id:
             raise NotFound("team_not_found", "Team not found.")
         return Response(build_team_response(self.tenant))
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from labs.api.v3.orders import TeamPhysiciansView
 from labs.api.v3.team import TeamDetailView
-from portal.lib.api.views import endpoint
+from portal.lib.api.views import mount_api_view
 
 urlpatterns = [
-    endpoint("<team_id>", TeamDetailView, "api-own-team"),
-    endpoint("<team_id>/physicians", TeamPhysiciansView, "api-team-physicians"),
+    mount_api_view("<team_id>", TeamDetailView, "api-own-team"),
+    mount_api_view("<team_id>/physicians", TeamPhysiciansView, "api-team-physicians"),
 ]

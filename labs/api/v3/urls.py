@@ -65,144 +65,152 @@ from labs.api.v3.results import (
     TransactionResultView,
 )
 from labs.api.v3.service_centers import AreaView, CentersNearOrderView, CentersView
-from portal.lib.api.views import endpoint
+from portal.lib.api.views import mount_api_view
 
 urlpatterns = [
-    endpoint("lab_test", LabTestListView, "api-lab-test-list"),
-    endpoint("lab_test/lab_account", LabAccountsView, "api-lab-accounts"),
-    endpoint(
+    mount_api_view("lab_test", LabTestListView, "api-lab-test-list"),
+    mount_api_view("lab_test/lab_account", LabAccountsView, "api-lab-accounts"),
+    mount_api_view(
         "lab_test/<lab_test_id>/collection_instruction_pdf",
         PanelInstructionsPdfView,
         "api-lab-test-instructions",
     ),
-    endpoint("lab_tests", LabTestsView, "api-lab-tests"),
-    endpoint("lab_tests/labs", LabsView, "api-labs"),
-    endpoint("lab_tests/markers", MarkersView, "api-markers"),
-    endpoint("lab_tests/list_order_set_markers", SetMarkersView, "api-set-markers"),
-    endpoint("lab_tests/<lab_test_id>", LabTestView, "api-lab-test"),
-    endpoint(
+    mount_api_view("lab_tests", LabTestsView, "api-lab-tests"),
+    mount_api_view("lab_tests/labs", LabsView, "api-labs"),
+    mount_api_view("lab_tests/markers", MarkersView, "api-markers"),
+    mount_api_view(
+        "lab_tests/list_order_set_markers", SetMarkersView, "api-set-markers"
+    ),
+    mount_api_view("lab_tests/<lab_test_id>", LabTestView, "api-lab-test"),
+    mount_api_view(
         "lab_tests/<lab_test_id>/markers", PanelMarkersView, "api-lab-test-markers"
     ),
-    endpoint(
+    mount_api_view(
         "lab_tests/<lab_id>/markers/<provider_id>", LabMarkerView, "api-lab-marker"
     ),
-    endpoint("order", OrdersView, "api-orders-create"),
-    endpoint("order/create", OrderCreateView, "api-order-create"),
-    endpoint("order/import", OrderImportView, "api-order-import"),
-    endpoint("order/resend_events", OrderResendView, "api-order-resend"),
-    endpoint("order/testkit", KitOrdersView, "api-order-testkit"),
-    endpoint("order/testkit/register", KitRegistrationView, "api-testkit-register"),
-    endpoint("order/psc/info", CentersView, "api-psc-info"),
-    endpoint("order/area/info", AreaView, "api-area-info"),
-    endpoint(
+    mount_api_view("order", OrdersView, "api-orders-create"),
+    mount_api_view("order/create", OrderCreateView, "api-order-create"),
+    mount_api_view("order/import", OrderImportView, "api-order-import"),
+    mount_api_view("order/resend_events", OrderResendView, "api-order-resend"),
+    mount_api_view("order/testkit", KitOrdersView, "api-order-testkit"),
+    mount_api_view(
+        "order/testkit/register", KitRegistrationView, "api-testkit-register"
+    ),
+    mount_api_view("order/psc/info", CentersView, "api-psc-info"),
+    mount_api_view("order/area/info", AreaView, "api-area-info"),
+    mount_api_view(
         "order/psc/appointment/availability", CenterAvailabilityView, "api-psc-slots"
     ),
-    endpoint(
+    mount_api_view(
         "order/phlebotomy/appointment/availability",
         HomeAvailabilityView,
         "api-phlebotomy-slots",
     ),
-    endpoint(
+    mount_api_view(
         "order/psc/appointment/cancellation-reasons",
         CenterReasonsView,
         "api-psc-reasons",
     ),
-    endpoint(
+    mount_api_view(
         "order/phlebotomy/appointment/cancellation-reasons",
         HomeReasonsView,
         "api-phlebotomy-reasons",
     ),
-    endpoint("orders", OrderListView, "api-orders"),
-    endpoint("order/<order_id>", OrderView, "api-order"),
-    endpoint(
+    mount_api_view("orders", OrderListView, "api-orders"),
+    mount_api_view("order/<order_id>", OrderView, "api-order"),
+    mount_api_view(
         "order/<order_id>/communication_settings",
         OrderCommunicationView,
         "api-order-communication",
     ),
-    endpoint("order/<order_id>/cancel", OrderCancelView, "api-order-cancel"),
-    endpoint("order/<order_id>/recreate", OrderRecreateView, "api-order-recreate"),
-    endpoint("order/<order_id>/test", OrderSimulationView, "api-order-test"),
-    endpoint("order/<order_id>/draw_completed", OrderDrawView, "api-order-draw"),
-    endpoint("order/<order_id>/result", OrderResultView, "api-order-result"),
-    endpoint(
+    mount_api_view("order/<order_id>/cancel", OrderCancelView, "api-order-cancel"),
+    mount_api_view(
+        "order/<order_id>/recreate", OrderRecreateView, "api-order-recreate"
+    ),
+    mount_api_view("order/<order_id>/test", OrderSimulationView, "api-order-test"),
+    mount_api_view("order/<order_id>/draw_completed", OrderDrawView, "api-order-draw"),
+    mount_api_view("order/<order_id>/result", OrderResultView, "api-order-result"),
+    mount_api_view(
         "order/<order_id>/result/metadata",
         OrderResultMetadataView,
         "api-order-result-metadata",
     ),
-    endpoint("order/<order_id>/result/pdf", OrderResultPdfView, "api-result-pdf"),
-    endpoint(
+    mount_api_view("order/<order_id>/result/pdf", OrderResultPdfView, "api-result-pdf"),
+    mount_api_view(
         "order/<order_id>/requisition/pdf", RequisitionPdfView, "api-requisition-pdf"
     ),
-    endpoint("order/<order_id>/labels/pdf", LabelsPdfView, "api-labels-pdf"),
-    endpoint(
+    mount_api_view("order/<order_id>/labels/pdf", LabelsPdfView, "api-labels-pdf"),
+    mount_api_view(
         "order/<order_id>/collection_instruction_pdf",
         OrderInstructionsPdfView,
         "api-order-instructions",
     ),
-    endpoint("order/<order_id>/psc/info", CentersNearOrderView, "api-order-psc-info"),
-    endpoint(
+    mount_api_view(
+        "order/<order_id>/psc/info", CentersNearOrderView, "api-order-psc-info"
+    ),
+    mount_api_view(
         "order/<order_id>/psc/appointment",
         CenterAppointmentView,
         "api-psc-appointment",
     ),
-    endpoint(
+    mount_api_view(
         "order/<order_id>/psc/appointment/book",
         CenterBookingView,
         "api-psc-appointment-book",
     ),
-    endpoint(
+    mount_api_view(
         "order/<order_id>/psc/appointment/reschedule",
         CenterReschedulingView,
         "api-psc-appointment-reschedule",
     ),
-    endpoint(
+    mount_api_view(
         "order/<order_id>/psc/appointment/cancel",
         CenterCancellationView,
         "api-psc-appointment-cancel",
     ),
-    endpoint(
+    mount_api_view(
         "order/<order_id>/phlebotomy/appointment",
         HomeAppointmentView,
         "api-phlebotomy-appointment",
     ),
-    endpoint(
+    mount_api_view(
         "order/<order_id>/phlebotomy/appointment/book",
         HomeBookingView,
         "api-phlebotomy-appointment-book",
     ),
-    endpoint(
+    mount_api_view(
         "order/<order_id>/phlebotomy/appointment/request",
         HomeRequestView,
         "api-phlebotomy-appointment-request",
     ),
-    endpoint(
+    mount_api_view(
         "order/<order_id>/phlebotomy/appointment/reschedule",
         HomeReschedulingView,
         "api-phlebotomy-appointment-reschedule",
     ),
-    endpoint(
+    mount_api_view(
         "order/<order_id>/phlebotomy/appointment/cancel",
         HomeCancellationView,
         "api-phlebotomy-appointment-cancel",
     ),
-    endpoint("order/<order_id>/abn_pdf", AbnPdfView, "api-abn-pdf"),
-    endpoint(
+    mount_api_view("order/<order_id>/abn_pdf", AbnPdfView, "api-abn-pdf"),
+    mount_api_view(
         "order_transaction/<transaction_id>",
         OrderTransactionView,
         "api-order-transaction",
     ),
-    endpoint(
+    mount_api_view(
         "order_transaction/<transaction_id>/result",
         TransactionResultView,
         "api-order-transaction-result",
     ),
-    endpoint(
+    mount_api_view(
         "order_transaction/<transaction_id>/result/pdf",
         TransactionResultPdfView,
         "api-order-transaction-result-pdf",
     ),
-    endpoint("insurance/search/payor", PayorSearchView, "api-payor-search"),
-    endpoint("insurance/search/diagnosis", DiagnosisSearchView, "api-diagnoses"),
-    endpoint("insurance/validate_icd_codes", DiagnosisCheckView, "api-icd-check"),
-    endpoint("payor", PayorsView, "api-payors"),
+    mount_api_view("insurance/search/payor", PayorSearchView, "api-payor-search"),
+    mount_api_view("insurance/search/diagnosis", DiagnosisSearchView, "api-diagnoses"),
+    mount_api_view("insurance/validate_icd_codes", DiagnosisCheckView, "api-icd-check"),
+    mount_api_view("payor", PayorsView, "api-payors"),
 ]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from labs.api.v3.insurance import LatestInsuranceView, UserInsuranceView
 from labs.api.v3.metrics import TeamMetricsView
 from labs.api.v3.portal_links import PortalUrlView
-from portal.lib.api.views import endpoint
+from portal.lib.api.views import mount_api_view
 
 urlpatterns = [
-    endpoint("metrics", TeamMetricsView, "api-team-metrics"),
-    endpoint("<user_id>/insurance", UserInsuranceView, "api-user-insurance"),
-    endpoint(
+    mount_api_view("metrics", TeamMetricsView, "api-team-metrics"),
+    mount_api_view("<user_id>/insurance", UserInsuranceView, "api-user-insurance"),
+    mount_api_view(
         "<user_id>/insurance/latest", LatestInsuranceView, "api-user-insurance-latest"
     ),
-    endpoint("<user_id>/create_portal_url", PortalUrlView, "api-user-portal-url"),
+    mount_api_view("<user_id>/create_portal_url", PortalUrlView, "api-user-portal-url"),
 ]

@@ -122,31 +122,33 @@ def handle_api_exception(exc: Exception, context: Mapping[str, Any]) -> Response
             line = FieldError(exc.loc, exc.message, "value_error")
             return Response({"detail": [format_validation_error(line)]}, 422)
         case TooMany():
-            reply = refusal(429, exc.code, exc.message)
+            reply = build_error_response(429, exc.code, exc.message)
             reply["Retry-After"] = str(math.ceil(exc.wait.total_seconds()) or 1)
             return reply
         case DomainError():
             status = next(
                 (s for kind, s in STATUSES.items() if isinstance(exc, kind)), 400
             )
-            return refusal(status, exc.code, exc.message, exc.details)
+            return build_error_response(status, exc.code, exc.message, exc.details)
         case exceptions.ValidationError():
             lines = list_validation_errors(exc.detail, ("body",))
             return Response(
                 {"detail": [format_validation_error(line) for line in lines]}, 422
             )
         case RequestDataTooBig():
-            return refusal(
+            return build_error_response(
                 413,
                 "body_too_large",
                 "The body is too large. It can have at most"
                 f" {settings.DATA_UPLOAD_MAX_MEMORY_SIZE / 2**20:g} MB.",
             )
         case exceptions.ParseError():
-            return refusal(400, "malformed_request", "The request is malformed.")
+            return build_error_response(
+                400, "malformed_request", "The request is malformed."
+            )
         case exceptions.AuthenticationFailed() | exceptions.NotAuthenticated():
             header = getattr(context.get("view"), "key_header", "x-service-api-key")
-            reply = refusal(
+            reply = build_error_response(
                 401, "unauthenticated", f"Send a valid key in the {header} header."
             )
             # DRF puts the challenge on the error.
@@ -154,25 +156,27 @@ def handle_api_exception(exc: Exception, context: Mapping[str, Any]) -> Response
                 reply["WWW-Authenticate"] = challenge
             return reply
         case exceptions.MethodNotAllowed():
-            return refusal(
+            return build_error_response(
                 405,
                 "method_not_allowed",
                 "This path does not support the method. See the Allow header.",
             )
         case exceptions.UnsupportedMediaType():
-            return refusal(
+            return build_error_response(
                 415,
                 "unsupported_media_type",
                 "This path does not support the content type of the body.",
             )
         case exceptions.Throttled():
-            reply = refusal(429, "throttled", "Too many requests.")
+            reply = build_error_response(429, "throttled", "Too many requests.")
             reply["Retry-After"] = str(math.ceil(getattr(exc, "wait", None) or 1))
             return reply
         case Http404() | exceptions.NotFound():
-            return refusal(404, "not_found", "Not found.")
+            return build_error_response(404, "not_found", "Not found.")
         case PermissionDenied() | exceptions.PermissionDenied():
-            return refusal(403, "not_allowed", "You don't have access to this.")
+            return build_error_response(
+                403, "not_allowed", "You don't have access to this."
+            )
         case _:
             return None
 
@@ -182,7 +186,7 @@ def format_validation_error(error: FieldError) -> dict[str, object]:
     return {"loc": list(error.loc), "msg": error.msg, "type": error.type}
 
 
-def refusal(
+def build_error_response(
     status: int, code: str, detail: str, details: Mapping[str, object] | None = None
 ) -> Response:
     """Return any other 4xx: a sentence, a stable code and further details."""

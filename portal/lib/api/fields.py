@@ -229,7 +229,7 @@ class Inputs(serializers.Serializer[Any]):
     whole: ClassVar[bool] = False
 
 
-def read_body(request: Request, inputs: type[Inputs]) -> dict[str, Any]:
+def validate_post_body(request: Request, inputs: type[Inputs]) -> dict[str, Any]:
     """Validate a POST body, in which null means absent. Raises: 422."""
     body = request.data
     if isinstance(body, Mapping):
@@ -238,12 +238,12 @@ def read_body(request: Request, inputs: type[Inputs]) -> dict[str, Any]:
     return _validate(inputs(data=_without_nulls(body)), "body")
 
 
-def read_patch(request: Request, inputs: type[Inputs]) -> dict[str, Any]:
+def validate_patch_body(request: Request, inputs: type[Inputs]) -> dict[str, Any]:
     """Validate a PATCH body, in which null clears and absence keeps. Raises: 422."""
     return _validate(inputs(data=request.data, partial=True), "body")
 
 
-def read_query(request: Request, inputs: type[Inputs]) -> dict[str, Any]:
+def validate_query_string(request: Request, inputs: type[Inputs]) -> dict[str, Any]:
     """Validate the query string: repeated keys for lists, else the last one counts.
 
     Raises: 422.
@@ -260,7 +260,7 @@ def read_query(request: Request, inputs: type[Inputs]) -> dict[str, Any]:
     return _validate(inputs(data=given), "query")
 
 
-def read_uuid(text: str, name: str) -> uuid.UUID:
+def parse_path_uuid(text: str, name: str) -> uuid.UUID:
     """Read a uuid out of the path. Raises: 422 at `["path", name]`."""
     try:
         found = uuid.UUID(text)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
 Endpoint = tuple[str, str, str, Any]
 F = TypeVar("F", bound="Callable[..., Any]")
-# An answer of `describe` that is a file.
+# An answer of `describe_api_operation` that is a file.
 PDF = "application/pdf"
 _PLAIN: dict[Any, dict[str, Any]] = {
     str: {"type": "string"},
@@ -89,7 +89,7 @@ class JsonShape:
     schema: Mapping[str, Any]
 
 
-def describe(
+def describe_api_operation(
     operation_id: str,
     summary: str,
     *,

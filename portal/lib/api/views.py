@@ -113,7 +113,9 @@ class TenantAPIView(KeyedAPIView):
         return tenant
 
 
-def endpoint(route: str, view: type[APIView], name: str | None = None) -> URLPattern:
+def mount_api_view(
+    route: str, view: type[APIView], name: str | None = None
+) -> URLPattern:
     """Mount a view at a route such as `user/<user_id>`, slash at the end optional.
 
     `<path:name>` takes slashes too, the one at the end included. Parameters arrive as
@@ -125,7 +127,7 @@ def endpoint(route: str, view: type[APIView], name: str | None = None) -> URLPat
     return re_path(rf"^{pattern}/?$", view.as_view(), name=name)
 
 
-def get_or_404(rows: QuerySet[Any], *, what: str, **lookup: Any) -> Any:
+def get_tenant_row_or_404(rows: QuerySet[Any], *, what: str, **lookup: Any) -> Any:
     """The one row of a tenant's `rows`. Raises: not_found, also for a stranger's."""
     try:
         return rows.get(**lookup)

@@ -8,8 +8,8 @@ from rest_framework.response import Response
 
 from accounts.operations.audit import record_read
 from accounts.states import Area
-from portal.lib.api.fields import read_query, read_uuid
-from portal.lib.api.schema import describe
+from portal.lib.api.fields import parse_path_uuid, validate_query_string
+from portal.lib.api.schema import describe_api_operation
 from portal.lib.api.views import TenantAPIView
 from reports.api.v1.inputs import (
     ParsingJobInputs,
@@ -35,7 +35,7 @@ class ParsingJobsView(TenantAPIView):
     parser_classes = [ReportUploadParser]
     body_max_bytes = 2 * MAX_BYTES  # what is a little too large still gets its sentence
 
-    @describe(
+    @describe_api_operation(
         "create_parsing_job",
         "Submit a lab report for parsing",
         answer=ParsingJobAnswer,
@@ -54,7 +54,7 @@ class ParsingJobView(TenantAPIView):
 
     area = Area.REPORTS
 
-    @describe(
+    @describe_api_operation(
         "get_parsing_job",
         "Get a parsing job",
         answer=ParsingJobAnswer,
@@ -62,8 +62,8 @@ class ParsingJobView(TenantAPIView):
         refuses=(404,),
     )
     def get(self, request: Request, job_id: str) -> Response:
-        wanted = read_query(request, ParsingJobQuery).get("include", [])
-        job = parsing_job(tenant=self.tenant, job_id=read_uuid(job_id, "job_id"))
+        wanted = validate_query_string(request, ParsingJobQuery).get("include", [])
+        job = parsing_job(tenant=self.tenant, job_id=parse_path_uuid(job_id, "job_id"))
         answer = build_parsing_job_payload(job, with_provenance=PROVENANCE in wanted)
         record_read(
             tenant=self.tenant,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from portal.lib.api.views import endpoint
+from portal.lib.api.views import mount_api_view
 from reports.api.v1.jobs import ParsingJobsView, ParsingJobView
 
 urlpatterns = [
-    endpoint("parser/job", ParsingJobsView),
-    endpoint("parser/job/<job_id>", ParsingJobView),
+    mount_api_view("parser/job", ParsingJobsView),
+    mount_api_view("parser/job/<job_id>", ParsingJobView),
 ]

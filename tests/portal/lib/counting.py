@@ -11,7 +11,7 @@ from pathlib import Path
 
 from django.db import connection, transaction
 
-from portal.lib.jobs import enqueue, job, periodic
+from portal.lib.jobs import enqueue_job, periodic_job, tenant_job
 
 
 def make_tables() -> None:
@@ -44,7 +44,7 @@ def _execute(query: str, *inputs: float) -> None:
         cursor.execute(query, inputs)
 
 
-@job("tests.count")
+@tenant_job("tests.count")
 def count(*, tenant_pk: int, number: int, seconds: float = 0) -> None:
     """Count a number, taking this long over it."""
     _execute("INSERT INTO counting_start VALUES (%s, pg_backend_pid())", number)
@@ -53,7 +53,7 @@ def count(*, tenant_pk: int, number: int, seconds: float = 0) -> None:
         _execute("SELECT pg_sleep(%s)", seconds)
 
 
-@job("tests.hold")
+@tenant_job("tests.hold")
 def hold(*, tenant_pk: int, number: int, until: str) -> None:
     """Note a start, then do nothing with the database until this file is there."""
     _execute("INSERT INTO counting_start VALUES (%s, pg_backend_pid())", number)
@@ -69,18 +69,18 @@ class Tenant:
         self.pk = pk
 
 
-@job("tests.enqueue_and_fail")
+@tenant_job("tests.enqueue_and_fail")
 def enqueue_and_fail(*, tenant_pk: int) -> None:
     """Enqueue another job in a transaction that is rolled back."""
     with transaction.atomic():
-        enqueue("tests.count", tenant=Tenant(tenant_pk), number=1)
+        enqueue_job("tests.count", tenant=Tenant(tenant_pk), number=1)
         raise LookupError("Rosa Beispiel")
 
 
-@job("tests.enqueue_another")
+@tenant_job("tests.enqueue_another")
 def enqueue_another(*, tenant_pk: int) -> None:
     with transaction.atomic():
-        enqueue("tests.count", tenant=Tenant(tenant_pk), number=2)
+        enqueue_job("tests.count", tenant=Tenant(tenant_pk), number=2)
 
 
 given_up: list[int] = []
@@ -94,7 +94,7 @@ def give_up(*, tenant_pk: int, number: int) -> None:
     given_up.append(number)
 
 
-@job("tests.fail", on_give_up=give_up)
+@tenant_job("tests.fail", on_give_up=give_up)
 def fail(*, tenant_pk: int, number: int) -> None:
     _execute("INSERT INTO counting_start VALUES (%s, 0)", number)
     raise LookupError("Rosa Beispiel")
@@ -103,6 +103,6 @@ def fail(*, tenant_pk: int, number: int) -> None:
 def declare_tick() -> None:
     """Declare a job that notes a start each second; for a process of its own."""
 
-    @periodic("* * * * * *", "tests.tick")
+    @periodic_job("* * * * * *", "tests.tick")
     def tick() -> None:
         _execute("INSERT INTO counting_start VALUES (extract(epoch FROM now()), 0)")

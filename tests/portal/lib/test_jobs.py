@@ -13,9 +13,9 @@ from portal.lib.jobs import (
     ATTEMPTS,
     JobFailed,
     delete_finished_jobs,
-    enqueue,
-    job,
-    periodic,
+    enqueue_job,
+    periodic_job,
+    tenant_job,
 )
 from tests.architecture.source import modules
 from tests.factories.accounts import make_tenant
@@ -51,7 +51,7 @@ def statuses() -> list[tuple[str, str, int]]:
 
 
 def test_a_job_runs_for_its_tenant_with_its_inputs(tenant, run_jobs):
-    enqueue("tests.count", tenant=tenant, number=7)
+    enqueue_job("tests.count", tenant=tenant, number=7)
 
     run_jobs()
 
@@ -62,11 +62,11 @@ def test_a_job_runs_for_its_tenant_with_its_inputs(tenant, run_jobs):
 def test_a_job_acts_for_its_tenant(tenant, run_jobs, own_jobs):
     seen = []
 
-    @job("tests.look")
+    @tenant_job("tests.look")
     def look(*, tenant_pk):
         seen.append((tenant_pk, acting_tenant()))
 
-    enqueue("tests.look", tenant=tenant)
+    enqueue_job("tests.look", tenant=tenant)
 
     run_jobs()
 
@@ -81,7 +81,7 @@ def acting_tenant():
 
 def test_a_job_of_a_transaction_that_is_rolled_back_never_runs(tenant, run_jobs):
     with transaction.atomic():
-        enqueue("tests.count", tenant=tenant, number=1)
+        enqueue_job("tests.count", tenant=tenant, number=1)
         transaction.set_rollback(True)
 
     run_jobs()
@@ -91,7 +91,7 @@ def test_a_job_of_a_transaction_that_is_rolled_back_never_runs(tenant, run_jobs)
 
 
 def test_a_job_enqueued_by_a_job_that_is_rolled_back_never_runs(tenant, run_jobs):
-    enqueue("tests.enqueue_and_fail", tenant=tenant)
+    enqueue_job("tests.enqueue_and_fail", tenant=tenant)
 
     run_jobs()
 
@@ -100,7 +100,7 @@ def test_a_job_enqueued_by_a_job_that_is_rolled_back_never_runs(tenant, run_jobs
 
 
 def test_a_job_enqueued_by_a_job_runs(tenant, run_jobs):
-    enqueue("tests.enqueue_another", tenant=tenant)
+    enqueue_job("tests.enqueue_another", tenant=tenant)
 
     run_jobs()
 
@@ -109,7 +109,7 @@ def test_a_job_enqueued_by_a_job_runs(tenant, run_jobs):
 
 def test_an_unknown_job_is_refused_at_once(tenant):
     with pytest.raises(KeyError):
-        enqueue("tests.unheard_of", tenant=tenant)
+        enqueue_job("tests.unheard_of", tenant=tenant)
 
     assert queued() == []
 
@@ -117,21 +117,23 @@ def test_an_unknown_job_is_refused_at_once(tenant):
 def enqueued_names() -> set[str]:
     """The first input of every call of enqueue in our code, constants looked up."""
     names = set()
-    for path, tree in modules(word="enqueue"):
+    for path, tree in modules(word="enqueue_job"):
         for node in ast.walk(tree):
             match node:
                 case ast.Call(
-                    func=ast.Name("enqueue") | ast.Attribute(attr="enqueue"),
+                    func=ast.Name("enqueue_job") | ast.Attribute(attr="enqueue_job"),
                     args=[ast.Constant(str(name)), *_],
                 ):
                     names.add(name)
                 case ast.Call(
-                    func=ast.Name("enqueue") | ast.Attribute(attr="enqueue"),
+                    func=ast.Name("enqueue_job") | ast.Attribute(attr="enqueue_job"),
                     args=[ast.Name(name), *_],
                 ):
                     module = path.removesuffix(".py").replace("/", ".")
                     names.add(getattr(import_module(module), name))
-                case ast.Call(func=ast.Name("enqueue") | ast.Attribute(attr="enqueue")):
+                case ast.Call(
+                    func=ast.Name("enqueue_job") | ast.Attribute(attr="enqueue_job")
+                ):
                     raise AssertionError(f"{path}: which job is enqueued?")
     return names
 
@@ -157,7 +159,7 @@ def test_every_periodic_job_runs_one_at_a_time():
 
 
 def test_a_failing_job_waits_longer_each_time(tenant, run_jobs):
-    enqueue("tests.fail", tenant=tenant, number=3)
+    enqueue_job("tests.fail", tenant=tenant, number=3)
     waits = []
 
     for _ in range(ATTEMPTS - 1):
@@ -178,13 +180,13 @@ def test_a_failing_job_waits_longer_each_time(tenant, run_jobs):
 def test_a_job_is_put_off_until_what_it_needs_is_back(tenant, run_jobs, own_jobs):
     runs = []
 
-    @job("tests.reach", queue="parsing", on_give_up=counting.give_up)
+    @tenant_job("tests.reach", queue="parsing", on_give_up=counting.give_up)
     def reach(*, tenant_pk, number):
         runs.append(number)
         if len(runs) < ATTEMPTS + 2:
             raise Unavailable("storage_unavailable", "Away.")
 
-    enqueue("tests.reach", tenant=tenant, lock="one", number=7)
+    enqueue_job("tests.reach", tenant=tenant, lock="one", number=7)
     for _ in range(ATTEMPTS + 2):
         run_jobs()
         make_all_due()
@@ -197,7 +199,7 @@ def test_a_job_is_put_off_until_what_it_needs_is_back(tenant, run_jobs, own_jobs
 
 
 def test_a_job_that_keeps_failing_is_given_up_once(tenant, run_jobs):
-    enqueue("tests.fail", tenant=tenant, number=3)
+    enqueue_job("tests.fail", tenant=tenant, number=3)
 
     for _ in range(ATTEMPTS + 2):
         make_all_due()
@@ -210,7 +212,7 @@ def test_a_job_that_keeps_failing_is_given_up_once(tenant, run_jobs):
 
 def test_giving_up_is_repeated_until_it_succeeds(tenant, run_jobs):
     counting.giving_up_raises[:] = [LookupError("Rosa Beispiel"), LookupError()]
-    enqueue("tests.fail", tenant=tenant, number=3)
+    enqueue_job("tests.fail", tenant=tenant, number=3)
 
     for _ in range(ATTEMPTS + 2):
         make_all_due()
@@ -222,7 +224,7 @@ def test_giving_up_is_repeated_until_it_succeeds(tenant, run_jobs):
 
 
 def test_a_job_whose_workers_always_die_is_given_up_unrun(tenant, run_jobs):
-    enqueue("tests.fail", tenant=tenant, number=3)
+    enqueue_job("tests.fail", tenant=tenant, number=3)
     with connection.cursor() as cursor:
         cursor.execute("UPDATE procrastinate_jobs SET attempts = %s", [ATTEMPTS])
 
@@ -235,7 +237,7 @@ def test_a_job_whose_workers_always_die_is_given_up_unrun(tenant, run_jobs):
 def test_a_failure_says_where_and_nothing_of_what_the_code_had_in_hand(
     tenant, run_jobs, caplog
 ):
-    enqueue("tests.fail", tenant=tenant, number=3)
+    enqueue_job("tests.fail", tenant=tenant, number=3)
 
     with caplog.at_level(logging.DEBUG):
         for _ in range(ATTEMPTS):
@@ -249,7 +251,7 @@ def test_a_failure_says_where_and_nothing_of_what_the_code_had_in_hand(
 def test_jobs_of_one_lock_run_one_after_the_other(tenant, run_jobs, own_jobs):
     at_once, most = [], []
 
-    @job("tests.overlap")
+    @tenant_job("tests.overlap")
     def overlap(*, tenant_pk):
         at_once.append(1)
         most.append(len(at_once))
@@ -258,7 +260,7 @@ def test_jobs_of_one_lock_run_one_after_the_other(tenant, run_jobs, own_jobs):
         at_once.pop()
 
     for _ in range(4):
-        enqueue("tests.overlap", tenant=tenant, lock="subject")
+        enqueue_job("tests.overlap", tenant=tenant, lock="subject")
 
     while any(entry.status == "todo" for entry in queued()):
         run_jobs(concurrency=4)
@@ -269,7 +271,7 @@ def test_jobs_of_one_lock_run_one_after_the_other(tenant, run_jobs, own_jobs):
 def test_a_periodic_job_runs_over_all_tenants(db, own_jobs):
     seen = []
 
-    @periodic("0 0 1 1 *", "tests.yearly")
+    @periodic_job("0 0 1 1 *", "tests.yearly")
     def yearly():
         seen.append(acting_tenant())
 
@@ -279,7 +281,7 @@ def test_a_periodic_job_runs_over_all_tenants(db, own_jobs):
 
 
 def test_a_periodic_job_that_fails_says_where_alone(db, own_jobs):
-    @periodic("0 0 1 1 *", "tests.broken")
+    @periodic_job("0 0 1 1 *", "tests.broken")
     def broken():
         raise LookupError("Rosa Beispiel")
 
@@ -291,9 +293,9 @@ def test_a_periodic_job_that_fails_says_where_alone(db, own_jobs):
 
 def test_jobs_that_ended_a_week_ago_are_forgotten(tenant, run_jobs):
     for number in (1, 2):
-        enqueue("tests.count", tenant=tenant, number=number)
+        enqueue_job("tests.count", tenant=tenant, number=number)
     run_jobs()
-    enqueue("tests.count", tenant=tenant, number=3)
+    enqueue_job("tests.count", tenant=tenant, number=3)
     with connection.cursor() as cursor:
         cursor.execute(
             "UPDATE procrastinate_events SET at = at - interval '8 days'"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portal.lib.api.views import endpoint
+from portal.lib.api.views import mount_api_view
 from users.api.v2.views.aggregates import AggregateView
 from users.api.v2.views.demo_sources import DemoConnectionView
 from users.api.v2.views.introspection import HistoriesView, ResourcesView
@@ -27,39 +27,49 @@ from users.api.v2.views.users import (
 )
 
 urlpatterns = [
-    endpoint("user", UserListView, "api-users"),
-    endpoint("user/undo_delete", UndoDeleteUserView, "api-user-undo-delete"),
-    endpoint("user/resolve/<path:client_user_id>", ResolveUserView, "api-user-resolve"),
-    endpoint("user/providers/<user_id>", UserProvidersView, "api-user-providers"),
-    endpoint("user/refresh/<user_id>", RefreshView, "api-user-refresh"),
-    endpoint("user/<user_id>", UserView, "api-user"),
-    endpoint("user/<user_id>/info", UserInfoView, "api-user-info"),
-    endpoint("user/<user_id>/info/latest", LatestUserInfoView, "api-user-info-latest"),
-    endpoint("user/<user_id>/device", DeviceListView, "api-user-devices"),
-    endpoint("user/<user_id>/device/<device_id>", DeviceView, "api-user-device"),
-    endpoint("user/<user_id>/sign_in_token", SignInTokenView, "api-user-sign-in-token"),
-    endpoint("user/<user_id>/<provider>", UserProviderView, "api-user-provider"),
-    endpoint("team/users/search", UserSearchView, "api-user-search"),
-    endpoint("providers", ProviderListView, "api-providers"),
-    endpoint("link/connect/demo", DemoConnectionView, "api-link-demo"),
-    endpoint("link/token", LinkTokenView, "api-link-token"),
-    endpoint("link/providers", LinkProvidersView, "api-link-providers"),
-    endpoint("introspect/resources", ResourcesView, "api-introspect-resources"),
-    endpoint(
+    mount_api_view("user", UserListView, "api-users"),
+    mount_api_view("user/undo_delete", UndoDeleteUserView, "api-user-undo-delete"),
+    mount_api_view(
+        "user/resolve/<path:client_user_id>", ResolveUserView, "api-user-resolve"
+    ),
+    mount_api_view("user/providers/<user_id>", UserProvidersView, "api-user-providers"),
+    mount_api_view("user/refresh/<user_id>", RefreshView, "api-user-refresh"),
+    mount_api_view("user/<user_id>", UserView, "api-user"),
+    mount_api_view("user/<user_id>/info", UserInfoView, "api-user-info"),
+    mount_api_view(
+        "user/<user_id>/info/latest", LatestUserInfoView, "api-user-info-latest"
+    ),
+    mount_api_view("user/<user_id>/device", DeviceListView, "api-user-devices"),
+    mount_api_view("user/<user_id>/device/<device_id>", DeviceView, "api-user-device"),
+    mount_api_view(
+        "user/<user_id>/sign_in_token", SignInTokenView, "api-user-sign-in-token"
+    ),
+    mount_api_view("user/<user_id>/<provider>", UserProviderView, "api-user-provider"),
+    mount_api_view("team/users/search", UserSearchView, "api-user-search"),
+    mount_api_view("providers", ProviderListView, "api-providers"),
+    mount_api_view("link/connect/demo", DemoConnectionView, "api-link-demo"),
+    mount_api_view("link/token", LinkTokenView, "api-link-token"),
+    mount_api_view("link/providers", LinkProvidersView, "api-link-providers"),
+    mount_api_view("introspect/resources", ResourcesView, "api-introspect-resources"),
+    mount_api_view(
         "introspect/historical_pull", HistoriesView, "api-introspect-historical-pull"
     ),
     *summary_endpoints,
-    endpoint(
+    mount_api_view(
         "timeseries/workouts/<workout_id>/stream",
         WorkoutStreamView,
         "api-workout-stream",
     ),
-    endpoint("timeseries/sleep/<sleep_id>/stream", SleepStreamView, "api-sleep-stream"),
-    endpoint("timeseries/<user_id>/<resource>", SampleBatchView, "api-timeseries"),
-    endpoint(
+    mount_api_view(
+        "timeseries/sleep/<sleep_id>/stream", SleepStreamView, "api-sleep-stream"
+    ),
+    mount_api_view(
+        "timeseries/<user_id>/<resource>", SampleBatchView, "api-timeseries"
+    ),
+    mount_api_view(
         "timeseries/<user_id>/<resource>/grouped",
         GroupedSamplesView,
         "api-timeseries-grouped",
     ),
-    endpoint("aggregate/<user_id>/<resource>", AggregateView, "api-aggregate"),
+    mount_api_view("aggregate/<user_id>/<resource>", AggregateView, "api-aggregate"),
 ]

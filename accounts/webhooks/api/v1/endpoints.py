@@ -37,10 +37,15 @@ from accounts.webhooks.operations.endpoints import (
     rotate_signing_secret,
 )
 from accounts.webhooks.operations.testing import send_test_event
-from portal.lib.api.fields import read_body, read_patch, read_query, read_uuid
+from portal.lib.api.fields import (
+    parse_path_uuid,
+    validate_patch_body,
+    validate_post_body,
+    validate_query_string,
+)
 from portal.lib.api.pagination import decode_row_cursor, encode_page_cursor
-from portal.lib.api.schema import describe
-from portal.lib.api.views import get_or_404
+from portal.lib.api.schema import describe_api_operation
+from portal.lib.api.views import get_tenant_row_or_404
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -57,10 +62,10 @@ class WebhookManagementView(TeamManagementView):
 
     def get_endpoint(self, webhook_id: str) -> Endpoint:
         """The endpoint of the path. Raises: 422 at the path; not_found (404)."""
-        endpoint: Endpoint = get_or_404(
+        endpoint: Endpoint = get_tenant_row_or_404(
             self.get_endpoints(),
             what="Webhook",
-            uuid=read_uuid(webhook_id, "webhook_id"),
+            uuid=parse_path_uuid(webhook_id, "webhook_id"),
         )
         return endpoint
 
@@ -68,7 +73,7 @@ class WebhookManagementView(TeamManagementView):
 class WebhooksView(WebhookManagementView):
     """GET and POST …/webhook."""
 
-    @describe(
+    @describe_api_operation(
         "list_webhooks",
         "List webhook endpoints",
         answer=WebhookPage,
@@ -77,7 +82,7 @@ class WebhooksView(WebhookManagementView):
     )
     def get(self, request: Request, **place: str) -> Response:
         """Oldest first."""
-        query = read_query(request, WebhookListQuery)
+        query = validate_query_string(request, WebhookListQuery)
         after, limit = decode_row_cursor(query.get("next_cursor")), query["limit"]
         rows = self.get_endpoints().filter(pk__gt=after).order_by("pk")
         found = list(rows[: limit + 1])
@@ -92,7 +97,7 @@ class WebhooksView(WebhookManagementView):
             }
         )
 
-    @describe(
+    @describe_api_operation(
         "create_webhook",
         "Create a webhook endpoint",
         answer=Webhook,
@@ -101,7 +106,7 @@ class WebhooksView(WebhookManagementView):
     )
     def post(self, request: Request, **place: str) -> Response:
         """Without `secret` one is made; `filter_types` left out takes every event."""
-        wanted = read_body(request, WebhookInputs)
+        wanted = validate_post_body(request, WebhookInputs)
         endpoint = create_endpoint(tenant=self.tenant, actor=self.actor, **wanted)
         return Response(build_webhook_endpoint_response(endpoint))
 
@@ -109,13 +114,13 @@ class WebhooksView(WebhookManagementView):
 class WebhookView(WebhookManagementView):
     """GET, PATCH and DELETE …/webhook/{webhook_id}."""
 
-    @describe(
+    @describe_api_operation(
         "get_webhook", "Retrieve a webhook endpoint", answer=Webhook, refuses=(404,)
     )
     def get(self, request: Request, *, webhook_id: str, **place: str) -> Response:
         return Response(build_webhook_endpoint_response(self.get_endpoint(webhook_id)))
 
-    @describe(
+    @describe_api_operation(
         "update_webhook",
         "Update a webhook endpoint",
         answer=Webhook,
@@ -125,11 +130,13 @@ class WebhookView(WebhookManagementView):
     def patch(self, request: Request, *, webhook_id: str, **place: str) -> Response:
         """Disabled endpoints keep what they miss; enabling sends none of it."""
         endpoint = self.get_endpoint(webhook_id)
-        changes = read_patch(request, WebhookPatch)
+        changes = validate_patch_body(request, WebhookPatch)
         changed = change_endpoint(endpoint=endpoint, actor=self.actor, **changes)
         return Response(build_webhook_endpoint_response(changed))
 
-    @describe("delete_webhook", "Delete a webhook endpoint", status=204, refuses=(404,))
+    @describe_api_operation(
+        "delete_webhook", "Delete a webhook endpoint", status=204, refuses=(404,)
+    )
     def delete(self, request: Request, *, webhook_id: str, **place: str) -> Response:
         """What it still waits for is not sent any more."""
         delete_endpoint(endpoint=self.get_endpoint(webhook_id), actor=self.actor)
@@ -139,7 +146,7 @@ class WebhookView(WebhookManagementView):
 class WebhookHeadersView(WebhookManagementView):
     """GET and PUT …/webhook/{webhook_id}/headers."""
 
-    @describe(
+    @describe_api_operation(
         "get_webhook_headers",
         "Retrieve the custom headers of an endpoint",
         answer=WebhookHeaders,
@@ -149,7 +156,7 @@ class WebhookHeadersView(WebhookManagementView):
         """The values of sensitive headers are withheld."""
         return Response(build_webhook_headers_response(self.get_endpoint(webhook_id)))
 
-    @describe(
+    @describe_api_operation(
         "set_webhook_headers",
         "Replace the custom headers of an endpoint",
         status=204,
@@ -159,7 +166,7 @@ class WebhookHeadersView(WebhookManagementView):
     def put(self, request: Request, *, webhook_id: str, **place: str) -> Response:
         """All of them, those that are withheld too: what is left out is gone."""
         endpoint = self.get_endpoint(webhook_id)
-        given = read_body(request, HeadersInputs)
+        given = validate_post_body(request, HeadersInputs)
         replace_custom_headers(
             endpoint=endpoint, actor=self.actor, headers=given["headers"]
         )
@@ -169,7 +176,7 @@ class WebhookHeadersView(WebhookManagementView):
 class WebhookSecretView(WebhookManagementView):
     """GET …/webhook/{webhook_id}/secret."""
 
-    @describe(
+    @describe_api_operation(
         "get_webhook_secret",
         "Retrieve the signing secret of an endpoint",
         answer=WebhookSecret,
@@ -185,7 +192,7 @@ class WebhookSecretView(WebhookManagementView):
 class WebhookRotateView(WebhookManagementView):
     """POST …/webhook/{webhook_id}/secret/rotate."""
 
-    @describe(
+    @describe_api_operation(
         "rotate_webhook_secret",
         "Rotate the signing secret of an endpoint",
         status=204,
@@ -195,7 +202,7 @@ class WebhookRotateView(WebhookManagementView):
     def post(self, request: Request, *, webhook_id: str, **place: str) -> Response:
         """The old secret signs beside the new one for 24 hours."""
         endpoint = self.get_endpoint(webhook_id)
-        secret = read_body(request, RotateInputs).get("key")
+        secret = validate_post_body(request, RotateInputs).get("key")
         rotate_signing_secret(endpoint=endpoint, actor=self.actor, secret=secret)
         return Response(status=204)
 
@@ -203,7 +210,7 @@ class WebhookRotateView(WebhookManagementView):
 class WebhookTestView(WebhookManagementView):
     """POST …/webhook/{webhook_id}/test."""
 
-    @describe(
+    @describe_api_operation(
         "test_webhook",
         "Send a test event to an endpoint",
         answer=TestMessage,
@@ -213,6 +220,6 @@ class WebhookTestView(WebhookManagementView):
     def post(self, request: Request, *, webhook_id: str, **place: str) -> Response:
         """It is signed, tried again and logged like any other event."""
         endpoint = self.get_endpoint(webhook_id)
-        kind = read_body(request, TestInputs).get("event_type")
+        kind = validate_post_body(request, TestInputs).get("event_type")
         sent = send_test_event(endpoint=endpoint, actor=self.actor, event_type=kind)
         return Response({"id": sent.event.message_id, "event_type": sent.event_type})

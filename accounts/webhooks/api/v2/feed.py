@@ -19,13 +19,13 @@ from accounts.webhooks.feed import list_event_feed
 from accounts.webhooks.models.endpoint import EVENT_TYPE_MAX_LENGTH
 from accounts.webhooks.operations.retention import find_oldest_retained_event_time
 from portal.lib.api.errors import FieldError, RequestInvalid
-from portal.lib.api.fields import Inputs, QueryInt, QueryText, read_query
+from portal.lib.api.fields import Inputs, QueryInt, QueryText, validate_query_string
 from portal.lib.api.pagination import (
     CURSOR_MAX_LENGTH,
     decode_row_cursor,
     encode_page_cursor,
 )
-from portal.lib.api.schema import describe
+from portal.lib.api.schema import describe_api_operation
 from portal.lib.api.views import TenantAPIView, json_response
 
 if TYPE_CHECKING:
@@ -71,7 +71,9 @@ class EventsView(TenantAPIView):
     # Its events tell of all of these.
     also_reads = (Area.USERS, Area.PATIENT_DETAILS, Area.ORDERS, Area.REPORTS)
 
-    @describe("list_events", "List events", answer=FeedItems, query=EventsQuery)
+    @describe_api_operation(
+        "list_events", "List events", answer=FeedItems, query=EventsQuery
+    )
     def get(self, request: Request) -> HttpResponse:
         """Begin without `after` at the oldest event that is kept; keep `next_cursor`.
 
@@ -80,7 +82,7 @@ class EventsView(TenantAPIView):
         (RFC 3339) says from when on nothing is missing but the events of erased users:
         who read last before that may have missed some, and reads the resources anew.
         """
-        query = read_query(request, EventsQuery)
+        query = validate_query_string(request, EventsQuery)
         types = query.get("event_type")
         for index, each in enumerate(types or ()):
             if not filter_covers_event_type(each):

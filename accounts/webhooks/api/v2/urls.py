@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from accounts.webhooks.api.v2.feed import EventsView
-from portal.lib.api.views import endpoint
+from portal.lib.api.views import mount_api_view
 
-urlpatterns = [endpoint("events", EventsView, "api-events")]
+urlpatterns = [mount_api_view("events", EventsView, "api-events")]

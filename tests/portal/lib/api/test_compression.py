@@ -12,7 +12,7 @@ from portal.lib.api.compression import (
     COMPRESSED_FROM_BYTES,
     build_response_from_gzipped_json,
 )
-from portal.lib.api.views import TenantAPIView, endpoint, json_response
+from portal.lib.api.views import TenantAPIView, json_response, mount_api_view
 
 LARGE = {"text": "a" * COMPRESSED_FROM_BYTES}
 SMALL = {"text": "a" * (COMPRESSED_FROM_BYTES - len('{"text":""}') - 1)}
@@ -32,8 +32,8 @@ class Rendered(TenantAPIView):
 
 
 urlpatterns = [
-    endpoint("v2/bytes/<size>", Bytes, "bytes"),
-    endpoint("v2/rendered/<size>", Rendered, "rendered"),
+    mount_api_view("v2/bytes/<size>", Bytes, "bytes"),
+    mount_api_view("v2/rendered/<size>", Rendered, "rendered"),
 ]
 
 

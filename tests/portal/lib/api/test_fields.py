@@ -19,10 +19,10 @@ from portal.lib.api.fields import (
     TimeZone,
     Uuid,
     build_pattern_validator,
-    read_body,
-    read_patch,
-    read_query,
-    read_uuid,
+    parse_path_uuid,
+    validate_patch_body,
+    validate_post_body,
+    validate_query_string,
 )
 from portal.lib.choices import OpenChoices
 
@@ -98,7 +98,7 @@ def faults(read, request, inputs=Everything):
     ],
 )
 def test_a_value_of_the_exact_type_is_read(name, value, read):
-    assert read_body(Request({name: value}), Everything) == {name: read}
+    assert validate_post_body(Request({name: value}), Everything) == {name: read}
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,9 @@ def test_a_value_of_the_exact_type_is_read(name, value, read):
     ],
 )
 def test_any_other_value_is_refused(name, value, kind):
-    assert faults(read_body, Request({name: value})) == [(("body", name), kind)]
+    assert faults(validate_post_body, Request({name: value})) == [
+        (("body", name), kind)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -159,7 +161,7 @@ def test_any_other_value_is_refused(name, value, kind):
 )
 def test_a_refusal_names_the_form_or_the_bound(name, value, sentence):
     with pytest.raises(RequestInvalid) as refusal:
-        read_body(Request({name: value}), Everything)
+        validate_post_body(Request({name: value}), Everything)
 
     assert [error.msg for error in refusal.value.errors] == [sentence]
 
@@ -180,7 +182,7 @@ def test_a_refusal_names_the_form_or_the_bound(name, value, sentence):
 )
 def test_a_parameter_names_the_form_or_the_bound(query, sentence):
     with pytest.raises(RequestInvalid) as refusal:
-        read_query(Request(query=query), Bounded)
+        validate_query_string(Request(query=query), Bounded)
 
     assert [error.msg for error in refusal.value.errors] == [sentence]
 
@@ -192,7 +194,7 @@ def test_a_fault_inside_names_its_place():
         "inners": [{"word": "w"}, {"word": 2}],
     }
 
-    assert faults(read_body, Request(body)) == [
+    assert faults(validate_post_body, Request(body)) == [
         (("body", "words", 1), "string_type"),
         (("body", "inner", "word"), "missing"),
         (("body", "inners", 1, "word"), "string_type"),
@@ -200,7 +202,7 @@ def test_a_fault_inside_names_its_place():
 
 
 def test_a_null_in_a_list_keeps_its_place_and_is_refused():
-    assert faults(read_body, Request({"words": ["a", None]})) == [
+    assert faults(validate_post_body, Request({"words": ["a", None]})) == [
         (("body", "words", 1), "string_type")
     ]
 
@@ -211,22 +213,24 @@ class Change(Inputs):
 
 
 def test_in_a_post_null_is_absent():
-    assert read_body(Request({"name": "n", "note": None}), Change) == {"name": "n"}
-    assert faults(read_body, Request({"name": None}), Change) == [
+    assert validate_post_body(Request({"name": "n", "note": None}), Change) == {
+        "name": "n"
+    }
+    assert faults(validate_post_body, Request({"name": None}), Change) == [
         (("body", "name"), "missing")
     ]
 
 
 def test_in_a_patch_null_clears_and_absence_keeps():
-    assert read_patch(Request({"note": None}), Change) == {"note": None}
-    assert read_patch(Request({}), Change) == {}
-    assert faults(read_patch, Request({"name": None}), Change) == [
+    assert validate_patch_body(Request({"note": None}), Change) == {"note": None}
+    assert validate_patch_body(Request({}), Change) == {}
+    assert faults(validate_patch_body, Request({"name": None}), Change) == [
         (("body", "name"), "string_type")
     ]
 
 
 @pytest.mark.parametrize("body", [None, [], "text", 5])
-@pytest.mark.parametrize("read", [read_body, read_patch])
+@pytest.mark.parametrize("read", [validate_post_body, validate_patch_body])
 def test_a_body_that_is_no_object_is_refused(read, body):
     assert faults(read, Request(body)) == [(("body",), "value_error")]
 
@@ -241,14 +245,14 @@ class Asked(Inputs):
 def test_the_query_is_read():
     asked = f"limit=7&ident={UUID_TEXT}&text=%20a&status=x&status=y&other=1"
 
-    found = read_query(Request(query=asked), Asked)
+    found = validate_query_string(Request(query=asked), Asked)
 
     assert str(found.pop("ident")) == UUID_TEXT
     assert found == {"limit": 7, "text": " a", "status": ["x", "y"]}
 
 
 def test_of_a_repeated_key_the_last_counts_and_one_value_is_a_list_too():
-    found = read_query(Request(query="limit=1&limit=2&status=x"), Asked)
+    found = validate_query_string(Request(query="limit=1&limit=2&status=x"), Asked)
 
     assert found == {"limit": 2, "status": ["x"]}
 
@@ -258,31 +262,33 @@ class AskedToday(Inputs):
 
 
 def test_nothing_asked_is_read_as_the_defaults_of_that_moment(time_machine):
-    read_query(Request(query=""), Asked).clear()
+    validate_query_string(Request(query=""), Asked).clear()
     days = []
     for moment in ("2026-03-02T12:00Z", "2026-03-03T12:00Z"):
         time_machine.move_to(moment, tick=False)
-        days.append(read_query(Request(query="other=1"), AskedToday)["day"].day)
+        days.append(
+            validate_query_string(Request(query="other=1"), AskedToday)["day"].day
+        )
 
-    assert read_query(Request(query=""), Asked) == {"limit": 5}
+    assert validate_query_string(Request(query=""), Asked) == {"limit": 5}
     assert days == [2, 3]
 
 
 def test_an_empty_value_is_text_like_any_other():
-    assert read_query(Request(query="text="), Asked)["text"] == ""
-    assert faults(read_query, Request(query="limit=&ident="), Asked) == [
+    assert validate_query_string(Request(query="text="), Asked)["text"] == ""
+    assert faults(validate_query_string, Request(query="limit=&ident="), Asked) == [
         (("query", "limit"), "int_parsing"),
         (("query", "ident"), "uuid_parsing"),
     ]
 
 
 def test_an_absent_query_has_its_defaults():
-    assert read_query(Request(), Asked) == {"limit": 5}
+    assert validate_query_string(Request(), Asked) == {"limit": 5}
 
 
 def test_a_uuid_of_the_path_is_read_in_either_case():
-    assert str(read_uuid(UUID_TEXT, "x")) == UUID_TEXT
-    assert str(read_uuid(UUID_TEXT.upper(), "x")) == UUID_TEXT
+    assert str(parse_path_uuid(UUID_TEXT, "x")) == UUID_TEXT
+    assert str(parse_path_uuid(UUID_TEXT.upper(), "x")) == UUID_TEXT
 
 
 @pytest.mark.parametrize(
@@ -291,7 +297,7 @@ def test_a_uuid_of_the_path_is_read_in_either_case():
 )
 def test_anything_else_in_the_path_is_refused(text):
     with pytest.raises(RequestInvalid) as refusal:
-        read_uuid(text, "order_id")
+        parse_path_uuid(text, "order_id")
 
     (error,) = refusal.value.errors
     assert (error.loc, error.type) == (("path", "order_id"), "uuid_parsing")

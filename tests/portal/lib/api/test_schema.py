@@ -13,10 +13,10 @@ from portal.lib.api.schema import (
     ApiSchema,
     JsonShape,
     Refusal,
-    describe,
+    describe_api_operation,
     keep_only_api_paths_in_schema,
 )
-from portal.lib.api.views import TenantAPIView, endpoint
+from portal.lib.api.views import TenantAPIView, mount_api_view
 from portal.lib.choices import OpenChoices
 
 
@@ -61,12 +61,14 @@ class Asked(Inputs):
 
 
 class Things(TenantAPIView):
-    @describe("list_things", "List things", answer=list[Whole], query=Asked)
+    @describe_api_operation(
+        "list_things", "List things", answer=list[Whole], query=Asked
+    )
     def get(self, request):
         """What more there is to say."""
         return Response([])
 
-    @describe(
+    @describe_api_operation(
         "make_thing",
         "Make a thing",
         status=202,
@@ -77,7 +79,7 @@ class Things(TenantAPIView):
     def post(self, request):
         return Response({})
 
-    @describe(
+    @describe_api_operation(
         "change_thing", "Change a thing", status=204, body=Wanted, refuses=(403, 404)
     )
     def patch(self, request):
@@ -89,13 +91,15 @@ OUTER = JsonShape("Outer", {"type": "array", "items": INNER})
 
 
 class ShapedThing(TenantAPIView):
-    @describe("shape_thing", "Shape", answer=OUTER, body={"application/json": INNER})
+    @describe_api_operation(
+        "shape_thing", "Shape", answer=OUTER, body={"application/json": INNER}
+    )
     def post(self, request):
         return Response([])
 
 
 class WholeThing(TenantAPIView):
-    @describe("replace_thing", "Replace", answer=Whole, body=All)
+    @describe_api_operation("replace_thing", "Replace", answer=Whole, body=All)
     def patch(self, request):
         return Response({})
 
@@ -104,9 +108,9 @@ class WholeThing(TenantAPIView):
 def document():
     generator = SchemaGenerator(
         patterns=[
-            endpoint("v2/things", Things),
-            endpoint("v2/thing", WholeThing),
-            endpoint("v2/shape", ShapedThing),
+            mount_api_view("v2/things", Things),
+            mount_api_view("v2/thing", WholeThing),
+            mount_api_view("v2/shape", ShapedThing),
         ]
     )
     return generator.get_schema(request=None, public=True)

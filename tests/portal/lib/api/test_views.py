@@ -14,9 +14,9 @@ from django.utils.translation import get_language
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from portal.lib.api.fields import Inputs, Str, read_body
+from portal.lib.api.fields import Inputs, Str, validate_post_body
 from portal.lib.api.json import BODY_MAX_BYTES, AlwaysJson, OrjsonParser, OrjsonRenderer
-from portal.lib.api.views import TenantAPIView, endpoint, json_response
+from portal.lib.api.views import TenantAPIView, json_response, mount_api_view
 from portal.lib.errors import Conflict
 from portal.lib.tenancy import ALL_TENANTS, acting_for
 from tests.clients import ApiClient
@@ -64,7 +64,7 @@ class Month(TenantAPIView):
         return json_response({"month": MONTHS[3]})
 
     def post(self, request):
-        return Response(read_body(request, Named))
+        return Response(validate_post_body(request, Named))
 
 
 def language(request):
@@ -79,11 +79,11 @@ class Unkeyed(TenantAPIView):
 
 
 urlpatterns = [
-    endpoint("v2/echo", Echo, "echo"),
-    endpoint("v2/echo/<name>", Echo),
-    endpoint("v2/path/<path:name>", Echo),
-    endpoint("v2/unkeyed", Unkeyed),
-    endpoint("v2/month", Month),
+    mount_api_view("v2/echo", Echo, "echo"),
+    mount_api_view("v2/echo/<name>", Echo),
+    mount_api_view("v2/path/<path:name>", Echo),
+    mount_api_view("v2/unkeyed", Unkeyed),
+    mount_api_view("v2/month", Month),
     page("language", language),
 ]
 handler404 = "portal.error_pages.show_not_found_page"
@@ -226,8 +226,8 @@ def test_negotiation_never_fails():
 
 
 def test_patterns_take_no_slash_unless_asked():
-    plain = endpoint("a/<x>", APIView)
-    deep = endpoint("a/<path:x>", APIView)
+    plain = mount_api_view("a/<x>", APIView)
+    deep = mount_api_view("a/<path:x>", APIView)
 
     assert re.search(str(plain.pattern), "a/b/c") is None
     assert re.search(str(deep.pattern), "a/b/c")["x"] == "b/c"

@@ -9,8 +9,8 @@ from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 
 from portal.lib.api.errors import FieldError, RequestInvalid
-from portal.lib.api.fields import read_query
-from portal.lib.api.schema import describe
+from portal.lib.api.fields import validate_query_string
+from portal.lib.api.schema import describe_api_operation
 from portal.lib.api.views import json_response
 from portal.lib.periods import find_time_zone_by_name
 from users.api.v2.inputs import AggregateInputs
@@ -36,7 +36,7 @@ class AggregateView(SamplesView):
 
     user_methods = ("GET",)
 
-    @describe(
+    @describe_api_operation(
         "get_aggregate",
         "Aggregate a user's samples of one resource by hour, day or week",
         answer=AggregateAnswer,
@@ -56,7 +56,7 @@ class AggregateView(SamplesView):
         """
         user = self.get_user(user_id)
         wanted_resource = self.get_resource(resource)
-        query = read_query(request, AggregateInputs)
+        query = validate_query_string(request, AggregateInputs)
         name = query.get("time_zone") or user.fallback_time_zone or "UTC"
         zone = find_time_zone_by_name(name)
         start, end = _days(query, zone)

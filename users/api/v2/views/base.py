@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from accounts.operations.audit import record_read
 from accounts.states import Area
 from portal.lib.api.errors import FieldError, RequestInvalid
-from portal.lib.api.fields import read_uuid
+from portal.lib.api.fields import parse_path_uuid
 from portal.lib.api.views import TenantAPIView
 from users.api.v2.outputs import build_client_user_id_taken_response
 from users.operations.users import ClientUserIdTaken
@@ -31,7 +31,9 @@ class UserAPIView(TenantAPIView):
 
     def get_user(self, user_id: str) -> User:
         """Return the live user of the path. Raises: 422 at the path; not_found."""
-        return live_user(tenant=self.tenant, user_id=read_uuid(user_id, "user_id"))
+        return live_user(
+            tenant=self.tenant, user_id=parse_path_uuid(user_id, "user_id")
+        )
 
     def record_read(self, subject: str, user_uuid: UUID) -> None:
         """Record in the audit log that a user's data was read."""

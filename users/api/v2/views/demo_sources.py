@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from rest_framework.response import Response
 
 from accounts.states import Area
-from portal.lib.api.fields import read_body
-from portal.lib.api.schema import Refusal, describe
+from portal.lib.api.fields import validate_post_body
+from portal.lib.api.schema import Refusal, describe_api_operation
 from portal.lib.api.views import TenantAPIView
 from users.api.v2.inputs import DemoConnectionInputs
 from users.api.v2.outputs import DemoConnected
@@ -25,7 +25,7 @@ class DemoConnectionView(TenantAPIView):
 
     area = Area.USERS
 
-    @describe(
+    @describe_api_operation(
         "connect_demo_source",
         "Connect a demo source to a sandbox user",
         body=DemoConnectionInputs,
@@ -38,7 +38,7 @@ class DemoConnectionView(TenantAPIView):
         Emits provider.connection.created, then historical.data.{resource}.created for
         each resource. The user is deleted after 7 days.
         """
-        wanted = read_body(request, DemoConnectionInputs)
+        wanted = validate_post_body(request, DemoConnectionInputs)
         user = live_user(tenant=self.tenant, user_id=wanted["user_id"])
         connection = connect_demo_source(
             user=user, actor=self.actor, provider=wanted["provider"]

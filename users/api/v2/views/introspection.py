@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from accounts.operations.audit import record_read
 from accounts.states import Area
-from portal.lib.api.fields import QueryInt, QueryText, QueryUuid, read_query
+from portal.lib.api.fields import QueryInt, QueryText, QueryUuid, validate_query_string
 from portal.lib.api.pagination import (
     CURSOR_MAX_LENGTH,
     CursorInputs,
@@ -18,7 +18,7 @@ from portal.lib.api.pagination import (
     decode_page_cursor,
     encode_page_cursor,
 )
-from portal.lib.api.schema import describe
+from portal.lib.api.schema import describe_api_operation
 from portal.lib.api.views import TenantAPIView
 from users.queries.introspection import (
     Introspected,
@@ -148,7 +148,7 @@ class _IntrospectionView(TenantAPIView):
         self, request: Request, read: Callable[..., IntrospectedPage], subject: str
     ) -> tuple[list[Introspected], str | None]:
         """Return the users of a page and its cursor, and record the read."""
-        wanted = read_query(request, IntrospectionInputs)
+        wanted = validate_query_string(request, IntrospectionInputs)
         provider = wanted.get("provider")
         page = read(
             tenant=self.tenant,
@@ -174,7 +174,7 @@ class _IntrospectionView(TenantAPIView):
 class ResourcesView(_IntrospectionView):
     """Serve GET /v2/introspect/resources."""
 
-    @describe(
+    @describe_api_operation(
         "introspect_resources",
         "Read data received, by user, source and resource",
         answer=ResourcesAnswer,
@@ -207,7 +207,7 @@ class ResourcesView(_IntrospectionView):
 class HistoriesView(_IntrospectionView):
     """Serve GET /v2/introspect/historical_pull."""
 
-    @describe(
+    @describe_api_operation(
         "introspect_historical_pulls",
         "Read the status of backfills, by user, source and resource",
         answer=HistoriesAnswer,

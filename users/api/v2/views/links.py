@@ -8,8 +8,8 @@ from rest_framework.response import Response
 
 from accounts.operations.audit import record_read
 from accounts.states import Area
-from portal.lib.api.fields import read_body
-from portal.lib.api.schema import describe
+from portal.lib.api.fields import validate_post_body
+from portal.lib.api.schema import describe_api_operation
 from portal.lib.api.views import TenantAPIView
 from users.api.link_token import LinkAPIView
 from users.api.v2.inputs import LinkTokenInputs
@@ -32,7 +32,7 @@ class LinkTokenView(TenantAPIView):
 
     area = Area.USERS
 
-    @describe(
+    @describe_api_operation(
         "create_link_token",
         "Make a link by which a user connects sources",
         body=LinkTokenInputs,
@@ -46,7 +46,7 @@ class LinkTokenView(TenantAPIView):
         `state=success` and `provider`; with `on_error` and `on_close` also after an
         error (`state=error`, `error`) or when closed (`state=closed`).
         """
-        wanted = read_body(request, LinkTokenInputs)
+        wanted = validate_post_body(request, LinkTokenInputs)
         user = live_user(tenant=self.tenant, user_id=wanted["user_id"])
         session = create_connect_link(
             user=user,
@@ -70,7 +70,7 @@ class LinkTokenView(TenantAPIView):
 class LinkProvidersView(LinkAPIView):
     """Serve GET /v2/link/providers, with `x-link-token` instead of a key."""
 
-    @describe(
+    @describe_api_operation(
         "list_link_providers",
         "List the sources that a link offers",
         answer=list[LinkProvider],

@@ -11,8 +11,8 @@ from rest_framework.exceptions import ValidationError
 from rest_framework.response import Response
 from rest_framework.serializers import FloatField
 
-from portal.lib.api.fields import Inputs, read_query, read_uuid
-from portal.lib.api.schema import Refusal, describe
+from portal.lib.api.fields import Inputs, parse_path_uuid, validate_query_string
+from portal.lib.api.schema import Refusal, describe_api_operation
 from users.api.v2.views.base import UserAPIView
 from users.operations.refresh import refresh_all_user_sources, wait_for_user_refresh
 from users.queries.introspection import devices_of, find_device
@@ -55,7 +55,7 @@ class RefreshView(UserAPIView):
 
     user_methods = ("POST",)
 
-    @describe(
+    @describe_api_operation(
         "refresh_user",
         "Ask a user's sources for what is new; 8 times an hour",
         query=RefreshInputs,
@@ -65,7 +65,7 @@ class RefreshView(UserAPIView):
     def post(self, request: Request, user_id: str) -> Response:
         """Answers 200 when all refreshes have ended, 202 while some are running."""
         user = self.get_user(user_id)
-        wanted = read_query(request, RefreshInputs)
+        wanted = validate_query_string(request, RefreshInputs)
         started = refresh_all_user_sources(user=user, actor=self.actor)
         outcome = wait_for_user_refresh(
             tenant=self.tenant,
@@ -87,7 +87,7 @@ class DeviceListView(UserAPIView):
 
     user_methods = ("GET",)
 
-    @describe(
+    @describe_api_operation(
         "list_devices",
         "List a user's devices",
         answer=list[DeviceAnswer],
@@ -105,10 +105,12 @@ class DeviceView(UserAPIView):
 
     user_methods = ("GET",)
 
-    @describe("get_device", "Read a device", answer=DeviceAnswer, refuses=(404,))
+    @describe_api_operation(
+        "get_device", "Read a device", answer=DeviceAnswer, refuses=(404,)
+    )
     def get(self, request: Request, user_id: str, device_id: str) -> Response:
         user = self.get_user(user_id)
-        uuid = read_uuid(device_id, "device_id")
+        uuid = parse_path_uuid(device_id, "device_id")
         device = find_device(user=user, device_id=uuid)
         self.record_read("devices", user.uuid)
         return Response(device_answer(user.uuid, device))

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from accounts.operations.access_tokens import create_sign_in_token
 from accounts.states import Area
-from portal.lib.api.schema import describe
+from portal.lib.api.schema import describe_api_operation
 from users.api.v2.views.base import UserAPIView
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class SignInTokenView(UserAPIView):
 
     area = Area.USERS
 
-    @describe(
+    @describe_api_operation(
         "create_sign_in_token",
         "Make a token for a user's own app",
         answer=SignInTokenAnswer,

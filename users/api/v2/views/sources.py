@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from rest_framework.response import Response
 
 from accounts.states import Area
-from portal.lib.api.fields import read_query
-from portal.lib.api.schema import describe
+from portal.lib.api.fields import validate_query_string
+from portal.lib.api.schema import describe_api_operation
 from portal.lib.api.views import TenantAPIView
 from users.api.v2.inputs import ProviderListInputs
 from users.api.v2.outputs import (
@@ -32,14 +32,14 @@ class ProviderListView(TenantAPIView):
 
     area = Area.USERS
 
-    @describe(
+    @describe_api_operation(
         "list_providers",
         "List sources that users can connect",
         answer=list[ProviderAnswer],
         query=ProviderListInputs,
     )
     def get(self, request: Request) -> Response:
-        wanted = read_query(request, ProviderListInputs).get("source_type")
+        wanted = validate_query_string(request, ProviderListInputs).get("source_type")
         return Response(
             [
                 build_provider_response(provider)
@@ -54,7 +54,7 @@ class UserProvidersView(UserAPIView):
 
     user_methods = ("GET",)
 
-    @describe(
+    @describe_api_operation(
         "list_user_providers",
         "List a user's sources",
         answer=UserProviders,
@@ -72,7 +72,7 @@ class UserProviderView(UserAPIView):
 
     user_methods = ("DELETE",)
 
-    @describe(
+    @describe_api_operation(
         "disconnect_provider",
         "Disconnect a source; its data stays",
         answer=Success,

@@ -10,8 +10,8 @@ from accounts.operations.audit import record_read
 from accounts.states import Area
 from portal.lib.api.compression import build_response_from_gzipped_json
 from portal.lib.api.errors import FieldError, RequestInvalid
-from portal.lib.api.fields import read_uuid
-from portal.lib.api.schema import JsonShape, describe
+from portal.lib.api.fields import parse_path_uuid
+from portal.lib.api.schema import JsonShape, describe_api_operation
 from portal.lib.api.views import TenantAPIView, json_response
 from portal.lib.errors import NotFound
 from users.operations.streams import record_workout_stream
@@ -46,7 +46,7 @@ class WorkoutStreamView(TenantAPIView):
 
     area = Area.USERS
 
-    @describe(
+    @describe_api_operation(
         "get_workout_stream", "Read a workout's stream", answer=_STREAM, refuses=(404,)
     )
     def get(self, request: Request, workout_id: str) -> HttpResponse:
@@ -55,7 +55,7 @@ class WorkoutStreamView(TenantAPIView):
         Channels without data are null; without a stream all channels are null.
         """
         found = workout_stream(
-            tenant=self.tenant, workout_id=read_uuid(workout_id, "workout_id")
+            tenant=self.tenant, workout_id=parse_path_uuid(workout_id, "workout_id")
         )
         if found is None:
             raise _missing("Workout")
@@ -70,7 +70,7 @@ class WorkoutStreamView(TenantAPIView):
             request, found.content or empty_stream()
         )
 
-    @describe(
+    @describe_api_operation(
         "record_workout_stream",
         "Store a workout's stream",
         answer=StreamStored,
@@ -86,7 +86,7 @@ class WorkoutStreamView(TenantAPIView):
         workout = find_summary(
             tenant=self.tenant,
             kind=WORKOUTS.slug,
-            summary_id=read_uuid(workout_id, "workout_id"),
+            summary_id=parse_path_uuid(workout_id, "workout_id"),
         )
         if workout is None:
             raise _missing("Workout")
@@ -108,7 +108,7 @@ class SleepStreamView(TenantAPIView):
 
     area = Area.USERS
 
-    @describe(
+    @describe_api_operation(
         "get_sleep_stream", "Read a sleep's streams", answer=_SLEEP, refuses=(404,)
     )
     def get(self, request: Request, sleep_id: str) -> HttpResponse:
@@ -119,7 +119,7 @@ class SleepStreamView(TenantAPIView):
         sleep = find_summary(
             tenant=self.tenant,
             kind=SLEEP.slug,
-            summary_id=read_uuid(sleep_id, "sleep_id"),
+            summary_id=parse_path_uuid(sleep_id, "sleep_id"),
         )
         if sleep is None:
             raise _missing("Sleep")

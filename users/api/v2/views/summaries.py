@@ -13,9 +13,9 @@ from django.utils import timezone
 from rest_framework.response import Response
 
 from portal.lib.api.errors import FieldError, RequestInvalid
-from portal.lib.api.fields import read_body, read_query
-from portal.lib.api.schema import JsonShape, describe
-from portal.lib.api.views import endpoint, json_response
+from portal.lib.api.fields import validate_post_body, validate_query_string
+from portal.lib.api.schema import JsonShape, describe_api_operation
+from portal.lib.api.views import json_response, mount_api_view
 from portal.lib.errors import NotFound
 from users.api.v2.inputs import (
     LatestSummaryInputs,
@@ -73,7 +73,7 @@ class SummaryView(UserAPIView):
     def list_summaries(self, request: Request, user_id: str) -> HttpResponse:
         """Summaries in a date range, ascending by start; no pages (contract 4.1)."""
         user = self.get_user(user_id)
-        wanted = read_query(request, self.filters)
+        wanted = validate_query_string(request, self.filters)
         start = wanted["start_date"]
         # Until now, wherever the user is; a summary has the date of its own zone.
         end = wanted.get("end_date") or max(
@@ -105,7 +105,7 @@ class SummaryView(UserAPIView):
     def read_latest(self, request: Request, user_id: str) -> HttpResponse:
         """The summary of one source, or of the source that sent last."""
         user = self.get_user(user_id)
-        wanted = read_query(request, LatestSummaryInputs)
+        wanted = validate_query_string(request, LatestSummaryInputs)
         found = latest_summary(
             user=user,
             kind=self.resource.slug,
@@ -119,7 +119,7 @@ class SummaryView(UserAPIView):
     def record_batch(self, request: Request, user_id: str) -> Response:
         """Stores a batch completely or not at all; the later version of an ID wins."""
         user = self.get_user(user_id)
-        source = read_body(request, SummaryBatchInputs)
+        source = validate_post_body(request, SummaryBatchInputs)
         elements = get_pushed_batch_elements(request)
         try:
             recorded = record_summaries(
@@ -151,7 +151,7 @@ def _view(resource: SummaryResource) -> type[SummaryView]:
     class View(SummaryView):
         if resource.key is None:
 
-            @describe(
+            @describe_api_operation(
                 f"get_{resource.slug}_summary",
                 f"Read a user's latest summary: {resource.name.lower()}",
                 answer=one,
@@ -164,7 +164,7 @@ def _view(resource: SummaryResource) -> type[SummaryView]:
             get.__doc__ = SummaryView.read_latest.__doc__
         else:
 
-            @describe(
+            @describe_api_operation(
                 f"list_{resource.slug}_summaries",
                 f"Read a user's summaries: {resource.name.lower()}",
                 answer=JsonShape(f"{name}Summaries", _object(listed)),
@@ -176,7 +176,7 @@ def _view(resource: SummaryResource) -> type[SummaryView]:
 
             get.__doc__ = SummaryView.list_summaries.__doc__
 
-        @describe(
+        @describe_api_operation(
             f"record_{resource.slug}_summaries",
             f"Store a user's summaries: {resource.name.lower()}",
             answer=RecordedAnswer,
@@ -233,6 +233,6 @@ def _batch(element: JsonShape) -> dict[str, Any]:
 
 
 summary_endpoints: list[URLPattern] = [
-    endpoint(f"summary/{slug}/<user_id>", _view(resource), f"api-summary-{slug}")
+    mount_api_view(f"summary/{slug}/<user_id>", _view(resource), f"api-summary-{slug}")
     for slug, resource in SUMMARIES.items()
 ]

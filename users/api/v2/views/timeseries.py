@@ -13,8 +13,8 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.response import Response
 
 from portal.lib.api.errors import FieldError, RequestInvalid
-from portal.lib.api.fields import read_body, read_query
-from portal.lib.api.schema import JsonShape, describe
+from portal.lib.api.fields import validate_post_body, validate_query_string
+from portal.lib.api.schema import JsonShape, describe_api_operation
 from portal.lib.api.views import json_response
 from portal.lib.errors import NotFound
 from portal.lib.periods import (
@@ -139,7 +139,7 @@ class GroupedSamplesView(SamplesView):
 
     user_methods = ("GET",)
 
-    @describe(
+    @describe_api_operation(
         "list_grouped_samples",
         "Read a user's samples of one resource, grouped by source",
         answer=_GROUPED,
@@ -155,7 +155,7 @@ class GroupedSamplesView(SamplesView):
         """
         user = self.get_user(user_id)
         wanted_resource = self.get_resource(resource)
-        wanted = read_query(request, SampleFilterInputs)
+        wanted = validate_query_string(request, SampleFilterInputs)
         start, end = _bounds(user, wanted)
         provider = wanted.get("provider")
         page = sample_page(
@@ -177,7 +177,7 @@ class SampleBatchView(SamplesView):
 
     user_methods = ("POST",)
 
-    @describe(
+    @describe_api_operation(
         "record_samples",
         "Store a user's samples of one resource",
         answer=RecordedSamplesAnswer,
@@ -188,7 +188,7 @@ class SampleBatchView(SamplesView):
         """Stores a batch completely or not at all; the later value of a time wins."""
         user = self.get_user(user_id)
         wanted_resource = self.get_resource(resource)
-        source = read_body(request, SampleBatchInputs)
+        source = validate_post_body(request, SampleBatchInputs)
         elements = get_pushed_batch_elements(request)
         try:
             recorded = record_samples(

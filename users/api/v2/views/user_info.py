@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from rest_framework.response import Response
 
 from accounts.states import Area
-from portal.lib.api.fields import read_body
-from portal.lib.api.schema import describe
+from portal.lib.api.fields import validate_post_body
+from portal.lib.api.schema import describe_api_operation
 from portal.lib.errors import NotFound
 from users.api.v2.inputs import UserInfoInputs, parse_user_info_request
 from users.api.v2.outputs import UserInfoAnswer, build_user_info_response
@@ -26,7 +26,7 @@ class UserInfoView(UserAPIView):
     area = Area.PATIENT_DETAILS
     user_methods = ("PATCH",)
 
-    @describe(
+    @describe_api_operation(
         "record_user_info",
         "Write a user's demographics, whole",
         answer=UserInfoAnswer,
@@ -35,7 +35,7 @@ class UserInfoView(UserAPIView):
     )
     def patch(self, request: Request, user_id: str) -> Response:
         user = self.get_user(user_id)
-        wanted = parse_user_info_request(read_body(request, UserInfoInputs))
+        wanted = parse_user_info_request(validate_post_body(request, UserInfoInputs))
         info = record_user_info(user=user, actor=self.actor, wanted=wanted)
         return Response(build_user_info_response(info))
 
@@ -45,7 +45,7 @@ class LatestUserInfoView(UserAPIView):
 
     area = Area.PATIENT_DETAILS
 
-    @describe(
+    @describe_api_operation(
         "get_latest_user_info",
         "Read a user's demographics",
         answer=UserInfoAnswer,

@@ -8,9 +8,14 @@ from rest_framework.response import Response
 
 from accounts.operations.audit import record_read
 from accounts.states import Area
-from portal.lib.api.fields import read_body, read_patch, read_query, read_uuid
+from portal.lib.api.fields import (
+    parse_path_uuid,
+    validate_patch_body,
+    validate_post_body,
+    validate_query_string,
+)
 from portal.lib.api.pagination import OffsetInputs
-from portal.lib.api.schema import Refusal, describe
+from portal.lib.api.schema import Refusal, describe_api_operation
 from portal.lib.api.views import json_response
 from portal.lib.errors import NotFound
 from users.api.v2.inputs import UndoDeleteInputs, UserInputs, UserSearchInputs
@@ -46,9 +51,11 @@ _FOUND_AT_MOST = 50
 class UserListView(UserAPIView):
     """Serve GET /v2/user/ and POST /v2/user."""
 
-    @describe("list_users", "List users", answer=UserList, query=OffsetInputs)
+    @describe_api_operation(
+        "list_users", "List users", answer=UserList, query=OffsetInputs
+    )
     def get(self, request: Request) -> HttpResponse:
-        wanted = read_query(request, OffsetInputs)
+        wanted = validate_query_string(request, OffsetInputs)
         page = user_page(tenant=self.tenant, **wanted)
         record_read(
             tenant=self.tenant,
@@ -58,7 +65,7 @@ class UserListView(UserAPIView):
         )
         return json_response(build_user_list_response(self.tenant, page, **wanted))
 
-    @describe(
+    @describe_api_operation(
         "create_user",
         "Create a user",
         answer=UserAnswer,
@@ -66,7 +73,7 @@ class UserListView(UserAPIView):
         refuses={400: ClientUserIdTakenAnswer | Refusal},
     )
     def post(self, request: Request) -> Response:
-        wanted = UserRequest(**read_body(request, UserInputs))
+        wanted = UserRequest(**validate_post_body(request, UserInputs))
         user = create_user(tenant=self.tenant, actor=self.actor, wanted=wanted)
         return Response(build_user_response(self.tenant, user, ()))
 
@@ -88,12 +95,14 @@ class UserView(_OneUserView):
     area_by_method = {"DELETE": Area.DELETE_USERS}
     user_methods = ("GET",)
 
-    @describe("get_user", "Read a user", answer=UserAnswer, refuses=(404,))
+    @describe_api_operation(
+        "get_user", "Read a user", answer=UserAnswer, refuses=(404,)
+    )
     def get(self, request: Request, user_id: str) -> HttpResponse:
-        uuid = read_uuid(user_id, "user_id")
+        uuid = parse_path_uuid(user_id, "user_id")
         return self.answer(find_user(tenant=self.tenant, user_id=uuid))
 
-    @describe(
+    @describe_api_operation(
         "change_user",
         "Change a user",
         status=204,
@@ -102,11 +111,11 @@ class UserView(_OneUserView):
     )
     def patch(self, request: Request, user_id: str) -> Response:
         user = self.get_user(user_id)
-        changes = UserChanges(**read_patch(request, UserInputs))
+        changes = UserChanges(**validate_patch_body(request, UserInputs))
         update_user(user=user, actor=self.actor, changes=changes)
         return Response(status=204)
 
-    @describe(
+    @describe_api_operation(
         "delete_user",
         "Delete a user; 7 days of undo",
         answer=Success,
@@ -120,7 +129,7 @@ class UserView(_OneUserView):
 class ResolveUserView(_OneUserView):
     """Serve GET /v2/user/resolve/{client_user_id}."""
 
-    @describe(
+    @describe_api_operation(
         "resolve_user",
         "Read a user by client_user_id",
         answer=UserAnswer,
@@ -138,7 +147,7 @@ class ResolveUserView(_OneUserView):
 class UserSearchView(UserAPIView):
     """Serve GET /v2/team/users/search."""
 
-    @describe(
+    @describe_api_operation(
         "search_users",
         "Find users by the beginning of either id",
         answer=Users,
@@ -146,7 +155,7 @@ class UserSearchView(UserAPIView):
     )
     def get(self, request: Request) -> HttpResponse:
         """Exact matches first, then the newest; at most 50. Empty text matches none."""
-        text = read_query(request, UserSearchInputs).get("query_id", "")
+        text = validate_query_string(request, UserSearchInputs).get("query_id", "")
         page = users_by_id(tenant=self.tenant, text=text, limit=_FOUND_AT_MOST)
         record_read(
             tenant=self.tenant,
@@ -166,7 +175,7 @@ class UndoDeleteUserView(UserAPIView):
 
     area = Area.DELETE_USERS
 
-    @describe(
+    @describe_api_operation(
         "undo_delete_user",
         "Undo the deletion of a user",
         answer=Success,
@@ -174,7 +183,7 @@ class UndoDeleteUserView(UserAPIView):
         refuses={400: ClientUserIdTakenAnswer | Refusal, 404: Refusal},
     )
     def post(self, request: Request) -> Response:
-        wanted = read_query(request, UndoDeleteInputs)
+        wanted = validate_query_string(request, UndoDeleteInputs)
         undo_delete_user(
             tenant=self.tenant,
             actor=self.actor,
