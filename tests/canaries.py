@@ -19,7 +19,7 @@ from psycopg import sql
 
 from accounts.models import Tenant
 from users.models import User
-from users.queries.data_map import data_map
+from users.queries.data_map import list_tables_with_user_data
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +41,7 @@ class Planter:
 
     def __init__(self, user: User, word: str) -> None:
         self.user, self.word = user, word
-        self.mapped = {table.model: table for table in data_map()}
+        self.mapped = {table.model: table for table in list_tables_with_user_data()}
         self.rows: dict[Any, Any] = {User: user, Tenant: user.tenant}
 
     def plant_all(self) -> None:

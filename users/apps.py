@@ -144,7 +144,7 @@ class UsersConfig(AppConfig):
     def _register_summary_events(self) -> None:
         from accounts.webhooks.catalogue import EventType, register_event_type
         from users.wearables.summaries import SUMMARIES
-        from users.wearables.timeseries.shapes import historical_schema
+        from users.wearables.timeseries.shapes import build_backfill_event_schema
 
         for resource in SUMMARIES.values():
             register_event_type(
@@ -152,7 +152,7 @@ class UsersConfig(AppConfig):
                     f"historical.data.{resource.slug}.created",
                     f"Past summaries ({resource.name.lower()}) of a source are"
                     " available. The event contains none of them.",
-                    historical_schema(),
+                    build_backfill_event_schema(),
                 )
             )
             schema = resource.event_schema
@@ -173,22 +173,22 @@ class UsersConfig(AppConfig):
         from users.wearables.streams import (
             EVENT_SCHEMA,
             STREAM_RESOURCE,
-            stream_event_type,
+            workout_stream_event_type,
         )
-        from users.wearables.timeseries.shapes import historical_schema
+        from users.wearables.timeseries.shapes import build_backfill_event_schema
 
         register_event_type(
             EventType(
                 f"historical.data.{STREAM_RESOURCE}.created",
                 "Past workout streams of a source are available. The event contains"
                 " none of them.",
-                historical_schema(),
+                build_backfill_event_schema(),
             )
         )
         for is_new, when in ((True, "is available"), (False, "was updated")):
             register_event_type(
                 EventType(
-                    stream_event_type(is_new=is_new),
+                    workout_stream_event_type(is_new=is_new),
                     f"The stream of a workout {when}. The data contains its path.",
                     EVENT_SCHEMA,
                 )
@@ -197,10 +197,13 @@ class UsersConfig(AppConfig):
     def _register_sample_events(self) -> None:
         from accounts.webhooks.catalogue import EventType, register_event_type
         from users.wearables.timeseries import TIMESERIES
-        from users.wearables.timeseries.shapes import event_schema, historical_schema
+        from users.wearables.timeseries.shapes import (
+            build_backfill_event_schema,
+            build_sample_event_schema,
+        )
 
         for resource in TIMESERIES.values():
-            name, schema = resource.name.lower(), event_schema(resource)
+            name, schema = resource.name.lower(), build_sample_event_schema(resource)
             for is_new, when in (
                 (True, "were created"),
                 (False, "were updated"),
@@ -217,7 +220,7 @@ class UsersConfig(AppConfig):
                     resource.historical_event_type,
                     f"Past samples ({name}) of a source are available. The event"
                     " contains none of them.",
-                    historical_schema(),
+                    build_backfill_event_schema(),
                 )
             )
 
@@ -276,10 +279,10 @@ class UsersConfig(AppConfig):
 
 
 def _create_month_partitions(*, using: str, **given: Any) -> None:
-    from users.wearables.partitions import ensure_months_ahead
+    from users.wearables.partitions import ensure_upcoming_sample_partitions
 
     if using == DEFAULT_DB_ALIAS and _has_samples(given):
-        ensure_months_ahead()
+        ensure_upcoming_sample_partitions()
 
 
 def _has_samples(given: dict[str, Any]) -> bool:

@@ -47,7 +47,7 @@ from users.operations.user_export import (
     run_user_export,
 )
 from users.operations.users import enqueue_due_user_erasures, erase_user
-from users.wearables.partitions import ensure_months_ahead
+from users.wearables.partitions import ensure_upcoming_sample_partitions
 
 SWEEPS = Actor.system("users.sweep")
 DEMO = Actor.system("demo")
@@ -114,7 +114,7 @@ def delete_old_connect_links() -> None:
 @periodic_job("23 2 * * *", "users.ensure_months")
 def create_upcoming_sample_partitions() -> None:
     """Create the month partitions that samples will need soon; daily."""
-    ensure_months_ahead()
+    ensure_upcoming_sample_partitions()
 
 
 @tenant_job("users.learn_cadences")

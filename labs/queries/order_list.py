@@ -29,7 +29,7 @@ from labs.states.orders import split_order_status
 from labs.states.turnaround import AT_LAB
 from portal.lib import rows
 from portal.lib.ids import find_uuid_range_of_prefix
-from users.queries.users import users_by_id
+from users.queries.users import find_users_by_id_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -149,7 +149,7 @@ def list_orders(
 ) -> ListedOrders:
     """List a part of the orders; `statuses` are the tenant's existing ones.
 
-    At most three queries, and those of users_by_id where `text` is given.
+    At most three queries, and those of find_users_by_id_prefix where `text` is given.
     """
     parts = _matching_parts(tenant, filters, statuses)
     if not parts:
@@ -362,7 +362,9 @@ def _search_condition(tenant: Tenant, text: str) -> Q | None:
         return Q()
     if "\0" in text:  # PostgreSQL takes no text with it
         return None
-    users = users_by_id(tenant=tenant, text=text, limit=_FEW_USERS + 1).users
+    users = find_users_by_id_prefix(
+        tenant=tenant, text=text, limit=_FEW_USERS + 1
+    ).users
     if len(users) > _FEW_USERS:
         # By the index on parts of it, which plain comparisons in any case can't use.
         return Q(user__client_user_id__iregex=f"^{re.escape(text)}")

@@ -30,7 +30,7 @@ from labs.web.order_rows import format_lab_account_name
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import page_url, redirect_browser, render_page
-from users.queries.users import resolve_user
+from users.queries.users import find_user_by_client_user_id
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -132,7 +132,7 @@ def import_order_page(request: TenantRequest) -> HttpResponse:
 
 def _import_order(request: TenantRequest, form: ImportForm) -> HttpResponse | None:
     """Import the order of a valid form; None with form errors if refused."""
-    owner = resolve_user(
+    owner = find_user_by_client_user_id(
         tenant=request.tenant, client_user_id=form.cleaned_data["user"]
     )
     if owner is None:

@@ -48,7 +48,7 @@ from labs.web.order_pages import (
 )
 from portal.lib.errors import DomainError
 from portal.lib.web import is_page_fragment_requested
-from users.queries import find_users
+from users.queries import search_users
 
 if TYPE_CHECKING:
     from django import forms
@@ -70,7 +70,7 @@ def show_order_user_step(
     request: TenantRequest, entry: OrderEntry, **more: Any
 ) -> HttpResponse:
     text = _search_text(request) or request.GET.get("user", "")[:SEARCH_MAX]
-    page = find_users(tenant=request.tenant, text=text, limit=USERS_SHOWN)
+    page = search_users(tenant=request.tenant, text=text, limit=USERS_SHOWN)
     record_read(
         tenant=request.tenant,
         actor=request.actor,

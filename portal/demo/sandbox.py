@@ -16,7 +16,7 @@ from portal.demo.models import DemoData
 from portal.lib.errors import DomainError, NotAllowed, NotFound
 from portal.lib.jobs import enqueue_job
 from users.operations.users import SANDBOX_USER_LIMIT, delete_user, erase_user
-from users.queries import user_count, user_overview
+from users.queries import count_live_users, user_overview
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -51,7 +51,7 @@ def request_demo_data(*, tenant: Tenant, actor: Actor) -> DemoData:
     demo, is_new = DemoData.objects.for_tenant(tenant).get_or_create(tenant=tenant)
     if not is_new:
         return demo
-    if user_count(tenant=tenant) + len(PEOPLE) > SANDBOX_USER_LIMIT:
+    if count_live_users(tenant=tenant) + len(PEOPLE) > SANDBOX_USER_LIMIT:
         raise DomainError(
             "sandbox_user_limit",
             _(

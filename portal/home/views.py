@@ -28,7 +28,7 @@ from portal.home.search import (
     search_records_by_id,
 )
 from portal.lib.web import is_page_fragment_requested, render_page
-from users.queries import user_count
+from users.queries import count_live_users
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -57,7 +57,7 @@ def show_team_home(request: TenantRequest) -> HttpResponse:
     """A team's first page: its overview, or how to begin where there is no user yet."""
     tenant = request.tenant
     demo = find_demo_data(tenant=tenant) if tenant.is_sandbox else None
-    overview = build_team_overview(request) if user_count(tenant=tenant) else None
+    overview = build_team_overview(request) if count_live_users(tenant=tenant) else None
     if overview is not None:
         record_read(
             tenant=tenant,

@@ -50,7 +50,7 @@ from reports.web.review_rows import (
     group_rows,
     list_checks,
 )
-from users.queries import resolve_user
+from users.queries import find_user_by_client_user_id
 
 if TYPE_CHECKING:
     from portal.lib.web import TenantRequest
@@ -165,7 +165,7 @@ def identity(request: TenantRequest, review_id: str) -> HttpResponse:
     }
     try:
         if is_move:
-            owner = resolve_user(
+            owner = find_user_by_client_user_id(
                 tenant=request.tenant, client_user_id=given["client_user_id"]
             )
             if owner is None:

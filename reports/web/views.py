@@ -40,7 +40,7 @@ from reports.web.forms import PAGE_SIZES, TAB_LABELS, TABS, ReportFilters, Uploa
 from reports.web.history import build_signature_card
 from reports.web.rows import build_result_row, panels, poll_seconds
 from reports.web.signing_rows import crop_around_row
-from users.queries import resolve_user, user_overview
+from users.queries import find_user_by_client_user_id, user_overview
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -63,7 +63,7 @@ def report_list(request: TenantRequest) -> HttpResponse:
     jobs: list[ParsingJob] = []
     total = 0
     owner = (
-        resolve_user(tenant=request.tenant, client_user_id=filters.user)
+        find_user_by_client_user_id(tenant=request.tenant, client_user_id=filters.user)
         if filters.user
         else None
     )
@@ -113,7 +113,7 @@ def upload(request: TenantRequest) -> HttpResponse:
         return _upload_page(request, form)
     form = UploadForm(request.POST, request.FILES)
     if form.is_valid():
-        owner = resolve_user(
+        owner = find_user_by_client_user_id(
             tenant=request.tenant, client_user_id=form.cleaned_data["user"]
         )
         if owner is None:

@@ -31,9 +31,9 @@ from users.models import ErasureReceipt
 from users.operations.erasure import count_user_rows
 from users.operations.users import delete_user, erase_user
 from users.queries.data_map import (
-    data_map,
     list_retention_rules,
-    list_unclassified_tables,
+    list_tables_with_user_data,
+    list_tables_without_erasure_rule,
 )
 
 WORD, OTHER = "canaryquince", "canaryplum"
@@ -42,10 +42,10 @@ KNOWN = {"accounts_auditentry", "users_erasurereceipt", "webhooks_replay"}
 
 
 def test_every_table_says_whether_it_holds_anything_of_a_user():
-    labels = {table.label for table in data_map()}
+    labels = {table.label for table in list_tables_with_user_data()}
     entered = {label for label, _ in erasure_rules}
 
-    assert list_unclassified_tables() == []
+    assert list_tables_without_erasure_rule() == []
     assert {"labs.Order", "users.Sample", "webhooks.Attempt"} <= labels
     assert {
         label for label, fate in erasure_rules if not (fate.why or fate.lookups)
@@ -99,7 +99,7 @@ def test_erasing_leaves_nothing_of_a_user_in_any_store(
     folders = [Path(settings.UPLOADS_DIR), Path(settings.HL7_DIR)]
     before, others = count_user_rows(user=user), count_user_rows(user=other)
     others_files = files_with(OTHER, *folders)
-    erased = {table.label for table in data_map() if not table.why}
+    erased = {table.label for table in list_tables_with_user_data() if not table.why}
     assert set(before) == erased, "a table without a canary"
     assert len(files_with(WORD, *folders)) >= 5
     delete_user(user=user, actor=ACTOR)
@@ -111,7 +111,11 @@ def test_erasing_leaves_nothing_of_a_user_in_any_store(
     assert tables_with(WORD) == set()
     assert tables_with(str(user.uuid)) <= KNOWN
     assert files_with(WORD, *folders) == set()
-    left = {t.label: t.rows_of(user).count() for t in data_map() if not t.why}
+    left = {
+        t.label: t.rows_of(user).count()
+        for t in list_tables_with_user_data()
+        if not t.why
+    }
     assert {label for label, number in left.items() if number} == set()
     assert count_user_rows(user=other) == others
     assert files_with(OTHER, *folders) == others_files

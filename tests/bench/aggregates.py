@@ -49,21 +49,21 @@ def fill() -> User:
     from portal.lib import rows
     from tests.factories.accounts import make_tenant
     from tests.factories.users import make_user
-    from users.wearables.dictionaries import get_or_create_feed
-    from users.wearables.partitions import ensure_months
+    from users.wearables.dictionaries import get_or_create_feed_number
+    from users.wearables.partitions import ensure_sample_partitions
     from users.wearables.timeseries import TIMESERIES
 
     user = make_user(tenant=make_tenant(environment="production"))
     start = datetime.combine(LAST - timedelta(days=YEAR + 1), datetime.min.time(), UTC)
     end = datetime.combine(LAST + timedelta(days=2), datetime.min.time(), UTC)
-    ensure_months(start.date(), end.date())
+    ensure_sample_partitions(start.date(), end.date())
     for slug, seconds, kind in (
         ("steps", 60, "watch"),
         ("steps", 60, "phone"),
         ("heartrate", 0, "watch"),
     ):
         with transaction.atomic():
-            feed = get_or_create_feed(
+            feed = get_or_create_feed_number(
                 tenant=user.tenant, provider="oura", source_type=kind
             )
         (series,) = TIMESERIES[slug].series
@@ -131,14 +131,14 @@ def measure_aggregates(user: User, rounds: int) -> None:
 
 
 def measure_streams(rounds: int) -> None:
-    from users.wearables.streams import read_stream
+    from users.wearables.streams import parse_workout_stream
 
     body = ride(3600)
     now = datetime.fromtimestamp(body["time"][-1], UTC)
     taken = statistics.median(
-        timed(lambda: read_stream(body, now=now)) for _ in range(rounds)
+        timed(lambda: parse_workout_stream(body, now=now)) for _ in range(rounds)
     )
-    stream = read_stream(body, now=now)
+    stream = parse_workout_stream(body, now=now)
     values = sum(map(len, body.values()))
     back = timed(gzip.decompress, stream.content)
     print(

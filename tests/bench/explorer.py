@@ -41,13 +41,15 @@ def fill(tenant: Any, samples: int) -> Any:
 
     from portal.lib import rows
     from tests.factories.users import make_user
-    from users.wearables.dictionaries import get_or_create_feed
-    from users.wearables.partitions import ensure_months_ahead
+    from users.wearables.dictionaries import get_or_create_feed_number
+    from users.wearables.partitions import ensure_upcoming_sample_partitions
     from users.wearables.timeseries import TIMESERIES
 
-    ensure_months_ahead()
+    ensure_upcoming_sample_partitions()
     with transaction.atomic():
-        feed = get_or_create_feed(tenant=tenant, provider="oura", source_type="ring")
+        feed = get_or_create_feed_number(
+            tenant=tenant, provider="oura", source_type="ring"
+        )
     minutes = DAYS * 24 * 60
     until = datetime.now(UTC).replace(second=0, microsecond=0)
     first = None

@@ -95,10 +95,10 @@ def plant(user: Any, users: list[int]) -> dict[str, Callable[[int], None]]:
         copies(rows[Attempt], number, delivery_id=far)
 
     def samples(number: int) -> None:
-        from users.wearables.partitions import ensure_months_of
+        from users.wearables.partitions import ensure_partitions_for_batch
 
         old = planter.user.created_on - timedelta(days=900)
-        ensure_months_of(old, old + timedelta(days=31))
+        ensure_partitions_for_batch(old, old + timedelta(days=31))
         from django.db import connection
 
         with connection.cursor() as cursor:

@@ -70,7 +70,7 @@ def sizes(number: int, people: list[int]) -> dict[str, tuple[float, float]]:
     """Bytes of heap and of index for one sample, by table."""
     from django.db import connection, transaction
 
-    from users.wearables.samples import find_store
+    from users.wearables.samples import get_sample_store
 
     found = {}
     with connection.cursor() as cursor:
@@ -80,7 +80,7 @@ def sizes(number: int, people: list[int]) -> dict[str, tuple[float, float]]:
         for place, columns in days(number, len(people)):
             person = people[place]
             with transaction.atomic():
-                find_store().write_batch(user_id=person, feed=1, columns=columns)
+                get_sample_store().write_batch(user_id=person, feed=1, columns=columns)
                 cursor.execute(_FILL, [person, columns.ts, columns.value])
         for table in ("users_sample", "narrow"):
             cursor.execute(_SIZES, {"table": table})

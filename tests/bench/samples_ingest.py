@@ -180,7 +180,7 @@ class Bench:
         from django.db import transaction
 
         from portal.lib import rows
-        from users.wearables.samples import SampleColumns, find_store
+        from users.wearables.samples import SampleColumns, get_sample_store
 
         batches = [
             SampleColumns(
@@ -198,7 +198,7 @@ class Bench:
             for person in people:
                 for columns in batches:
                     with transaction.atomic():
-                        find_store().write_batch(
+                        get_sample_store().write_batch(
                             user_id=person.pk, feed=1, columns=columns
                         )
 

@@ -53,14 +53,16 @@ def fill() -> tuple[Any, str, int]:
 
     from tests.factories.accounts import make_api_key, make_tenant
     from tests.factories.users import make_user
-    from users.wearables.dictionaries import get_or_create_feed
+    from users.wearables.dictionaries import get_or_create_feed_number
     from users.wearables.timeseries import TIMESERIES
 
     tenant = make_tenant(environment="production")
     people = [make_user(tenant=tenant) for _ in range(NEIGHBOURS)]
     (series,) = TIMESERIES["heartrate"].series
     with transaction.atomic(), connection.cursor() as cursor:
-        feed = get_or_create_feed(tenant=tenant, provider="oura", source_type="ring")
+        feed = get_or_create_feed_number(
+            tenant=tenant, provider="oura", source_type="ring"
+        )
         assert feed == 1
         keys = [person.pk for person in people]
         last = END + timedelta(days=1)

@@ -74,15 +74,17 @@ def fill_samples(tenant: Any, days: int) -> None:
     """Each user's heart rate, a statement for each day, as days come."""
     from django.db import connection, transaction
 
-    from users.wearables.dictionaries import get_or_create_feed
-    from users.wearables.partitions import ensure_months
+    from users.wearables.dictionaries import get_or_create_feed_number
+    from users.wearables.partitions import ensure_sample_partitions
     from users.wearables.timeseries import TIMESERIES
 
     (series,) = TIMESERIES["heartrate"].series
     first = END - timedelta(days=days)
-    ensure_months(first.date(), END.date())
+    ensure_sample_partitions(first.date(), END.date())
     with transaction.atomic():
-        feed = get_or_create_feed(tenant=tenant, provider="oura", source_type="ring")
+        feed = get_or_create_feed_number(
+            tenant=tenant, provider="oura", source_type="ring"
+        )
     for number in range(days):
         day = first + timedelta(days=number)
         with connection.cursor() as cursor:

@@ -95,10 +95,10 @@ def api_list(tenant: Any, offset: int) -> Callable[[], Any]:
     """A page as the API answers it, without the HTTP around it."""
     from portal.lib.api.json import dump_json
     from users.api.v2.outputs import build_user_list_response
-    from users.queries import user_page
+    from users.queries import list_users_page
 
     def call() -> bytes:
-        page = user_page(tenant=tenant, offset=offset, limit=LIMIT)
+        page = list_users_page(tenant=tenant, offset=offset, limit=LIMIT)
         return dump_json(
             build_user_list_response(tenant, page, offset=offset, limit=LIMIT)
         )
@@ -110,7 +110,7 @@ def measure(*, users: int, rounds: int) -> None:
     with database():
         from tests.factories.accounts import make_tenant
         from users.models import User
-        from users.queries import find_users, user_overview
+        from users.queries import search_users, user_overview
 
         small, large = (make_tenant(environment="production") for _ in range(2))
         fill(small, SMALL)
@@ -127,36 +127,36 @@ def measure(*, users: int, rounds: int) -> None:
                 f"page of {LIMIT}, {users} users": api_list(large, 0),
                 f"page of {LIMIT}, offset {far}": api_list(large, far),
                 f"page of {LIMIT}, last": api_list(large, users - LIMIT),
-                "dashboard list": lambda: find_users(tenant=large),
-                "dashboard list, by id": lambda: find_users(
+                "dashboard list": lambda: search_users(tenant=large),
+                "dashboard list, by id": lambda: search_users(
                     tenant=large, sort="client_user_id"
                 ),
-                "dashboard search, rare": lambda: find_users(tenant=large, text=part),
-                "dashboard search, all": lambda: find_users(
+                "dashboard search, rare": lambda: search_users(tenant=large, text=part),
+                "dashboard search, all": lambda: search_users(
                     tenant=large, text="client"
                 ),
-                "dashboard search, 2 letters": lambda: find_users(
+                "dashboard search, 2 letters": lambda: search_users(
                     tenant=large, text="7f"
                 ),
-                "dashboard search, none": lambda: find_users(
+                "dashboard search, none": lambda: search_users(
                     tenant=large, text="nobody-at-all"
                 ),
-                "dashboard filter, provider": lambda: find_users(
+                "dashboard filter, provider": lambda: search_users(
                     tenant=large, provider="oura"
                 ),
-                "dashboard filter, error": lambda: find_users(
+                "dashboard filter, error": lambda: search_users(
                     tenant=large, provider="oura", status="error"
                 ),
-                "dashboard filter, nothing": lambda: find_users(
+                "dashboard filter, nothing": lambda: search_users(
                     tenant=large, provider="fitbit"
                 ),
-                "dashboard filter, silent": lambda: find_users(
+                "dashboard filter, silent": lambda: search_users(
                     tenant=large, last_data="not_7_days"
                 ),
-                "dashboard filter, silent source": lambda: find_users(
+                "dashboard filter, silent source": lambda: search_users(
                     tenant=large, last_data="not_7_days", provider="oura"
                 ),
-                "dashboard list, by last data": lambda: find_users(
+                "dashboard list, by last data": lambda: search_users(
                     tenant=large, sort="-last_data"
                 ),
                 "user page": lambda: user_overview(tenant=large, user_id=someone.uuid),

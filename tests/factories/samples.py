@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 
-from users.wearables.dictionaries import get_or_create_feed, get_or_create_series
-from users.wearables.samples import SampleColumns, find_store
+from users.wearables.dictionaries import (
+    get_or_create_feed_number,
+    get_or_create_series_numbers,
+)
+from users.wearables.samples import SampleColumns, get_sample_store
 from users.wearables.timeseries import TIMESERIES
 
 if TYPE_CHECKING:
@@ -30,13 +33,13 @@ def put_samples(
     """
     resource = TIMESERIES[slug]
     series = (
-        get_or_create_series(tenant=user.tenant, resource=slug, types=[str(type_)])[
-            str(type_)
-        ]
+        get_or_create_series_numbers(
+            tenant=user.tenant, resource=slug, types=[str(type_)]
+        )[str(type_)]
         if resource.has_open_type
         else {word: number for number, word in resource.series.items()}[type_]
     )
-    feed = get_or_create_feed(
+    feed = get_or_create_feed_number(
         tenant=user.tenant, provider=provider, source_type=source_type
     )
     columns = SampleColumns(
@@ -47,4 +50,4 @@ def put_samples(
         duration=[round(minutes * 60) for _, minutes, _ in samples],
         origin=[0] * len(samples),
     )
-    find_store().write_batch(user_id=user.pk, feed=feed, columns=columns)
+    get_sample_store().write_batch(user_id=user.pk, feed=feed, columns=columns)

@@ -26,7 +26,7 @@ from tests.factories.users import make_user
 from tests.jobs import queued
 from users.models import User
 from users.operations.users import delete_user
-from users.queries import find_users, user_count
+from users.queries import count_live_users, search_users
 
 pytestmark = pytest.mark.django_db
 
@@ -66,7 +66,9 @@ def loaded(alice_tenant, scenes):
 
 
 def everyone(tenant):
-    return {user.client_user_id for user in find_users(tenant=tenant, limit=100).users}
+    return {
+        user.client_user_id for user in search_users(tenant=tenant, limit=100).users
+    }
 
 
 def test_asking_enqueues_the_loading_and_says_who_asked(alice_tenant):
@@ -132,7 +134,7 @@ def test_loading_again_adds_nothing(loaded, alice_tenant, scenes):
 
     load_requested_demo_data(tenant_pk=alice_tenant.pk)
 
-    assert user_count(tenant=alice_tenant) == len(PEOPLE)
+    assert count_live_users(tenant=alice_tenant) == len(PEOPLE)
     again = find_demo_data(tenant=alice_tenant)
     assert again.user_uuids == loaded.user_uuids
     assert scenes[1].people == scenes[0].people
@@ -166,7 +168,7 @@ def test_loading_leaves_reports_out_where_they_are_off(
 
     load_requested_demo_data(tenant_pk=alice_tenant.pk)
 
-    assert user_count(tenant=alice_tenant) == 1
+    assert count_live_users(tenant=alice_tenant) == 1
     assert ParsingJob.objects.for_tenant(alice_tenant).count() == 0
 
 
@@ -180,7 +182,7 @@ def test_removing_erases_the_demo_users_and_no_other(with_report, loaded, alice_
     assert everyone(alice_tenant) == {"mbr_own"}
     users = User.objects.for_tenant(alice_tenant)
     assert list(users.values_list("uuid", flat=True)) == [own.uuid]
-    assert user_count(tenant=alice_tenant) == 1
+    assert count_live_users(tenant=alice_tenant) == 1
     assert ParsingJob.objects.for_tenant(alice_tenant).count() == 0
     assert Event.objects.for_tenant(alice_tenant).count() == 0
     assert find_demo_data(tenant=alice_tenant) is None
@@ -203,7 +205,7 @@ def test_removed_demo_data_can_be_loaded_again(loaded, alice_tenant):
     request_demo_data(tenant=alice_tenant, actor=ACTOR)
     load_requested_demo_data(tenant_pk=alice_tenant.pk)
 
-    assert user_count(tenant=alice_tenant) == len(PEOPLE)
+    assert count_live_users(tenant=alice_tenant) == len(PEOPLE)
 
 
 def test_asking_to_remove_enqueues_it_and_says_who_asked(loaded, alice_tenant):
@@ -240,7 +242,7 @@ def test_what_is_still_loading_is_not_removed(alice_tenant):
 def test_removing_without_being_asked_does_nothing(loaded, alice_tenant):
     erase_demo_users(tenant_pk=alice_tenant.pk)
 
-    assert user_count(tenant=alice_tenant) == len(PEOPLE)
+    assert count_live_users(tenant=alice_tenant) == len(PEOPLE)
 
 
 def test_a_loading_that_was_given_up_can_be_removed(alice_tenant):

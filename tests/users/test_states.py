@@ -18,7 +18,7 @@ from users.states import (
     ConnectionStatus,
     PauseCause,
     PullStatus,
-    condition_of,
+    explain_connection_status,
 )
 
 STATUSES = [*ConnectionStatus.values, "hibernating"]
@@ -58,15 +58,20 @@ def test_a_pull_ends_once_and_may_be_put_back_until_then():
 
 
 def test_each_fault_and_cause_has_words_of_its_own_and_a_next_step():
-    said = [condition_of("error", error_type=fault) for fault in ConnectionFault]
-    said += [condition_of("paused", pause_cause=cause) for cause in PauseCause]
+    said = [
+        explain_connection_status("error", error_type=fault)
+        for fault in ConnectionFault
+    ]
+    said += [
+        explain_connection_status("paused", pause_cause=cause) for cause in PauseCause
+    ]
 
     assert len({each.sentence for each in said}) == len(said)
     assert all(each.next_step for each in said)
 
 
 def test_what_we_do_not_know_has_words_too():
-    unknown = condition_of("error", error_type=ConnectionFault.UNKNOWN)
+    unknown = explain_connection_status("error", error_type=ConnectionFault.UNKNOWN)
 
-    assert condition_of("error", error_type="out_of_luck") == unknown
-    assert condition_of("hibernating").next_step
+    assert explain_connection_status("error", error_type="out_of_luck") == unknown
+    assert explain_connection_status("hibernating").next_step

@@ -18,7 +18,7 @@ from users.states import (
     ConnectionFault,
     ConnectionStatus,
     EntryKind,
-    condition_of,
+    explain_connection_status,
 )
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def mark_connection_failed(
     kept: Connection | None = live.filter(pk=connection.pk).first()
     if kept is None or kept.status != ConnectionStatus.CONNECTED:
         return False
-    condition = condition_of(ConnectionStatus.ERROR, error_type=fault)
+    condition = explain_connection_status(ConnectionStatus.ERROR, error_type=fault)
     message = (details or str(condition.sentence))[:_MESSAGE_MAX]
     change_connection_status(
         connection=kept,

@@ -16,9 +16,9 @@ from users.operations.cadences import update_usual_data_intervals
 from users.operations.connections import mark_connection_failed
 from users.operations.demo_sources import DEMO_SOURCES, add_demo_source_data
 from users.operations.sources import connect_source
-from users.queries import last_data_by_source
+from users.queries import find_last_data_time_by_source
 from users.states import ConnectionFault, ConnectionStatus
-from users.wearables.demo import MADE_UP, make_syncs
+from users.wearables.demo import MADE_UP, make_demo_sync_times
 from users.wearables.providers import PROVIDERS
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def load_demo_source(
     user = connection.user
     user.tenant = tenant
     now = timezone.now() - timedelta(days=quiet_days)
-    heard = last_data_by_source(user=user).get(provider)
+    heard = find_last_data_time_by_source(user=user).get(provider)
     for until in [now] if heard else [now - _NEWS, now]:
         add_demo_source_data(
             user=user,
@@ -136,7 +136,7 @@ def _spread_arrivals(
         .annotate(Sum("created"), Sum("updated"))
         .order_by("resource")
     }
-    syncs = make_syncs(
+    syncs = make_demo_sync_times(
         person=user.client_user_id,
         provider=source,
         time_zone=user.fallback_time_zone,

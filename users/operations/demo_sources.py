@@ -22,7 +22,7 @@ from users.operations.summaries import SummaryBatch, record_summaries
 from users.operations.users import delete_user
 from users.queries import lock_user
 from users.states import SourceType
-from users.wearables.demo import make_person, make_source
+from users.wearables.demo import make_demo_person, make_demo_source_data
 from users.wearables.summaries import MENSTRUAL_CYCLE, SUMMARIES, WORKOUTS
 from users.wearables.timeseries import TIMESERIES
 
@@ -110,7 +110,7 @@ def add_demo_source_data(
     Source: Contract 3.5.
     """
     now = until or timezone.now()
-    person = make_person(
+    person = make_demo_person(
         name=user.client_user_id, time_zone=user.fallback_time_zone or None
     )
     connection = connect_source(user=user, actor=actor, provider=provider, is_demo=True)
@@ -121,7 +121,7 @@ def add_demo_source_data(
     if newest := None if is_first else _newest(user, provider):
         # The sums of a day that was not over have moved since.
         since = max(since, newest.astimezone(person.zone).date())
-    made = make_source(
+    made = make_demo_source_data(
         person=person, provider=provider, resources=resources, since=since, now=now
     )
     _store(user, actor, provider, made, is_history=is_first)

@@ -13,7 +13,7 @@ from accounts.webhooks.operations import emit_event
 from users.models import Device
 from users.queries import lock_user
 from users.states import SourceType
-from users.wearables.payloads import device_answer
+from users.wearables.payloads import build_device_payload
 
 if TYPE_CHECKING:
     from users.models import User
@@ -106,5 +106,5 @@ def _emit_device_event(user: User, device: Device, *, is_new: bool) -> None:
         tenant=user.tenant,
         user=user.ref,
         event_type=f"provider.device.{'created' if is_new else 'updated'}",
-        data=device_answer(user.uuid, device),
+        data=build_device_payload(user.uuid, device),
     )

@@ -16,8 +16,8 @@ from portal.lib.idempotency import delete_answers_containing
 from portal.lib.signatures import sign_with_installation_key
 from users.models import User
 from users.models.erasure_receipt import ErasureReceipt
-from users.queries.data_map import data_map
-from users.wearables.samples import find_store
+from users.queries.data_map import list_tables_with_user_data
+from users.wearables.samples import get_sample_store
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -33,7 +33,7 @@ def erase_user_samples(tenant_pk: int, user_uuid: UUID) -> None:
     """Delete all samples of a user; their origins go with the user's row."""
     mine = User.unscoped.filter(tenant_id=tenant_pk, uuid=user_uuid)
     for user_id in mine.values_list("pk", flat=True):
-        find_store().delete_user(user_id=user_id)
+        get_sample_store().delete_user(user_id=user_id)
 
 
 def allow_deletes_in_append_only_tables() -> None:
@@ -46,7 +46,7 @@ def count_user_rows(*, user: User) -> dict[str, int]:
     """Count the rows about a user in each erased table; omit empty tables."""
     counts = {
         table.label: table.rows_of(user).order_by().values("pk").count()
-        for table in data_map()
+        for table in list_tables_with_user_data()
         if not table.why
     }
     return {label: number for label, number in counts.items() if number}
@@ -86,7 +86,11 @@ def create_erasure_receipt(
         "deleted_at": _moment(deleted_at),
         "erased_at": _moment(receipt.erased_at),
         "removed_rows": removed,
-        "kept": {table.label: table.why for table in data_map() if table.why},
+        "kept": {
+            table.label: table.why
+            for table in list_tables_with_user_data()
+            if table.why
+        },
     }
     receipt.document = json.dumps(told, sort_keys=True, indent=2)
     signed = receipt.document.encode()

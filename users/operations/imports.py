@@ -42,12 +42,12 @@ from users.states.imports import (
     ImportRefusal,
     ImportStatus,
 )
-from users.wearables.formats.parts import read_parts
+from users.wearables.formats.parts import read_import_file_parts
 from users.wearables.formats.refusals import FileRefused
-from users.wearables.formats.sniffing import sniff_format
-from users.wearables.formats.staging import Progress, stage_file
+from users.wearables.formats.sniffing import detect_file_format
+from users.wearables.formats.staging import Progress, parse_file_into_parts
 from users.wearables.providers import PROVIDERS
-from users.wearables.readings import context_of
+from users.wearables.readings import build_batch_parsing_context
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -104,7 +104,7 @@ def start_health_data_import(
         raise DomainError("provider_unknown", _("Unknown source."), "provider")
     with write_import_upload(wanted.chunks) as upload:
         require_malware_free_upload(upload.opened)
-        format_ = sniff_format(upload.path)
+        format_ = detect_file_format(upload.path)
     is_written = False
     try:
         with transaction.atomic():
@@ -217,11 +217,11 @@ def _read(job: ImportJob, watch: Watch | None) -> None:
             open_local_copy(job.stored_as) as path,
             write_stored_file(job.stored_as + PARTS) as parts,
         ):
-            staged = stage_file(
+            staged = parse_file_into_parts(
                 path,
                 Path(parts.name),
                 format_=ImportFormat(job.format),
-                context=context_of(
+                context=build_batch_parsing_context(
                     user=user,
                     provider=job.provider or DEFAULT_PROVIDER,
                     now=timezone.now(),
@@ -285,7 +285,7 @@ def _store(job: ImportJob, watch: Watch | None) -> None:
 
 
 def _store_parts(job: ImportJob, path: Path, watch: Watch | None) -> None:
-    for number, part in enumerate(read_parts(path)):
+    for number, part in enumerate(read_import_file_parts(path)):
         if number < job.batches_done:
             continue
         with transaction.atomic():

@@ -28,7 +28,7 @@ from users.operations.imports import (
     start_health_data_import,
 )
 from users.operations.sources import disconnect_source
-from users.queries import connections_of
+from users.queries import list_live_user_connections
 from users.states import ConnectionStatus
 from users.states.links import Kind, Way
 from users.wearables.providers import PROVIDERS, find_provider
@@ -143,7 +143,9 @@ def list_connect_page_sources(session: LinkSession) -> list[OfferedSource]:
 
     Source: Contract 3.6; Ours: what this installation can't connect is not shown.
     """
-    live = {each.provider: each for each in connections_of(user=session.user)}
+    live = {
+        each.provider: each for each in list_live_user_connections(user=session.user)
+    }
     shown = set(session.filter_on_providers) or {*PROVIDERS, *live}
     if session.provider:
         shown = {session.provider}

@@ -39,7 +39,7 @@ from users.operations.summaries import SummaryBatch, record_summaries
 from users.queries import lock_user
 from users.states import ConnectionFault, ConnectionStatus
 from users.wearables.readings import ElementsInvalid
-from users.wearables.resources import ELEMENTS_MAX, summary_id
+from users.wearables.resources import ELEMENTS_MAX, derive_summary_id
 from users.wearables.summaries import SLEEP, SLEEP_CYCLE, SUMMARIES
 from users.wearables.timeseries import TIMESERIES
 from users.wearables.timeseries.readings import SAMPLES_MAX
@@ -321,7 +321,10 @@ def _link_to_sleep(cycle: dict[str, Any], user: User, provider: str) -> dict[str
     if named is None or cycle.get("sleep_id") is not None:
         return cycle
     key = f"external_id:{named}"
-    return {**cycle, "sleep_id": str(summary_id(user.uuid, provider, SLEEP.slug, key))}
+    return {
+        **cycle,
+        "sleep_id": str(derive_summary_id(user.uuid, provider, SLEEP.slug, key)),
+    }
 
 
 def _device_id(user: User, provider: str, batch: PulledBatch) -> UUID | None:

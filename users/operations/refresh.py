@@ -23,8 +23,8 @@ from users.operations.connections import (
     restore_failed_connection,
 )
 from users.operations.demo_sources import DEMO_SOURCES, add_demo_source_data
-from users.queries import connections_of, lock_user
-from users.states import ConnectionStatus, PullStatus, condition_of
+from users.queries import list_live_user_connections, lock_user
+from users.states import ConnectionStatus, PullStatus, explain_connection_status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -76,7 +76,7 @@ def refresh_all_user_sources(*, user: User, actor: Actor) -> StartedRefresh:
     refreshed: list[str] = []
     running: dict[str, tuple[int, ...]] = {}
     failed: list[str] = []
-    for connection in connections_of(user=user):
+    for connection in list_live_user_connections(user=user):
         connection.user, connection.tenant = user, user.tenant
         provider = connection.provider
         if not _can_refresh(connection):
@@ -161,7 +161,9 @@ def _can_refresh(connection: Connection) -> bool:
 
 
 def _needs_user(connection: Connection) -> bool:
-    return condition_of(connection.status, error_type=connection.error_type).needs_user
+    return explain_connection_status(
+        connection.status, error_type=connection.error_type
+    ).needs_user
 
 
 def _outcome(tenant: Tenant, started: StartedRefresh) -> RefreshOutcome:

@@ -19,18 +19,22 @@ from users.queries import lock_user
 from users.states import SourceType
 from users.wearables.dictionaries import (
     OriginKey,
-    get_or_create_feed,
-    get_or_create_origins,
-    get_or_create_series,
+    get_or_create_feed_number,
+    get_or_create_origin_numbers,
+    get_or_create_series_numbers,
 )
-from users.wearables.payloads import event_source
+from users.wearables.payloads import build_event_source
 from users.wearables.providers import PROVIDERS
-from users.wearables.readings import context_of
-from users.wearables.samples import SampleColumns, find_store
-from users.wearables.summaries.places import local_date
+from users.wearables.readings import build_batch_parsing_context
+from users.wearables.samples import SampleColumns, get_sample_store
+from users.wearables.summaries.places import get_local_date
 from users.wearables.timeseries import Group
-from users.wearables.timeseries.readings import SampleReadings, Workout, read_samples
-from users.wearables.timeseries.shapes import shape_event, shape_samples
+from users.wearables.timeseries.readings import (
+    SampleReadings,
+    Workout,
+    parse_sample_batch,
+)
+from users.wearables.timeseries.shapes import build_sample_event, build_sample_payloads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -100,8 +104,8 @@ def record_samples(
     if _merges_devices(user, resource, batch):
         batch = replace(batch, device_id=None)
     stated = Workout(batch.workout_id, batch.sport)
-    context = context_of(user=user, provider=batch.provider, now=now)
-    read = read_samples(resource, batch.elements, context, stated)
+    context = build_batch_parsing_context(user=user, provider=batch.provider, now=now)
+    read = parse_sample_batch(resource, batch.elements, context, stated)
     user = lock_user(user)
     latest = _latest_indices(read)
     kept = _within_bounds(user, read, latest)
@@ -198,7 +202,7 @@ def _within_bounds(user: User, read: SampleReadings, indices: list[int]) -> list
     return [
         index
         for index in indices
-        if first <= local_date(read.ts[index], read.tz_offset[index]) <= last
+        if first <= get_local_date(read.ts[index], read.tz_offset[index]) <= last
     ]
 
 
@@ -228,14 +232,14 @@ def _select_rows(read: SampleReadings, indices: list[int]) -> SampleReadings:
 def _store(
     user: User, resource: TimeseriesResource, batch: SampleBatch, read: SampleReadings
 ) -> _Changed:
-    feed = get_or_create_feed(
+    feed = get_or_create_feed_number(
         tenant=user.tenant,
         provider=batch.provider,
         source_type=str(batch.source_type),
     )
     if resource.has_open_type:
         words = {word for word in read.types if word is not None}
-        open_series = get_or_create_series(
+        open_series = get_or_create_series_numbers(
             tenant=user.tenant, resource=resource.slug, types=words
         )
         types: dict[int, str | None] = {
@@ -248,7 +252,7 @@ def _store(
         workout: OriginKey(batch.app_id, batch.device_id, *workout)
         for workout in set(read.workouts)
     }
-    origins = get_or_create_origins(user=user, wanted=origin_words.values())
+    origins = get_or_create_origin_numbers(user=user, wanted=origin_words.values())
     columns = SampleColumns(
         series=list(map(series_of.__getitem__, read.types)),
         ts=read.ts,
@@ -258,7 +262,9 @@ def _store(
         origin=[origins[origin_words[workout]] for workout in read.workouts],
         extra=read.extra,
     )
-    written = find_store().write_batch(user_id=user.pk, feed=feed, columns=columns)
+    written = get_sample_store().write_batch(
+        user_id=user.pk, feed=feed, columns=columns
+    )
     rows: list[SampleRow] = list(
         zip(
             columns.ts,
@@ -274,7 +280,7 @@ def _store(
     )
     return _Changed(
         *(
-            shape_samples(resource, list(map(rows.__getitem__, indices)), types)
+            build_sample_payloads(resource, list(map(rows.__getitem__, indices)), types)
             for indices in (written.created, written.updated)
         )
     )
@@ -283,7 +289,7 @@ def _store(
 def _messages(
     user: User, resource: TimeseriesResource, batch: SampleBatch, changed: _Changed
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    source = event_source(
+    source = build_event_source(
         batch.provider, str(batch.source_type), batch.app_id, batch.device_id
     )
     for is_new, samples in ((True, changed.created), (False, changed.updated)):
@@ -291,5 +297,5 @@ def _messages(
             part = samples[first : first + EVENT_SAMPLES_MAX]
             yield (
                 resource.event_type(is_new=is_new),
-                shape_event(user.uuid, source, part),
+                build_sample_event(user.uuid, source, part),
             )

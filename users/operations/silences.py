@@ -14,7 +14,7 @@ from accounts.operations.notices import NoticeEvent, post_notice
 from accounts.queries.notices import notices_of
 from accounts.states import NoticeKind
 from users.models import Connection
-from users.queries import silent_sources
+from users.queries import list_sources_gone_silent
 from users.states import Silence
 from users.wearables.providers import find_provider
 
@@ -42,7 +42,7 @@ def post_silent_source_notices(*, at: datetime) -> int:
 
 
 def _notify_team(tenant: Tenant, at: datetime) -> int:
-    silent = silent_sources(tenant=tenant)
+    silent = list_sources_gone_silent(tenant=tenant)
     if not silent:
         return 0
     last = _last_notices(tenant)
@@ -52,7 +52,7 @@ def _notify_team(tenant: Tenant, at: datetime) -> int:
         if before is not None:
             if at - before < LEAST_PAUSE:
                 continue
-            fresh = silent_sources(tenant=tenant, since=before)
+            fresh = list_sources_gone_silent(tenant=tenant, since=before)
             again = [one for one in fresh if one.provider == each.provider]
             if not again:
                 continue

@@ -19,12 +19,12 @@ from users.operations.connections import (
 )
 from users.operations.grants import enqueue_grant_revocation
 from users.operations.pulls import abandon_connection_pulls
-from users.queries import connection_status, lock_user
+from users.queries import get_connection_status, lock_user
 from users.states import ConnectionStatus, EntryKind
 from users.wearables.payloads import (
     ConnectionCreated,
-    availability_answer,
-    source_badge,
+    build_resource_availability,
+    build_source_badge,
 )
 from users.wearables.providers import PROVIDERS
 
@@ -136,7 +136,7 @@ def ensure_source_connected(*, user: User, actor: Actor, provider: str) -> None:
     A paused one stays so: what is pushed is taken, and nothing is fetched. The caller
     holds the user's lock. Raises: provider_unknown. Source: Contract 5.4.
     """
-    status = connection_status(user=user, provider=provider)
+    status = get_connection_status(user=user, provider=provider)
     if status is None or status == ConnectionStatus.ERROR:
         connect_source(user=user, actor=actor, provider=provider)
 
@@ -239,11 +239,13 @@ def _disconnect(connection: Connection, user: User, actor: Actor) -> None:
 
 
 def _created_payload(user: User, connection: Connection) -> ConnectionCreated:
-    badge = source_badge(connection.provider)
+    badge = build_source_badge(connection.provider)
     return {
         "user_id": str(user.uuid),
         "provider": badge,
         "source": badge,
-        "resource_availability": availability_answer(connection.resource_availability),
+        "resource_availability": build_resource_availability(
+            connection.resource_availability
+        ),
         "external_user_id": connection.external_user_id or None,
     }

@@ -16,12 +16,12 @@ from users.operations.sources import ensure_source_connected, record_data_arriva
 from users.queries import SummaryRow, lock_user
 from users.wearables.streams import (
     STREAM_RESOURCE,
-    read_stream,
-    stream_event,
-    stream_event_type,
+    build_workout_stream_event,
+    parse_workout_stream,
+    workout_stream_event_type,
 )
 from users.wearables.summaries import WORKOUTS
-from users.wearables.workout_zones import complete_summaries
+from users.wearables.workout_zones import fill_missing_workout_zones
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -61,7 +61,7 @@ def record_workout_stream(
     answered of it changes.
     """
     now = timezone.now()
-    stream = read_stream(body, now=now)
+    stream = parse_workout_stream(body, now=now)
     user = lock_user(workout.user)
     is_new: bool | None = None
     is_dropped = not _is_within(user, workout)
@@ -94,8 +94,8 @@ def record_workout_stream(
     )
     messages = [
         (
-            stream_event_type(is_new=is_new),
-            stream_event(user.uuid, _row(workout)),
+            workout_stream_event_type(is_new=is_new),
+            build_workout_stream_event(user.uuid, _row(workout)),
         )
     ]
     if _as_answered(user, workout).body != before.body:
@@ -144,5 +144,7 @@ def _row(workout: Summary) -> SummaryRow:
 
 
 def _as_answered(user: User, workout: Summary) -> SummaryRow:
-    (row,) = complete_summaries(user=user, resource=WORKOUTS, rows=[_row(workout)])
+    (row,) = fill_missing_workout_zones(
+        user=user, resource=WORKOUTS, rows=[_row(workout)]
+    )
     return row

@@ -18,8 +18,8 @@ from users.operations.devices import record_device_seen
 from users.operations.sources import ensure_source_connected, record_data_arrival
 from users.queries import SummaryRow, lock_user
 from users.states import SourceType
-from users.wearables.readings import context_of
-from users.wearables.workout_zones import complete_summaries
+from users.wearables.readings import build_batch_parsing_context
+from users.wearables.workout_zones import fill_missing_workout_zones
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -106,7 +106,8 @@ def record_summaries(
     """
     now = timezone.now()
     read = resource.read(
-        batch.elements, context_of(user=user, provider=batch.provider, now=now)
+        batch.elements,
+        build_batch_parsing_context(user=user, provider=batch.provider, now=now),
     )
     user = lock_user(user)
     latest = {reading.id: reading for reading in read}
@@ -216,5 +217,7 @@ def _store(
     ]
     return [
         (written[row.id][0] == 1, row)
-        for row in complete_summaries(user=user, resource=resource, rows=changed)
+        for row in fill_missing_workout_zones(
+            user=user, resource=resource, rows=changed
+        )
     ]

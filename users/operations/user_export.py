@@ -25,8 +25,8 @@ from portal.lib.errors import DomainError
 from users.models import User
 from users.models.user_export import EXPORT_RETENTION, UserExport
 from users.queries import lock_user
-from users.queries.data_map import data_map
-from users.wearables.exploring import Wanted, iterate_samples
+from users.queries.data_map import list_tables_with_user_data
+from users.wearables.exploring import Wanted, iterate_samples_by_time
 from users.wearables.timeseries import TIMESERIES
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def write_user_data_archive(*, user: User, target: IO[bytes]) -> dict[str, int]:
     """
     counts: dict[str, int] = {}
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
-        for table in data_map():
+        for table in list_tables_with_user_data():
             if table.label in _ELSEWHERE | _SECRET:
                 continue
             number = _write(
@@ -143,7 +143,7 @@ def write_user_data_archive(*, user: User, target: IO[bytes]) -> dict[str, int]:
             )
             lines = (
                 {**each.body, "source": each.source}
-                for each in iterate_samples(user=user, wanted=wanted)
+                for each in iterate_samples_by_time(user=user, wanted=wanted)
             )
             _write(archive, f"timeseries/{name}.ndjson", lines, counts)
         tenant = user.tenant

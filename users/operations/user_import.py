@@ -27,7 +27,7 @@ from users.operations.users import (
     create_user,
     validate_user_request,
 )
-from users.queries import user_count
+from users.queries import count_live_users
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -149,7 +149,7 @@ class _Run:
         self._actor = actor
         self._is_dry_run = is_dry_run
         self._seen: set[str] = set()
-        self._room = SANDBOX_USER_LIMIT - user_count(tenant=tenant)
+        self._room = SANDBOX_USER_LIMIT - count_live_users(tenant=tenant)
 
     @transaction.atomic
     def create_users(self, chunk: Sequence[_Entry]) -> list[RowNote]:

@@ -83,7 +83,7 @@ class AggregateAnswer(TypedDict):
     data: list[BucketAnswer]
 
 
-def aggregate_answer(
+def build_aggregate_response(
     wanted: AggregateRequest, zone_name: str, buckets: Sequence[Bucket]
 ) -> AggregateAnswer:
     """Return the answer to a request; `zone_name` is the name of its zone."""

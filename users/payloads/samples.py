@@ -19,13 +19,13 @@ _TICK = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def grouped_answer(page: SamplePage) -> dict[str, Any]:
+def build_grouped_samples_response(page: SamplePage) -> dict[str, Any]:
     """Return a page of samples by source, and the cursor of the next page."""
-    cursor = write_sample_cursor(page.last)
+    cursor = encode_sample_cursor(page.last)
     return {"groups": page.groups, "next_cursor": cursor, "next": cursor}
 
 
-def write_sample_cursor(last: Key | None) -> str | None:
+def encode_sample_cursor(last: Key | None) -> str | None:
     """Return the cursor of a key; None for None."""
     if last is None:
         return None
@@ -33,7 +33,7 @@ def write_sample_cursor(last: Key | None) -> str | None:
     return encode_page_cursor([str((ts - _EPOCH) // _TICK), str(series), str(feed)])
 
 
-def read_sample_cursor(cursor: str | None) -> Key | None:
+def decode_sample_cursor(cursor: str | None) -> Key | None:
     """Return the key of a cursor. Raises: 422 at next_cursor."""
     if cursor is None:
         return None

@@ -51,7 +51,7 @@ class MappedTable:
         return rows.distinct() if len(self.lookups) > 1 else rows
 
 
-def data_map() -> list[MappedTable]:
+def list_tables_with_user_data() -> list[MappedTable]:
     """Return every table with rows about users, by label."""
     rules = dict(erasure_rules)
     found = []
@@ -62,7 +62,7 @@ def data_map() -> list[MappedTable]:
     return sorted(found, key=lambda each: each.label)
 
 
-def list_unclassified_tables() -> list[str]:
+def list_tables_without_erasure_rule() -> list[str]:
     """List tables without an erasure rule: each may contain personal data."""
     rules = dict(erasure_rules)
     return sorted(

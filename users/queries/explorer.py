@@ -29,7 +29,7 @@ class StoredSummary(NamedTuple):
     row: SummaryRow
 
 
-def find_record(*, user: User, summary_id: UUID) -> StoredSummary | None:
+def find_summary_of_any_kind(*, user: User, summary_id: UUID) -> StoredSummary | None:
     """Return a user's summary of any kind by its ID; one query."""
     found = rows.fetch_rows(
         "SELECT kind, version, starts_at, raw::text, id, provider, source_type,"

@@ -32,7 +32,7 @@ class SummaryExtent(NamedTuple):
     days: list[date]
 
 
-def summary_extents(*, user: User, start: date, end: date) -> list[SummaryExtent]:
+def find_summary_extents(*, user: User, start: date, end: date) -> list[SummaryExtent]:
     """Return the extents of a user's summaries by kind and source; one query.
 
     `start` to `end`, both included, are the days that are counted.

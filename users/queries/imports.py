@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from users.models import User
 
 
-def import_of(*, user: User, import_id: UUID) -> ImportJob:
+def get_health_data_import(*, user: User, import_id: UUID) -> ImportJob:
     """Return an import of this user. Raises: not_found."""
     mine = ImportJob.objects.for_tenant(user.tenant).filter(user=user)
     job: ImportJob | None = mine.filter(id=import_id).first()
@@ -26,13 +26,13 @@ def import_of(*, user: User, import_id: UUID) -> ImportJob:
     return job
 
 
-def imports_of(*, user: User, limit: int) -> list[ImportJob]:
+def list_health_data_imports(*, user: User, limit: int) -> list[ImportJob]:
     """Return the user's latest imports, newest first."""
     mine = ImportJob.objects.for_tenant(user.tenant).filter(user=user)
     return list(mine.order_by("-created_at", "-id")[:limit])
 
 
-def same_file_before(job: ImportJob) -> ImportJob | None:
+def find_earlier_import_of_same_file(job: ImportJob) -> ImportJob | None:
     """Return the last completed import of the same file before this one."""
     mine = ImportJob.objects.for_tenant(job.tenant).filter(
         user_id=job.user_id,

@@ -63,7 +63,7 @@ class IntrospectedPage:
     after: Place | None
 
 
-def introspect_resources(
+def list_received_resources_by_source(
     *,
     tenant: Tenant,
     user_id: UUID | None,
@@ -82,7 +82,7 @@ def introspect_resources(
     return page
 
 
-def introspect_histories(
+def list_latest_backfills_by_source(
     *,
     tenant: Tenant,
     user_id: UUID | None,
@@ -102,12 +102,12 @@ def introspect_histories(
     return page
 
 
-def devices_of(*, user: User) -> list[Device]:
+def list_user_devices(*, user: User) -> list[Device]:
     """Return a user's devices in the order first seen."""
     return list(Device.objects.for_tenant(user.tenant).filter(user=user).order_by("id"))
 
 
-def find_device(*, user: User, device_id: UUID) -> Device:
+def find_user_device(*, user: User, device_id: UUID) -> Device:
     """Return a device of a user by its wire ID. Raises: not_found."""
     mine = Device.objects.for_tenant(user.tenant).filter(user=user, uuid=device_id)
     device: Device | None = mine.first()
@@ -130,7 +130,7 @@ class SourceOverview:
     running: int
 
 
-def source_overview(*, user: User, provider: str) -> SourceOverview:
+def get_source_overview(*, user: User, provider: str) -> SourceOverview:
     """Return the details of a current or former source; five queries.
 
     Raises: source_not_connected (404).

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
-from users.queries.sources import last_data_by_user
+from users.queries.sources import find_last_data_time_by_user
 from users.states import LastData
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _SILENT_FOR: dict[str, timedelta] = {
 }
 
 
-def filter_by_last_data(
+def filter_users_by_last_data(
     *, tenant: Tenant, user_ids: Sequence[int], last_data: str, sort: str
 ) -> list[int]:
     """Return the user keys that match `last_data` (a LastData; empty: all).
@@ -33,7 +33,7 @@ def filter_by_last_data(
     In the order given unless `sort` is of LAST_DATA_SORTS. One query, an index look-up
     for each key. Who was silent for all of ARRIVAL_RETENTION counts as never seen.
     """
-    latest = last_data_by_user(tenant=tenant, user_ids=user_ids)
+    latest = find_last_data_time_by_user(tenant=tenant, user_ids=user_ids)
     now = timezone.now()
     fitting = [key for key in user_ids if _matches(last_data, latest.get(key), now)]
     if sort in LAST_DATA_SORTS:

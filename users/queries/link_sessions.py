@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from users.models import User
 
 
-def link_session_of(*, user: User, session_id: UUID) -> LinkSession:
+def get_connect_link(*, user: User, session_id: UUID) -> LinkSession:
     """Return a link of this user, open or ended. Raises: not_found."""
     session = _links_of(user).filter(uuid=session_id).first()
     if session is None:
@@ -27,7 +27,7 @@ def link_session_of(*, user: User, session_id: UUID) -> LinkSession:
     return session
 
 
-def open_links(user: User) -> list[LinkSession]:
+def list_open_connect_links(user: User) -> list[LinkSession]:
     """Return the open links of a user, newest first."""
     works = _links_of(user).filter(ended_at=None, expires_at__gt=timezone.now())
     return list(works.order_by("-created_at", "-pk"))

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from portal.lib import rows
-from users.queries.users import user_count
+from users.queries.users import count_live_users
 
 if TYPE_CHECKING:
     from accounts.models import Tenant
@@ -53,7 +53,7 @@ class TenantMetrics:
     weeks: list[WeekOfSources]
 
 
-def tenant_metrics(*, tenant: Tenant, at: datetime) -> TenantMetrics:
+def get_tenant_source_metrics(*, tenant: Tenant, at: datetime) -> TenantMetrics:
     """Return a tenant's figures at a moment with WEEKS of history; three queries."""
     monday = at.replace(hour=0, minute=0, second=0, microsecond=0) - timedelta(
         days=at.weekday()
@@ -68,7 +68,7 @@ def tenant_metrics(*, tenant: Tenant, at: datetime) -> TenantMetrics:
         },
     )
     return TenantMetrics(
-        users=user_count(tenant=tenant),
+        users=count_live_users(tenant=tenant),
         connected_sources=counted[0],
         errored_sources=counted[1],
         weeks=[WeekOfSources(*week) for week in weeks],

@@ -15,7 +15,7 @@ from django.db.models import F, Lookup, Q
 from django.utils import timezone
 
 from users.models import User
-from users.queries.silence import is_silent
+from users.queries.silence import build_silent_user_condition
 from users.states import IngestionWindow, ZoneRegion
 
 if TYPE_CHECKING:
@@ -49,15 +49,15 @@ def find_matching_users(
 ) -> QuerySet[User]:
     """Return live users that match all filters; empty or unknown ones match all.
 
-    What the parts mean is told by `queries.find_users`; `provider` says whose silence
-    is meant.
+    `queries.search_users` describes the filters; `provider` is the source that
+    `silence` applies to.
     """
     users: QuerySet[User] = User.objects.for_tenant(tenant).live()
     return users.filter(
         _matches_id(text),
         _matches_zone(region),
         _matches_window(window),
-        is_silent(tenant, silence, provider),
+        build_silent_user_condition(tenant, silence, provider),
     )
 
 
@@ -76,7 +76,7 @@ class ILike(Lookup):
         return f"{left} ILIKE {right}", (*left_inputs, *right_inputs)
 
 
-def escape_like(text: str) -> str:
+def escape_like_wildcards(text: str) -> str:
     """Escape the wildcards of `text` for ILIKE."""
     return re.sub(r"([%_\\])", r"\\\1", text)
 
@@ -85,7 +85,7 @@ def _matches_id(text: str) -> Q:
     if not text:
         return Q()
     before = "%" if len(text) >= INDEXED_LETTERS else ""
-    wanted = Q(ILike(F("client_user_id"), f"{before}{escape_like(text)}%"))
+    wanted = Q(ILike(F("client_user_id"), f"{before}{escape_like_wildcards(text)}%"))
     with suppress(ValueError):
         wanted |= Q(uuid=UUID(text))
     return wanted

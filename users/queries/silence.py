@@ -58,7 +58,7 @@ class SeriesCadence:
     `resource` is a name of contract 3.4; `last_at` is when something new last came.
     `usual_gap` is the median pause, in whole hours, and `due_at` when the next is
     overdue; both are None while too little is known. `is_silent`: it is overdue, and
-    the source is connected and well.
+    the source is connected without an error.
     """
 
     provider: str
@@ -77,7 +77,7 @@ class SilentSource(NamedTuple):
     since: datetime
 
 
-def cadences_of(*, user: User) -> list[SeriesCadence]:
+def list_usual_data_intervals(*, user: User) -> list[SeriesCadence]:
     """Return all cadences of a user, by source and resource; one query.
 
     What came since it was learnt counts. Never reads samples.
@@ -105,7 +105,7 @@ def cadences_of(*, user: User) -> list[SeriesCadence]:
     ]
 
 
-def is_silent(tenant: Tenant, silence: str, provider: str = "") -> Q:
+def build_silent_user_condition(tenant: Tenant, silence: str, provider: str = "") -> Q:
     """Return the condition that a user is silent (a Silence), for one source or any.
 
     An empty or unknown `silence` fits everybody.
@@ -132,7 +132,7 @@ def is_silent(tenant: Tenant, silence: str, provider: str = "") -> Q:
     return Q(Exists(overdue.filter(Exists(well))))
 
 
-def silent_sources(
+def list_sources_gone_silent(
     *, tenant: Tenant, since: datetime | None = None
 ) -> list[SilentSource]:
     """Return sources that went silent for live users in NEWS, most users first.

@@ -37,7 +37,7 @@ class ProviderUse(NamedTuple):
     broken_since: datetime | None
 
 
-def sources_of(
+def list_connections_by_user(
     *, tenant: Tenant, user_ids: Iterable[int]
 ) -> dict[int, list[SourceRow]]:
     """Return live connections of these users, by user key, oldest first; one query."""
@@ -55,7 +55,7 @@ def sources_of(
     return sources
 
 
-def live_connections(
+def filter_live_connections(
     tenant: Tenant, provider: str, status: str
 ) -> QuerySet[Connection]:
     """Return live connections of a tenant, filtered by source and status."""
@@ -67,7 +67,7 @@ def live_connections(
     return live
 
 
-def provider_uses(*, tenant: Tenant) -> list[ProviderUse]:
+def count_connected_users_by_source(*, tenant: Tenant) -> list[ProviderUse]:
     """Return the connected sources of live users, most used first."""
     live = Connection.objects.for_tenant(tenant).live()
     is_broken = Q(status=ConnectionStatus.ERROR)
@@ -80,7 +80,7 @@ def provider_uses(*, tenant: Tenant) -> list[ProviderUse]:
     return sorted(found, key=lambda use: (-use.connections, use.provider))
 
 
-def connection_status(*, user: User, provider: str) -> str | None:
+def get_connection_status(*, user: User, provider: str) -> str | None:
     """Return the status of a user's live connection to a source, or None."""
     found = rows.fetch_rows(
         "SELECT status FROM users_connection WHERE tenant_id = %s AND user_id = %s"
@@ -90,13 +90,13 @@ def connection_status(*, user: User, provider: str) -> str | None:
     return str(found[0][0]) if found else None
 
 
-def connections_of(*, user: User) -> list[Connection]:
+def list_live_user_connections(*, user: User) -> list[Connection]:
     """Return the live connections of a user, oldest first."""
     live = Connection.objects.for_tenant(user.tenant).live()
     return list(live.filter(user=user).order_by("id"))
 
 
-def last_data_by_user(
+def find_last_data_time_by_user(
     *, tenant: Tenant, user_ids: Iterable[int]
 ) -> dict[int, datetime]:
     """Return when data last arrived for these users, by user key; one query.
@@ -116,7 +116,7 @@ def last_data_by_user(
     return dict(found)
 
 
-def last_data_by_source(*, user: User) -> dict[str, datetime]:
+def find_last_data_time_by_source(*, user: User) -> dict[str, datetime]:
     """Return when each source of a user last sent data, by slug; one query.
 
     A source that was silent for all of ARRIVAL_RETENTION is not there.
@@ -125,7 +125,7 @@ def last_data_by_source(*, user: User) -> dict[str, datetime]:
     return dict(sent.values_list("provider").annotate(Max("at")).order_by())
 
 
-def arrivals_by_hour(
+def count_received_elements_by_hour(
     *, tenant: Tenant, since: datetime
 ) -> dict[str, dict[datetime, int]]:
     """Return elements received per provider and hour since `since`; one query.

@@ -57,7 +57,7 @@ def find_summary(*, tenant: Tenant, kind: str, summary_id: UUID) -> Summary | No
     return found
 
 
-def summary_page(
+def get_summary_with_neighbors(
     *, user: User, kind: str, wanted: UUID | None, until: date, earlier: int
 ) -> SummaryPage | None:
     """Return a summary of a user with its neighbors; three or four queries.
@@ -97,7 +97,7 @@ def summary_page(
     )
 
 
-def summaries_of(
+def list_user_summaries(
     *,
     user: User,
     kind: str,
@@ -119,7 +119,7 @@ def summaries_of(
     )
 
 
-def latest_summary(
+def find_latest_summary(
     *, user: User, kind: str, provider: str | None = None
 ) -> SummaryRow | None:
     """Return the summary of a kind stored or changed last; one query.

@@ -19,14 +19,14 @@ from portal.lib import rows
 from portal.lib.errors import NotFound
 from portal.lib.ids import find_uuid_range_of_prefix
 from users.models import User, UserInfo
-from users.queries.last_data import LAST_DATA_SORTS, filter_by_last_data
-from users.queries.narrowing import ILike, escape_like, find_matching_users
+from users.queries.last_data import LAST_DATA_SORTS, filter_users_by_last_data
+from users.queries.narrowing import ILike, escape_like_wildcards, find_matching_users
 from users.queries.sources import (
     SourceRow,
-    connections_of,
-    last_data_by_source,
-    live_connections,
-    sources_of,
+    filter_live_connections,
+    find_last_data_time_by_source,
+    list_connections_by_user,
+    list_live_user_connections,
 )
 from users.states import Silence
 
@@ -146,7 +146,7 @@ def _live_user(tenant: Tenant, condition: str, value: object) -> User:
     return user
 
 
-def user_page(*, tenant: Tenant, offset: int, limit: int) -> UserPage:
+def list_users_page(*, tenant: Tenant, offset: int, limit: int) -> UserPage:
     """Return a page of live users by created_on, then user_id.
 
     Ids come first out of an index that holds all it needs, so skipping rows reads no
@@ -173,11 +173,11 @@ def user_page(*, tenant: Tenant, offset: int, limit: int) -> UserPage:
             sources[row[0]] = []
         if row[_WIDTH] is not None:
             sources[row[0]].append(SourceRow(*row[_WIDTH:-1]))
-    total = int(found[0][-1] or 0) if found else user_count(tenant=tenant)
+    total = int(found[0][-1] or 0) if found else count_live_users(tenant=tenant)
     return UserPage(users=users, sources=sources, total=total)
 
 
-def user_count(*, tenant: Tenant) -> int:
+def count_live_users(*, tenant: Tenant) -> int:
     """Return the number of live users of a tenant, from the counter."""
     found = rows.fetch_rows(
         "SELECT live FROM users_usercount WHERE tenant_id = %s", [tenant.pk]
@@ -190,14 +190,16 @@ def find_user(*, tenant: Tenant, user_id: UUID) -> UserWithSources | None:
     return _find("uuid", tenant, user_id)
 
 
-def resolve_user(*, tenant: Tenant, client_user_id: str) -> UserWithSources | None:
+def find_user_by_client_user_id(
+    *, tenant: Tenant, client_user_id: str
+) -> UserWithSources | None:
     """Return the live user with exactly this client_user_id, or None."""
     if "\0" in client_user_id:  # PostgreSQL takes no text with it
         return None
     return _find("client_user_id", tenant, client_user_id)
 
 
-def find_users(
+def search_users(
     *,
     tenant: Tenant,
     text: str = "",
@@ -227,7 +229,7 @@ def find_users(
     text = text.strip()
     if "\0" in text + provider + status:  # PostgreSQL takes no text with it
         return UserPage(users=[], sources={}, total=0)
-    live = live_connections(tenant, provider, status)
+    live = filter_live_connections(tenant, provider, status)
     users = find_matching_users(
         tenant=tenant,
         text=text,
@@ -248,7 +250,7 @@ def find_users(
         # Of live users only: deleting one ends the connections.
         total = live.values("user").distinct()[: COUNTED_UP_TO + 1].count()
     else:
-        total = user_count(tenant=tenant)
+        total = count_live_users(tenant=tenant)
     is_narrowed = text or provider or status or region or window or silence
     if is_narrowed and total > COUNTED_UP_TO:
         total, is_exact = COUNTED_UP_TO, False
@@ -256,13 +258,15 @@ def find_users(
     found = [UserRow(*row) for row in columns[offset : offset + limit]]
     return UserPage(
         users=found,
-        sources=sources_of(tenant=tenant, user_ids=[user.id for user in found]),
+        sources=list_connections_by_user(
+            tenant=tenant, user_ids=[user.id for user in found]
+        ),
         total=total,
         is_total_exact=is_exact,
     )
 
 
-def users_by_id(*, tenant: Tenant, text: str, limit: int) -> UserPage:
+def find_users_by_id_prefix(*, tenant: Tenant, text: str, limit: int) -> UserPage:
     """Return live users whose client_user_id or user_id starts with `text`.
 
     The whole id comes first, then the newest. A client_user_id is compared in any case
@@ -279,31 +283,35 @@ def users_by_id(*, tenant: Tenant, text: str, limit: int) -> UserPage:
     columns = live.values_list(*UserRow._fields)
     found = {row[0]: UserRow(*row) for row in columns.filter(wanted)[:limit]}
     if len(found) < limit and (bounds is None or bounds[0] != bounds[1]):
-        alike = columns.filter(ILike(F("client_user_id"), f"{escape_like(text)}%"))
+        alike = columns.filter(
+            ILike(F("client_user_id"), f"{escape_like_wildcards(text)}%")
+        )
         for row in alike.order_by("-created_on", "-uuid")[:limit]:
             found.setdefault(row[0], UserRow(*row))
     users = list(found.values())[:limit]
     return UserPage(
         users=users,
-        sources=sources_of(tenant=tenant, user_ids=[user.id for user in users]),
+        sources=list_connections_by_user(
+            tenant=tenant, user_ids=[user.id for user in users]
+        ),
         total=len(users),
     )
 
 
-def new_users_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
+def count_new_users_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
     """Return how many live users were created on each UTC day."""
     new = User.objects.for_tenant(tenant).live().filter(created_on__gte=since)
     by_day = new.values_list(TruncDate("created_on", tzinfo=UTC))
     return dict(by_day.annotate(Count("id")).order_by())
 
 
-def users_with_source(*, tenant: Tenant, status: str) -> int:
+def count_users_by_connection_status(*, tenant: Tenant, status: str) -> int:
     """Count live users with a connection in `status`, up to COUNTED_UP_TO + 1.
 
     The number that the users list gives for the same filter.
     """
     has_source = Exists(
-        live_connections(tenant, "", status).filter(user=OuterRef("pk"))
+        filter_live_connections(tenant, "", status).filter(user=OuterRef("pk"))
     )
     users = User.objects.for_tenant(tenant).live().filter(has_source)
     return int(users.order_by()[: COUNTED_UP_TO + 1].count())
@@ -317,8 +325,8 @@ def user_overview(*, tenant: Tenant, user_id: UUID) -> UserOverview:
     user.tenant = tenant
     return UserOverview(
         user=user,
-        connections=connections_of(user=user),
-        last_data_by_source=last_data_by_source(user=user),
+        connections=list_live_user_connections(user=user),
+        last_data_by_source=find_last_data_time_by_source(user=user),
     )
 
 
@@ -359,7 +367,7 @@ def _page_by_last_data(
         users.order_by(*order).values_list("id", flat=True)[: COUNTED_UP_TO + 1]
     )
     is_whole = len(keys) <= COUNTED_UP_TO
-    fitting = filter_by_last_data(
+    fitting = filter_users_by_last_data(
         tenant=tenant, user_ids=keys[:COUNTED_UP_TO], last_data=last_data, sort=sort
     )
     shown = fitting[offset : offset + limit]
@@ -368,7 +376,7 @@ def _page_by_last_data(
     by_key = {row[0]: UserRow(*row) for row in columns}
     return UserPage(
         users=[by_key[key] for key in shown if key in by_key],
-        sources=sources_of(tenant=tenant, user_ids=shown),
+        sources=list_connections_by_user(tenant=tenant, user_ids=shown),
         total=len(fitting),
         is_total_exact=is_whole,
         among=None if is_whole else COUNTED_UP_TO,

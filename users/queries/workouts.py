@@ -42,7 +42,7 @@ def workout_stream(*, tenant: Tenant, workout_id: UUID) -> WorkoutStreamRow | No
     return WorkoutStreamRow(*found[0]) if found else None
 
 
-def heart_rates_of(
+def sum_seconds_at_each_heart_rate(
     *, user: User, workout_ids: Collection[UUID]
 ) -> dict[UUID, dict[int, int]]:
     """Return the seconds of each heart rate by workout; one query.
@@ -61,7 +61,7 @@ def heart_rates_of(
     }
 
 
-def birth_dates_by_source(*, user: User) -> dict[str, date]:
+def find_birth_dates_by_source(*, user: User) -> dict[str, date]:
     """Return the birth date in each source's profile, by slug; one query."""
     found = rows.fetch_rows(
         "SELECT provider, body->>'birth_date' FROM users_summary"

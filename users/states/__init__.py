@@ -9,7 +9,7 @@ from users.states.connections import (
     EntryKind,
     PauseCause,
     PullStatus,
-    condition_of,
+    explain_connection_status,
 )
 from users.states.data import (
     BolusPurpose,
@@ -93,5 +93,5 @@ __all__ = [
     "SourceType",
     "StandHour",
     "ZoneRegion",
-    "condition_of",
+    "explain_connection_status",
 ]

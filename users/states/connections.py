@@ -174,7 +174,7 @@ _UNNAMED = Condition(
 )
 
 
-def condition_of(
+def explain_connection_status(
     status: str, *, error_type: str = "", pause_cause: str = ""
 ) -> Condition:
     """Return the explanation of a connection's status, also of an unknown one."""

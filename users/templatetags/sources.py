@@ -33,7 +33,7 @@ _LATE = timedelta(days=3)
 
 
 @register.filter
-def fallback_origin(slug: str) -> str:
+def describe_fallback_origin(slug: str) -> str:
     """Return the origin of a fallback in words."""
     if slug in {"", MANUAL}:
         return _("set by your team")
@@ -41,31 +41,31 @@ def fallback_origin(slug: str) -> str:
 
 
 @register.filter
-def max_heart_rate(birth_date: date) -> int | None:
+def max_heart_rate_today(birth_date: date) -> int | None:
     """Return today's maximum heart rate (bpm) of a birth date."""
     return heart_rate.max_heart_rate(timezone.localdate(), birth_date)
 
 
 @register.filter
-def resource(slug: str) -> str:
+def display_resource_name(slug: str) -> str:
     """Return the display name of a resource."""
     return resource_name(slug)
 
 
 @register.filter
-def provider_of(slug: str) -> Provider:
+def source_by_slug(slug: str) -> Provider:
     """Return the source of a stored slug."""
     return find_provider(slug)
 
 
 @register.filter
-def last_data_from(overview: UserOverview, slug: str) -> datetime | None:
+def last_data_time_from_source(overview: UserOverview, slug: str) -> datetime | None:
     """Return when this source of a user last sent data, or None."""
     return overview.last_data_by_source.get(slug)
 
 
 @register.filter
-def freshness(last: datetime | None) -> str:
+def data_age_color(last: datetime | None) -> str:
     """Return the color of the dot that shows the age of the last data.
 
     Within a day is well, within three is late: a ring is charged, a phone left at home.
@@ -78,7 +78,7 @@ def freshness(last: datetime | None) -> str:
 
 
 @register.filter
-def worst_status(connections: Iterable[Connection]) -> str:
+def worst_connection_status(connections: Iterable[Connection]) -> str:
     """Return the worst status: an error before a pause before connected."""
     statuses = {connection.status for connection in connections}
     for status in (ConnectionStatus.ERROR, ConnectionStatus.PAUSED):

@@ -16,25 +16,28 @@ from django.utils.translation import gettext as _
 
 from portal.lib.errors import Invalid
 from users.states import SourceType
-from users.wearables.buckets import DAYS_MAX, Period, bucket_edges, hour_edges
-from users.wearables.dictionaries import find_feeds, read_feeds
+from users.wearables.buckets import DAYS_MAX, Period, list_bucket_edges, list_full_hours
+from users.wearables.dictionaries import (
+    find_feed_numbers_of_provider,
+    find_feeds_by_number,
+)
 from users.wearables.ledger import (
     Cells,
     Rule,
     Span,
     Stretch,
     Tally,
-    join_stretches,
+    merge_close_intervals,
 )
 from users.wearables.providers import find_provider
 from users.wearables.sample_sums import (
     CellSum,
-    measured_times,
-    sum_points,
-    sum_spans,
+    find_measurement_times,
+    sum_instant_samples,
+    sum_interval_samples,
 )
 from users.wearables.timeseries import Aggregation
-from users.wearables.timeseries.pages import series_types
+from users.wearables.timeseries.pages import list_series_types
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -152,8 +155,10 @@ def aggregate_samples(*, user: User, wanted: AggregateRequest) -> list[Bucket]:
         series=tuple(names),
         feeds=None
         if wanted.provider is None
-        else tuple(find_feeds(tenant=user.tenant, provider=wanted.provider)),
-        edges=bucket_edges(wanted.start, wanted.end, wanted.period, wanted.zone),
+        else tuple(
+            find_feed_numbers_of_provider(tenant=user.tenant, provider=wanted.provider)
+        ),
+        edges=list_bucket_edges(wanted.start, wanted.end, wanted.period, wanted.zone),
         ranking=wanted.ranking,
     )
     adds_up = wanted.resource.aggregation == Aggregation.SUM
@@ -195,7 +200,9 @@ def _series(user: User, wanted: AggregateRequest) -> dict[int, str | None]:
     """Return the requested types by the number of their series."""
     return {
         number: name
-        for number, name in series_types(user=user, resource=wanted.resource).items()
+        for number, name in list_series_types(
+            user=user, resource=wanted.resource
+        ).items()
         if wanted.type in (None, name)
     }
 
@@ -212,7 +219,9 @@ class _Scope:
 
     def rank(self, feeds: Iterable[int]) -> dict[int, FeedKey]:
         """Return the feeds with their keys, highest rank first."""
-        words = read_feeds(tenant=self.user.tenant, numbers=sorted(set(feeds)))
+        words = find_feeds_by_number(
+            tenant=self.user.tenant, numbers=sorted(set(feeds))
+        )
 
         def place(feed: int) -> tuple[int, int, int, int]:
             slug, source_type = words[feed]
@@ -239,7 +248,7 @@ class _Found:
 
 def _count_all_sources(scope: _Scope) -> _Found:
     """Count all samples of all sources."""
-    found = sum_points(
+    found = sum_instant_samples(
         user_id=scope.user.pk,
         series=scope.series,
         edges=scope.edges,
@@ -260,9 +269,9 @@ def _count_one_source_per_hour(scope: _Scope, wanted: AggregateRequest) -> _Foun
     firsts = []  # of each bucket, the number of its first hour
     for start, end in pairwise(scope.edges):
         firsts.append(len(hours))
-        hours += hour_edges(start, end, wanted.zone)[:-1]
+        hours += list_full_hours(start, end, wanted.zone)[:-1]
     hours.append(scope.edges[-1])
-    read = sum_spans if wanted.resource.is_interval else sum_points
+    read = sum_interval_samples if wanted.resource.is_interval else sum_instant_samples
     sums = read(
         user_id=scope.user.pk, series=scope.series, edges=hours, feeds=scope.feeds
     )
@@ -277,7 +286,7 @@ def _count_merged_sources(scope: _Scope) -> _Found:
     Time is cut wherever any source begins or ends to measure: in between, the first
     that does counts.
     """
-    measured = measured_times(
+    measured = find_measurement_times(
         user_id=scope.user.pk,
         series=scope.series,
         start=scope.edges[0],
@@ -288,7 +297,7 @@ def _count_merged_sources(scope: _Scope) -> _Found:
     edges = {edge for each in measured for edge in (each.start, each.end)}
     edges = {edge for edge in edges if first < edge < last} | set(scope.edges)
     ordered = sorted(edges)
-    sums = sum_spans(
+    sums = sum_interval_samples(
         user_id=scope.user.pk, series=scope.series, edges=ordered, feeds=scope.feeds
     )
     return _decide_sources(
@@ -392,7 +401,7 @@ def _bucket(
 def _source_intervals(
     words: dict[int, FeedKey], stretches: Sequence[Stretch]
 ) -> Iterator[SourceInterval]:
-    for each in join_stretches(stretches):
+    for each in merge_close_intervals(stretches):
         yield SourceInterval(
             start=_moment(each.start),
             end=_moment(each.end),

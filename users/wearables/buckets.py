@@ -24,7 +24,7 @@ class Period(OpenChoices):
 DAYS_MAX = {Period.HOUR: 31, Period.DAY: 366, Period.WEEK: 731}
 
 
-def bucket_edges(
+def list_bucket_edges(
     start: date, end: date, period: Period, zone: tzinfo
 ) -> list[datetime]:
     """Return the UTC edges of the buckets from day `start` to `end`, inclusive.
@@ -33,7 +33,7 @@ def bucket_edges(
     hour that comes twice is two, a skipped one is none.
     """
     if period == Period.HOUR:
-        return hour_edges(
+        return list_full_hours(
             find_day_start(start, zone), find_day_start(end + _DAY, zone), zone
         )
     days = [start + number * _DAY for number in range((end - start).days + 1)]
@@ -44,7 +44,7 @@ def bucket_edges(
     return list(dict.fromkeys(edges))
 
 
-def hour_edges(start: datetime, end: datetime, zone: tzinfo) -> list[datetime]:
+def list_full_hours(start: datetime, end: datetime, zone: tzinfo) -> list[datetime]:
     """Return the UTC times of full hours in the zone, from start to end."""
     edges = [start]
     while edges[-1] < end:

@@ -70,7 +70,9 @@ class _Kept:
 _feed_numbers, _feed_words = _Kept(), _Kept()
 
 
-def get_or_create_feed(*, tenant: Tenant, provider: str, source_type: str) -> int:
+def get_or_create_feed_number(
+    *, tenant: Tenant, provider: str, source_type: str
+) -> int:
     """Return the number of a feed of the tenant, creating it if new.
 
     Needs a transaction. Raises: too_many_source_types.
@@ -84,7 +86,7 @@ def get_or_create_feed(*, tenant: Tenant, provider: str, source_type: str) -> in
     return number
 
 
-def get_or_create_series(
+def get_or_create_series_numbers(
     *, tenant: Tenant, resource: str, types: Collection[str]
 ) -> dict[str, int]:
     """Return the number of each type of an open resource, creating new ones.
@@ -116,7 +118,7 @@ def get_or_create_series(
     return found | added
 
 
-def get_or_create_origins(
+def get_or_create_origin_numbers(
     *, user: User, wanted: Iterable[OriginKey]
 ) -> dict[OriginKey, int]:
     """Return the number of each origin of the user, creating new ones; NO_ORIGIN is 0.
@@ -144,7 +146,9 @@ def get_or_create_origins(
     return numbers | added
 
 
-def read_feeds(*, tenant: Tenant, numbers: Collection[int]) -> dict[int, FeedKey]:
+def find_feeds_by_number(
+    *, tenant: Tenant, numbers: Collection[int]
+) -> dict[int, FeedKey]:
     """Return the keys of feeds by number."""
     known: dict[int, FeedKey] = {}
     for number in numbers:
@@ -164,7 +168,7 @@ def read_feeds(*, tenant: Tenant, numbers: Collection[int]) -> dict[int, FeedKey
     return known
 
 
-def find_feeds(*, tenant: Tenant, provider: str) -> list[int]:
+def find_feed_numbers_of_provider(*, tenant: Tenant, provider: str) -> list[int]:
     """Return the numbers of all feeds of one provider, in order."""
     found = rows.fetch_rows(
         "SELECT number FROM users_feed WHERE tenant_id = %s AND provider = %s"
@@ -174,7 +178,7 @@ def find_feeds(*, tenant: Tenant, provider: str) -> list[int]:
     return [number for (number,) in found]
 
 
-def find_series(*, tenant: Tenant, resource: str) -> dict[int, str]:
+def find_series_types_of_resource(*, tenant: Tenant, resource: str) -> dict[int, str]:
     """Return the types of an open resource by the series' number."""
     found = rows.fetch_rows(
         "SELECT number, type FROM users_series WHERE tenant_id = %s AND resource = %s"
@@ -184,7 +188,7 @@ def find_series(*, tenant: Tenant, resource: str) -> dict[int, str]:
     return dict(found)
 
 
-def read_series(
+def find_series_by_number(
     *, tenant: Tenant, numbers: Collection[int]
 ) -> dict[int, tuple[str, str]]:
     """Return resource and type of open series by number."""
@@ -198,7 +202,9 @@ def read_series(
     return {number: (resource, type_) for number, resource, type_ in found}
 
 
-def read_origins(*, user_id: int, numbers: Collection[int]) -> dict[int, OriginKey]:
+def find_origins_by_number(
+    *, user_id: int, numbers: Collection[int]
+) -> dict[int, OriginKey]:
     """Return the keys of origins by number; 0 is NO_ORIGIN."""
     known = {0: NO_ORIGIN}
     asked = [number for number in numbers if number]

@@ -15,12 +15,16 @@ from portal.lib.choices import OpenChoices
 from portal.lib.translation import gettext_lazy
 from users.wearables.aggregates import AggregateRequest, aggregate_samples
 from users.wearables.buckets import DAYS_MAX, Period
-from users.wearables.dictionaries import find_feeds, read_feeds, read_origins
-from users.wearables.sample_sums import sum_points
-from users.wearables.samples import find_store
+from users.wearables.dictionaries import (
+    find_feed_numbers_of_provider,
+    find_feeds_by_number,
+    find_origins_by_number,
+)
+from users.wearables.sample_sums import sum_instant_samples
+from users.wearables.samples import get_sample_store
 from users.wearables.timeseries import Aggregation
-from users.wearables.timeseries.pages import series_types
-from users.wearables.timeseries.shapes import shape_samples
+from users.wearables.timeseries.pages import list_series_types
+from users.wearables.timeseries.shapes import build_sample_payloads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -143,7 +147,7 @@ class Sample:
         return self.key[0] + _TICK
 
 
-def read_view(*, user: User, wanted: Wanted) -> View:
+def read_chart_points(*, user: User, wanted: Wanted) -> View:
     """Read the points of a chart; at most five queries.
 
     Samples as stored up to RAW_POINTS_MAX, else the lowest, highest and mean of
@@ -179,7 +183,7 @@ def read_view(*, user: User, wanted: Wanted) -> View:
             return view
 
 
-def read_samples_after(
+def list_stored_samples_after(
     *, user: User, wanted: Wanted, after: Key | None = None
 ) -> list[Sample]:
     """Return stored samples by time, at most _PAGE after `after`; four queries."""
@@ -188,7 +192,7 @@ def read_samples_after(
     return _shape_rows(user, wanted, rows, types)
 
 
-def sample_table(
+def get_sample_table_page(
     *, user: User, wanted: Wanted, after: Key | None, limit: int
 ) -> tuple[list[Sample], Key | None]:
     """Return a page of samples and the key of its last, None on the last page."""
@@ -198,27 +202,27 @@ def sample_table(
     return shown, shown[-1].key if len(rows) > limit else None
 
 
-def iterate_samples(*, user: User, wanted: Wanted) -> Iterator[Sample]:
+def iterate_samples_by_time(*, user: User, wanted: Wanted) -> Iterator[Sample]:
     """Yield all samples of the range by time, in bounded memory."""
     after: Key | None = None
-    while page := read_samples_after(user=user, wanted=wanted, after=after):
+    while page := list_stored_samples_after(user=user, wanted=wanted, after=after):
         yield from page
         if len(page) < _PAGE:
             return
         after = page[-1].key
 
 
-def find_samples(
+def find_samples_at_time(
     *, user: User, resource: TimeseriesResource, at: datetime
 ) -> list[Sample]:
     """Return the samples of one time, of every type and source; five queries."""
     wanted = Wanted(resource=resource, start=at, end=at + _TICK, zone=UTC)
-    return read_samples_after(user=user, wanted=wanted)
+    return list_stored_samples_after(user=user, wanted=wanted)
 
 
 def _types(user: User, wanted: Wanted) -> dict[int, str | None]:
     """Return the requested types by the number of their series."""
-    found = series_types(user=user, resource=wanted.resource)
+    found = list_series_types(user=user, resource=wanted.resource)
     return {
         number: name for number, name in found.items() if wanted.type in (None, name)
     }
@@ -227,7 +231,7 @@ def _types(user: User, wanted: Wanted) -> dict[int, str | None]:
 def _feeds(user: User, wanted: Wanted) -> list[int] | None:
     if wanted.provider is None:
         return None
-    return find_feeds(tenant=user.tenant, provider=wanted.provider)
+    return find_feed_numbers_of_provider(tenant=user.tenant, provider=wanted.provider)
 
 
 def _rows(
@@ -238,7 +242,7 @@ def _rows(
     after: Key | None = None,
     limit: int,
 ) -> list[SampleRow]:
-    return find_store().read_range(
+    return get_sample_store().read_range(
         user_id=user.pk,
         series=list(types),
         start=wanted.start,
@@ -255,9 +259,9 @@ def _shape_rows(
     rows: Sequence[SampleRow],
     types: dict[int, str | None],
 ) -> list[Sample]:
-    feeds = read_feeds(tenant=user.tenant, numbers={row[2] for row in rows})
-    origins = read_origins(user_id=user.pk, numbers={row[6] for row in rows})
-    bodies = shape_samples(wanted.resource, rows, types)
+    feeds = find_feeds_by_number(tenant=user.tenant, numbers={row[2] for row in rows})
+    origins = find_origins_by_number(user_id=user.pk, numbers={row[6] for row in rows})
+    bodies = build_sample_payloads(wanted.resource, rows, types)
     return [
         Sample(
             body=body,
@@ -278,7 +282,7 @@ def _read_stored_samples(user: User, wanted: Wanted) -> View | None:
     rows = _rows(user, wanted, types, limit=RAW_POINTS_MAX + 1)
     if len(rows) > RAW_POINTS_MAX:
         return None
-    words = read_feeds(tenant=user.tenant, numbers={row[2] for row in rows})
+    words = find_feeds_by_number(tenant=user.tenant, numbers={row[2] for row in rows})
     lines: dict[tuple[str | None, str], list[Point]] = {}
     for ts, series, feed, value, tz_offset, duration, _, _ in rows:
         end = ts + timedelta(seconds=duration)
@@ -289,7 +293,7 @@ def _read_stored_samples(user: User, wanted: Wanted) -> View | None:
 
 def _too_many(user: User, wanted: Wanted, adds_up: bool) -> View:
     view = (
-        read_view(user=user, wanted=replace(wanted, resolution=Resolution.AUTO))
+        read_chart_points(user=user, wanted=replace(wanted, resolution=Resolution.AUTO))
         if adds_up
         else _thin_samples(user, wanted, _equal_edges(wanted), Resolution.AUTO)
     )
@@ -319,8 +323,12 @@ def _thin_samples(
     feeds = _feeds(user, wanted)
     sums: list[CellSum] = []
     if types and feeds != []:
-        sums = sum_points(user_id=user.pk, series=list(types), edges=edges, feeds=feeds)
-    words = read_feeds(tenant=user.tenant, numbers={each.feed for each in sums})
+        sums = sum_instant_samples(
+            user_id=user.pk, series=list(types), edges=edges, feeds=feeds
+        )
+    words = find_feeds_by_number(
+        tenant=user.tenant, numbers={each.feed for each in sums}
+    )
     return View(
         wanted,
         Form.STRETCHES,

@@ -13,7 +13,7 @@ _OLDEST = 120
 _TENTHS_BELOW_THE_FIRST = 5
 
 
-def age_on(day: date, birth_date: date) -> int:
+def age_on_day(day: date, birth_date: date) -> int:
     """Return the age in whole years on a day; born 29 February counts on 1 March."""
     had_birthday = (day.month, day.day) >= (birth_date.month, birth_date.day)
     return day.year - birth_date.year - (not had_birthday)
@@ -24,11 +24,11 @@ def max_heart_rate(day: date, birth_date: date) -> int | None:
 
     None for an age that nobody has. Source: Contract 2.1.
     """
-    age = age_on(day, birth_date)
+    age = age_on_day(day, birth_date)
     return 220 - age if 0 <= age <= _OLDEST else None
 
 
-def zone_seconds(
+def sum_seconds_in_heart_rate_zones(
     heart_rate_seconds: Mapping[int, int], max_heart_rate: int
 ) -> list[int]:
     """Return seconds in five zones: from 50, 60, 70, 80 and 90% of the maximum.

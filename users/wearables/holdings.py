@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from users.wearables.dictionaries import OPEN_SERIES_FIRST, read_feeds, read_series
-from users.wearables.sample_extents import sample_extents
+from users.wearables.dictionaries import (
+    OPEN_SERIES_FIRST,
+    find_feeds_by_number,
+    find_series_by_number,
+)
+from users.wearables.sample_extents import find_sample_extents
 from users.wearables.timeseries import TIMESERIES
 
 if TYPE_CHECKING:
@@ -34,11 +38,13 @@ class StoredSeries:
 
 def list_stored_series(*, user: User) -> list[StoredSeries]:
     """List the series that a user has samples of, by resource; three queries."""
-    extents = sample_extents(user_id=user.pk)
-    feeds = read_feeds(tenant=user.tenant, numbers={each.feed for each in extents})
+    extents = find_sample_extents(user_id=user.pk)
+    feeds = find_feeds_by_number(
+        tenant=user.tenant, numbers={each.feed for each in extents}
+    )
     open_numbers = {each.series for each in extents if each.series >= OPEN_SERIES_FIRST}
     known: dict[int, tuple[TimeseriesResource, str | None]] = dict(_CLOSED)
-    for number, (slug, type_) in read_series(
+    for number, (slug, type_) in find_series_by_number(
         tenant=user.tenant, numbers=open_numbers
     ).items():
         known[number] = TIMESERIES[slug], type_

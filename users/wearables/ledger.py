@@ -166,7 +166,7 @@ _HOUR_SECONDS = 3600
 _JOINING_SECONDS = 3 * _HOUR_SECONDS
 
 
-def join_stretches(stretches: Iterable[Stretch]) -> list[Stretch]:
+def merge_close_intervals(stretches: Iterable[Stretch]) -> list[Stretch]:
     """Join intervals of one feed without a pause of an hour; by start."""
     joined: list[Stretch] = []
     for each in sorted(stretches, key=lambda each: (each.start, each.end)):

@@ -34,7 +34,7 @@ _MONTH = sql.SQL(
 _known: set[date] = set()
 
 
-def ensure_months(first: date, last: date) -> list[str]:
+def ensure_sample_partitions(first: date, last: date) -> list[str]:
     """Create the partitions of the months `first` to `last`, inclusive.
 
     Those that exist are left alone; returns the names of the new ones. May run anywhere
@@ -59,27 +59,29 @@ def ensure_months(first: date, last: date) -> list[str]:
     return [_name(month) for month in missing]
 
 
-def ensure_months_of(first: datetime, last: datetime) -> None:
+def ensure_partitions_for_batch(first: datetime, last: datetime) -> None:
     """Create the partitions of a batch's months; usually without a query.
 
     What arrives must not be lost because no worker ran for months.
     """
     months = set(_months(first.astimezone(UTC).date(), last.astimezone(UTC).date()))
     if not months <= _known:
-        ensure_months(min(months), max(months))
+        ensure_sample_partitions(min(months), max(months))
         transaction.on_commit(lambda: _known.update(months))
 
 
-def ensure_months_ahead() -> list[str]:
+def ensure_upcoming_sample_partitions() -> list[str]:
     """Create the partitions up to MONTHS_AHEAD from now, by the database's clock."""
     ((today,),) = rows.fetch_rows("SELECT (now() AT TIME ZONE 'UTC')::date")
     last = today
     for _ in range(MONTHS_AHEAD):
         last = _next(last)
-    return ensure_months(FIRST_MONTH, last)
+    return ensure_sample_partitions(FIRST_MONTH, last)
 
 
-def month_bounds(start: datetime, end: datetime) -> tuple[datetime, datetime]:
+def find_month_partition_bounds(
+    start: datetime, end: datetime
+) -> tuple[datetime, datetime]:
     """Return the bounds of the partitions that contain [start, end)."""
     last = (end - timedelta(microseconds=1)).astimezone(UTC).date()
     return _start(start.astimezone(UTC).date()), _start(_next(last))

@@ -7,7 +7,11 @@ from uuid import UUID
 
 from portal.lib.links import build_absolute_url
 from users.wearables.providers import find_provider
-from users.wearables.readings import Schema, closed_schema, nullable_schema
+from users.wearables.readings import (
+    Schema,
+    build_closed_object_schema,
+    build_nullable_schema,
+)
 from users.wearables.values import Id
 
 if TYPE_CHECKING:
@@ -16,10 +20,10 @@ if TYPE_CHECKING:
     from users.models import Device
 
 _TEXT: Schema = {"type": "string"}
-_TEXT_OR_NULL = nullable_schema(_TEXT)
-_DEVICE_ID = nullable_schema(Id().schema)
+_TEXT_OR_NULL = build_nullable_schema(_TEXT)
+_DEVICE_ID = build_nullable_schema(Id().schema)
 # JSON Schemas of a source in answers (contract 3.4) and in events (8.3).
-SOURCE = closed_schema(
+SOURCE = build_closed_object_schema(
     {
         "provider": _TEXT,
         "type": _TEXT,
@@ -29,7 +33,7 @@ SOURCE = closed_schema(
         "workout_id": _TEXT_OR_NULL,
     }
 )
-EVENT_SOURCE = closed_schema(
+EVENT_SOURCE = build_closed_object_schema(
     {
         "name": _TEXT,
         "slug": _TEXT,
@@ -42,7 +46,7 @@ EVENT_SOURCE = closed_schema(
 )
 
 
-DEVICE = closed_schema(
+DEVICE = build_closed_object_schema(
     {
         "id": Id().schema,
         "user_id": Id().schema,
@@ -119,23 +123,23 @@ class ConnectionCreated(TypedDict):
     external_user_id: str | None
 
 
-def logo_url(slug: str) -> str:
+def build_source_logo_url(slug: str) -> str:
     """Return the URL of a source's logo."""
     return build_absolute_url(f"/logos/{slug}.svg")
 
 
-def source_badge(slug: str) -> SourceBadge:
+def build_source_badge(slug: str) -> SourceBadge:
     """Return the badge of a source, also of an unknown one."""
     provider = find_provider(slug)
-    return {"name": provider.name, "slug": slug, "logo": logo_url(slug)}
+    return {"name": provider.name, "slug": slug, "logo": build_source_logo_url(slug)}
 
 
-def event_source(
+def build_event_source(
     provider: str, source_type: str, app_id: str | None, device_id: UUID | None
 ) -> EventSource:
     """Return the source of data in an event; `provider` is a slug."""
     return {
-        **source_badge(provider),
+        **build_source_badge(provider),
         "provider": provider,
         "type": source_type,
         "app_id": app_id,
@@ -143,7 +147,7 @@ def event_source(
     }
 
 
-def device_answer(user_uuid: UUID, device: Device) -> DeviceAnswer:
+def build_device_payload(user_uuid: UUID, device: Device) -> DeviceAnswer:
     """Return a device as answers and events have it."""
     return {
         "id": device.uuid,
@@ -158,7 +162,7 @@ def device_answer(user_uuid: UUID, device: Device) -> DeviceAnswer:
     }
 
 
-def availability_answer(
+def build_resource_availability(
     stored: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, ResourceAvailability]:
     """Return a connection's availability with every key of the contract."""

@@ -49,12 +49,14 @@ class Refused(Exception):
         return [Fault((step, *each.loc), each.msg, each.type) for each in self.faults]
 
 
-def refuse(msg: str, type_: str = "value_error", *loc: str | int) -> NoReturn:
+def refuse_parsed_value(
+    msg: str, type_: str = "value_error", *loc: str | int
+) -> NoReturn:
     """Refuse the value in hand. Raises: Refused."""
     raise Refused([Fault(loc, msg, type_)])
 
 
-def show_bound(bound: float | date) -> str:
+def format_violated_bound(bound: float | date) -> str:
     """Write the bound that a value broke: a number, or a date or time of ISO 8601."""
     if isinstance(bound, datetime):
         return bound.isoformat(timespec="seconds")
@@ -86,7 +88,7 @@ class Context:
     now: datetime
 
 
-def context_of(*, user: User, provider: str, now: datetime) -> Context:
+def build_batch_parsing_context(*, user: User, provider: str, now: datetime) -> Context:
     """Return the context to parse a batch of a user's source; `now` is UTC."""
     zone = user.fallback_time_zone or "UTC"  # Contract D4
     return Context(
@@ -121,11 +123,11 @@ class ListOf:
 
     def read(self, value: Any, context: Context) -> list[Any]:
         if not isinstance(value, list):
-            refuse("Send a list.")
+            refuse_parsed_value("Send a list.")
         if len(value) > self.max_length or self.length not in (None, len(value)):
             if self.length is not None:
-                refuse(f"Send exactly {self.length} items.")
-            refuse(f"Send at most {self.max_length} items.")
+                refuse_parsed_value(f"Send exactly {self.length} items.")
+            refuse_parsed_value(f"Send at most {self.max_length} items.")
         read: list[Any] = []
         faults: list[Fault] = []
         for index, each in enumerate(value):
@@ -154,9 +156,9 @@ class MapOf:
 
     def read(self, value: Any, context: Context) -> dict[str, Any]:
         if not isinstance(value, dict):
-            refuse("Send an object.")
+            refuse_parsed_value("Send an object.")
         if len(value) > self.max_length:
-            refuse(f"Send at most {self.max_length} keys.")
+            refuse_parsed_value(f"Send at most {self.max_length} keys.")
         read: dict[str, Any] = {}
         faults: list[Fault] = []
         for name, each in value.items():
@@ -171,7 +173,7 @@ class MapOf:
 
     @property
     def schema(self) -> Schema:
-        of = nullable_schema(self.of.schema) if self.nulls else self.of.schema
+        of = build_nullable_schema(self.of.schema) if self.nulls else self.of.schema
         return {"type": "object", "additionalProperties": of}
 
 
@@ -201,7 +203,7 @@ class Field:
         return (
             self.kind.schema
             if self.is_never_null
-            else nullable_schema(self.kind.schema)
+            else build_nullable_schema(self.kind.schema)
         )
 
 
@@ -213,7 +215,7 @@ class Record:
 
     def read(self, value: Any, context: Context) -> dict[str, Any]:
         if not isinstance(value, dict):
-            refuse("Send an object.")
+            refuse_parsed_value("Send an object.")
         read: dict[str, Any] = {}
         faults: list[Fault] = []
         for each in self.fields:
@@ -252,19 +254,19 @@ class Record:
             "properties": {
                 each.name: each.kind.schema
                 if each.required
-                else nullable_schema(each.kind.schema)
+                else build_nullable_schema(each.kind.schema)
                 for each in sent
             },
             "required": [each.name for each in sent if each.required],
         }
 
 
-def nullable_schema(schema: Schema) -> Schema:
+def build_nullable_schema(schema: Schema) -> Schema:
     """Return the schema with null allowed."""
     return {**schema, "type": [schema["type"], "null"]}
 
 
-def closed_schema(properties: Mapping[str, Any]) -> Schema:
+def build_closed_object_schema(properties: Mapping[str, Any]) -> Schema:
     """Return the schema of an object with exactly these keys."""
     return {
         "type": "object",
@@ -282,11 +284,11 @@ def refuse_unstorable_text(value: Any) -> None:
     while waiting:
         depth, values = waiting.pop()
         if depth > _DEEPEST:
-            refuse(f"Nested more than {_DEEPEST} levels deep.")
+            refuse_parsed_value(f"Nested more than {_DEEPEST} levels deep.")
         for each in values:
             if isinstance(each, str):
                 if "\0" in each:
-                    refuse("Must not contain a NUL character.")
+                    refuse_parsed_value("Must not contain a NUL character.")
             elif isinstance(each, list):
                 waiting.append((depth + 1, each))
             elif isinstance(each, dict):

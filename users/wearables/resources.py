@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid5
 
-from users.wearables.payloads import EVENT_SOURCE, SOURCE, event_source
+from users.wearables.payloads import EVENT_SOURCE, SOURCE, build_event_source
 from users.wearables.readings import (
     FAULTS_MAX,
     ElementsInvalid,
     Fault,
     Refused,
     Schema,
-    closed_schema,
-    nullable_schema,
+    build_closed_object_schema,
+    build_nullable_schema,
     refuse_unstorable_text,
 )
 from users.wearables.values import Id, Moment, Text
@@ -119,7 +119,7 @@ class SummaryResource:
         place = self.place(body, context)
         key = f"key:{place.key}" if named is None else f"external_id:{named}"
         return SummaryReading(
-            id=summary_id(context.user_uuid, context.provider, self.slug, key),
+            id=derive_summary_id(context.user_uuid, context.provider, self.slug, key),
             place=place,
             body=body,
             raw=element,
@@ -145,7 +145,7 @@ class SummaryResource:
         """Return the data of the summary's event, with the source of events (D5)."""
         return {
             **self.answer(user_uuid, row),
-            "source": event_source(
+            "source": build_event_source(
                 row.provider, row.source_type, row.app_id, row.device_id
             ),
         }
@@ -166,7 +166,7 @@ class SummaryResource:
         """Return the JSON Schema of an element as sent."""
         schema = self.record.input_schema
         external_id = {
-            **nullable_schema(_EXTERNAL_ID.schema),
+            **build_nullable_schema(_EXTERNAL_ID.schema),
             "description": "Identifies the element at its source;"
             " default: its date or start",
         }
@@ -177,20 +177,20 @@ class SummaryResource:
 
     def _schema(self, source: Mapping[str, Any]) -> Schema:
         own = self.record.schema["properties"]
-        return closed_schema(
+        return build_closed_object_schema(
             {
                 "id": Id().schema,
                 "user_id": Id().schema,
                 **own,
                 **{twin: SOURCE["properties"][key] for twin, key in self.twins},
-                "source": closed_schema(source),
+                "source": build_closed_object_schema(source),
                 "created_at": Moment().schema,
                 "updated_at": Moment().schema,
             }
         )
 
 
-def summary_id(user_uuid: UUID, provider: str, slug: str, key: str) -> UUID:
+def derive_summary_id(user_uuid: UUID, provider: str, slug: str, key: str) -> UUID:
     """Return the ID of a summary, the same for every push of it (performance 9)."""
     return uuid5(_NAMESPACE, f"{user_uuid}/{provider}/{slug}/{key}")
 

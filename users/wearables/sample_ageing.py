@@ -49,7 +49,7 @@ def count_old_samples(*, tenant_pk: int, before: datetime) -> Aged:
     """Count a tenant's samples of months before a time, up to COUNTED_UP_TO."""
     ((number, oldest),) = rows.fetch_rows(
         _COUNT,
-        {"tenant": tenant_pk, "before": month_of(before), "most": COUNTED_UP_TO},
+        {"tenant": tenant_pk, "before": get_month_start(before), "most": COUNTED_UP_TO},
     )
     return Aged(number, oldest)
 
@@ -60,11 +60,11 @@ def remove_old_samples(*, user_id: int, before: datetime, limit: int) -> int:
     In the caller's transaction, with the user's row locked.
     """
     ((number,),) = rows.fetch_rows(
-        _DELETE, {"user": user_id, "before": month_of(before), "limit": limit}
+        _DELETE, {"user": user_id, "before": get_month_start(before), "limit": limit}
     )
     return int(number)
 
 
-def month_of(at: datetime) -> datetime:
+def get_month_start(at: datetime) -> datetime:
     """Return the start of a time's month (UTC)."""
     return at.replace(day=1, hour=0, minute=0, second=0, microsecond=0)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import orjson
 
 from portal.lib import rows
-from users.wearables.partitions import ensure_months_of
+from users.wearables.partitions import ensure_partitions_for_batch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,7 +89,7 @@ _DROP_EXTRAS = f"""
 """  # noqa: S608 - as above
 
 
-def write_batch(
+def write_sample_batch(
     *, user_id: int, feed: int, columns: SampleColumns
 ) -> tuple[list[int], list[int]]:
     """Store samples of a locked user; return the indices created and updated."""
@@ -125,7 +125,7 @@ class _Batch:
         self.packed = self._pack(self.all)
 
     def write(self) -> tuple[list[int], list[int]]:
-        ensure_months_of(self.place["first"], self.place["last"])
+        ensure_partitions_for_batch(self.place["first"], self.place["last"])
         created = self._insert()
         if len(created) == len(self.all):
             return created, []

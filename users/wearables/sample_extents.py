@@ -90,13 +90,13 @@ class Extent(NamedTuple):
     tz_offset: int
 
 
-def sample_extents(*, user_id: int) -> list[Extent]:
+def find_sample_extents(*, user_id: int) -> list[Extent]:
     """Return the extents of a user's samples by series and feed; one query."""
     found = rows.fetch_rows(_EXTENTS, {"user_id": user_id})
     return [Extent(*row) for row in found]
 
 
-def days_with_samples(
+def find_days_with_samples(
     *, user_id: int, extents: Sequence[Extent], edges: Sequence[datetime]
 ) -> dict[tuple[int, int], list[int]]:
     """Return the days between ascending `edges` with samples; one query.
@@ -121,7 +121,7 @@ def days_with_samples(
     return days
 
 
-def count_samples(
+def count_samples_by_series(
     *,
     user_id: int,
     extents: Sequence[Extent],

@@ -97,7 +97,7 @@ class Measured(NamedTuple):
     end: datetime
 
 
-def sum_points(
+def sum_instant_samples(
     *,
     user_id: int,
     series: Sequence[int],
@@ -111,7 +111,7 @@ def sum_points(
     ]
 
 
-def sum_spans(
+def sum_interval_samples(
     *,
     user_id: int,
     series: Sequence[int],
@@ -126,7 +126,7 @@ def sum_spans(
     ]
 
 
-def measured_times(
+def find_measurement_times(
     *,
     user_id: int,
     series: Sequence[int],

@@ -14,8 +14,8 @@ from django.utils.translation import gettext as _
 
 from portal.lib import rows
 from portal.lib.errors import NotFound
-from users.wearables.partitions import month_bounds
-from users.wearables.sample_batches import write_batch
+from users.wearables.partitions import find_month_partition_bounds
+from users.wearables.sample_batches import write_sample_batch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,7 +138,7 @@ class SampleStore(Protocol):
         ...
 
 
-def find_store() -> SampleStore:
+def get_sample_store() -> SampleStore:
     """Return the store of this installation."""
     return _STORE
 
@@ -150,7 +150,7 @@ class _PostgresStore:
         self, *, user_id: int, feed: int, columns: SampleColumns
     ) -> Written:
         _lock_user(user_id)
-        return Written(*write_batch(user_id=user_id, feed=feed, columns=columns))
+        return Written(*write_sample_batch(user_id=user_id, feed=feed, columns=columns))
 
     def read_range(
         self,
@@ -224,7 +224,7 @@ def _find_branches(
     feeds: Sequence[int] | None,
 ) -> list[tuple[int, int]]:
     """Return the pairs of series and feed of the user near a range, in order."""
-    first, after = month_bounds(start, end)
+    first, after = find_month_partition_bounds(start, end)
     found = rows.fetch_rows(
         _BRANCHES,
         {

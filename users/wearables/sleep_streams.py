@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from users.wearables.dictionaries import find_feeds
+from users.wearables.dictionaries import find_feed_numbers_of_provider
 from users.wearables.readings import Schema
-from users.wearables.samples import find_store
+from users.wearables.samples import get_sample_store
 from users.wearables.timeseries import TIMESERIES
-from users.wearables.timeseries.shapes import sample_schema, shape_samples
+from users.wearables.timeseries.shapes import build_sample_payloads, build_sample_schema
 
 if TYPE_CHECKING:
     from users.models import Summary
@@ -26,26 +26,31 @@ _SAMPLES_MAX = 300_000
 SLEEP_STREAM_SCHEMA: Schema = {
     "type": "object",
     "properties": {
-        resource.slug: {"type": ["array", "null"], "items": sample_schema(resource)}
+        resource.slug: {
+            "type": ["array", "null"],
+            "items": build_sample_schema(resource),
+        }
         for resource in _RESOURCES
     },
     "required": [resource.slug for resource in _RESOURCES],
 }
 
 
-def sleep_stream(sleep: Summary) -> dict[str, list[dict[str, Any]] | None]:
+def list_samples_during_sleep(sleep: Summary) -> dict[str, list[dict[str, Any]] | None]:
     """Return samples from `bedtime_start` to `bedtime_stop` (exclusive).
 
     Each list ascends by time; it is None where the provider has no sample. Source:
     Contract 4.5; Ours: of all source types of the sleep's provider.
     """
     start, end = sleep.starts_at, sleep.ends_at
-    feeds = find_feeds(tenant=sleep.user.tenant, provider=sleep.provider)
+    feeds = find_feed_numbers_of_provider(
+        tenant=sleep.user.tenant, provider=sleep.provider
+    )
     types = {
         number: name for each in _RESOURCES for number, name in each.series.items()
     }
     rows = (
-        find_store().read_range(
+        get_sample_store().read_range(
             user_id=sleep.user.pk,
             series=list(types),
             start=start,
@@ -58,7 +63,7 @@ def sleep_stream(sleep: Summary) -> dict[str, list[dict[str, Any]] | None]:
         else []
     )
     return {
-        each.slug: shape_samples(
+        each.slug: build_sample_payloads(
             each, [row for row in rows if row[1] in each.series], types
         )
         or None

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from portal.lib.errors import DomainError
-from users.wearables.payloads import EVENT_SOURCE, event_source
+from users.wearables.payloads import EVENT_SOURCE, build_event_source
 from users.wearables.readings import (
     FAULTS_MAX,
     Fault,
     Schema,
-    closed_schema,
-    nullable_schema,
-    show_bound,
+    build_closed_object_schema,
+    build_nullable_schema,
+    format_violated_bound,
 )
 from users.wearables.values import AHEAD
 
@@ -80,13 +80,13 @@ class Channel:
             elif value is not None and value < self.low:
                 yield Fault(
                     (self.name, index),
-                    f"Must be at least {show_bound(self.low)}.",
+                    f"Must be at least {format_violated_bound(self.low)}.",
                     "greater_than_equal",
                 )
             elif value is not None and value > self.high:
                 yield Fault(
                     (self.name, index),
-                    f"Must be at most {show_bound(self.high)}.",
+                    f"Must be at most {format_violated_bound(self.high)}.",
                     "less_than_equal",
                 )
 
@@ -94,9 +94,9 @@ class Channel:
     def schema(self) -> Schema:
         """Return the JSON Schema of the array, null if the channel is absent."""
         item: Schema = {"type": "integer" if self.is_whole else "number"}
-        items = nullable_schema(item) if self.has_nulls else item
+        items = build_nullable_schema(item) if self.has_nulls else item
         array: Schema = {"type": "array", "items": items, "description": self.unit}
-        return nullable_schema(array)
+        return build_nullable_schema(array)
 
 
 TIME = Channel(
@@ -131,11 +131,11 @@ STREAM_INPUT_SCHEMA: Schema = {
 }
 
 
-EVENT_SCHEMA: Schema = closed_schema(
+EVENT_SCHEMA: Schema = build_closed_object_schema(
     {
         "message": {"type": "string"},
         "provider_id": {"type": "string"},
-        "sport": closed_schema(
+        "sport": build_closed_object_schema(
             {
                 "id": {"type": "integer"},
                 "name": {"type": "string"},
@@ -173,7 +173,7 @@ class Stream:
     heart_rate_seconds: dict[int, int] | None
 
 
-def read_stream(body: Any, *, now: datetime) -> Stream:
+def parse_workout_stream(body: Any, *, now: datetime) -> Stream:
     """Parse a stream.
 
     Channels given are of one length, times never go back, and none lies more than AHEAD
@@ -200,17 +200,17 @@ def read_stream(body: Any, *, now: datetime) -> Stream:
     )
 
 
-def empty_stream() -> bytes:
+def build_empty_workout_stream() -> bytes:
     """Return the gzipped answer of a workout without a stream: all channels null."""
     return _EMPTY
 
 
-def stream_event_type(*, is_new: bool) -> str:
+def workout_stream_event_type(*, is_new: bool) -> str:
     """Return the event type of a first or later stream."""
     return f"daily.data.{STREAM_RESOURCE}.{'created' if is_new else 'updated'}"
 
 
-def stream_event(user_uuid: UUID, workout: SummaryRow) -> dict[str, Any]:
+def build_workout_stream_event(user_uuid: UUID, workout: SummaryRow) -> dict[str, Any]:
     """Return the data of the event, without the large stream (contract 8.2)."""
     return {
         "message": "The stream of this workout is available at"
@@ -218,7 +218,7 @@ def stream_event(user_uuid: UUID, workout: SummaryRow) -> dict[str, Any]:
         "provider_id": workout.body["provider_id"],
         "sport": workout.body.get("sport") or _OTHER_SPORT,
         "workout_id": workout.id,
-        "source": event_source(
+        "source": build_event_source(
             workout.provider, workout.source_type, workout.app_id, workout.device_id
         ),
         "user_id": user_uuid,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from portal.lib.periods import SkippedTime, convert_local_time_to_utc, list_time_zones
-from users.wearables.readings import refuse, show_bound
+from users.wearables.readings import format_violated_bound, refuse_parsed_value
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,7 +40,9 @@ class Text:
     def read(self, value: Any, _context: Context, /) -> str:
         text = _text(value)
         if len(text) > self.max_length:
-            refuse(f"Send at most {self.max_length} characters.", "string_too_long")
+            refuse_parsed_value(
+                f"Send at most {self.max_length} characters.", "string_too_long"
+            )
         return text
 
     @property
@@ -57,7 +59,9 @@ class Choice:
     def read(self, value: Any, _context: Context, /) -> str:
         found = self.values.read(_text(value))
         if found is None:
-            refuse(f"Send one of: {', '.join(self.values.values)}.", "enum")
+            refuse_parsed_value(
+                f"Send one of: {', '.join(self.values.values)}.", "enum"
+            )
         return str(found)
 
     @property
@@ -77,11 +81,13 @@ class WholeNumber:
 
     def read(self, value: Any, _context: Context, /) -> int:
         if type(value) is not int:
-            refuse("Send an integer.", "int_parsing")
+            refuse_parsed_value("Send an integer.", "int_parsing")
         if not self.codes:
             _within(value, self.low, self.high)
         elif value not in self.codes:
-            refuse(f"Send one of: {', '.join(map(str, self.codes))}.", "enum")
+            refuse_parsed_value(
+                f"Send one of: {', '.join(map(str, self.codes))}.", "enum"
+            )
         return value
 
     @property
@@ -99,7 +105,7 @@ class Number:
 
     def read(self, value: Any, _context: Context, /) -> float:
         if type(value) not in (int, float) or not math.isfinite(value):
-            refuse("Send a number.")
+            refuse_parsed_value("Send a number.")
         _within(value, self.low, self.high)
         return value  # type: ignore[no-any-return]  # one of the two
 
@@ -116,7 +122,7 @@ class Flag:
 
     def read(self, value: Any, _context: Context, /) -> bool | None:
         if type(value) is not bool:
-            refuse("Send true or false.", "bool_parsing")
+            refuse_parsed_value("Send true or false.", "bool_parsing")
         return None if self.only_true and not value else value
 
     @property
@@ -138,7 +144,9 @@ class Day:
         except ValueError:
             day = None
         if day is None:
-            refuse("Send a date as YYYY-MM-DD.", "date_from_datetime_parsing")
+            refuse_parsed_value(
+                "Send a date as YYYY-MM-DD.", "date_from_datetime_parsing"
+            )
         _within(day, EARLIEST, (context.now + self.ahead).date())
         return text
 
@@ -178,7 +186,7 @@ class Zone:
     def read(self, value: Any, _context: Context, /) -> str:
         name = _text(value)
         if name not in list_time_zones():
-            refuse("Send an IANA time zone, such as Europe/Paris.")
+            refuse_parsed_value("Send an IANA time zone, such as Europe/Paris.")
         return name
 
     @property
@@ -194,7 +202,7 @@ class Id:
         try:
             return str(UUID(_text(value, "uuid_parsing")))
         except ValueError:
-            refuse("Send a UUID.", "uuid_parsing")
+            refuse_parsed_value("Send a UUID.", "uuid_parsing")
 
     @property
     def schema(self) -> Schema:
@@ -207,7 +215,7 @@ class FreeObject:
 
     def read(self, value: Any, _context: Context, /) -> dict[str, Any]:
         if not isinstance(value, dict):
-            refuse("Send an object.")
+            refuse_parsed_value("Send an object.")
         return value
 
     @property
@@ -233,26 +241,30 @@ def _noted(note: str) -> Mapping[str, str]:
 
 def _text(value: Any, type_: str = "string_type") -> str:
     if type(value) is not str:
-        refuse("Send a string.", type_)
+        refuse_parsed_value("Send a string.", type_)
     return value
 
 
 def _within(value: Any, low: Any, high: Any) -> None:
     if value < low:
-        refuse(f"Must be at least {show_bound(low)}.", "greater_than_equal")
+        refuse_parsed_value(
+            f"Must be at least {format_violated_bound(low)}.", "greater_than_equal"
+        )
     if value > high:
-        refuse(f"Must be at most {show_bound(high)}.", "less_than_equal")
+        refuse_parsed_value(
+            f"Must be at most {format_violated_bound(high)}.", "less_than_equal"
+        )
 
 
 def _moment(text: str, zone: tzinfo) -> datetime:
     if not _MOMENT.fullmatch(text):
-        refuse("Send an ISO 8601 date-time.", "datetime_parsing")
+        refuse_parsed_value("Send an ISO 8601 date-time.", "datetime_parsing")
     try:
         moment = datetime.fromisoformat(text)
         if moment.tzinfo is None:
             return convert_local_time_to_utc(moment, zone)
         return moment.astimezone(UTC)
     except SkippedTime:
-        refuse("This time does not exist in the time zone (clock change).")
+        refuse_parsed_value("This time does not exist in the time zone (clock change).")
     except (ValueError, OverflowError):
-        refuse("This date-time does not exist.", "datetime_parsing")
+        refuse_parsed_value("This date-time does not exist.", "datetime_parsing")

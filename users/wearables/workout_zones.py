@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING
 
-from users.queries import birth_dates_by_source, heart_rates_of
-from users.wearables.heart_rate import max_heart_rate, zone_seconds
-from users.wearables.readings import Schema, closed_schema
+from users.queries import find_birth_dates_by_source, sum_seconds_at_each_heart_rate
+from users.wearables.heart_rate import max_heart_rate, sum_seconds_in_heart_rate_zones
+from users.wearables.readings import Schema, build_closed_object_schema
 from users.wearables.summaries import WORKOUTS
 
 if TYPE_CHECKING:
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 PROVENANCE_SCHEMA: Schema = {
-    **closed_schema(
+    **build_closed_object_schema(
         {
             "hr_zones": {
-                **closed_schema(
+                **build_closed_object_schema(
                     {
                         "max_heart_rate": {"type": "integer", "description": "bpm"},
                         "birth_date_source": {
@@ -68,7 +68,7 @@ class WorkoutZones:
         }
 
 
-def derive_zones(
+def derive_workout_zones(
     *, user: User, workouts: Sequence[SummaryRow]
 ) -> dict[UUID, WorkoutZones]:
     """Derive the zones of workouts without any from their streams.
@@ -80,10 +80,10 @@ def derive_zones(
     without = {row.id: row for row in workouts if row.body.get("hr_zones") is None}
     if not without:
         return {}
-    lasted = heart_rates_of(user=user, workout_ids=without)
+    lasted = sum_seconds_at_each_heart_rate(user=user, workout_ids=without)
     if not lasted:
         return {}
-    given = birth_dates_by_source(user=user)
+    given = find_birth_dates_by_source(user=user)
     return {
         id_: zones
         for id_, seconds in lasted.items()
@@ -91,13 +91,13 @@ def derive_zones(
     }
 
 
-def complete_summaries(
+def fill_missing_workout_zones(
     *, user: User, resource: SummaryResource, rows: list[SummaryRow]
 ) -> list[SummaryRow]:
     """Return rows as answered; workouts without zones get derived ones."""
     if resource is not WORKOUTS:
         return rows
-    derived = derive_zones(user=user, workouts=rows)
+    derived = derive_workout_zones(user=user, workouts=rows)
     return [
         row._replace(body={**row.body, "hr_zones": derived[row.id].seconds})
         if row.id in derived
@@ -123,4 +123,6 @@ def _zones(
     most = max_heart_rate(day, birth_date)
     if most is None:
         return None
-    return WorkoutZones(zone_seconds(heart_rate_seconds, most), most, source)
+    return WorkoutZones(
+        sum_seconds_in_heart_rate_zones(heart_rate_seconds, most), most, source
+    )

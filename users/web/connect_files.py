@@ -20,7 +20,7 @@ from users.operations.linking import (
     find_connectable_source,
     import_file_from_connect_link,
 )
-from users.queries.imports import import_of
+from users.queries.imports import get_health_data_import
 from users.states.imports import ImportStatus
 from users.states.links import Way
 from users.web.connect_brand import find_brand
@@ -121,6 +121,6 @@ def return_to_company(
 
 def _import_of(session: LinkSession, import_id: str) -> ImportJob:
     try:
-        return import_of(user=session.user, import_id=UUID(import_id))
+        return get_health_data_import(user=session.user, import_id=UUID(import_id))
     except (ValueError, NotFound):
         raise Http404 from None

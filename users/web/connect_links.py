@@ -28,7 +28,7 @@ from users.operations.link_sessions import (
 )
 from users.operations.linking import list_connect_page_sources
 from users.queries import live_user
-from users.queries.link_sessions import link_session_of, open_links
+from users.queries.link_sessions import get_connect_link, list_open_connect_links
 from users.web.qr import draw_qr
 
 if TYPE_CHECKING:
@@ -95,7 +95,9 @@ def new_link(request: TenantRequest, user_id: str) -> HttpResponse:
         back_words=user.client_user_id,
         status=422 if form.errors else 200,
         form=form,
-        open_links=[(each, _address(request, each)) for each in open_links(user)],
+        open_links=[
+            (each, _address(request, each)) for each in list_open_connect_links(user)
+        ],
     )
 
 
@@ -185,7 +187,7 @@ def _user(request: TenantRequest, user_id: str) -> User:
 def _link(request: TenantRequest, user_id: str, session_id: str) -> LinkSession:
     user = _user(request, user_id)
     try:
-        return link_session_of(user=user, session_id=UUID(session_id))
+        return get_connect_link(user=user, session_id=UUID(session_id))
     except ValueError:
         raise Http404 from None
 

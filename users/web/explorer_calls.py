@@ -12,14 +12,14 @@ from django.utils.translation import gettext as _
 
 from portal.lib.links import build_absolute_url
 from portal.lib.periods import find_time_zone_by_name
-from users.payloads.aggregates import aggregate_answer
-from users.payloads.samples import grouped_answer
-from users.queries import summaries_of
+from users.payloads.aggregates import build_aggregate_response
+from users.payloads.samples import build_grouped_samples_response
+from users.queries import list_user_summaries
 from users.wearables.aggregates import AggregateRequest, aggregate_samples
 from users.wearables.buckets import Period
 from users.wearables.exploring import Form
-from users.wearables.timeseries.pages import sample_page
-from users.wearables.workout_zones import complete_summaries
+from users.wearables.timeseries.pages import get_sample_page
+from users.wearables.workout_zones import fill_missing_workout_zones
 
 if TYPE_CHECKING:
     from users.models import User
@@ -104,10 +104,10 @@ def _answer(user: User, question: Question, call: Call) -> object:
     first, last = question.day_bounds
     if call.key.timeseries is None:
         resource = call.key.summary
-        rows = summaries_of(
+        rows = list_user_summaries(
             user=user, kind=resource.slug, start=first, end=last, provider=provider
         )
-        whole = complete_summaries(user=user, resource=resource, rows=rows)
+        whole = fill_missing_workout_zones(user=user, resource=resource, rows=rows)
         answers = [resource.answer(user.uuid, row) for row in whole]
         return {resource.key: answers}
     if call.period is not None:
@@ -122,8 +122,8 @@ def _answer(user: User, question: Question, call: Call) -> object:
             type=call.key.type,
         )
         buckets = aggregate_samples(user=user, wanted=wanted)
-        return aggregate_answer(wanted, zone_name, buckets)
-    page = sample_page(
+        return build_aggregate_response(wanted, zone_name, buckets)
+    page = get_sample_page(
         user=user,
         resource=call.key.timeseries,
         start=question.start,
@@ -131,4 +131,4 @@ def _answer(user: User, question: Question, call: Call) -> object:
         provider=provider,
         limit=LIMIT,
     )
-    return grouped_answer(page)
+    return build_grouped_samples_response(page)

@@ -12,7 +12,7 @@ from django.http import StreamingHttpResponse
 
 from portal.lib.csv_files import escape_spreadsheet_formula
 from portal.lib.tenancy import iterate_as_tenant
-from users.wearables.exploring import iterate_samples
+from users.wearables.exploring import iterate_samples_by_time
 from users.web.explorer_series import build_request, find_spans, read_span
 
 if TYPE_CHECKING:
@@ -84,7 +84,9 @@ def _every_row(user: User, question: Question) -> Iterator[dict[str, Any]]:
                     "id": row.id,
                 }
             continue
-        for sample in iterate_samples(user=user, wanted=build_request(question, key)):
+        for sample in iterate_samples_by_time(
+            user=user, wanted=build_request(question, key)
+        ):
             body, source = sample.body, sample.source
             extra = {name: body[name] for name in body.keys() - _USUAL}
             yield dict.fromkeys(_EVERY) | {

@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 
 from portal.pills import format_wire_value
 from portal.series_chart import Curve, Lane, Mark, Stay
-from users.queries import summaries_of
-from users.wearables.exploring import Form, Resolution, Wanted, read_view
+from users.queries import list_user_summaries
+from users.wearables.exploring import Form, Resolution, Wanted, read_chart_points
 from users.wearables.providers import find_provider
 from users.wearables.summaries import SLEEP_CYCLE, WORKOUTS
 from users.wearables.timeseries import Aggregation, Group
@@ -196,7 +196,7 @@ def find_spans(user: User, question: Question, key: SeriesKey) -> list[SummaryRo
     """Return the summaries of a kind that overlap the range; one query."""
     # A night is dated by its end: a day more on both sides, then cut by the moment.
     first, last = question.start.date() - _DAY, question.end.date() + _DAY
-    found = summaries_of(
+    found = list_user_summaries(
         user=user,
         kind=key.slug,
         start=first,
@@ -233,7 +233,7 @@ def number(value: float | None) -> str:
 
 
 def _samples(user: User, question: Question, key: SeriesKey, hue: str) -> ShownSeries:
-    view = read_view(user=user, wanted=build_request(question, key))
+    view = read_chart_points(user=user, wanted=build_request(question, key))
     rows = [
         Row(
             point.start,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from portal.lib.api.errors import RequestInvalid
-from users.payloads.samples import read_sample_cursor, write_sample_cursor
-from users.wearables.exploring import Resolution, sample_table
+from users.payloads.samples import decode_sample_cursor, encode_sample_cursor
+from users.wearables.exploring import Resolution, get_sample_table_page
 from users.wearables.providers import find_provider
 from users.web.explorer_query import ZoneChoice
 from users.web.explorer_series import build_request, number
@@ -65,16 +65,16 @@ def build_table(user: User, question: Question, shown: ShownSeries) -> Table:
         return Table(shown, [_bucket_line(question, row) for row in rows])
     named, _, text = question.cursor.partition("~")
     try:
-        after = read_sample_cursor(text if named == shown.key.slug else None)
+        after = decode_sample_cursor(text if named == shown.key.slug else None)
     except RequestInvalid:
         after = None
-    samples, last = sample_table(
+    samples, last = get_sample_table_page(
         user=user,
         wanted=build_request(question, shown.key),
         after=after,
         limit=TABLE_ROWS,
     )
-    cursor = write_sample_cursor(last)
+    cursor = encode_sample_cursor(last)
     return Table(
         shown,
         [_sample_line(question, shown, each) for each in samples],

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
-from users.queries.freshness import summary_extents
-from users.wearables.sample_extents import count_samples
+from users.queries.freshness import find_summary_extents
+from users.wearables.sample_extents import count_samples_by_series
 from users.wearables.timeseries import Group
 from users.web.explorer_query import SPANS, SeriesKey
 
@@ -68,7 +68,7 @@ def build_tree(user: User, question: Question, held: Sequence[StoredSeries]) -> 
     stored_series = [
         each for each in held if question.provider in ("", each.source.provider)
     ]
-    counts = count_samples(
+    counts = count_samples_by_series(
         user_id=user.pk,
         extents=[each.extent for each in stored_series],
         start=question.start,
@@ -78,7 +78,7 @@ def build_tree(user: User, question: Question, held: Sequence[StoredSeries]) -> 
     first, last = question.day_bounds
     summaries = [
         each
-        for each in summary_extents(user=user, start=first, end=last)
+        for each in find_summary_extents(user=user, start=first, end=last)
         if each.kind in SPANS and question.provider in ("", each.provider)
     ]
     numbers: dict[SeriesKey, int] = {}

@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _
 
 from portal.charts import draw_days_with_data_strip
 from portal.lib.periods import find_day_start, find_time_zone_by_name
-from users.queries.freshness import summary_extents
-from users.queries.silence import cadences_of
+from users.queries.freshness import find_summary_extents
+from users.queries.silence import list_usual_data_intervals
 from users.wearables.providers import find_provider
-from users.wearables.sample_extents import days_with_samples
+from users.wearables.sample_extents import find_days_with_samples
 from users.wearables.summaries import ACTIVITY, BODY, PROFILE, SUMMARIES
 from users.web.explorer_query import SPANS
 
@@ -184,15 +184,18 @@ def build_freshness_grid(user: User, stored_series: Sequence[StoredSeries]) -> G
     edges = [
         find_day_start(first_day + number * _DAY, zone) for number in range(DAYS + 1)
     ]
-    days = days_with_samples(
+    days = find_days_with_samples(
         user_id=user.pk, extents=[each.extent for each in stored_series], edges=edges
     )
-    cadences = {(each.provider, each.resource): each for each in cadences_of(user=user)}
+    cadences = {
+        (each.provider, each.resource): each
+        for each in list_usual_data_intervals(user=user)
+    }
     rows = [
         _sample_row(group, days, first_day, cadences)
         for group in _grouped(stored_series)
     ]
-    for found in summary_extents(user=user, start=first_day, end=today):
+    for found in find_summary_extents(user=user, start=first_day, end=today):
         resource = SUMMARIES.get(found.kind)
         if resource is None:
             continue

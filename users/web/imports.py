@@ -32,7 +32,11 @@ from users.operations.imports import (
     start_health_data_import,
 )
 from users.queries import live_user, user_overview
-from users.queries.imports import import_of, imports_of, same_file_before
+from users.queries.imports import (
+    find_earlier_import_of_same_file,
+    get_health_data_import,
+    list_health_data_imports,
+)
 from users.states.imports import DropReason, ImportRefusal
 from users.wearables.providers import PROVIDERS
 
@@ -131,7 +135,7 @@ def import_page(request: TenantRequest, user_id: str, import_id: str) -> HttpRes
         resources=sorted(job.counts.items()),
         drops=_drops(job),
         refusal=ImportRefusal.known(job.failure),
-        before=same_file_before(job),
+        before=find_earlier_import_of_same_file(job),
         poll_seconds=_poll_seconds(job),
     )
 
@@ -162,7 +166,7 @@ def _page(
         subject_id=user.uuid,
         user_uuid=user.uuid,
     )
-    jobs = imports_of(user=user, limit=LATEST)
+    jobs = list_health_data_imports(user=user, limit=LATEST)
     return render_page(
         request,
         "users/imports.html",
@@ -222,6 +226,6 @@ def _user(request: TenantRequest, user_id: str) -> User:
 
 def _job(user: User, import_id: str) -> ImportJob:
     try:
-        return import_of(user=user, import_id=UUID(import_id))
+        return get_health_data_import(user=user, import_id=UUID(import_id))
     except ValueError:
         raise Http404 from None

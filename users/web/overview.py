@@ -20,12 +20,12 @@ from portal.lib.registry import (
 from portal.lib.web import page_url
 from users.queries import (
     COUNTED_UP_TO,
-    arrivals_by_hour,
-    new_users_per_day,
-    provider_uses,
-    silent_sources,
-    user_count,
-    users_with_source,
+    count_connected_users_by_source,
+    count_live_users,
+    count_new_users_per_day,
+    count_received_elements_by_hour,
+    count_users_by_connection_status,
+    list_sources_gone_silent,
 )
 from users.states import ConnectionStatus, Silence
 from users.wearables.providers import find_provider
@@ -46,12 +46,13 @@ def overview_part(request: TenantRequest) -> OverviewPart:
     """Return the overview's tiles, source strips and attention items."""
     if not request.rights.allow(Area.USERS):
         return OverviewPart()
-    uses = provider_uses(tenant=request.tenant)
+    uses = count_connected_users_by_source(tenant=request.tenant)
     days = _source_days(request, uses)
     attention = [_broken(request, use) for use in uses if use.broken]
     attention += [_overdue(day) for day in days if day.is_overdue]
     attention += [
-        _silent(request, each) for each in silent_sources(tenant=request.tenant)
+        _silent(request, each)
+        for each in list_sources_gone_silent(tenant=request.tenant)
     ]
     return OverviewPart(
         tiles=(_users_tile(request), _sources_tile(request, uses)),
@@ -68,7 +69,7 @@ def _source_days(request: TenantRequest, uses: list[ProviderUse]) -> list[Source
     """Return the last day of each source, those with data first, then most used."""
     this_hour = timezone.now().replace(minute=0, second=0, microsecond=0)
     since = this_hour - (STRIP_HOURS - 1) * HOUR
-    arrived = arrivals_by_hour(tenant=request.tenant, since=since)
+    arrived = count_received_elements_by_hour(tenant=request.tenant, since=since)
     slugs = dict.fromkeys([*(use.provider for use in uses), *arrived])
     days = [
         SourceDay(
@@ -88,8 +89,8 @@ def _source_days(request: TenantRequest, uses: list[ProviderUse]) -> list[Source
 def _users_tile(request: TenantRequest) -> Tile:
     today = timezone.now().date()
     since = timezone.now() - timedelta(days=TREND_DAYS)
-    total = user_count(tenant=request.tenant)
-    new = new_users_per_day(tenant=request.tenant, since=since)
+    total = count_live_users(tenant=request.tenant)
+    new = count_new_users_per_day(tenant=request.tenant, since=since)
     week = sum(new.get(today - timedelta(days=ago), 0) for ago in range(WEEK))
     return Tile(
         rank=10,
@@ -118,7 +119,9 @@ def _totals(total: int, new: dict[date, int], today: date) -> tuple[int, ...]:
 
 
 def _sources_tile(request: TenantRequest, uses: list[ProviderUse]) -> Tile:
-    number = users_with_source(tenant=request.tenant, status=ConnectionStatus.CONNECTED)
+    number = count_users_by_connection_status(
+        tenant=request.tenant, status=ConnectionStatus.CONNECTED
+    )
     broken = sum(use.broken for use in uses)
     return Tile(
         rank=50,

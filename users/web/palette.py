@@ -10,7 +10,7 @@ from django.utils.translation import ngettext
 from portal.lib.ids import is_complete_uuid
 from portal.lib.registry import Hit
 from portal.lib.web import page_url
-from users.queries import users_by_id
+from users.queries import find_users_by_id_prefix
 
 if TYPE_CHECKING:
     from portal.lib.web import TenantRequest
@@ -20,7 +20,7 @@ HITS = 6
 
 def find_users(request: TenantRequest, text: str) -> list[Hit]:
     """Return users whose client_user_id or user_id starts with `text`."""
-    page = users_by_id(tenant=request.tenant, text=text, limit=HITS)
+    page = find_users_by_id_prefix(tenant=request.tenant, text=text, limit=HITS)
     return [
         Hit(
             words=user.client_user_id,

@@ -17,8 +17,8 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.web import page_url, render_page
 from users.queries import live_user
-from users.queries.explorer import find_record
-from users.wearables.exploring import find_samples
+from users.queries.explorer import find_summary_of_any_kind
+from users.wearables.exploring import find_samples_at_time
 from users.wearables.providers import find_provider
 from users.wearables.summaries import SUMMARIES
 from users.wearables.timeseries import TIMESERIES
@@ -96,7 +96,7 @@ def _sample(request: TenantRequest, user: User) -> Record:
     if resource is None:
         raise Http404
     named = (asked.get("provider"), asked.get("source_type"), asked.get("type"))
-    for sample in find_samples(user=user, resource=resource, at=at):
+    for sample in find_samples_at_time(user=user, resource=resource, at=at):
         source = sample.source
         if named == (source["provider"], source["type"], sample.body["type"]):
             break
@@ -132,7 +132,7 @@ def _sample(request: TenantRequest, user: User) -> Record:
 
 def _summary(request: TenantRequest, user: User, summary_id: UUID) -> Record:
     """Return the summary with this ID. Raises: 404, also for cycles."""
-    found = find_record(user=user, summary_id=summary_id)
+    found = find_summary_of_any_kind(user=user, summary_id=summary_id)
     if found is None or found.kind == _SENSITIVE or found.kind not in SUMMARIES:
         raise Http404
     resource = SUMMARIES[found.kind]

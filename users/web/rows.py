@@ -14,7 +14,7 @@ from users.states import (
     ConnectionStatus,
     EntryKind,
     PauseCause,
-    condition_of,
+    explain_connection_status,
 )
 from users.wearables.names import resource_name
 from users.wearables.providers import find_provider
@@ -62,7 +62,7 @@ class SourceRow:
     @property
     def condition(self) -> Condition:
         """Return the explanation and next step of its status."""
-        return condition_of(
+        return explain_connection_status(
             self.connection.status,
             error_type=self.connection.error_type,
             pause_cause=self.connection.pause_cause,
@@ -143,7 +143,9 @@ def _history_row(entries: list[ConnectionEntry]) -> TimelineRow:
 def _detail(entry: ConnectionEntry) -> str:
     if entry.kind == EntryKind.FAILED:
         fault = ConnectionFault.known(entry.detail) or ConnectionFault.UNKNOWN
-        return str(condition_of(ConnectionStatus.ERROR, error_type=fault).sentence)
+        return str(
+            explain_connection_status(ConnectionStatus.ERROR, error_type=fault).sentence
+        )
     if entry.kind == EntryKind.PAUSED:
         cause = PauseCause.known(entry.detail)
         return str(cause.label) if cause else format_wire_value(entry.detail)

@@ -21,7 +21,7 @@ from users.operations.pausing import pause_source, resume_source
 from users.operations.refresh import refresh_all_user_sources
 from users.operations.sources import disconnect_source
 from users.queries import live_user
-from users.queries.introspection import source_overview
+from users.queries.introspection import get_source_overview
 from users.wearables.providers import find_provider
 from users.web.rows import build_timeline, source_row
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 @require_right(Area.USERS)
 def source_page(request: TenantRequest, user_id: str, provider: str) -> HttpResponse:
     user = _user(request, user_id)
-    overview = source_overview(user=user, provider=provider)
+    overview = get_source_overview(user=user, provider=provider)
     record_read(
         tenant=request.tenant,
         actor=request.actor,
@@ -106,7 +106,7 @@ def source_disconnect(
         return redirect_browser(
             request, page_url(request, "users:page", user_id=user.uuid)
         )
-    overview = source_overview(user=user, provider=provider)
+    overview = get_source_overview(user=user, provider=provider)
     if overview.connections[0][0].disconnected_at is not None:
         raise Http404
     return render_confirmation(

@@ -16,7 +16,7 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.periods import find_time_zone_by_name
 from portal.lib.web import render_page
-from users.queries import summary_page, user_overview
+from users.queries import get_summary_with_neighbors, user_overview
 from users.web.cycles import Cycle
 from users.web.nights import Night
 
@@ -45,7 +45,7 @@ def summaries_page(request: TenantRequest, user_id: str) -> HttpResponse:
     overview = user_overview(tenant=request.tenant, user_id=_uuid(user_id))
     zone = find_time_zone_by_name(overview.user.fallback_time_zone)
     today = timezone.now().astimezone(zone).date()
-    nights = summary_page(
+    nights = get_summary_with_neighbors(
         user=overview.user,
         kind="sleep_cycle",
         wanted=_wanted(request, "night"),
@@ -83,7 +83,7 @@ def summaries_page(request: TenantRequest, user_id: str) -> HttpResponse:
 def _cycles(
     request: TenantRequest, overview: UserOverview, today: date
 ) -> SummaryPage | None:
-    return summary_page(
+    return get_summary_with_neighbors(
         user=overview.user,
         kind="menstrual_cycle",
         wanted=_wanted(request, "cycle"),

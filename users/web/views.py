@@ -19,10 +19,10 @@ from portal.lib.registry import user_columns
 from portal.lib.web import Pager, page_url, render_page
 from users.queries import (
     COUNTED_UP_TO,
-    cadences_of,
-    find_users,
-    last_data_by_user,
-    resolve_user,
+    find_last_data_time_by_user,
+    find_user_by_client_user_id,
+    list_usual_data_intervals,
+    search_users,
     user_overview,
 )
 from users.states import (
@@ -65,11 +65,11 @@ def user_list(request: TenantRequest) -> HttpResponse:
     if views.opens_at:
         return HttpResponseRedirect(views.opens_at)
     filters = UserFilters.read(request.GET)
-    page = find_users(
+    page = search_users(
         **_wanted(request, filters), offset=filters.offset, limit=filters.limit
     )
     keys = [user.id for user in page.users]
-    last_data = last_data_by_user(tenant=request.tenant, user_ids=keys)
+    last_data = find_last_data_time_by_user(tenant=request.tenant, user_ids=keys)
     columns = _columns(request, keys)
     record_read(
         tenant=request.tenant,
@@ -119,14 +119,14 @@ def user_list(request: TenantRequest) -> HttpResponse:
 def user_file(request: TenantRequest) -> HttpResponse:
     """Download the list as CSV, up to COUNTED_UP_TO users, without birth dates."""
     wanted = _wanted(request, UserFilters.read(request.GET))
-    fitting = find_users(**wanted, limit=1)
+    fitting = search_users(**wanted, limit=1)
     if fitting.total > COUNTED_UP_TO or not fitting.is_total_exact:
         return render_page(
             request, "users/too_many.html", status=422, limit=COUNTED_UP_TO
         )
-    page = find_users(**wanted, limit=COUNTED_UP_TO)
+    page = search_users(**wanted, limit=COUNTED_UP_TO)
     keys = [user.id for user in page.users]
-    last_data = last_data_by_user(tenant=request.tenant, user_ids=keys)
+    last_data = find_last_data_time_by_user(tenant=request.tenant, user_ids=keys)
     columns = _columns(request, keys)
     record_read(
         tenant=request.tenant,
@@ -153,7 +153,7 @@ def look_up_user(request: TenantRequest) -> HttpResponse:
     form = ResolveForm(request.GET or None)
     status = 200
     if form.is_valid():
-        found = resolve_user(tenant=request.tenant, **form.cleaned_data)
+        found = find_user_by_client_user_id(tenant=request.tenant, **form.cleaned_data)
         if found is not None:
             return HttpResponseRedirect(
                 page_url(request, "users:page", user_id=found.user.uuid)
@@ -193,7 +193,7 @@ def user_page(request: TenantRequest, user_id: str) -> HttpResponse:
         tab="overview",
         show_birth_date=show_birth_date,
         sources=[source_row(connection) for connection in overview.connections],
-        silent=silent_rows(cadences_of(user=overview.user)),
+        silent=silent_rows(list_usual_data_intervals(user=overview.user)),
         public_url=settings.PUBLIC_URL,
     )
 

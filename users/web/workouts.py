@@ -22,11 +22,11 @@ from portal.lib.translation import gettext_lazy
 from portal.lib.web import render_page
 from portal.series_chart import Curve, Mark, draw_time_series_chart
 from users.queries import user_overview, workout_stream
-from users.queries.explorer import find_record
+from users.queries.explorer import find_summary_of_any_kind
 from users.wearables.providers import find_provider
 from users.wearables.streams import CHANNELS, PAUSE_SECONDS
 from users.wearables.summaries import WORKOUTS
-from users.wearables.workout_zones import complete_summaries
+from users.wearables.workout_zones import fill_missing_workout_zones
 from users.web.explorer_series import number
 
 if TYPE_CHECKING:
@@ -164,10 +164,10 @@ class ChannelChart:
 def workout_page(request: TenantRequest, user_id: str, workout_id: str) -> HttpResponse:
     overview = user_overview(tenant=request.tenant, user_id=_uuid(user_id))
     user = overview.user
-    found = find_record(user=user, summary_id=_uuid(workout_id))
+    found = find_summary_of_any_kind(user=user, summary_id=_uuid(workout_id))
     if found is None or found.kind != WORKOUTS.slug:
         raise Http404
-    (row,) = complete_summaries(user=user, resource=WORKOUTS, rows=[found.row])
+    (row,) = fill_missing_workout_zones(user=user, resource=WORKOUTS, rows=[found.row])
     shown = Workout(row)
     # A stream is large and a route says where somebody lives: each is read only when
     # it is asked for, and told apart in the audit.

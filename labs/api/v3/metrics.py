@@ -16,7 +16,7 @@ from accounts.states import Area
 from labs.queries.orders import count_orders_of_live_users
 from portal.lib.api.schema import describe_api_operation
 from portal.lib.api.views import TenantAPIView
-from users.queries.metrics import tenant_metrics
+from users.queries.metrics import get_tenant_source_metrics
 
 if TYPE_CHECKING:
     from rest_framework.request import Request
@@ -52,7 +52,9 @@ class TeamMetricsView(TenantAPIView):
     )
     def get(self, request: Request) -> Response:
         """Users, sources and orders; sources by week for the last 13, in UTC."""
-        found = tenant_metrics(tenant=self.tenant, at=timezone.now().astimezone(UTC))
+        found = get_tenant_source_metrics(
+            tenant=self.tenant, at=timezone.now().astimezone(UTC)
+        )
         answer: MetricsAnswer = {
             "team_id": self.tenant.team_id,
             "number_of_users": found.users,

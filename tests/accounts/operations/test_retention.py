@@ -16,7 +16,7 @@ from portal.lib.registry import data_classes
 from portal.lib.tenancy import across_tenants
 from tests.audit import changes_of
 from tests.factories.accounts import ACTOR
-from users.queries.data_map import data_map
+from users.queries.data_map import list_tables_with_user_data
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -164,6 +164,6 @@ def test_every_class_is_counted_and_every_table_of_users_is_in_one(alice_tenant)
         dict.fromkeys(every, 0)
     )
     named = {label for _, each in data_classes for label in each.tables}
-    assert {table.label for table in data_map()} - named == {
+    assert {table.label for table in list_tables_with_user_data()} - named == {
         label for labels in WITHOUT_CLASS.values() for label in labels.split()
     }

@@ -17,7 +17,7 @@ from users.operations import demo_sources
 from users.operations.demo import LOAD_JOB, load_demo_source, load_demo_sources
 from users.operations.sources import disconnect_source
 from users.operations.users import delete_user
-from users.queries import cadences_of, silent_sources
+from users.queries import list_sources_gone_silent, list_usual_data_intervals
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -199,11 +199,11 @@ def test_the_quiet_source_is_known_to_be_silent(scene):
     load(scene, a, "health_connect")
     load(scene, b, "eight_sleep")
 
-    (silent,) = silent_sources(tenant=scene.tenant)
+    (silent,) = list_sources_gone_silent(tenant=scene.tenant)
     assert (silent.provider, silent.users) == ("eight_sleep", 1)
     user = Connection.objects.for_tenant(scene.tenant).get(provider="dexcom_v3").user
     user.tenant = scene.tenant
-    cadences = {each.resource: each for each in cadences_of(user=user)}
+    cadences = {each.resource: each for each in list_usual_data_intervals(user=user)}
     assert not any(each.is_silent for each in cadences.values())
     usual = cadences["glucose"].usual_gap
     assert usual is not None

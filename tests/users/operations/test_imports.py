@@ -32,7 +32,7 @@ from users.operations.imports import (
 from users.operations.users import UserChanges, delete_user, erase_user, update_user
 from users.states.imports import ImportStatus
 from users.wearables.formats import staging
-from users.wearables.formats.parts import read_parts
+from users.wearables.formats.parts import read_import_file_parts
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -350,14 +350,14 @@ def test_cancelling_halfway_keeps_what_is_stored(user, monkeypatch, run):
     job = start(user, lines(*(beat(minute, 60) for minute in range(6))))
 
     def cancel_after_the_first(path):
-        for number, part in enumerate(read_parts(path)):
+        for number, part in enumerate(read_import_file_parts(path)):
             if number == 1:
                 cancel_health_data_import(
                     job=ImportJob.unscoped.get(id=job.id), actor=ACTOR
                 )
             yield part
 
-    monkeypatch.setattr(imports, "read_parts", cancel_after_the_first)
+    monkeypatch.setattr(imports, "read_import_file_parts", cancel_after_the_first)
     job = run(job)
 
     assert (job.status, job.batches_done) == (ImportStatus.CANCELLED, 1)
@@ -428,11 +428,11 @@ def test_cancelling_while_the_file_is_read_leaves_nothing(user, monkeypatch, run
     job = start(user, BEATS)
 
     def cancel_at_the_end(*args, **given):
-        staged = staging.stage_file(*args, **given)
+        staged = staging.parse_file_into_parts(*args, **given)
         cancel_health_data_import(job=ImportJob.unscoped.get(id=job.id), actor=ACTOR)
         return staged
 
-    monkeypatch.setattr(imports, "stage_file", cancel_at_the_end)
+    monkeypatch.setattr(imports, "parse_file_into_parts", cancel_at_the_end)
     job = run(job)
 
     assert (job.status, job.batches) == (ImportStatus.CANCELLED, 0)

@@ -30,7 +30,7 @@ from users.operations.summaries import (
 from users.operations.users import delete_user, erase_user
 from users.states import CONNECTION_MOVES, ConnectionStatus
 from users.wearables.readings import ElementsInvalid
-from users.wearables.resources import summary_id
+from users.wearables.resources import derive_summary_id
 from users.wearables.summaries import SUMMARIES
 
 pytestmark = pytest.mark.django_db
@@ -249,7 +249,9 @@ def test_an_external_id_tells_summaries_of_one_start_apart(user, alice_tenant):
 
 def test_a_session_names_the_sleep_it_belongs_to(user, alice_tenant):
     named = "5b1f4c7e-54c8-4b36-9d2e-aa13c7b0f001"
-    expected = summary_id(user.uuid, "oura", "sleep", "key:2026-02-28T22:00:00+00:00")
+    expected = derive_summary_id(
+        user.uuid, "oura", "sleep", "key:2026-02-28T22:00:00+00:00"
+    )
 
     (made,) = record(user, "sleep_cycle").ids
     (given,) = record(user, "sleep_cycle", night_element(sleep_id=named)).ids

@@ -9,7 +9,12 @@ from tests.factories.users import make_new_nights, make_regular_arrivals, make_u
 from tests.statements import count_statements
 from users.operations.cadences import update_usual_data_intervals
 from users.operations.sources import connect_source, disconnect_source
-from users.queries import SilentSource, cadences_of, find_users, silent_sources
+from users.queries import (
+    SilentSource,
+    list_sources_gone_silent,
+    list_usual_data_intervals,
+    search_users,
+)
 from users.states import Silence
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +40,7 @@ def send_data_daily(tenant, *, until, provider="oura", connected=True):
 def silences(user):
     return {
         (each.provider, each.resource): each.is_silent
-        for each in cadences_of(user=user)
+        for each in list_usual_data_intervals(user=user)
     }
 
 
@@ -43,7 +48,7 @@ def test_a_source_is_silent_once_its_data_is_overdue(alice_tenant):
     silent = send_data_daily(alice_tenant, until=NOON - PATIENCE - timedelta(seconds=1))
     in_time = send_data_daily(alice_tenant, until=NOON - PATIENCE)
 
-    (told,) = cadences_of(user=silent)
+    (told,) = list_usual_data_intervals(user=silent)
     assert told.is_silent is True
     assert told.usual_gap == DAY
     assert told.due_at == NOON - timedelta(seconds=1)
@@ -54,7 +59,7 @@ def test_what_came_since_learning_counts(alice_tenant):
     user = send_data_daily(alice_tenant, until=NOON - 9 * DAY)
     make_new_nights(user, "oura", NOON - timedelta(minutes=5))
 
-    (told,) = cadences_of(user=user)
+    (told,) = list_usual_data_intervals(user=user)
 
     assert told.is_silent is False
     assert told.last_at == NOON - timedelta(minutes=5)
@@ -66,7 +71,7 @@ def test_nothing_is_expected_of_a_source_that_is_gone(alice_tenant):
     disconnect_source(user=user, actor=ACTOR, provider="oura")
 
     assert silences(user) == {("oura", "sleep_cycle"): False}
-    assert silent_sources(tenant=alice_tenant) == []
+    assert list_sources_gone_silent(tenant=alice_tenant) == []
 
 
 def test_the_list_is_narrowed_to_who_is_silent(alice_tenant, charlie_tenant):
@@ -76,7 +81,7 @@ def test_the_list_is_narrowed_to_who_is_silent(alice_tenant, charlie_tenant):
     send_data_daily(charlie_tenant, until=NOON - PATIENCE - DAY)
 
     def found(**wanted):
-        page = find_users(tenant=alice_tenant, **wanted)
+        page = search_users(tenant=alice_tenant, **wanted)
         assert page.total == len(page.users)
         return {each.uuid for each in page.users}
 
@@ -90,7 +95,7 @@ def test_a_silent_source_of_another_name_does_not_count(alice_tenant):
     user = send_data_daily(alice_tenant, until=NOON - 9 * DAY)
     connect_source(user=user, actor=ACTOR, provider="fitbit")
 
-    page = find_users(tenant=alice_tenant, silence=Silence.ANY, provider="fitbit")
+    page = search_users(tenant=alice_tenant, silence=Silence.ANY, provider="fitbit")
 
     assert page.users == []
 
@@ -102,7 +107,7 @@ def test_sources_that_went_silent_this_week_are_told(alice_tenant, charlie_tenan
     send_data_daily(alice_tenant, until=NOON - 40 * DAY, provider="whoop_v2")
     send_data_daily(charlie_tenant, until=NOON - 4 * DAY)
 
-    assert silent_sources(tenant=alice_tenant) == [
+    assert list_sources_gone_silent(tenant=alice_tenant) == [
         SilentSource("oura", 2, NOON - 2 * DAY),
         SilentSource("fitbit", 1, NOON - 3 * DAY),
     ]
@@ -115,5 +120,5 @@ def test_a_user_of_many_series_takes_one_query(alice_tenant):
     update_usual_data_intervals(tenant=alice_tenant, user_key=user.pk)
 
     with count_statements() as counted:
-        assert len(cadences_of(user=user)) == 3
+        assert len(list_usual_data_intervals(user=user)) == 3
     assert len(counted) == 1

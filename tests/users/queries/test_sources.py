@@ -9,10 +9,10 @@ from tests.factories.users import make_batch_arrival, make_user
 from tests.statements import count_statements
 from users.operations.sources import connect_source
 from users.queries import (
-    arrivals_by_hour,
-    last_data_by_source,
-    last_data_by_user,
-    sources_of,
+    count_received_elements_by_hour,
+    find_last_data_time_by_source,
+    find_last_data_time_by_user,
+    list_connections_by_user,
 )
 
 pytestmark = pytest.mark.django_db
@@ -22,8 +22,8 @@ def test_sources_are_fenced(alice_tenant, charlie_tenant):
     user = make_user(tenant=alice_tenant)
     connect_source(user=user, actor=ACTOR, provider="oura")
 
-    mine = sources_of(tenant=alice_tenant, user_ids=[user.pk])
-    theirs = sources_of(tenant=charlie_tenant, user_ids=[user.pk])
+    mine = list_connections_by_user(tenant=alice_tenant, user_ids=[user.pk])
+    theirs = list_connections_by_user(tenant=charlie_tenant, user_ids=[user.pk])
 
     assert [source.provider for source in mine[user.pk]] == ["oura"]
     assert theirs == {user.pk: []}
@@ -40,7 +40,7 @@ def test_arrivals_are_summed_by_provider_and_hour(alice_tenant, charlie_tenant):
     make_batch_arrival(make_user(tenant=charlie_tenant), "oura", hour)
 
     with count_statements() as sent:
-        found = arrivals_by_hour(tenant=alice_tenant, since=hour)
+        found = count_received_elements_by_hour(tenant=alice_tenant, since=hour)
 
     assert found == {
         "fitbit": {hour: 1},
@@ -57,13 +57,13 @@ def test_the_last_data_is_told_by_user_and_by_source(alice_tenant, charlie_tenan
     keys = [user.pk, silent.pk]
 
     with count_statements() as sent:
-        found = last_data_by_user(tenant=alice_tenant, user_ids=keys)
+        found = find_last_data_time_by_user(tenant=alice_tenant, user_ids=keys)
 
     assert found == {user.pk: noon - timedelta(hours=2)}
     assert len(sent) == 1
-    assert last_data_by_user(tenant=charlie_tenant, user_ids=keys) == {}
-    assert last_data_by_user(tenant=alice_tenant, user_ids=[]) == {}
-    assert last_data_by_source(user=user) == {
+    assert find_last_data_time_by_user(tenant=charlie_tenant, user_ids=keys) == {}
+    assert find_last_data_time_by_user(tenant=alice_tenant, user_ids=[]) == {}
+    assert find_last_data_time_by_source(user=user) == {
         "oura": noon - timedelta(hours=2),
         "fitbit": noon - timedelta(hours=9),
     }

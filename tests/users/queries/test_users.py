@@ -17,15 +17,15 @@ from users.operations.user_info import record_user_info
 from users.operations.users import delete_user
 from users.queries import (
     SORTS,
-    connections_of,
+    count_live_users,
     find_user,
-    find_users,
+    find_user_by_client_user_id,
     latest_user_info,
+    list_live_user_connections,
+    list_users_page,
     lock_user,
-    resolve_user,
-    user_count,
+    search_users,
     user_overview,
-    user_page,
 )
 from users.states import CONNECTION_MOVES, ConnectionStatus
 
@@ -53,7 +53,7 @@ def names(page):
 
 
 def test_the_list_shows_the_newest_first(alice_tenant, three):
-    page = find_users(tenant=alice_tenant)
+    page = search_users(tenant=alice_tenant)
 
     assert names(page) == ["Cleo_3", "ben-2", "Ada-1"]
     assert (page.total, page.is_total_exact) == (3, True)
@@ -74,7 +74,7 @@ def test_the_list_shows_the_newest_first(alice_tenant, three):
 )
 def test_the_list_is_sorted_as_asked(alice_tenant, three, sort, order):
     assert sort in SORTS
-    found = names(find_users(tenant=alice_tenant, sort=sort))
+    found = names(search_users(tenant=alice_tenant, sort=sort))
     # The database's collation decides on capitals; the rest is ours.
     assert sorted(found) == sorted(order)
     assert found == (
@@ -109,7 +109,7 @@ def test_the_list_is_sorted_as_asked(alice_tenant, three, sort, order):
 def test_the_list_is_searched_by_part_of_a_client_user_id(
     alice_tenant, three, text, found
 ):
-    page = find_users(tenant=alice_tenant, text=text)
+    page = search_users(tenant=alice_tenant, text=text)
 
     assert names(page) == found
     assert page.total == len(found)
@@ -117,8 +117,8 @@ def test_the_list_is_searched_by_part_of_a_client_user_id(
 
 def test_the_list_is_searched_by_a_whole_user_id(alice_tenant, three):
     for text in (str(three[1].uuid), str(three[1].uuid).upper()):
-        assert names(find_users(tenant=alice_tenant, text=text)) == ["ben-2"]
-    assert names(find_users(tenant=alice_tenant, text=str(three[1].uuid)[:8])) == []
+        assert names(search_users(tenant=alice_tenant, text=text)) == ["ben-2"]
+    assert names(search_users(tenant=alice_tenant, text=str(three[1].uuid)[:8])) == []
 
 
 @pytest.mark.parametrize(
@@ -136,7 +136,7 @@ def test_the_list_is_searched_by_a_whole_user_id(alice_tenant, three):
     ],
 )
 def test_the_list_is_filtered_by_live_connections(alice_tenant, three, wanted, found):
-    page = find_users(tenant=alice_tenant, **wanted)
+    page = search_users(tenant=alice_tenant, **wanted)
 
     assert names(page) == found
     assert page.total == len(found)
@@ -145,11 +145,11 @@ def test_the_list_is_filtered_by_live_connections(alice_tenant, three, wanted, f
 def test_an_ended_connection_does_not_count_for_the_filter(alice_tenant, three):
     disconnect_source(user=three[1], actor=ACTOR, provider="oura")
 
-    assert names(find_users(tenant=alice_tenant, provider="oura")) == ["Ada-1"]
+    assert names(search_users(tenant=alice_tenant, provider="oura")) == ["Ada-1"]
 
 
 def test_the_list_is_cut_into_pages(alice_tenant, three):
-    page = find_users(tenant=alice_tenant, offset=1, limit=1)
+    page = search_users(tenant=alice_tenant, offset=1, limit=1)
 
     assert names(page) == ["ben-2"]
     assert page.total == 3
@@ -160,8 +160,8 @@ def test_a_long_filtered_list_is_counted_up_to_a_bound(
 ):
     monkeypatch.setattr("users.queries.users.COUNTED_UP_TO", 1)
 
-    filtered = find_users(tenant=alice_tenant, provider="oura")
-    whole = find_users(tenant=alice_tenant)
+    filtered = search_users(tenant=alice_tenant, provider="oura")
+    whole = search_users(tenant=alice_tenant)
 
     assert (filtered.total, filtered.is_total_exact) == (1, False)
     assert (whole.total, whole.is_total_exact) == (3, True)
@@ -170,10 +170,10 @@ def test_a_long_filtered_list_is_counted_up_to_a_bound(
 def test_the_list_is_fenced(alice_tenant, alice_production, charlie_tenant, three):
     delete_user(user=three[0], actor=ACTOR)
 
-    assert names(find_users(tenant=alice_tenant)) == ["Cleo_3", "ben-2"]
+    assert names(search_users(tenant=alice_tenant)) == ["Cleo_3", "ben-2"]
     for stranger in (alice_production, charlie_tenant):
         for wanted in ({}, {"text": "ben"}, {"text": str(three[1].uuid)}):
-            page = find_users(tenant=stranger, **wanted)
+            page = search_users(tenant=stranger, **wanted)
             assert (names(page), page.total) == ([], 0)
 
 
@@ -207,7 +207,7 @@ def users_in_zones(three, time_machine):
 def test_the_list_is_narrowed_by_time_zone_and_ingestion_window(
     alice_tenant, users_in_zones, wanted, found
 ):
-    page = find_users(tenant=alice_tenant, **wanted)
+    page = search_users(tenant=alice_tenant, **wanted)
 
     assert names(page) == found
     assert (page.total, page.is_total_exact) == (len(found), True)
@@ -242,7 +242,7 @@ def last_seen_users(three, time_machine):
 def test_the_list_is_narrowed_and_sorted_by_last_data(
     alice_tenant, last_seen_users, wanted, found
 ):
-    page = find_users(tenant=alice_tenant, **wanted)
+    page = search_users(tenant=alice_tenant, **wanted)
 
     assert names(page) == found
     assert (page.total, page.is_total_exact, page.among) == (len(found), True, None)
@@ -251,7 +251,7 @@ def test_the_list_is_narrowed_and_sorted_by_last_data(
 def test_a_list_by_last_data_is_cut_into_pages_with_their_sources(
     alice_tenant, last_seen_users
 ):
-    page = find_users(tenant=alice_tenant, sort="last_data", offset=2, limit=1)
+    page = search_users(tenant=alice_tenant, sort="last_data", offset=2, limit=1)
 
     [ada] = page.users
     assert (ada.client_user_id, page.total) == ("Ada-1", 3)
@@ -263,8 +263,8 @@ def test_a_list_by_last_data_says_how_many_it_looked_through(
 ):
     monkeypatch.setattr("users.queries.users.COUNTED_UP_TO", 2)
 
-    newest = find_users(tenant=alice_tenant, sort="last_data")
-    oldest = find_users(tenant=alice_tenant, last_data="none", sort="created_on")
+    newest = search_users(tenant=alice_tenant, sort="last_data")
+    oldest = search_users(tenant=alice_tenant, last_data="none", sort="created_on")
 
     assert (names(newest), newest.total) == (["Cleo_3", "ben-2"], 2)
     assert (newest.is_total_exact, newest.among) == (False, 2)
@@ -276,11 +276,11 @@ def test_a_list_by_last_data_is_fenced(
 ):
     delete_user(user=three[2], actor=ACTOR)
 
-    assert names(find_users(tenant=alice_tenant, sort="last_data")) == [
+    assert names(search_users(tenant=alice_tenant, sort="last_data")) == [
         "ben-2",
         "Ada-1",
     ]
-    assert names(find_users(tenant=charlie_tenant, sort="last_data")) == []
+    assert names(search_users(tenant=charlie_tenant, sort="last_data")) == []
 
 
 @pytest.mark.parametrize("number", [1, 2, 50])
@@ -291,11 +291,11 @@ def test_the_list_costs_the_same_statements_however_long(alice_tenant, number):
         )
 
     with count_statements() as plain:
-        page = find_users(tenant=alice_tenant)
+        page = search_users(tenant=alice_tenant)
     with count_statements() as filtered:
-        find_users(tenant=alice_tenant, text="u", provider="oura")
+        search_users(tenant=alice_tenant, text="u", provider="oura")
     with count_statements() as silent:
-        find_users(tenant=alice_tenant, last_data="none")
+        search_users(tenant=alice_tenant, last_data="none")
 
     assert len(page.users) == number
     assert len(plain) == 3, plain
@@ -305,14 +305,14 @@ def test_the_list_costs_the_same_statements_however_long(alice_tenant, number):
 
 def test_an_empty_page_asks_for_no_sources(alice_tenant):
     with count_statements() as statements:
-        page = user_page(tenant=alice_tenant, offset=0, limit=100)
+        page = list_users_page(tenant=alice_tenant, offset=0, limit=100)
 
     assert page.users == []
     assert len(statements) == 2
 
 
 def test_rows_are_what_the_model_has(alice_tenant, three):
-    rows = user_page(tenant=alice_tenant, offset=0, limit=500).users
+    rows = list_users_page(tenant=alice_tenant, offset=0, limit=500).users
 
     for row in rows:
         user = User.objects.for_tenant(alice_tenant).get(pk=row.id)
@@ -325,15 +325,22 @@ def test_one_user_is_found_by_either_id_in_the_own_tenant_alone(
     ada = three[0]
 
     assert find_user(tenant=alice_tenant, user_id=ada.uuid).user.id == ada.pk
-    resolved = resolve_user(tenant=alice_tenant, client_user_id="Ada-1")
+    resolved = find_user_by_client_user_id(tenant=alice_tenant, client_user_id="Ada-1")
     assert resolved.user.id == ada.pk
     assert [each.provider for each in resolved.sources] == ["oura", "fitbit"]
     assert find_user(tenant=charlie_tenant, user_id=ada.uuid) is None
-    assert resolve_user(tenant=charlie_tenant, client_user_id="Ada-1") is None
-    assert resolve_user(tenant=alice_tenant, client_user_id="Ada\0") is None
+    assert (
+        find_user_by_client_user_id(tenant=charlie_tenant, client_user_id="Ada-1")
+        is None
+    )
+    assert (
+        find_user_by_client_user_id(tenant=alice_tenant, client_user_id="Ada\0") is None
+    )
     delete_user(user=ada, actor=ACTOR)
     assert find_user(tenant=alice_tenant, user_id=ada.uuid) is None
-    assert resolve_user(tenant=alice_tenant, client_user_id="Ada-1") is None
+    assert (
+        find_user_by_client_user_id(tenant=alice_tenant, client_user_id="Ada-1") is None
+    )
 
 
 def test_the_overview_has_the_live_connections(alice_tenant, three):
@@ -343,7 +350,7 @@ def test_the_overview_has_the_live_connections(alice_tenant, three):
 
     assert overview.user == three[0]
     assert [each.provider for each in overview.connections] == ["fitbit"]
-    assert connections_of(user=three[2]) == []
+    assert list_live_user_connections(user=three[2]) == []
 
 
 def test_the_overview_of_a_stranger_is_not_found(alice_tenant, charlie_tenant, three):
@@ -360,7 +367,7 @@ def test_latest_info_is_what_was_recorded(alice_tenant, three):
 
 
 def test_the_count_of_an_unused_tenant_is_zero(alice_production):
-    assert user_count(tenant=alice_production) == 0
+    assert count_live_users(tenant=alice_production) == 0
 
 
 def test_a_deleted_user_is_not_locked(alice_tenant, three):

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from users.wearables.buckets import Period, bucket_edges
+from users.wearables.buckets import Period, list_bucket_edges
 
 BERLIN = ZoneInfo("Europe/Berlin")
 HOUR = timedelta(hours=1)
@@ -21,7 +21,7 @@ def at(*parts):
 
 
 def test_days_begin_at_midnight_of_the_zone():
-    edges = bucket_edges(date(2026, 3, 1), date(2026, 3, 2), Period.DAY, BERLIN)
+    edges = list_bucket_edges(date(2026, 3, 1), date(2026, 3, 2), Period.DAY, BERLIN)
 
     assert edges == [at(2026, 2, 28, 23), at(2026, 3, 1, 23), at(2026, 3, 2, 23)]
 
@@ -43,8 +43,8 @@ def test_days_begin_at_midnight_of_the_zone():
 def test_a_day_is_as_long_as_its_clocks_make_it(day, zone, hours):
     zone = ZoneInfo(zone)
 
-    by_day = bucket_edges(day, day, Period.DAY, zone)
-    by_hour = bucket_edges(day, day, Period.HOUR, zone)
+    by_day = list_bucket_edges(day, day, Period.DAY, zone)
+    by_hour = list_bucket_edges(day, day, Period.HOUR, zone)
 
     assert lengths(by_day) == [hours]
     assert (by_hour[0], by_hour[-1]) == tuple(by_day)
@@ -53,7 +53,9 @@ def test_a_day_is_as_long_as_its_clocks_make_it(day, zone, hours):
 
 
 def test_an_hour_that_comes_twice_is_two():
-    edges = bucket_edges(date(2026, 10, 25), date(2026, 10, 25), Period.HOUR, BERLIN)
+    edges = list_bucket_edges(
+        date(2026, 10, 25), date(2026, 10, 25), Period.HOUR, BERLIN
+    )
 
     local = [edge.astimezone(BERLIN) for edge in edges]
     assert [each.hour for each in local[:5]] == [0, 1, 2, 2, 3]
@@ -63,7 +65,7 @@ def test_an_hour_that_comes_twice_is_two():
 def test_hours_are_those_of_the_clocks_after_half_an_hour_was_skipped():
     zone = ZoneInfo("Australia/Lord_Howe")
 
-    edges = bucket_edges(date(2026, 10, 4), date(2026, 10, 4), Period.HOUR, zone)
+    edges = list_bucket_edges(date(2026, 10, 4), date(2026, 10, 4), Period.HOUR, zone)
 
     assert [edge.astimezone(zone).strftime("%H:%M") for edge in edges[:5]] == [
         *("00:00", "01:00", "02:30", "03:00", "04:00")
@@ -71,7 +73,7 @@ def test_hours_are_those_of_the_clocks_after_half_an_hour_was_skipped():
 
 
 def test_weeks_begin_on_monday_and_are_cut_to_the_range():
-    edges = bucket_edges(date(2026, 3, 25), date(2026, 4, 7), Period.WEEK, BERLIN)
+    edges = list_bucket_edges(date(2026, 3, 25), date(2026, 4, 7), Period.WEEK, BERLIN)
 
     assert [edge.astimezone(BERLIN).strftime("%a %d %H") for edge in edges] == [
         *("Wed 25 00", "Mon 30 00", "Mon 06 00", "Wed 08 00")
@@ -82,6 +84,6 @@ def test_weeks_begin_on_monday_and_are_cut_to_the_range():
 def test_a_day_that_a_zone_never_had_is_no_bucket():
     zone = ZoneInfo("Pacific/Apia")
 
-    edges = bucket_edges(date(2011, 12, 29), date(2011, 12, 31), Period.DAY, zone)
+    edges = list_bucket_edges(date(2011, 12, 29), date(2011, 12, 31), Period.DAY, zone)
 
     assert lengths(edges) == [24, 24]

@@ -7,14 +7,18 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from users.states import SleepStage
-from users.wearables.demo import make_cycles, make_nights, make_syncs
+from users.wearables.demo import (
+    make_demo_menstrual_cycles,
+    make_demo_sleep_cycles,
+    make_demo_sync_times,
+)
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TODAY = NOON.date()
 
 
 def nights(**wanted):
-    return make_nights(
+    return make_demo_sleep_cycles(
         **{
             "person": "a",
             "provider": "oura",
@@ -83,7 +87,7 @@ def test_a_night_without_zone_is_in_utc():
 
 @pytest.mark.parametrize("today", [TODAY + timedelta(days=n) for n in range(31)])
 def test_cycles_follow_one_another_up_to_a_predicted_one(today):
-    cycles = make_cycles(person="a", today=today, cycles=6)
+    cycles = make_demo_menstrual_cycles(person="a", today=today, cycles=6)
 
     *past, running, predicted = cycles
     assert len(past) == 5
@@ -97,7 +101,7 @@ def test_cycles_follow_one_another_up_to_a_predicted_one(today):
 
 
 def test_nothing_is_logged_after_today():
-    for cycle in make_cycles(person="a", today=TODAY, cycles=6):
+    for cycle in make_demo_menstrual_cycles(person="a", today=TODAY, cycles=6):
         logged = [
             entry["date"]
             for entries in cycle.values()
@@ -108,7 +112,7 @@ def test_nothing_is_logged_after_today():
 
 
 def syncs(**wanted):
-    return make_syncs(
+    return make_demo_sync_times(
         **{
             "person": "a",
             "provider": "oura",

@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from users.states import SleepStage
-from users.wearables.demo import make_person, make_source
-from users.wearables.demo.days import simulate_day
-from users.wearables.demo.glucose import meals_of
+from users.wearables.demo import make_demo_person, make_demo_source_data
+from users.wearables.demo.days import simulate_demo_day
+from users.wearables.demo.glucose import list_demo_meals
 
 NOON = datetime(2026, 3, 20, 12, tzinfo=UTC)
 SINCE = NOON.date() - timedelta(days=20)
@@ -19,12 +19,12 @@ RESOURCES = (
     *("heartrate", "hrv", "steps", "menstrual_cycle"),
 )
 # A zone whose clocks change on 8 March.
-PERSON = make_person(name="a", time_zone="America/New_York")
+PERSON = make_demo_person(name="a", time_zone="America/New_York")
 ZONE = ZoneInfo("America/New_York")
 
 
 def make(person=PERSON, provider="oura", now=NOON, since=SINCE, resources=RESOURCES):
-    return make_source(
+    return make_demo_source_data(
         person=person, provider=provider, resources=resources, since=since, now=now
     )
 
@@ -55,7 +55,7 @@ def test_it_is_the_same_at_any_later_time_but_for_today(made):
         )
     days = made.summaries["activity"]
     assert later.summaries["activity"][: len(days) - 1] == days[:-1]
-    assert make(person=make_person(name="b", time_zone=None)) != made
+    assert make(person=make_demo_person(name="b", time_zone=None)) != made
 
 
 def test_nothing_lies_ahead(made):
@@ -145,7 +145,7 @@ def test_a_day_whose_clocks_change_is_whole(made):
         for each in made.summaries["activity"]
         if each["calendar_date"] == "2026-03-08"
     )
-    day = simulate_day(person=PERSON, day=datetime(2026, 3, 8).date())  # noqa: DTZ001
+    day = simulate_demo_day(person=PERSON, day=datetime(2026, 3, 8).date())  # noqa: DTZ001
 
     assert day.end - day.start == timedelta(hours=23)
     assert len(day.steps) == 23 * 4
@@ -210,7 +210,7 @@ def test_glucose_rises_after_meals_and_comes_back():
     rises = []
     for ago in range(2, 18):
         day = NOON.date() - timedelta(days=ago)
-        for meal in meals_of(person=PERSON, day=day):
+        for meal in list_demo_meals(person=PERSON, day=day):
             if meal.carbohydrates < 40:
                 continue
             before = between(samples, meal.at - timedelta(minutes=30), meal.at)

@@ -17,13 +17,13 @@ from users.wearables.dictionaries import (
     OPEN_SERIES_FIRST,
     FeedKey,
     OriginKey,
-    find_feeds,
-    find_series,
-    get_or_create_feed,
-    get_or_create_origins,
-    get_or_create_series,
-    read_feeds,
-    read_origins,
+    find_feed_numbers_of_provider,
+    find_feeds_by_number,
+    find_origins_by_number,
+    find_series_types_of_resource,
+    get_or_create_feed_number,
+    get_or_create_origin_numbers,
+    get_or_create_series_numbers,
 )
 
 pytestmark = pytest.mark.django_db
@@ -33,11 +33,13 @@ APP = OriginKey(app_id="com.example.ring", device_id=WORKOUT)
 
 
 def feed(tenant, provider="oura", source_type="ring"):
-    return get_or_create_feed(tenant=tenant, provider=provider, source_type=source_type)
+    return get_or_create_feed_number(
+        tenant=tenant, provider=provider, source_type=source_type
+    )
 
 
 def series(tenant, *types, resource="ige"):
-    return get_or_create_series(tenant=tenant, resource=resource, types=types)
+    return get_or_create_series_numbers(tenant=tenant, resource=resource, types=types)
 
 
 def test_a_feed_keeps_its_number(alice_tenant):
@@ -46,7 +48,7 @@ def test_a_feed_keeps_its_number(alice_tenant):
 
     assert (first, second) == (1, 2)
     assert feed(alice_tenant) == 1
-    assert read_feeds(tenant=alice_tenant, numbers=[2, 1, 3]) == {
+    assert find_feeds_by_number(tenant=alice_tenant, numbers=[2, 1, 3]) == {
         1: FeedKey("oura", "ring"),
         2: FeedKey("oura", "watch"),
     }
@@ -57,8 +59,8 @@ def test_feeds_are_found_by_provider(alice_tenant):
     feed(alice_tenant, provider="fitbit")
     feed(alice_tenant, source_type="watch")
 
-    assert find_feeds(tenant=alice_tenant, provider="oura") == [1, 3]
-    assert find_feeds(tenant=alice_tenant, provider="garmin") == []
+    assert find_feed_numbers_of_provider(tenant=alice_tenant, provider="oura") == [1, 3]
+    assert find_feed_numbers_of_provider(tenant=alice_tenant, provider="garmin") == []
 
 
 def test_types_keep_their_numbers_in_their_resource(alice_tenant):
@@ -70,7 +72,7 @@ def test_types_keep_their_numbers_in_their_resource(alice_tenant):
     assert first == {"birch": base, "peanut": base + 1}
     assert second == {"birch": base, "hazel": base + 2}
     assert other == {"birch": base + 3}
-    assert find_series(tenant=alice_tenant, resource="ige") == {
+    assert find_series_types_of_resource(tenant=alice_tenant, resource="ige") == {
         base: "birch",
         base + 1: "peanut",
         base + 2: "hazel",
@@ -83,10 +85,10 @@ def test_tenants_count_for_themselves(alice_tenant, charlie_tenant):
 
     assert feed(charlie_tenant) == 1
     assert series(charlie_tenant, "hazel") == {"hazel": OPEN_SERIES_FIRST}
-    assert read_feeds(tenant=charlie_tenant, numbers=[1]) == {
+    assert find_feeds_by_number(tenant=charlie_tenant, numbers=[1]) == {
         1: FeedKey("oura", "ring")
     }
-    assert find_series(tenant=charlie_tenant, resource="ige") == {
+    assert find_series_types_of_resource(tenant=charlie_tenant, resource="ige") == {
         OPEN_SERIES_FIRST: "hazel"
     }
 
@@ -115,14 +117,14 @@ def test_a_tenant_can_not_have_any_number_of_words(
 def test_an_origin_keeps_its_number_with_its_user(alice_tenant):
     user, other = make_user(tenant=alice_tenant), make_user(tenant=alice_tenant)
 
-    first = get_or_create_origins(user=user, wanted=[RUN, NO_ORIGIN])
-    second = get_or_create_origins(user=user, wanted=[APP, RUN])
-    others = get_or_create_origins(user=other, wanted=[APP])
+    first = get_or_create_origin_numbers(user=user, wanted=[RUN, NO_ORIGIN])
+    second = get_or_create_origin_numbers(user=user, wanted=[APP, RUN])
+    others = get_or_create_origin_numbers(user=other, wanted=[APP])
 
     assert first == {NO_ORIGIN: 0, RUN: 1}
     assert second == {NO_ORIGIN: 0, RUN: 1, APP: 2}
     assert others == {NO_ORIGIN: 0, APP: 1}
-    assert read_origins(user_id=user.pk, numbers=[0, 1, 2, 3]) == {
+    assert find_origins_by_number(user_id=user.pk, numbers=[0, 1, 2, 3]) == {
         0: NO_ORIGIN,
         1: RUN,
         2: APP,
@@ -132,7 +134,7 @@ def test_an_origin_keeps_its_number_with_its_user(alice_tenant):
 def test_origins_go_with_their_user(alice_tenant):
     user, other = make_user(tenant=alice_tenant), make_user(tenant=alice_tenant)
     for each in (user, other):
-        get_or_create_origins(user=each, wanted=[RUN])
+        get_or_create_origin_numbers(user=each, wanted=[RUN])
 
     user.delete()
 
@@ -149,12 +151,12 @@ def test_what_is_committed_is_not_asked_for_again(
         feed(alice_tenant, source_type="watch")
     with django_capture_on_commit_callbacks(execute=True):
         feed(alice_tenant, source_type="watch")
-        read_feeds(tenant=alice_tenant, numbers=[1])
+        find_feeds_by_number(tenant=alice_tenant, numbers=[1])
 
     with count_statements() as after_commit:
         number = feed(alice_tenant, source_type="watch")
-        words = read_feeds(tenant=alice_tenant, numbers=[1])
-        nothing = get_or_create_origins(user=user, wanted=[NO_ORIGIN])
+        words = find_feeds_by_number(tenant=alice_tenant, numbers=[1])
+        nothing = get_or_create_origin_numbers(user=user, wanted=[NO_ORIGIN])
 
     assert len(before_commit) == 1
     assert after_commit == []
@@ -174,7 +176,7 @@ def test_concurrent_first_uses_of_words_share_their_numbers(alice_production):
                 return (
                     feed(alice_production),
                     series(alice_production, *own),
-                    get_or_create_origins(user=user, wanted=[RUN, APP])[RUN],
+                    get_or_create_origin_numbers(user=user, wanted=[RUN, APP])[RUN],
                 )
         finally:
             connection.close()
@@ -184,7 +186,7 @@ def test_concurrent_first_uses_of_words_share_their_numbers(alice_production):
 
     assert {number for number, _, _ in done} == {1}
     assert len({run for _, _, run in done}) == 1
-    found = find_series(tenant=alice_production, resource="ige")
+    found = find_series_types_of_resource(tenant=alice_production, resource="ige")
     assert sorted(found.values()) == ["a", "b", "c", "d"]
     assert all(found[number] == word for _, s, _ in done for word, number in s.items())
     assert Origin.objects.for_tenant(alice_production).count() == 2

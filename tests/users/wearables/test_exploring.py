@@ -11,10 +11,10 @@ from users.wearables.exploring import (
     Form,
     Resolution,
     Wanted,
-    find_samples,
-    iterate_samples,
-    read_view,
-    sample_table,
+    find_samples_at_time,
+    get_sample_table_page,
+    iterate_samples_by_time,
+    read_chart_points,
 )
 from users.wearables.timeseries import TIMESERIES
 
@@ -60,7 +60,7 @@ def test_few_samples_are_shown_as_they_are_by_source(user):
         provider="garmin",
     )
 
-    view = read_view(user=user, wanted=wanted())
+    view = read_chart_points(user=user, wanted=wanted())
 
     assert view.form == Form.SAMPLES
     assert [
@@ -75,7 +75,7 @@ def test_a_long_range_is_thinned_and_keeps_its_peaks(user, monkeypatch):
     put_samples(user, "heartrate", ("2026-02-01T05:00:30", 0, 190))
     put_samples(user, "heartrate", ("2026-02-01T05:01:30", 0, 31))
 
-    view = read_view(user=user, wanted=wanted())
+    view = read_chart_points(user=user, wanted=wanted())
 
     (line,) = view.lines
     assert view.form == Form.STRETCHES
@@ -89,10 +89,10 @@ def test_a_long_range_is_thinned_and_keeps_its_peaks(user, monkeypatch):
 def test_what_is_too_much_to_show_raw_says_that_it_was_thinned(user, monkeypatch):
     put_samples(user, "heartrate", *minutes(20))
     raw = wanted(resolution=Resolution.RAW)
-    whole = read_view(user=user, wanted=raw)
+    whole = read_chart_points(user=user, wanted=raw)
     monkeypatch.setattr(exploring, "RAW_POINTS_MAX", 10)
 
-    thinned = read_view(user=user, wanted=raw)
+    thinned = read_chart_points(user=user, wanted=raw)
 
     assert (whole.form, whole.is_thinned) == (Form.SAMPLES, False)
     assert (thinned.form, thinned.is_thinned) == (Form.STRETCHES, True)
@@ -106,7 +106,7 @@ def test_five_minutes_are_those_of_the_clock(user):
         resolution=Resolution.FIVE_MINUTES,
     )
 
-    (line,) = read_view(user=user, wanted=asked).lines
+    (line,) = read_chart_points(user=user, wanted=asked).lines
 
     assert [(point.start, point.count) for point in line.points] == [
         (at("2026-02-01T00:02"), 3),
@@ -125,7 +125,7 @@ def test_what_adds_up_is_added_up_once(user):
         source_type="phone",
     )
 
-    view = read_view(user=user, wanted=wanted("steps"))
+    view = read_chart_points(user=user, wanted=wanted("steps"))
 
     (line,) = view.lines
     assert view.form == Form.BUCKETS
@@ -148,7 +148,7 @@ def test_a_range_too_long_for_its_resolution_gets_the_next(
     user, days, asked, shown, is_thinned
 ):
     end = at("2026-02-08")
-    view = read_view(
+    view = read_chart_points(
         user=user,
         wanted=wanted(
             "steps", start=end - timedelta(days=days), end=end, resolution=asked
@@ -162,7 +162,7 @@ def test_a_range_too_long_for_its_resolution_gets_the_next(
 def test_an_hour_without_a_sample_is_no_point(user):
     put_samples(user, "steps", ("2026-02-01T10:00", 5, 9), ("2026-02-01T13:00", 5, 0))
 
-    (line,) = read_view(
+    (line,) = read_chart_points(
         user=user, wanted=wanted("steps", resolution=Resolution.HOUR)
     ).lines
 
@@ -179,7 +179,7 @@ def test_one_source_and_one_type_can_be_asked_for(user):
         user, "cholesterol", ("2026-02-02", 0, 3), type_="ldl", provider="garmin"
     )
 
-    view = read_view(
+    view = read_chart_points(
         user=user, wanted=wanted("cholesterol", type="ldl", provider="oura")
     )
 
@@ -191,8 +191,8 @@ def test_one_source_and_one_type_can_be_asked_for(user):
 def test_a_page_of_samples_ends_with_where_the_next_begins(user):
     put_samples(user, "heartrate", *minutes(5))
 
-    first, key = sample_table(user=user, wanted=wanted(), after=None, limit=3)
-    rest, end = sample_table(user=user, wanted=wanted(), after=key, limit=3)
+    first, key = get_sample_table_page(user=user, wanted=wanted(), after=None, limit=3)
+    rest, end = get_sample_table_page(user=user, wanted=wanted(), after=key, limit=3)
 
     assert [each.body["timestamp"].minute for each in first + rest] == [0, 1, 2, 3, 4]
     assert first[0].source["provider"] == "oura"
@@ -203,7 +203,7 @@ def test_every_sample_is_read_in_parts(user, monkeypatch):
     monkeypatch.setattr(exploring, "_PAGE", 3)
     put_samples(user, "heartrate", *minutes(7))
 
-    found = list(iterate_samples(user=user, wanted=wanted()))
+    found = list(iterate_samples_by_time(user=user, wanted=wanted()))
 
     assert [each.body["timestamp"].minute for each in found] == list(range(7))
 
@@ -212,7 +212,7 @@ def test_samples_of_a_moment_are_found_with_all_their_sources(user):
     put_samples(user, "heartrate", *minutes(3))
     put_samples(user, "heartrate", *minutes(3, 70.0), provider="garmin")
 
-    found = find_samples(
+    found = find_samples_at_time(
         user=user, resource=TIMESERIES["heartrate"], at=at("2026-02-01T00:01")
     )
 

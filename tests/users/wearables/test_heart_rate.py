@@ -4,7 +4,11 @@ from datetime import date
 
 import pytest
 
-from users.wearables.heart_rate import age_on, max_heart_rate, zone_seconds
+from users.wearables.heart_rate import (
+    age_on_day,
+    max_heart_rate,
+    sum_seconds_in_heart_rate_zones,
+)
 
 DAY = date(2026, 2, 28)
 
@@ -21,7 +25,7 @@ DAY = date(2026, 2, 28)
     ids=str,
 )
 def test_an_age_is_in_whole_years_on_the_day(birth_date, age):
-    assert age_on(DAY, birth_date) == age
+    assert age_on_day(DAY, birth_date) == age
 
 
 @pytest.mark.parametrize(
@@ -46,4 +50,10 @@ def test_seconds_fall_into_zones_by_tenths_of_the_maximum():
         *((162, 10_000), (180, 20_000), (200, 40_000)),
     }
 
-    assert zone_seconds(dict(seconds), 180) == [3, 10, 100, 3000, 70_000]
+    assert sum_seconds_in_heart_rate_zones(dict(seconds), 180) == [
+        3,
+        10,
+        100,
+        3000,
+        70_000,
+    ]

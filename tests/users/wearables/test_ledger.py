@@ -8,7 +8,7 @@ from users.wearables.ledger import (
     Span,
     Stretch,
     Tally,
-    join_stretches,
+    merge_close_intervals,
 )
 
 H = 3600
@@ -118,7 +118,7 @@ def test_stretches_of_one_source_are_one_line_until_another_or_a_pause():
     def stretch(start, end, feed):
         return Stretch(start * H, end * H, feed, Tally(total=10), {3: 1.0})
 
-    lines = join_stretches(
+    lines = merge_close_intervals(
         [
             stretch(1, 2, WATCH),
             stretch(0, 1, WATCH),

@@ -13,11 +13,11 @@ from users.wearables import partitions
 from users.wearables.partitions import (
     FIRST_MONTH,
     MONTHS_AHEAD,
-    ensure_months,
-    ensure_months_of,
-    month_bounds,
+    ensure_partitions_for_batch,
+    ensure_sample_partitions,
+    find_month_partition_bounds,
 )
-from users.wearables.samples import SampleColumns, find_store
+from users.wearables.samples import SampleColumns, get_sample_store
 
 pytestmark = pytest.mark.django_db
 TICK = timedelta(microseconds=1)
@@ -54,8 +54,8 @@ def test_months_from_2025_to_some_ahead_are_there_from_the_start():
 def test_months_are_made_once():
     before = names()
 
-    made = ensure_months(date(2090, 11, 30), date(2091, 1, 1))
-    again = ensure_months(date(2090, 12, 24), date(2091, 1, 31))
+    made = ensure_sample_partitions(date(2090, 11, 30), date(2091, 1, 1))
+    again = ensure_sample_partitions(date(2090, 12, 24), date(2091, 1, 31))
 
     assert made == [
         f"users_sample_{month}" for month in ("2090_11", "2090_12", "2091_01")
@@ -65,7 +65,7 @@ def test_months_are_made_once():
 
 
 def test_what_is_older_than_2025_needs_no_month():
-    assert ensure_months(date(1990, 1, 1), date(2024, 12, 31)) == []
+    assert ensure_sample_partitions(date(1990, 1, 1), date(2024, 12, 31)) == []
 
 
 def test_a_sample_lies_in_its_month_of_utc(alice_tenant):
@@ -73,7 +73,7 @@ def test_a_sample_lies_in_its_month_of_utc(alice_tenant):
     edge = datetime(2026, 2, 1, tzinfo=UTC)
     moments = [FIRST_MONTH_STARTS - TICK, FIRST_MONTH_STARTS, edge - TICK, edge]
 
-    find_store().write_batch(
+    get_sample_store().write_batch(
         user_id=user.pk,
         feed=1,
         columns=SampleColumns([1] * 4, moments, [1.0] * 4, [0] * 4, [0] * 4, [0] * 4),
@@ -89,7 +89,7 @@ def test_a_sample_lies_in_its_month_of_utc(alice_tenant):
 
 
 def test_a_month_is_covered_by_its_key_and_vacuumed_early():
-    (month,) = ensure_months(date(2091, 5, 1), date(2091, 5, 1))
+    (month,) = ensure_sample_partitions(date(2091, 5, 1), date(2091, 5, 1))
 
     ((definition,),) = fetch(
         "SELECT pg_get_indexdef(indexrelid) FROM pg_index"
@@ -113,21 +113,24 @@ def test_months_of_a_batch_are_asked_for_until_they_are_committed(
     moment = datetime(2091, 7, 3, tzinfo=UTC)
 
     with django_capture_on_commit_callbacks(execute=True):
-        ensure_months_of(moment, moment)
+        ensure_partitions_for_batch(moment, moment)
         asked = set(partitions._known)
-    ensure_months_of(moment, moment)
+    ensure_partitions_for_batch(moment, moment)
 
     assert asked == set()
     assert partitions._known == {date(2091, 7, 1)}
-    assert ensure_months(moment.date(), moment.date()) == []
+    assert ensure_sample_partitions(moment.date(), moment.date()) == []
 
 
 def test_bounds_are_those_of_whole_months():
     noon = datetime(2026, 2, 14, 12, tzinfo=UTC)
     march, april = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 4, 1, tzinfo=UTC)
 
-    assert month_bounds(noon, march) == (datetime(2026, 2, 1, tzinfo=UTC), march)
-    assert month_bounds(noon, march + TICK) == (
+    assert find_month_partition_bounds(noon, march) == (
+        datetime(2026, 2, 1, tzinfo=UTC),
+        march,
+    )
+    assert find_month_partition_bounds(noon, march + TICK) == (
         datetime(2026, 2, 1, tzinfo=UTC),
         april,
     )
@@ -152,7 +155,7 @@ def test_two_can_make_the_same_months_at_once():
     def make(_):
         together.wait(20)
         try:
-            return ensure_months(date(2092, 1, 1), date(2092, 3, 1))
+            return ensure_sample_partitions(date(2092, 1, 1), date(2092, 3, 1))
         finally:
             connection.close()
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import re
 
-from users.wearables.payloads import source_badge
+from users.wearables.payloads import build_source_badge
 from users.wearables.providers import KNOWN, PROVIDERS, find_provider
 
 # As contract 3.2, 3.3 and 3.4 list them.
@@ -112,7 +112,7 @@ def test_a_slug_we_do_not_know_is_named_by_itself(settings):
     settings.PUBLIC_URL = "https://assay.example"
 
     assert find_provider("newcomer").id == 0
-    assert source_badge("newcomer") == {
+    assert build_source_badge("newcomer") == {
         "name": "newcomer",
         "slug": "newcomer",
         "logo": "https://assay.example/logos/newcomer.svg",

@@ -8,9 +8,9 @@ from tests.factories.samples import put_samples
 from tests.factories.users import make_user
 from tests.statements import count_statements
 from users.wearables.sample_extents import (
-    count_samples,
-    days_with_samples,
-    sample_extents,
+    count_samples_by_series,
+    find_days_with_samples,
+    find_sample_extents,
 )
 from users.wearables.timeseries import TIMESERIES
 
@@ -35,7 +35,7 @@ def test_extents_tell_the_first_and_the_last_of_each_source(user):
     put_samples(user, "steps", ("2026-02-02T10:00", 5, 62))
 
     with count_statements() as sent:
-        found = sample_extents(user_id=user.pk)
+        found = find_sample_extents(user_id=user.pk)
 
     assert len(sent) == 1
     heart = [each for each in found if each.series == HEART]
@@ -51,7 +51,7 @@ def test_extents_are_of_one_user_alone(user, alice_tenant):
         make_user(tenant=alice_tenant), "heartrate", ("2026-02-01T10:00", 0, 60)
     )
 
-    assert sample_extents(user_id=user.pk) == []
+    assert find_sample_extents(user_id=user.pk) == []
 
 
 def test_days_hold_what_begins_in_them(user):
@@ -63,9 +63,9 @@ def test_days_hold_what_begins_in_them(user):
         ("2026-02-04T00:00", 0, 60),
     )
     edges = [at("2026-02-01T00:00") + number * DAY for number in range(4)]
-    extents = sample_extents(user_id=user.pk)
+    extents = find_sample_extents(user_id=user.pk)
 
-    found = days_with_samples(user_id=user.pk, extents=extents, edges=edges)
+    found = find_days_with_samples(user_id=user.pk, extents=extents, edges=edges)
 
     assert list(found.values()) == [[0]]
 
@@ -74,11 +74,11 @@ def test_counting_ends_where_it_is_told_to(user):
     put_samples(
         user, "heartrate", *((f"2026-02-01T10:{n:02}", 0, 60) for n in range(5))
     )
-    extents = sample_extents(user_id=user.pk)
+    extents = find_sample_extents(user_id=user.pk)
     start = at("2026-02-01T10:01")
 
     def count(most):
-        found = count_samples(
+        found = count_samples_by_series(
             user_id=user.pk, extents=extents, start=start, end=start + DAY, most=most
         )
         return list(found.values())
@@ -89,9 +89,9 @@ def test_counting_ends_where_it_is_told_to(user):
 
 def test_nobody_s_samples_are_no_question(user):
     with count_statements() as sent:
-        assert days_with_samples(user_id=user.pk, extents=[], edges=[]) == {}
+        assert find_days_with_samples(user_id=user.pk, extents=[], edges=[]) == {}
         assert (
-            count_samples(
+            count_samples_by_series(
                 user_id=user.pk,
                 extents=[],
                 start=at("2026-02-01"),

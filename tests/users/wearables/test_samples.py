@@ -14,7 +14,7 @@ from tests.factories.users import make_user
 from tests.statements import count_statements
 from users.models import Sample, SampleExtra
 from users.wearables import partitions
-from users.wearables.samples import SampleColumns, Written, find_store
+from users.wearables.samples import SampleColumns, Written, get_sample_store
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -44,13 +44,13 @@ def columns(*samples, **given):
 
 
 def write(user, *samples, feed=RING, **given):
-    return find_store().write_batch(
+    return get_sample_store().write_batch(
         user_id=user.pk, feed=feed, columns=columns(*samples, **given)
     )
 
 
 def read(user, *, series=(HEART,), start=0, end=10_000, limit=1000, **given):
-    return find_store().read_range(
+    return get_sample_store().read_range(
         user_id=user.pk,
         series=series,
         start=NOON + start * MINUTE,
@@ -102,7 +102,9 @@ def test_each_sample_of_a_batch_keeps_its_own_columns(user):
     )
 
     for expected in (Written([0, 1, 2], []), Written([], [])):
-        written = find_store().write_batch(user_id=user.pk, feed=RING, columns=batch)
+        written = get_sample_store().write_batch(
+            user_id=user.pk, feed=RING, columns=batch
+        )
         assert written == expected
 
     assert read(user, series=(HEART, HEART + 1)) == sent
@@ -229,19 +231,19 @@ def test_samples_of_many_months_are_one_series(user):
 def test_a_month_that_is_not_there_is_made(user):
     far = NOON.replace(year=2031)
 
-    written = find_store().write_batch(
+    written = get_sample_store().write_batch(
         user_id=user.pk,
         feed=RING,
         columns=SampleColumns([HEART], [far], [70], [0], [0], [0]),
     )
 
     assert written.created == [0]
-    assert partitions.ensure_months(far.date(), far.date()) == []
+    assert partitions.ensure_sample_partitions(far.date(), far.date()) == []
 
 
 def test_an_unknown_user_gets_nothing(user):
     with pytest.raises(NotFound):
-        find_store().write_batch(
+        get_sample_store().write_batch(
             user_id=user.pk + 1, feed=RING, columns=columns((HEART, 0, 70))
         )
 
@@ -253,7 +255,7 @@ def test_deleting_a_user_says_how_many_samples_went(user, alice_tenant):
     write(user, (HEART, 0, 70), (HEART, -1_000_000, 71), extra={0: TAGGED})
     write(other, (HEART, 0, 70))
 
-    removed = find_store().delete_user(user_id=user.pk)
+    removed = get_sample_store().delete_user(user_id=user.pk)
 
     assert removed == 2
     assert list(Sample.objects.values_list("user_id", flat=True)) == [other.pk]
@@ -304,7 +306,7 @@ def table(user):
 @QUIET
 @given(st.lists(SAMPLES, max_size=4))
 def test_batches_leave_what_a_dictionary_would_hold(user, batches):
-    find_store().delete_user(user_id=user.pk)
+    get_sample_store().delete_user(user_id=user.pk)
     held = {}
 
     for batch in batches:
@@ -322,7 +324,7 @@ def test_batches_leave_what_a_dictionary_would_hold(user, batches):
 def test_any_order_and_batching_of_the_same_samples_gives_the_same_table(
     user, data, samples
 ):
-    find_store().delete_user(user_id=user.pk)
+    get_sample_store().delete_user(user_id=user.pk)
     pairs = data.draw(st.permutations(list(samples.items())))
     again = data.draw(
         st.lists(st.sampled_from(pairs), max_size=4) if pairs else st.just([])

@@ -14,8 +14,8 @@ from users.wearables.streams import (
     POINTS_MAX,
     STREAM_SCHEMA,
     StreamInvalid,
-    empty_stream,
-    read_stream,
+    build_empty_workout_stream,
+    parse_workout_stream,
 )
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -24,12 +24,12 @@ NAMES = [channel.name for channel in CHANNELS]
 
 
 def read(**channels):
-    return read_stream(channels, now=NOON)
+    return parse_workout_stream(channels, now=NOON)
 
 
 def faults_of(body):
     with pytest.raises(StreamInvalid) as refused:
-        read_stream(body, now=NOON)
+        parse_workout_stream(body, now=NOON)
     return [(fault.loc, fault.type) for fault in refused.value.faults]
 
 
@@ -62,7 +62,9 @@ def test_a_stream_reads_the_same_whatever_the_order_of_its_channels():
 
 
 def test_a_workout_without_a_stream_has_no_channel():
-    assert orjson.loads(gzip.decompress(empty_stream())) == dict.fromkeys(NAMES)
+    assert orjson.loads(gzip.decompress(build_empty_workout_stream())) == dict.fromkeys(
+        NAMES
+    )
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from users.operations.sources import (
     record_data_arrival,
 )
 from users.operations.users import UserChanges, update_user
-from users.states import ConnectionFault, condition_of
+from users.states import ConnectionFault, explain_connection_status
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
@@ -58,7 +58,7 @@ def test_the_users_page_says_why_a_source_is_broken_and_what_to_do(
     alice_web, user, oura
 ):
     mark_connection_failed(connection=oura, actor=ACTOR, fault=FAULT)
-    condition = condition_of("error", error_type=FAULT)
+    condition = explain_connection_status("error", error_type=FAULT)
 
     text = unescape(alice_web.get(page(user)).content.decode())
 

@@ -24,9 +24,9 @@ from users.states.links import Way
 from users.wearables.payloads import (
     ResourceAvailability,
     SourceBadge,
-    availability_answer,
-    logo_url,
-    source_badge,
+    build_resource_availability,
+    build_source_badge,
+    build_source_logo_url,
 )
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ def build_user_response(
         "connected_sources": [
             {
                 "created_on": source.created_on,
-                "source": (badge := source_badge(source.provider)),
+                "source": (badge := build_source_badge(source.provider)),
                 "provider": badge,
             }
             for source in sources
@@ -290,7 +290,7 @@ def build_user_providers_response(connections: Sequence[Connection]) -> UserProv
 
 def _provider_with_status(connection: Connection) -> ProviderWithStatus:
     return {
-        **source_badge(connection.provider),
+        **build_source_badge(connection.provider),
         "created_on": connection.created_on,
         "status": connection.status,
         "external_user_id": connection.external_user_id or None,
@@ -301,7 +301,9 @@ def _provider_with_status(connection: Connection) -> ProviderWithStatus:
         }
         if connection.error_type and connection.errored_at
         else None,
-        "resource_availability": availability_answer(connection.resource_availability),
+        "resource_availability": build_resource_availability(
+            connection.resource_availability
+        ),
     }
 
 
@@ -351,7 +353,7 @@ def build_provider_response(provider: Provider) -> ProviderAnswer:
         "name": provider.name,
         "slug": provider.slug,
         "description": str(provider.description),
-        "logo": logo_url(provider.slug),
+        "logo": build_source_logo_url(provider.slug),
         "auth_type": provider.auth_type,
         "supported_resources": list(provider.resources),
     }
@@ -368,7 +370,7 @@ def build_link_provider_response(
         "name": provider.name,
         "slug": provider.slug,
         "description": str(provider.description),
-        "logo": logo_url(provider.slug),
+        "logo": build_source_logo_url(provider.slug),
         "oauth_url": build_connect_link_url(session, provider=provider.slug)
         if sign_in
         else None,

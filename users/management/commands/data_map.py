@@ -8,9 +8,9 @@ from django.core.management.base import BaseCommand
 
 from portal.lib.registry import RetentionRule, encrypted_tables, erasure_rules
 from users.queries.data_map import (
-    data_map,
     list_retention_rules,
-    list_unclassified_tables,
+    list_tables_with_user_data,
+    list_tables_without_erasure_rule,
 )
 
 
@@ -24,7 +24,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Print four tables: user data, other tables, retention and encryption."""
-        mapped = data_map()
+        mapped = list_tables_with_user_data()
         self._table(
             ("Table", "Lookup of a user's rows", "When the user is erased"),
             [
@@ -57,7 +57,7 @@ class Command(BaseCommand):
                 for name, table in encrypted_tables
             ],
         )
-        for label in list_unclassified_tables():
+        for label in list_tables_without_erasure_rule():
             self.stderr.write(f"{label}: no erasure rule registered")
 
     def _table(self, head: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:

@@ -20,7 +20,7 @@ from users.operations.imports import (
     run_health_data_import,
     start_health_data_import,
 )
-from users.queries import live_user, resolve_user
+from users.queries import find_user_by_client_user_id, live_user
 from users.states.imports import DropReason, ImportRefusal, ImportStatus
 from users.wearables.providers import PROVIDERS
 
@@ -115,7 +115,7 @@ class Command(BaseCommand):
 
 def _find_user(tenant: Tenant, named: str) -> User:
     """Return the user with this client_user_id or user_id. Raises: not_found."""
-    found = resolve_user(tenant=tenant, client_user_id=named)
+    found = find_user_by_client_user_id(tenant=tenant, client_user_id=named)
     try:
         user_id = UUID(named) if found is None else found.user.uuid
     except ValueError:

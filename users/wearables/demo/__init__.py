@@ -5,18 +5,18 @@ more than two devices do, and what one source tells agrees with itself. Pure fun
 of a person, a day and a moment.
 """
 
-from users.wearables.demo.cycles import make_cycles
-from users.wearables.demo.nights import make_nights
-from users.wearables.demo.people import make_person
-from users.wearables.demo.sources import MADE_UP, DemoData, make_source
-from users.wearables.demo.syncs import make_syncs
+from users.wearables.demo.cycles import make_demo_menstrual_cycles
+from users.wearables.demo.nights import make_demo_sleep_cycles
+from users.wearables.demo.people import make_demo_person
+from users.wearables.demo.sources import MADE_UP, DemoData, make_demo_source_data
+from users.wearables.demo.syncs import make_demo_sync_times
 
 __all__ = [
     "MADE_UP",
     "DemoData",
-    "make_cycles",
-    "make_nights",
-    "make_person",
-    "make_source",
-    "make_syncs",
+    "make_demo_menstrual_cycles",
+    "make_demo_person",
+    "make_demo_sleep_cycles",
+    "make_demo_source_data",
+    "make_demo_sync_times",
 ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
-from users.wearables.demo.dice import Element, seeded_random
+from users.wearables.demo.dice import Element, create_seeded_random
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,13 +41,15 @@ class _Cycle:
         return self.start + (self.days - _LUTEAL_DAYS - 1) * _DAY
 
 
-def make_cycles(*, person: str, today: date, cycles: int) -> list[Element]:
+def make_demo_menstrual_cycles(
+    *, person: str, today: date, cycles: int
+) -> list[Element]:
     """Return a person's cycles up to today and a predicted one, oldest first.
 
     What is logged ends today. The running cycle ends as its length is expected, and
     the one after is predicted; its external id lets the next prediction replace it.
     """
-    usual = seeded_random(person, "cycles").randint(27, 30)
+    usual = create_seeded_random(person, "cycles").randint(27, 30)
     begun = [each for each in _cycles(person, usual, today) if each.start <= today]
     *past, running = begun[-cycles:]
     expected = _Cycle(running.number, running.start, usual, running.period_days)
@@ -68,10 +70,10 @@ def make_cycles(*, person: str, today: date, cycles: int) -> list[Element]:
 
 
 def _cycles(person: str, usual: int, today: date) -> Iterator[_Cycle]:
-    start = _FIRST_CYCLE + seeded_random(person, "first").randrange(usual) * _DAY
+    start = _FIRST_CYCLE + create_seeded_random(person, "first").randrange(usual) * _DAY
     number = 0
     while start <= today:
-        random = seeded_random(person, "cycle", number)
+        random = create_seeded_random(person, "cycle", number)
         days = usual + random.choice((-2, -1, 0, 0, 0, 1, 2))
         yield _Cycle(number, start, days, random.choice((4, 5, 5, 5, 6)))
         start += days * _DAY
@@ -79,7 +81,7 @@ def _cycles(person: str, usual: int, today: date) -> Iterator[_Cycle]:
 
 
 def _logged(person: str, cycle: _Cycle, today: date) -> Element:
-    random = seeded_random(person, "log", cycle.number)
+    random = create_seeded_random(person, "log", cycle.number)
     flows = ("light", "heavy", "heavy", "medium", "light", "light")
     days = [cycle.start + number * _DAY for number in range(cycle.days)]
     fertile = range(-5, 2)

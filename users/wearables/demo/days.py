@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from portal.lib.periods import find_day_start
 from users.states import SleepStage
-from users.wearables.demo.dice import seeded_random
-from users.wearables.demo.nights import simulate_night
-from users.wearables.demo.workouts import workouts_of
+from users.wearables.demo.dice import create_seeded_random
+from users.wearables.demo.nights import simulate_demo_night
+from users.wearables.demo.workouts import list_demo_workouts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,17 +71,17 @@ class Day:
         return None
 
 
-def simulate_day(*, person: Person, day: date) -> Day:
+def simulate_demo_day(*, person: Person, day: date) -> Day:
     """Simulate a person's day; always the same."""
     start, end = (find_day_start(each, person.zone) for each in (day, day + _DAY))
-    night = simulate_night(person=person, waking=day)
-    next_night = simulate_night(person=person, waking=day + _DAY)
+    night = simulate_demo_night(person=person, waking=day)
+    next_night = simulate_demo_night(person=person, waking=day + _DAY)
     workouts = tuple(
         workout
-        for workout in workouts_of(person=person, day=day)
+        for workout in list_demo_workouts(person=person, day=day)
         if workout.start >= night.end + _BREAKFAST
     )
-    random = seeded_random(person.name, "steps", day)
+    random = create_seeded_random(person.name, "steps", day)
     slots = [start + number * SLOT for number in range((end - start) // SLOT)]
     steps = {}
     for slot in slots:
@@ -92,9 +92,9 @@ def simulate_day(*, person: Person, day: date) -> Day:
     return Day(person, day, start, end, night, next_night, workouts, steps)
 
 
-def beats_of(day: Day) -> Iterator[tuple[datetime, int]]:
+def generate_demo_heart_rates(day: Day) -> Iterator[tuple[datetime, int]]:
     """Yield heart rates of a day (UTC, bpm): every BEAT, in workouts every minute."""
-    random = seeded_random(day.person.name, "beats", day.date)
+    random = create_seeded_random(day.person.name, "beats", day.date)
     moments = {day.start + at * BEAT for at in range((day.end - day.start) // BEAT)}
     for workout in day.workouts:
         minutes = int(workout.minutes)

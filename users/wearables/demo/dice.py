@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 Element = dict[str, Any]
 
 
-def seeded_random(*seed: object) -> Random:
+def create_seeded_random(*seed: object) -> Random:
     """Return a random generator for a seed."""
     return Random("/".join(map(str, seed)))  # noqa: S311 - made-up data, no secret
 
 
-def wire_moment(moment: datetime) -> str:
+def format_utc_time_with_z(moment: datetime) -> str:
     """Write a time in UTC with `Z`, so that the user's own offset applies."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")

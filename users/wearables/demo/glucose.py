@@ -8,7 +8,7 @@ from math import exp, log
 from typing import TYPE_CHECKING
 
 from portal.lib.periods import convert_local_time_to_utc
-from users.wearables.demo.dice import seeded_random
+from users.wearables.demo.dice import create_seeded_random
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,9 +35,9 @@ class Meal:
     carbohydrates: float
 
 
-def meals_of(*, person: Person, day: date) -> list[Meal]:
+def list_demo_meals(*, person: Person, day: date) -> list[Meal]:
     """Return a person's meals of a local day, by time."""
-    random = seeded_random(person.name, "meals", day)
+    random = create_seeded_random(person.name, "meals", day)
     planned = [
         (random.gauss(8.3, 0.3), random.uniform(25, 65)),
         (random.gauss(12.8, 0.3), random.uniform(40, 80)),
@@ -51,12 +51,12 @@ def meals_of(*, person: Person, day: date) -> list[Meal]:
     )
 
 
-def readings_of(day: Day) -> Iterator[tuple[datetime, float]]:
+def generate_demo_glucose_readings(day: Day) -> Iterator[tuple[datetime, float]]:
     """Yield glucose of a day every READING: time in UTC, mmol/L to one decimal."""
     person = day.person
-    base = seeded_random(person.name, "glucose").uniform(4.7, 5.5)
-    random = seeded_random(person.name, "glucose", day.date)
-    meals = meals_of(person=person, day=day.date)
+    base = create_seeded_random(person.name, "glucose").uniform(4.7, 5.5)
+    random = create_seeded_random(person.name, "glucose", day.date)
+    meals = list_demo_meals(person=person, day=day.date)
     drift = 0.0
     for number in range((day.end - day.start) // READING):
         moment = day.start + number * READING

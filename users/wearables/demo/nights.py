@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from portal.lib.periods import SkippedTime, convert_local_time_to_utc
 from users.states import SleepStage
-from users.wearables.demo.dice import Element, seeded_random
-from users.wearables.demo.people import make_person
+from users.wearables.demo.dice import Element, create_seeded_random
+from users.wearables.demo.people import make_demo_person
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,9 +58,9 @@ class Night:
         return sum(end - begin for code, begin, end in self.stages if code in codes)
 
 
-def simulate_night(*, person: Person, waking: date) -> Night:
+def simulate_demo_night(*, person: Person, waking: date) -> Night:
     """Simulate a person's night before the morning of `waking`, in local time."""
-    random = seeded_random(person.name, "night", waking)
+    random = create_seeded_random(person.name, "night", waking)
     evening = waking - _DAY
     late = random.gauss(0.7, 0.4) if evening.weekday() in (_FRIDAY, _FRIDAY + 1) else 0
     hours = person.bedtime + late + random.gauss(0, 0.35)
@@ -73,12 +73,14 @@ def simulate_night(*, person: Person, waking: date) -> Night:
     return Night(start, start + timedelta(seconds=stages[-1][2]), stages)
 
 
-def record_night(*, person: Person, provider: str, waking: date) -> Night | None:
+def simulate_night_recorded_by_source(
+    *, person: Person, provider: str, waking: date
+) -> Night | None:
     """Return that night as a source recorded it; None if not worn."""
-    random = seeded_random(person.name, provider, waking)
+    random = create_seeded_random(person.name, provider, waking)
     if random.random() < _UNWORN:
         return None
-    night = simulate_night(person=person, waking=waking)
+    night = simulate_demo_night(person=person, waking=waking)
     apart = timedelta(seconds=random.randint(0, _EPOCHS_APART) * _EPOCH_SECONDS)
     stages = list(night.stages)
     if random.random() < _CAME_OFF:
@@ -87,7 +89,7 @@ def record_night(*, person: Person, provider: str, waking: date) -> Night | None
     return Night(night.start + apart, night.end + apart, tuple(stages))
 
 
-def sleep_cycle_of(night: Night, time_zone: str | None) -> Element:
+def build_demo_sleep_cycle(night: Night, time_zone: str | None) -> Element:
     """Return the night's stages as a source sends them (contract 4.3)."""
     element: Element = {
         "session_start": _bare(night.start),
@@ -101,21 +103,25 @@ def sleep_cycle_of(night: Night, time_zone: str | None) -> Element:
     return element
 
 
-def make_nights(
+def make_demo_sleep_cycles(
     *, person: str, provider: str, time_zone: str | None, now: datetime, nights: int
 ) -> list[Element]:
     """Return sleep cycles of a person as a source sends them, oldest first.
 
     The last is the night that ended last. `time_zone` is IANA, None for UTC.
     """
-    sleeper = make_person(name=person, time_zone=time_zone)
+    sleeper = make_demo_person(name=person, time_zone=time_zone)
     today = now.astimezone(sleeper.zone).date()
     seen = [
-        record_night(person=sleeper, provider=provider, waking=today - ago * _DAY)
+        simulate_night_recorded_by_source(
+            person=sleeper, provider=provider, waking=today - ago * _DAY
+        )
         for ago in range(nights, -1, -1)
     ]
     return [
-        sleep_cycle_of(night, time_zone) for night in seen if night and night.end <= now
+        build_demo_sleep_cycle(night, time_zone)
+        for night in seen
+        if night and night.end <= now
     ]
 
 

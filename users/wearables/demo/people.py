@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from portal.lib.periods import find_time_zone_by_name
-from users.wearables.demo.dice import seeded_random
+from users.wearables.demo.dice import create_seeded_random
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -42,12 +42,12 @@ class Person:
         return 22.0 * self.weight_kg
 
 
-def make_person(*, name: str, time_zone: str | None) -> Person:
+def make_demo_person(*, name: str, time_zone: str | None) -> Person:
     """Return the person of this name; `time_zone` is IANA, None for UTC."""
-    habit = seeded_random(name)
+    habit = create_seeded_random(name)
     bedtime = habit.uniform(22.2, 23.6)
     sleep_need = habit.uniform(6.2, 7.3)
-    body = seeded_random(name, "body")
+    body = create_seeded_random(name, "body")
     height = body.randint(158, 191)
     return Person(
         name=name,

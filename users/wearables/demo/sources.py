@@ -13,11 +13,18 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from users.states import SleepStage
-from users.wearables.demo.cycles import make_cycles
-from users.wearables.demo.days import SLOT, beats_of, simulate_day
-from users.wearables.demo.dice import Element, seeded_random, wire_moment
-from users.wearables.demo.glucose import readings_of
-from users.wearables.demo.nights import record_night, sleep_cycle_of
+from users.wearables.demo.cycles import make_demo_menstrual_cycles
+from users.wearables.demo.days import SLOT, generate_demo_heart_rates, simulate_demo_day
+from users.wearables.demo.dice import (
+    Element,
+    create_seeded_random,
+    format_utc_time_with_z,
+)
+from users.wearables.demo.glucose import generate_demo_glucose_readings
+from users.wearables.demo.nights import (
+    build_demo_sleep_cycle,
+    simulate_night_recorded_by_source,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -66,7 +73,7 @@ class DemoData:
     streams: dict[str, Element] = field(default_factory=dict)
 
 
-def make_source(
+def make_demo_source_data(
     *,
     person: Person,
     provider: str,
@@ -81,7 +88,7 @@ def make_source(
     """
     today = now.astimezone(person.zone).date()
     days = [
-        simulate_day(person=person, day=since + ago * _DAY)
+        simulate_demo_day(person=person, day=since + ago * _DAY)
         for ago in range(-1, (today - since).days + 1)
     ]
     worn = _Worn(person, provider, days, now)
@@ -110,20 +117,24 @@ class _Worn:
         self.provider = provider
         self.now = now
         self.nights = {
-            day.date: record_night(person=person, provider=provider, waking=day.date)
+            day.date: simulate_night_recorded_by_source(
+                person=person, provider=provider, waking=day.date
+            )
             for day in days
         }
         self.beats = [beat for day in days for beat in self._beats(day)]
         self.moments = [moment for moment, _ in self.beats]
 
     def _beats(self, day: Day) -> Iterator[tuple[datetime, int]]:
-        random = seeded_random(self.person.name, self.provider, day.date, "charging")
+        random = create_seeded_random(
+            self.person.name, self.provider, day.date, "charging"
+        )
         starts = day.next_night.start - random.randint(60, 150) * _MINUTE
         ends = starts + random.randint(*_CHARGING_MINUTES) * _MINUTE
-        is_on_tonight = record_night(
+        is_on_tonight = simulate_night_recorded_by_source(
             person=self.person, provider=self.provider, waking=day.date + _DAY
         )
-        for moment, rate in beats_of(day):
+        for moment, rate in generate_demo_heart_rates(day):
             if moment > self.now:
                 return
             if starts <= moment < ends and not day.workout_at(moment):
@@ -160,7 +171,9 @@ class _Worn:
 
     def variability(self, night: Night) -> Iterator[tuple[datetime, float]]:
         """Return heart rate variability through a night, ms (RMSSD)."""
-        random = seeded_random(self.person.name, self.provider, night.start, "hrv")
+        random = create_seeded_random(
+            self.person.name, self.provider, night.start, "hrv"
+        )
         usual = self.person.hrv * random.gauss(1, 0.08)
         length = night.end - night.start
         for number in range(1, length // _BEAT):
@@ -178,7 +191,7 @@ def _elements(slug: str, worn: _Worn, days: list[Day]) -> list[Element]:
         case "sleep_cycle":
             zone = worn.person.time_zone
             return [
-                sleep_cycle_of(night, zone)
+                build_demo_sleep_cycle(night, zone)
                 for day in days
                 if (night := worn.night(day))
             ]
@@ -197,7 +210,7 @@ def _elements(slug: str, worn: _Worn, days: list[Day]) -> list[Element]:
                 if day.night.end <= worn.now and _is_weighed(worn.person, day.date)
             ]
         case "menstrual_cycle":
-            return make_cycles(
+            return make_demo_menstrual_cycles(
                 person=worn.person.name, today=days[-1].date, cycles=CYCLES
             )
         case _:
@@ -209,12 +222,12 @@ def _samples(slug: str, worn: _Worn, days: list[Day]) -> list[Element]:
         case "heartrate":
             first = bisect_left(worn.moments, days[0].start)
             return [
-                {"timestamp": wire_moment(moment), "value": rate}
+                {"timestamp": format_utc_time_with_z(moment), "value": rate}
                 for moment, rate in worn.beats[first:]
             ]
         case "hrv":
             return [
-                {"timestamp": wire_moment(moment), "value": value}
+                {"timestamp": format_utc_time_with_z(moment), "value": value}
                 for day in days
                 if (night := worn.night(day))
                 for moment, value in worn.variability(night)
@@ -222,8 +235,8 @@ def _samples(slug: str, worn: _Worn, days: list[Day]) -> list[Element]:
         case "steps":
             return [
                 {
-                    "start": wire_moment(slot),
-                    "end": wire_moment(slot + SLOT),
+                    "start": format_utc_time_with_z(slot),
+                    "end": format_utc_time_with_z(slot + SLOT),
                     "value": steps,
                 }
                 for day in days
@@ -231,9 +244,9 @@ def _samples(slug: str, worn: _Worn, days: list[Day]) -> list[Element]:
             ]
         case "glucose":
             return [
-                {"timestamp": wire_moment(moment), "value": value}
+                {"timestamp": format_utc_time_with_z(moment), "value": value}
                 for day in days
-                for moment, value in readings_of(day)
+                for moment, value in generate_demo_glucose_readings(day)
                 if moment <= worn.now
             ]
         case _:
@@ -241,15 +254,15 @@ def _samples(slug: str, worn: _Worn, days: list[Day]) -> list[Element]:
 
 
 def _sleep(worn: _Worn, day: Day, night: Night) -> Element:
-    random = seeded_random(worn.person.name, worn.provider, day.date, "sleep")
+    random = create_seeded_random(worn.person.name, worn.provider, day.date, "sleep")
     length = int((night.end - night.start).total_seconds())
     light, deep, rem = (night.seconds_of(stage) for stage in _ASLEEP)
     total = light + deep + rem
     efficiency = 100 * total / length
     element: Element = {
         "calendar_date": day.date.isoformat(),
-        "bedtime_start": wire_moment(night.start),
-        "bedtime_stop": wire_moment(night.end),
+        "bedtime_start": format_utc_time_with_z(night.start),
+        "bedtime_stop": format_utc_time_with_z(night.end),
         "type": "long_sleep",
         "state": "confirmed",
         "duration": length,
@@ -301,7 +314,9 @@ def _activity(worn: _Worn, day: Day) -> Element:
         "low": 15 * sum(100 <= count < 500 for _, count in slots),
         "medium": 15 * sum(count >= 500 for _, count in slots),
         "high": sum(int(each.minutes) for each in workouts if each.sport.effort > 0.6),
-        "floors_climbed": seeded_random(person.name, "floors", day.date).randint(2, 14)
+        "floors_climbed": create_seeded_random(person.name, "floors", day.date).randint(
+            2, 14
+        )
         if gone == 1
         else 0,
     }
@@ -321,11 +336,11 @@ def _activity(worn: _Worn, day: Day) -> Element:
 
 
 def _is_weighed(person: Person, day: date) -> bool:
-    return seeded_random(person.name, "scale", day).random() < _WEIGHED
+    return create_seeded_random(person.name, "scale", day).random() < _WEIGHED
 
 
 def _body(person: Person, day: date) -> Element:
-    random = seeded_random(person.name, "weight", day)
+    random = create_seeded_random(person.name, "weight", day)
     # A slow way down and up again, and what was eaten the day before.
     season = 1.4 * (abs((day.toordinal() % 240) - 120) / 120 - 0.5)
     weight = round(person.weight_kg + season + random.gauss(0, 0.35), 1)

@@ -13,7 +13,11 @@ from math import exp, pi, sin
 from typing import TYPE_CHECKING
 
 from portal.lib.periods import convert_local_time_to_utc
-from users.wearables.demo.dice import Element, seeded_random, wire_moment
+from users.wearables.demo.dice import (
+    Element,
+    create_seeded_random,
+    format_utc_time_with_z,
+)
 
 if TYPE_CHECKING:
     from datetime import date
@@ -112,8 +116,8 @@ class Workout:
     def element(self) -> Element:
         """Return the workout as a source sends it (contract 4.7)."""
         element: Element = {
-            "time_start": wire_moment(self.start),
-            "time_end": wire_moment(self.end),
+            "time_start": format_utc_time_with_z(self.start),
+            "time_end": format_utc_time_with_z(self.end),
             "provider_id": f"{self.sport.slug}-{int(self.start.timestamp())}",
             "title": self._title,
             "sport": {
@@ -176,9 +180,9 @@ class Workout:
         return f"{part} {self.sport.name.lower()}"
 
 
-def workouts_of(*, person: Person, day: date) -> list[Workout]:
+def list_demo_workouts(*, person: Person, day: date) -> list[Workout]:
     """Return the workouts of a person's local day; usually none or one."""
-    habit = seeded_random(person.name, "plan")
+    habit = create_seeded_random(person.name, "plan")
     planned = dict(
         zip(
             habit.sample(range(7), 4),
@@ -187,7 +191,7 @@ def workouts_of(*, person: Person, day: date) -> list[Workout]:
         )
     )
     sport = planned.get(day.weekday())
-    random = seeded_random(person.name, "workout", day)
+    random = create_seeded_random(person.name, "workout", day)
     if sport is None or random.random() < _MISSED:
         return []
     is_early = day.weekday() > 4 or habit.random() < 0.4

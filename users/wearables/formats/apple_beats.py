@@ -21,7 +21,7 @@ _TOLERANCE = 0.25
 _INTERVALS_MIN = 10
 
 
-def rmssd_of(record: _Element) -> float | None:
+def compute_rmssd(record: _Element) -> float | None:
     """Return the RMSSD in ms; None for too few beats.
 
     Times have a hundredth of a second, the first of each stretch has no interval.

@@ -17,16 +17,16 @@ from lxml import etree
 
 from users.states import SourceType
 from users.states.imports import DropReason, ImportRefusal
-from users.wearables.formats.apple_beats import rmssd_of
+from users.wearables.formats.apple_beats import compute_rmssd
 from users.wearables.formats.apple_cycles import LOGS, Cycles
 from users.wearables.formats.apple_days import Days
 from users.wearables.formats.apple_sleep import Nights
-from users.wearables.formats.apple_source import WatchedSource, open_export
+from users.wearables.formats.apple_source import WatchedSource, open_apple_health_export
 from users.wearables.formats.apple_times import (
     add_one_second,
-    find_time_zone,
-    iso_time,
-    read_time,
+    convert_apple_time_to_iso,
+    find_apple_record_time_zone,
+    parse_apple_time,
 )
 from users.wearables.formats.apple_types import (
     BLOOD_PRESSURE,
@@ -50,7 +50,7 @@ from users.wearables.formats.apple_types import (
 from users.wearables.formats.apple_workouts import (
     HeartRates,
     Workouts,
-    read_statistic,
+    parse_apple_workout_statistic,
 )
 from users.wearables.formats.refusals import FileRefused
 from users.wearables.formats.rows import (
@@ -61,7 +61,10 @@ from users.wearables.formats.rows import (
     SampleRow,
     SkippedRows,
 )
-from users.wearables.formats.units import conversion_of, find_conversion
+from users.wearables.formats.units import (
+    find_conversion_to_resource_unit,
+    find_unit_conversion,
+)
 from users.wearables.timeseries import TIMESERIES
 
 if TYPE_CHECKING:
@@ -100,7 +103,7 @@ class AppleHealthReader:
 
     def rows(self) -> Iterator[Row]:
         """Yield all rows of the export. Raises: FileRefused."""
-        with open_export(self._path) as (source, length):
+        with open_apple_health_export(self._path) as (source, length):
             self._source, self.bytes_total = source, length
             try:
                 yield from _Export().rows(source)
@@ -173,8 +176,8 @@ class _Export:
     def _record(self, element: _Element) -> Row | None:
         """Return the row of a record; None if it is combined at the end."""
         kind = element.get("type") or ""
-        start = iso_time(element.get("startDate"))
-        end = iso_time(element.get("endDate"))
+        start = convert_apple_time_to_iso(element.get("startDate"))
+        end = convert_apple_time_to_iso(element.get("endDate"))
         if kind.startswith(QUANTITY):
             name = kind[len(QUANTITY) :]
             read = self._quantity
@@ -198,7 +201,7 @@ class _Export:
         metadata = _metadata(element)
         origin = self._origin(element, metadata)
         if name == VARIABILITY:
-            beats = rmssd_of(element)
+            beats = compute_rmssd(element)
             if beats is None:
                 return SkippedRows(DropReason.NO_VALUE, name)
             return SampleRow("hrv", origin, {"timestamp": start, "value": beats})
@@ -231,7 +234,7 @@ class _Export:
         """Add a quantity of a day or the person, without a series."""
         unit = element.get("unit") or ""
         if name == "Height":
-            conversion = find_conversion(unit, "cm")
+            conversion = find_unit_conversion(unit, "cm")
             if conversion is None:
                 return SkippedRows(DropReason.UNKNOWN_UNIT, f"{name} {unit}")
             self.days.add_height(start, conversion.apply(value))
@@ -247,16 +250,18 @@ class _Export:
         metadata = _metadata(element)
         origin = self._origin(element, metadata)
         if name == SLEEP:
-            began = read_time(element.get("startDate"))
-            ended = read_time(element.get("endDate"))
+            began = parse_apple_time(element.get("startDate"))
+            ended = parse_apple_time(element.get("endDate"))
             if began is None or ended is None:
                 return SkippedRows(DropReason.BAD_TIME, name)
-            if self.nights.add(origin, began, ended, value, find_time_zone(metadata)):
+            if self.nights.add(
+                origin, began, ended, value, find_apple_record_time_zone(metadata)
+            ):
                 return None
             return SkippedRows(DropReason.NO_VALUE, name)
         if name == MINDFUL:
-            began = read_time(element.get("startDate"))
-            ended = read_time(element.get("endDate"))
+            began = parse_apple_time(element.get("startDate"))
+            ended = parse_apple_time(element.get("endDate"))
             if began is None or ended is None:
                 return SkippedRows(DropReason.BAD_TIME, name)
             minutes = (ended - began).total_seconds() / 60
@@ -283,7 +288,7 @@ class _Export:
                 DropReason.UNKNOWN_KIND,
                 kind.removeprefix("HKCorrelationTypeIdentifier"),
             )
-        start = iso_time(element.get("startDate"))
+        start = convert_apple_time_to_iso(element.get("startDate"))
         parts = {
             (record.get("type") or "").removeprefix(QUANTITY): _number(
                 record.get("value")
@@ -302,16 +307,16 @@ class _Export:
         )
 
     def _workout(self, element: _Element) -> Iterator[Row]:
-        start = read_time(element.get("startDate"))
-        end = read_time(element.get("endDate"))
+        start = parse_apple_time(element.get("startDate"))
+        end = parse_apple_time(element.get("endDate"))
         if start is None or end is None:
             yield SkippedRows(DropReason.BAD_TIME, "Workout")
             return
         metadata = _metadata(element)
         statistics = {
-            (each.get("type") or "").removeprefix(QUANTITY): read_statistic(
-                _attributes(each)
-            )
+            (each.get("type") or "").removeprefix(
+                QUANTITY
+            ): parse_apple_workout_statistic(_attributes(each))
             for each in element.iterchildren("WorkoutStatistics")
         }
         self.workouts.add(
@@ -327,7 +332,7 @@ class _Export:
         day = element.get("dateComponents") or ""
         unit = element.get("activeEnergyBurnedUnit") or "kcal"
         energy = _number(element.get("activeEnergyBurned"))
-        conversion = find_conversion(unit, "kcal")
+        conversion = find_unit_conversion(unit, "kcal")
         if energy is not None and conversion is not None:
             self.days.add_rings(day, conversion.apply(energy))
 
@@ -399,7 +404,7 @@ def _device(told: dict[str, str]) -> ReportedDevice | None:
 def _find_conversion(measure: Measure, unit: str | None) -> Conversion | None:
     resource = TIMESERIES[measure.slug]
     given = resource.unit if unit in (None, measure.unit) else unit
-    found = conversion_of(resource, given or "")
+    found = find_conversion_to_resource_unit(resource, given or "")
     if found is None:
         return None
     return found._replace(factor=found.factor * measure.scale)

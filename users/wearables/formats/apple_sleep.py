@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from users.states import SleepStage
 from users.states.imports import DropReason
-from users.wearables.formats.apple_times import offset_of
+from users.wearables.formats.apple_times import find_utc_offset_of_apple_time
 from users.wearables.formats.rows import Origin, SkippedRows, SummaryRow
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _night(
         {
             "bedtime_start": start.isoformat(),
             "bedtime_stop": end.isoformat(),
-            "timezone_offset": offset_of(start, zone),
+            "timezone_offset": find_utc_offset_of_apple_time(start, zone),
             "type": "long_sleep" if asleep >= 3 * 3600 else "short_sleep",
             "duration": length,
             "total": asleep,

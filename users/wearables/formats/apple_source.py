@@ -10,7 +10,11 @@ from typing import IO, TYPE_CHECKING
 
 from users.states.imports import ImportRefusal
 from users.wearables.formats.refusals import FileRefused
-from users.wearables.formats.sniffing import UNPACKED_MAX, check_unpacked, find_export
+from users.wearables.formats.sniffing import (
+    UNPACKED_MAX,
+    check_unpacked_size,
+    find_export_in_archive,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +64,7 @@ class WatchedSource:
                 raise FileRefused(ImportRefusal.TOO_LARGE)
         else:
             # What the archive said of itself may be a lie.
-            check_unpacked(packed=self._packed, unpacked=self.bytes_read)
+            check_unpacked_size(packed=self._packed, unpacked=self.bytes_read)
         if _ENTITY in (self._tail + chunk).upper():
             raise FileRefused(ImportRefusal.NOT_ALLOWED_XML)
         self._tail = chunk[-len(_ENTITY) :]
@@ -76,13 +80,13 @@ class WatchedSource:
 
 
 @contextmanager
-def open_export(path: Path) -> Iterator[tuple[WatchedSource, int]]:
+def open_apple_health_export(path: Path) -> Iterator[tuple[WatchedSource, int]]:
     """Open the export's XML and return its length in bytes. Raises: FileRefused."""
     if not zipfile.is_zipfile(path):
         with path.open("rb") as raw:
             yield WatchedSource(raw, packed=None), path.stat().st_size
         return
-    member = find_export(path)
+    member = find_export_in_archive(path)
     try:
         with zipfile.ZipFile(path) as archive, archive.open(member) as unpacked:
             yield (

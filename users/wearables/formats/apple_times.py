@@ -15,7 +15,7 @@ _FORM = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}", re.ASCII)
 _LENGTH = len("2026-03-01 07:30:00 +0100")
 
 
-def iso_time(text: str | None) -> str | None:
+def convert_apple_time_to_iso(text: str | None) -> str | None:
     """Return the time in ISO 8601 with offset; None if malformed.
 
     What is no moment at all is left to who reads the sample.
@@ -25,7 +25,7 @@ def iso_time(text: str | None) -> str | None:
     return f"{text[:10]}T{text[11:19]}{text[20:23]}:{text[23:]}"
 
 
-def read_time(text: str | None) -> datetime | None:
+def parse_apple_time(text: str | None) -> datetime | None:
     """Parse a time with offset; None if absent."""
     if text is None or not _FORM.fullmatch(text):
         return None
@@ -35,7 +35,7 @@ def read_time(text: str | None) -> datetime | None:
         return None
 
 
-def offset_of(moment: datetime, zone: str | None) -> int:
+def find_utc_offset_of_apple_time(moment: datetime, zone: str | None) -> int:
     """Return the UTC offset in a zone; without one, the offset as written.
 
     The phone writes every time in the zone it is in at the export, and in a record's
@@ -45,7 +45,7 @@ def offset_of(moment: datetime, zone: str | None) -> int:
     return int((local.utcoffset() or timedelta(0)).total_seconds())
 
 
-def find_time_zone(metadata: Mapping[str, str]) -> str | None:
+def find_apple_record_time_zone(metadata: Mapping[str, str]) -> str | None:
     """Return the time zone of a record, if it is known."""
     zone = metadata.get("HKTimeZone")
     return zone if zone in list_time_zones() else None

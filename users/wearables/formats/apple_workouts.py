@@ -9,9 +9,12 @@ from datetime import datetime
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from users.wearables.formats.apple_times import find_time_zone, offset_of
+from users.wearables.formats.apple_times import (
+    find_apple_record_time_zone,
+    find_utc_offset_of_apple_time,
+)
 from users.wearables.formats.rows import Origin, StreamRow, SummaryRow
-from users.wearables.formats.units import find_conversion
+from users.wearables.formats.units import find_unit_conversion
 from users.wearables.streams import POINTS_MAX
 
 if TYPE_CHECKING:
@@ -103,7 +106,7 @@ class Workouts:
             yield StreamRow(element, {"time": seconds, "heartrate": rates})
 
 
-def read_statistic(told: Mapping[str, str]) -> _Statistic:
+def parse_apple_workout_statistic(told: Mapping[str, str]) -> _Statistic:
     """Parse a workout's statistic of one record type."""
     return _Statistic(
         sum=_number(told.get("sum")),
@@ -113,7 +116,7 @@ def read_statistic(told: Mapping[str, str]) -> _Statistic:
     )
 
 
-def sport_of(activity: str) -> dict[str, Any]:
+def convert_healthkit_activity_to_sport(activity: str) -> dict[str, Any]:
     """Return the sport of a HealthKit activity type; 0 without a number."""
     word = activity.removeprefix(_ACTIVITY) or "Other"
     words = _WORDS.sub(" ", word)
@@ -134,8 +137,12 @@ def _element(
     element: dict[str, Any] = {
         "time_start": start.isoformat(),
         "time_end": end.isoformat(),
-        "timezone_offset": offset_of(start, find_time_zone(metadata)),
-        "sport": sport_of(told.get("workoutActivityType", "")),
+        "timezone_offset": find_utc_offset_of_apple_time(
+            start, find_apple_record_time_zone(metadata)
+        ),
+        "sport": convert_healthkit_activity_to_sport(
+            told.get("workoutActivityType", "")
+        ),
     }
     heart = statistics.get("HeartRate")
     steps = statistics.get("StepCount")
@@ -197,7 +204,7 @@ def _in(text: str | None, unit: str, to: str) -> float | None:
 
 
 def _in_unit(value: float | None, unit: str, to: str) -> float | None:
-    conversion = find_conversion(unit, to)
+    conversion = find_unit_conversion(unit, to)
     return None if value is None or conversion is None else conversion.apply(value)
 
 

@@ -90,7 +90,7 @@ class PartsWriter:
         self._raw.close()
 
 
-def read_parts(path: Path) -> Iterator[Part]:
+def read_import_file_parts(path: Path) -> Iterator[Part]:
     """Yield the parts of a file in order."""
     with gzip.open(path, "rb") as opened:
         for line in opened:

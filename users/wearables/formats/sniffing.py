@@ -34,13 +34,15 @@ _EXPORT = re.compile(r"(?:[^/]+/)?(?!export_cda\.xml$)[^/]+\.xml", re.IGNORECASE
 _ROOT = re.compile(rb"<HealthData[\s>/]")
 
 
-def sniff_format(path: Path) -> ImportFormat:
+def detect_file_format(path: Path) -> ImportFormat:
     """Detect the format of a file by its first bytes or archive directory.
 
-    It takes no longer for a hostile file: of an archive with a long directory the first
-    bytes count, and `find_export` refuses it when it is read. Raises: FileRefused
-    (file_empty, unsupported_file_type, file_damaged, encrypted_file, archive_too_large,
-    no_export_inside). Source: Ours: a name or a declared type can lie.
+    A hostile file takes no longer: an archive with a long directory is detected by its
+    first bytes, and `find_export_in_archive` refuses it later.
+
+    Raises: FileRefused (file_empty, unsupported_file_type, file_damaged,
+    encrypted_file, archive_too_large, no_export_inside). Source: Ours: a file's name
+    and declared type can be wrong.
     """
     with path.open("rb") as opened:
         head = opened.read(_HEAD)
@@ -66,11 +68,11 @@ def sniff_format(path: Path) -> ImportFormat:
     raise FileRefused(ImportRefusal.UNSUPPORTED)
 
 
-def find_export(path: Path) -> zipfile.ZipInfo:
+def find_export_in_archive(path: Path) -> zipfile.ZipInfo:
     """Find the export in an archive by its directory.
 
-    Raises: FileRefused, as sniff_format. What it says of sizes is checked again while
-    it is unpacked.
+    Raises: FileRefused, as detect_file_format. The sizes in the directory are checked
+    again during unpacking.
     """
     try:
         return _find_export(path, directory_max=DIRECTORY_MAX)
@@ -113,11 +115,11 @@ def _find_export(path: Path, *, directory_max: int) -> zipfile.ZipInfo:
     export = max(exports, key=lambda each: each.file_size)
     if export.flag_bits & _ENCRYPTED:
         raise FileRefused(ImportRefusal.ENCRYPTED)
-    check_unpacked(packed=export.compress_size, unpacked=export.file_size)
+    check_unpacked_size(packed=export.compress_size, unpacked=export.file_size)
     return export
 
 
-def check_unpacked(*, packed: int, unpacked: int) -> None:
+def check_unpacked_size(*, packed: int, unpacked: int) -> None:
     """Refuse archives that unpack to too much. Raises: FileRefused."""
     if unpacked > UNPACKED_MAX or unpacked > max(_RATIO_FROM, packed * RATIO_MAX):
         raise FileRefused(ImportRefusal.UNPACKS_TOO_LARGE)

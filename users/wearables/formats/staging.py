@@ -25,10 +25,10 @@ from users.wearables.formats.rows import (
 )
 from users.wearables.formats.tables import CsvReader, NdjsonReader
 from users.wearables.readings import ElementsInvalid
-from users.wearables.streams import STREAM_RESOURCE, StreamInvalid, read_stream
+from users.wearables.streams import STREAM_RESOURCE, StreamInvalid, parse_workout_stream
 from users.wearables.summaries import SUMMARIES, WORKOUTS
 from users.wearables.timeseries import TIMESERIES
-from users.wearables.timeseries.readings import read_samples
+from users.wearables.timeseries.readings import parse_sample_batch
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,7 +77,7 @@ class Staged:
     drops: dict[str, dict[str, int]]
 
 
-def stage_file(
+def parse_file_into_parts(
     path: Path,
     parts_path: Path,
     *,
@@ -192,12 +192,12 @@ class _Staging:
     ) -> None:
         resource = TIMESERIES[slug]
         try:
-            read = read_samples(resource, elements, self.context)
+            read = parse_sample_batch(resource, elements, self.context)
         except ElementsInvalid:
             elements = [each for each in elements if self._can_store(slug, each)]
             if not elements:
                 return
-            read = read_samples(resource, elements, self.context)
+            read = parse_sample_batch(resource, elements, self.context)
         kept = self._find_new_samples(slug, origin, read)
         if len(kept) < len(elements):
             self._drop(DropReason.SAME_MOMENT, slug, len(elements) - len(kept))
@@ -216,7 +216,7 @@ class _Staging:
 
     def _can_store(self, slug: str, element: dict[str, Any]) -> bool:
         try:
-            read_samples(TIMESERIES[slug], [element], self.context)
+            parse_sample_batch(TIMESERIES[slug], [element], self.context)
         except ElementsInvalid as invalid:
             self._drop(_reason_of(invalid), slug)
             return False
@@ -281,7 +281,7 @@ class _Staging:
         self._write_all_summaries()
         try:
             (workout,) = WORKOUTS.read([row.workout], self.context)
-            read_stream(row.body, now=self.context.now)
+            parse_workout_stream(row.body, now=self.context.now)
         except (ElementsInvalid, StreamInvalid):
             self.rows_read += 1
             self._drop(DropReason.BAD_VALUE, STREAM_RESOURCE)

@@ -20,7 +20,7 @@ from users.states import SourceType
 from users.states.imports import DropReason, ImportRefusal
 from users.wearables.formats.refusals import FileRefused
 from users.wearables.formats.rows import Origin, Row, SampleRow, SkippedRows
-from users.wearables.formats.units import conversion_of
+from users.wearables.formats.units import find_conversion_to_resource_unit
 from users.wearables.timeseries import TIMESERIES
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class NdjsonReader(_TableReader):
                     raise FileRefused(ImportRefusal.DAMAGED) from None
                 read = None
             if isinstance(read, dict):
-                yield read_row(read)
+                yield parse_health_data_row(read)
             else:
                 yield SkippedRows(DropReason.BAD_ROW, "")
 
@@ -123,7 +123,7 @@ class CsvReader(_TableReader):
                 if len(cells) != len(names):
                     yield SkippedRows(DropReason.BAD_ROW, "")
                     continue
-                yield read_row(
+                yield parse_health_data_row(
                     {
                         name: _cell(name, cell)
                         for name, cell in zip(names, cells, strict=True)
@@ -134,7 +134,7 @@ class CsvReader(_TableReader):
             raise FileRefused(ImportRefusal.DAMAGED) from None
 
 
-def read_row(given: dict[str, Any]) -> Row:
+def parse_health_data_row(given: dict[str, Any]) -> Row:
     """Parse a row, with its value in the resource's unit."""
     named = given.get("resource", given.get("series"))
     resource = _BY_NAME.get(named) if isinstance(named, str) else None
@@ -151,7 +151,7 @@ def read_row(given: dict[str, Any]) -> Row:
     value_key = resource.value_key
     if isinstance(unit, str) and unit != resource.unit and value_key is not None:
         type_ = element.get("type")
-        conversion = conversion_of(
+        conversion = find_conversion_to_resource_unit(
             resource, unit, type_=type_ if isinstance(type_, str) else None
         )
         if conversion is None:

@@ -106,7 +106,7 @@ _AMOUNTS = {
 
 
 @lru_cache(maxsize=1024)
-def find_conversion(unit: str, to: str) -> Conversion | None:
+def find_unit_conversion(unit: str, to: str) -> Conversion | None:
     """Return the conversion between two units, or None."""
     if unit == to:
         return _SAME
@@ -118,7 +118,7 @@ def find_conversion(unit: str, to: str) -> Conversion | None:
     return Conversion(source[1] / target[1])
 
 
-def conversion_of(
+def find_conversion_to_resource_unit(
     resource: TimeseriesResource, unit: str, *, type_: str | None = None
 ) -> Conversion | None:
     """Return the conversion from `unit` to the resource's unit, or None.
@@ -134,4 +134,4 @@ def conversion_of(
             return Conversion(10 / molar)
         if unit.startswith("mmol<"):  # HealthKit: mmol<180.1558800000541>/L
             return _SAME
-    return find_conversion(unit, resource.unit)
+    return find_unit_conversion(unit, resource.unit)

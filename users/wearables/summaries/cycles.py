@@ -14,9 +14,9 @@ from users.states import (
     MenstrualFlow,
     OvulationTest,
 )
-from users.wearables.readings import Field, ListOf, Record, refuse
+from users.wearables.readings import Field, ListOf, Record, refuse_parsed_value
 from users.wearables.resources import Place, SummaryResource
-from users.wearables.summaries.places import midnight
+from users.wearables.summaries.places import midnight_utc
 from users.wearables.values import Choice, Day, Flag, Number
 
 if TYPE_CHECKING:
@@ -47,17 +47,17 @@ def _place_menstrual_cycle(body: dict[str, Any], _context: Context) -> Place:
         for name in ("period_start", "period_end", "cycle_end")
     )
     if period_end < period_start:
-        refuse(
+        refuse_parsed_value(
             "The period must end on or after its start.", "value_error", "period_end"
         )
     if cycle_end < period_end:
-        refuse(
+        refuse_parsed_value(
             "The cycle must end on or after the end of the period.",
             "value_error",
             "cycle_end",
         )
     if cycle_end - period_start > _LONGEST_CYCLE:
-        refuse(
+        refuse_parsed_value(
             f"The cycle must last at most {_LONGEST_CYCLE.days} days.",
             "less_than_equal",
             "cycle_end",
@@ -66,7 +66,7 @@ def _place_menstrual_cycle(body: dict[str, Any], _context: Context) -> Place:
         key=body["period_start"],
         calendar_date=period_start,
         last_date=cycle_end,
-        starts_at=midnight(period_start),
+        starts_at=midnight_utc(period_start),
     )
 
 

@@ -15,9 +15,9 @@ from users.wearables.summaries.places import (
     METERS,
     OFFSET,
     PERCENT,
-    date_body,
-    fill_offset,
-    midnight,
+    fill_date_from_calendar_date,
+    fill_missing_timezone_offset,
+    midnight_utc,
 )
 from users.wearables.values import Choice, Day, Flag, Number, WholeNumber, Zone
 
@@ -32,10 +32,10 @@ _KILOGRAMS = Number(0, 1000, "kg")
 
 def _place_day(body: dict[str, Any], context: Context) -> Place:
     """Place a daily summary, identified by its calendar_date."""
-    day = date_body(body)
+    day = fill_date_from_calendar_date(body)
     if "timezone_offset" in body:
-        fill_offset(body, midnight(day), context)
-    return Place(body["calendar_date"], day, day, midnight(day))
+        fill_missing_timezone_offset(body, midnight_utc(day), context)
+    return Place(body["calendar_date"], day, day, midnight_utc(day))
 
 
 ACTIVITY = SummaryResource(
@@ -102,7 +102,7 @@ BODY = SummaryResource(
 def _place_profile(_body: dict[str, Any], context: Context) -> Place:
     """Place a profile, one per source, dated the day of its arrival."""
     today = context.now.date()
-    return Place("", today, today, midnight(today))
+    return Place("", today, today, midnight_utc(today))
 
 
 PROFILE = SummaryResource(

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from portal.lib.periods import find_time_zone_by_name
-from users.wearables.readings import Field, refuse
+from users.wearables.readings import Field, refuse_parsed_value
 from users.wearables.values import Moment, Number, WholeNumber
 
 if TYPE_CHECKING:
@@ -29,24 +29,26 @@ OFFSET = Field(
 DATED = Field("date", Moment(), ours=True)
 
 
-def midnight(day: date) -> datetime:
+def midnight_utc(day: date) -> datetime:
     """Return the day's midnight, UTC."""
     return datetime.combine(day, datetime.min.time(), UTC)
 
 
-def date_body(body: dict[str, Any]) -> date:
+def fill_date_from_calendar_date(body: dict[str, Any]) -> date:
     """Return the calendar_date of a parsed body, and fill its `date`."""
     day = date.fromisoformat(body["calendar_date"])
-    body["date"] = midnight(day).isoformat()
+    body["date"] = midnight_utc(day).isoformat()
     return day
 
 
-def local_date(moment: datetime, offset_seconds: int) -> date:
+def get_local_date(moment: datetime, offset_seconds: int) -> date:
     """Return the local date of a UTC time at an offset of `offset_seconds`."""
     return (moment + timedelta(seconds=offset_seconds)).date()
 
 
-def fill_offset(body: dict[str, Any], moment: datetime, context: Context) -> None:
+def fill_missing_timezone_offset(
+    body: dict[str, Any], moment: datetime, context: Context
+) -> None:
     """Fill an absent timezone_offset with the one at `moment`, UTC.
 
     Of the body's own time zone if it has one, else of the fallback, which it then also
@@ -61,7 +63,7 @@ def fill_offset(body: dict[str, Any], moment: datetime, context: Context) -> Non
     body["timezone_offset"] = int(offset.total_seconds())
 
 
-def check_session(
+def check_session_times(
     body: dict[str, Any], first: str, last: str
 ) -> tuple[datetime, datetime]:
     """Return start and end of a session, UTC. Raises: Refused at `last`."""
@@ -69,9 +71,11 @@ def check_session(
         datetime.fromisoformat(body[name]).replace(tzinfo=UTC) for name in (first, last)
     )
     if end <= start:
-        refuse("The session must end after its start.", "value_error", last)
+        refuse_parsed_value(
+            "The session must end after its start.", "value_error", last
+        )
     if end - start > _LONGEST_SESSION:
-        refuse(
+        refuse_parsed_value(
             f"The session must last at most {_LONGEST_SESSION.days} days.",
             "less_than_equal",
             last,

@@ -18,9 +18,9 @@ from users.wearables.summaries.places import (
     METERS,
     OFFSET,
     SECONDS,
-    check_session,
-    fill_offset,
-    local_date,
+    check_session_times,
+    fill_missing_timezone_offset,
+    get_local_date,
 )
 from users.wearables.values import (
     Choice,
@@ -46,9 +46,9 @@ _HEART_RATE_ZONES = 5
 
 def _place_workout(body: dict[str, Any], context: Context) -> Place:
     """Place a workout by the date of its start; its ID defaults to the start."""
-    start, end = check_session(body, "time_start", "time_end")
-    fill_offset(body, start, context)
-    day = local_date(start, body["timezone_offset"])
+    start, end = check_session_times(body, "time_start", "time_end")
+    fill_missing_timezone_offset(body, start, context)
+    day = get_local_date(start, body["timezone_offset"])
     body["calendar_date"] = body["calendar_date"] or day.isoformat()
     body["provider_id"] = body["provider_id"] or body["time_start"]
     day = date.fromisoformat(body["calendar_date"])
@@ -212,7 +212,7 @@ MEAL = SummaryResource(
 
 def _place_electrocardiogram(body: dict[str, Any], context: Context) -> Place:
     """Place an electrocardiogram by the date of its end in its zone (contract 1.5)."""
-    start, end = check_session(body, "session_start", "session_end")
+    start, end = check_session_times(body, "session_start", "session_end")
     body["time_zone"] = body["time_zone"] or context.time_zone
     day = end.astimezone(find_time_zone_by_name(body["time_zone"])).date()
     return Place(body["session_start"], day, day, start, end)

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any
 from portal.lib.periods import find_time_zone_by_name
 from portal.lib.translation import gettext_lazy
 from users.states import SleepStage, SleepState, SleepType
-from users.wearables.readings import Field, ListOf, Record, refuse
-from users.wearables.resources import Place, SummaryResource, summary_id
+from users.wearables.readings import Field, ListOf, Record, refuse_parsed_value
+from users.wearables.resources import Place, SummaryResource, derive_summary_id
 from users.wearables.summaries.places import (
     BPM,
     DATED,
     OFFSET,
     PERCENT,
     SECONDS,
-    check_session,
-    date_body,
-    fill_offset,
-    local_date,
+    check_session_times,
+    fill_date_from_calendar_date,
+    fill_missing_timezone_offset,
+    get_local_date,
 )
 from users.wearables.values import (
     AlwaysNull,
@@ -45,16 +45,16 @@ def _place_sleep(body: dict[str, Any], context: Context) -> Place:
 
     What the source leaves out follows from the rest: the duration, and time asleep.
     """
-    start, end = check_session(body, "bedtime_start", "bedtime_stop")
-    fill_offset(body, start, context)
+    start, end = check_session_times(body, "bedtime_start", "bedtime_stop")
+    fill_missing_timezone_offset(body, start, context)
     if body["calendar_date"] is None:
-        body["calendar_date"] = local_date(end, body["timezone_offset"]).isoformat()
+        body["calendar_date"] = get_local_date(end, body["timezone_offset"]).isoformat()
     if body["duration"] is None:
         body["duration"] = int((end - start).total_seconds())
     if body["total"] is None:
         staged = sum(body[stage] for stage in _ASLEEP)
         body["total"] = staged or max(0, body["duration"] - body["awake"])
-    calendar_date = date_body(body)
+    calendar_date = fill_date_from_calendar_date(body)
     return Place(body["bedtime_start"], calendar_date, calendar_date, start, end)
 
 
@@ -99,12 +99,12 @@ SLEEP = SummaryResource(
 
 def _place_sleep_cycle(body: dict[str, Any], context: Context) -> Place:
     """Place a sleep cycle by the local date of waking (contract 1.5)."""
-    start, end = check_session(body, "session_start", "session_end")
+    start, end = check_session_times(body, "session_start", "session_end")
     _check_stages(body, (end - start).total_seconds())
     body["time_zone"] = body["time_zone"] or context.time_zone
     key = start.isoformat()
     body["sleep_id"] = body["sleep_id"] or str(
-        summary_id(context.user_uuid, context.provider, "sleep", f"key:{key}")
+        derive_summary_id(context.user_uuid, context.provider, "sleep", f"key:{key}")
     )
     waking = end.astimezone(find_time_zone_by_name(body["time_zone"])).date()
     return Place(
@@ -120,21 +120,23 @@ def _check_stages(body: dict[str, Any], length_seconds: float) -> None:
     starts = body["stage_start_offset_second"]
     ends = body["stage_end_offset_second"]
     if not len(body["stage_type"]) == len(starts) == len(ends):
-        refuse(
+        refuse_parsed_value(
             "The stage arrays must have the same length.", "value_error", "stage_type"
         )
     before = 0
     for index, (start, end) in enumerate(zip(starts, ends, strict=True)):
         if start < before:
             at = ("stage_start_offset_second", index)
-            refuse(
+            refuse_parsed_value(
                 "The stage must not start before the previous one ends.",
                 "value_error",
                 *at,
             )
         if not start < end <= length_seconds:
             at = ("stage_end_offset_second", index)
-            refuse("The stage must end within the session.", "value_error", *at)
+            refuse_parsed_value(
+                "The stage must end within the session.", "value_error", *at
+            )
         before = end
 
 

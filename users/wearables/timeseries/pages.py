@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from users.wearables.dictionaries import (
-    find_feeds,
-    find_series,
-    read_feeds,
-    read_origins,
+    find_feed_numbers_of_provider,
+    find_feeds_by_number,
+    find_origins_by_number,
+    find_series_types_of_resource,
 )
-from users.wearables.samples import find_store
-from users.wearables.timeseries.shapes import shape_samples
+from users.wearables.samples import get_sample_store
+from users.wearables.timeseries.shapes import build_sample_payloads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +42,7 @@ class SamplePage:
     last: Key | None
 
 
-def sample_page(
+def get_sample_page(
     *,
     user: User,
     resource: TimeseriesResource,
@@ -58,13 +58,13 @@ def sample_page(
     device, workout and sport. A constant number of queries. Source: Contract 5.1; Ours:
     sport tells groups apart too, or a wheelchair's distances would pass for walked.
     """
-    types = series_types(user=user, resource=resource)
+    types = list_series_types(user=user, resource=resource)
     feeds = None
     if provider is not None:
-        feeds = find_feeds(tenant=user.tenant, provider=provider)
+        feeds = find_feed_numbers_of_provider(tenant=user.tenant, provider=provider)
     if not types or feeds == []:
         return SamplePage({}, None)
-    rows = find_store().read_range(
+    rows = get_sample_store().read_range(
         user_id=user.pk,
         series=list(types),
         start=start,
@@ -80,12 +80,12 @@ def sample_page(
     )
 
 
-def series_types(
+def list_series_types(
     *, user: User, resource: TimeseriesResource
 ) -> Mapping[int, str | None]:
     """Return the possible series of a resource with their types."""
     if resource.has_open_type:
-        return find_series(tenant=user.tenant, resource=resource.slug)
+        return find_series_types_of_resource(tenant=user.tenant, resource=resource.slug)
     return resource.series
 
 
@@ -102,12 +102,16 @@ def _group(
         parts = {}
         for row in rows:
             parts.setdefault((row[2], row[6]), []).append(row)
-    feeds = read_feeds(tenant=user.tenant, numbers={feed for feed, _ in parts})
-    origins = read_origins(user_id=user.pk, numbers={origin for _, origin in parts})
+    feeds = find_feeds_by_number(
+        tenant=user.tenant, numbers={feed for feed, _ in parts}
+    )
+    origins = find_origins_by_number(
+        user_id=user.pk, numbers={origin for _, origin in parts}
+    )
     groups: Groups = {}
     for (feed, origin), part in parts.items():
         source = _source(feeds[feed], origins[origin])
-        group = {"source": source, "data": shape_samples(resource, part, types)}
+        group = {"source": source, "data": build_sample_payloads(resource, part, types)}
         groups.setdefault(feeds[feed].provider, []).append(group)
     return groups
 

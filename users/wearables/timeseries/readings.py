@@ -21,9 +21,9 @@ from users.wearables.readings import (
     Fault,
     Record,
     Refused,
-    refuse,
+    format_violated_bound,
+    refuse_parsed_value,
     refuse_unstorable_text,
-    show_bound,
 )
 from users.wearables.values import AHEAD, EARLIEST
 
@@ -83,7 +83,7 @@ class SampleReadings:
     extra: dict[int, dict[str, Any]]
 
 
-def read_samples(
+def parse_sample_batch(
     resource: TimeseriesResource,
     elements: Sequence[object],
     context: Context,
@@ -120,7 +120,7 @@ class _Batch:
     def read(self, elements: Sequence[Any]) -> SampleReadings:
         """Parse the batch. Raises: Refused, with a single unlocated fault."""
         if set(map(type, elements)) != {dict}:
-            refuse("Send an object.")
+            refuse_parsed_value("Send an object.")
         ts, tz_offset, duration = self._moments(elements)
         self._check_units(elements)
         return SampleReadings(
@@ -188,7 +188,7 @@ class _Batch:
             if stamp is not None and stamp != start:
                 (read,), _ = self._parse([stamp], [offset], "timestamp")
                 if read != moment:
-                    refuse("Must equal start.", "value_error", "timestamp")
+                    refuse_parsed_value("Must equal start.", "value_error", "timestamp")
 
     def _parse(
         self, texts: list[Any], given: list[int | None], name: str
@@ -198,10 +198,10 @@ class _Batch:
         try:
             drawn = "\n".join(texts).encode("ascii").translate(_DIGITS)
         except UnicodeEncodeError:
-            refuse("Send an ISO 8601 date-time.", "datetime_parsing", name)
+            refuse_parsed_value("Send an ISO 8601 date-time.", "datetime_parsing", name)
         shapes = set(drawn.split(b"\n"))
         if not all(map(_SHAPE.fullmatch, shapes)):
-            refuse("Send an ISO 8601 date-time.", "datetime_parsing", name)
+            refuse_parsed_value("Send an ISO 8601 date-time.", "datetime_parsing", name)
         try:
             moments = list(map(datetime.fromisoformat, texts))
             told = None
@@ -209,13 +209,15 @@ class _Batch:
                 told = _stated_offsets(moments, texts)
                 moments = self._to_utc(moments, given)
         except SkippedTime:
-            refuse(
+            refuse_parsed_value(
                 "This time does not exist in the time zone (clock change).",
                 "value_error",
                 name,
             )
         except (ValueError, OverflowError):
-            refuse("This date-time does not exist.", "datetime_parsing", name)
+            refuse_parsed_value(
+                "This date-time does not exist.", "datetime_parsing", name
+            )
         _check_bounds(moments, FIRST_MOMENT, self.context.now + AHEAD, name)
         return moments, told
 
@@ -262,7 +264,7 @@ class _Batch:
         _check_kinds(units, {str, _NONE}, "unit", "string_type")
         if not set(units) <= {self.resource.unit, None}:
             told = f"The unit must be {self.resource.unit}."
-            refuse(told, "enum", "unit")
+            refuse_parsed_value(told, "enum", "unit")
 
     def _values(self, elements: Sequence[dict[str, Any]]) -> list[float]:
         name = self.resource.value_key
@@ -271,9 +273,9 @@ class _Batch:
         values = _column(elements, name)
         _check_kinds(values, {int, float}, name, "value_error")
         if not all(map(isfinite, values)):
-            refuse("Send a number.", "value_error", name)
+            refuse_parsed_value("Send a number.", "value_error", name)
         if self.resource.is_whole and any(value % 1 for value in values):
-            refuse("Send an integer.", "int_parsing", name)
+            refuse_parsed_value("Send an integer.", "int_parsing", name)
         _check_bounds(values, self.resource.low, self.resource.high, name)
         return list(map(float, values))
 
@@ -289,7 +291,7 @@ class _Batch:
         read = next(iter(words)).read
         found = {text: read(text) for text in set(types)}
         if None in found.values():
-            refuse(f"Send one of: {', '.join(words)}.", "enum", "type")
+            refuse_parsed_value(f"Send one of: {', '.join(words)}.", "enum", "type")
         return [str(found[text]) for text in types]
 
     def _workouts(self, elements: Sequence[dict[str, Any]]) -> list[Workout]:
@@ -307,7 +309,7 @@ class _Batch:
         try:
             known = {each: None if each is None else UUID(each) for each in set(ids)}
         except ValueError:
-            refuse("Send a UUID.", "uuid_parsing", "workout_id")
+            refuse_parsed_value("Send a UUID.", "uuid_parsing", "workout_id")
         given = set(zip(ids, sports, strict=True))
         workouts = {
             (id_, sport): Workout(
@@ -319,7 +321,7 @@ class _Batch:
             for workout in workouts.values():
                 for name, each in zip(Workout._fields, workout, strict=True):
                     if each is None:
-                        refuse("This field is required.", "missing", name)
+                        refuse_parsed_value("This field is required.", "missing", name)
         return [workouts[key] for key in zip(ids, sports, strict=True)]
 
     def _extras(self, elements: Sequence[dict[str, Any]]) -> dict[int, dict[str, Any]]:
@@ -344,24 +346,32 @@ def _check_kinds(values: list[Any], wanted: set[type], name: str, type_: str) ->
     kinds = set(map(type, values))
     if not kinds <= wanted:
         if kinds == {_NONE}:
-            refuse("This field is required.", "missing", name)
-        refuse(f"Send {_KIND_WORDS[type_]}.", type_, name)
+            refuse_parsed_value("This field is required.", "missing", name)
+        refuse_parsed_value(f"Send {_KIND_WORDS[type_]}.", type_, name)
 
 
 def _check_bounds(values: list[Any], low: Any, high: Any, name: str) -> None:
     if values and min(values) < low:
-        refuse(f"Must be at least {show_bound(low)}.", "greater_than_equal", name)
+        refuse_parsed_value(
+            f"Must be at least {format_violated_bound(low)}.",
+            "greater_than_equal",
+            name,
+        )
     if values and max(values) > high:
-        refuse(f"Must be at most {show_bound(high)}.", "less_than_equal", name)
+        refuse_parsed_value(
+            f"Must be at most {format_violated_bound(high)}.", "less_than_equal", name
+        )
 
 
 def _check_texts(texts: Collection[str], max_length: int, name: str) -> None:
     if "" in texts:
-        refuse("Must not be empty.", "string_too_short", name)
+        refuse_parsed_value("Must not be empty.", "string_too_short", name)
     if any(len(text) > max_length for text in texts):
-        refuse(f"Send at most {max_length} characters.", "string_too_long", name)
+        refuse_parsed_value(
+            f"Send at most {max_length} characters.", "string_too_long", name
+        )
     if any("\0" in text for text in texts):
-        refuse("Must not contain a NUL character.", "value_error", name)
+        refuse_parsed_value("Must not contain a NUL character.", "value_error", name)
 
 
 def _stated_offsets(moments: list[datetime], texts: list[str]) -> list[int | None]:
@@ -380,9 +390,9 @@ def _durations(starts: list[datetime], ends: list[datetime]) -> list[int]:
     # A batch has few different ones.
     lengths = set(spans)
     if min(lengths) <= timedelta(0):
-        refuse("The end must be after the start.", "value_error", "end")
+        refuse_parsed_value("The end must be after the start.", "value_error", "end")
     if max(lengths) > LONGEST:
-        refuse(
+        refuse_parsed_value(
             f"The interval must be at most {LONGEST.days} days.",
             "less_than_equal",
             "end",

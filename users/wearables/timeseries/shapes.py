@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from users.wearables.payloads import EVENT_SOURCE
 from users.wearables.providers import find_provider
-from users.wearables.readings import Schema, closed_schema, nullable_schema
+from users.wearables.readings import (
+    Schema,
+    build_closed_object_schema,
+    build_nullable_schema,
+)
 from users.wearables.timeseries import TIMESERIES
 from users.wearables.values import Id, Moment
 
@@ -29,7 +33,7 @@ _OFFSET: Schema = {"type": "integer", "description": "Seconds east of UTC"}
 _END: Schema = {**_MOMENT, "description": "Exclusive; later than the start"}
 
 
-def shape_samples(
+def build_sample_payloads(
     resource: TimeseriesResource,
     rows: Sequence[SampleRow],
     types: Mapping[int, str | None],
@@ -79,7 +83,7 @@ def shape_samples(
     return samples
 
 
-def shape_event(
+def build_sample_event(
     user_uuid: UUID, source: EventSource, samples: list[dict[str, Any]]
 ) -> dict[str, Any]:
     """Return the data of an event of samples (contract 8.2)."""
@@ -91,11 +95,11 @@ def shape_event(
     }
 
 
-def event_schema(resource: TimeseriesResource) -> Schema:
-    """Return the JSON Schema of `shape_event`."""
-    return closed_schema(
+def build_sample_event_schema(resource: TimeseriesResource) -> Schema:
+    """Return the JSON Schema of `build_sample_event`."""
+    return build_closed_object_schema(
         {
-            "data": {"type": "array", "items": sample_schema(resource)},
+            "data": {"type": "array", "items": build_sample_schema(resource)},
             "source_id": {"type": "integer"},
             "source": EVENT_SOURCE,
             "user_id": Id().schema,
@@ -103,9 +107,9 @@ def event_schema(resource: TimeseriesResource) -> Schema:
     )
 
 
-def historical_schema() -> Schema:
+def build_backfill_event_schema() -> Schema:
     """Return the JSON Schema of the event of a completed backfill."""
-    return closed_schema(
+    return build_closed_object_schema(
         {
             "user_id": Id().schema,
             "start_date": _MOMENT,
@@ -115,7 +119,7 @@ def historical_schema() -> Schema:
     )
 
 
-def sample_schema(resource: TimeseriesResource) -> Schema:
+def build_sample_schema(resource: TimeseriesResource) -> Schema:
     """Return the JSON Schema of a sample as answered."""
     value: Schema = {"type": "integer"} if resource.is_whole else _NUMBER
     properties: dict[str, Schema] = {
@@ -129,21 +133,24 @@ def sample_schema(resource: TimeseriesResource) -> Schema:
         properties |= {"start": _MOMENT, "end": _END}
     if resource.value_key not in ("value", None):
         properties[str(resource.value_key)] = value
-    return closed_schema(
+    return build_closed_object_schema(
         properties | {each.name: each.schema for each in resource.extras}
     )
 
 
-def any_sample_schema() -> Schema:
+def build_schema_of_any_sample() -> Schema:
     """Return the JSON Schema of a sample of any resource."""
     keys: dict[str, Schema] = {
         "timestamp": _MOMENT,
         "timezone_offset": _OFFSET,
-        "type": {**nullable_schema(_TEXT), "description": "For resources with types"},
+        "type": {
+            **build_nullable_schema(_TEXT),
+            "description": "For resources with types",
+        },
         "unit": {**_TEXT, "description": "Unit of the resource"},
         "value": {"type": ["number", "string"], "description": "Text for notes"},
     }
-    schema = closed_schema(keys)
+    schema = build_closed_object_schema(keys)
     schema["properties"] |= {
         "start": {**_MOMENT, "description": "For intervals; equals the timestamp"},
         "end": {**_END, "description": "For intervals; exclusive"},
@@ -152,7 +159,7 @@ def any_sample_schema() -> Schema:
     return schema
 
 
-def any_input_schema() -> Schema:
+def build_schema_of_any_pushed_sample() -> Schema:
     """Return the JSON Schema of a pushed sample of any resource."""
     return {
         "type": "object",
@@ -170,7 +177,7 @@ def any_input_schema() -> Schema:
                 "type": ["string", "null"],
                 "description": "Required for intervals",
             },
-            "timezone_offset": nullable_schema(_OFFSET),
+            "timezone_offset": build_nullable_schema(_OFFSET),
             "type": {
                 "type": ["string", "null"],
                 "description": "Required if the resource has types",
@@ -185,11 +192,11 @@ def any_input_schema() -> Schema:
             },
             **_extra_schemas(),
             "workout_id": {
-                **nullable_schema(Id().schema),
+                **build_nullable_schema(Id().schema),
                 "description": "For workouts; overrides the batch",
             },
             "sport": {
-                **nullable_schema(_TEXT),
+                **build_nullable_schema(_TEXT),
                 "description": "For distances and workouts; overrides the batch",
             },
         },

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
 from portal.lib.periods import find_time_zone_by_name
-from users.wearables.formats.parts import read_parts
-from users.wearables.formats.sniffing import sniff_format
-from users.wearables.formats.staging import stage_file
+from users.wearables.formats.parts import read_import_file_parts
+from users.wearables.formats.sniffing import detect_file_format
+from users.wearables.formats.staging import parse_file_into_parts
 from users.wearables.readings import Context
 
 if TYPE_CHECKING:
@@ -43,11 +43,11 @@ def read(folder: Path, content: bytes) -> Read:
     """Sniff and stage a file of these bytes."""
     path, parts = folder / "upload", folder / "upload.parts"
     path.write_bytes(content)
-    staged = stage_file(
+    staged = parse_file_into_parts(
         path,
         parts,
-        format_=sniff_format(path),
+        format_=detect_file_format(path),
         context=CONTEXT,
         on_progress=lambda _: None,
     )
-    return Read(staged, list(read_parts(parts)))
+    return Read(staged, list(read_import_file_parts(parts)))

@@ -23,7 +23,7 @@ from tests.users.wearables.formats.reading import read
 from users.states.imports import ImportFormat
 from users.wearables.formats import apple_source, sniffing
 from users.wearables.formats.refusals import FileRefused
-from users.wearables.formats.sniffing import find_export, sniff_format
+from users.wearables.formats.sniffing import detect_file_format, find_export_in_archive
 
 TEN = "2026-02-28T10:00:00+01:00"
 
@@ -48,7 +48,7 @@ def test_the_phones_language_names_the_export(tmp_path, name):
     path = tmp_path / "upload"
     path.write_bytes(make_archive(b"<HealthData/>", name=name))
 
-    assert find_export(path).filename == f"apple_health_export/{name}"
+    assert find_export_in_archive(path).filename == f"apple_health_export/{name}"
 
 
 def make_members(number, *, name="workout-routes/{}.gpx"):
@@ -66,10 +66,10 @@ def test_a_long_directory_is_read_when_the_file_is_and_not_when_it_is_sent(tmp_p
     short.write_bytes(make_members(100))
 
     with pytest.raises(FileRefused) as at_once:
-        sniff_format(short)
-    taken = sniff_format(long)
+        detect_file_format(short)
+    taken = detect_file_format(long)
     with pytest.raises(FileRefused) as later:
-        find_export(long)
+        find_export_in_archive(long)
 
     assert taken == ImportFormat.APPLE_HEALTH
     assert [at_once.value.reason, later.value.reason] == ["no_export_inside"] * 2
@@ -84,9 +84,9 @@ def test_a_directory_without_an_end_is_not_taken_into_memory(tmp_path):
     end = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 1_100, 1_100, len(directory), 30, 0)
     path.write_bytes(b"PK\3\4" + b"\0" * 26 + directory + end)
 
-    taken = sniff_format(path)
+    taken = detect_file_format(path)
     with pytest.raises(FileRefused) as refusal:
-        find_export(path)
+        find_export_in_archive(path)
 
     assert taken == ImportFormat.APPLE_HEALTH
     assert refusal.value.reason == "archive_too_large"

@@ -9,7 +9,7 @@ import pytest
 from tests.factories.timeseries import MOMENT, WORKOUT, minute, sample
 from users.wearables.readings import FAULTS_MAX, Context, ElementsInvalid
 from users.wearables.timeseries import TIMESERIES
-from users.wearables.timeseries.readings import Workout, read_samples
+from users.wearables.timeseries.readings import Workout, parse_sample_batch
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TEN = datetime(2026, 2, 28, 10, tzinfo=UTC)
@@ -28,7 +28,7 @@ def context(zone="UTC"):
 
 def read(slug, *samples, zone="UTC", **stated):
     resource = TIMESERIES[slug]
-    return read_samples(resource, samples, context(zone), Workout(**stated))
+    return parse_sample_batch(resource, samples, context(zone), Workout(**stated))
 
 
 def faults(slug, *samples, **given):

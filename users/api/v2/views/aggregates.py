@@ -15,7 +15,7 @@ from portal.lib.api.views import json_response
 from portal.lib.periods import find_time_zone_by_name
 from users.api.v2.inputs import AggregateInputs
 from users.api.v2.views.timeseries import _RESOURCE, SamplesView
-from users.payloads.aggregates import AggregateAnswer, aggregate_answer
+from users.payloads.aggregates import AggregateAnswer, build_aggregate_response
 from users.wearables.aggregates import AggregateRequest, aggregate_samples
 from users.wearables.values import EARLIEST
 
@@ -75,7 +75,7 @@ class AggregateView(SamplesView):
         )
         buckets = aggregate_samples(user=user, wanted=wanted)
         self.record_read(wanted_resource.event_resource, user.uuid)
-        return json_response(aggregate_answer(wanted, name, buckets))
+        return json_response(build_aggregate_response(wanted, name, buckets))
 
 
 def _days(query: dict[str, Any], zone: tzinfo) -> tuple[date, date]:

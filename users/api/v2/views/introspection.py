@@ -24,8 +24,8 @@ from users.queries.introspection import (
     Introspected,
     IntrospectedPage,
     Place,
-    introspect_histories,
-    introspect_resources,
+    list_latest_backfills_by_source,
+    list_received_resources_by_source,
 )
 from users.states import PullStatus
 
@@ -182,7 +182,7 @@ class ResourcesView(_IntrospectionView):
     )
     def get(self, request: Request) -> Response:
         users, cursor = self.read_page(
-            request, introspect_resources, "introspected_resources"
+            request, list_received_resources_by_source, "introspected_resources"
         )
         answer: ResourcesAnswer = {
             "data": [
@@ -215,7 +215,7 @@ class HistoriesView(_IntrospectionView):
     )
     def get(self, request: Request) -> Response:
         users, cursor = self.read_page(
-            request, introspect_histories, "introspected_histories"
+            request, list_latest_backfills_by_source, "introspected_histories"
         )
         answer: HistoriesAnswer = {
             "data": [

@@ -15,8 +15,8 @@ from portal.lib.api.fields import Inputs, parse_path_uuid, validate_query_string
 from portal.lib.api.schema import Refusal, describe_api_operation
 from users.api.v2.views.base import UserAPIView
 from users.operations.refresh import refresh_all_user_sources, wait_for_user_refresh
-from users.queries.introspection import devices_of, find_device
-from users.wearables.payloads import DeviceAnswer, device_answer
+from users.queries.introspection import find_user_device, list_user_devices
+from users.wearables.payloads import DeviceAnswer, build_device_payload
 
 if TYPE_CHECKING:
     from rest_framework.request import Request
@@ -95,9 +95,9 @@ class DeviceListView(UserAPIView):
     )
     def get(self, request: Request, user_id: str) -> Response:
         user = self.get_user(user_id)
-        devices = devices_of(user=user)
+        devices = list_user_devices(user=user)
         self.record_read("devices", user.uuid)
-        return Response([device_answer(user.uuid, device) for device in devices])
+        return Response([build_device_payload(user.uuid, device) for device in devices])
 
 
 class DeviceView(UserAPIView):
@@ -111,6 +111,6 @@ class DeviceView(UserAPIView):
     def get(self, request: Request, user_id: str, device_id: str) -> Response:
         user = self.get_user(user_id)
         uuid = parse_path_uuid(device_id, "device_id")
-        device = find_device(user=user, device_id=uuid)
+        device = find_user_device(user=user, device_id=uuid)
         self.record_read("devices", user.uuid)
-        return Response(device_answer(user.uuid, device))
+        return Response(build_device_payload(user.uuid, device))

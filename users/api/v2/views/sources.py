@@ -20,7 +20,7 @@ from users.api.v2.outputs import (
 )
 from users.api.v2.views.base import UserAPIView
 from users.operations.sources import disconnect_source
-from users.queries import connections_of
+from users.queries import list_live_user_connections
 from users.wearables.providers import PROVIDERS
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class UserProvidersView(UserAPIView):
     )
     def get(self, request: Request, user_id: str) -> Response:
         user = self.get_user(user_id)
-        connections = connections_of(user=user)
+        connections = list_live_user_connections(user=user)
         self.record_read("sources", user.uuid)
         return Response(build_user_providers_response(connections))
 

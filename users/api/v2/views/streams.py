@@ -16,13 +16,13 @@ from portal.lib.api.views import TenantAPIView, json_response
 from portal.lib.errors import NotFound
 from users.operations.streams import record_workout_stream
 from users.queries import find_summary, workout_stream
-from users.wearables.sleep_streams import SLEEP_STREAM_SCHEMA, sleep_stream
+from users.wearables.sleep_streams import SLEEP_STREAM_SCHEMA, list_samples_during_sleep
 from users.wearables.streams import (
     STREAM_INPUT_SCHEMA,
     STREAM_RESOURCE,
     STREAM_SCHEMA,
     StreamInvalid,
-    empty_stream,
+    build_empty_workout_stream,
 )
 from users.wearables.summaries import SLEEP, WORKOUTS
 
@@ -67,7 +67,7 @@ class WorkoutStreamView(TenantAPIView):
             user_uuid=found.user_uuid,
         )
         return build_response_from_gzipped_json(
-            request, found.content or empty_stream()
+            request, found.content or build_empty_workout_stream()
         )
 
     @describe_api_operation(
@@ -130,7 +130,7 @@ class SleepStreamView(TenantAPIView):
             subject_id=sleep_id,
             user_uuid=sleep.user.uuid,
         )
-        return json_response(sleep_stream(sleep))
+        return json_response(list_samples_during_sleep(sleep))
 
 
 def _missing(what: str) -> NotFound:

@@ -29,14 +29,14 @@ from users.api.v2.views.base import (
     get_pushed_batch_elements,
 )
 from users.operations.summaries import SummaryBatch, record_summaries
-from users.queries import latest_summary, summaries_of
+from users.queries import find_latest_summary, list_user_summaries
 from users.wearables.readings import ElementsInvalid
 from users.wearables.resources import ELEMENTS_MAX
 from users.wearables.summaries import SUMMARIES, WORKOUTS
 from users.wearables.workout_zones import (
     PROVENANCE_SCHEMA,
-    complete_summaries,
-    derive_zones,
+    derive_workout_zones,
+    fill_missing_workout_zones,
 )
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class SummaryView(UserAPIView):
             raise RequestInvalid(
                 [FieldError(at, "The end must not be before the start.", "value_error")]
             )
-        found = summaries_of(
+        found = list_user_summaries(
             user=user,
             kind=self.resource.slug,
             start=start,
@@ -92,10 +92,12 @@ class SummaryView(UserAPIView):
             provider=_lower(wanted.get("provider")),
             is_span=self.resource.is_span,
         )
-        whole = complete_summaries(user=user, resource=self.resource, rows=found)
+        whole = fill_missing_workout_zones(
+            user=user, resource=self.resource, rows=found
+        )
         elements = [self.resource.answer(user.uuid, row) for row in whole]
         if self.resource is WORKOUTS and "provenance" in wanted.get("include", ()):
-            derived = derive_zones(user=user, workouts=found)
+            derived = derive_workout_zones(user=user, workouts=found)
             for element in elements:
                 zones = derived.get(element["id"])
                 element["provenance"] = {"hr_zones": zones and zones.provenance}
@@ -106,7 +108,7 @@ class SummaryView(UserAPIView):
         """The summary of one source, or of the source that sent last."""
         user = self.get_user(user_id)
         wanted = validate_query_string(request, LatestSummaryInputs)
-        found = latest_summary(
+        found = find_latest_summary(
             user=user,
             kind=self.resource.slug,
             provider=_lower(wanted.get("provider")),

@@ -30,13 +30,16 @@ from users.api.v2.views.base import (
     get_pushed_batch_elements,
 )
 from users.operations.samples import SampleBatch, record_samples
-from users.payloads.samples import grouped_answer, read_sample_cursor
+from users.payloads.samples import build_grouped_samples_response, decode_sample_cursor
 from users.wearables.payloads import SOURCE
 from users.wearables.readings import ElementsInvalid
 from users.wearables.timeseries import TIMESERIES
-from users.wearables.timeseries.pages import sample_page
+from users.wearables.timeseries.pages import get_sample_page
 from users.wearables.timeseries.readings import FIRST_MOMENT, SAMPLES_MAX
-from users.wearables.timeseries.shapes import any_input_schema, any_sample_schema
+from users.wearables.timeseries.shapes import (
+    build_schema_of_any_pushed_sample,
+    build_schema_of_any_sample,
+)
 from users.wearables.values import AHEAD
 
 if TYPE_CHECKING:
@@ -62,7 +65,7 @@ _RESOURCE = OpenApiParameter(
         for slug, resource in sorted(TIMESERIES.items())
     ),
 )
-_SAMPLES = {"type": "array", "items": JsonShape("Sample", any_sample_schema())}
+_SAMPLES = {"type": "array", "items": JsonShape("Sample", build_schema_of_any_sample())}
 _GROUP = JsonShape(
     "SampleGroup",
     {
@@ -103,7 +106,9 @@ _BATCH = JsonShape(
             "sport": {"type": ["string", "null"], "maxLength": 100},
             "data": {
                 "type": "array",
-                "items": JsonShape("SampleElement", any_input_schema()),
+                "items": JsonShape(
+                    "SampleElement", build_schema_of_any_pushed_sample()
+                ),
                 "minItems": 1,
                 "maxItems": SAMPLES_MAX,
             },
@@ -158,17 +163,19 @@ class GroupedSamplesView(SamplesView):
         wanted = validate_query_string(request, SampleFilterInputs)
         start, end = _bounds(user, wanted)
         provider = wanted.get("provider")
-        page = sample_page(
+        page = get_sample_page(
             user=user,
             resource=wanted_resource,
             start=start,
             end=end,
             provider=provider if provider is None else provider.lower(),
-            after=read_sample_cursor(wanted.get("next_cursor") or wanted.get("cursor")),
+            after=decode_sample_cursor(
+                wanted.get("next_cursor") or wanted.get("cursor")
+            ),
             limit=wanted["limit"],
         )
         self.record_read(wanted_resource.event_resource, user.uuid)
-        return json_response(grouped_answer(page))
+        return json_response(build_grouped_samples_response(page))
 
 
 @extend_schema(parameters=[_RESOURCE])

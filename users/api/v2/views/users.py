@@ -37,7 +37,12 @@ from users.operations.users import (
     undo_delete_user,
     update_user,
 )
-from users.queries import find_user, resolve_user, user_page, users_by_id
+from users.queries import (
+    find_user,
+    find_user_by_client_user_id,
+    find_users_by_id_prefix,
+    list_users_page,
+)
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -56,7 +61,7 @@ class UserListView(UserAPIView):
     )
     def get(self, request: Request) -> HttpResponse:
         wanted = validate_query_string(request, OffsetInputs)
-        page = user_page(tenant=self.tenant, **wanted)
+        page = list_users_page(tenant=self.tenant, **wanted)
         record_read(
             tenant=self.tenant,
             actor=self.actor,
@@ -137,10 +142,14 @@ class ResolveUserView(_OneUserView):
     )
     def get(self, request: Request, client_user_id: str) -> HttpResponse:
         """Matches the ID as sent, then without a trailing slash."""
-        found = resolve_user(tenant=self.tenant, client_user_id=client_user_id)
+        found = find_user_by_client_user_id(
+            tenant=self.tenant, client_user_id=client_user_id
+        )
         if found is None and client_user_id.endswith("/"):
             shorter = client_user_id.removesuffix("/")
-            found = resolve_user(tenant=self.tenant, client_user_id=shorter)
+            found = find_user_by_client_user_id(
+                tenant=self.tenant, client_user_id=shorter
+            )
         return self.answer(found)
 
 
@@ -156,7 +165,9 @@ class UserSearchView(UserAPIView):
     def get(self, request: Request) -> HttpResponse:
         """Exact matches first, then the newest; at most 50. Empty text matches none."""
         text = validate_query_string(request, UserSearchInputs).get("query_id", "")
-        page = users_by_id(tenant=self.tenant, text=text, limit=_FOUND_AT_MOST)
+        page = find_users_by_id_prefix(
+            tenant=self.tenant, text=text, limit=_FOUND_AT_MOST
+        )
         record_read(
             tenant=self.tenant,
             actor=self.actor,
