@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 from accounts.models import Member, Organisation, Team
 from accounts.operations.operators import (
     rename_organisation,
-    set_operator,
+    set_operator_access,
     set_sign_in_allowed,
 )
 from accounts.queries import SECOND_FACTORS
@@ -151,7 +151,7 @@ class MemberAdmin(ReadOnlyAdmin):
         _update_members(
             request,
             queryset,
-            lambda m, a: set_operator(member=m, actor=a, operator=True),
+            lambda m, a: set_operator_access(member=m, actor=a, operator=True),
         )
 
     @admin.action(description=gettext_lazy("Revoke operator access"))
@@ -159,7 +159,7 @@ class MemberAdmin(ReadOnlyAdmin):
         _update_members(
             request,
             queryset,
-            lambda m, a: set_operator(member=m, actor=a, operator=False),
+            lambda m, a: set_operator_access(member=m, actor=a, operator=False),
         )
 
 

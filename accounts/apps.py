@@ -99,7 +99,10 @@ class AccountsConfig(AppConfig):
     def _register_data_classes(self) -> None:
         from django.conf import settings
 
-        from accounts.operations.api_calls import count_calls, remove_calls
+        from accounts.operations.api_calls import (
+            count_api_calls_before,
+            delete_tenant_api_calls_before,
+        )
         from portal.lib.registry import DataClass, data_classes
 
         data_classes.add(
@@ -111,8 +114,8 @@ class AccountsConfig(AppConfig):
                     "Which key called what and when. Responses are not stored."
                 ),
                 tables=("accounts.ApiCall",),
-                count=count_calls,
-                remove=remove_calls,
+                count=count_api_calls_before,
+                remove=delete_tenant_api_calls_before,
                 usual_days=max(settings.API_CALL_LOG_DAYS, 1),
                 most_days=max(settings.API_CALL_LOG_DAYS, 1),
             ),

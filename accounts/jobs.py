@@ -11,16 +11,19 @@ from uuid import UUID
 from django.utils import timezone
 
 from accounts.models import Team, Tenant
-from accounts.operations.api_calls import delete_old_calls
-from accounts.operations.audit_chain import anchor_audit, seal_audit
-from accounts.operations.call_limits import delete_old_windows
+from accounts.operations.api_calls import delete_expired_api_calls
+from accounts.operations.audit_chain import (
+    record_audit_chain_anchors,
+    seal_new_audit_entries,
+)
+from accounts.operations.call_limits import delete_old_rate_limit_windows
 from accounts.operations.invitations import delete_old_invitations
 from accounts.operations.notices import (
     MAIL_JOB,
     delete_old_notices,
-    enqueue_due_mails,
-    mail_notices,
-    requeue_refused_mail,
+    enqueue_due_notice_mails,
+    requeue_notices_of_refused_mail,
+    send_notice_mail,
 )
 from accounts.operations.retention import apply_retention
 from accounts.operations.sessions import delete_expired_sessions
@@ -50,26 +53,26 @@ def enqueue_team_erasures() -> None:
 @periodic_job("53 3 * * *", "accounts.prune_calls")
 def delete_old_api_calls() -> None:
     """Once a day, delete calls past the retention of the call log."""
-    delete_old_calls()
+    delete_expired_api_calls()
 
 
 @periodic_job("23 * * * *", "accounts.forget_call_windows")
 def delete_ended_rate_limit_windows() -> None:
     """Once an hour, delete rate limit windows that ended long ago."""
-    delete_old_windows()
+    delete_old_rate_limit_windows()
 
 
 @periodic_job("* * * * *", "accounts.seal_audit")
 def seal_audit_entries() -> None:
     """Every minute, add new audit entries to the hash chain."""
-    seal_audit()
+    seal_new_audit_entries()
 
 
 @periodic_job("7 * * * *", "accounts.anchor_audit")
 def anchor_audit_chains() -> None:
     """Once an hour, record the ends of the audit chains outside the database."""
-    seal_audit()
-    anchor_audit()
+    seal_new_audit_entries()
+    record_audit_chain_anchors()
 
 
 @periodic_job("23 3 * * *", "accounts.forget_sessions")
@@ -86,7 +89,7 @@ def delete_ended_invitations() -> None:
 
 def _requeue_refused_mail(*, tenant_pk: int, mail_id: str) -> None:
     """Queue the notices of a mail that failed in every run again."""
-    requeue_refused_mail(
+    requeue_notices_of_refused_mail(
         tenant=Tenant.objects.get(pk=tenant_pk),
         mail_id=UUID(mail_id),
         at=timezone.now(),
@@ -96,7 +99,7 @@ def _requeue_refused_mail(*, tenant_pk: int, mail_id: str) -> None:
 @tenant_job(MAIL_JOB, on_give_up=_requeue_refused_mail)
 def mail_member_notices(*, tenant_pk: int, mail_id: str) -> None:
     """Send one mail of notices to a member."""
-    mail_notices(
+    send_notice_mail(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         mail_id=UUID(mail_id),
     )
@@ -105,7 +108,7 @@ def mail_member_notices(*, tenant_pk: int, mail_id: str) -> None:
 @periodic_job("*/5 * * * *", "accounts.enqueue_due_mails")
 def enqueue_notice_mails() -> None:
     """Every five minutes, put due notices into mails."""
-    enqueue_due_mails(at=timezone.now())
+    enqueue_due_notice_mails(at=timezone.now())
 
 
 @periodic_job("27 3 * * *", "accounts.forget_notices")

@@ -142,7 +142,9 @@ MATRIX: dict[Area, dict[Role, Access]] = {
 }
 
 
-def allows(*, roles: Iterable[str], area: Area, write: bool, environment: str) -> bool:
+def roles_allow_access(
+    *, roles: Iterable[str], area: Area, write: bool, environment: str
+) -> bool:
     """Return whether any of `roles` may read, or `write`, in `area`."""
     enough = {Access.WRITE} if write else {Access.WRITE, Access.READ}
     if environment == Environment.SANDBOX:
@@ -150,7 +152,7 @@ def allows(*, roles: Iterable[str], area: Area, write: bool, environment: str) -
     return any(MATRIX[area][Role(role)] in enough for role in roles)
 
 
-def list_rights(roles: Iterable[str]) -> frozenset[tuple[Area, str, bool]]:
+def list_rights_of_roles(roles: Iterable[str]) -> frozenset[tuple[Area, str, bool]]:
     """Return all rights of `roles`, as (area, environment, is it writing)."""
     held = list(roles)
     return frozenset(
@@ -158,7 +160,9 @@ def list_rights(roles: Iterable[str]) -> frozenset[tuple[Area, str, bool]]:
         for area in Area
         for environment in Environment
         for write in (False, True)
-        if allows(roles=held, area=area, write=write, environment=environment)
+        if roles_allow_access(
+            roles=held, area=area, write=write, environment=environment
+        )
     )
 
 
@@ -182,7 +186,9 @@ SCOPES: dict[str, tuple[Area, Access]] = {
 }
 
 
-def scopes_allow(scopes: frozenset[str] | None, *, area: Area, write: bool) -> bool:
+def scopes_allow_access(
+    scopes: frozenset[str] | None, *, area: Area, write: bool
+) -> bool:
     """Return whether a key's scopes allow to read, or `write`, in `area`.
 
     Writing includes reading.
@@ -201,7 +207,7 @@ _NOTICE_AREAS = {
 }
 
 
-def list_offered_levels(kind: NoticeKind) -> list[NoticeLevel]:
+def list_selectable_notice_levels(kind: NoticeKind) -> list[NoticeLevel]:
     """Return the levels that can be chosen for a kind."""
     has_clock = kind == NoticeKind.CRITICAL_RESULT
     return [each for each in NoticeLevel if has_clock or each != NoticeLevel.LATE]
@@ -211,12 +217,12 @@ def may_receive_notice(
     *, roles: Iterable[str], kind: NoticeKind, environment: str
 ) -> bool:
     """Return whether a member with these roles may receive this kind."""
-    return allows(
+    return roles_allow_access(
         roles=roles, area=_NOTICE_AREAS[kind][0], write=False, environment=environment
     )
 
 
-def default_notice_level(
+def get_default_notice_level(
     *, roles: Iterable[str], kind: NoticeKind, environment: str
 ) -> NoticeLevel:
     """Return the level of a kind for members who have not chosen.
@@ -224,11 +230,13 @@ def default_notice_level(
     Source: Ours: who has to act on it is told.
     """
     _, area, level = _NOTICE_AREAS[kind]
-    acts = allows(roles=roles, area=area, write=True, environment=environment)
+    acts = roles_allow_access(
+        roles=roles, area=area, write=True, environment=environment
+    )
     return level if acts else NoticeLevel.OFF
 
 
-def ignores_quiet_hours(*, kind: NoticeKind, environment: str) -> bool:
+def notice_ignores_quiet_hours(*, kind: NoticeKind, environment: str) -> bool:
     """Return whether mails of this kind are sent in quiet hours too.
 
     Source: Ours: a critical result of a patient can't wait for the morning; the

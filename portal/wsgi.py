@@ -11,13 +11,13 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 application = get_wsgi_application()
 
 # They need the apps.
-from accounts.api.call_log import flush_call_log, start_call_log  # noqa: E402 - as above
+from accounts.api.call_log import flush_api_call_log, start_api_call_log  # noqa: E402 - as above
 from portal.lib.time_limits import limit_database_statement_time  # noqa: E402 - as above
 
 limit_database_statement_time()
-start_call_log()
+start_api_call_log()
 
 
 def flush_before_exit() -> None:
     """Write what this process still holds in memory; it is about to end."""
-    flush_call_log()
+    flush_api_call_log()

@@ -12,7 +12,7 @@ from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.test import Client, override_settings
 
 from accounts.api import auth
-from accounts.operations.api_keys import clear_key_cache
+from accounts.operations.api_keys import clear_api_key_cache
 from accounts.states import Environment, Role
 from reports.operations import extraction
 from tests.clients import ApiClient
@@ -71,13 +71,13 @@ def _clean_process(_folders, monkeypatch):
     """Nothing that a process keeps, upload or mail outlives its test."""
     # A key that is forgotten halfway costs a query more, on a busy machine.
     monkeypatch.setattr(auth, "clock", lambda: 0.0)
-    clear_key_cache()
+    clear_api_key_cache()
     # On a busy machine a look that costs 0.4 s of the processor may take longer.
     monkeypatch.setattr(extraction, "QUICK_INSPECT_TIMEOUT", timedelta(seconds=60))
     # A month that another test saw committed is a statement less.
     monkeypatch.setattr(partitions, "_known", set())
     yield
-    clear_key_cache()
+    clear_api_key_cache()
     for left in _folders.iterdir():
         shutil.rmtree(left)
 

@@ -2,9 +2,9 @@
 
 In its place a short-lived token may stand, as a bearer too (contract 2.2, 9.1).
 
-A key found is remembered by the process for KEY_CACHE_TTL, so a revoked key may live
-that long in another process; `clear_key_cache` clears this one's at once. A key that
-ends by itself, as a rotated one does, ends on time everywhere.
+Each process caches a key for KEY_CACHE_TTL, so another process may accept a revoked key
+for that long; `clear_api_key_cache` clears the cache of this process. A key that
+expires, such as a rotated key, stops working on time in every process.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 
-from accounts.api.throttling import count_unknown_caller
-from accounts.operations.access_tokens import PREFIX, find_token_grant
-from accounts.operations.api_keys import KeyGrant, find_grant, known_grants
+from accounts.api.throttling import count_call_without_valid_key
+from accounts.operations.access_tokens import PREFIX, find_access_token_grant
+from accounts.operations.api_keys import KeyGrant, find_api_key_grant, known_grants
 from accounts.states import Access
 from portal.lib.errors import NotAllowed, NotFound
 
@@ -52,12 +52,12 @@ class ApiKeyAuthentication(BaseAuthentication):
         found = known_grants.get(key)
         if found is None or found[0] < now:
             grant = (
-                find_token_grant(key)
+                find_access_token_grant(key)
                 if key.startswith(PREFIX)
-                else find_grant(key, address=address)
+                else find_api_key_grant(key, address=address)
             )
             if grant is None:
-                count_unknown_caller(address)
+                count_call_without_valid_key(address)
                 raise AuthenticationFailed
             found = (now + _cache_seconds(grant).total_seconds(), grant)
             known_grants[key] = found
@@ -103,7 +103,7 @@ class KeyPermission(BasePermission):
             _check_user(grant.user_uuid, view, method)
         if grant.scopes is None or method not in view.allowed_methods:
             return True
-        for area, write in list_needed_areas(view, method):
+        for area, write in list_areas_needed_by_call(view, method):
             if not area or not grant.allows(area, write=write):
                 raise NotAllowed(
                     "scope_missing", "This key lacks the scope for this call."
@@ -119,7 +119,7 @@ def _check_user(user_uuid: UUID, view: Any, method: str) -> None:
         raise NotFound("not_found", "User not found.")
 
 
-def list_needed_areas(view: Any, method: str) -> list[tuple[Any, bool]]:
+def list_areas_needed_by_call(view: Any, method: str) -> list[tuple[Any, bool]]:
     """Return the areas a call needs, each with whether it writes there."""
     write = method not in SAFE_METHODS and method not in view.reading
     area = view.area_by_method.get(method, view.area)
@@ -136,7 +136,7 @@ class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
         return {"type": "apiKey", "in": "header", "name": HEADER}
 
     def get_security_requirement(self, auto_schema: Any) -> dict[str, list[str]]:
-        needed = list_needed_areas(auto_schema.view, auto_schema.method)
+        needed = list_areas_needed_by_call(auto_schema.view, auto_schema.method)
         return {
             self.name: [
                 f"{area}:{Access.WRITE if write else Access.READ}"

@@ -23,7 +23,7 @@ from django.conf import settings
 from django.db import Error, connection
 
 from accounts.models.api_call import PATH_MAX_LENGTH
-from accounts.operations.api_calls import Call, write_calls
+from accounts.operations.api_calls import Call, write_api_call_log
 from accounts.operations.api_keys import KeyGrant
 from portal.lib.registry import call_observers
 from portal.lib.request_ids import get_current_request_id
@@ -98,7 +98,7 @@ class CallLog:
                     self._noted.popleft() for _ in range(min(_BATCH, len(self._noted)))
                 ]
                 try:
-                    write_calls(map(_build_call, batch))
+                    write_api_call_log(map(_build_call, batch))
                 except psycopg.DataError:
                     # It would not be taken the next time either.
                     self._missed += len(batch)
@@ -122,7 +122,7 @@ class CallLog:
             self.write()
 
 
-def start_call_log() -> None:
+def start_api_call_log() -> None:
     """Start the call log of this process, once, if it serves API calls."""
     if call_observers or not settings.API_CALL_LOG_DAYS:
         return
@@ -132,7 +132,7 @@ def start_call_log() -> None:
     _kept.append(log)
 
 
-def flush_call_log() -> None:
+def flush_api_call_log() -> None:
     """Write the remaining calls before the process ends."""
     for log in _kept:
         log.write()
@@ -145,7 +145,7 @@ def _build_call(noted: NotedCall) -> Call:
         key_id=noted.grant.key_id,
         at=datetime.fromtimestamp(noted.started_at, UTC),
         method=noted.method,
-        path=fill_route_path(noted.route, noted.parameters),
+        path=fill_uuids_into_route_path(noted.route, noted.parameters),
         status=noted.status,
         ms=max(0, round((noted.ended_at - noted.started_at) * 1000)),
         request_id=noted.request_id,
@@ -154,7 +154,7 @@ def _build_call(noted: NotedCall) -> Call:
     )
 
 
-def fill_route_path(route: str, parameters: Mapping[str, str]) -> str:
+def fill_uuids_into_route_path(route: str, parameters: Mapping[str, str]) -> str:
     """Return a route's path with its UUIDs filled in, other parts in braces."""
     path = _route_template(route)
     for name, value in parameters.items():

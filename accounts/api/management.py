@@ -11,8 +11,8 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
-from accounts.api.throttling import count_unknown_caller
-from accounts.operations.management_keys import find_management_grant
+from accounts.api.throttling import count_call_without_valid_key
+from accounts.operations.management_keys import find_management_key_grant
 from accounts.states import Environment, Region
 from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import parse_path_uuid
@@ -40,10 +40,10 @@ class ManagementKeyAuthentication(BaseAuthentication):
     """
 
     def authenticate(self, request: Request) -> tuple[None, ManagementGrant]:
-        grant = find_management_grant(request.headers.get(HEADER, ""))
+        grant = find_management_key_grant(request.headers.get(HEADER, ""))
         address = request.META.get("REMOTE_ADDR") or None
         if grant is None:
-            count_unknown_caller(address)
+            count_call_without_valid_key(address)
             raise AuthenticationFailed
         return None, grant.at(address)
 

@@ -14,7 +14,11 @@ from rest_framework.exceptions import Throttled
 from rest_framework.throttling import BaseThrottle
 
 from accounts.operations.api_keys import KeyGrant
-from accounts.operations.call_limits import WINDOW, Window, count_call
+from accounts.operations.call_limits import (
+    WINDOW,
+    Window,
+    count_call_against_rate_limit,
+)
 from portal.lib.proxies import find_client_network
 
 if TYPE_CHECKING:
@@ -38,7 +42,9 @@ class CallThrottle(BaseThrottle):
         if isinstance(grant, KeyGrant) and not _find_exceeded(windows):
             limit = grant.calls_per_minute or settings.API_CALLS_PER_KEY
             if limit:
-                windows["key"] = count_call(subject=_subject(grant), limit=limit)
+                windows["key"] = count_call_against_rate_limit(
+                    subject=_subject(grant), limit=limit
+                )
         if windows:
             view.headers.update(_describe_windows(windows))
         self.over = _find_exceeded(windows)
@@ -48,7 +54,7 @@ class CallThrottle(BaseThrottle):
         return self.over.seconds if self.over else None
 
 
-def count_unknown_caller(address: str | None) -> None:
+def count_call_without_valid_key(address: str | None) -> None:
     """Count a call without a valid key against its IP address.
 
     Raises: 429 where there have been too many, valid ones included.
@@ -66,7 +72,7 @@ def _subject(grant: KeyGrant) -> str:
 
 
 def _count_address(address: str | None) -> Window:
-    return count_call(
+    return count_call_against_rate_limit(
         subject=f"address:{find_client_network(address)}",
         limit=settings.API_CALLS_PER_ADDRESS,
     )

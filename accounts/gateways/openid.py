@@ -22,7 +22,10 @@ from accounts.gateways.base import (
     ProviderRefused,
     ProviderUnavailable,
 )
-from accounts.gateways.openid_http import exchange_deadline, request_json
+from accounts.gateways.openid_http import (
+    compute_openid_call_deadline,
+    request_json_without_redirects,
+)
 from portal.lib.addresses import AddressRefused, parse_and_check_url
 
 if TYPE_CHECKING:
@@ -44,34 +47,38 @@ _ALGORITHMS = (
 _REQUIRED = ["iss", "sub", "aud", "exp", "iat", "nonce"]
 
 
-def check_address(url: str) -> None:
+def check_provider_address_is_public(url: str) -> None:
     """Refuse an address of the server's own network. Raises: AddressRefused."""
     parse_and_check_url(url, local_hosts=settings.SINGLE_SIGN_ON_LOCAL_HOSTS)
 
 
-def find_provider(issuer: str, *, deadline: float | None = None) -> Provider:
+def find_openid_provider_metadata(
+    issuer: str, *, deadline: float | None = None
+) -> Provider:
     """Return the metadata of this issuer's provider, cached for an hour.
 
     A slash at the end does not count. `deadline` is that of the exchange it belongs
-    to, None for one of its own (openid_http.exchange_deadline). Raises:
+    to, None for one of its own (openid_http.compute_openid_call_deadline). Raises:
     AddressRefused, ProviderUnavailable, ProviderRefused. Source: OpenID Connect
     Discovery 1.0, 4.
     """
-    check_address(issuer)
+    check_provider_address_is_public(issuer)
     place = f"openid:provider:{_hash_text(issuer)}"
     document = cache.get(place)
     if document is not None:
         return _parse_provider(issuer, document)
     about = f"{issuer.rstrip('/')}{_ABOUT}"
-    document = request_json(
-        "GET", about, deadline=exchange_deadline() if deadline is None else deadline
+    document = request_json_without_redirects(
+        "GET",
+        about,
+        deadline=compute_openid_call_deadline() if deadline is None else deadline,
     )
     provider = _parse_provider(issuer, document)
     cache.set(place, document, _HOUR)
     return provider
 
 
-def sign_in_url(
+def build_openid_sign_in_url(
     provider: Provider,
     client: Client,
     *,
@@ -99,7 +106,7 @@ def sign_in_url(
     return f"{provider.sign_in_url}{separator}{urlencode(asked)}"
 
 
-def exchange_code(
+def exchange_code_for_openid_claims(
     provider: Provider,
     client: Client,
     *,
@@ -126,7 +133,7 @@ def exchange_code(
         basic = (quote(client.client_id, ""), quote(client.client_secret, ""))
     else:
         form |= {"client_id": client.client_id, "client_secret": client.client_secret}
-    answer = request_json(
+    answer = request_json_without_redirects(
         "POST", provider.token_url, deadline=deadline, form=form, basic=basic
     )
     token = answer.get("id_token")
@@ -137,7 +144,7 @@ def exchange_code(
     )
     access_token = answer.get("access_token")
     if not document.get("email") and provider.userinfo_url and access_token:
-        more = request_json(
+        more = request_json_without_redirects(
             "GET", provider.userinfo_url, deadline=deadline, bearer=str(access_token)
         )
         # Core 1.0, 5.3.2: an answer about somebody else must not be used.
@@ -188,7 +195,7 @@ def _parse_provider(issuer: str, document: Mapping[str, Any]) -> Provider:
         names.append("userinfo_endpoint")
     for name in names:
         try:
-            check_address(str(document.get(name)))
+            check_provider_address_is_public(str(document.get(name)))
         except AddressRefused:
             raise ProviderUnavailable("address") from None
     # Left out, these mean what Discovery 1.0, 3 says.
@@ -230,7 +237,9 @@ def _find_key(
     if found is None and (
         not document or cache.add(f"{place}:asked", 1, _KEYS_PAUSE_S)
     ):
-        document = request_json("GET", provider.keys_url, deadline=deadline)
+        document = request_json_without_redirects(
+            "GET", provider.keys_url, deadline=deadline
+        )
         found = _pick_key(document, header)
         cache.set(place, document, _HOUR)
     if found is None:

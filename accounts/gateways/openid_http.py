@@ -32,12 +32,12 @@ _SILENCE_S = 5.0
 _ANSWER_MAX_BYTES = 1024 * 1024
 
 
-def exchange_deadline() -> float:
+def compute_openid_call_deadline() -> float:
     """Return the deadline of calls that start now, in `time.monotonic` seconds."""
     return time.monotonic() + EXCHANGE_S
 
 
-def request_json(
+def request_json_without_redirects(
     method: str,
     url: str,
     *,
@@ -48,8 +48,8 @@ def request_json(
 ) -> dict[str, Any]:
     """Make one call and return the JSON object; do not follow redirects.
 
-    `deadline` is that of exchange_deadline. Secrets go into `form`, `basic` or
-    `bearer`, never into the URL. Raises: ProviderUnavailable; ProviderRefused (4xx).
+    `deadline` is from compute_openid_call_deadline. Secrets go into `form`, `basic`
+    or `bearer`, never into the URL. Raises: ProviderUnavailable; ProviderRefused (4xx).
     """
     headers = {
         "User-Agent": "Assay",

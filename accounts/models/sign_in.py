@@ -82,10 +82,10 @@ class SingleSignOn(models.Model):
     @property
     def mark(self) -> str:
         """Return what a session stores to show that this provider authenticated it."""
-        return provider_mark(self.pk, self.round)
+        return format_provider_version(self.pk, self.round)
 
 
-def provider_mark(pk: uuid.UUID | None, of_round: int | None) -> str:
+def format_provider_version(pk: uuid.UUID | None, of_round: int | None) -> str:
     """Return the mark of a team's provider from its columns; empty if none."""
     return "" if pk is None else f"{pk}:{of_round}"
 

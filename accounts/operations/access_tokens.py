@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import ApiKey, ManagementKey, Tenant
-from accounts.operations.api_keys import KeyGrant, build_grant
+from accounts.operations.api_keys import KeyGrant, build_api_key_grant
 from accounts.operations.audit import record_change
 from accounts.states import ManagementRole
 from portal.lib.actor import Actor, ActorKind
@@ -32,7 +32,7 @@ SIGN_IN_TOKEN_TTL = timedelta(hours=1)
 _SALT = "accounts.access-token"
 
 
-def create_team_token(*, tenant: Tenant, actor: Actor) -> str:
+def create_team_access_token(*, tenant: Tenant, actor: Actor) -> str:
     """Create a token with the access of an API key of this tenant.
 
     It ends after TEAM_TOKEN_TTL, or with the management key that made it. Raises:
@@ -50,7 +50,7 @@ def create_team_token(*, tenant: Tenant, actor: Actor) -> str:
     return _sign({"tenant": tenant.pk, "manager": actor.key}, TEAM_TOKEN_TTL)
 
 
-def create_sign_in_token(*, tenant: Tenant, actor: Actor, user_uuid: UUID) -> str:
+def create_user_sign_in_token(*, tenant: Tenant, actor: Actor, user_uuid: UUID) -> str:
     """Create a token for one user's own app, limited to that user's data.
 
     It ends after SIGN_IN_TOKEN_TTL, or with the API key that made it. Raises:
@@ -69,7 +69,7 @@ def create_sign_in_token(*, tenant: Tenant, actor: Actor, user_uuid: UUID) -> st
     return _sign({"key": actor.key, "user": str(user_uuid)}, SIGN_IN_TOKEN_TTL)
 
 
-def find_token_grant(text: str) -> KeyGrant | None:
+def find_access_token_grant(text: str) -> KeyGrant | None:
     """Return the grant of a valid token; None for any other text."""
     try:
         payload = signing.loads(text.removeprefix(PREFIX), salt=_SALT)
@@ -112,7 +112,9 @@ def _user_grant(payload: Mapping[str, str]) -> KeyGrant | None:
     if key is None or key.has_expired(timezone.now()):
         return None
     # The networks are those of the customer's servers: the user's app is elsewhere.
-    return replace(build_grant(key), networks=(), user_uuid=UUID(payload["user"]))
+    return replace(
+        build_api_key_grant(key), networks=(), user_uuid=UUID(payload["user"])
+    )
 
 
 def _sign(payload: dict[str, object], lifetime: timedelta) -> str:

@@ -26,7 +26,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Member
 from accounts.models.member import EMAIL_MAX_LENGTH
-from accounts.operations.profile import record_member_change
+from accounts.operations.profile import record_own_change_in_team_audits
 from portal.lib.encryption import UnreadableSecret, decrypt_secret, encrypt_secret
 from portal.lib.errors import DomainError
 from portal.lib.links import build_absolute_url
@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 ADDRESS_LINK_TTL = timedelta(hours=24)
 
 
-def send_confirmation_mail(member: Member) -> bool:
+def send_address_confirmation_mail(member: Member) -> bool:
     """Email a member a link that confirms their address; False if refused.
 
     Source: Ours: whoever holds an account must read its mail, as a link there sets its
@@ -47,7 +47,7 @@ def send_confirmation_mail(member: Member) -> bool:
     return _mail_link(member, member.email)
 
 
-def request_address_change(*, member: Member, email: str) -> str:
+def request_email_address_change(*, member: Member, email: str) -> str:
     """Email a link that confirms a new address; return the normalized address.
 
     An address of another account gets a mail that says so, and whoever asked is told
@@ -71,7 +71,7 @@ def request_address_change(*, member: Member, email: str) -> str:
     return email
 
 
-def confirm_address(*, member: Member, actor: Actor, token: str) -> Member:
+def confirm_email_address(*, member: Member, actor: Actor, token: str) -> Member:
     """Confirm a member's address with the token of a mailed link.
 
     A new one takes the place of the old, which is told. Raises: link_dead (used, late,
@@ -91,7 +91,7 @@ def confirm_address(*, member: Member, actor: Actor, token: str) -> Member:
             raise _expired_link_error() from None
         if email != present:
             changes = {"email": [present, email]}
-            record_member_change(
+            record_own_change_in_team_audits(
                 member=member, actor=actor, verb="change_address", changes=changes
             )
     if email != present:
@@ -100,7 +100,7 @@ def confirm_address(*, member: Member, actor: Actor, token: str) -> Member:
 
 
 @transaction.atomic
-def record_password_set_by_mail(member: Member) -> None:
+def confirm_email_address_by_password_link(member: Member) -> None:
     """Confirm the address: its owner set a password by a mailed link.
 
     If it had not been shown before, whatever second factor was set up meanwhile may be

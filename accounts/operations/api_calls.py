@@ -62,7 +62,7 @@ class Call:
 
 
 @transaction.atomic
-def write_calls(calls: Iterable[Call]) -> None:
+def write_api_call_log(calls: Iterable[Call]) -> None:
     """Write calls to the log and to the hourly counts, in two statements.
 
     Source: Ours (spec silent): whoever runs a server wants to see what it called.
@@ -112,7 +112,7 @@ def _count_by_hour(calls: Iterable[Call]) -> None:
         )
 
 
-def delete_old_calls() -> int:
+def delete_expired_api_calls() -> int:
     """Delete calls older than API_CALL_LOG_DAYS; return how many."""
     with rows.open_database_cursor() as opened:
         opened.execute(_FORGET_TALLIES, {"before": timezone.now() - _TALLIES_KEPT})
@@ -126,21 +126,21 @@ def delete_old_calls() -> int:
                 return pruned
 
 
-def count_calls(tenant: Tenant, before: datetime) -> Aged:
+def count_api_calls_before(tenant: Tenant, before: datetime) -> Aged:
     """Count a tenant's calls before a moment, up to a bound."""
     return count_rows_and_find_oldest(
         ApiCall.objects.for_tenant(tenant).filter(at__lt=before), "at"
     )
 
 
-def remove_calls(tenant: Tenant, before: datetime) -> Iterator[int]:
+def delete_tenant_api_calls_before(tenant: Tenant, before: datetime) -> Iterator[int]:
     """Delete a tenant's calls before a moment, by its retention rule."""
     return delete_rows_in_batches(
         ApiCall.objects.for_tenant(tenant).filter(at__lt=before), step=_BATCH
     )
 
 
-def delete_calls_of_user(*, tenant_pk: int, user_uuid: UUID) -> int:
+def delete_api_calls_of_user(*, tenant_pk: int, user_uuid: UUID) -> int:
     """Delete the calls that named an erased user; return how many."""
     with rows.open_database_cursor() as opened:
         opened.execute(

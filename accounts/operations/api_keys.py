@@ -17,8 +17,8 @@ from django.utils.translation import gettext as _
 from accounts.models import ApiKey
 from accounts.models.api_key import LABEL_MAX_LENGTH
 from accounts.operations.audit import record_change
-from accounts.operations.call_limits import clear_window_cache
-from accounts.states import SCOPES, Environment, scopes_allow
+from accounts.operations.call_limits import clear_rate_limit_cache
+from accounts.states import SCOPES, Environment, scopes_allow_access
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
 
@@ -80,29 +80,29 @@ class KeyGrant:
 
     def allows(self, area: Area, *, write: bool) -> bool:
         """Return whether the key may read, or `write`, in this area."""
-        return scopes_allow(self.scopes, area=area, write=write)
+        return scopes_allow_access(self.scopes, area=area, write=write)
 
     def admits(self, address: str | None) -> bool:
         """Return whether the key may be used from this IP address."""
-        return not self.networks or is_in_networks(address, self.networks)
+        return not self.networks or is_ip_address_in_networks(address, self.networks)
 
 
 # Keys this process found lately: the key text to when it ends (monotonic), the grant.
 known_grants: dict[str, tuple[float, KeyGrant]] = {}
 
 
-def clear_key_cache() -> None:
+def clear_api_key_cache() -> None:
     """Clear this process's key cache, after a change to keys or settings."""
     known_grants.clear()
-    clear_window_cache()
+    clear_rate_limit_cache()
 
 
-def hash_key(key: str) -> bytes:
+def hash_api_key(key: str) -> bytes:
     """Return a key's SHA-256. Keys hold 256 random bits: no salt is needed."""
     return hashlib.sha256(key.encode()).digest()
 
 
-def is_in_networks(address: str | None, networks: Iterable[Network]) -> bool:
+def is_ip_address_in_networks(address: str | None, networks: Iterable[Network]) -> bool:
     """Return whether an IP address is in a network; False for invalid ones.
 
     An IPv4 address that came over an IPv6 socket counts as what it is.
@@ -156,7 +156,7 @@ def change_api_key(*, key: ApiKey, actor: Actor, label: str, rules: KeyRules) ->
     """
     key = _lock_active_key(key)
     label, rules = _validate_rules(label, rules, kept_end=key.expires_at)
-    before = {"label": key.label, **_rules_as_json(read_key_rules(key))}
+    before = {"label": key.label, **_rules_as_json(get_api_key_rules(key))}
     after = {"label": label, **_rules_as_json(rules)}
     changes = {
         name: [before[name], after[name]]
@@ -178,7 +178,7 @@ def change_api_key(*, key: ApiKey, actor: Actor, label: str, rules: KeyRules) ->
         subject_id=key.id,
         changes=changes,
     )
-    transaction.on_commit(clear_key_cache)
+    transaction.on_commit(clear_api_key_cache)
     return key
 
 
@@ -199,7 +199,9 @@ def rotate_api_key(
         )
     key = _lock_active_key(key)
     now = timezone.now()
-    rules = replace(read_key_rules(key), expires_at=successor_expiry(key, now))
+    rules = replace(
+        get_api_key_rules(key), expires_at=compute_rotated_key_expiry(key, now)
+    )
     before = key.expires_at
     key.expires_at = min(now + overlap, before or now + overlap)
     key.save(update_fields=["expires_at"])
@@ -217,11 +219,11 @@ def rotate_api_key(
             "replaced_by": [None, str(new.id)],
         },
     )
-    transaction.on_commit(clear_key_cache)
+    transaction.on_commit(clear_api_key_cache)
     return new, text
 
 
-def successor_expiry(key: ApiKey, now: datetime) -> datetime | None:
+def compute_rotated_key_expiry(key: ApiKey, now: datetime) -> datetime | None:
     """Return when a replacement created now would expire, None for never."""
     if key.expires_at is None:
         return None
@@ -246,11 +248,11 @@ def revoke_api_key(*, key: ApiKey, actor: Actor) -> ApiKey:
         subject="api_key",
         subject_id=key.id,
     )
-    transaction.on_commit(clear_key_cache)
+    transaction.on_commit(clear_api_key_cache)
     return key
 
 
-def read_key_rules(key: ApiKey) -> KeyRules:
+def get_api_key_rules(key: ApiKey) -> KeyRules:
     """Return the current rules of a key."""
     return KeyRules(
         scopes=None if key.scopes is None else frozenset(key.scopes),
@@ -260,7 +262,7 @@ def read_key_rules(key: ApiKey) -> KeyRules:
     )
 
 
-def build_grant(key: ApiKey) -> KeyGrant:
+def build_api_key_grant(key: ApiKey) -> KeyGrant:
     """Build a key's grant, its tenant loaded, even if the key has ended."""
     return KeyGrant(
         tenant=key.tenant,
@@ -273,7 +275,7 @@ def build_grant(key: ApiKey) -> KeyGrant:
     )
 
 
-def find_grant(text: str, *, address: str | None = None) -> KeyGrant | None:
+def find_api_key_grant(text: str, *, address: str | None = None) -> KeyGrant | None:
     """Return a live key's grant and record its use; None for any other text.
 
     Use is not noted where the key may not be used from. The look-up is by digest: its
@@ -281,13 +283,15 @@ def find_grant(text: str, *, address: str | None = None) -> KeyGrant | None:
     """
     key = (
         ApiKey.unscoped.select_related("tenant__team")
-        .filter(digest=hash_key(text), revoked_at=None, tenant__team__deleted_at=None)
+        .filter(
+            digest=hash_api_key(text), revoked_at=None, tenant__team__deleted_at=None
+        )
         .first()
     )
     now = timezone.now()
     if key is None or key.has_expired(now):
         return None
-    grant = build_grant(key)
+    grant = build_api_key_grant(key)
     stale = now - LAST_USED_STEP
     if (key.last_used_at is None or key.last_used_at <= stale) and grant.admits(
         address
@@ -405,7 +409,7 @@ def _make_key(
         label=label,
         prefix=text[: len(text) - len(secret) + 4],
         last_four=text[-4:],
-        digest=hash_key(text),
+        digest=hash_api_key(text),
         created_by_id=actor.key if actor.kind == ActorKind.MEMBER else None,
         replaces=replaces,
     )

@@ -130,7 +130,7 @@ class _Chain:
     head: bytes
 
 
-def seal_audit(*, now: datetime | None = None) -> int:
+def seal_new_audit_entries(*, now: datetime | None = None) -> int:
     """Seal committed entries that no seal contains yet; return how many.
 
     Over all tenants, in batches of BATCH, each a transaction. Runs of it wait for one
@@ -196,11 +196,11 @@ def _find_chain_end(tenant_pk: int) -> _Chain:
 
 def _hash_entries(head: bytes, entries: Iterable[Sequence[Any]]) -> Iterator[bytes]:
     for row in entries:
-        head = hash_entry(head, row)
+        head = hash_audit_entry(head, row)
         yield head
 
 
-def hash_entry(before: bytes, row: Sequence[Any]) -> bytes:
+def hash_audit_entry(before: bytes, row: Sequence[Any]) -> bytes:
     """Return the SHA-256 of the previous hash and the entry as JSON.
 
     The JSON is a list in the order of the columns, without spaces, keys sorted, letters
@@ -222,7 +222,7 @@ def hash_entry(before: bytes, row: Sequence[Any]) -> bytes:
     return hashlib.sha256(before + written.encode()).digest()
 
 
-def anchor_audit(*, now: datetime | None = None) -> int:
+def record_audit_chain_anchors(*, now: datetime | None = None) -> int:
     """Record where each tenant's chain ends, outside the database.
 
     A line for each tenant whose chain grew since its last anchor, in AUDIT_ANCHORS and
@@ -230,7 +230,7 @@ def anchor_audit(*, now: datetime | None = None) -> int:
     taken away together with their seals, but not from a file on another machine.
     """
     now = now or timezone.now()
-    last = {tenant: each.seal for tenant, each in find_last_anchors().items()}
+    last = {tenant: each.seal for tenant, each in find_last_audit_anchors().items()}
     ends = AuditSeal.unscoped.order_by("tenant_id", "-number").distinct("tenant_id")
     lines = [
         {
@@ -257,7 +257,7 @@ def anchor_audit(*, now: datetime | None = None) -> int:
     return len(lines)
 
 
-def read_anchors(path: Path | None = None) -> list[Anchor]:
+def read_audit_anchors(path: Path | None = None) -> list[Anchor]:
     """Return the anchors of a file, oldest first; of AUDIT_ANCHORS by default.
 
     A line that is no anchor is passed over: a log's lines may stand between.
@@ -265,7 +265,7 @@ def read_anchors(path: Path | None = None) -> list[Anchor]:
     return list(_iterate_anchors(path or Path(settings.AUDIT_ANCHORS)))
 
 
-def find_last_anchors() -> dict[int, Anchor]:
+def find_last_audit_anchors() -> dict[int, Anchor]:
     """Return each tenant's last anchor, reading AUDIT_ANCHORS line by line.
 
     Source: Ours: a year of hours and many teams are millions of lines.
@@ -287,7 +287,7 @@ def _iterate_anchors(path: Path) -> Iterator[Anchor]:
                 continue
 
 
-def check_chain(*, tenant: Tenant, anchors: Iterable[Anchor]) -> Checked:
+def check_audit_chain(*, tenant: Tenant, anchors: Iterable[Anchor]) -> Checked:
     """Recompute a tenant's chain and compare it with its anchors.
 
     Reads seal by seal, so that memory stays bounded. Source: Ours.
@@ -307,7 +307,7 @@ def check_chain(*, tenant: Tenant, anchors: Iterable[Anchor]) -> Checked:
         number, entries = seal.number, seal.total
     if broken is None and by_seal:
         anchor = min(by_seal.values(), key=lambda each: each.seal)
-        broken = describe_short_chain(number, entries, anchor)
+        broken = describe_truncated_audit_chain(number, entries, anchor)
     if broken is None and not number:
         broken = _find_emptied(tenant)
     if broken is None:
@@ -343,7 +343,7 @@ def _check_seal(
                 entry_id,
                 f"entry {entry_id} is missing; it was {sealed}",
             )
-        head = hash_entry(head, row)
+        head = hash_audit_entry(head, row)
         if head != hashes[place * HASH_BYTES : (place + 1) * HASH_BYTES]:
             return ChainBreak(
                 Fault.ENTRY_CHANGED,
@@ -352,11 +352,11 @@ def _check_seal(
                 f"entry {entry_id} differs from what was {sealed}",
             )
     if number == 0:
-        return check_first_entry(kept[ids[0]][3])
+        return check_first_audit_entry(kept[ids[0]][3])
     return None
 
 
-def check_first_entry(verb: str) -> ChainBreak | None:
+def check_first_audit_entry(verb: str) -> ChainBreak | None:
     """Check that the chain starts with the creation of its team."""
     if verb == OPENING_VERB:
         return None
@@ -369,7 +369,9 @@ def check_first_entry(verb: str) -> ChainBreak | None:
     )
 
 
-def describe_empty_chain(created_at: datetime, *, has_entries: bool) -> ChainBreak:
+def describe_unsealed_audit_chain(
+    created_at: datetime, *, has_entries: bool
+) -> ChainBreak:
     """Describe a tenant without a seal after SEALED_WITHIN."""
     return ChainBreak(
         Fault.CHAIN_EMPTY,
@@ -388,16 +390,16 @@ def _find_emptied(tenant: Tenant) -> ChainBreak | None:
     if timezone.now() - tenant.created_at < SEALED_WITHIN:
         return None
     has_entries = AuditEntry.objects.for_tenant(tenant).exists()
-    return describe_empty_chain(tenant.created_at, has_entries=has_entries)
+    return describe_unsealed_audit_chain(tenant.created_at, has_entries=has_entries)
 
 
 def _check_anchor(seal: AuditSeal, anchor: Anchor) -> ChainBreak | None:
     if bytes(seal.hashes)[-HASH_BYTES:].hex() == anchor.head:
         return None
-    return describe_changed_anchor(anchor)
+    return describe_changed_audit_seal(anchor)
 
 
-def describe_changed_anchor(anchor: Anchor) -> ChainBreak:
+def describe_changed_audit_seal(anchor: Anchor) -> ChainBreak:
     """Describe a seal that differs from its anchor."""
     return ChainBreak(
         Fault.ANCHOR_DIFFERS,
@@ -408,7 +410,9 @@ def describe_changed_anchor(anchor: Anchor) -> ChainBreak:
     )
 
 
-def describe_short_chain(number: int, entries: int, anchor: Anchor) -> ChainBreak:
+def describe_truncated_audit_chain(
+    number: int, entries: int, anchor: Anchor
+) -> ChainBreak:
     """Describe a chain that ends before an anchored seal."""
     return ChainBreak(
         Fault.SEAL_MISSING,

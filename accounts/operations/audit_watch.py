@@ -14,10 +14,10 @@ from accounts.operations.audit_chain import (
     SEALED_WITHIN,
     ChainBreak,
     Fault,
-    check_first_entry,
-    describe_changed_anchor,
-    describe_empty_chain,
-    describe_short_chain,
+    check_first_audit_entry,
+    describe_changed_audit_seal,
+    describe_truncated_audit_chain,
+    describe_unsealed_audit_chain,
 )
 from portal.lib import rows
 
@@ -113,7 +113,7 @@ class _Ends(NamedTuple):
     has_last_entry: bool
 
 
-def find_unprotected_tables() -> list[str]:
+def find_unprotected_audit_tables() -> list[str]:
     """Describe each way the audit tables can be changed; empty if none.
 
     A trigger that is missing, disabled or conditional, or whose function was replaced;
@@ -123,7 +123,7 @@ def find_unprotected_tables() -> list[str]:
     return [text for (text,) in rows.fetch_rows(_UNGUARDED, {"tables": TABLES})]
 
 
-def find_broken_chains(
+def find_broken_audit_chains(
     *, anchors: Mapping[int, Anchor]
 ) -> list[tuple[str, ChainBreak]]:
     """Return the faults at the ends of the chains: (environment, fault).
@@ -150,14 +150,14 @@ def find_broken_chains(
         if broken:
             found.append((f"{ends.slug} {ends.environment}", broken))
     found += [
-        (f"tenant {anchor.tenant}", describe_missing_tenant(anchor))
+        (f"tenant {anchor.tenant}", describe_missing_audited_tenant(anchor))
         for anchor in anchors.values()
         if anchor.tenant not in known
     ]
     return found
 
 
-def describe_missing_tenant(anchor: Anchor) -> ChainBreak:
+def describe_missing_audited_tenant(anchor: Anchor) -> ChainBreak:
     """Describe an anchored tenant that is missing from the database."""
     return ChainBreak(
         Fault.SEAL_MISSING,
@@ -171,18 +171,22 @@ def _find_faults(
     ends: _Ends, anchor: Anchor | None, head: str | None
 ) -> Iterator[ChainBreak]:
     if anchor and (ends.last_seal or 0) < anchor.seal:
-        yield describe_short_chain(ends.last_seal or 0, ends.total or 0, anchor)
+        yield describe_truncated_audit_chain(
+            ends.last_seal or 0, ends.total or 0, anchor
+        )
     if anchor and head != anchor.head:
-        yield describe_changed_anchor(anchor)
+        yield describe_changed_audit_seal(anchor)
     if ends.last_seal is None:
         if timezone.now() - ends.created_at >= SEALED_WITHIN:
-            yield describe_empty_chain(ends.created_at, has_entries=ends.has_entries)
+            yield describe_unsealed_audit_chain(
+                ends.created_at, has_entries=ends.has_entries
+            )
         return
     if ends.first_seal != 1:
         yield ChainBreak(Fault.SEAL_MISSING, 1, None, "seal 1 is missing")
     if ends.first_verb is None:
         yield _describe_missing_entry(1, ends.first_entry)
-    elif broken := check_first_entry(ends.first_verb):
+    elif broken := check_first_audit_entry(ends.first_verb):
         yield broken
     if not ends.has_last_entry:
         yield _describe_missing_entry(ends.last_seal, ends.last_entry)
@@ -194,7 +198,7 @@ def _describe_missing_entry(seal: int, entry: int | None) -> ChainBreak:
     )
 
 
-def find_oldest_unsealed() -> datetime | None:
+def find_oldest_unsealed_audit_time() -> datetime | None:
     """Return when the oldest unsealed entry was written, if over SEALED_WITHIN.
 
     Source: Ours: an entry that no seal holds can be removed unseen.

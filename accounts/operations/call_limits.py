@@ -60,12 +60,12 @@ REMEMBERED_AT_MOST = 10_000
 _spent: dict[tuple[str, int], Window] = {}
 
 
-def clear_window_cache() -> None:
+def clear_rate_limit_cache() -> None:
     """Clear this process's cache of exceeded limits."""
     _spent.clear()
 
 
-def count_call(*, subject: str, limit: int) -> Window:
+def count_call_against_rate_limit(*, subject: str, limit: int) -> Window:
     """Count a call of `subject` before it is served.
 
     The count is exact over processes: of all that count at once, `limit` in a window
@@ -90,7 +90,7 @@ def _cache_window(subject: str, window: Window) -> None:
     _spent[subject, window.limit] = window
 
 
-def delete_old_windows() -> int:
+def delete_old_rate_limit_windows() -> int:
     """Delete windows that ended long ago; return how many."""
     ended = timezone.now() - _FORGET_AFTER
     deleted, _ = CallWindow.objects.filter(started_at__lt=ended).delete()

@@ -17,8 +17,8 @@ from accounts.states import (
     Environment,
     ManagementRole,
     Role,
-    allows,
-    list_rights,
+    list_rights_of_roles,
+    roles_allow_access,
 )
 from portal.lib.actor import ActorKind
 from portal.lib.errors import DomainError, NotAllowed
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from portal.lib.actor import Actor
 
 
-def lock_members(team: Team) -> None:
+def lock_team_membership(team: Team) -> None:
     """Lock a team's membership until this transaction ends.
 
     Every change of members and invitations takes this lock first and reads after it,
@@ -38,7 +38,7 @@ def lock_members(team: Team) -> None:
     Team.objects.select_for_update(no_key=True).get(pk=team.pk)
 
 
-def may_grant(held: Iterable[str], roles: Iterable[str]) -> bool:
+def may_grant_roles(held: Iterable[str], roles: Iterable[str]) -> bool:
     """Return whether a member with `held` roles may grant or take these roles.
 
     Source: Ours, as above.
@@ -46,28 +46,30 @@ def may_grant(held: Iterable[str], roles: Iterable[str]) -> bool:
     held = set(held)
     if Role.OWNER in roles and Role.OWNER not in held:
         return False
-    return allows(
+    return roles_allow_access(
         roles=held, area=Area.TEAM, write=True, environment=Environment.PRODUCTION
     )
 
 
-def check_may_grant(*, team: Team, actor: Actor, roles: Iterable[str]) -> None:
+def check_actor_may_grant_roles(
+    *, team: Team, actor: Actor, roles: Iterable[str]
+) -> None:
     """Refuse an actor who may not grant or take these roles in this team.
 
     Raises: not_allowed, owners_only.
     """
     held = find_roles_of_actor(team=team, actor=actor)
-    if not may_grant(held, ()):
+    if not may_grant_roles(held, ()):
         raise NotAllowed(
             "not_allowed", _("Only owners and admins of the team can do this.")
         )
-    if not may_grant(held, roles):
+    if not may_grant_roles(held, roles):
         raise NotAllowed("owners_only", _("Only owners can add or remove owners."))
 
 
-def check_no_added_rights(*, before: Iterable[str], after: Iterable[str]) -> None:
+def check_roles_add_no_rights(*, before: Iterable[str], after: Iterable[str]) -> None:
     """Refuse roles that add rights for their holder. Raises: own_rights."""
-    if not list_rights(after) <= list_rights(before):
+    if not list_rights_of_roles(after) <= list_rights_of_roles(before):
         raise NotAllowed(
             "own_rights",
             _("You cannot extend your own permissions. Ask another owner or admin."),
@@ -85,7 +87,7 @@ def check_owner_remains(*, team: Team, without: Membership) -> None:
         )
 
 
-def check_roles(roles: Iterable[str]) -> list[str]:
+def validate_roles(roles: Iterable[str]) -> list[str]:
     """Return roles in order, each once. Raises: roles_missing, role_unknown."""
     wanted = set(roles)
     if not wanted:

@@ -28,13 +28,13 @@ from accounts.models import Invitation, Member, Membership
 from accounts.models.member import EMAIL_MAX_LENGTH
 from accounts.operations.audit import record_team_change
 from accounts.operations.granting import (
-    check_may_grant,
-    check_roles,
-    lock_members,
-    may_grant,
+    check_actor_may_grant_roles,
+    lock_team_membership,
+    may_grant_roles,
+    validate_roles,
 )
 from accounts.operations.passwords import check_password_strength
-from accounts.operations.profile import check_name
+from accounts.operations.profile import validate_member_name
 from accounts.states import Role
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
@@ -69,7 +69,11 @@ def invite_member(
     """
     token = secrets.token_urlsafe(32)
     invitation, _ = create_or_renew_invitation(
-        team=team, actor=actor, email=check_address(email), roles=roles, token=token
+        team=team,
+        actor=actor,
+        email=normalize_email_address(email),
+        roles=roles,
+        token=token,
     )
     return invitation, token
 
@@ -88,9 +92,9 @@ def create_or_renew_invitation(
     In the caller's transaction. Invitations of one `batch` are those of one link.
     Raises: as invite_member.
     """
-    wanted = check_roles(roles)
-    lock_members(team)
-    check_may_grant(team=team, actor=actor, roles=wanted)
+    wanted = validate_roles(roles)
+    lock_team_membership(team)
+    check_actor_may_grant_roles(team=team, actor=actor, roles=wanted)
     if Membership.objects.filter(team=team, member__email=email).exists():
         raise DomainError(
             "already_member", _("This person is already a member."), "email"
@@ -98,7 +102,7 @@ def create_or_renew_invitation(
     open_ones = _find_open(team)
     invitation = open_ones.filter(email=email).first()
     if invitation is not None:
-        check_may_grant(team=team, actor=actor, roles=invitation.roles)
+        check_actor_may_grant_roles(team=team, actor=actor, roles=invitation.roles)
         return _renew(invitation, actor, wanted, token, batch), True
     if open_ones.count() >= MAX_OPEN:
         raise DomainError(
@@ -125,7 +129,7 @@ def create_or_renew_invitation(
     return invitation, False
 
 
-def check_address(email: str) -> str:
+def normalize_email_address(email: str) -> str:
     """Return a normalized email address. Raises: email_invalid."""
     email = email.strip().lower()
     try:
@@ -145,9 +149,11 @@ def resend_invitation(
 
     Raises: invitation_dead, not_allowed, owners_only.
     """
-    lock_members(invitation.team)
+    lock_team_membership(invitation.team)
     invitation = _lock_open(invitation)
-    check_may_grant(team=invitation.team, actor=actor, roles=invitation.roles)
+    check_actor_may_grant_roles(
+        team=invitation.team, actor=actor, roles=invitation.roles
+    )
     token = secrets.token_urlsafe(32)
     return _renew(invitation, actor, invitation.roles, token), token
 
@@ -158,13 +164,15 @@ def revoke_invitation(*, invitation: Invitation, actor: Actor) -> Invitation:
 
     Raises: invitation_dead, not_allowed, owners_only.
     """
-    lock_members(invitation.team)
+    lock_team_membership(invitation.team)
     invitation = _lock_open(invitation)
-    check_may_grant(team=invitation.team, actor=actor, roles=invitation.roles)
+    check_actor_may_grant_roles(
+        team=invitation.team, actor=actor, roles=invitation.roles
+    )
     return _revoke(invitation, actor)
 
 
-def revoke_invitations_by(
+def revoke_invitations_beyond_roles(
     *, member: Member, team: Team, actor: Actor, still_held: Iterable[str]
 ) -> None:
     """Withdraw a member's invitations that `still_held` roles do not allow.
@@ -174,7 +182,7 @@ def revoke_invitations_by(
     """
     held = set(still_held)
     for invitation in _find_open(team).filter(invited_by=member):
-        if not may_grant(held, invitation.roles):
+        if not may_grant_roles(held, invitation.roles):
             _revoke(invitation, actor)
 
 
@@ -206,7 +214,7 @@ def accept_invitation(*, token: str, member: Member, actor: Actor) -> Membership
 
 
 @transaction.atomic
-def accept_as_newcomer(
+def accept_invitation_as_new_member(
     *, token: str, name: str, password: str, address: str | None, proof: str = ""
 ) -> Membership:
     """Create an account for the invited address and join the team.
@@ -217,7 +225,7 @@ def accept_as_newcomer(
     holder), name_missing, name_too_long, password_weak.
     """
     invitations = _lock_by_token(token)
-    name = check_name(name)
+    name = validate_member_name(name)
     email = invitations[0].email
     newcomer = Member(email=email, name=name)
     is_mailed = constant_time_compare(proof, _sign_token(token))
@@ -236,18 +244,18 @@ def accept_as_newcomer(
     return _join_teams(invitations, member, actor)
 
 
-def invitation_link(token: str) -> str:
+def build_invitation_link(token: str) -> str:
     """Return the absolute URL for accepting, shown to the inviter.
 
     Where no mail is sent it is the mailed one: then nobody but the inviter can vouch
     for an address. Source: Ours.
     """
     if not settings.EMAIL_URL:
-        return mailed_invitation_link(token)
+        return build_mailed_invitation_link(token)
     return build_absolute_url(reverse("invitation_link", args=[token]))
 
 
-def mailed_invitation_link(token: str) -> str:
+def build_mailed_invitation_link(token: str) -> str:
     """Return the URL sent by mail, which also proves the address.
 
     Source: Ours: whoever invites sees the other link, and must not make an account in
@@ -257,7 +265,7 @@ def mailed_invitation_link(token: str) -> str:
     return build_absolute_url(path)
 
 
-def describe_invited_place(invitation: Invitation) -> str:
+def describe_inviting_team(invitation: Invitation) -> str:
     """Return the team's name, or the organization's if there are several."""
     if invitation.batch is None:
         return invitation.team.name
@@ -270,11 +278,11 @@ def mail_invitation(*, invitation: Invitation, token: str) -> bool:
     Source: Ours: no job, as its inputs would keep the token.
     """
     context = {
-        "place": describe_invited_place(invitation),
+        "place": describe_inviting_team(invitation),
         "is_several": invitation.batch is not None,
         "inviter": invitation.invited_by,
         "roles": [str(Role(role).label) for role in invitation.roles],
-        "link": mailed_invitation_link(token),
+        "link": build_mailed_invitation_link(token),
         "expires_at": invitation.expires_at,
     }
     subject = render_to_string("accounts/email/invitation_subject.txt", context)
@@ -318,7 +326,7 @@ def _lock_by_token(token: str) -> list[Invitation]:
     if find_invitation(token) is None:
         raise _expired_invitation_error()
     for invitation in sorted(_find_by_token(token), key=lambda each: each.team_id):
-        lock_members(invitation.team)
+        lock_team_membership(invitation.team)
     # Another may have used it meanwhile.
     if find_invitation(token) is None:
         raise _expired_invitation_error()

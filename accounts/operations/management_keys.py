@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import ManagementKey, Organisation, Team, Tenant
 from accounts.models.api_key import LABEL_MAX_LENGTH
-from accounts.operations.api_keys import LAST_USED_STEP, hash_key
+from accounts.operations.api_keys import LAST_USED_STEP, hash_api_key
 from accounts.operations.audit import record_team_change
 from accounts.states import ManagementRole, Region
 from portal.lib.actor import Actor, ActorKind
@@ -132,7 +132,7 @@ def create_management_key(
 
 
 @transaction.atomic
-def create_organisation_key(
+def create_organisation_management_key(
     *,
     organisation: Organisation,
     actor: Actor,
@@ -212,12 +212,14 @@ def revoke_management_key(
     return key
 
 
-def find_management_grant(text: str) -> ManagementGrant | None:
+def find_management_key_grant(text: str) -> ManagementGrant | None:
     """Return a live key's grant and record its use; None for other text.
 
     The look-up is by digest: its time tells nothing of a key's text.
     """
-    key = ManagementKey.objects.filter(digest=hash_key(text), revoked_at=None).first()
+    key = ManagementKey.objects.filter(
+        digest=hash_api_key(text), revoked_at=None
+    ).first()
     if key is None:
         return None
     now = timezone.now()
@@ -252,7 +254,7 @@ def _make_key(
         label=label,
         prefix=text[: len(text) - len(secret) + 4],
         last_four=text[-4:],
-        digest=hash_key(text),
+        digest=hash_api_key(text),
         created_by_id=actor.key if actor.kind == ActorKind.MEMBER else None,
     )
     key.save(force_insert=True)

@@ -10,13 +10,13 @@ from django.utils.translation import gettext as _
 from accounts.models import Membership
 from accounts.operations.audit import record_team_change
 from accounts.operations.granting import (
-    check_may_grant,
-    check_no_added_rights,
+    check_actor_may_grant_roles,
     check_owner_remains,
-    check_roles,
-    lock_members,
+    check_roles_add_no_rights,
+    lock_team_membership,
+    validate_roles,
 )
-from accounts.operations.invitations import revoke_invitations_by
+from accounts.operations.invitations import revoke_invitations_beyond_roles
 from accounts.states import Role
 from portal.lib.errors import NotFound
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @transaction.atomic
-def change_roles(
+def set_member_roles(
     *, membership: Membership, actor: Actor, roles: Iterable[str]
 ) -> Membership:
     """Set exactly these roles for a member, from the next request on.
@@ -36,20 +36,22 @@ def change_roles(
     roles_missing, role_unknown, not_allowed, owners_only, own_rights, last_owner,
     not_member.
     """
-    wanted = check_roles(roles)
+    wanted = validate_roles(roles)
     membership = _lock_membership(membership)
     before = membership.roles
     if set(before) == set(wanted):
         return membership
-    check_may_grant(team=membership.team, actor=actor, roles={*before, *wanted})
+    check_actor_may_grant_roles(
+        team=membership.team, actor=actor, roles={*before, *wanted}
+    )
     if _is_self(membership, actor):
-        check_no_added_rights(before=before, after=wanted)
+        check_roles_add_no_rights(before=before, after=wanted)
     if Role.OWNER in before and Role.OWNER not in wanted:
         check_owner_remains(team=membership.team, without=membership)
     membership.roles = wanted
     membership.save(update_fields=["roles"])
     _record(membership, actor, "change_roles", [before, wanted])
-    revoke_invitations_by(
+    revoke_invitations_beyond_roles(
         member=membership.member,
         team=membership.team,
         actor=actor,
@@ -68,11 +70,13 @@ def remove_member(*, membership: Membership, actor: Actor) -> None:
     """
     membership = _lock_membership(membership)
     if not _is_self(membership, actor):
-        check_may_grant(team=membership.team, actor=actor, roles=membership.roles)
+        check_actor_may_grant_roles(
+            team=membership.team, actor=actor, roles=membership.roles
+        )
     if Role.OWNER in membership.roles:
         check_owner_remains(team=membership.team, without=membership)
     _record(membership, actor, "remove_member", [membership.roles, None])
-    revoke_invitations_by(
+    revoke_invitations_beyond_roles(
         member=membership.member, team=membership.team, actor=actor, still_held=()
     )
     membership.delete()
@@ -80,7 +84,7 @@ def remove_member(*, membership: Membership, actor: Actor) -> None:
 
 def _lock_membership(membership: Membership) -> Membership:
     """Return the current membership, locked against other changes."""
-    lock_members(membership.team)
+    lock_team_membership(membership.team)
     found = (
         Membership.objects.select_related("member", "team")
         .filter(pk=membership.pk)

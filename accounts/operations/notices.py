@@ -19,19 +19,19 @@ from accounts.models import Membership, Notice, NoticeChoices, NoticeCopy, Notic
 from accounts.operations.audit import record_change
 from accounts.queries.notices import (
     NoticePreferences,
-    build_recipient,
-    default_levels,
-    find_choices,
-    list_notified,
-    list_recipients,
-    next_digest_time,
-    plan_mail_time,
+    build_notice_recipient,
+    compute_next_digest_time,
+    compute_notice_mail_time,
+    find_notice_settings,
+    get_default_notice_levels,
+    list_recipients_of_notice,
+    list_team_notice_recipients,
 )
 from accounts.states import (
     NoticeKind,
     NoticeLevel,
-    ignores_quiet_hours,
-    list_offered_levels,
+    list_selectable_notice_levels,
+    notice_ignores_quiet_hours,
 )
 from portal.lib.errors import DomainError
 from portal.lib.jobs import enqueue_job
@@ -82,9 +82,11 @@ def change_notice_preferences(
     waits goes out as it was due, less the kinds that were switched off. Raises:
     level_unknown, quiet_empty, hour_invalid.
     """
-    usual = default_levels(roles=membership.roles, environment=tenant.environment)
+    usual = get_default_notice_levels(
+        roles=membership.roles, environment=tenant.environment
+    )
     for kind, level in preferences.levels.items():
-        if kind not in usual or level not in list_offered_levels(kind):
+        if kind not in usual or level not in list_selectable_notice_levels(kind):
             raise DomainError(
                 "level_unknown", _("Select one of the offered options."), kind
             )
@@ -97,9 +99,9 @@ def change_notice_preferences(
             "hour_invalid", _("Enter an hour from 0 to 23."), "digest_hour"
         )
     Membership.objects.select_for_update(no_key=True).get(pk=membership.pk)
-    choices = find_choices(tenant=tenant, membership=membership) or NoticeChoices(
+    choices = find_notice_settings(
         tenant=tenant, membership=membership
-    )
+    ) or NoticeChoices(tenant=tenant, membership=membership)
     quiet_from, quiet_until = preferences.quiet or (None, None)
     wanted = {
         "levels": {
@@ -150,8 +152,8 @@ def record_notice_mailed_by_caller(
 def post_notice(*, tenant: Tenant, event: NoticeEvent, at: datetime) -> Notice:
     """Record a notice and queue it for every member who receives it.
 
-    For what has no mail of its own: the next run of `enqueue_due_mails` takes what is
-    due. The same event is noted once.
+    For events without a mail of their own: `enqueue_due_notice_mails` mails them when
+    due. The same event is recorded once.
     """
     _create_copies(tenant, event, at, False)
     found: Notice = Notice.objects.for_tenant(tenant).get(
@@ -174,16 +176,18 @@ def _create_copies(
             "at": at,
         },
     )
-    pierces = ignores_quiet_hours(kind=event.kind, environment=tenant.environment)
+    pierces = notice_ignores_quiet_hours(
+        kind=event.kind, environment=tenant.environment
+    )
     copied = set(notice.copies.values_list("membership_id", flat=True))
     now, copies = [], []
-    for recipient, level in list_notified(
-        list_recipients(tenant), tenant=tenant, notice=notice
+    for recipient, level in list_recipients_of_notice(
+        list_team_notice_recipients(tenant), tenant=tenant, notice=notice
     ):
         membership = recipient.membership
         if membership.pk in copied:
             continue
-        turn = plan_mail_time(
+        turn = compute_notice_mail_time(
             recipient=recipient, level=level, notice=notice, pierces=pierces
         )
         if has_own_mail and not turn.by_digest and turn.due_at <= at:
@@ -202,7 +206,7 @@ def _create_copies(
     return now
 
 
-def enqueue_due_mails(*, at: datetime) -> int:
+def enqueue_due_notice_mails(*, at: datetime) -> int:
     """Put due notices into mails, one per member and environment; return how many.
 
     Over all tenants. A mail is a row and a job of one transaction, and a copy is in one
@@ -237,14 +241,14 @@ def _create_mail(
     if not copies.exists():
         return 0  # another run was quicker
     mails = NoticeMail.objects.for_tenant(tenant)
-    recipient = build_recipient(
+    recipient = build_notice_recipient(
         tenant=tenant,
         membership=membership,
-        choices=find_choices(tenant=tenant, membership=membership),
+        choices=find_notice_settings(tenant=tenant, membership=membership),
     )
     day = at.astimezone(recipient.zone).date() if by_digest else None
     if day is not None and mails.filter(membership=membership, day=day).exists():
-        tomorrow = next_digest_time(
+        tomorrow = compute_next_digest_time(
             after=at, hour=recipient.preferences.digest_hour, zone=recipient.zone
         )
         copies.update(due_at=tomorrow)
@@ -258,7 +262,7 @@ def _create_mail(
     return 1
 
 
-def mail_notices(*, tenant: Tenant, mail_id: UUID) -> bool:
+def send_notice_mail(*, tenant: Tenant, mail_id: UUID) -> bool:
     """Send a queued mail; return whether it was sent.
 
     Kinds that the member has switched off meanwhile, or may no longer hear of, are left
@@ -270,10 +274,10 @@ def mail_notices(*, tenant: Tenant, mail_id: UUID) -> bool:
     if mail is None:
         return False
     membership = mail.membership
-    wanted = build_recipient(
+    wanted = build_notice_recipient(
         tenant=tenant,
         membership=membership,
-        choices=find_choices(tenant=tenant, membership=membership),
+        choices=find_notice_settings(tenant=tenant, membership=membership),
     )
     notices_sent = [
         copy.notice
@@ -298,7 +302,7 @@ def mail_notices(*, tenant: Tenant, mail_id: UUID) -> bool:
             )
             for kind in NoticeKind
         ]
-        link = settings_link(tenant)
+        link = build_notice_settings_link(tenant)
         context = {
             "team": tenant.team.name,
             "environment": tenant.get_environment_display(),
@@ -330,7 +334,9 @@ def mail_notices(*, tenant: Tenant, mail_id: UUID) -> bool:
 
 
 @transaction.atomic
-def requeue_refused_mail(*, tenant: Tenant, mail_id: UUID, at: datetime) -> None:
+def requeue_notices_of_refused_mail(
+    *, tenant: Tenant, mail_id: UUID, at: datetime
+) -> None:
     """Queue the notices of a refused mail again, after REST."""
     mails = NoticeMail.objects.for_tenant(tenant).filter(pk=mail_id, sent_at=None)
     waiting = mails.select_for_update().first()
@@ -353,7 +359,7 @@ def delete_old_notices(*, at: datetime) -> int:
     return removed.get(Notice._meta.label, 0)
 
 
-def settings_link(tenant: Tenant) -> str:
+def build_notice_settings_link(tenant: Tenant) -> str:
     """Return the absolute URL of a member's notification settings."""
     return build_absolute_url(
         reverse("team:notifications", args=[tenant.team.slug, tenant.environment])

@@ -59,7 +59,7 @@ def set_sign_in_allowed(*, member: Member, actor: Actor, allowed: bool) -> Membe
 
 
 @transaction.atomic
-def set_operator(*, member: Member, actor: Actor, operator: bool) -> Member:
+def set_operator_access(*, member: Member, actor: Actor, operator: bool) -> Member:
     """Grant or revoke operator access. Raises: own_account."""
     return _set_flag(member, actor, "is_staff", operator, "make_operator")
 

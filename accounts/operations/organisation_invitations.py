@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Membership
 from accounts.operations.invitations import (
-    check_address,
     create_or_renew_invitation,
+    normalize_email_address,
     revoke_invitation,
 )
 from accounts.states import InviteStatus, Role
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @transaction.atomic
-def invite_to_teams(
+def invite_administrator_to_teams(
     *, teams: Sequence[Team], among: Sequence[Team], actor: Actor, email: str
 ) -> tuple[InviteStatus, Invitation | None, str]:
     """Invite an address to administer these teams; return the result.
@@ -44,7 +44,7 @@ def invite_to_teams(
         raise DomainError(
             "teams_missing", _("Enter at least one team ID."), "team_role_bindings"
         )
-    email = check_address(email)
+    email = normalize_email_address(email)
     if Membership.objects.filter(team__in=among, member__email=email).exists():
         return InviteStatus.ALREADY_IN_ORG, None, ""
     token = secrets.token_urlsafe(32)
@@ -66,7 +66,9 @@ def invite_to_teams(
 
 
 @transaction.atomic
-def revoke_invitations(*, invitations: Sequence[Invitation], actor: Actor) -> None:
+def revoke_invitation_to_teams(
+    *, invitations: Sequence[Invitation], actor: Actor
+) -> None:
     """Withdraw all invitations of one link. Raises: as revoke_invitation."""
     for invitation in sorted(invitations, key=lambda each: each.team_id):
         revoke_invitation(invitation=invitation, actor=actor)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from accounts.models import Membership
-from accounts.operations.members import change_roles, remove_member
-from accounts.operations.teams import add_member
+from accounts.operations.members import remove_member, set_member_roles
+from accounts.operations.teams import add_team_member
 from accounts.states import ADMINISTERS, Role
 
 if TYPE_CHECKING:
@@ -25,15 +25,16 @@ def set_administered_teams(
     """Let a member administer exactly these teams of those `among`.
 
     Elsewhere among them they keep their other roles, and leave where they have none.
-    All of it or nothing. Raises: as change_roles and remove_member (owners_only: a key
-    unmakes no owner). Source: Contract 9.1 (`team_role_bindings`).
+    Everything is changed or nothing. Raises: as set_member_roles and remove_member
+    (owners_only: a key cannot remove an owner). Source: Contract 9.1
+    (`team_role_bindings`).
     """
     held = {each.team_id: each for each in _memberships(member, among)}
     for team in among:
         membership = held.get(team.pk)
         if membership is None:
             if team in teams:
-                add_member(
+                add_team_member(
                     team=team, actor=actor, email=member.email, roles=[Role.ADMIN]
                 )
             continue
@@ -44,13 +45,15 @@ def set_administered_teams(
         if administers:
             roles -= ADMINISTERS
         if roles:
-            change_roles(membership=membership, actor=actor, roles=roles)
+            set_member_roles(membership=membership, actor=actor, roles=roles)
         else:
             remove_member(membership=membership, actor=actor)
 
 
 @transaction.atomic
-def remove_from_teams(*, member: Member, actor: Actor, among: Sequence[Team]) -> None:
+def remove_member_from_teams(
+    *, member: Member, actor: Actor, among: Sequence[Team]
+) -> None:
     """Remove a member from all these teams or none; keep the account.
 
     Raises: as remove_member. Source: Contract 9.1.

@@ -29,7 +29,7 @@ def check_password_strength(password: str, *, member: Member, field: str) -> Non
         raise DomainError("password_weak", " ".join(weak.messages), field) from None
 
 
-def create_password_link(member: Member) -> str:
+def create_password_reset_link(member: Member) -> str:
     """Create a one-time URL valid for `settings.PASSWORD_RESET_TIMEOUT`.
 
     It carries no session: whoever holds it may set the password, so it is shown to

@@ -38,7 +38,7 @@ def change_profile(*, member: Member, actor: Actor, wanted: Profile) -> Member:
 
     Raises: name_missing, name_too_long, time_zone_unknown, theme_unknown.
     """
-    name = check_name(wanted.name)
+    name = validate_member_name(wanted.name)
     if wanted.time_zone and wanted.time_zone not in list_time_zones():
         raise DomainError(
             "time_zone_unknown",
@@ -59,7 +59,7 @@ def change_profile(*, member: Member, actor: Actor, wanted: Profile) -> Member:
         setattr(member, field, value)
     if changes:
         member.save(update_fields=sorted(changes))
-        record_member_change(
+        record_own_change_in_team_audits(
             member=member, actor=actor, verb="change_profile", changes=changes
         )
     return member
@@ -80,12 +80,12 @@ def change_password(*, member: Member, actor: Actor, current: str, new: str) -> 
     check_password_strength(new, member=member, field="new")
     member.set_password(new)
     member.save(update_fields=["password"])
-    record_member_change(member=member, actor=actor, verb="change_password")
+    record_own_change_in_team_audits(member=member, actor=actor, verb="change_password")
     return member
 
 
 @transaction.atomic
-def end_sessions(*, member: Member, actor: Actor) -> Member:
+def end_all_sessions_of_member(*, member: Member, actor: Actor) -> Member:
     """Sign a member out everywhere; the caller renews its own session.
 
     Source: Ours: a lost device must not need a new password.
@@ -93,11 +93,11 @@ def end_sessions(*, member: Member, actor: Actor) -> Member:
     member = Member.objects.select_for_update().get(pk=member.pk)
     member.session_round += 1
     member.save(update_fields=["session_round"])
-    record_member_change(member=member, actor=actor, verb="end_sessions")
+    record_own_change_in_team_audits(member=member, actor=actor, verb="end_sessions")
     return member
 
 
-def check_name(name: str) -> str:
+def validate_member_name(name: str) -> str:
     """Return a trimmed name. Raises: name_missing, name_too_long."""
     name = name.strip()
     if not name:
@@ -107,7 +107,7 @@ def check_name(name: str) -> str:
     return name
 
 
-def record_member_change(
+def record_own_change_in_team_audits(
     *,
     member: Member,
     actor: Actor,

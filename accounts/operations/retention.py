@@ -30,7 +30,7 @@ SYSTEM = Actor.system("accounts.apply_retention")
 
 
 @transaction.atomic
-def change_retention(
+def change_data_retention(
     *, team: Team, actor: Actor, days: Mapping[str, int | None]
 ) -> None:
     """Set how many days data classes are kept, in both environments.

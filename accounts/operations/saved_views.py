@@ -35,7 +35,7 @@ class ViewSettings:
 
 
 @transaction.atomic
-def save_view(
+def create_saved_view(
     *,
     tenant: Tenant,
     actor: Actor,
@@ -81,11 +81,13 @@ def save_view(
 
 
 @transaction.atomic
-def change_view(*, view: SavedView, actor: Actor, settings: ViewSettings) -> SavedView:
+def change_saved_view(
+    *, view: SavedView, actor: Actor, settings: ViewSettings
+) -> SavedView:
     """Rename a view, or change whether it is shared or the default.
 
     What stays the same writes nothing. Raises: name_missing, name_too_long,
-    name_taken. Source: as save_view.
+    name_taken. Source: as create_saved_view.
     """
     _lock_member(view.member_id)
     view.refresh_from_db()
@@ -109,8 +111,8 @@ def change_view(*, view: SavedView, actor: Actor, settings: ViewSettings) -> Sav
 
 
 @transaction.atomic
-def delete_view(*, view: SavedView, actor: Actor) -> None:
-    """Delete a view, for everyone if it was shared. Source: as save_view."""
+def delete_saved_view(*, view: SavedView, actor: Actor) -> None:
+    """Delete a view, for everyone if it was shared. Source: as create_saved_view."""
     view_id = view.id
     view.delete()
     record_change(
@@ -162,7 +164,9 @@ def _save_settings(view: SavedView, settings: ViewSettings) -> None:
         ) from None
 
 
-def delete_views_naming(*, tenant_pk: int, names: Collection[str]) -> int:
+def delete_saved_views_filtering_by_ids(
+    *, tenant_pk: int, names: Collection[str]
+) -> int:
     """Delete all views that filter by one of these ids; return how many.
 
     In the transaction that erases the user they name. Source: Ours: without the user

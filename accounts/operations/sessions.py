@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from accounts.models import MemberSession
 from accounts.models.member_session import USER_AGENT_MAX_LENGTH
-from accounts.operations.profile import record_member_change
+from accounts.operations.profile import record_own_change_in_team_audits
 from portal.lib.actor import Actor
 from portal.lib.errors import NotFound
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from accounts.models import Member
 
 
-def record_session(
+def record_session_activity(
     *, member: Member, session_key: str, address: str | None, user_agent: str
 ) -> None:
     """Record that a member's session was seen now, from this address.
@@ -54,16 +54,18 @@ def record_sign_in(*, member: Member, actor: Actor) -> None:
     Source: OWASP ASVS 7.2.1; Ours: a refused one is a line of the log instead, as more
     work for a member than for nobody would tell by its time who is one.
     """
-    record_member_change(member=member, actor=actor, verb="sign_in")
+    record_own_change_in_team_audits(member=member, actor=actor, verb="sign_in")
 
 
 @transaction.atomic
-def record_refused_factor(*, member: Member, address: str | None, kind: str) -> None:
+def record_wrong_second_factor(
+    *, member: Member, address: str | None, kind: str
+) -> None:
     """Record a correct password with a wrong second factor.
 
     Source: as record_sign_in.
     """
-    record_member_change(
+    record_own_change_in_team_audits(
         member=member,
         actor=replace(Actor.system("accounts.sign_in"), address=address),
         verb="refuse_second_factor",
@@ -81,13 +83,13 @@ def delete_expired_sessions() -> None:
     MemberSession.objects.filter(last_seen_at__lt=dead).delete()
 
 
-def delete_session(*, session_key: str) -> None:
+def delete_signed_out_session(*, session_key: str) -> None:
     """Delete the record of a session that ended by signing out."""
     MemberSession.objects.filter(session_key=session_key).delete()
 
 
 @transaction.atomic
-def end_session(*, member: Member, actor: Actor, session_id: UUID) -> None:
+def end_member_session(*, member: Member, actor: Actor, session_id: UUID) -> None:
     """Sign a member out on one device, from its next request on.
 
     Raises: not_found, for another's session too.
@@ -97,4 +99,4 @@ def end_session(*, member: Member, actor: Actor, session_id: UUID) -> None:
         raise NotFound("not_found", _("This session has ended."))
     Session.objects.filter(session_key=session.session_key).delete()
     session.delete()
-    record_member_change(member=member, actor=actor, verb="end_session")
+    record_own_change_in_team_audits(member=member, actor=actor, verb="end_session")

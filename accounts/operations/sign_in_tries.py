@@ -59,7 +59,7 @@ class SignInAttempt:
     free_at: float = 0.0
 
 
-def attempt_subject_of_email(email: str) -> str:
+def build_sign_in_subject_of_email(email: str) -> str:
     """Return the subject under which an email address is counted.
 
     The database compares addresses as capitals: ı and I are one letter there, and must
@@ -68,7 +68,7 @@ def attempt_subject_of_email(email: str) -> str:
     return f"email:{email.strip().upper().lower()}"
 
 
-def count_attempt(*, subject: str, device: str, address: str) -> SignInAttempt:
+def count_sign_in_attempt(*, subject: str, device: str, address: str) -> SignInAttempt:
     """Count an attempt before it is made: many may run at once.
 
     `device` is a name of the known device it is made with, empty: of an unknown one;
@@ -103,7 +103,7 @@ def count_attempt(*, subject: str, device: str, address: str) -> SignInAttempt:
     )
 
 
-def release_attempt(taken: SignInAttempt) -> None:
+def uncount_correct_sign_in_attempt(taken: SignInAttempt) -> None:
     """Take back an attempt that was correct."""
     with cache_lock(taken.key) as is_locked:
         if not is_locked:
@@ -116,7 +116,7 @@ def release_attempt(taken: SignInAttempt) -> None:
         cache.set(taken.key, lane, MEMORY.total_seconds())
 
 
-def clear_attempts(*, subject: str) -> None:
+def clear_sign_in_attempts(*, subject: str) -> None:
     """Clear a subject's unknown devices, after its member proved their identity."""
     cache.delete(_key(subject, ""))
 

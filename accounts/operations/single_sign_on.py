@@ -14,11 +14,15 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
 from accounts.gateways.base import Client, ProviderFailed
-from accounts.gateways.openid import find_provider
+from accounts.gateways.openid import find_openid_provider_metadata
 from accounts.models import Member, SignInRules, SingleSignOn
 from accounts.models.sign_in import CLIENT_ID_MAX_LENGTH, ISSUER_MAX_LENGTH
 from accounts.operations.audit import record_team_change
-from accounts.operations.granting import check_may_grant, check_roles, lock_members
+from accounts.operations.granting import (
+    check_actor_may_grant_roles,
+    lock_team_membership,
+    validate_roles,
+)
 from accounts.states import Role
 from portal.lib.addresses import AddressRefused
 from portal.lib.encryption import decrypt_secret, encrypt_secret
@@ -65,7 +69,7 @@ def configure_single_sign_on(
     role_unknown, role_too_high. Source: Ours (specification silent); OpenID Connect
     Discovery 1.0.
     """
-    check_may_grant(team=team, actor=actor, roles=())
+    check_actor_may_grant_roles(team=team, actor=actor, roles=())
     client_id, secret = wanted.client_id.strip(), wanted.client_secret.strip()
     if not client_id or len(client_id) > CLIENT_ID_MAX_LENGTH:
         raise DomainError(
@@ -82,7 +86,7 @@ def configure_single_sign_on(
             "client_secret",
         )
     domains = _check_domains(wanted.domains)
-    roles = check_roles(wanted.roles) if wanted.roles else []
+    roles = validate_roles(wanted.roles) if wanted.roles else []
     if ROLES_BY_INVITATION.intersection(roles):
         raise DomainError(
             "role_too_high",
@@ -92,7 +96,7 @@ def configure_single_sign_on(
     # Outside any transaction: it may take seconds.
     issuer = _discover_issuer(wanted.issuer.strip())
     with transaction.atomic():
-        lock_members(team)
+        lock_team_membership(team)
         found = SingleSignOn.objects.filter(team=team).first()
         present = found or SingleSignOn(team=team)
         before = _audited_settings(present) if found else {}
@@ -140,8 +144,8 @@ def remove_single_sign_on(*, team: Team, actor: Actor) -> None:
     Owners are mailed. Raises: not_allowed, not_found.
     """
     with transaction.atomic():
-        lock_members(team)
-        check_may_grant(team=team, actor=actor, roles=())
+        lock_team_membership(team)
+        check_actor_may_grant_roles(team=team, actor=actor, roles=())
         present = SingleSignOn.objects.filter(team=team).first()
         if present is None:
             raise NotFound("not_found", _("The team has no single sign-on."))
@@ -173,8 +177,8 @@ def change_sign_in_rules(
     it can't require it of all, as nobody might get in. API keys are not concerned.
     Raises: not_allowed, single_sign_on_missing, single_sign_on_unproven. Source: Ours.
     """
-    lock_members(team)
-    check_may_grant(team=team, actor=actor, roles=())
+    lock_team_membership(team)
+    check_actor_may_grant_roles(team=team, actor=actor, roles=())
     rules = SignInRules.objects.filter(team=team).first() or SignInRules(team=team)
     if requires_single_sign_on and not rules.requires_single_sign_on:
         present = SingleSignOn.objects.filter(team=team).first()
@@ -214,7 +218,7 @@ def change_sign_in_rules(
     return rules
 
 
-def build_client(single_sign_on: SingleSignOn) -> Client:
+def build_openid_client(single_sign_on: SingleSignOn) -> Client:
     """Build the client registration of a provider, its secret decrypted."""
     return Client(
         client_id=single_sign_on.client_id,
@@ -231,7 +235,7 @@ def _discover_issuer(issuer: str) -> str:
             "issuer",
         )
     try:
-        provider = find_provider(issuer)
+        provider = find_openid_provider_metadata(issuer)
     except AddressRefused as refused:
         raise DomainError("issuer_refused", str(refused), "issuer") from None
     except ProviderFailed as failed:

@@ -26,7 +26,7 @@ from accounts.models import (
 from accounts.models.member import NAME_MAX_LENGTH
 from accounts.models.sign_in import SUBJECT_MAX_LENGTH
 from accounts.operations.audit import record_team_change
-from accounts.operations.granting import lock_members
+from accounts.operations.granting import lock_team_membership
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from accounts.gateways.base import Claims
 
 
-def sign_in_to_team(
+def find_or_create_membership_by_claims(
     *,
     single_sign_on: SingleSignOn,
     claims: Claims,
@@ -61,7 +61,7 @@ def sign_in_to_team(
             "subject_invalid", _("The provider sent no usable account ID.")
         )
     with transaction.atomic():
-        lock_members(single_sign_on.team)
+        lock_team_membership(single_sign_on.team)
         now = timezone.now()
         identity = (
             SingleSignOnIdentity.objects.filter(

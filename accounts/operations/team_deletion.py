@@ -26,10 +26,10 @@ from accounts.models import (
     Tenant,
 )
 from accounts.models.audit import AuditSeal
-from accounts.operations.api_keys import clear_key_cache
+from accounts.operations.api_keys import clear_api_key_cache
 from accounts.operations.audit import record_team_change
 from accounts.operations.granting import find_roles_of_actor
-from accounts.states import Area, Environment, ManagementRole, Role, allows
+from accounts.states import Area, Environment, ManagementRole, Role, roles_allow_access
 from portal.lib import jobs
 from portal.lib.actor import ActorKind
 from portal.lib.errors import DomainError, NotAllowed
@@ -65,7 +65,7 @@ def delete_team(*, team: Team, actor: Actor) -> Team:
     team.deleted_at = timezone.now()
     team.save(update_fields=["deleted_at"])
     _record(team, actor, "delete_team")
-    transaction.on_commit(clear_key_cache)
+    transaction.on_commit(clear_api_key_cache)
     return team
 
 
@@ -78,7 +78,7 @@ def undo_delete_team(*, team: Team, actor: Actor) -> Team:
     _check_may_delete(team, actor)
     if team.deleted_at is None:
         raise DomainError("team_not_deleted", _("This team is not deleted."))
-    if timezone.now() >= restore_deadline(team):
+    if timezone.now() >= compute_team_restore_deadline(team):
         raise DomainError(
             "undo_grace_over", _("The 7 days to restore this team are over.")
         )
@@ -88,14 +88,14 @@ def undo_delete_team(*, team: Team, actor: Actor) -> Team:
     return team
 
 
-def restore_deadline(team: Team) -> datetime:
+def compute_team_restore_deadline(team: Team) -> datetime:
     """Return until when a deleted team can be restored."""
     if team.deleted_at is None:
         raise ValueError("not deleted")
     return team.deleted_at + UNDO_GRACE
 
 
-def mail_owners(*, team: Team, actor: Actor) -> None:
+def mail_owners_how_to_restore_team(*, team: Team, actor: Actor) -> None:
     """Email a deleted team's owners how to restore it, after the transaction.
 
     Source: Ours: an owner whose account somebody else uses has to hear of it.
@@ -106,7 +106,7 @@ def mail_owners(*, team: Team, actor: Actor) -> None:
     context = {
         "team": team.name,
         "who": actor.label,
-        "ends_at": restore_deadline(team),
+        "ends_at": compute_team_restore_deadline(team),
         "link": build_absolute_url(reverse("deleted_teams")),
     }
     subject = render_to_string("accounts/email/team_deleted_subject.txt", context)
@@ -146,7 +146,7 @@ def erase_team(*, team: Team, actor: Actor) -> bool:
     if (
         team.deleted_at is None
         or team.erased_at is not None
-        or timezone.now() < restore_deadline(team)
+        or timezone.now() < compute_team_restore_deadline(team)
     ):
         return False
     with across_tenants(why="erasing a team in both environments"):
@@ -218,7 +218,7 @@ def _check_may_delete(team: Team, actor: Actor) -> None:
         )
         may = live.exists()
     else:
-        may = allows(
+        may = roles_allow_access(
             roles=find_roles_of_actor(team=team, actor=actor),
             area=Area.DELETE_TEAM,
             write=True,

@@ -15,7 +15,7 @@ from accounts.models.team import (
     INTEGRATION_ID_MAX_LENGTH,
     NAME_MAX_LENGTH,
 )
-from accounts.operations.api_keys import clear_key_cache
+from accounts.operations.api_keys import clear_api_key_cache
 from accounts.operations.audit import record_change, record_team_change
 from accounts.states import Environment, Region, Role
 from portal.lib.errors import Conflict, DomainError
@@ -35,7 +35,7 @@ _ON_IN_SANDBOX = (
     "lab_report_human_review_enabled",
     "early_psc_booking_enabled",
 )
-# What may be changed through change_settings: every setting of contract 9.2.
+# What may be changed through change_team_settings: every setting of contract 9.2.
 SETTINGS = frozenset(
     field.name
     for field in Tenant._meta.get_fields()
@@ -129,8 +129,8 @@ def create_organisation_team(
 ) -> Team:
     """Create a team of an organization with these settings.
 
-    Its slug is free whatever its name. Raises: as create_team, set_integration_id and
-    change_settings. Source: Contract 9.1.
+    Its slug is free whatever its name. Raises: as create_team,
+    set_team_integration_id and change_team_settings. Source: Contract 9.1.
     """
     team_id = team_id or uuid4()
     slug = slugify(name)[:SLUG_ROOM] or "team"
@@ -145,16 +145,16 @@ def create_organisation_team(
         team_id=team_id,
     )
     for tenant in team.tenants.order_by("pk"):
-        change_settings(tenant=tenant, actor=actor, settings=dict(settings or {}))
+        change_team_settings(tenant=tenant, actor=actor, settings=dict(settings or {}))
     if integration_team_id is not None:
-        team = set_integration_id(
+        team = set_team_integration_id(
             team=team, actor=actor, integration_team_id=integration_team_id
         )
     return team
 
 
 @transaction.atomic
-def set_integration_id(
+def set_team_integration_id(
     *, team: Team, actor: Actor, integration_team_id: str | None
 ) -> Team:
     """Set or clear the ID of a team in the customer's own system.
@@ -228,7 +228,7 @@ def rename_organisation(
 
 
 @transaction.atomic
-def add_member(
+def add_team_member(
     *, team: Team, actor: Actor, email: str, roles: Sequence[Role], name: str = ""
 ) -> Membership:
     """Add a person to a team, creating an account if they have none.
@@ -287,7 +287,7 @@ def change_team(*, team: Team, actor: Actor, name: str, time_zone: str) -> Team:
 
 
 @transaction.atomic
-def change_settings(
+def change_team_settings(
     *, tenant: Tenant, actor: Actor, settings: dict[str, object]
 ) -> Tenant:
     """Change settings of contract 9.2 by name. Raises: setting_unknown."""
@@ -313,7 +313,7 @@ def change_settings(
             subject_id=tenant.pk,
             changes=changes,
         )
-        transaction.on_commit(clear_key_cache)
+        transaction.on_commit(clear_api_key_cache)
     return tenant
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from accounts.operations.audit import record_team_change
-from accounts.operations.granting import check_may_grant, check_roles
+from accounts.operations.granting import check_actor_may_grant_roles, validate_roles
 from accounts.states import Role
 
 if TYPE_CHECKING:
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 @transaction.atomic
-def start_viewing(*, team: Team, actor: Actor, role: str) -> Role:
+def start_viewing_team_as_role(*, team: Team, actor: Actor, role: str) -> Role:
     """Let an owner or admin view the team as one of the roles.
 
     Raises: role_unknown, not_allowed. Source: Ours (issue Access): who gives roles sees
     what they give.
     """
-    (wanted,) = check_roles([role])
-    check_may_grant(team=team, actor=actor, roles=())
+    (wanted,) = validate_roles([role])
+    check_actor_may_grant_roles(team=team, actor=actor, roles=())
     _record(team, actor, "view_as_role", wanted)
     return Role(wanted)
 
 
 @transaction.atomic
-def stop_viewing(*, team: Team, actor: Actor, role: str) -> None:
+def record_end_of_viewing_as_role(*, team: Team, actor: Actor, role: str) -> None:
     """Record that the member views with their own roles again."""
     _record(team, actor, "end_view_as_role", role)
 

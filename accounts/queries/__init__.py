@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 SECOND_FACTORS = (Authenticator.Type.TOTP, Authenticator.Type.WEBAUTHN)
 
 
-def team_members(team: Team) -> QuerySet[Membership]:
+def list_team_members(team: Team) -> QuerySet[Membership]:
     """Return memberships with their members, by name or address.
 
     `has_second_factor` says whether an authenticator app or a passkey is set up.
@@ -49,7 +49,7 @@ def team_members(team: Team) -> QuerySet[Membership]:
     )
 
 
-def open_invitations(team: Team) -> QuerySet[Invitation]:
+def list_open_invitations(team: Team) -> QuerySet[Invitation]:
     """Return open invitations, newest first, expired ones too."""
     return (
         Invitation.objects.filter(team=team, accepted_at=None, revoked_at=None)
@@ -58,7 +58,7 @@ def open_invitations(team: Team) -> QuerySet[Invitation]:
     )
 
 
-def api_keys(tenant: Tenant) -> QuerySet[ApiKey]:
+def list_api_keys(tenant: Tenant) -> QuerySet[ApiKey]:
     """Return an environment's keys with creators, newest first, ended ones too."""
     found: QuerySet[ApiKey] = (
         ApiKey.objects.for_tenant(tenant)
@@ -68,7 +68,7 @@ def api_keys(tenant: Tenant) -> QuerySet[ApiKey]:
     return found
 
 
-def management_keys(team: Team) -> QuerySet[ManagementKey]:
+def list_management_keys(team: Team) -> QuerySet[ManagementKey]:
     """Return a team's management keys with creators, newest first, ended ones too."""
     return (
         ManagementKey.objects.filter(
@@ -80,14 +80,14 @@ def management_keys(team: Team) -> QuerySet[ManagementKey]:
     )
 
 
-def live_api_keys(*, tenant: Tenant, at: datetime) -> QuerySet[ApiKey]:
+def list_live_api_keys(*, tenant: Tenant, at: datetime) -> QuerySet[ApiKey]:
     """Return an environment's keys that work at this moment, newest first."""
-    return api_keys(tenant).filter(
+    return list_api_keys(tenant).filter(
         Q(expires_at=None) | Q(expires_at__gt=at), revoked_at=None
     )
 
 
-def latest_changes(
+def list_latest_audited_changes(
     *, tenant: Tenant, verbs: tuple[str, ...], limit: int
 ) -> list[AuditEntry]:
     """Return the last audit entries of these operations, newest first."""
@@ -95,7 +95,7 @@ def latest_changes(
     return list(found.order_by("-at", "-pk")[:limit])
 
 
-def deleted_teams(member: Member) -> list[Team]:
+def list_restorable_teams(member: Member) -> list[Team]:
     """Return deleted teams the member owned, not yet erased, last deleted first."""
     found = Team.objects.filter(
         memberships__member=member,
@@ -106,9 +106,9 @@ def deleted_teams(member: Member) -> list[Team]:
     return list(found.prefetch_related("tenants").order_by("-deleted_at"))
 
 
-def find_membership(*, team: Team, member_id: UUID) -> Membership | None:
+def find_team_membership(*, team: Team, member_id: UUID) -> Membership | None:
     """Return a member's membership of a team."""
-    return team_members(team).filter(member_id=member_id).first()
+    return list_team_members(team).filter(member_id=member_id).first()
 
 
 def has_second_factor(member: Member) -> bool:
@@ -118,7 +118,7 @@ def has_second_factor(member: Member) -> bool:
     )
 
 
-def open_sessions(*, member: Member, at: datetime) -> QuerySet[MemberSession]:
+def list_open_sessions(*, member: Member, at: datetime) -> QuerySet[MemberSession]:
     """Return the member's current sessions, last seen first."""
     alive = Session.objects.filter(
         session_key=OuterRef("session_key"), expire_date__gt=at
@@ -128,7 +128,9 @@ def open_sessions(*, member: Member, at: datetime) -> QuerySet[MemberSession]:
     ).order_by("-last_seen_at")
 
 
-def saved_views(*, tenant: Tenant, member: Member, page: str) -> QuerySet[SavedView]:
+def list_saved_views(
+    *, tenant: Tenant, member: Member, page: str
+) -> QuerySet[SavedView]:
     """Return the views a member can see on a list, own and shared, by name."""
     found: QuerySet[SavedView] = (
         SavedView.objects.for_tenant(tenant)

@@ -98,7 +98,7 @@ class CallSums:
     p95_ms: int | None
 
 
-def list_calls(
+def list_api_calls_of_key(
     *,
     key: ApiKey,
     filters: CallFilters,
@@ -117,12 +117,12 @@ def list_calls(
     return CallPage(page, (page[-1].at, page[-1].pk) if more else None)
 
 
-def count_calls(*, key: ApiKey, filters: CallFilters) -> int:
+def count_matching_api_calls(*, key: ApiKey, filters: CallFilters) -> int:
     """Count matching calls; COUNTED_UP_TO + 1 stands for more."""
     return _filter_calls(key, filters).order_by()[: COUNTED_UP_TO + 1].count()
 
 
-def sum_calls(*, key: ApiKey, at: datetime) -> CallSums:
+def summarize_recent_api_calls(*, key: ApiKey, at: datetime) -> CallSums:
     """Summarize a key's last JUDGED_CALLS calls within JUDGED_SPAN."""
     ((number, refused, faults, p95),) = rows.fetch_rows(
         _SUMS,
@@ -136,7 +136,7 @@ def sum_calls(*, key: ApiKey, at: datetime) -> CallSums:
     return CallSums(number, refused, faults, p95)
 
 
-def count_calls_by_day(
+def count_api_calls_by_day(
     *, tenant: Tenant, keys: Iterable[UUID], at: datetime
 ) -> Mapping[UUID, Sequence[int]]:
     """Count the calls of these keys on each of DRAWN_DAYS, oldest first.

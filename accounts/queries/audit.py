@@ -80,7 +80,7 @@ class AccessLogLine:
     last_at: datetime
 
 
-def audit_page(
+def read_audit_page(
     *,
     tenant: Tenant,
     filters: AuditFilters,
@@ -88,7 +88,7 @@ def audit_page(
     limit: int,
 ) -> AuditPage:
     """Return matching entries, newest first, older than `before`."""
-    rows = filter_entries(tenant=tenant, filters=filters)
+    rows = filter_audit_entries(tenant=tenant, filters=filters)
     if before:
         at, pk = before
         # The first condition is what an index can begin at.
@@ -99,7 +99,7 @@ def audit_page(
     return AuditPage(page, (page[-1].at, page[-1].pk) if more else None)
 
 
-def audit_chunks(
+def iterate_audit_entries_in_chunks(
     *, tenant: Tenant, filters: AuditFilters
 ) -> Iterator[Sequence[AuditEntry]]:
     """Yield all matching entries, newest first, CHUNK at a time.
@@ -108,7 +108,9 @@ def audit_chunks(
     """
     before: tuple[datetime, int] | None = None
     while True:
-        page = audit_page(tenant=tenant, filters=filters, before=before, limit=CHUNK)
+        page = read_audit_page(
+            tenant=tenant, filters=filters, before=before, limit=CHUNK
+        )
         if page.entries:
             yield page.entries
         if page.after is None:
@@ -116,7 +118,7 @@ def audit_chunks(
         before = page.after
 
 
-def filter_entries(
+def filter_audit_entries(
     *, tenant: Tenant, filters: AuditFilters
 ) -> QuerySet[AuditEntry, AuditEntry]:
     """Return matching entries, in no order."""
@@ -149,7 +151,7 @@ def _filter_by_prefix(text: str) -> Q:
     return found
 
 
-def list_latest_actors(*, tenant: Tenant) -> list[tuple[str, str, str]]:
+def list_latest_audit_actors(*, tenant: Tenant) -> list[tuple[str, str, str]]:
     """Return the actors of the last LATEST entries, members first."""
     rows = AuditEntry.objects.for_tenant(tenant).order_by("-at")
     latest = rows.values_list("actor_kind", "actor_key", "actor_label")[:LATEST]
@@ -164,13 +166,13 @@ def list_latest_actors(*, tenant: Tenant) -> list[tuple[str, str, str]]:
     )
 
 
-def has_entries_of_user(*, tenant: Tenant, user_uuid: UUID) -> bool:
+def has_audit_entries_of_user(*, tenant: Tenant, user_uuid: UUID) -> bool:
     """Return whether any entry names a user of this id."""
     rows = AuditEntry.objects.for_tenant(tenant)
     return bool(rows.filter(user_uuid=user_uuid).exists())
 
 
-def list_accesses(
+def list_accesses_to_user_data(
     *,
     tenant: Tenant,
     user_uuid: UUID,
@@ -195,7 +197,7 @@ def list_accesses(
     return [AccessLogLine(**each) for each in found]
 
 
-def count_list_reads(*, tenant: Tenant, since: datetime | None) -> int:
+def count_audited_list_reads(*, tenant: Tenant, since: datetime | None) -> int:
     """Count reads of lists, which the entries of a single user do not contain."""
     rows: Any = AuditEntry.objects.for_tenant(tenant).filter(_LISTS)
     if since:

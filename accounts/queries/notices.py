@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from accounts.models import Notice, NoticeChoices
 from accounts.models.notice import DIGEST_HOUR
-from accounts.queries import team_members
+from accounts.queries import list_team_members
 from accounts.states import (
     ADMINISTERS,
     Area,
     NoticeKind,
     NoticeLevel,
-    allows,
-    default_notice_level,
-    ignores_quiet_hours,
+    get_default_notice_level,
     may_receive_notice,
+    notice_ignores_quiet_hours,
+    roles_allow_access,
 )
 from portal.lib.periods import (
     SkippedTime,
@@ -74,44 +74,50 @@ class PreviewMail:
     notices: tuple[Notice, ...]
 
 
-def default_levels(
+def get_default_notice_levels(
     *, roles: Sequence[str], environment: str
 ) -> dict[NoticeKind, NoticeLevel]:
     """Return the default levels of members with these roles."""
     return {
-        kind: default_notice_level(roles=roles, kind=kind, environment=environment)
+        kind: get_default_notice_level(roles=roles, kind=kind, environment=environment)
         for kind in NoticeKind
         if may_receive_notice(roles=roles, kind=kind, environment=environment)
     }
 
 
-def list_recipients(tenant: Tenant) -> list[Recipient]:
+def list_team_notice_recipients(tenant: Tenant) -> list[Recipient]:
     """Return the active members of a team with their settings; two queries."""
     chosen: dict[int, NoticeChoices] = {
         each.membership_id: each for each in NoticeChoices.objects.for_tenant(tenant)
     }
     return [
-        build_recipient(tenant=tenant, membership=each, choices=chosen.get(each.pk))
-        for each in team_members(tenant.team)
+        build_notice_recipient(
+            tenant=tenant, membership=each, choices=chosen.get(each.pk)
+        )
+        for each in list_team_members(tenant.team)
         if each.member.is_active
     ]
 
 
-def find_choices(*, tenant: Tenant, membership: Membership) -> NoticeChoices | None:
+def find_notice_settings(
+    *, tenant: Tenant, membership: Membership
+) -> NoticeChoices | None:
     """Return a member's stored settings in one environment, if any."""
     chosen = NoticeChoices.objects.for_tenant(tenant)
     found: NoticeChoices | None = chosen.filter(membership=membership).first()
     return found
 
 
-def build_recipient(
+def build_notice_recipient(
     *, tenant: Tenant, membership: Membership, choices: NoticeChoices | None
 ) -> Recipient:
     """Build a recipient, with defaults where the member chose nothing.
 
     A kind that their roles do not let them hear of is absent, whatever they chose.
     """
-    levels = default_levels(roles=membership.roles, environment=tenant.environment)
+    levels = get_default_notice_levels(
+        roles=membership.roles, environment=tenant.environment
+    )
     quiet = None
     digest_hour = DIGEST_HOUR
     if choices is not None:
@@ -125,7 +131,7 @@ def build_recipient(
     return Recipient(membership, NoticePreferences(levels, quiet, digest_hour), zone)
 
 
-def list_notified(
+def list_recipients_of_notice(
     recipients: Sequence[Recipient], *, tenant: Tenant, notice: Notice
 ) -> list[tuple[Recipient, NoticeLevel]]:
     """Return the recipients of a notice with the level that applies.
@@ -148,7 +154,7 @@ def list_notified(
     able = [
         each
         for each in recipients
-        if allows(
+        if roles_allow_access(
             roles=each.membership.roles,
             area=Area.SIGN_REPORTS,
             write=True,
@@ -162,7 +168,7 @@ def list_notified(
     return [*((each, NoticeLevel.AT_ONCE) for each in able), *others]
 
 
-def plan_mail_time(
+def compute_notice_mail_time(
     *, recipient: Recipient, level: NoticeLevel, notice: Notice, pierces: bool
 ) -> MailTime:
     """Return when a notice of this level is mailed to a member.
@@ -172,22 +178,26 @@ def plan_mail_time(
     """
     preferences = recipient.preferences
     if level == NoticeLevel.DAILY:
-        at = next_digest_time(
+        at = compute_next_digest_time(
             after=notice.at, hour=preferences.digest_hour, zone=recipient.zone
         )
         return MailTime(
-            end_of_quiet_hours(at=at, quiet=preferences.quiet, zone=recipient.zone),
+            compute_end_of_quiet_hours(
+                at=at, quiet=preferences.quiet, zone=recipient.zone
+            ),
             True,
         )
     if pierces:
         return MailTime(notice.at, False)
     return MailTime(
-        end_of_quiet_hours(at=notice.at, quiet=preferences.quiet, zone=recipient.zone),
+        compute_end_of_quiet_hours(
+            at=notice.at, quiet=preferences.quiet, zone=recipient.zone
+        ),
         False,
     )
 
 
-def next_digest_time(*, after: datetime, hour: int, zone: tzinfo) -> datetime:
+def compute_next_digest_time(*, after: datetime, hour: int, zone: tzinfo) -> datetime:
     """Return the first `hour` o'clock in a zone after a moment, in UTC."""
     day = after.astimezone(zone).date()
     while (at := _local_to_utc(datetime.combine(day, time(hour)), zone)) <= after:
@@ -195,7 +205,7 @@ def next_digest_time(*, after: datetime, hour: int, zone: tzinfo) -> datetime:
     return at
 
 
-def end_of_quiet_hours(
+def compute_end_of_quiet_hours(
     *, at: datetime, quiet: tuple[time, time] | None, zone: tzinfo
 ) -> datetime:
     """Return the end of the quiet hours around a moment, in UTC; else the moment."""
@@ -213,7 +223,7 @@ def end_of_quiet_hours(
     return max(at, _local_to_utc(datetime.combine(day, end), zone))
 
 
-def preview_mails(
+def preview_notice_mails(
     *,
     tenant: Tenant,
     recipient: Recipient,
@@ -230,14 +240,16 @@ def preview_mails(
         for each in recipients
     ]
     mails: dict[tuple[datetime, bool, int], list[Notice]] = {}
-    for notice in notices_since(tenant=tenant, since=now - PREVIEW):
-        pierces = ignores_quiet_hours(
+    for notice in list_notices_since(tenant=tenant, since=now - PREVIEW):
+        pierces = notice_ignores_quiet_hours(
             kind=NoticeKind(notice.kind), environment=tenant.environment
         )
-        for each, level in list_notified(team, tenant=tenant, notice=notice):
+        for each, level in list_recipients_of_notice(
+            team, tenant=tenant, notice=notice
+        ):
             if each is not recipient:
                 continue
-            turn = plan_mail_time(
+            turn = compute_notice_mail_time(
                 recipient=each, level=level, notice=notice, pierces=pierces
             )
             alone = turn.due_at == notice.at and not turn.by_digest
@@ -250,13 +262,13 @@ def preview_mails(
     ]
 
 
-def notices_since(*, tenant: Tenant, since: datetime) -> list[Notice]:
+def list_notices_since(*, tenant: Tenant, since: datetime) -> list[Notice]:
     """Return the notices since a moment, oldest first."""
     happened = Notice.objects.for_tenant(tenant).filter(at__gte=since)
     return list(happened.order_by("at", "pk"))
 
 
-def notices_of(*, tenant: Tenant, kind: NoticeKind) -> list[Notice]:
+def list_notices_of_kind(*, tenant: Tenant, kind: NoticeKind) -> list[Notice]:
     """Return the stored notices of one kind, oldest first."""
     noted = Notice.objects.for_tenant(tenant).filter(kind=kind)
     return list(noted.order_by("at", "pk"))

@@ -48,7 +48,7 @@ class DueDeletion:
     aged: Aged
 
 
-def minimum_days(data_class: DataClass) -> int:
+def get_minimum_retention_days(data_class: DataClass) -> int:
     """Return the shortest retention of a class, by law or by server setting."""
     if not data_class.is_record:
         return data_class.least_days
@@ -65,7 +65,7 @@ def list_retention_settings(team: Team) -> list[RetentionSetting]:
     chosen[EVENTS] = team.event_retention_days
     found = []
     for name, data_class in data_classes:
-        least = minimum_days(data_class)
+        least = get_minimum_retention_days(data_class)
         days = chosen.get(name, data_class.usual_days)
         if days is not None:
             days = max(least, min(days, data_class.most_days or days))

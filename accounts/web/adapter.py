@@ -15,7 +15,10 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Member
 from accounts.operations.sessions import record_sign_in
-from accounts.operations.sign_in_tries import attempt_subject_of_email, release_attempt
+from accounts.operations.sign_in_tries import (
+    build_sign_in_subject_of_email,
+    uncount_correct_sign_in_attempt,
+)
 from accounts.web.known_devices import (
     list_members_known_on_device,
     mark_device_known_to_member,
@@ -99,14 +102,14 @@ class MemberAdapter(DefaultAccountAdapter):
         email = str(credentials.get("email", ""))
         self._try = count_sign_in_attempt_or_refuse(
             request,
-            subject=attempt_subject_of_email(email),
+            subject=build_sign_in_subject_of_email(email),
             email=email,
             refusal=_("Too many attempts. Wait %(wait)s, or reset your password."),
         )
 
     def _rollback_login_failed_rl_usage(self) -> None:
         super()._rollback_login_failed_rl_usage()
-        release_attempt(self._try)
+        uncount_correct_sign_in_attempt(self._try)
 
     def authentication_failed(self, request: Any, **credentials: Any) -> None:
         email = str(credentials.get("email", "")).strip().lower()

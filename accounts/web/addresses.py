@@ -19,12 +19,15 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.operations.addresses import (
-    confirm_address,
-    record_password_set_by_mail,
-    request_address_change,
-    send_confirmation_mail,
+    confirm_email_address,
+    confirm_email_address_by_password_link,
+    request_email_address_change,
+    send_address_confirmation_mail,
 )
-from accounts.operations.sign_in_tries import attempt_subject_of_email, clear_attempts
+from accounts.operations.sign_in_tries import (
+    build_sign_in_subject_of_email,
+    clear_sign_in_attempts,
+)
 from accounts.web.forms import AddressForm
 from accounts.web.step_up import require_confirmed_identity
 from portal.lib.actor import Actor, ActorKind
@@ -48,7 +51,7 @@ def show_address_confirmation_page(request: HttpRequest) -> HttpResponse:
         limited = _refuse_too_many(request)
         if limited:
             return limited
-        if send_confirmation_mail(member):
+        if send_address_confirmation_mail(member):
             messages.success(request, _sent_text())
         else:
             messages.error(request, _("The email could not be sent. Try again."))
@@ -65,7 +68,9 @@ def confirm_address_from_mailed_link(request: HttpRequest, token: str) -> HttpRe
     if request.method != "POST":
         return _set_no_cache(render(request, "accounts/address_link.html"))
     try:
-        confirmed = confirm_address(member=member, actor=_actor(request), token=token)
+        confirmed = confirm_email_address(
+            member=member, actor=_actor(request), token=token
+        )
     except DomainError as refusal:
         return _set_no_cache(
             render(
@@ -90,7 +95,7 @@ def change_email_address_page(request: TenantRequest) -> HttpResponse:
         if limited:
             return limited
         try:
-            email = request_address_change(
+            email = request_email_address_change(
                 member=cast("Member", request.user), **form.cleaned_data
             )
         except DomainError as refusal:
@@ -115,8 +120,8 @@ def confirm_address_after_password_reset(
 
     What was tried before was tried at another password.
     """
-    record_password_set_by_mail(user)
-    clear_attempts(subject=attempt_subject_of_email(user.email))
+    confirm_email_address_by_password_link(user)
+    clear_sign_in_attempts(subject=build_sign_in_subject_of_email(user.email))
 
 
 def _actor(request: HttpRequest) -> Actor:

@@ -14,10 +14,10 @@ from accounts.operations.audit import record_read
 from accounts.queries.api_calls import (
     COUNTED_UP_TO,
     StatusClass,
-    count_calls,
-    count_calls_by_day,
-    list_calls,
-    sum_calls,
+    count_api_calls_by_day,
+    count_matching_api_calls,
+    list_api_calls_of_key,
+    summarize_recent_api_calls,
 )
 from accounts.states import SCOPES, Area
 from accounts.web.api_keys import build_api_key_row, get_api_key_or_404
@@ -39,7 +39,7 @@ PAGE_SIZE = 50
 def show_api_key_page(request: TenantRequest, api_key_id: str) -> HttpResponse:
     key = get_api_key_or_404(request, api_key_id)
     asked = CallQuery.read(request.GET)
-    page = list_calls(
+    page = list_api_calls_of_key(
         key=key,
         filters=asked.filters,
         before=_read_cursor(request.GET.get("before", "")),
@@ -60,7 +60,7 @@ def show_api_key_page(request: TenantRequest, api_key_id: str) -> HttpResponse:
     if is_page_fragment_requested(request) and "before" in request.GET:
         return render_page(request, "accounts/_older_calls.html", **log)
     log |= {
-        "total": count_calls(key=key, filters=asked.filters),
+        "total": count_matching_api_calls(key=key, filters=asked.filters),
         "counted_up_to": COUNTED_UP_TO,
         "answers": StatusClass.offered(),
         "methods": METHODS,
@@ -70,12 +70,12 @@ def show_api_key_page(request: TenantRequest, api_key_id: str) -> HttpResponse:
     if is_page_fragment_requested(request):
         return render_page(request, "accounts/_calls.html", **log)
     now = timezone.now()
-    counts = count_calls_by_day(tenant=request.tenant, keys=[key.pk], at=now)
+    counts = count_api_calls_by_day(tenant=request.tenant, keys=[key.pk], at=now)
     return render_page(
         request,
         "accounts/api_key.html",
         row=build_api_key_row(key, now, counts.get(key.pk, ())),
-        sums=sum_calls(key=key, at=now),
+        sums=summarize_recent_api_calls(key=key, at=now),
         scopes=describe_api_key_scopes(key),
         default_limit=settings.API_CALLS_PER_KEY,
         may_write=request.rights.allow(Area.API_KEYS, write=True),

@@ -16,13 +16,13 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from accounts.operations.api_keys import (
     change_api_key,
+    compute_rotated_key_expiry,
     create_api_key,
     revoke_api_key,
     rotate_api_key,
-    successor_expiry,
 )
-from accounts.queries import api_keys, live_api_keys, management_keys
-from accounts.queries.api_calls import count_calls_by_day
+from accounts.queries import list_api_keys, list_live_api_keys, list_management_keys
+from accounts.queries.api_calls import count_api_calls_by_day
 from accounts.states import Area
 from accounts.web.dialogs import (
     read_posted,
@@ -120,7 +120,7 @@ def show_api_keys_page(request: TenantRequest) -> HttpResponse:
 @require_right(Area.API_KEYS, write=True)
 @require_confirmed_identity
 def create_api_key_page(request: TenantRequest) -> HttpResponse:
-    taken = live_api_keys(tenant=request.tenant, at=timezone.now())
+    taken = list_live_api_keys(tenant=request.tenant, at=timezone.now())
     form = ApiKeyForm(read_posted(request), taken=taken)
     if request.method == "POST" and form.is_valid():
         try:
@@ -211,7 +211,7 @@ def rotate_api_key_page(request: TenantRequest, api_key_id: str) -> HttpResponse
         status=422 if form.errors else 200,
         form=form,
         key=key,
-        new_ends_at=successor_expiry(key, timezone.now()),
+        new_ends_at=compute_rotated_key_expiry(key, timezone.now()),
     )
 
 
@@ -264,8 +264,8 @@ def render_api_keys_page(request: TenantRequest, **news: Any) -> HttpResponse:
     """Render the page; `news` is shown once, about a new key."""
     now = timezone.now()
     manages = request.rights.allow(Area.TEAM, write=True)
-    keys = list(api_keys(request.tenant))
-    counts = count_calls_by_day(
+    keys = list(list_api_keys(request.tenant))
+    counts = count_api_calls_by_day(
         tenant=request.tenant, keys=[key.pk for key in keys], at=now
     )
     rows = [build_api_key_row(key, now, counts.get(key.pk, ())) for key in keys]
@@ -275,7 +275,7 @@ def render_api_keys_page(request: TenantRequest, **news: Any) -> HttpResponse:
         live=[row for row in rows if row.is_live],
         ended=[row for row in rows if not row.is_live],
         manages=manages,
-        management_keys=management_keys(request.tenant.team) if manages else (),
+        management_keys=list_management_keys(request.tenant.team) if manages else (),
         unused_days=UNUSED_AFTER.days,
         counts_calls=settings.API_CALL_LOG_DAYS > 0,
         public_url=settings.PUBLIC_URL,
@@ -297,7 +297,7 @@ def get_api_key_or_404(request: TenantRequest, api_key_id: str) -> ApiKey:
         wanted = UUID(api_key_id)
     except ValueError:
         raise Http404 from None
-    key: ApiKey | None = api_keys(request.tenant).filter(pk=wanted).first()
+    key: ApiKey | None = list_api_keys(request.tenant).filter(pk=wanted).first()
     if key is None:
         raise Http404
     return key

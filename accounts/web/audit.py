@@ -20,12 +20,12 @@ from accounts.operations.audit import record_read
 from accounts.queries.audit import (
     AuditFilters,
     Kind,
-    audit_chunks,
-    audit_page,
-    count_list_reads,
-    has_entries_of_user,
-    list_accesses,
-    list_latest_actors,
+    count_audited_list_reads,
+    has_audit_entries_of_user,
+    iterate_audit_entries_in_chunks,
+    list_accesses_to_user_data,
+    list_latest_audit_actors,
+    read_audit_page,
 )
 from accounts.states import Area
 from accounts.web.audit_words import (
@@ -214,7 +214,7 @@ class AuditRow:
 def show_audit_log(request: TenantRequest) -> HttpResponse:
     asked = AuditQuery.read(request.GET)
     filters = asked.filters(request.tenant)
-    page = audit_page(
+    page = read_audit_page(
         tenant=request.tenant,
         filters=filters,
         before=_read_cursor(request.GET.get("before", "")),
@@ -235,7 +235,7 @@ def show_audit_log(request: TenantRequest) -> HttpResponse:
     if is_page_fragment_requested(request) and "before" in request.GET:
         return render_page(request, "accounts/_audit_older.html", **listed)
     names = _find_user_names(request.tenant, [filters.user] if filters.user else [])
-    actors = list_latest_actors(tenant=request.tenant)
+    actors = list_latest_audit_actors(tenant=request.tenant)
     return render_page(
         request,
         "accounts/audit.html",
@@ -271,7 +271,8 @@ def export_audit_log(request: TenantRequest) -> HttpResponse:
     write = _write_ndjson if form == "ndjson" else _write_csv
     kind = "application/x-ndjson" if form == "ndjson" else "text/csv; charset=utf-8"
     chunks = iterate_as_tenant(
-        request.tenant, audit_chunks(tenant=request.tenant, filters=filters)
+        request.tenant,
+        iterate_audit_entries_in_chunks(tenant=request.tenant, filters=filters),
     )
     response = StreamingHttpResponse(write(chunks), content_type=kind)
     response["Content-Disposition"] = (
@@ -289,14 +290,16 @@ def show_user_access_log(request: TenantRequest, user_id: str) -> HttpResponse:
     except ValueError:
         raise NotFound("not_found", _("User not found.")) from None
     tenant = request.tenant
-    if not has_entries_of_user(tenant=tenant, user_uuid=user_uuid):
+    if not has_audit_entries_of_user(tenant=tenant, user_uuid=user_uuid):
         raise NotFound("not_found", _("User not found."))
     period = request.GET.get("period", "")
     period = period if period in PERIODS else USUAL_LOOKS
     span = PERIODS[period]
     since = timezone.now() - span if span else None
     zone: Any = timezone.get_current_timezone()
-    looks = list_accesses(tenant=tenant, user_uuid=user_uuid, since=since, zone=zone)
+    looks = list_accesses_to_user_data(
+        tenant=tenant, user_uuid=user_uuid, since=since, zone=zone
+    )
     record_read(
         tenant=tenant,
         actor=request.actor,
@@ -340,7 +343,7 @@ def show_user_access_log(request: TenantRequest, user_id: str) -> HttpResponse:
         lines=lines,
         readers=len({(look.actor_kind, look.actor_key) for look in looks}),
         reads=sum(look.times for look in looks if look.verb == "read"),
-        lists=count_list_reads(tenant=tenant, since=since),
+        lists=count_audited_list_reads(tenant=tenant, since=since),
         since=since,
         now=timezone.now(),
         period=period,

@@ -26,20 +26,20 @@ from django.views.decorators.http import (
 )
 
 from accounts.models import Member
-from accounts.operations.addresses import send_confirmation_mail
+from accounts.operations.addresses import send_address_confirmation_mail
 from accounts.operations.invitations import (
     INVITATION_TTL,
-    accept_as_newcomer,
     accept_invitation,
-    describe_invited_place,
+    accept_invitation_as_new_member,
+    build_invitation_link,
+    describe_inviting_team,
     find_invitation,
-    invitation_link,
     invite_member,
     mail_invitation,
     resend_invitation,
     revoke_invitation,
 )
-from accounts.queries import open_invitations
+from accounts.queries import list_open_invitations
 from accounts.states import Area, Environment, Role
 from accounts.web.dialogs import (
     read_posted,
@@ -153,7 +153,7 @@ def _show_link(
         request,
         invited=invitation,
         is_mailed=mail_invitation(invitation=invitation, token=token),
-        link=invitation_link(token),
+        link=build_invitation_link(token),
     )
     return replace_page_after_dialog(
         request, response, url=page_url(request, "team:members")
@@ -165,7 +165,7 @@ def _find_invitation(request: TenantRequest, invitation_id: str) -> Invitation:
         wanted = UUID(invitation_id)
     except ValueError:
         raise Http404 from None
-    invitation = open_invitations(request.tenant.team).filter(pk=wanted).first()
+    invitation = list_open_invitations(request.tenant.team).filter(pk=wanted).first()
     if invitation is None:
         raise Http404
     return invitation
@@ -234,7 +234,7 @@ def _accept_as_newcomer(
     form = NewcomerForm(read_posted(request))
     if request.method == "POST" and form.is_valid():
         try:
-            membership = accept_as_newcomer(
+            membership = accept_invitation_as_new_member(
                 token=token,
                 proof=proof,
                 address=request.META.get("REMOTE_ADDR") or None,
@@ -246,7 +246,7 @@ def _accept_as_newcomer(
             record_authentication(request, membership.member, "password")
             get_adapter(request).login(request, membership.member)
             if membership.member.email_confirmed_at is None:
-                send_confirmation_mail(membership.member)
+                send_address_confirmation_mail(membership.member)
             response = _open_team(request, membership)
             mark_device_known_to_member(request, response, membership.member)
             return response
@@ -263,7 +263,7 @@ def _render_invitation(
         "accounts/invitation.html",
         {
             "invitation": invitation,
-            "place": describe_invited_place(invitation),
+            "place": describe_inviting_team(invitation),
             "roles": list_role_labels(invitation.roles),
             "rights": describe_role_permissions(invitation.roles),
             "way": way,

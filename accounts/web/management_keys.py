@@ -14,7 +14,7 @@ from accounts.operations.management_keys import (
     create_management_key,
     revoke_management_key,
 )
-from accounts.queries import management_keys
+from accounts.queries import list_management_keys
 from accounts.states import Area, ManagementRole
 from accounts.web.api_keys import BACK_WORDS, render_api_keys_page
 from accounts.web.dialogs import (
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 @require_confirmed_identity
 def create_management_key_page(request: TenantRequest) -> HttpResponse:
     """Create a key for this team; operators create keys of an organization."""
-    taken = management_keys(request.tenant.team).filter(revoked_at=None)
+    taken = list_management_keys(request.tenant.team).filter(revoked_at=None)
     form = KeyForm(read_posted(request), taken=taken)
     back = page_url(request, "team:api_keys")
     if request.method == "POST" and form.is_valid():
@@ -120,7 +120,7 @@ def _find_key(request: TenantRequest, management_key_id: str) -> ManagementKey:
         wanted = UUID(management_key_id)
     except ValueError:
         raise Http404 from None
-    key = management_keys(request.tenant.team).filter(pk=wanted).first()
+    key = list_management_keys(request.tenant.team).filter(pk=wanted).first()
     if key is None:
         raise Http404
     return key

@@ -13,9 +13,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods
 
-from accounts.operations.granting import may_grant
-from accounts.operations.members import change_roles, remove_member
-from accounts.queries import find_membership, open_invitations, team_members
+from accounts.operations.granting import may_grant_roles
+from accounts.operations.members import remove_member, set_member_roles
+from accounts.queries import (
+    find_team_membership,
+    list_open_invitations,
+    list_team_members,
+)
 from accounts.states import Area, Role
 from accounts.web.dialogs import read_posted, render_confirmation, render_form
 from accounts.web.forms import PAGE_SIZES, PagePlace, RolesForm
@@ -44,7 +48,7 @@ def render_members_page(request: TenantRequest, **news: Any) -> HttpResponse:
     """Render the page; `news` is shown once, about a new invitation."""
     team, held = request.tenant.team, request.rights.roles
     place = PagePlace.read(request.GET)
-    found = team_members(team)
+    found = list_team_members(team)
     now = timezone.now()
     return render_page(
         request,
@@ -54,7 +58,7 @@ def render_members_page(request: TenantRequest, **news: Any) -> HttpResponse:
                 "membership": membership,
                 "roles": list_role_labels(membership.roles),
                 "is_self": membership.member_id == request.member.pk,
-                "may_change": may_grant(held, membership.roles),
+                "may_change": may_grant_roles(held, membership.roles),
             }
             for membership in found[place.offset : place.offset + place.limit]
         ],
@@ -63,9 +67,9 @@ def render_members_page(request: TenantRequest, **news: Any) -> HttpResponse:
                 "invitation": invitation,
                 "roles": list_role_labels(invitation.roles),
                 "is_expired": invitation.is_expired(now),
-                "may_change": may_grant(held, invitation.roles),
+                "may_change": may_grant_roles(held, invitation.roles),
             }
-            for invitation in open_invitations(team)
+            for invitation in list_open_invitations(team)
         ],
         pager=Pager(total=found.count(), offset=place.offset, limit=place.limit),
         page_sizes=PAGE_SIZES,
@@ -86,7 +90,7 @@ def change_member_roles_page(request: TenantRequest, member_id: str) -> HttpResp
     form = RolesForm(read_posted(request), initial={"roles": membership.roles})
     if request.method == "POST" and form.is_valid():
         try:
-            change_roles(
+            set_member_roles(
                 membership=membership,
                 actor=request.actor,
                 roles=form.cleaned_data["roles"],
@@ -170,7 +174,7 @@ def _find_membership(request: TenantRequest, member_id: str) -> Membership:
         wanted = UUID(member_id)
     except ValueError:
         raise Http404 from None
-    membership = find_membership(team=request.tenant.team, member_id=wanted)
+    membership = find_team_membership(team=request.tenant.team, member_id=wanted)
     if membership is None:
         raise Http404
     return membership

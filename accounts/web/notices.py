@@ -18,15 +18,15 @@ from accounts.operations.notices import change_notice_preferences
 from accounts.queries.notices import (
     NoticePreferences,
     Recipient,
-    list_recipients,
-    preview_mails,
+    list_team_notice_recipients,
+    preview_notice_mails,
 )
 from accounts.states import (
     Area,
     NoticeKind,
     NoticeLevel,
-    ignores_quiet_hours,
-    list_offered_levels,
+    list_selectable_notice_levels,
+    notice_ignores_quiet_hours,
 )
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError
@@ -81,7 +81,8 @@ class NoticesForm(forms.Form):
             self.fields[kind.value] = forms.TypedChoiceField(
                 coerce=NoticeLevel,
                 choices=[
-                    (each.value, each.label) for each in list_offered_levels(kind)
+                    (each.value, each.label)
+                    for each in list_selectable_notice_levels(kind)
                 ],
                 widget=forms.RadioSelect,
                 label=kind.label,
@@ -114,7 +115,7 @@ class NoticesForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 @require_right(Area.TEAM)
 def edit_notification_settings(request: TenantRequest) -> HttpResponse:
-    recipients = list_recipients(request.tenant)
+    recipients = list_team_notice_recipients(request.tenant)
     own = next(
         each for each in recipients if each.membership.member_id == request.member.pk
     )
@@ -171,10 +172,12 @@ def _render(
         section="settings",
         form=shown,
         kinds=[shown[kind.value] for kind in shown.kinds],
-        pierces=ignores_quiet_hours(kind=critical, environment=tenant.environment)
+        pierces=notice_ignores_quiet_hours(
+            kind=critical, environment=tenant.environment
+        )
         and critical in shown.kinds,
         is_unsaved=form is not None,
-        mails=preview_mails(
+        mails=preview_notice_mails(
             tenant=tenant,
             recipient=recipient,
             recipients=recipients,

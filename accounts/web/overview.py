@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.queries import live_api_keys
+from accounts.queries import list_live_api_keys
 from accounts.states import Area
 from accounts.web.api_keys import KeyRow, build_api_key_row
 from portal.lib.registry import AttentionItem, OverviewPart, Urgency
@@ -23,7 +23,9 @@ def build_api_key_warnings(request: TenantRequest) -> OverviewPart:
     if not request.rights.allow(Area.API_KEYS, write=True):
         return OverviewPart()
     now = timezone.now()
-    rows = [build_api_key_row(key, now) for key in live_api_keys(tenant=tenant, at=now)]
+    rows = [
+        build_api_key_row(key, now) for key in list_live_api_keys(tenant=tenant, at=now)
+    ]
     if rows:
         return OverviewPart(
             attention=tuple(

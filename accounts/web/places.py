@@ -9,7 +9,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from accounts.models import Membership, Tenant
-from accounts.models.sign_in import provider_mark
+from accounts.models.sign_in import format_provider_version
 from accounts.web.proofs import is_single_sign_on_session, list_teams_proven_by_provider
 from accounts.web.rights import Rights
 from accounts.web.sign_in_rules import EntryRules
@@ -60,7 +60,7 @@ def find_member_environment(
     rules = EntryRules(
         needs_second_factor=bool(tenant.needs_second_factor),
         needs_provider=bool(tenant.needs_provider),
-        mark=provider_mark(tenant.provider, tenant.provider_round),
+        mark=format_provider_version(tenant.provider, tenant.provider_round),
     )
     return tenant, Rights(frozenset(tenant.roles), environment), rules
 

@@ -16,7 +16,7 @@ from accounts.operations.profile import (
     Profile,
     change_password,
     change_profile,
-    end_sessions,
+    end_all_sessions_of_member,
 )
 from accounts.queries import has_second_factor
 from accounts.web.forms import PasswordForm, ProfileForm
@@ -97,7 +97,7 @@ def change_password_page(request: TenantRequest) -> HttpResponse:
 @require_POST
 @forbid_single_sign_on_sessions
 def sign_out_other_sessions(request: TenantRequest) -> HttpResponse:
-    member = end_sessions(member=request.member, actor=request.actor)
+    member = end_all_sessions_of_member(member=request.member, actor=request.actor)
     keep_current_session_signed_in(request, member)
     messages.success(request, _("All other devices are signed out."))
     response = redirect_browser(request, page_url(request, "team:profile"))

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
-from accounts.operations.retention import change_retention
+from accounts.operations.retention import change_data_retention
 from accounts.queries.retention import (
     RetentionSetting,
     list_retention_settings,
@@ -71,7 +71,9 @@ def _save_retention(request: TenantRequest) -> HttpResponse:
     form = RetentionForm(request.POST, classes=classes)
     if form.is_valid():
         try:
-            change_retention(team=team, actor=request.actor, days=form.cleaned_data)
+            change_data_retention(
+                team=team, actor=request.actor, days=form.cleaned_data
+            )
         except DomainError as refusal:
             form.add_error(refusal.field, refusal.message)
         else:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from django.core.exceptions import PermissionDenied
 
-from accounts.states import Area, allows
+from accounts.states import Area, roles_allow_access
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +32,7 @@ class Rights:
 
     def allow(self, area: Area, *, write: bool = False) -> bool:
         """Return whether the member may read, or `write`, in this area."""
-        return allows(
+        return roles_allow_access(
             roles=self.roles, area=area, write=write, environment=self.environment
         )
 

@@ -21,11 +21,11 @@ from accounts.models import SavedView
 from accounts.models.saved_view import NAME_MAX_LENGTH
 from accounts.operations.saved_views import (
     ViewSettings,
-    change_view,
-    delete_view,
-    save_view,
+    change_saved_view,
+    create_saved_view,
+    delete_saved_view,
 )
-from accounts.queries import saved_views
+from accounts.queries import list_saved_views
 from accounts.states import Area
 from accounts.web.dialogs import render_confirmation, render_form
 from portal.lib.errors import DomainError
@@ -104,7 +104,9 @@ def build_saved_views_row(request: TenantRequest) -> ViewsRow:
             if _may_change(request, view)
             else "",
         )
-        for view in saved_views(tenant=request.tenant, member=request.member, page=page)
+        for view in list_saved_views(
+            tenant=request.tenant, member=request.member, page=page
+        )
     )
     bare = not request.GET and not is_page_fragment_requested(request)
     save = QueryDict(mutable=True)
@@ -150,7 +152,7 @@ def save_list_view_page(request: TenantRequest) -> HttpResponse:
     form = ViewForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            view = save_view(
+            view = create_saved_view(
                 tenant=request.tenant,
                 actor=request.actor,
                 member=request.member,
@@ -199,7 +201,7 @@ def edit_saved_view_page(request: TenantRequest, view_id: str) -> HttpResponse:
             **{"is_default": view.is_default, **form.cleaned_data}
         )
         try:
-            change_view(view=view, actor=request.actor, settings=view_settings)
+            change_saved_view(view=view, actor=request.actor, settings=view_settings)
         except DomainError as refusal:
             form.add_error(
                 "name",
@@ -229,7 +231,7 @@ def delete_saved_view_page(request: TenantRequest, view_id: str) -> HttpResponse
     target = _find_list_page(request, view.page)
     back = f"{page_url(request, view.page)}?{ALL}"
     if request.method == "POST":
-        delete_view(view=view, actor=request.actor)
+        delete_saved_view(view=view, actor=request.actor)
         messages.success(request, _("View %(name)s deleted.") % {"name": view.name})
         return redirect_browser(request, back)
     return render_confirmation(

@@ -20,9 +20,9 @@ from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from accounts.operations.profile import record_member_change
-from accounts.operations.sessions import record_refused_factor
-from accounts.operations.sign_in_tries import release_attempt
+from accounts.operations.profile import record_own_change_in_team_audits
+from accounts.operations.sessions import record_wrong_second_factor
+from accounts.operations.sign_in_tries import uncount_correct_sign_in_attempt
 from accounts.queries import SECOND_FACTORS
 from accounts.web.sign_in_tries import count_sign_in_attempt_or_refuse
 from portal.lib.actor import Actor, ActorKind
@@ -107,7 +107,7 @@ def record_wrong_second_factor_code(
     sender: object, request: HttpRequest, user: Member, authenticator: Any, **_: Any
 ) -> None:
     """Record a wrong code; called by allauth's signal."""
-    record_refused_factor(
+    record_wrong_second_factor(
         member=user,
         address=request.META.get("REMOTE_ADDR") or None,
         kind=_KINDS[authenticator.type],
@@ -117,7 +117,7 @@ def record_wrong_second_factor_code(
 def _record(request: HttpRequest, member: Member, verb: str, one: Any) -> None:
     address = request.META.get("REMOTE_ADDR") or None
     kind = _KINDS[one.type]
-    record_member_change(
+    record_own_change_in_team_audits(
         member=member,
         actor=Actor(ActorKind.MEMBER, str(member.pk), member.email, address),
         verb=verb,
@@ -137,7 +137,7 @@ class _CountedCodeMixin:
             email=self.user.email,
         )
         code: str = super().clean_code()  # type: ignore[misc]  # of the form beside it
-        release_attempt(taken)
+        uncount_correct_sign_in_attempt(taken)
         return code
 
 

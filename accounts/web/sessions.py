@@ -13,8 +13,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from accounts.operations.sessions import delete_session, end_session, record_session
-from accounts.queries import open_sessions
+from accounts.operations.sessions import (
+    delete_signed_out_session,
+    end_member_session,
+    record_session_activity,
+)
+from accounts.queries import list_open_sessions
 from accounts.web.places import LAST_SEEN_STEP
 from accounts.web.proofs import forbid_single_sign_on_sessions
 from portal.lib.web import page_url, redirect_browser
@@ -76,7 +80,7 @@ def delete_session_record_on_sign_out(
 ) -> None:
     """Delete a session's record; called by Django's signal."""
     if request.session.session_key:
-        delete_session(session_key=request.session.session_key)
+        delete_signed_out_session(session_key=request.session.session_key)
 
 
 def keep_current_session_signed_in(request: HttpRequest, member: Member) -> None:
@@ -88,7 +92,7 @@ def keep_current_session_signed_in(request: HttpRequest, member: Member) -> None
 def list_session_rows(request: TenantRequest) -> list[tuple[MemberSession, str, bool]]:
     """Return each session with its device and whether it is this one."""
     here = request.session.session_key
-    found = open_sessions(member=request.member, at=timezone.now())
+    found = list_open_sessions(member=request.member, at=timezone.now())
     return [
         (session, describe_user_agent(session.user_agent), session.session_key == here)
         for session in found
@@ -102,7 +106,7 @@ def sign_out_session(request: TenantRequest, sign_in_id: str) -> HttpResponse:
         wanted = UUID(sign_in_id)
     except ValueError:
         raise Http404 from None
-    end_session(member=request.member, actor=request.actor, session_id=wanted)
+    end_member_session(member=request.member, actor=request.actor, session_id=wanted)
     messages.success(request, _("Device signed out."))
     return redirect_browser(request, page_url(request, "team:profile"))
 
@@ -112,7 +116,7 @@ def _record_session(request: HttpRequest, member: Member) -> None:
     if key is None:
         return
     request.session[_SEEN] = int(time.time())
-    record_session(
+    record_session_activity(
         member=member,
         session_key=key,
         address=request.META.get("REMOTE_ADDR") or None,

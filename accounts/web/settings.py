@@ -11,8 +11,8 @@ from django.contrib import messages
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
-from accounts.operations.teams import SETTINGS, change_settings, change_team
-from accounts.queries import latest_changes
+from accounts.operations.teams import SETTINGS, change_team, change_team_settings
+from accounts.queries import list_latest_audited_changes
 from accounts.states import Area
 from accounts.web.forms import BehaviourForm, BrandForm, TeamForm
 from accounts.web.rights import require_right
@@ -57,7 +57,7 @@ def save_team_details(request: TenantRequest) -> HttpResponse:
 def save_team_brand(request: TenantRequest) -> HttpResponse:
     form = BrandForm(request.POST)
     if form.is_valid():
-        change_settings(
+        change_team_settings(
             tenant=request.tenant, actor=request.actor, settings=form.settings()
         )
         return _redirect_saved(request, _("Branding saved."))
@@ -69,7 +69,7 @@ def save_team_brand(request: TenantRequest) -> HttpResponse:
 def save_team_behaviour(request: TenantRequest) -> HttpResponse:
     form = BehaviourForm(request.POST)
     if form.is_valid():
-        change_settings(
+        change_team_settings(
             tenant=request.tenant, actor=request.actor, settings=form.settings()
         )
         return _redirect_saved(request, _("Settings saved."))
@@ -104,7 +104,9 @@ def _render_settings(
                 field.disabled = True
     changes: list[AuditEntry] = []
     if request.rights.allow(Area.AUDIT):
-        changes = latest_changes(tenant=tenant, verbs=_AUDITED, limit=SHOWN_CHANGES)
+        changes = list_latest_audited_changes(
+            tenant=tenant, verbs=_AUDITED, limit=SHOWN_CHANGES
+        )
     return render_page(
         request,
         "accounts/settings.html",

@@ -21,7 +21,7 @@ from accounts.operations.single_sign_on import (
     configure_single_sign_on,
     remove_single_sign_on,
 )
-from accounts.queries import team_members
+from accounts.queries import list_team_members
 from accounts.states import Area
 from accounts.web.dialogs import render_confirmation
 from accounts.web.forms import ProviderForm, SignInRulesForm
@@ -154,7 +154,7 @@ def _render(
         for form in (rules_form, provider_form):
             for field in form.fields.values():
                 field.disabled = True
-    lacking = team_members(team).filter(
+    lacking = list_team_members(team).filter(
         Q(has_second_factor=False), member__is_active=True
     )
     here = {"team_slug": team.slug}

@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from accounts.operations.sign_in_tries import SignInAttempt, count_attempt
+from accounts.operations.sign_in_tries import SignInAttempt, count_sign_in_attempt
 from accounts.web.known_devices import find_known_device_by_email
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def count_sign_in_attempt_or_refuse(
     `refusal` replaces the usual text; `%(wait)s` in it is the wait. Raises:
     ValidationError (too_many_login_attempts).
     """
-    taken = count_attempt(
+    taken = count_sign_in_attempt(
         subject=subject,
         device=find_known_device_by_email(request, email),
         address=truncate_ip(request.META.get("REMOTE_ADDR") or ""),

@@ -29,11 +29,16 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.http import require_safe
 
 from accounts.gateways.base import NotVouched, ProviderFailed, ProviderUnavailable
-from accounts.gateways.openid import LEEWAY_S, exchange_code, find_provider, sign_in_url
-from accounts.gateways.openid_http import exchange_deadline
+from accounts.gateways.openid import (
+    LEEWAY_S,
+    build_openid_sign_in_url,
+    exchange_code_for_openid_claims,
+    find_openid_provider_metadata,
+)
+from accounts.gateways.openid_http import compute_openid_call_deadline
 from accounts.models import Member, SingleSignOn
-from accounts.operations.single_sign_on import build_client
-from accounts.operations.single_sign_on_entry import sign_in_to_team
+from accounts.operations.single_sign_on import build_openid_client
+from accounts.operations.single_sign_on_entry import find_or_create_membership_by_claims
 from accounts.states import Environment
 from accounts.web.proofs import (
     is_single_sign_on_session,
@@ -120,7 +125,7 @@ def redirect_to_sign_in_provider(request: HttpRequest, team_slug: str) -> HttpRe
     if not constant_time_compare(given, _consent_token(request, single_sign_on)):
         return _render_page(request, single_sign_on)
     try:
-        provider = find_provider(single_sign_on.issuer)
+        provider = find_openid_provider_metadata(single_sign_on.issuer)
     except (ProviderFailed, AddressRefused):
         return _render_failure(request, single_sign_on, "unavailable")
     state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
@@ -141,9 +146,9 @@ def redirect_to_sign_in_provider(request: HttpRequest, team_slug: str) -> HttpRe
     challenge = urlsafe_b64encode(sha256(verifier.encode()).digest())
     return _set_no_cache(
         HttpResponseRedirect(
-            sign_in_url(
+            build_openid_sign_in_url(
                 provider,
-                build_client(single_sign_on),
+                build_openid_client(single_sign_on),
                 redirect_url=_return_url(single_sign_on),
                 state=state,
                 nonce=nonce,
@@ -181,14 +186,14 @@ def _fetch_claims(
     request: HttpRequest, single_sign_on: SingleSignOn, flow: Any
 ) -> Claims:
     """Return the provider's claims. Raises: ProviderFailed, AddressRefused."""
-    deadline = exchange_deadline()
-    provider = find_provider(single_sign_on.issuer, deadline=deadline)
+    deadline = compute_openid_call_deadline()
+    provider = find_openid_provider_metadata(single_sign_on.issuer, deadline=deadline)
     # RFC 9207: who answers may say so, and then it has to be who was asked.
     if request.GET.get("iss", provider.issuer) != provider.issuer:
         raise NotVouched("iss")
-    claims = exchange_code(
+    claims = exchange_code_for_openid_claims(
         provider,
-        build_client(single_sign_on),
+        build_openid_client(single_sign_on),
         code=request.GET["code"],
         redirect_url=_return_url(single_sign_on),
         verifier=flow["verifier"],
@@ -205,7 +210,7 @@ def _sign_in(
 ) -> HttpResponse:
     signed_in = request.user if isinstance(request.user, Member) else None
     try:
-        membership = sign_in_to_team(
+        membership = find_or_create_membership_by_claims(
             single_sign_on=single_sign_on,
             claims=claims,
             address=request.META.get("REMOTE_ADDR") or None,

@@ -14,12 +14,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from accounts.operations.team_deletion import (
+    compute_team_restore_deadline,
     delete_team,
-    mail_owners,
-    restore_deadline,
+    mail_owners_how_to_restore_team,
     undo_delete_team,
 )
-from accounts.queries import deleted_teams
+from accounts.queries import list_restorable_teams
 from accounts.states import Area
 from accounts.web.dialogs import render_confirmation
 from accounts.web.rights import require_right
@@ -44,7 +44,9 @@ def delete_team_page(request: TenantRequest) -> HttpResponse:
     if request.method == "POST":
         if request.POST.get("typed_name", "").strip() == team.name:
             deleted_teams_page = delete_team(team=team, actor=request.actor)
-            mail_owners(team=deleted_teams_page, actor=request.actor)
+            mail_owners_how_to_restore_team(
+                team=deleted_teams_page, actor=request.actor
+            )
             return redirect_browser(request, reverse("deleted_teams"))
         error = _("The name does not match. Nothing was deleted.")
     return render_confirmation(
@@ -73,7 +75,7 @@ def delete_team_page(request: TenantRequest) -> HttpResponse:
 def deleted_teams_page(request: HttpRequest) -> HttpResponse:
     """List the member's deleted teams, and restore one."""
     member = cast("Member", request.user)
-    teams = deleted_teams(member)
+    teams = list_restorable_teams(member)
     if request.method == "POST":
         try:
             team = undo_delete_team(
@@ -89,7 +91,7 @@ def deleted_teams_page(request: HttpRequest) -> HttpResponse:
     return render(
         request,
         "accounts/deleted_teams.html",
-        {"teams": [(team, restore_deadline(team)) for team in teams]},
+        {"teams": [(team, compute_team_restore_deadline(team)) for team in teams]},
     )
 
 

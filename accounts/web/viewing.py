@@ -14,7 +14,10 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
-from accounts.operations.viewing import start_viewing, stop_viewing
+from accounts.operations.viewing import (
+    record_end_of_viewing_as_role,
+    start_viewing_team_as_role,
+)
 from accounts.states import Area, Role
 from accounts.web.rights import Rights, require_right
 from portal.lib.errors import DomainError
@@ -69,7 +72,7 @@ def refuse_change_while_viewing_as_role(
 @require_right(Area.TEAM, write=True)
 def view_team_as_role(request: TenantRequest) -> HttpResponse:
     try:
-        role = start_viewing(
+        role = start_viewing_team_as_role(
             team=request.tenant.team,
             actor=request.actor,
             role=request.POST.get("role", ""),
@@ -88,7 +91,7 @@ def view_team_as_role(request: TenantRequest) -> HttpResponse:
 @require_POST
 def stop_viewing_team_as_role(request: TenantRequest) -> HttpResponse:
     if request.viewing_as is not None:
-        stop_viewing(
+        record_end_of_viewing_as_role(
             team=request.tenant.team, actor=request.actor, role=request.viewing_as
         )
     request.session.pop(_KEY, None)

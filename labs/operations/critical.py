@@ -22,9 +22,9 @@ from django.utils.translation import gettext as _
 from accounts.operations.audit import record_change
 from accounts.operations.notices import (
     NoticeEvent,
+    build_notice_settings_link,
     post_notice,
     record_notice_mailed_by_caller,
-    settings_link,
 )
 from accounts.states import NoticeKind
 from labs.models import CriticalAlert
@@ -215,7 +215,7 @@ def mail_critical_alert(*, tenant: Tenant, alert_id: int, escalation: int) -> No
         "is_escalation": escalation > 0,
         "is_sandbox": tenant.is_sandbox,
         "link": build_absolute_url(event.path),
-        "settings_link": settings_link(tenant),
+        "settings_link": build_notice_settings_link(tenant),
     }
     subject = render_to_string("labs/email/critical_subject.txt", context)
     mail = EmailMessage(

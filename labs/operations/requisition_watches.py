@@ -16,8 +16,8 @@ from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from accounts.queries import team_members
-from accounts.states import Area, allows
+from accounts.queries import list_team_members
+from accounts.states import Area, roles_allow_access
 from labs.models import RequisitionWatch
 from labs.operations.order_steps import audit_order_change, lock_order
 from labs.queries.history import find_last_known_order_status
@@ -84,8 +84,8 @@ def mail_requisition_subscribers(*, tenant: Tenant, order_id: UUID) -> None:
     """
     able = {
         one.member_id
-        for one in team_members(tenant.team)
-        if allows(
+        for one in list_team_members(tenant.team)
+        if roles_allow_access(
             roles=one.roles,
             area=Area.BOOKINGS,
             write=True,

@@ -9,7 +9,11 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import ApiKey, Member
-from accounts.operations.api_keys import create_api_key, find_grant, revoke_api_key
+from accounts.operations.api_keys import (
+    create_api_key,
+    find_api_key_grant,
+    revoke_api_key,
+)
 from portal.demo.notes import DemoNotes
 from portal.lib.actor import Actor
 from portal.lib.tenancy import across_tenants, acting_for
@@ -77,7 +81,7 @@ def _new_password() -> str:
 
 def _api_key(tenant: Tenant, kept: str) -> str:
     with across_tenants(why="a key tells its tenant only once it is found"):
-        grant = find_grant(kept) if kept else None
+        grant = find_api_key_grant(kept) if kept else None
     if grant is not None and grant.tenant.pk == tenant.pk:
         return kept
     actor = Actor.system("demo")

@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import Member, Membership, Team
-from accounts.operations.teams import add_member, create_team
+from accounts.operations.teams import add_team_member, create_team
 from accounts.states import Environment, Role
 from portal.demo.models import DemoData
 from portal.demo.webhooks import (
@@ -202,7 +202,7 @@ def load_demo_data(
 def _owner(team: Team) -> Member:
     membership = Membership.objects.filter(
         team=team, member__email=OWNER_EMAIL
-    ).first() or add_member(
+    ).first() or add_team_member(
         team=team,
         actor=ACTOR,
         email=OWNER_EMAIL,
@@ -222,7 +222,9 @@ def create_demo_members(team: Team) -> None:
     )
     for name, email, role in COLLEAGUES:
         if email not in there:
-            add_member(team=team, actor=ACTOR, email=email, name=name, roles=[role])
+            add_team_member(
+                team=team, actor=ACTOR, email=email, name=name, roles=[role]
+            )
 
 
 def create_demo_users(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from django.conf import settings
 from psycopg.errors import UndefinedTable
 
-from accounts.operations.audit_chain import find_last_anchors
+from accounts.operations.audit_chain import find_last_audit_anchors
 from accounts.operations.audit_watch import (
-    find_broken_chains,
-    find_oldest_unsealed,
-    find_unprotected_tables,
+    find_broken_audit_chains,
+    find_oldest_unsealed_audit_time,
+    find_unprotected_audit_tables,
 )
 from portal.health.findings import Finding
 
@@ -22,9 +22,9 @@ _RECKON = (
 def check_audit_log_integrity() -> Finding:
     """Nothing shows that the audit was changed, as far as can be seen at once."""
     try:
-        open_ways = find_unprotected_tables()
-        tampered = find_broken_chains(anchors=find_last_anchors())
-        since = find_oldest_unsealed()
+        open_ways = find_unprotected_audit_tables()
+        tampered = find_broken_audit_chains(anchors=find_last_audit_anchors())
+        since = find_oldest_unsealed_audit_time()
     except UndefinedTable:  # no such tables before the first migrate
         return Finding(
             False, "The audit log has no tables.", "Run `manage.py migrate`.", True

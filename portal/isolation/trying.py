@@ -25,10 +25,10 @@ from django.utils import timezone
 from psycopg import sql
 
 from accounts.models import Member, Tenant
-from accounts.operations.api_keys import clear_key_cache, create_api_key
+from accounts.operations.api_keys import clear_api_key_cache, create_api_key
 from accounts.operations.management_keys import create_management_key
-from accounts.operations.teams import add_member, create_team
-from accounts.states import Environment, Role, allows
+from accounts.operations.teams import add_team_member, create_team
+from accounts.states import Environment, Role, roles_allow_access
 from portal.isolation.doors import (
     METHODS,
     OF_THE_TEAM,
@@ -173,7 +173,7 @@ def probe_tenant_isolation(
         report_progress("tables")
         _probe_tables(findings, stranger)
         transaction.set_rollback(True)
-    clear_key_cache()
+    clear_api_key_cache()
     return findings
 
 
@@ -275,7 +275,7 @@ class _Callers:
         if team is None:
             member = Member.objects.create_user(email=email)
         else:
-            joined = add_member(team=team, actor=_ACTOR, email=email, roles=roles)
+            joined = add_team_member(team=team, actor=_ACTOR, email=email, roles=roles)
             member = joined.member
         Member.objects.filter(pk=member.pk).update(email_confirmed_at=timezone.now())
         client = self._client()
@@ -354,7 +354,7 @@ def _probe_as_roles(
         client = visitors.member(team, role)
         for route, needs in pages:
             may = all(
-                allows(
+                roles_allow_access(
                     roles=[role],
                     area=area,
                     write=write,

@@ -8,13 +8,13 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import Invitation
 from accounts.operations.api_keys import create_api_key
 from accounts.operations.invitations import invite_member, revoke_invitation
-from accounts.operations.teams import change_settings
+from accounts.operations.teams import change_team_settings
 from accounts.queries import (
-    api_keys,
-    find_membership,
-    latest_changes,
-    open_invitations,
-    team_members,
+    find_team_membership,
+    list_api_keys,
+    list_latest_audited_changes,
+    list_open_invitations,
+    list_team_members,
 )
 from accounts.states import Role
 from tests.factories.accounts import ACTOR, make_member, make_team, make_tenant
@@ -36,7 +36,7 @@ def test_members_come_by_name_or_address_whatever_its_case():
     named(team, "", "m@assay.example")
     named(make_team(), "Eve", "eve@assay.example")
 
-    found = [m.member.name or m.member.email for m in team_members(team)]
+    found = [m.member.name or m.member.email for m in list_team_members(team)]
 
     assert found == ["Adam", "m@assay.example", "zoe"]
 
@@ -50,7 +50,7 @@ def test_only_an_authenticator_app_counts_as_second_factor():
     ):
         Authenticator.objects.create(user=member, type=kind, data={})
 
-    found = {m.member: m.has_second_factor for m in team_members(team)}
+    found = {m.member: m.has_second_factor for m in list_team_members(team)}
 
     assert found == {with_app: True, with_codes: False}
 
@@ -59,8 +59,8 @@ def test_a_member_of_another_team_is_not_found():
     team = make_team()
     member = make_member(team=team)
 
-    assert find_membership(team=team, member_id=member.pk).member == member
-    assert find_membership(team=make_team(), member_id=member.pk) is None
+    assert find_team_membership(team=team, member_id=member.pk).member == member
+    assert find_team_membership(team=make_team(), member_id=member.pk) is None
 
 
 def test_invitations_that_are_over_are_not_listed():
@@ -71,7 +71,7 @@ def test_invitations_that_are_over_are_not_listed():
         invitation=Invitation.objects.get(email="a@assay.example"), actor=ACTOR
     )
 
-    assert [i.email for i in open_invitations(team)] == ["b@assay.example"]
+    assert [i.email for i in list_open_invitations(team)] == ["b@assay.example"]
 
 
 def test_keys_and_who_made_them_cost_one_query():
@@ -82,7 +82,8 @@ def test_keys_and_who_made_them_cost_one_query():
 
     with CaptureQueriesContext(connection) as queries:
         found = [
-            (key.label, key.created_by, key.tenant.team) for key in api_keys(tenant)
+            (key.label, key.created_by, key.tenant.team)
+            for key in list_api_keys(tenant)
         ]
 
     assert [label for label, *_ in found] == ["b", "a"]
@@ -92,12 +93,14 @@ def test_keys_and_who_made_them_cost_one_query():
 def test_the_latest_changes_are_those_of_the_verbs_newest_first():
     tenant = make_tenant()
     for on in (True, False, True):
-        change_settings(
+        change_team_settings(
             tenant=tenant, actor=ACTOR, settings={"minor_ordering_enabled": on}
         )
     create_api_key(tenant=tenant, actor=ACTOR, label="a")
 
-    found = latest_changes(tenant=tenant, verbs=("change_settings",), limit=2)
+    found = list_latest_audited_changes(
+        tenant=tenant, verbs=("change_settings",), limit=2
+    )
 
     assert [entry.changes["minor_ordering_enabled"] for entry in found] == [
         [False, True],

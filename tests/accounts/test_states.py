@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from accounts.states import MATRIX, Access, Area, Environment, Role, allows
+from accounts.states import MATRIX, Access, Area, Environment, Role, roles_allow_access
 
 
 def test_every_area_says_what_every_role_may_do():
@@ -30,9 +30,9 @@ def test_every_area_says_what_every_role_may_do():
 def test_a_right_is_the_most_that_any_role_gives(
     roles, area, write, environment, allowed
 ):
-    assert allows(roles=roles, area=area, write=write, environment=environment) is (
-        allowed
-    )
+    assert roles_allow_access(
+        roles=roles, area=area, write=write, environment=environment
+    ) is (allowed)
 
 
 def test_only_the_developer_has_a_right_that_ends_at_the_sandbox():

@@ -17,7 +17,7 @@ from django.db import transaction
 
 from accounts.models import Membership
 from accounts.operations.management_keys import create_management_key
-from accounts.states import Area, Environment, ManagementRole, Role, allows
+from accounts.states import Area, Environment, ManagementRole, Role, roles_allow_access
 from portal.isolation.doors import PARAMETER, fill_route_parameters, list_named_urls
 from tests.architecture.test_strangers import (  # noqa: F401 - samples is a fixture
     MANAGEMENT,
@@ -163,7 +163,7 @@ def is_allowed(
     reading, _, writing = NEEDED[name].partition("|")
     need = writing if writing and method == "post" else reading
     return need == "-" or all(
-        allows(
+        roles_allow_access(
             roles=[role],
             area=Area(part.rstrip("*")),
             write=part.endswith("*"),

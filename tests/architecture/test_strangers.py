@@ -26,7 +26,7 @@ from accounts.models import (
 from accounts.operations.api_keys import create_api_key
 from accounts.operations.invitations import invite_member
 from accounts.operations.management_keys import create_management_key
-from accounts.operations.saved_views import ViewSettings, save_view
+from accounts.operations.saved_views import ViewSettings, create_saved_view
 from accounts.states import Environment, Role
 from accounts.webhooks.operations.replay import start_replay
 from accounts.webhooks.queries.log import LogFilters
@@ -111,7 +111,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
         email="dana@assay.example",
         roles=[Role.VIEWER],
     )
-    view = save_view(
+    view = create_saved_view(
         tenant=alice_tenant,
         actor=ACTOR,
         member=member,

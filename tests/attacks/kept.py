@@ -17,7 +17,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from accounts.models import AuditEntry
-from accounts.operations.audit_chain import seal_audit
+from accounts.operations.audit_chain import seal_new_audit_entries
 from accounts.webhooks.models import Attempt, Delivery, Event
 from labs.models import Order, OrderEvent, ResultVersion
 from reports.models import ParsingJob, ReportResult
@@ -223,7 +223,7 @@ def job_faults() -> list[str]:
 
 def audit_faults(teams: Iterable[Team]) -> list[str]:
     """Breaks of the audit's chain; all that was acknowledged is in it by now."""
-    seal_audit()
+    seal_new_audit_entries()
     try:
         call_command("verify_audit", stdout=StringIO())
     except CommandError as broken:

@@ -21,10 +21,10 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
 settings.ROOT_URLCONF = "tests.bench.bare_urls"
 django.setup()
 
-from accounts.api.call_log import flush_call_log, start_call_log  # noqa: E402 - needs the apps
+from accounts.api.call_log import flush_api_call_log, start_api_call_log  # noqa: E402 - needs the apps
 from portal.server.application import Application  # noqa: E402 - as above
 
-start_call_log()
+start_api_call_log()
 
 _ours = WSGIHandler()
 with override_settings(MIDDLEWARE=[]):
@@ -39,7 +39,7 @@ def application(
 
 
 def flush_before_exit() -> None:
-    flush_call_log()
+    flush_api_call_log()
 
 
 asgi = Application(__name__)

@@ -25,7 +25,7 @@ MUST_MS = 150.0
 def pages(tenant: Any) -> Iterator[str]:
     """Every page below the team, each id filled with one of the demo data."""
     from accounts.models import Membership
-    from accounts.queries import api_keys
+    from accounts.queries import list_api_keys
     from labs.models import Order
     from portal.isolation.doors import (
         fill_route_parameters,
@@ -38,7 +38,7 @@ def pages(tenant: Any) -> Iterator[str]:
     user = User.objects.for_tenant(tenant).order_by("id").first()
     job = ParsingJob.objects.for_tenant(tenant).order_by("created_at").first()
     order = Order.objects.for_tenant(tenant).order_by("created_at").first()
-    key = api_keys(tenant).first()
+    key = list_api_keys(tenant).first()
     samples = {
         "team_slug": tenant.team.slug,
         "environment": tenant.environment,

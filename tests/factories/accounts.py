@@ -9,7 +9,7 @@ from django.utils import timezone
 from accounts.models import Member, Team, Tenant
 from accounts.operations.api_keys import create_api_key
 from accounts.operations.management_keys import create_management_key
-from accounts.operations.teams import add_member, create_team
+from accounts.operations.teams import add_team_member, create_team
 from accounts.states import Environment, Role
 from portal.lib.actor import Actor
 
@@ -40,7 +40,9 @@ def make_member(
     if team is None:
         member = Member.objects.create_user(email=email)
     else:
-        member = add_member(team=team, actor=ACTOR, email=email, roles=roles).member
+        member = add_team_member(
+            team=team, actor=ACTOR, email=email, roles=roles
+        ).member
     member.set_password(PASSWORD)
     member.email_confirmed_at = timezone.now()
     member.save(update_fields=["password", "email_confirmed_at"])

@@ -11,7 +11,7 @@ from accounts.operations.notices import (
     change_notice_preferences,
     post_notice,
 )
-from accounts.queries.notices import NoticePreferences, default_levels
+from accounts.queries.notices import NoticePreferences, get_default_notice_levels
 from accounts.states import NoticeKind, NoticeLevel
 from tests.factories.accounts import ACTOR
 
@@ -31,7 +31,9 @@ def choose(
 ) -> NoticeChoices:
     """Let a member choose these levels by kind; quiet hours are whole ones."""
     membership = Membership.objects.get(team=tenant.team, member=member)
-    usual = default_levels(roles=membership.roles, environment=tenant.environment)
+    usual = get_default_notice_levels(
+        roles=membership.roles, environment=tenant.environment
+    )
     chosen = {NoticeKind(kind): NoticeLevel(level) for kind, level in levels.items()}
     hours = (time(quiet[0]), time(quiet[1])) if quiet else None
     return change_notice_preferences(

@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from accounts.operations.api_keys import hash_key
+from accounts.operations.api_keys import hash_api_key
 from portal.lib.encryption import encrypt_secret
 from users.wearables.timeseries import TIMESERIES
 
@@ -64,7 +64,7 @@ def _people(make: Planter) -> tuple[Any, Any]:
         label="server",
         prefix=KEY[:6],
         last_four=KEY[-4:],
-        digest=hash_key(KEY),
+        digest=hash_api_key(KEY),
     )
     make(
         "accounts.ManagementKey",
@@ -73,14 +73,14 @@ def _people(make: Planter) -> tuple[Any, Any]:
         label="ops",
         prefix="mk_us_",
         last_four="0000",
-        digest=hash_key("mk"),
+        digest=hash_api_key("mk"),
     )
     make(
         "accounts.Invitation",
         team=team,
         email="eve@assay.example",
         roles=["viewer"],
-        digest=hash_key("invitation"),
+        digest=hash_api_key("invitation"),
         expires_at=AT + timedelta(days=7),
     )
     make(

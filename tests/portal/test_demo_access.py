@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from accounts.models import ApiKey, Member
-from accounts.operations.api_keys import find_grant
+from accounts.operations.api_keys import find_api_key_grant
 from portal.demo import notes
 from portal.demo.access import ensure_demo_sign_ins_and_api_keys
 from portal.demo.notes import DemoNotes
@@ -30,7 +30,7 @@ def live_keys(tenant):
 
 
 def tenant_of(key):
-    grant = find_grant(key)
+    grant = find_api_key_grant(key)
     return grant and grant.tenant
 
 

@@ -28,7 +28,7 @@ from psycopg import errors
 from accounts.api import auth
 from accounts.models import AuditEntry
 from accounts.operations import audit
-from accounts.operations.api_keys import clear_key_cache
+from accounts.operations.api_keys import clear_api_key_cache
 from accounts.webhooks.models import Event
 from labs.models import Order
 from portal.lib import idempotency
@@ -323,7 +323,7 @@ def test_a_session_lost_after_the_commit_answers_what_was_done(scene):
 @pytest.mark.parametrize(
     ("owner", "name", "path"),
     [
-        (auth, "find_grant", "/v2/user"),
+        (auth, "find_api_key_grant", "/v2/user"),
         (SessionStore, "load", "/"),
         (DatabaseCache, "add", "/accounts/login/"),
     ],
@@ -333,7 +333,7 @@ def test_a_kept_connection_that_breaks_before_the_first_query_is_503(
     scene, owner, name, path
 ):
     web = Client(raise_request_exception=False)
-    clear_key_cache()
+    clear_api_key_cache()
     if path.startswith("/v2"):
         ask = partial(scene.api.get, path)
     elif name == "load":
@@ -355,7 +355,7 @@ def test_a_kept_connection_that_breaks_before_the_first_query_is_503(
 def test_a_connection_that_died_while_idle_is_replaced_before_it_is_used(scene):
     assert scene.api.get("/v2/user").status_code == 200
     end_session(scene.other)
-    clear_key_cache()
+    clear_api_key_cache()
 
     assert [scene.api.get("/v2/user").status_code for _ in range(2)] == [200, 200]
 

@@ -12,7 +12,7 @@ from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
-from accounts.api.throttling import count_unknown_caller
+from accounts.api.throttling import count_call_without_valid_key
 from portal.lib.api.views import TenantAPIView
 from portal.lib.errors import DomainError
 from users.operations.link_sessions import (
@@ -55,7 +55,7 @@ class LinkTokenAuthentication(BaseAuthentication):
         try:
             session = find_open_connect_link(request.headers.get(HEADER, ""))
         except DomainError:
-            count_unknown_caller(address)
+            count_call_without_valid_key(address)
             raise AuthenticationFailed from None
         return None, LinkGrant(session, build_link_holder_audit_actor(address))
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
-from accounts.operations.api_calls import delete_calls_of_user
-from accounts.operations.saved_views import delete_views_naming
+from accounts.operations.api_calls import delete_api_calls_of_user
+from accounts.operations.saved_views import delete_saved_views_filtering_by_ids
 from portal.lib import rows
 from portal.lib.idempotency import delete_answers_containing
 from portal.lib.signatures import sign_with_installation_key
@@ -58,13 +58,15 @@ def remove_mentions_of_user(*, tenant: Tenant, user: User) -> dict[str, int]:
     The log of calls, answers that idempotency keys repeat, and saved views of this user
     alone. Source: Ours: none has a foreign key to the user, and all hold the ids.
     """
-    delete_calls_of_user(tenant_pk=tenant.pk, user_uuid=user.uuid)
+    delete_api_calls_of_user(tenant_pk=tenant.pk, user_uuid=user.uuid)
     names = (user.client_user_id, str(user.uuid))
     found = {
         "portal.IdempotentAnswer": delete_answers_containing(
             tenant_pk=tenant.pk, text=str(user.uuid)
         ),
-        "accounts.SavedView": delete_views_naming(tenant_pk=tenant.pk, names=names),
+        "accounts.SavedView": delete_saved_views_filtering_by_ids(
+            tenant_pk=tenant.pk, names=names
+        ),
     }
     return {label: number for label, number in found.items() if number}
 

@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 
 from accounts.models import Tenant
 from accounts.operations.notices import NoticeEvent, post_notice
-from accounts.queries.notices import notices_of
+from accounts.queries.notices import list_notices_of_kind
 from accounts.states import NoticeKind
 from users.models import Connection
 from users.queries import list_sources_gone_silent
@@ -64,7 +64,7 @@ def _notify_team(tenant: Tenant, at: datetime) -> int:
 
 def _last_notices(tenant: Tenant) -> dict[str, datetime]:
     """Return the time of each source's last notice, by provider."""
-    told = notices_of(tenant=tenant, kind=NoticeKind.SILENT_SOURCE)
+    told = list_notices_of_kind(tenant=tenant, kind=NoticeKind.SILENT_SOURCE)
     return {notice.key.partition(":")[0]: notice.at for notice in told}
 
 

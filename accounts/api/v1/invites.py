@@ -12,13 +12,18 @@ from rest_framework.response import Response
 
 from accounts.api.management import OrganisationView
 from accounts.api.v1.inputs import InviteInputs, InviteListQuery
-from accounts.api.v1.outputs import NOTHING, InvitedAnswer, InvitePage, invite_answer
-from accounts.api.v1.paging import read_page
+from accounts.api.v1.outputs import (
+    NOTHING,
+    InvitedAnswer,
+    InvitePage,
+    build_invitation_response,
+)
+from accounts.api.v1.paging import read_page_after_cursor
 from accounts.models import Invitation
 from accounts.operations.invitations import mail_invitation
 from accounts.operations.organisation_invitations import (
-    invite_to_teams,
-    revoke_invitations,
+    invite_administrator_to_teams,
+    revoke_invitation_to_teams,
 )
 from accounts.states import ManagementRole
 from portal.lib.api.fields import (
@@ -67,7 +72,7 @@ class InvitesView(InvitesBase):
         )
         if text := query.get("search_query"):
             heads = heads.filter(email__icontains=text)
-        page, more = read_page(heads, query.get("next_cursor"))
+        page, more = read_page_after_cursor(heads, query.get("next_cursor"))
         links = [head.link_id for head in page]
         of_page = self.get_invitations().filter(_filter_by_links(links))
         by_link: dict[UUID, list[Invitation]] = {}
@@ -77,7 +82,7 @@ class InvitesView(InvitesBase):
         all_teams = set(live.values_list("pk", flat=True))
         managed = all_teams if self.grant.team_ids is None else self.grant.team_ids
         answers = [
-            invite_answer(
+            build_invitation_response(
                 by_link[head.link_id],
                 organisation_teams=all_teams,
                 managed_teams=managed,
@@ -114,7 +119,7 @@ class InvitesView(InvitesBase):
                     "team_role_bindings",
                 )
             teams = among
-        status, invitation, token = invite_to_teams(
+        status, invitation, token = invite_administrator_to_teams(
             teams=teams, among=among, actor=self.actor, email=wanted["email"]
         )
         if invitation is not None and not mail_invitation(
@@ -147,7 +152,7 @@ class InviteView(InvitesBase):
         )
         if not found:
             raise NotFound("not_found", "Invitation not found.")
-        revoke_invitations(invitations=found, actor=self.actor)
+        revoke_invitation_to_teams(invitations=found, actor=self.actor)
         return json_response(None)
 
 

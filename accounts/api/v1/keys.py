@@ -26,16 +26,16 @@ from accounts.api.v1.outputs import (
     ManagementKeyAnswer,
     ManagementKeyPage,
     NewManagementKey,
-    api_key_answer,
-    management_key_answer,
+    build_api_key_response,
+    build_management_key_response,
 )
-from accounts.api.v1.paging import read_page
+from accounts.api.v1.paging import read_page_after_cursor
 from accounts.models import ApiKey, ManagementKey
-from accounts.operations.access_tokens import TEAM_TOKEN_TTL, create_team_token
+from accounts.operations.access_tokens import TEAM_TOKEN_TTL, create_team_access_token
 from accounts.operations.api_keys import KeyRules, create_api_key, revoke_api_key
 from accounts.operations.management_keys import (
     change_management_key,
-    create_organisation_key,
+    create_organisation_management_key,
     revoke_management_key,
 )
 from accounts.states import ManagementRole
@@ -73,9 +73,12 @@ class TeamApiKeysView(OrganisationView):
         keys = self.get_keys(path).filter(revoked_at=None)
         if team_id := query.get("team_id"):
             keys = keys.filter(tenant__team=team_id)
-        page, more = read_page(keys, query.get("next_cursor"))
+        page, more = read_page_after_cursor(keys, query.get("next_cursor"))
         return Response(
-            {"api_keys": [api_key_answer(key) for key in page], "next_cursor": more}
+            {
+                "api_keys": [build_api_key_response(key) for key in page],
+                "next_cursor": more,
+            }
         )
 
     @describe_api_operation(
@@ -99,7 +102,7 @@ class TeamApiKeysView(OrganisationView):
             label=wanted["label"],
             rules=_rules(wanted),
         )
-        return Response(api_key_answer(key, text=text))
+        return Response(build_api_key_response(key, text=text))
 
     @describe_api_operation(
         "revoke_api_keys",
@@ -157,7 +160,9 @@ class AccessTokenView(OrganisationView):
         tenant = team.tenants.select_related("team").get(environment=wanted["env"])
         return Response(
             {
-                "access_token": create_team_token(tenant=tenant, actor=self.actor),
+                "access_token": create_team_access_token(
+                    tenant=tenant, actor=self.actor
+                ),
                 "expires_in": int(TEAM_TOKEN_TTL.total_seconds()),
             }
         )
@@ -177,17 +182,20 @@ class ManagementKeysView(OrganisationView):
         """Return keys that are not revoked, oldest first. Needs an org_admin key."""
         self.grant.check_whole()
         query = validate_query_string(request, ManagementKeyQuery)
-        keys = list_active_keys(self.organisation.pk)
+        keys = list_active_management_keys(self.organisation.pk)
         if team_id := query.get("team_id"):
             team = self.grant.find_team(team_id)
             whole = Q(role=ManagementRole.ORG_ADMIN)
-            read_team_ids = ManagementKey.teams.through.objects.filter(team=team)
-            keys = keys.filter(whole | Q(pk__in=read_team_ids.values("managementkey")))
+            of_team = ManagementKey.teams.through.objects.filter(team=team)
+            keys = keys.filter(whole | Q(pk__in=of_team.values("managementkey")))
         if role := query.get("role"):
             keys = keys.filter(role=role)
-        page, more = read_page(keys, query.get("next_cursor"))
+        page, more = read_page_after_cursor(keys, query.get("next_cursor"))
         return Response(
-            {"data": [management_key_answer(key) for key in page], "next_cursor": more}
+            {
+                "data": [build_management_key_response(key) for key in page],
+                "next_cursor": more,
+            }
         )
 
     @describe_api_operation(
@@ -201,14 +209,14 @@ class ManagementKeysView(OrganisationView):
         """Return the key with its text, once. Requires an org_admin key."""
         self.grant.check_whole()
         wanted = validate_post_body(request, ManagementKeyInputs)
-        key, text = create_organisation_key(
+        key, text = create_organisation_management_key(
             organisation=self.organisation,
             actor=self.actor,
             label=wanted["label"],
             role=ManagementRole(wanted["role"]),
-            teams=self.grant.find_teams(read_team_ids(wanted)),
+            teams=self.grant.find_teams(read_team_ids_from_body(wanted)),
         )
-        return Response({**management_key_answer(key), "key": text})
+        return Response({**build_management_key_response(key), "key": text})
 
 
 class ManagementKeyView(OrganisationView):
@@ -232,11 +240,11 @@ class ManagementKeyView(OrganisationView):
         wanted = validate_patch_body(request, ManagementKeyPatch)
         teams = None
         if "team_role_bindings" in wanted:
-            teams = self.grant.find_teams(read_team_ids(wanted))
+            teams = self.grant.find_teams(read_team_ids_from_body(wanted))
         changed = change_management_key(
             key=key, actor=self.actor, label=wanted.get("label"), teams=teams
         )
-        return Response(management_key_answer(changed))
+        return Response(build_management_key_response(changed))
 
     @describe_api_operation(
         "revoke_management_key",
@@ -253,26 +261,26 @@ class ManagementKeyView(OrganisationView):
         """
         key = self.get_key(management_key_id)
         revoke_management_key(key=key, actor=self.actor)
-        return Response(management_key_answer(key))
+        return Response(build_management_key_response(key))
 
     def get_key(self, management_key_id: str) -> ManagementKey:
         """Return the path's live key. Raises: 422 at the path; not_found (404)."""
         self.grant.check_whole()
         key: ManagementKey = get_tenant_row_or_404(
-            list_active_keys(self.organisation.pk),
+            list_active_management_keys(self.organisation.pk),
             what="Management key",
             pk=parse_path_uuid(management_key_id, "management_key_id"),
         )
         return key
 
 
-def list_active_keys(organisation_id: UUID) -> QuerySet[ManagementKey]:
+def list_active_management_keys(organisation_id: UUID) -> QuerySet[ManagementKey]:
     """Return an organisation's management keys that are not revoked."""
     keys = ManagementKey.objects.filter(organisation=organisation_id, revoked_at=None)
     return keys.select_related("created_by").prefetch_related("teams")
 
 
-def read_team_ids(wanted: Mapping[str, Any]) -> Iterable[UUID]:
+def read_team_ids_from_body(wanted: Mapping[str, Any]) -> Iterable[UUID]:
     """Return the team ids in a request body."""
     return [each["team_id"] for each in wanted.get("team_role_bindings", ())]
 

@@ -13,11 +13,11 @@ from rest_framework.response import Response
 
 from accounts.api.management import OrganisationView
 from accounts.api.v1.inputs import MemberListQuery, MemberPatch
-from accounts.api.v1.outputs import NOTHING, MemberPage, member_answer
-from accounts.api.v1.paging import read_page
+from accounts.api.v1.outputs import NOTHING, MemberPage, build_member_response
+from accounts.api.v1.paging import read_page_after_cursor
 from accounts.models import Member, Membership
 from accounts.operations.organisation_members import (
-    remove_from_teams,
+    remove_member_from_teams,
     set_administered_teams,
 )
 from accounts.states import ADMINISTERS, ManagementRole
@@ -66,12 +66,12 @@ class MembersView(ManagedMembersView):
         members = self.get_members()
         if text := query.get("search_query"):
             members = members.filter(Q(name__icontains=text) | Q(email__icontains=text))
-        page, more = read_page(members, query.get("next_cursor"))
+        page, more = read_page_after_cursor(members, query.get("next_cursor"))
         live = self.organisation.teams.filter(deleted_at=None)
         all_teams = set(live.values_list("pk", flat=True))
         managed = all_teams if self.grant.team_ids is None else self.grant.team_ids
         answers = [
-            member_answer(
+            build_member_response(
                 member,
                 administers=[
                     each.team_id
@@ -129,7 +129,7 @@ class MemberView(ManagedMembersView):
     def delete(self, request: Request, *, member_id: str, **path: str) -> HttpResponse:
         """Remove the member from all teams that the key manages. The account stays."""
         member = self.get_member(member_id)
-        remove_from_teams(
+        remove_member_from_teams(
             member=member, actor=self.actor, among=list(self.grant.teams())
         )
         return json_response(None)

@@ -20,23 +20,23 @@ from accounts.api.v1.outputs import (
     OrganisationAnswer,
     TeamAnswer,
     TeamPage,
-    organisation_answer,
-    team_answer,
-    team_line,
+    build_organisation_response,
+    build_team_list_entry,
+    build_team_response,
 )
-from accounts.api.v1.paging import read_page
+from accounts.api.v1.paging import read_page_after_cursor
 from accounts.models import Team
 from accounts.operations.team_deletion import (
     delete_team,
-    mail_owners,
+    mail_owners_how_to_restore_team,
     undo_delete_team,
 )
 from accounts.operations.teams import (
-    change_settings,
     change_team,
+    change_team_settings,
     create_organisation_team,
     rename_organisation,
-    set_integration_id,
+    set_team_integration_id,
 )
 from accounts.states import Environment
 from portal.lib.api.fields import (
@@ -63,7 +63,7 @@ class OrganisationDetailView(OrganisationView):
         refuses=(404,),
     )
     def get(self, request: Request, **path: str) -> Response:
-        return Response(organisation_answer(self.organisation))
+        return Response(build_organisation_response(self.organisation))
 
     @describe_api_operation(
         "update_organisation",
@@ -81,7 +81,7 @@ class OrganisationDetailView(OrganisationView):
         changed = rename_organisation(
             organisation=self.organisation, actor=self.actor, name=name
         )
-        return Response(organisation_answer(changed))
+        return Response(build_organisation_response(changed))
 
 
 class TeamsView(OrganisationView):
@@ -104,9 +104,12 @@ class TeamsView(OrganisationView):
             teams = teams.filter(region=region)
         if text := query.get("search_query"):
             teams = teams.filter(name__icontains=text)
-        page, more = read_page(teams, query.get("next_cursor"))
+        page, more = read_page_after_cursor(teams, query.get("next_cursor"))
         return Response(
-            {"teams": [team_line(team) for team in page], "next_cursor": more}
+            {
+                "teams": [build_team_list_entry(team) for team in page],
+                "next_cursor": more,
+            }
         )
 
     @describe_api_operation(
@@ -132,7 +135,7 @@ class TeamsView(OrganisationView):
             integration_team_id=settings.pop("integration_team_id", None),
             settings=settings,
         )
-        return Response(team_answer(team))
+        return Response(build_team_response(team))
 
 
 class TeamView(OrganisationView):
@@ -148,7 +151,7 @@ class TeamView(OrganisationView):
     def get(self, request: Request, *, team_id: str, **path: str) -> Response:
         team = self.get_team(team_id)
         asked = validate_query_string(request, TeamQuery).get("include_environment")
-        return Response(team_answer(team, asked or Environment.values))
+        return Response(build_team_response(team, asked or Environment.values))
 
     @describe_api_operation(
         "update_team",
@@ -170,18 +173,18 @@ class TeamView(OrganisationView):
                     time_zone=team.time_zone,
                 )
             if "integration_team_id" in wanted:
-                team = set_integration_id(
+                team = set_team_integration_id(
                     team=team,
                     actor=self.actor,
                     integration_team_id=wanted["integration_team_id"],
                 )
             for tenant in team.tenants.filter(environment__in=wanted).order_by("pk"):
-                change_settings(
+                change_team_settings(
                     tenant=tenant,
                     actor=self.actor,
                     settings=dict(wanted[tenant.environment]),
                 )
-        return Response(team_answer(team))
+        return Response(build_team_response(team))
 
     @describe_api_operation(
         "delete_team",
@@ -197,7 +200,7 @@ class TeamView(OrganisationView):
         team = self.get_team(team_id)
         self.grant.check_whole()
         deleted = delete_team(team=team, actor=self.actor)
-        mail_owners(team=deleted, actor=self.actor)
+        mail_owners_how_to_restore_team(team=deleted, actor=self.actor)
         return json_response(None)
 
     def get_team(self, team_id: str) -> Team:
@@ -222,4 +225,6 @@ class UndoDeleteTeamView(OrganisationView):
             what="Team",
             pk=parse_path_uuid(team_id, "team_id"),
         )
-        return Response(team_answer(undo_delete_team(team=found, actor=self.actor)))
+        return Response(
+            build_team_response(undo_delete_team(team=found, actor=self.actor))
+        )

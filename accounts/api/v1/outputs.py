@@ -208,12 +208,12 @@ class ManagementKeyPage(TypedDict):
     next_cursor: str | None
 
 
-def organisation_answer(organisation: Organisation) -> OrganisationAnswer:
+def build_organisation_response(organisation: Organisation) -> OrganisationAnswer:
     """Build the response for an organisation."""
     return {"id": organisation.pk, "name": organisation.name, "expires_at": None}
 
 
-def team_line(team: Team) -> TeamLine:
+def build_team_list_entry(team: Team) -> TeamLine:
     """Build the list entry of a team."""
     return {
         "id": team.pk,
@@ -224,23 +224,23 @@ def team_line(team: Team) -> TeamLine:
     }
 
 
-def team_answer(
+def build_team_response(
     team: Team, environments: Collection[str] = tuple(Environment.values)
 ) -> TeamAnswer:
     """Build the response for a team with these environments; one query."""
     shown: dict[str, SettingsAnswer] = {
-        tenant.environment: settings_answer(tenant)
+        tenant.environment: build_team_settings_response(tenant)
         for tenant in team.tenants.filter(environment__in=environments)
     }
     return {
-        **team_line(team),
+        **build_team_list_entry(team),
         "environments": list(Environment.values),
         "sandbox": shown.get(Environment.SANDBOX),
         "production": shown.get(Environment.PRODUCTION),
     }
 
 
-def settings_answer(tenant: Tenant) -> SettingsAnswer:
+def build_team_settings_response(tenant: Tenant) -> SettingsAnswer:
     """Build the response for the settings of contract 9.2."""
     brand: dict[str, Any] | None = tenant.brand_information
     return {
@@ -276,7 +276,7 @@ def _brand_answer(brand: dict[str, Any]) -> BrandAnswer:
     }
 
 
-def api_key_answer(key: ApiKey, *, text: str | None = None) -> ApiKeyAnswer:
+def build_api_key_response(key: ApiKey, *, text: str | None = None) -> ApiKeyAnswer:
     """Build the response for a key, its tenant loaded; with its text if new."""
     return {
         "id": key.id,
@@ -291,14 +291,14 @@ def api_key_answer(key: ApiKey, *, text: str | None = None) -> ApiKeyAnswer:
     }
 
 
-def creator_answer(member: Member | None) -> CreatorAnswer:
+def build_key_creator_response(member: Member | None) -> CreatorAnswer:
     """Build the creator part of a response."""
     if member is None:
         return {"id": None, "name": None, "email": None}
     return {"id": member.pk, "name": member.name or None, "email": member.email}
 
 
-def management_key_answer(key: ManagementKey) -> ManagementKeyAnswer:
+def build_management_key_response(key: ManagementKey) -> ManagementKeyAnswer:
     """Build the response for a management key, its creator and teams loaded."""
     bindings: list[TeamBindingAnswer] | None = None
     if key.role != ManagementRole.ORG_ADMIN:
@@ -307,13 +307,13 @@ def management_key_answer(key: ManagementKey) -> ManagementKeyAnswer:
         "id": key.id,
         "label": key.label,
         "created_at": key.created_at,
-        "creator": creator_answer(key.created_by),
+        "creator": build_key_creator_response(key.created_by),
         "role": key.role,
         "team_role_bindings": bindings,
     }
 
 
-def member_answer(
+def build_member_response(
     member: Member,
     *,
     administers: Collection[UUID],
@@ -332,7 +332,7 @@ def member_answer(
     }
 
 
-def invite_answer(
+def build_invitation_response(
     invitations: Sequence[Invitation],
     *,
     organisation_teams: Collection[UUID],
@@ -350,7 +350,7 @@ def invite_answer(
         "email": first.email,
         "invited_at": first.created_at,
         "resent_at": first.resent_at,
-        "creator": creator_answer(first.invited_by),
+        "creator": build_key_creator_response(first.invited_by),
         "role": role,
         "team_role_bindings": bindings,
     }

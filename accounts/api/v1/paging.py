@@ -21,7 +21,7 @@ Row = TypeVar("Row", bound="Model")
 PAGE_SIZE = 100  # Ours: contract 9.1 names no limit
 
 
-def read_page(
+def read_page_after_cursor(
     rows: QuerySet[Row], cursor: str | None, *, size: int = PAGE_SIZE
 ) -> tuple[list[Row], str | None]:
     """Return up to `size` rows after a cursor, oldest first, and the next cursor.

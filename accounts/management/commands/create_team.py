@@ -9,8 +9,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_email
 from django.db import transaction
 
-from accounts.operations.passwords import create_password_link
-from accounts.operations.teams import add_member, create_team
+from accounts.operations.passwords import create_password_reset_link
+from accounts.operations.teams import add_team_member, create_team
 from accounts.states import Region, Role
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError
@@ -42,7 +42,7 @@ class Command(BaseCommand):
                     region=options["region"],
                     actor=actor,
                 )
-                owner = add_member(
+                owner = add_team_member(
                     team=team, actor=actor, email=options["owner"], roles=[Role.OWNER]
                 ).member
         except DomainError as refused:
@@ -53,4 +53,4 @@ class Command(BaseCommand):
         if owner.has_usable_password():
             self.stdout.write("The owner already has an account. Sign in with it.")
         else:
-            self.stdout.write(f"Set a password: {create_password_link(owner)}")
+            self.stdout.write(f"Set a password: {create_password_reset_link(owner)}")

@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import Tenant
-from accounts.operations.audit_chain import Anchor, check_chain, read_anchors
+from accounts.operations.audit_chain import (
+    Anchor,
+    check_audit_chain,
+    read_audit_anchors,
+)
 from accounts.operations.audit_watch import (
-    describe_missing_tenant,
-    find_unprotected_tables,
+    describe_missing_audited_tenant,
+    find_unprotected_audit_tables,
 )
 from portal.lib.tenancy import acting_for
 
@@ -48,15 +52,17 @@ class Command(BaseCommand):
         if path is not None and not path.exists():
             raise CommandError(f"{path}: file not found.")
         anchors: dict[int, list[Anchor]] = defaultdict(list)
-        for anchor in read_anchors(path):
+        for anchor in read_audit_anchors(path):
             anchors[anchor.tenant].append(anchor)
         broken = 0
-        for phrase in find_unprotected_tables():
+        for phrase in find_unprotected_audit_tables():
             broken += 1
             self.stderr.write(f"BROKEN: {phrase}.")
         for tenant in tenants:
             with acting_for(tenant):
-                checked = check_chain(tenant=tenant, anchors=anchors.pop(tenant.pk, []))
+                checked = check_audit_chain(
+                    tenant=tenant, anchors=anchors.pop(tenant.pk, [])
+                )
             place = f"{tenant.team.slug} {tenant.environment}"
             if checked.broken:
                 broken += 1
@@ -69,7 +75,7 @@ class Command(BaseCommand):
         if not options["team"]:
             for tenant_pk, written in sorted(anchors.items()):
                 broken += 1
-                says = describe_missing_tenant(written[-1]).says
+                says = describe_missing_audited_tenant(written[-1]).says
                 self.stderr.write(f"tenant {tenant_pk}: BROKEN: {says}.")
         if broken:
             raise CommandError(f"Audits that do not match: {broken}.")

@@ -12,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import Tenant
 from accounts.operations.audit import record_read
-from accounts.queries.audit import has_entries_of_user, list_accesses
+from accounts.queries.audit import has_audit_entries_of_user, list_accesses_to_user_data
 from accounts.states import Environment
 from portal.lib.actor import Actor
 from portal.lib.csv_files import escape_spreadsheet_formula, format_csv_timestamp
@@ -53,9 +53,9 @@ class Command(BaseCommand):
         since = datetime(day.year, day.month, day.day, tzinfo=zone) if day else None
         user_uuid: UUID = options["user"]
         with acting_for(tenant):
-            if not has_entries_of_user(tenant=tenant, user_uuid=user_uuid):
+            if not has_audit_entries_of_user(tenant=tenant, user_uuid=user_uuid):
                 raise CommandError("No audit entry names this user.")
-            looks = list_accesses(
+            looks = list_accesses_to_user_data(
                 tenant=tenant, user_uuid=user_uuid, since=since, zone=zone
             )
             record_read(

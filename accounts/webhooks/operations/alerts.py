@@ -22,9 +22,9 @@ from django.utils.translation import gettext as _
 
 from accounts.operations.notices import (
     NoticeEvent,
+    build_notice_settings_link,
     post_notice,
     record_notice_mailed_by_caller,
-    settings_link,
 )
 from accounts.states import NoticeKind
 from accounts.webhooks.models import Attempt, Delivery, Endpoint
@@ -224,7 +224,7 @@ def _context(tenant: Tenant, endpoint: Endpoint, percent: int) -> dict[str, obje
         "more_users": number_of_users - len(named),
         "retention_days": tenant.team.event_retention_days,
         "link": build_absolute_url(_page_of(tenant, endpoint)),
-        "settings_link": settings_link(tenant),
+        "settings_link": build_notice_settings_link(tenant),
     }
 
 

@@ -9,12 +9,12 @@ from accounts.api import auth
 from accounts.models import ApiKey
 from accounts.operations.api_keys import (
     OVERLAPS,
-    clear_key_cache,
+    clear_api_key_cache,
     create_api_key,
     revoke_api_key,
     rotate_api_key,
 )
-from accounts.operations.teams import change_settings
+from accounts.operations.teams import change_team_settings
 from tests.clients import ApiClient
 from tests.factories.accounts import ACTOR, make_api_key
 from tests.statements import count_statements
@@ -122,7 +122,7 @@ def test_a_key_revoked_elsewhere_ends_within_the_caches_life(alice_tenant, monke
 
 
 def test_an_unknown_key_is_not_remembered(alice_tenant):
-    clear_key_cache()
+    clear_api_key_cache()
     status("nonsense")
 
     with count_statements() as statements:
@@ -148,7 +148,7 @@ def test_a_changed_setting_is_seen_at_once(
     client.get(PATH)
 
     with django_capture_on_commit_callbacks(execute=True):
-        change_settings(
+        change_team_settings(
             tenant=alice_tenant, actor=ACTOR, settings={"minor_ordering_enabled": True}
         )
 
@@ -161,7 +161,7 @@ def test_the_last_use_is_noted_at_most_once_a_minute(alice_tenant, time_machine)
 
     def used_at(moment):
         time_machine.move_to(moment, tick=False)
-        clear_key_cache()
+        clear_api_key_cache()
         status(key)
         return ApiKey.objects.for_tenant(alice_tenant).get(pk=row.pk).last_used_at
 

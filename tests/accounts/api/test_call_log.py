@@ -9,7 +9,11 @@ import time_machine
 from django.test import Client
 
 from accounts.api import call_log
-from accounts.api.call_log import CallLog, fill_route_path, start_call_log
+from accounts.api.call_log import (
+    CallLog,
+    fill_uuids_into_route_path,
+    start_api_call_log,
+)
 from accounts.models import ApiCall, ApiKey
 from accounts.operations.api_keys import KeyRules, create_api_key
 from portal.lib.registry import call_observers
@@ -122,7 +126,7 @@ def test_what_can_not_be_written_now_is_written_later(
 
     with monkeypatch.context() as away:
         away.setattr(call_log, "connection", connection := Connection())
-        away.setattr(call_log, "write_calls", gone)
+        away.setattr(call_log, "write_api_call_log", gone)
         status = alice_api.get("/v2/user").status_code
         meanwhile = log.write()
     afterwards = log.write()
@@ -146,15 +150,17 @@ def test_a_path_names_our_ids_alone():
     one, other = str(uuid.uuid4()), str(uuid.uuid4())
     route = r"v3/^(?P<order_id>[^/\x00]+)/x/(?P<kind>[^/\x00]+)/(?P<id>[^\x00]+)/?$"
 
-    path = fill_route_path(route, {"order_id": one, "kind": "hiv", "id": other.upper()})
+    path = fill_uuids_into_route_path(
+        route, {"order_id": one, "kind": "hiv", "id": other.upper()}
+    )
 
     assert path == f"/v3/{one}/x/{{kind}}/{other}"
-    assert len(fill_route_path("v3/" + "x" * 300, {})) == 200
+    assert len(fill_uuids_into_route_path("v3/" + "x" * 300, {})) == 200
 
 
 def test_with_no_days_no_log_is_kept(settings):
     settings.API_CALL_LOG_DAYS = 0
 
-    start_call_log()
+    start_api_call_log()
 
     assert call_observers == []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rest_framework.views import APIView
 
-from accounts.api.auth import ApiKeyAuthentication, list_needed_areas
+from accounts.api.auth import ApiKeyAuthentication, list_areas_needed_by_call
 from accounts.models import AuditEntry
 from accounts.operations.api_keys import KeyRules, create_api_key
 from accounts.states import SCOPES, Access
@@ -40,7 +40,7 @@ def scopes_of(view: Any, method: str) -> frozenset[str]:
     """The least scopes of a call; a KeyError of the test where it names none."""
     found = {
         f"{area}:{Access.WRITE if write else Access.READ}"
-        for area, write in list_needed_areas(view, method)
+        for area, write in list_areas_needed_by_call(view, method)
     }
     assert found <= SCOPES.keys(), (view, method, found)
     return frozenset(found)

@@ -7,7 +7,7 @@ import pytest
 import time_machine
 
 from accounts.models import AuditEntry, CallWindow
-from accounts.operations.api_keys import KeyRules, clear_key_cache, create_api_key
+from accounts.operations.api_keys import KeyRules, clear_api_key_cache, create_api_key
 from portal.lib.proxies import find_client_network
 from tests.clients import ApiClient, ManagementClient
 from tests.factories.accounts import ACTOR, make_api_key
@@ -170,7 +170,7 @@ def test_a_key_past_its_end_is_401(alice_tenant, clock):
 
     before = client.get(PATH).status_code
     clock.shift(timedelta(seconds=3))
-    clear_key_cache()  # the tests' clock of what is remembered stands still
+    clear_api_key_cache()  # the tests' clock of what is remembered stands still
     after = client.get(PATH)
 
     assert before == 200

@@ -6,7 +6,10 @@ import pytest
 
 from accounts.gateways import openid_http
 from accounts.gateways.base import ProviderUnavailable
-from accounts.gateways.openid_http import exchange_deadline, request_json
+from accounts.gateways.openid_http import (
+    compute_openid_call_deadline,
+    request_json_without_redirects,
+)
 from tests.slow_server import HEAD, WAYS, serve_slowly
 
 
@@ -25,8 +28,11 @@ def test_a_provider_that_drips_is_cut_off(way, monkeypatch):
 
     with serve_slowly(*WAYS[way]) as server:
         with pytest.raises(ProviderUnavailable) as away:
-            request_json(
-                "POST", server.url, deadline=exchange_deadline(), form={"code": "c-1"}
+            request_json_without_redirects(
+                "POST",
+                server.url,
+                deadline=compute_openid_call_deadline(),
+                form={"code": "c-1"},
             )
 
         assert server.is_left()
@@ -48,6 +54,8 @@ def test_an_answer_takes_no_more_than_its_bound(head, body, reason):
         serve_slowly(HEAD + size.encode() + body) as server,
         pytest.raises(ProviderUnavailable) as away,
     ):
-        request_json("GET", server.url, deadline=exchange_deadline())
+        request_json_without_redirects(
+            "GET", server.url, deadline=compute_openid_call_deadline()
+        )
 
     assert away.value.reason == reason

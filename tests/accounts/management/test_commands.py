@@ -8,8 +8,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from accounts.models import ApiKey, ManagementKey, Member, SignInRules, Team
-from accounts.operations.api_keys import find_grant
-from accounts.operations.management_keys import find_management_grant
+from accounts.operations.api_keys import find_api_key_grant
+from accounts.operations.management_keys import find_management_key_grant
 from tests.factories.accounts import PASSWORD, make_member, make_team
 from tests.factories.openid import make_single_sign_on
 
@@ -63,7 +63,7 @@ def test_create_api_key_prints_the_key_alone():
 
     printed = run("create_api_key", "--team", team.slug, "--label", "ci")
 
-    grant = find_grant(printed.strip())
+    grant = find_api_key_grant(printed.strip())
     assert printed == f"{printed.strip()}\n"
     assert grant is not None
     assert (grant.tenant.team, grant.tenant.environment) == (team, "sandbox")
@@ -78,7 +78,7 @@ def test_create_api_key_takes_its_rules():
     )
 
     key = ApiKey.unscoped.get()
-    grant = find_grant(text.strip())
+    grant = find_api_key_grant(text.strip())
     assert grant.scopes == {"users:read"}
     assert (key.networks, grant.calls_per_minute) == (["192.0.2.7/32"], 5)
     assert round((key.expires_at - key.created_at) / timedelta(days=1)) == 7
@@ -100,7 +100,7 @@ def test_create_management_key_prints_the_organisation_and_the_key():
     printed = run("create_management_key", "--team", team.slug, "--label", "terraform")
 
     organisation_id, text = printed.split()
-    grant = find_management_grant(text)
+    grant = find_management_key_grant(text)
     assert printed == f"{team.organisation_id}\n{text}\n"
     assert organisation_id == str(grant.organisation_id)
     assert grant.team_ids is None
@@ -112,7 +112,7 @@ def test_create_management_key_can_be_for_one_team():
 
     printed = run("create_management_key", *arguments)
 
-    assert find_management_grant(printed.split()[1]).team_ids == {team.pk}
+    assert find_management_key_grant(printed.split()[1]).team_ids == {team.pk}
 
 
 @pytest.mark.parametrize(("team", "label"), [("nobody", "ci"), ("north-clinic", " ")])

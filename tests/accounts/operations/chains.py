@@ -8,7 +8,7 @@ from django.db import connection
 
 from accounts.models import AuditEntry
 from accounts.operations.audit import record_change
-from accounts.operations.audit_chain import check_chain, read_anchors
+from accounts.operations.audit_chain import check_audit_chain, read_audit_anchors
 from tests.factories.accounts import ACTOR
 
 
@@ -45,7 +45,7 @@ def remove(*tables):
 
 
 def check(tenant):
-    return check_chain(tenant=tenant, anchors=read_anchors())
+    return check_audit_chain(tenant=tenant, anchors=read_audit_anchors())
 
 
 def fault(tenant):

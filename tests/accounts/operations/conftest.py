@@ -3,7 +3,10 @@ from __future__ import annotations
 import pytest
 from django.conf import settings
 
-from accounts.operations.audit_chain import anchor_audit, seal_audit
+from accounts.operations.audit_chain import (
+    record_audit_chain_anchors,
+    seal_new_audit_entries,
+)
 from tests.accounts.operations.chains import record
 from tests.factories.accounts import make_tenant
 
@@ -22,10 +25,10 @@ def chained_tenant(db, _anchors):
     """Two seals of three and two entries, each anchored, beside another's."""
     made, other = make_tenant(), make_tenant()
     record(made, 2)
-    seal_audit()
-    anchor_audit()
+    seal_new_audit_entries()
+    record_audit_chain_anchors()
     record(made, 2)
     record(other)
-    seal_audit()
-    anchor_audit()
+    seal_new_audit_entries()
+    record_audit_chain_anchors()
     return made

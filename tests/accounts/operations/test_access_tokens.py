@@ -9,11 +9,11 @@ from accounts.models import ApiKey, AuditEntry, ManagementKey
 from accounts.operations.access_tokens import (
     SIGN_IN_TOKEN_TTL,
     TEAM_TOKEN_TTL,
-    create_sign_in_token,
-    create_team_token,
-    find_token_grant,
+    create_team_access_token,
+    create_user_sign_in_token,
+    find_access_token_grant,
 )
-from accounts.operations.api_keys import clear_key_cache, revoke_api_key
+from accounts.operations.api_keys import clear_api_key_cache, revoke_api_key
 from accounts.operations.management_keys import revoke_management_key
 from accounts.operations.team_deletion import delete_team
 from portal.lib.errors import DomainError
@@ -58,15 +58,15 @@ def test_a_team_token_stands_for_a_key_until_it_ends_or_its_maker_does(
     line = AuditEntry.unscoped.filter(verb="create_access_token").first()
     assert (line.tenant.environment, line.actor_kind) == ("sandbox", "management")
     with time_machine.travel(NOW + TEAM_TOKEN_TTL, tick=False):
-        assert find_token_grant(token) is None
+        assert find_access_token_grant(token) is None
     with time_machine.travel(NOW, tick=False):
-        assert find_token_grant(f"{token}x") is None
+        assert find_access_token_grant(f"{token}x") is None
         revoke_management_key(
             key=ManagementKey.objects.get(organisation=alice_team.organisation_id),
             actor=ACTOR,
         )
-        assert find_token_grant(token) is None
-        clear_key_cache()
+        assert find_access_token_grant(token) is None
+        clear_api_key_cache()
         assert bearer(token).get("/v2/user").status_code == 401
 
 
@@ -112,16 +112,16 @@ def test_a_sign_in_token_ends_with_its_hour_its_key_and_its_team(alice_tenant):
         client = ApiClient(make_api_key(tenant=alice_tenant))
         path = SIGN_IN.format(user_id=user.uuid)
         first = client.post(path).json()["sign_in_token"]
-        held = find_token_grant(first)
+        held = find_access_token_grant(first)
         delete_team(team=alice_tenant.team, actor=ACTOR)
-        of_deleted = find_token_grant(first)
+        of_deleted = find_access_token_grant(first)
     alice_tenant.team.deleted_at = None
     alice_tenant.team.save(update_fields=["deleted_at"])
     with time_machine.travel(NOW + SIGN_IN_TOKEN_TTL, tick=False):
-        late = find_token_grant(first)
+        late = find_access_token_grant(first)
     with time_machine.travel(NOW, tick=False):
         revoke_api_key(key=ApiKey.unscoped.get(), actor=ACTOR)
-        revoked = find_token_grant(first)
+        revoked = find_access_token_grant(first)
 
     assert held.user_uuid == user.uuid
     assert (of_deleted, late, revoked) == (None, None, None)
@@ -129,9 +129,9 @@ def test_a_sign_in_token_ends_with_its_hour_its_key_and_its_team(alice_tenant):
 
 def test_nobody_but_a_key_makes_tokens(alice_tenant):
     with pytest.raises(DomainError, match="not_allowed"):
-        create_team_token(tenant=alice_tenant, actor=ACTOR)
+        create_team_access_token(tenant=alice_tenant, actor=ACTOR)
     with pytest.raises(DomainError, match="not_allowed"):
-        create_sign_in_token(
+        create_user_sign_in_token(
             tenant=alice_tenant, actor=ACTOR, user_uuid=alice_tenant.team_id
         )
     assert not AuditEntry.unscoped.filter(verb__endswith="token").exists()

@@ -11,10 +11,10 @@ from django.utils import timezone
 from accounts.models import AuditEntry, Member
 from accounts.operations.addresses import (
     ADDRESS_LINK_TTL,
-    confirm_address,
-    record_password_set_by_mail,
-    request_address_change,
-    send_confirmation_mail,
+    confirm_email_address,
+    confirm_email_address_by_password_link,
+    request_email_address_change,
+    send_address_confirmation_mail,
 )
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
@@ -42,12 +42,12 @@ def written():
 
 
 def test_an_address_is_changed_by_the_link_mailed_to_the_new_one(alice, alice_tenant):
-    request_address_change(member=alice, email=f" {NEW.upper()} ")
+    request_email_address_change(member=alice, email=f" {NEW.upper()} ")
     before = alice.email
     [letter] = mail.outbox
 
     token = link_of(letter)
-    changed = confirm_address(member=alice, actor=as_actor(alice), token=token)
+    changed = confirm_email_address(member=alice, actor=as_actor(alice), token=token)
 
     assert letter.to == [NEW]
     assert NEW not in token
@@ -55,30 +55,30 @@ def test_an_address_is_changed_by_the_link_mailed_to_the_new_one(alice, alice_te
     assert [letter.to for letter in mail.outbox[1:]] == [[before]]
     assert changes_of(alice_tenant, "change_address") == {"email": [before, NEW]}
     with pytest.raises(DomainError) as refused:
-        confirm_address(member=changed, actor=as_actor(changed), token=token)
+        confirm_email_address(member=changed, actor=as_actor(changed), token=token)
     assert refused.value.code == "link_dead"
 
 
 def test_a_link_is_good_for_a_day_and_for_one_member(alice, bob):
-    request_address_change(member=alice, email=NEW)
+    request_email_address_change(member=alice, email=NEW)
     token = link_of(mail.outbox[0])
     before = written()
 
     for member, given in ((bob, token), (alice, token[:-4]), (alice, "x" * 60)):
         with pytest.raises(DomainError, match="link_dead"):
-            confirm_address(member=member, actor=as_actor(member), token=given)
+            confirm_email_address(member=member, actor=as_actor(member), token=given)
     with (
         time_machine.travel(timezone.now() + ADDRESS_LINK_TTL, tick=False),
         pytest.raises(DomainError, match="link_dead"),
     ):
-        confirm_address(member=alice, actor=as_actor(alice), token=token)
+        confirm_email_address(member=alice, actor=as_actor(alice), token=token)
 
     assert written() == before
 
 
 def test_nobody_learns_by_asking_who_has_an_account(alice, bob):
-    free = request_address_change(member=alice, email=NEW)
-    taken = request_address_change(member=alice, email=bob.email)
+    free = request_email_address_change(member=alice, email=NEW)
+    taken = request_email_address_change(member=alice, email=bob.email)
 
     assert (free, taken) == (NEW, bob.email)
     assert [letter.to for letter in mail.outbox] == [[NEW], [bob.email]]
@@ -86,12 +86,12 @@ def test_nobody_learns_by_asking_who_has_an_account(alice, bob):
 
 
 def test_an_address_that_was_taken_meanwhile_is_not_given_twice(alice, bob):
-    request_address_change(member=alice, email=NEW)
+    request_email_address_change(member=alice, email=NEW)
     Member.objects.filter(pk=bob.pk).update(email=NEW)
     before = written()
 
     with pytest.raises(DomainError, match="link_dead"):
-        confirm_address(
+        confirm_email_address(
             member=alice, actor=as_actor(alice), token=link_of(mail.outbox[0])
         )
 
@@ -109,7 +109,7 @@ def test_an_address_that_was_taken_meanwhile_is_not_given_twice(alice, bob):
 )
 def test_what_is_no_new_address_is_refused(alice, email, code):
     with pytest.raises(DomainError) as refused:
-        request_address_change(member=alice, email=email)
+        request_email_address_change(member=alice, email=email)
 
     assert refused.value.code == code
     assert mail.outbox == []
@@ -117,10 +117,10 @@ def test_what_is_no_new_address_is_refused(alice, email, code):
 
 def test_confirming_the_present_address_changes_nothing_else(alice, alice_tenant):
     Member.objects.filter(pk=alice.pk).update(email_confirmed_at=None)
-    send_confirmation_mail(alice)
+    send_address_confirmation_mail(alice)
     before = AuditEntry.unscoped.count()
 
-    confirmed = confirm_address(
+    confirmed = confirm_email_address(
         member=alice, actor=as_actor(alice), token=link_of(mail.outbox[0])
     )
 
@@ -138,7 +138,7 @@ def test_who_waited_in_an_account_of_another_s_name_loses_what_they_set_up(alice
         )
 
     for member in (stranger, mine):
-        record_password_set_by_mail(member)
+        confirm_email_address_by_password_link(member)
 
     stranger.refresh_from_db()
     assert stranger.email_confirmed_at is not None

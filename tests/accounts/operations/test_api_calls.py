@@ -10,11 +10,11 @@ from accounts.models import ApiCall, ApiCallTally
 from accounts.operations import api_calls
 from accounts.operations.api_calls import (
     Call,
-    delete_calls_of_user,
-    delete_old_calls,
-    write_calls,
+    delete_api_calls_of_user,
+    delete_expired_api_calls,
+    write_api_call_log,
 )
-from accounts.queries.api_calls import count_calls_by_day
+from accounts.queries.api_calls import count_api_calls_by_day
 from tests.factories.accounts import make_tenant
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -41,7 +41,7 @@ def test_calls_are_written_in_bulk_as_they_were():
     tenant = make_tenant()
     calls = [call(tenant, at=NOON + timedelta(seconds=n)) for n in range(3)]
 
-    write_calls(calls)
+    write_api_call_log(calls)
 
     rows = ApiCall.objects.for_tenant(tenant).order_by("at")
     assert [
@@ -58,7 +58,7 @@ def test_calls_are_counted_by_key_and_hour_for_a_week():
     key, quiet, foreign = (uuid.uuid4() for _ in range(3))
     hours = {0: 2, 1: 1, 23: 1, 24: 3, 167: 1, 168: 9}
     for _ in range(2):
-        write_calls(
+        write_api_call_log(
             [
                 call(
                     tenant,
@@ -70,14 +70,14 @@ def test_calls_are_counted_by_key_and_hour_for_a_week():
             ]
             + [call(other, key=foreign)]
         )
-    write_calls([])
+    write_api_call_log([])
     keys = [key, quiet, foreign]
 
-    counts = count_calls_by_day(
+    counts = count_api_calls_by_day(
         tenant=tenant, keys=keys, at=NOON + timedelta(minutes=59.5)
     )
     with time_machine.travel(NOON + timedelta(days=8), tick=False):
-        delete_old_calls()
+        delete_expired_api_calls()
 
     assert dict(counts) == {key: [2, 0, 0, 0, 0, 6, 8]}
     left = ApiCallTally.objects.for_tenant(tenant).values_list("hour", "calls")
@@ -89,10 +89,10 @@ def test_old_calls_go_in_batches_and_young_ones_stay(settings, monkeypatch):
     monkeypatch.setattr(api_calls, "_BATCH", 2)
     tenant = make_tenant()
     ages = (0, 29, 30, 31, 32, 33)
-    write_calls([call(tenant, at=NOON - timedelta(days=age)) for age in ages])
+    write_api_call_log([call(tenant, at=NOON - timedelta(days=age)) for age in ages])
 
     with time_machine.travel(NOON, tick=False):
-        pruned = delete_old_calls()
+        pruned = delete_expired_api_calls()
 
     left = ApiCall.objects.for_tenant(tenant).values_list("at", flat=True)
     assert pruned == 3
@@ -102,9 +102,9 @@ def test_old_calls_go_in_batches_and_young_ones_stay(settings, monkeypatch):
 def test_the_calls_that_name_an_erased_user_go():
     mine, other = make_tenant(), make_tenant()
     user = uuid.uuid4()
-    write_calls([call(mine, user=user), call(mine), call(other, user=user)])
+    write_api_call_log([call(mine, user=user), call(mine), call(other, user=user)])
 
-    forgotten = delete_calls_of_user(tenant_pk=mine.pk, user_uuid=user)
+    forgotten = delete_api_calls_of_user(tenant_pk=mine.pk, user_uuid=user)
 
     assert forgotten == 1
     assert ApiCall.objects.for_tenant(mine).get().user_uuid is None

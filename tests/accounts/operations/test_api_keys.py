@@ -17,9 +17,9 @@ from accounts.operations.api_keys import (
     KeyRules,
     change_api_key,
     create_api_key,
-    find_grant,
-    hash_key,
-    read_key_rules,
+    find_api_key_grant,
+    get_api_key_rules,
+    hash_api_key,
     revoke_api_key,
     rotate_api_key,
 )
@@ -50,7 +50,7 @@ def test_only_a_digest_of_a_key_is_stored():
     key, text = create_api_key(tenant=tenant, actor=ACTOR, label="ci")
 
     stored = ApiKey.objects.for_tenant(tenant).values().get()
-    assert bytes(stored["digest"]) == hash_key(text)
+    assert bytes(stored["digest"]) == hash_api_key(text)
     assert text not in str(stored)
     assert text not in str(AuditEntry.objects.for_tenant(tenant).values())
     assert key.last_used_at is None
@@ -76,7 +76,7 @@ def test_a_key_gives_its_own_environment_alone():
     production = make_tenant(team=team, environment=Environment.PRODUCTION)
     _, text = create_api_key(tenant=production, actor=ACTOR, label="ci")
 
-    grant = find_grant(text)
+    grant = find_api_key_grant(text)
 
     assert grant is not None
     assert grant.tenant == production
@@ -89,13 +89,13 @@ def test_use_is_noted_at_most_once_a_minute():
     start = timezone.now()
 
     with time_machine.travel(start, tick=False) as clock:
-        find_grant(text)
+        find_api_key_grant(text)
         clock.shift(datetime.timedelta(seconds=59))
-        find_grant(text)
+        find_api_key_grant(text)
         key.refresh_from_db()
         first = key.last_used_at
         clock.shift(datetime.timedelta(seconds=1))
-        find_grant(text)
+        find_api_key_grant(text)
         key.refresh_from_db()
 
     assert first == start
@@ -110,7 +110,7 @@ def test_a_revoked_key_gives_nothing_and_can_not_be_revoked_twice():
     with pytest.raises(DomainError) as refused:
         revoke_api_key(key=key, actor=ACTOR)
 
-    assert find_grant(text) is None
+    assert find_api_key_grant(text) is None
     assert refused.value.code == "api_key_revoked"
     verbs = AuditEntry.objects.for_tenant(tenant).values_list("verb", flat=True)
     assert list(verbs.order_by("id")) == [
@@ -144,13 +144,13 @@ def test_a_rotated_key_works_until_the_overlap_ends(overlap):
     with time_machine.travel(start, tick=False) as clock:
         new, text = rotate_api_key(key=old, actor=ACTOR, overlap=overlap)
         clock.shift(overlap - datetime.timedelta(seconds=1))
-        before = find_grant(old_text)
+        before = find_api_key_grant(old_text)
         clock.shift(datetime.timedelta(seconds=1))
-        after = find_grant(old_text)
+        after = find_api_key_grant(old_text)
 
     old.refresh_from_db()
     assert (new.label, new.replaces, old.expires_at) == ("ci", old, start + overlap)
-    assert find_grant(text) is not None
+    assert find_api_key_grant(text) is not None
     assert before.expires_at == start + overlap
     assert after is None
 
@@ -161,7 +161,7 @@ def test_a_key_rotated_with_no_overlap_ends_at_once():
 
     rotate_api_key(key=old, actor=ACTOR, overlap=OVERLAPS[0])
 
-    assert find_grant(old_text) is None
+    assert find_api_key_grant(old_text) is None
 
 
 def test_a_rotation_is_audited_without_either_text():
@@ -206,7 +206,7 @@ def test_an_overlap_of_one_s_own_is_refused():
 
     assert refused.value.code == "overlap_unknown"
     assert live_labels(tenant) == ["ci"]
-    assert find_grant(text).expires_at is None
+    assert find_api_key_grant(text).expires_at is None
 
 
 def test_an_overlap_is_ended_early_and_the_new_key_goes_on():
@@ -216,8 +216,8 @@ def test_an_overlap_is_ended_early_and_the_new_key_goes_on():
 
     revoke_api_key(key=old, actor=ACTOR)
 
-    assert find_grant(old_text) is None
-    assert find_grant(text) is not None
+    assert find_api_key_grant(old_text) is None
+    assert find_api_key_grant(text) is not None
 
 
 @pytest.mark.django_db(transaction=True)
@@ -258,10 +258,10 @@ def test_a_key_is_made_with_rules_and_its_grant_holds_them():
 
     key, text = create_api_key(tenant=tenant, actor=ACTOR, label="ci", rules=TIGHT)
 
-    grant = find_grant(text, address="192.0.2.7")
+    grant = find_api_key_grant(text, address="192.0.2.7")
     entry = AuditEntry.objects.for_tenant(tenant).get(verb="create_api_key")
     key.refresh_from_db()
-    assert read_key_rules(key) == TIGHT
+    assert get_api_key_rules(key) == TIGHT
     assert (grant.key_id, grant.scopes) == (key.id, TIGHT.scopes)
     assert (grant.calls_per_minute, grant.expires_at) == (60, TIGHT.expires_at)
     assert entry.changes["scopes"] == [None, ["users:read", "orders:write"]]
@@ -278,7 +278,7 @@ def test_a_key_is_made_with_rules_and_its_grant_holds_them():
 def test_a_key_without_rules_is_for_all_from_anywhere():
     _, text = create_api_key(tenant=make_tenant(), actor=ACTOR, label="ci")
 
-    grant = find_grant(text, address="192.0.2.7")
+    grant = find_api_key_grant(text, address="192.0.2.7")
 
     assert (grant.scopes, grant.calls_per_minute, grant.expires_at) == (None,) * 3
     assert grant.admits(None)
@@ -292,7 +292,7 @@ def test_use_from_an_address_that_is_not_allowed_is_not_noted():
         rules=KeyRules(networks=("192.0.2.7",)),
     )
 
-    find_grant(text, address="192.0.2.8")
+    find_api_key_grant(text, address="192.0.2.8")
 
     key.refresh_from_db()
     assert (key.last_used_at, key.last_used_address) == (None, None)
@@ -340,7 +340,7 @@ def test_a_key_is_changed_and_the_audit_says_what():
 
     key.refresh_from_db()
     entry = AuditEntry.objects.for_tenant(tenant).get(verb="change_api_key")
-    assert (key.label, read_key_rules(key)) == ("server", wider)
+    assert (key.label, get_api_key_rules(key)) == ("server", wider)
     assert entry.changes == {
         "label": ["ci", "server"],
         "scopes": [["users:read", "orders:write"], None],
@@ -376,12 +376,12 @@ def test_a_rotated_key_passes_on_its_rules_and_as_long_a_time():
         clock.shift(datetime.timedelta(days=29))
         new, _ = rotate_api_key(key=old, actor=ACTOR, overlap=OVERLAPS[-1])
         clock.shift(datetime.timedelta(days=1))
-        after = find_grant(old_text)
+        after = find_api_key_grant(old_text)
 
     old.refresh_from_db()
     assert old.expires_at == TIGHT.expires_at
     assert after is None
     new.refresh_from_db()
-    assert read_key_rules(new) == dataclasses.replace(
+    assert get_api_key_rules(new) == dataclasses.replace(
         TIGHT, expires_at=NOON + datetime.timedelta(days=59)
     )

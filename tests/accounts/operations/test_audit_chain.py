@@ -16,9 +16,9 @@ from accounts.operations import audit_chain
 from accounts.operations.audit_chain import (
     LATE,
     Fault,
-    anchor_audit,
-    check_chain,
-    seal_audit,
+    check_audit_chain,
+    record_audit_chain_anchors,
+    seal_new_audit_entries,
 )
 from tests.accounts.operations.chains import (
     check,
@@ -39,7 +39,7 @@ def tenant(chained_tenant):
 
 
 def test_entries_are_chained_in_each_tenant_once(tenant):
-    again = seal_audit()
+    again = seal_new_audit_entries()
 
     seals = AuditSeal.objects.for_tenant(tenant).order_by("number")
     checked = check(tenant)
@@ -48,7 +48,7 @@ def test_entries_are_chained_in_each_tenant_once(tenant):
     assert [key for seal in seals for key in seal.entry_ids] == ids(tenant)
     assert (checked.entries, checked.seals, checked.anchors) == (5, 2, 2)
     assert checked.broken is None
-    assert anchor_audit() == 0
+    assert record_audit_chain_anchors() == 0
 
 
 def test_an_entry_that_is_committed_late_is_sealed_all_the_same(tenant, time_machine):
@@ -60,16 +60,16 @@ def test_an_entry_that_is_committed_late_is_sealed_all_the_same(tenant, time_mac
     kept = audit_chain._UNSEALED
     hidden = kept.replace("WHERE id > ", f"WHERE id <> {low} AND id > ")
     audit_chain._UNSEALED = hidden
-    seal_audit()
+    seal_new_audit_entries()
     audit_chain._UNSEALED = kept
 
-    assert seal_audit() == 1
+    assert seal_new_audit_entries() == 1
 
     last = AuditSeal.objects.for_tenant(tenant).latest("number")
     assert last.entry_ids == [low]
     assert last.top_id >= ids(tenant)[-1]
     time_machine.move_to(timezone.now() + 2 * LATE)
-    assert seal_audit() == 0
+    assert seal_new_audit_entries() == 0
     assert fault(tenant) is None
 
 
@@ -114,7 +114,7 @@ def test_the_last_entries_taken_away_with_their_seals_differ_from_the_anchor(ten
         cursor.execute("DELETE FROM accounts_auditseal WHERE id = %s", [last.pk])
 
     assert fault(tenant) == (Fault.SEAL_MISSING, None)
-    assert check_chain(tenant=tenant, anchors=[]).broken is None
+    assert check_audit_chain(tenant=tenant, anchors=[]).broken is None
 
 
 def test_a_chain_made_anew_differs_from_the_anchor(tenant):
@@ -122,7 +122,7 @@ def test_a_chain_made_anew_differs_from_the_anchor(tenant):
         cursor.execute("UPDATE accounts_auditentry SET actor_label = 'nobody'")
     with tampering("accounts_auditseal") as cursor:
         cursor.execute("TRUNCATE accounts_auditseal")
-    seal_audit()
+    seal_new_audit_entries()
 
     assert fault(tenant) == (Fault.ANCHOR_DIFFERS, None)
 
@@ -149,7 +149,7 @@ def test_an_entry_slipped_in_among_sealed_ones_is_named(tenant, time_machine):
     with tampering("accounts_auditentry") as cursor:
         cursor.execute("UPDATE accounts_auditentry SET id = -1 WHERE id = %s", [last])
 
-    seal_audit()
+    seal_new_audit_entries()
 
     assert slipped > 0
     assert fault(tenant) == (Fault.ENTRY_UNSEALED, -1)

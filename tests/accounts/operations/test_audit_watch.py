@@ -13,7 +13,7 @@ from django.utils import timezone
 from accounts.operations.audit_chain import (
     SEALED_WITHIN,
     Fault,
-    seal_audit,
+    seal_new_audit_entries,
 )
 from portal.health.audit import check_audit_log_integrity
 from tests.accounts.operations.chains import (
@@ -64,7 +64,7 @@ def test_a_chain_begun_again_after_all_was_removed_is_a_fault_without_an_anchor(
     settings.AUDIT_ANCHORS.unlink()
     remove("accounts_auditentry", "accounts_auditseal")
     record(tenant, 3)
-    seal_audit()
+    seal_new_audit_entries()
 
     assert fault(tenant) == (Fault.CHAIN_CUT, None)
     assert check_audit_log_integrity().state == "fail"
@@ -93,7 +93,7 @@ def test_doctor_compares_the_ends_of_the_chains_with_the_anchors(tenant):
     early = check_audit_log_integrity().sentence
     with tampering("accounts_auditentry") as cursor:
         cursor.execute("UPDATE accounts_auditentry SET actor_label = 'nobody'")
-    seal_audit()
+    seal_new_audit_entries()
     anew = check_audit_log_integrity().sentence
 
     assert well.ok

@@ -12,9 +12,9 @@ from accounts.models import CallWindow
 from accounts.operations import call_limits
 from accounts.operations.call_limits import (
     Window,
-    clear_window_cache,
-    count_call,
-    delete_old_windows,
+    clear_rate_limit_cache,
+    count_call_against_rate_limit,
+    delete_old_rate_limit_windows,
 )
 from tests.statements import count_statements
 
@@ -26,13 +26,13 @@ pytestmark = pytest.mark.django_db
 
 def test_a_window_begins_with_its_first_call_and_then_anew():
     with time_machine.travel(NOON, tick=False) as clock:
-        first = count_call(subject="key:1", limit=2)
+        first = count_call_against_rate_limit(subject="key:1", limit=2)
         clock.shift(timedelta(seconds=59.5))
-        second = count_call(subject="key:1", limit=2)
-        third = count_call(subject="key:1", limit=2)
-        other = count_call(subject="key:2", limit=2)
+        second = count_call_against_rate_limit(subject="key:1", limit=2)
+        third = count_call_against_rate_limit(subject="key:1", limit=2)
+        other = count_call_against_rate_limit(subject="key:2", limit=2)
         clock.move_to(END)
-        anew = count_call(subject="key:1", limit=2)
+        anew = count_call_against_rate_limit(subject="key:1", limit=2)
 
     late = END - timedelta(seconds=0.5)
     assert first == Window(2, 1, END, NOON)
@@ -47,10 +47,10 @@ def test_a_window_begins_with_its_first_call_and_then_anew():
 def test_a_refusal_costs_no_statement_until_the_limit_changes():
     with time_machine.travel(NOON, tick=False):
         for _ in range(2):
-            count_call(subject="key:1", limit=1)
+            count_call_against_rate_limit(subject="key:1", limit=1)
         with count_statements() as refused:
-            over = count_call(subject="key:1", limit=1).is_over
-        wider = count_call(subject="key:1", limit=9)
+            over = count_call_against_rate_limit(subject="key:1", limit=1).is_over
+        wider = count_call_against_rate_limit(subject="key:1", limit=9)
 
     assert (refused, over) == ([], True)
     assert (wider.calls, wider.is_over) == (3, False)
@@ -58,12 +58,12 @@ def test_a_refusal_costs_no_statement_until_the_limit_changes():
 
 def test_windows_of_long_ago_are_forgotten():
     with time_machine.travel(NOON, tick=False) as clock:
-        count_call(subject="address:192.0.2.7", limit=9)
+        count_call_against_rate_limit(subject="address:192.0.2.7", limit=9)
         clock.shift(timedelta(minutes=30))
-        count_call(subject="address:192.0.2.8", limit=9)
+        count_call_against_rate_limit(subject="address:192.0.2.8", limit=9)
         clock.shift(timedelta(minutes=31))
 
-        forgotten = delete_old_windows()
+        forgotten = delete_old_rate_limit_windows()
 
     assert forgotten == 1
     assert CallWindow.objects.get().subject == "address:192.0.2.8"
@@ -74,7 +74,7 @@ def test_what_a_process_remembers_is_bounded(monkeypatch):
 
     for number in range(3):
         for _ in range(2):
-            count_call(subject=f"key:{number}", limit=1)
+            count_call_against_rate_limit(subject=f"key:{number}", limit=1)
 
     assert list(call_limits._spent) == [("key:2", 1)]
 
@@ -88,8 +88,10 @@ def test_of_calls_at_once_no_more_than_the_limit_are_served():
         try:
             served = []
             for _ in range(40):
-                clear_window_cache()  # as another process, which remembers nothing
-                served.append(not count_call(subject="key:1", limit=50).is_over)
+                clear_rate_limit_cache()  # as another process, which remembers nothing
+                served.append(
+                    not count_call_against_rate_limit(subject="key:1", limit=50).is_over
+                )
             return served
         finally:
             connection.close()

@@ -4,12 +4,12 @@ import pytest
 
 from accounts.models import Membership
 from accounts.operations.granting import (
-    check_may_grant,
-    check_no_added_rights,
+    check_actor_may_grant_roles,
     check_owner_remains,
-    check_roles,
+    check_roles_add_no_rights,
     find_roles_of_actor,
-    may_grant,
+    may_grant_roles,
+    validate_roles,
 )
 from accounts.states import Role
 from portal.lib.actor import Actor, ActorKind
@@ -26,7 +26,7 @@ def actor_of(member):
 def test_owners_give_every_role_admins_all_but_owner_others_none(giver, given):
     allowed = giver == Role.OWNER or (giver == Role.ADMIN and given != Role.OWNER)
 
-    assert may_grant({giver}, {given}) is allowed
+    assert may_grant_roles({giver}, {given}) is allowed
 
 
 @pytest.mark.parametrize(
@@ -42,14 +42,14 @@ def test_owners_give_every_role_admins_all_but_owner_others_none(giver, given):
 def test_rights_count_for_a_raise_and_not_names_of_roles(before, after, raised):
     if raised:
         with pytest.raises(DomainError) as refused:
-            check_no_added_rights(before=before, after=after)
+            check_roles_add_no_rights(before=before, after=after)
         assert refused.value.code == "own_rights"
     else:
-        check_no_added_rights(before=before, after=after)
+        check_roles_add_no_rights(before=before, after=after)
 
 
 def test_roles_are_put_in_order_each_once():
-    assert check_roles(["viewer", "owner", "viewer"]) == ["owner", "viewer"]
+    assert validate_roles(["viewer", "owner", "viewer"]) == ["owner", "viewer"]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_roles_are_put_in_order_each_once():
 )
 def test_roles_that_are_none_are_refused(roles, code):
     with pytest.raises(DomainError) as refused:
-        check_roles(roles)
+        validate_roles(roles)
 
     assert (refused.value.code, refused.value.field) == (code, "roles")
 
@@ -83,7 +83,9 @@ def test_who_may_not_make_an_owner_is_told_why(role, code):
     member = make_member(team=team, roles=(role,))
 
     with pytest.raises(DomainError) as refused:
-        check_may_grant(team=team, actor=actor_of(member), roles=[Role.OWNER])
+        check_actor_may_grant_roles(
+            team=team, actor=actor_of(member), roles=[Role.OWNER]
+        )
 
     assert refused.value.code == code
 

@@ -16,13 +16,13 @@ from accounts.operations import invitations as invitation_operations
 from accounts.operations.invitations import (
     INVITATION_RETENTION,
     INVITATION_TTL,
-    accept_as_newcomer,
     accept_invitation,
+    accept_invitation_as_new_member,
+    build_mailed_invitation_link,
     delete_old_invitations,
     find_invitation,
     invite_member,
     mail_invitation,
-    mailed_invitation_link,
     resend_invitation,
     revoke_invitation,
 )
@@ -51,7 +51,7 @@ def as_actor(member):
 
 def join(token, **changes):
     given = {"name": "Dana Reyes", "password": PASSWORD, "address": "192.0.2.7"}
-    return accept_as_newcomer(token=token, **{**given, **changes})
+    return accept_invitation_as_new_member(token=token, **{**given, **changes})
 
 
 def state():
@@ -313,7 +313,7 @@ def test_the_mail_says_who_invites_to_what_and_until_when(team):
     assert "owner@assay.example invited you to the team North Clinic" in message.body
     assert "Your roles: Clinician, Viewer." in message.body
     assert "expires on 11 May 2026, 10:00 UTC" in message.body
-    assert f"\n{mailed_invitation_link(token)}\n" in message.body
+    assert f"\n{build_mailed_invitation_link(token)}\n" in message.body
 
 
 def test_a_team_s_name_can_not_add_lines_to_the_mail_s_head(team):

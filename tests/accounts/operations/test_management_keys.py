@@ -6,13 +6,13 @@ from uuid import uuid4
 import pytest
 
 from accounts.models import AuditEntry, ManagementKey
-from accounts.operations.api_keys import hash_key
+from accounts.operations.api_keys import hash_api_key
 from accounts.operations.management_keys import (
     create_management_key,
-    find_management_grant,
+    find_management_key_grant,
     revoke_management_key,
 )
-from accounts.queries import management_keys
+from accounts.queries import list_management_keys
 from accounts.states import ManagementRole
 from portal.lib.errors import DomainError, NotFound
 from tests.factories.accounts import ACTOR
@@ -25,7 +25,7 @@ def make_key(team, role=ManagementRole.TEAM_ADMIN):
 
 
 def grant_of(text):
-    grant = find_management_grant(text)
+    grant = find_management_key_grant(text)
     assert grant is not None
     return grant
 
@@ -44,7 +44,7 @@ def test_only_a_digest_of_a_management_key_is_stored(alice_team):
 
     stored = ManagementKey.objects.values().get()
     assert re.fullmatch(r"mg_us_[\w-]{43}", text)
-    assert bytes(stored["digest"]) == hash_key(text)
+    assert bytes(stored["digest"]) == hash_api_key(text)
     assert text not in str(stored)
     assert text not in str(AuditEntry.unscoped.values())
     assert key.masked == f"{text[:10]}...{text[-4:]}"
@@ -110,7 +110,7 @@ def test_a_revoked_management_key_is_found_no_more(alice_team):
 
     revoke_management_key(key=key, team=alice_team, actor=ACTOR)
 
-    assert find_management_grant(text) is None
+    assert find_management_key_grant(text) is None
     assert ManagementKey.objects.get().last_used_at is not None
     with pytest.raises(DomainError) as refused:
         revoke_management_key(key=key, team=alice_team, actor=ACTOR)
@@ -124,4 +124,4 @@ def test_a_team_sees_the_keys_that_manage_it(alice_team, charlie_team):
     whole, _ = make_key(alice_team, ManagementRole.ORG_ADMIN)
     make_key(charlie_team)
 
-    assert list(management_keys(alice_team)) == [whole, mine]
+    assert list(list_management_keys(alice_team)) == [whole, mine]

@@ -8,7 +8,7 @@ from django.db import connection
 
 from accounts.models import AuditEntry, Invitation, Member, Membership
 from accounts.operations.invitations import invite_member
-from accounts.operations.members import change_roles, remove_member
+from accounts.operations.members import remove_member, set_member_roles
 from accounts.states import Role
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
@@ -57,7 +57,7 @@ def test_an_owner_gives_several_roles_and_both_environments_tell_of_it(team):
     _, owner = place_of(team, Role.OWNER)
     viewer, _ = place_of(team, Role.VIEWER)
 
-    changed = change_roles(
+    changed = set_member_roles(
         membership=viewer, actor=owner, roles=[Role.LAB_STAFF, Role.CLINICIAN]
     )
 
@@ -75,7 +75,7 @@ def test_roles_that_stay_as_they_are_leave_no_audit_line(team):
     viewer, _ = place_of(team, Role.VIEWER)
     before = state()
 
-    change_roles(membership=viewer, actor=owner, roles=[Role.VIEWER])
+    set_member_roles(membership=viewer, actor=owner, roles=[Role.VIEWER])
 
     assert state() == before
 
@@ -85,7 +85,9 @@ def test_the_last_owner_keeps_the_role(team):
     place_of(team, Role.ADMIN)
 
     assert (
-        refused_code(change_roles, membership=place, actor=owner, roles=[Role.ADMIN])
+        refused_code(
+            set_member_roles, membership=place, actor=owner, roles=[Role.ADMIN]
+        )
         == "last_owner"
     )
     assert refused_code(remove_member, membership=place, actor=owner) == "last_owner"
@@ -95,7 +97,7 @@ def test_an_owner_of_two_may_step_down_and_leave(team):
     place, owner = place_of(team, Role.OWNER)
     place_of(team, Role.OWNER)
 
-    change_roles(membership=place, actor=owner, roles=[Role.ADMIN])
+    set_member_roles(membership=place, actor=owner, roles=[Role.ADMIN])
     remove_member(membership=place, actor=owner)
 
     assert Membership.objects.get(team=team).roles == ["owner"]
@@ -115,7 +117,7 @@ def test_an_admin_neither_makes_nor_unmakes_owners(team):
         (owner, [Role.OWNER, Role.CLINICIAN]),
     ):
         code = refused_code(
-            change_roles, membership=membership, actor=admin, roles=roles
+            set_member_roles, membership=membership, actor=admin, roles=roles
         )
         assert code == "owners_only"
     assert refused_code(remove_member, membership=owner, actor=admin) == "owners_only"
@@ -127,7 +129,7 @@ def test_nobody_raises_their_own_rights(team):
 
     for place, actor in ((owner, as_owner), (admin, as_admin)):
         code = refused_code(
-            change_roles,
+            set_member_roles,
             membership=place,
             actor=actor,
             roles=[*place.roles, Role.CLINICIAN],
@@ -143,7 +145,9 @@ def test_other_roles_change_nobody_but_may_leave(team, role):
     viewer, _ = place_of(team, Role.VIEWER)
 
     assert (
-        refused_code(change_roles, membership=viewer, actor=actor, roles=[Role.ADMIN])
+        refused_code(
+            set_member_roles, membership=viewer, actor=actor, roles=[Role.ADMIN]
+        )
         == "not_allowed"
     )
     assert refused_code(remove_member, membership=viewer, actor=actor) == "not_allowed"
@@ -156,7 +160,9 @@ def test_an_owner_of_another_team_changes_nobody(team):
     _, stranger = place_of(make_team(), Role.OWNER)
 
     assert (
-        refused_code(change_roles, membership=viewer, actor=stranger, roles=["admin"])
+        refused_code(
+            set_member_roles, membership=viewer, actor=stranger, roles=["admin"]
+        )
         == "not_allowed"
     )
     assert (
@@ -171,7 +177,7 @@ def test_who_has_left_can_not_be_changed(team):
     remove_member(membership=viewer, actor=owner)
 
     assert (
-        refused_code(change_roles, membership=gone, actor=owner, roles=[Role.ADMIN])
+        refused_code(set_member_roles, membership=gone, actor=owner, roles=[Role.ADMIN])
         == "not_member"
     )
 
@@ -192,7 +198,7 @@ def test_invitations_end_with_the_right_to_make_them(team, after, kept):
     if after is None:
         remove_member(membership=place, actor=owner)
     else:
-        change_roles(membership=place, actor=owner, roles=after)
+        set_member_roles(membership=place, actor=owner, roles=after)
 
     live = Invitation.objects.filter(revoked_at=None).values_list("email", flat=True)
     assert set(live) == kept
@@ -207,7 +213,7 @@ def test_two_owners_who_demote_each_other_leave_one():
     def demote(membership, actor):
         try:
             together.wait()
-            change_roles(membership=membership, actor=actor, roles=[Role.ADMIN])
+            set_member_roles(membership=membership, actor=actor, roles=[Role.ADMIN])
         except DomainError as refusal:
             return refusal.code
         finally:

@@ -8,7 +8,7 @@ from django.core import mail
 from django.core.mail.backends.locmem import EmailBackend
 
 from accounts.models import Membership, Notice, NoticeCopy, NoticeMail
-from accounts.operations.members import change_roles, remove_member
+from accounts.operations.members import remove_member, set_member_roles
 from accounts.operations.notices import (
     MAIL_JOB,
     NOTICE_RETENTION,
@@ -16,12 +16,16 @@ from accounts.operations.notices import (
     MailRefused,
     change_notice_preferences,
     delete_old_notices,
-    enqueue_due_mails,
-    mail_notices,
+    enqueue_due_notice_mails,
     record_notice_mailed_by_caller,
-    requeue_refused_mail,
+    requeue_notices_of_refused_mail,
+    send_notice_mail,
 )
-from accounts.queries.notices import NoticePreferences, list_recipients, preview_mails
+from accounts.queries.notices import (
+    NoticePreferences,
+    list_team_notice_recipients,
+    preview_notice_mails,
+)
 from accounts.states import Environment, NoticeKind, NoticeLevel, Role
 from portal.lib.errors import DomainError
 from portal.lib.tenancy import across_tenants
@@ -53,10 +57,10 @@ def run(tenant, at):
     mail.outbox.clear()
     empty_queue()
     with time_machine.travel(at, tick=False), across_tenants(why="a test"):
-        enqueue_due_mails(at=at)
+        enqueue_due_notice_mails(at=at)
         for job in queued():
             assert job.name == MAIL_JOB
-            mail_notices(tenant=tenant, mail_id=job.inputs["mail_id"])
+            send_notice_mail(tenant=tenant, mail_id=job.inputs["mail_id"])
     return [(sent.subject, sent.body) for sent in mail.outbox]
 
 
@@ -111,7 +115,7 @@ def test_a_mail_is_sent_once_however_often_its_job_runs(alice_tenant, ada):
     run(alice_tenant, MORNING)
     mail_id = NoticeMail.objects.for_tenant(alice_tenant).get().pk
 
-    assert mail_notices(tenant=alice_tenant, mail_id=mail_id) is False
+    assert send_notice_mail(tenant=alice_tenant, mail_id=mail_id) is False
     assert len(mail.outbox) == 1
 
 
@@ -127,7 +131,7 @@ def test_a_mail_that_every_run_was_refused_waits_for_another(
         with pytest.raises(MailRefused):
             run(alice_tenant, MORNING)
     refused = NoticeMail.objects.for_tenant(alice_tenant).get()
-    requeue_refused_mail(tenant=alice_tenant, mail_id=refused.pk, at=MORNING)
+    requeue_notices_of_refused_mail(tenant=alice_tenant, mail_id=refused.pk, at=MORNING)
 
     soon = run(alice_tenant, MORNING + REST - MINUTE)
     later = run(alice_tenant, MORNING + REST)
@@ -225,11 +229,11 @@ def test_a_role_that_goes_takes_its_kinds_along(alice_team, alice_tenant):
     make_member(team=alice_team, email="boss@alice.example")
     choose(alice_tenant, dev, failing_endpoint="daily")
     membership = Membership.objects.get(team=alice_team, member=dev)
-    change_roles(membership=membership, actor=ACTOR, roles=(Role.CLINICIAN,))
+    set_member_roles(membership=membership, actor=ACTOR, roles=(Role.CLINICIAN,))
 
     levels = {
         one.membership.pk: one.preferences.levels
-        for one in list_recipients(alice_tenant)
+        for one in list_team_notice_recipients(alice_tenant)
     }
 
     assert levels[membership.pk] == {
@@ -272,7 +276,7 @@ def test_a_preview_tells_the_mails_of_a_week_by_wishes_not_kept_yet(alice_tenant
         (week_ago - MINUTE, NIGHT - DAY, NIGHT, MORNING - 2 * MINUTE, MORNING)
     ):
         make_notice(alice_tenant, at, key=f"oura:{number}")
-    recipients = list_recipients(alice_tenant)
+    recipients = list_team_notice_recipients(alice_tenant)
     (recipient,) = recipients
 
     def mails(**chosen):
@@ -282,7 +286,7 @@ def test_a_preview_tells_the_mails_of_a_week_by_wishes_not_kept_yet(alice_tenant
         changed = type(recipient)(recipient.membership, preferences, recipient.zone)
         return [
             (each.at, each.is_digest, each.was_held, len(each.notices))
-            for each in preview_mails(
+            for each in preview_notice_mails(
                 tenant=alice_tenant,
                 recipient=changed,
                 recipients=recipients,

@@ -5,7 +5,7 @@ import pytest
 from accounts.models import AuditEntry
 from accounts.operations.operators import (
     rename_organisation,
-    set_operator,
+    set_operator_access,
     set_sign_in_allowed,
 )
 from portal.lib.actor import Actor, ActorKind
@@ -51,7 +51,9 @@ def test_the_same_name_writes_nothing(alice_tenant):
         lambda member, actor: set_sign_in_allowed(
             member=member, actor=actor, allowed=False
         ),
-        lambda member, actor: set_operator(member=member, actor=actor, operator=False),
+        lambda member, actor: set_operator_access(
+            member=member, actor=actor, operator=False
+        ),
     ],
 )
 def test_nobody_locks_themselves_out(alice, alice_tenant, change):

@@ -4,13 +4,13 @@ import pytest
 
 from accounts.models import Invitation, Membership
 from accounts.operations.invitations import (
-    accept_as_newcomer,
+    accept_invitation_as_new_member,
     find_invitation,
     revoke_invitation,
 )
 from accounts.operations.organisation_invitations import (
-    invite_to_teams,
-    revoke_invitations,
+    invite_administrator_to_teams,
+    revoke_invitation_to_teams,
 )
 from accounts.operations.team_deletion import delete_team
 from accounts.operations.teams import create_team
@@ -34,13 +34,13 @@ def teams(alice_team):
 
 
 def invite(teams, among=None, email=EMAIL):
-    return invite_to_teams(
+    return invite_administrator_to_teams(
         teams=teams, among=among or teams, actor=ACTOR, email=f" {email.upper()}"
     )
 
 
 def join(token):
-    return accept_as_newcomer(
+    return accept_invitation_as_new_member(
         token=token, name="Dana Reyes", password=PASSWORD, address=None
     )
 
@@ -73,7 +73,7 @@ def test_inviting_again_ends_the_old_link(teams):
     assert Invitation.objects.filter(batch=invitation.batch).count() == 4
     assert find_invitation(old) is None
     assert find_invitation(new).email == EMAIL
-    revoke_invitations(invitations=list(Invitation.objects.all()), actor=ACTOR)
+    revoke_invitation_to_teams(invitations=list(Invitation.objects.all()), actor=ACTOR)
     assert find_invitation(new) is None
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from accounts.models import AuditEntry, Membership
 from accounts.operations.organisation_members import (
-    remove_from_teams,
+    remove_member_from_teams,
     set_administered_teams,
 )
 from accounts.states import Role
@@ -31,7 +31,7 @@ def test_what_one_team_refuses_changes_none(alice_team, bob):
     Membership.objects.create(member=bob, team=other, roles=[Role.OWNER])
 
     with pytest.raises(DomainError) as refused:
-        remove_from_teams(member=bob, actor=ACTOR, among=[alice_team, other])
+        remove_member_from_teams(member=bob, actor=ACTOR, among=[alice_team, other])
 
     assert refused.value.code == "last_owner"
     assert Membership.objects.filter(member=bob).count() == 2

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.test import Client
 from django.utils import timezone
 
-from accounts.operations.passwords import create_password_link
+from accounts.operations.passwords import create_password_reset_link
 from tests.factories.accounts import PASSWORD, make_member
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +35,7 @@ def set_password(link: str) -> bool:
 
 def test_the_link_sets_the_password_and_works_once():
     member = make_member()
-    link = create_password_link(member)
+    link = create_password_reset_link(member)
 
     first, second = set_password(link), set_password(link)
 
@@ -49,7 +49,7 @@ def test_the_link_ends_after_three_days():
     now = timezone.now()
 
     with time_machine.travel(now, tick=False):
-        link = create_password_link(member)
+        link = create_password_reset_link(member)
     with time_machine.travel(now + datetime.timedelta(days=3, seconds=1), tick=False):
         late = set_password(link)
 

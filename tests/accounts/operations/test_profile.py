@@ -8,7 +8,7 @@ from accounts.operations.profile import (
     Profile,
     change_password,
     change_profile,
-    end_sessions,
+    end_all_sessions_of_member,
 )
 from accounts.states import Role
 from portal.lib.actor import Actor, ActorKind
@@ -130,7 +130,7 @@ def test_ended_sessions_open_nothing(member, actor):
     for client in signed_in:
         client.force_login(member)
 
-    end_sessions(member=member, actor=actor)
+    end_all_sessions_of_member(member=member, actor=actor)
 
     for client in signed_in:
         assert client.get("/")["Location"].startswith("/accounts/login/")

@@ -8,8 +8,8 @@ import pytest
 
 from accounts.models import ApiCall, AuditEntry, RetentionRule
 from accounts.operations import retention
-from accounts.operations.api_calls import Call, write_calls
-from accounts.operations.retention import apply_retention, change_retention
+from accounts.operations.api_calls import Call, write_api_call_log
+from accounts.operations.retention import apply_retention, change_data_retention
 from accounts.queries.retention import list_retention_settings, preview_retention
 from portal.lib.errors import DomainError
 from portal.lib.registry import data_classes
@@ -37,7 +37,7 @@ WITHOUT_CLASS = {
 
 def call(tenant, *, days):
     """A call of a key so many days ago."""
-    write_calls(
+    write_api_call_log(
         [
             Call(
                 tenant.pk,
@@ -71,7 +71,7 @@ def test_a_team_says_how_long_data_is_kept_and_takes_it_back(
     chosen = {"events": 90, "samples": 400, "api_calls": 7}
 
     for _ in range(2):
-        change_retention(team=alice_team, actor=ACTOR, days=chosen)
+        change_data_retention(team=alice_team, actor=ACTOR, days=chosen)
 
     alice_team.refresh_from_db()
     assert usual == {
@@ -86,7 +86,7 @@ def test_a_team_says_how_long_data_is_kept_and_takes_it_back(
         "samples": [None, 400],
         "api_calls": [30, 7],
     }
-    change_retention(team=alice_team, actor=ACTOR, days=dict.fromkeys(chosen))
+    change_data_retention(team=alice_team, actor=ACTOR, days=dict.fromkeys(chosen))
     alice_team.refresh_from_db()
     assert days_of(alice_team) == usual == days_of(charlie_team)
 
@@ -107,7 +107,7 @@ def test_what_no_class_allows_is_refused(alice_team, name, days, code):
     before = AuditEntry.unscoped.count()
 
     with pytest.raises(DomainError) as refused:
-        change_retention(
+        change_data_retention(
             team=alice_team, actor=ACTOR, days={"lab_messages": 200, name: days}
         )
 
@@ -120,7 +120,7 @@ def test_the_installation_s_word_holds_over_an_older_one_of_the_team(
     alice_team, settings, monkeypatch
 ):
     settings.HEALTH_RECORD_LEAST_DAYS = 730
-    change_retention(
+    change_data_retention(
         team=alice_team, actor=ACTOR, days={"reports": 730, "api_calls": 20}
     )
     settings.HEALTH_RECORD_LEAST_DAYS = 3653
@@ -139,7 +139,7 @@ def test_what_is_older_goes_and_the_audit_says_how_much(
     for days in (6, 8, 9, 20):
         call(alice_tenant, days=days)
         call(charlie_tenant, days=days)
-    change_retention(team=alice_team, actor=ACTOR, days={"api_calls": 7})
+    change_data_retention(team=alice_team, actor=ACTOR, days={"api_calls": 7})
     shown = preview_retention(tenant=alice_tenant, days={"api_calls": 7}, at=NOW)
 
     with across_tenants(why="a test"):

@@ -6,9 +6,9 @@ from accounts.models import SavedView
 from accounts.operations import saved_views
 from accounts.operations.saved_views import (
     ViewSettings,
-    change_view,
-    delete_view,
-    save_view,
+    change_saved_view,
+    create_saved_view,
+    delete_saved_view,
 )
 from portal.lib.errors import DomainError
 from tests.audit import audited, changes_of
@@ -22,7 +22,7 @@ SILENT = ViewSettings("Silent ones")
 @pytest.fixture
 def save(alice_tenant, alice):
     def save(settings=SILENT, *, member=alice, query="status=error", page="users:list"):
-        return save_view(
+        return create_saved_view(
             tenant=alice_tenant,
             actor=ACTOR,
             member=member,
@@ -117,7 +117,9 @@ def test_a_view_is_renamed_shared_and_made_the_default(save, alice_tenant):
     view = save()
     save(ViewSettings("Former", is_default=True))
 
-    change_view(view=view, actor=ACTOR, settings=ViewSettings("Silent", True, True))
+    change_saved_view(
+        view=view, actor=ACTOR, settings=ViewSettings("Silent", True, True)
+    )
 
     view.refresh_from_db()
     assert (view.name, view.is_shared, view.is_default) == ("Silent", True, True)
@@ -132,7 +134,7 @@ def test_a_view_is_renamed_shared_and_made_the_default(save, alice_tenant):
 def test_a_change_that_changes_nothing_is_not_audited(save, alice_tenant):
     view = save()
 
-    change_view(view=view, actor=ACTOR, settings=SILENT)
+    change_saved_view(view=view, actor=ACTOR, settings=SILENT)
 
     assert [verb for verb, _, _ in audited(alice_tenant)] == ["save_view"]
 
@@ -142,7 +144,9 @@ def test_a_view_does_not_take_the_name_of_another(save, alice_tenant):
     two = save(ViewSettings("Two"))
 
     with pytest.raises(DomainError) as refusal:
-        change_view(view=two, actor=ACTOR, settings=ViewSettings("one", is_shared=True))
+        change_saved_view(
+            view=two, actor=ACTOR, settings=ViewSettings("one", is_shared=True)
+        )
 
     assert refusal.value.code == "name_taken"
     assert names(alice_tenant, is_shared=False) == ["One", "Two"]
@@ -153,7 +157,7 @@ def test_a_deleted_view_is_gone(save, alice_tenant):
     view = save()
     view_id = str(view.id)
 
-    delete_view(view=view, actor=ACTOR)
+    delete_saved_view(view=view, actor=ACTOR)
 
     assert names(alice_tenant) == []
     assert audited(alice_tenant)[-1] == ("delete_view", "saved_view", view_id)

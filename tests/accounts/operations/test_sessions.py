@@ -11,10 +11,10 @@ from django.utils import timezone
 from accounts.models import AuditEntry, MemberSession
 from accounts.operations.sessions import (
     delete_expired_sessions,
-    end_session,
-    record_session,
+    end_member_session,
+    record_session_activity,
 )
-from accounts.queries import open_sessions
+from accounts.queries import list_open_sessions
 from portal.lib.errors import NotFound
 from tests.factories.accounts import ACTOR, make_member
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 def open_session(member, **seen):
     store = SessionStore()
     store.create()
-    record_session(
+    record_session_activity(
         member=member,
         session_key=store.session_key,
         **{"address": "192.0.2.7", "user_agent": "Firefox/140.0", **seen},
@@ -35,7 +35,7 @@ def open_session(member, **seen):
 
 
 def seen_of(member):
-    return list(open_sessions(member=member, at=datetime.now(UTC)))
+    return list(list_open_sessions(member=member, at=datetime.now(UTC)))
 
 
 def test_a_session_that_is_seen_again_stays_one():
@@ -43,7 +43,7 @@ def test_a_session_that_is_seen_again_stays_one():
     with time_machine.travel(NOW, tick=False):
         session = open_session(member)
     with time_machine.travel(NOW + timedelta(hours=1), tick=False):
-        record_session(
+        record_session_activity(
             member=member,
             session_key=session.session_key,
             address="192.0.2.8",
@@ -85,7 +85,7 @@ def test_a_new_password_or_round_ends_every_session_in_the_list(field):
 def test_one_session_is_ended_and_the_teams_are_told(alice, alice_team):
     lost, kept = open_session(alice), open_session(alice)
 
-    end_session(member=alice, actor=ACTOR, session_id=lost.pk)
+    end_member_session(member=alice, actor=ACTOR, session_id=lost.pk)
 
     assert seen_of(alice) == [kept]
     assert not Session.objects.filter(session_key=lost.session_key).exists()
@@ -100,7 +100,7 @@ def test_nobody_ends_another_s_session(alice):
     before = AuditEntry.unscoped.count()
 
     with pytest.raises(NotFound):
-        end_session(member=alice, actor=ACTOR, session_id=session.pk)
+        end_member_session(member=alice, actor=ACTOR, session_id=session.pk)
 
     assert MemberSession.objects.filter(pk=session.pk).exists()
     assert Session.objects.filter(session_key=session.session_key).exists()

@@ -12,15 +12,15 @@ from accounts.operations.sign_in_tries import (
     LONGEST_WAIT,
     MEMORY,
     NEWCOMERS,
-    attempt_subject_of_email,
-    clear_attempts,
-    count_attempt,
-    release_attempt,
+    build_sign_in_subject_of_email,
+    clear_sign_in_attempts,
+    count_sign_in_attempt,
+    uncount_correct_sign_in_attempt,
 )
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 3, 4, 12, tzinfo=UTC)
-OWNER = attempt_subject_of_email("alice@assay.example")
+OWNER = build_sign_in_subject_of_email("alice@assay.example")
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +31,9 @@ def clock():
 
 
 def attempt(number=0, *, subject=OWNER, device=""):
-    return count_attempt(subject=subject, device=device, address=f"192.0.2.{number}")
+    return count_sign_in_attempt(
+        subject=subject, device=device, address=f"192.0.2.{number}"
+    )
 
 
 def test_waits_double_up_to_a_bound_and_are_for_the_next_try_alone(clock):
@@ -97,7 +99,7 @@ def test_a_right_try_is_not_counted(clock):
     for _ in range(3):
         right = attempt()
         assert right.is_allowed
-        release_attempt(right)
+        uncount_correct_sign_in_attempt(right)
     newcomer = attempt(7)
 
     assert (newcomer.is_allowed, newcomer.wait) == (True, 20)
@@ -109,14 +111,14 @@ def test_a_right_try_of_a_newcomer_leaves_its_place():
     for _ in range(NEWCOMERS + 1):
         right = attempt(1)
         assert right.is_allowed
-        release_attempt(right)
+        uncount_correct_sign_in_attempt(right)
 
 
 def test_an_account_is_forgotten_after_an_hour_or_when_its_member_is_known(clock):
     for number in range(40):
         attempt(number)
     refused = attempt(99)
-    clear_attempts(subject=OWNER)
+    clear_sign_in_attempts(subject=OWNER)
     known = attempt()
     for number in range(40):
         attempt(number)
@@ -130,14 +132,16 @@ def test_accounts_are_counted_by_themselves():
     for number in range(40):
         attempt(number)
 
-    assert attempt(subject=attempt_subject_of_email("bob@assay.example")).left == 4
+    assert (
+        attempt(subject=build_sign_in_subject_of_email("bob@assay.example")).left == 4
+    )
 
 
 @pytest.mark.parametrize(
     "spelled", ["ALICE@assay.example", " alice@assay.example ", "alıce@aſſay.example"]
 )
 def test_another_spelling_of_an_address_is_no_other_account(spelled):
-    assert attempt_subject_of_email(spelled) == OWNER
+    assert build_sign_in_subject_of_email(spelled) == OWNER
 
 
 def test_many_other_counts_push_none_out():

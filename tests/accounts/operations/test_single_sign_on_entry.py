@@ -14,7 +14,7 @@ from accounts.models import (
     SingleSignOnIdentity,
 )
 from accounts.operations.invitations import invite_member
-from accounts.operations.single_sign_on_entry import sign_in_to_team
+from accounts.operations.single_sign_on_entry import find_or_create_membership_by_claims
 from accounts.states import Role
 from portal.lib.errors import DomainError
 from tests.factories.accounts import ACTOR, make_member
@@ -31,7 +31,7 @@ def claims(email=OURS, verified=True, subject="p-1"):
 
 
 def enter(single_sign_on, told=None, **more):
-    return sign_in_to_team(
+    return find_or_create_membership_by_claims(
         single_sign_on=single_sign_on, claims=told or claims(), address=None, **more
     )
 

@@ -6,9 +6,9 @@ from accounts.models import AuditEntry, Member, Membership, Organisation, Team, 
 from accounts.operations.api_keys import known_grants
 from accounts.operations.teams import (
     SETTINGS,
-    add_member,
-    change_settings,
+    add_team_member,
     change_team,
+    change_team_settings,
     create_team,
 )
 from accounts.states import Environment, Role
@@ -82,7 +82,7 @@ def test_a_refused_team_leaves_nothing_behind(name, slug, code):
 def test_a_person_new_to_the_server_gets_an_account_without_a_password():
     team = make_team()
 
-    membership = add_member(
+    membership = add_team_member(
         team=team,
         actor=ACTOR,
         email=" Dana@Assay.Example ",
@@ -97,9 +97,11 @@ def test_a_person_new_to_the_server_gets_an_account_without_a_password():
 
 def test_a_person_joins_a_second_team_with_the_same_account():
     first, second = make_team(), make_team()
-    add_member(team=first, actor=ACTOR, email="dana@assay.example", roles=[Role.OWNER])
+    add_team_member(
+        team=first, actor=ACTOR, email="dana@assay.example", roles=[Role.OWNER]
+    )
 
-    add_member(
+    add_team_member(
         team=second, actor=ACTOR, email="DANA@assay.example", roles=[Role.VIEWER]
     )
 
@@ -112,11 +114,13 @@ def test_a_person_joins_a_second_team_with_the_same_account():
 )
 def test_a_refused_member_changes_nothing(roles, code):
     team = make_team()
-    add_member(team=team, actor=ACTOR, email="dana@assay.example", roles=[Role.OWNER])
+    add_team_member(
+        team=team, actor=ACTOR, email="dana@assay.example", roles=[Role.OWNER]
+    )
     audited = AuditEntry.unscoped.count()
 
     with pytest.raises(DomainError) as refused:
-        add_member(team=team, actor=ACTOR, email="dana@assay.example", roles=roles)
+        add_team_member(team=team, actor=ACTOR, email="dana@assay.example", roles=roles)
 
     assert refused.value.code == code
     assert Membership.objects.get().roles == ["owner"]
@@ -126,7 +130,7 @@ def test_a_refused_member_changes_nothing(roles, code):
 def test_changed_settings_are_audited_with_old_and_new():
     tenant = make_tenant()
 
-    changed = change_settings(
+    changed = change_team_settings(
         tenant=tenant,
         actor=ACTOR,
         settings={"minor_ordering_enabled": True, "logo_url": None},
@@ -140,7 +144,7 @@ def test_changed_settings_are_audited_with_old_and_new():
 def test_settings_that_do_not_change_leave_no_audit_line():
     tenant = make_tenant()
 
-    change_settings(tenant=tenant, actor=ACTOR, settings={"logo_url": None})
+    change_team_settings(tenant=tenant, actor=ACTOR, settings={"logo_url": None})
 
     assert not AuditEntry.objects.for_tenant(tenant).filter(verb="change_settings")
 
@@ -149,7 +153,7 @@ def test_an_unknown_setting_is_refused_and_none_is_changed():
     tenant = make_tenant()
 
     with pytest.raises(DomainError) as refused:
-        change_settings(
+        change_team_settings(
             tenant=tenant,
             actor=ACTOR,
             settings={"minor_ordering_enabled": True, "team": None},
@@ -169,7 +173,7 @@ def test_a_setting_takes_effect_on_the_next_call_of_a_known_key(
     assert known_grants
 
     with django_capture_on_commit_callbacks(execute=True):
-        change_settings(
+        change_team_settings(
             tenant=tenant, actor=ACTOR, settings={"minor_ordering_enabled": True}
         )
 

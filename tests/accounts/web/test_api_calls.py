@@ -8,7 +8,7 @@ import time_machine
 from django.test import Client
 
 from accounts.models import AuditEntry
-from accounts.operations.api_calls import Call, write_calls
+from accounts.operations.api_calls import Call, write_api_call_log
 from accounts.operations.api_keys import KeyRules, create_api_key, revoke_api_key
 from accounts.queries.api_calls import CallSums
 from accounts.states import Role
@@ -48,7 +48,7 @@ def key(alice_tenant):
     other, _ = create_api_key(tenant=alice_tenant, actor=ACTOR, label="other")
     for number, (method, path, status, ago, user) in enumerate(CALLS):
         for each, pk in ((key, number), (other, 9)):
-            write_calls(
+            write_api_call_log(
                 [
                     Call(
                         tenant_pk=alice_tenant.pk,

@@ -14,12 +14,12 @@ from accounts.operations.api_keys import (
     OVERLAPS,
     KeyRules,
     create_api_key,
-    find_grant,
-    read_key_rules,
+    find_api_key_grant,
+    get_api_key_rules,
     revoke_api_key,
     rotate_api_key,
 )
-from accounts.queries import api_keys
+from accounts.queries import list_api_keys
 from accounts.states import Role
 from accounts.web.api_keys import build_api_key_row
 from tests.clients import confirm
@@ -65,7 +65,7 @@ def test_a_new_key_is_shown_once(alice_web):
     assert reply.status_code == HTTPStatus.OK
     assert "no-store" in reply["Cache-Control"]
     assert text in reply.content.decode()
-    assert find_grant(text).tenant.environment == "sandbox"
+    assert find_api_key_grant(text).tenant.environment == "sandbox"
     again = alice_web.get(SANDBOX).content.decode()
     assert text not in again
     assert ApiKey.unscoped.get().masked in again
@@ -74,7 +74,7 @@ def test_a_new_key_is_shown_once(alice_web):
 def test_a_key_belongs_to_the_environment_it_is_made_in(alice_web):
     reply = alice_web.post(f"{PRODUCTION}create/", {**ASKED, "label": "Backend"})
 
-    assert find_grant(reply.context["text"]).tenant.environment == "production"
+    assert find_api_key_grant(reply.context["text"]).tenant.environment == "production"
     assert "Backend" not in alice_web.get(SANDBOX).content.decode()
 
 
@@ -166,8 +166,8 @@ def test_rotating_shows_the_new_key_and_counts_the_old_one_down(alice_web, key):
         page = alice_web.get(SANDBOX)
 
     text = reply.context["text"]
-    assert find_grant(text).actor.label == "Data warehouse"
-    assert find_grant(old_text).expires_at == start + timedelta(days=1)
+    assert find_api_key_grant(text).actor.label == "Data warehouse"
+    assert find_api_key_grant(old_text).expires_at == start + timedelta(days=1)
     assert [row.ends_in for row in page.context["live"]] == ["", "22 h 30 min"]
 
 
@@ -199,7 +199,7 @@ def test_a_key_is_revoked_by_typing_its_name(alice_web, key):
     )
 
     assert (reply.status_code, reply["Location"]) == (HTTPStatus.FOUND, SANDBOX)
-    assert find_grant(text) is None
+    assert find_api_key_grant(text) is None
 
 
 @pytest.mark.parametrize("typed", ["", "data warehouse"])
@@ -218,8 +218,8 @@ def test_the_old_key_of_a_rotation_is_ended_early_without_typing(alice_web, key)
 
     alice_web.post(f"{SANDBOX}{old.pk}/revoke/")
 
-    assert find_grant(old_text) is None
-    assert find_grant(text) is not None
+    assert find_api_key_grant(old_text) is None
+    assert find_api_key_grant(text) is not None
 
 
 def test_revoking_twice_says_so(alice_web, key):
@@ -279,7 +279,7 @@ def test_what_is_left_is_said_in_two_units_of_a_rotated_or_a_short_key(key):
     halfway = build_api_key_row(own, now + timedelta(days=3, hours=12)).expires_in
     rotated, _ = key
     rotate_api_key(key=rotated, actor=ACTOR, overlap=OVERLAPS[1])
-    rotated = api_keys(rotated.tenant).get(pk=rotated.pk)
+    rotated = list_api_keys(rotated.tenant).get(pk=rotated.pk)
     ending = build_api_key_row(rotated, now)
 
     assert list(said.values()) == ["", "6 d 23 h", "3 h 5 min", "0 min"]
@@ -311,7 +311,7 @@ def test_a_key_is_made_and_changed_with_rules(alice_web, alice_tenant):
     with time_machine.travel(made_at, tick=False):
         alice_web.post(f"{SANDBOX}create/", asked)
     key = ApiKey.unscoped.get()
-    rules = read_key_rules(key)
+    rules = get_api_key_rules(key)
 
     form = alice_web.get(f"{SANDBOX}{key.pk}/change/").context["form"]
     kept = {name: form[name].value() for name in form.fields}
@@ -327,7 +327,7 @@ def test_a_key_is_made_and_changed_with_rules(alice_web, alice_tenant):
         expires_at=made_at + timedelta(days=30),
     )
     key.refresh_from_db()
-    assert read_key_rules(key) == replace(rules, scopes=frozenset({"users:read"}))
+    assert get_api_key_rules(key) == replace(rules, scopes=frozenset({"users:read"}))
     assert changed["Location"] == f"{SANDBOX}{key.pk}/"
     assert page.context["scopes"] == [("Users and wearable data", "read")]
 
@@ -353,7 +353,7 @@ def test_rules_that_mean_nothing_stay_in_the_form(alice_web, key, wrong, field):
         assert reply.status_code == HTTPStatus.UNPROCESSABLE_ENTITY
         assert list(reply.context["form"].errors) == [field]
     assert written() == before
-    assert read_key_rules(ApiKey.unscoped.get()) == KeyRules()
+    assert get_api_key_rules(ApiKey.unscoped.get()) == KeyRules()
 
 
 @pytest.mark.parametrize("page", ["create", "{key}/change", "{key}/rotate"])

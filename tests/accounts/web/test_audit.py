@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import AuditEntry
 from accounts.operations.audit import record_change, record_read
-from accounts.operations.audit_chain import hash_entry
+from accounts.operations.audit_chain import hash_audit_entry
 from accounts.states import Role
 from portal.lib.actor import Actor, ActorKind
 from tests.factories.accounts import make_member
@@ -147,14 +147,14 @@ def test_a_file_holds_what_the_filters_match_and_all_it_takes_to_check_it(
     says = line.pop("says")
     changes = json.dumps(line.pop("changes"))
     key, tenant, at, *texts, request_id = line.values()
-    told = hash_entry(
+    told = hash_audit_entry(
         b"", (key, tenant, datetime.fromisoformat(at), *texts, changes, request_id)
     )
     kept = (
         *(entry.pk, entry.tenant_id, entry.at, "read", "heartrate", str(user.uuid)),
         *(user.uuid, "api_key", "17", "=ci", "192.0.2.7", "{}", ""),
     )
-    assert told == hash_entry(b"", kept)
+    assert told == hash_audit_entry(b"", kept)
     assert says == f"=ci read heartrate of user {user.uuid}"
     assert row["actor_label"] == "'=ci"
     taken = AuditEntry.objects.for_tenant(alice_tenant).filter(subject="audit_file")

@@ -10,9 +10,9 @@ from django.test import Client
 
 from accounts.models import AuditEntry, Invitation, Member, Membership
 from accounts.operations.invitations import (
+    build_mailed_invitation_link,
     find_invitation,
     invite_member,
-    mailed_invitation_link,
     revoke_invitation,
 )
 from accounts.states import Role
@@ -39,7 +39,7 @@ def invited(alice, alice_team):
 def newcomer(invited):
     """A browser that has opened the link."""
     client = Client()
-    client.get(urlsplit(mailed_invitation_link(invited[1])).path)
+    client.get(urlsplit(build_mailed_invitation_link(invited[1])).path)
     return client
 
 

@@ -12,7 +12,7 @@ from django.core import mail
 from django.core.cache import cache
 from django.test import Client
 
-from accounts.operations.invitations import invite_member, mailed_invitation_link
+from accounts.operations.invitations import build_mailed_invitation_link, invite_member
 from accounts.operations.sign_in_tries import FREE_TRIES, NEWCOMERS
 from accounts.states import Role
 from accounts.web.known_devices import LIFE
@@ -363,7 +363,7 @@ def test_who_accepts_an_invitation_is_known(alice_team):
         team=alice_team, actor=ACTOR, email="dana@north.example", roles=[Role.VIEWER]
     )
     client = Client()
-    client.get(re.sub("^https?://[^/]+", "", mailed_invitation_link(token)))
+    client.get(re.sub("^https?://[^/]+", "", build_mailed_invitation_link(token)))
 
     client.post("/invitation/", {"name": "Dana Reyes", "password": NEW_PASSWORD})
 

@@ -6,7 +6,7 @@ from django.test import Client
 from accounts.models import AuditEntry, ManagementKey
 from accounts.operations.management_keys import (
     create_management_key,
-    find_management_grant,
+    find_management_key_grant,
 )
 from accounts.states import ManagementRole, Role
 from tests.clients import confirm
@@ -45,7 +45,7 @@ def test_a_new_management_key_is_shown_once_and_is_for_this_team(
     assert reply.status_code == 200
     assert "no-store" in reply["Cache-Control"]
     assert text in reply.content.decode()
-    assert find_management_grant(text).team_ids == {alice_team.pk}
+    assert find_management_key_grant(text).team_ids == {alice_team.pk}
     assert made.created_by == alice
     again = alice_web.get(KEYS).content.decode()
     assert text not in again

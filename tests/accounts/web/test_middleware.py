@@ -121,7 +121,9 @@ def test_pages_are_kept_out_of_caches(alice_web, alice_team):
 def test_what_an_operation_refuses_becomes_a_page(
     alice_web, alice_team, monkeypatch, refusal, status
 ):
-    monkeypatch.setattr(settings_pages, "latest_changes", Mock(side_effect=refusal))
+    monkeypatch.setattr(
+        settings_pages, "list_latest_audited_changes", Mock(side_effect=refusal)
+    )
 
     assert alice_web.get(f"{HOME}settings/").status_code == status
 

@@ -5,7 +5,7 @@ from django.http import QueryDict
 from django.test import Client
 
 from accounts.models import SavedView
-from accounts.operations.saved_views import ViewSettings, save_view
+from accounts.operations.saved_views import ViewSettings, create_saved_view
 from accounts.states import Role
 from accounts.web.saved_views import normalize_list_query
 from tests.audit import audited
@@ -29,7 +29,7 @@ def bob_web(bob):
 @pytest.fixture
 def view(alice_tenant, alice):
     def view(name="Silent", *, member=alice, page="users:list", **settings):
-        return save_view(
+        return create_saved_view(
             tenant=alice_tenant,
             actor=ACTOR,
             member=member,

@@ -9,7 +9,7 @@ from django.core import mail
 from django.core.cache import cache
 
 from accounts.models import AuditEntry, Member
-from accounts.operations.passwords import create_password_link
+from accounts.operations.passwords import create_password_reset_link
 from tests.factories.accounts import PASSWORD, make_member
 
 LOGIN = "/accounts/login/"
@@ -239,7 +239,7 @@ def test_a_link_for_a_new_member_sets_their_first_password(client):
     member.set_unusable_password()
     member.save()
 
-    link = create_password_link(member)
+    link = create_password_reset_link(member)
     form = client.get(re.sub("^https?://[^/]+", "", link), follow=True)
     client.post(
         form.request["PATH_INFO"],
@@ -251,7 +251,7 @@ def test_a_link_for_a_new_member_sets_their_first_password(client):
 
 def test_a_short_password_is_refused(client, alice):
     form = client.get(
-        re.sub("^https?://[^/]+", "", create_password_link(alice)), follow=True
+        re.sub("^https?://[^/]+", "", create_password_reset_link(alice)), follow=True
     )
 
     reply = client.post(

@@ -58,7 +58,7 @@ def test_out_of_time_is_a_503_and_any_other_fault_a_500(alice_api, monkeypatch):
         raise fault
 
     monkeypatch.setattr("django.contrib.sessions.backends.db.SessionStore.load", fail)
-    monkeypatch.setattr("accounts.api.auth.find_grant", fail)
+    monkeypatch.setattr("accounts.api.auth.find_api_key_grant", fail)
     page.cookies["sessionid"] = "a" * 32
     broken = [alice_api.get("/v2/user"), page.get("/accounts/login/")]
     fault.__cause__ = psycopg.errors.LockNotAvailable()

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from accounts.api.v1.paging import read_page
+from accounts.api.v1.paging import read_page_after_cursor
 from accounts.models import Organisation
 from portal.lib.api.errors import RequestInvalid
 from portal.lib.api.pagination import encode_page_cursor
@@ -17,9 +17,9 @@ def test_pages_follow_one_another_without_gap_or_repeat():
     made = {Organisation.objects.create(name="A", created_at=at).pk for _ in range(5)}
     rows = Organisation.objects.all()
 
-    first, second = read_page(rows, None, size=2), None
-    second = read_page(rows, first[1], size=2)
-    last = read_page(rows, second[1], size=2)
+    first, second = read_page_after_cursor(rows, None, size=2), None
+    second = read_page_after_cursor(rows, first[1], size=2)
+    last = read_page_after_cursor(rows, second[1], size=2)
 
     pages = [first[0], second[0], last[0]]
     assert [len(page) for page in pages] == [2, 2, 1]
@@ -32,4 +32,4 @@ def test_pages_follow_one_another_without_gap_or_repeat():
 )
 def test_what_no_answer_gave_is_no_cursor(parts):
     with pytest.raises(RequestInvalid):
-        read_page(Organisation.objects.all(), encode_page_cursor(parts))
+        read_page_after_cursor(Organisation.objects.all(), encode_page_cursor(parts))

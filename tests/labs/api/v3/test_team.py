@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from accounts.operations.teams import change_settings
+from accounts.operations.teams import change_team_settings
 from tests.contract.document import check_answer
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import make_lab, make_lab_account
@@ -14,7 +14,7 @@ def test_a_key_reads_its_own_team(alice_api, alice_tenant):
     make_lab_account(
         tenant=alice_tenant, lab=make_lab(), delegated_flow="fully_delegated"
     )
-    change_settings(
+    change_team_settings(
         tenant=alice_tenant,
         actor=ACTOR,
         settings={"lab_tests_patient_sms_communication_enabled": False},

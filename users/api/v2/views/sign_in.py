@@ -7,7 +7,7 @@ from uuid import UUID
 
 from rest_framework.response import Response
 
-from accounts.operations.access_tokens import create_sign_in_token
+from accounts.operations.access_tokens import create_user_sign_in_token
 from accounts.states import Area
 from portal.lib.api.schema import describe_api_operation
 from users.api.v2.views.base import UserAPIView
@@ -42,7 +42,7 @@ class SignInTokenView(UserAPIView):
         summaries and samples. It cannot change the user.
         """
         user = self.get_user(user_id)
-        token = create_sign_in_token(
+        token = create_user_sign_in_token(
             tenant=self.tenant, actor=self.actor, user_uuid=user.uuid
         )
         return Response({"user_id": user.uuid, "sign_in_token": token})
