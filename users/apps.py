@@ -247,12 +247,15 @@ class UsersConfig(AppConfig):
             overview_parts,
             searches,
         )
-        from users.web.overview import overview_part
-        from users.web.palette import find_users
+        from users.web.overview import build_users_overview
+        from users.web.palette import search_users_for_palette
 
-        overview_parts.add("users", overview_part)
+        overview_parts.add("users", build_users_overview)
         searches.add(
-            "users", Search(10, gettext_lazy("Users"), "users", Area.USERS, find_users)
+            "users",
+            Search(
+                10, gettext_lazy("Users"), "users", Area.USERS, search_users_for_palette
+            ),
         )
         destinations.add(
             "users",

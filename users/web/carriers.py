@@ -34,7 +34,7 @@ class RecordEvent:
     records: int
 
 
-def find_sample_events(
+def find_events_with_samples(
     *,
     user: User,
     resource: TimeseriesResource,
@@ -55,7 +55,7 @@ def find_sample_events(
     return _find_events(user, names, count_records, provider)
 
 
-def find_summary_events(
+def find_events_with_summaries(
     *, user: User, resource: SummaryResource, ids: Iterable[UUID]
 ) -> list[RecordEvent]:
     """Return events with these summaries, latest first; two queries."""
@@ -64,7 +64,7 @@ def find_summary_events(
     return _find_events(user, names, lambda data: int(data.get("id") in wanted), "")
 
 
-def list_deliveries(
+def list_event_deliveries(
     request: TenantRequest, carrier: RecordEvent
 ) -> list[tuple[str, str]]:
     """Return the status of each delivery of an event, with its URL if permitted."""

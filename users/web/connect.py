@@ -29,16 +29,19 @@ from users.operations.linking import (
     start_source_sign_in,
 )
 from users.states.links import Kind, Way
-from users.web.connect_brand import find_brand
+from users.web.connect_brand import find_team_branding
 from users.web.connect_entry import (
-    link_holder,
-    session_from_cookie,
-    set_private_headers,
-    show_dead_link,
-    with_link,
+    get_link_holder_actor,
+    get_link_session_from_cookie,
+    require_connect_link_cookie,
+    set_private_page_headers,
+    show_invalid_link_page,
 )
-from users.web.connect_portal import list_shown_tests, name_disconnected_source
-from users.web.qr import draw_qr
+from users.web.connect_portal import (
+    find_disconnected_source_name,
+    list_portal_lab_tests,
+)
+from users.web.qr import draw_qr_code
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -73,13 +76,13 @@ _SEARCHED_FROM = 5
 
 
 @require_safe
-@with_link
-def connect_page(request: HttpRequest, session: LinkSession) -> HttpResponse:
+@require_connect_link_cookie
+def show_connect_page(request: HttpRequest, session: LinkSession) -> HttpResponse:
     """Serve GET /connect/{session_id}/: sources by kind; `q` searches."""
     sources = list_connect_page_sources(session)
     record_read(
         tenant=session.tenant,
-        actor=link_holder(request),
+        actor=get_link_holder_actor(request),
         subject="sources",
         subject_id=session.user.uuid,
         user_uuid=session.user.uuid,
@@ -100,7 +103,7 @@ def connect_page(request: HttpRequest, session: LinkSession) -> HttpResponse:
         "connect/page.html",
         {
             "session": session,
-            "brand": find_brand(session.tenant),
+            "brand": find_team_branding(session.tenant),
             "kinds": [
                 (kind.label, of_kind)
                 for kind in Kind
@@ -111,18 +114,18 @@ def connect_page(request: HttpRequest, session: LinkSession) -> HttpResponse:
             "has_sources": bool(sources),
             "has_demo": any(Way.DEMO in each.ways for each in sources),
             "connected": connected,
-            "disconnected": name_disconnected_source(request, session, sources),
-            "tests": list_shown_tests(request, session),
+            "disconnected": find_disconnected_source_name(request, session, sources),
+            "tests": list_portal_lab_tests(request, session),
             "problem": _PROBLEMS.get(problem, _UNTOLD) if problem else "",
             "problem_source": _find_source_name(sources, request.GET.get("source", "")),
-            "qr": draw_qr(build_connect_link_url(session)),
+            "qr": draw_qr_code(build_connect_link_url(session)),
         },
     )
 
 
 @require_safe
-@with_link
-def redirect_to_sign_in(
+@require_connect_link_cookie
+def redirect_to_source_sign_in(
     request: HttpRequest, session: LinkSession, provider: str
 ) -> HttpResponse:
     """Serve GET …/{provider}/sign-in/: redirect to the source's sign-in."""
@@ -134,46 +137,46 @@ def redirect_to_sign_in(
 
 
 @require_safe
-def sign_in_return(request: HttpRequest, provider: str) -> HttpResponse:
+def return_from_source_sign_in(request: HttpRequest, provider: str) -> HttpResponse:
     """Serve GET /connect/back/{provider}/: return from a source's sign-in.
 
     The browser must have the cookie of the link that the sign-in began from.
     """
     try:
         came_back = parse_source_sign_in_state(request.GET.get("state", ""))
-        session = session_from_cookie(request, came_back.session_id)
+        session = get_link_session_from_cookie(request, came_back.session_id)
     except DomainError as refusal:
-        return show_dead_link(request, refusal)
+        return show_invalid_link_page(request, refusal)
     with acting_for(session.tenant):
         code = request.GET.get("code", "")
         if not code or came_back.provider != provider:
             # What a source says of its own error is text of a stranger.
-            return set_private_headers(
+            return set_private_page_headers(
                 _redirect_with_problem(session, provider, "access_denied"), session
             )
         try:
             finish_source_sign_in(
                 session=session,
-                actor=link_holder(request),
+                actor=get_link_holder_actor(request),
                 sign_in=came_back,
                 code=code,
             )
         except DomainError as refusal:
-            return set_private_headers(
+            return set_private_page_headers(
                 _redirect_with_problem(session, provider, refusal.code), session
             )
-        return set_private_headers(_redirect_when_done(session, provider), session)
+        return set_private_page_headers(_redirect_when_done(session, provider), session)
 
 
 @require_POST
-@with_link
-def use_demo_data(
+@require_connect_link_cookie
+def connect_demo_source_to_user(
     request: HttpRequest, session: LinkSession, provider: str
 ) -> HttpResponse:
     """Serve POST …/{provider}/demo/: connect demo data at once."""
     try:
         connect_demo_source_from_link(
-            session=session, actor=link_holder(request), provider=provider
+            session=session, actor=get_link_holder_actor(request), provider=provider
         )
     except DomainError as refusal:
         return _redirect_with_problem(session, provider, refusal.code)
@@ -181,15 +184,15 @@ def use_demo_data(
 
 
 @require_safe
-@with_link
-def close_page(request: HttpRequest, session: LinkSession) -> HttpResponse:
+@require_connect_link_cookie
+def close_connect_page(request: HttpRequest, session: LinkSession) -> HttpResponse:
     """Serve GET /connect/{session_id}/close/: leave the connect page."""
     if session.redirects_on_close:
         return HttpResponseRedirect(build_link_redirect_url(session, state="closed"))
     return render(
         request,
         "connect/closed.html",
-        {"session": session, "brand": find_brand(session.tenant)},
+        {"session": session, "brand": find_team_branding(session.tenant)},
     )
 
 

@@ -47,7 +47,7 @@ class Brand:
     support_contact: str
 
 
-def find_brand(tenant: Tenant) -> Brand:
+def find_team_branding(tenant: Tenant) -> Brand:
     """Return the branding of a team in one environment."""
     told = tenant.brand_information or {}
     color = str(told.get("brand_color") or "").removeprefix("#").lower()
@@ -63,7 +63,7 @@ def find_brand(tenant: Tenant) -> Brand:
 
 @require_safe
 @cache_control(public=True, max_age=_YEAR_SECONDS, immutable=True)
-def brand_sheet(request: HttpRequest, color: str) -> HttpResponse:
+def serve_brand_stylesheet(request: HttpRequest, color: str) -> HttpResponse:
     """Serve GET /connect/colors/{color}.css: color tokens of actions and links.
 
     Public, no tenant: a colour tells nothing of who uses it. Text keeps its contrast
@@ -71,10 +71,10 @@ def brand_sheet(request: HttpRequest, color: str) -> HttpResponse:
     """
     if not _COLOUR.fullmatch(color):
         raise Http404
-    return HttpResponse(build_stylesheet(color), content_type="text/css")
+    return HttpResponse(build_brand_stylesheet(color), content_type="text/css")
 
 
-def build_stylesheet(color: str) -> str:
+def build_brand_stylesheet(color: str) -> str:
     """Return the style sheet of a color of six hexadecimal digits."""
     brand = _read(color)
     light = _tokens(brand, _moved(brand, _BLACK, away_from=_LIGHT_GROUND))
@@ -87,7 +87,7 @@ def build_stylesheet(color: str) -> str:
     )
 
 
-def contrast(one: Rgb, other: Rgb) -> float:
+def color_contrast_ratio(one: Rgb, other: Rgb) -> float:
     """Return the contrast of two colors, 1 to 21. Source: WCAG 2.2, contrast ratio."""
     lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)
@@ -95,7 +95,7 @@ def contrast(one: Rgb, other: Rgb) -> float:
 
 def _tokens(brand: Rgb, ink: Rgb) -> str:
     """Return color tokens: the brand for buttons, a readable shade for text."""
-    on_brand = max((_WHITE, _BLACK), key=lambda each: contrast(brand, each))
+    on_brand = max((_WHITE, _BLACK), key=lambda each: color_contrast_ratio(brand, each))
     pressed = _mixed(brand, _BLACK if on_brand == _WHITE else _WHITE, 0.15)
     told = {
         "accent": brand,
@@ -112,7 +112,7 @@ def _moved(color: Rgb, end: Rgb, *, away_from: Rgb) -> Rgb:
     """Move a color towards `end` until text in it is readable on a background."""
     for step in range(_STEPS):
         moved = _mixed(color, end, step / _STEPS)
-        if contrast(moved, away_from) >= _READABLE:
+        if color_contrast_ratio(moved, away_from) >= _READABLE:
             return moved
     return end
 

@@ -30,7 +30,7 @@ from users.operations.link_sessions import (
     record_connect_link_opened,
 )
 from users.wearables.providers import PROVIDERS
-from users.web.connect_brand import find_brand
+from users.web.connect_brand import find_team_branding
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -45,7 +45,7 @@ _HOME = "/connect/"
 
 
 @require_safe
-def open_link(request: HttpRequest) -> HttpResponse:
+def open_connect_link(request: HttpRequest) -> HttpResponse:
     """Serve GET /connect/?token=…: set the cookie and redirect to the page.
 
     With `provider` on to that source's own sign-in.
@@ -54,7 +54,7 @@ def open_link(request: HttpRequest) -> HttpResponse:
     try:
         session = find_open_connect_link(token)
     except DomainError as refusal:
-        return show_dead_link(request, refusal)
+        return show_invalid_link_page(request, refusal)
     with acting_for(session.tenant):
         record_connect_link_opened(session)
     response = HttpResponseRedirect(
@@ -75,7 +75,7 @@ def open_link(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def with_link(
+def require_connect_link_cookie(
     view: Callable[Concatenate[HttpRequest, LinkSession, P], HttpResponse],
 ) -> Callable[..., HttpResponse]:
     """Pass a view the link session of the URL, if the browser has its cookie.
@@ -89,17 +89,19 @@ def with_link(
         request: HttpRequest, session_id: str, *args: P.args, **kwargs: P.kwargs
     ) -> HttpResponse:
         try:
-            session = session_from_cookie(request, session_id)
+            session = get_link_session_from_cookie(request, session_id)
         except DomainError as refusal:
-            return show_dead_link(request, refusal)
+            return show_invalid_link_page(request, refusal)
         with acting_for(session.tenant):
             response = view(request, session, *args, **kwargs)
-        return set_private_headers(response, session)
+        return set_private_page_headers(response, session)
 
     return with_session
 
 
-def session_from_cookie(request: HttpRequest, session_id: str | UUID) -> LinkSession:
+def get_link_session_from_cookie(
+    request: HttpRequest, session_id: str | UUID
+) -> LinkSession:
     """Return the session of this ID from the browser's cookie.
 
     Raises: link_unknown (404), link_ended.
@@ -115,21 +117,23 @@ def session_from_cookie(request: HttpRequest, session_id: str | UUID) -> LinkSes
     return session
 
 
-def has_link_cookie(request: HttpRequest, session_id: str, **_path: str) -> bool:
+def has_connect_link_cookie(
+    request: HttpRequest, session_id: str, **_path: str
+) -> bool:
     """Return whether the browser has the cookie of an open session of this ID."""
     try:
-        session_from_cookie(request, session_id)
+        get_link_session_from_cookie(request, session_id)
     except DomainError:
         return False
     return True
 
 
-def link_holder(request: HttpRequest) -> Actor:
+def get_link_holder_actor(request: HttpRequest) -> Actor:
     """Return the audit actor of the page."""
     return build_link_holder_audit_actor(request.META.get("REMOTE_ADDR") or None)
 
 
-def show_dead_link(request: HttpRequest, refusal: DomainError) -> HttpResponse:
+def show_invalid_link_page(request: HttpRequest, refusal: DomainError) -> HttpResponse:
     """Render the page of an invalid or expired link."""
     is_unknown = isinstance(refusal, NotFound)
     response = render(
@@ -141,12 +145,14 @@ def show_dead_link(request: HttpRequest, refusal: DomainError) -> HttpResponse:
     return _forbid_caching(response)
 
 
-def set_private_headers(response: HttpResponse, session: LinkSession) -> HttpResponse:
+def set_private_page_headers(
+    response: HttpResponse, session: LinkSession
+) -> HttpResponse:
     """Forbid caching and sharing of a page; allow its logo and redirect.
 
     A form's answer may redirect to the session's redirect_url alone.
     """
-    brand = find_brand(session.tenant)
+    brand = find_team_branding(session.tenant)
     allowed: dict[str, Any] = {}
     if brand.logo_url:
         allowed["img-src"] = ["'self'", _origin_of(brand.logo_url)]

@@ -23,8 +23,12 @@ from users.operations.linking import (
 from users.queries.imports import get_health_data_import
 from users.states.imports import ImportStatus
 from users.states.links import Way
-from users.web.connect_brand import find_brand
-from users.web.connect_entry import has_link_cookie, link_holder, with_link
+from users.web.connect_brand import find_team_branding
+from users.web.connect_entry import (
+    get_link_holder_actor,
+    has_connect_link_cookie,
+    require_connect_link_cookie,
+)
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -44,10 +48,12 @@ class FileForm(forms.Form):
     )
 
 
-@allow_larger_request_body(BODY_MAX_BYTES, of=has_link_cookie)
+@allow_larger_request_body(BODY_MAX_BYTES, of=has_connect_link_cookie)
 @require_http_methods(["GET", "HEAD", "POST"])
-@with_link
-def add_file(request: HttpRequest, session: LinkSession, provider: str) -> HttpResponse:
+@require_connect_link_cookie
+def upload_file_on_connect_page(
+    request: HttpRequest, session: LinkSession, provider: str
+) -> HttpResponse:
     """Serve GET and POST /connect/{session_id}/{provider}/file/."""
     try:
         source = find_connectable_source(session, provider, Way.FILE)
@@ -59,7 +65,7 @@ def add_file(request: HttpRequest, session: LinkSession, provider: str) -> HttpR
         try:
             job = import_file_from_connect_link(
                 session=session,
-                actor=link_holder(request),
+                actor=get_link_holder_actor(request),
                 provider=provider,
                 file=form.cleaned_data["file"],
             )
@@ -75,7 +81,7 @@ def add_file(request: HttpRequest, session: LinkSession, provider: str) -> HttpR
         "connect/file.html",
         {
             "session": session,
-            "brand": find_brand(session.tenant),
+            "brand": find_team_branding(session.tenant),
             "source": source,
             "form": form,
         },
@@ -84,8 +90,8 @@ def add_file(request: HttpRequest, session: LinkSession, provider: str) -> HttpR
 
 
 @require_safe
-@with_link
-def import_progress(
+@require_connect_link_cookie
+def show_import_progress(
     request: HttpRequest, session: LinkSession, import_id: str
 ) -> HttpResponse:
     """Serve GET …/imports/{import_id}/: progress, polling until it ends."""
@@ -98,7 +104,7 @@ def import_progress(
         "connect/_progress.html" if is_part else "connect/progress.html",
         {
             "session": session,
-            "brand": find_brand(session.tenant),
+            "brand": find_team_branding(session.tenant),
             "job": job,
             "poll_seconds": POLL_SECONDS if job.is_open else 0,
         },
@@ -106,8 +112,8 @@ def import_progress(
 
 
 @require_safe
-@with_link
-def return_to_company(
+@require_connect_link_cookie
+def redirect_to_company_after_import(
     request: HttpRequest, session: LinkSession, import_id: str
 ) -> HttpResponse:
     """Serve GET …/imports/{import_id}/finish/: redirect to redirect_url."""

@@ -29,7 +29,7 @@ from users.operations.link_sessions import (
 from users.operations.linking import list_connect_page_sources
 from users.queries import live_user
 from users.queries.link_sessions import get_connect_link, list_open_connect_links
-from users.web.qr import draw_qr
+from users.web.qr import draw_qr_code
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -72,7 +72,7 @@ class LinkForm(forms.Form):
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.USERS, write=True)
-def new_link(request: TenantRequest, user_id: str) -> HttpResponse:
+def create_connect_link_for_user(request: TenantRequest, user_id: str) -> HttpResponse:
     """Create a link for a user, `?provider` preselected; list open links."""
     user = _user(request, user_id)
     chosen = {"provider": request.GET.get("provider", "")}
@@ -103,14 +103,18 @@ def new_link(request: TenantRequest, user_id: str) -> HttpResponse:
 
 @require_GET
 @require_right(Area.USERS, write=True)
-def link_page(request: TenantRequest, user_id: str, session_id: str) -> HttpResponse:
+def show_connect_link(
+    request: TenantRequest, user_id: str, session_id: str
+) -> HttpResponse:
     """Show an open link as text and QR code."""
     return _page(request, _link(request, user_id, session_id), MailForm())
 
 
 @require_POST
 @require_right(Area.USERS, write=True)
-def send_link(request: TenantRequest, user_id: str, session_id: str) -> HttpResponse:
+def send_connect_link_by_email(
+    request: TenantRequest, user_id: str, session_id: str
+) -> HttpResponse:
     session = _link(request, user_id, session_id)
     form = MailForm(request.POST)
     if not form.is_valid():
@@ -121,7 +125,9 @@ def send_link(request: TenantRequest, user_id: str, session_id: str) -> HttpResp
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.USERS, write=True)
-def revoke_link(request: TenantRequest, user_id: str, session_id: str) -> HttpResponse:
+def revoke_connect_link(
+    request: TenantRequest, user_id: str, session_id: str
+) -> HttpResponse:
     session = _link(request, user_id, session_id)
     back = page_url(request, "users:page", user_id=session.user.uuid)
     if request.method == "POST":
@@ -159,7 +165,7 @@ def _page(
         user=session.user,
         is_open=works,
         url=url,
-        qr=draw_qr(url) if works else "",
+        qr=draw_qr_code(url) if works else "",
         form=form,
     )
     response["Cache-Control"] = "no-store"

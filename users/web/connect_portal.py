@@ -18,8 +18,8 @@ from users.operations.linking import (
     list_connect_page_sources,
 )
 from users.wearables.providers import PROVIDERS, find_provider
-from users.web.connect_brand import find_brand
-from users.web.connect_entry import link_holder, with_link
+from users.web.connect_brand import find_team_branding
+from users.web.connect_entry import get_link_holder_actor, require_connect_link_cookie
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from users.operations.linking import OfferedSource
 
 
-def list_shown_tests(request: HttpRequest, session: LinkSession) -> list[PersonTest]:
+def list_portal_lab_tests(
+    request: HttpRequest, session: LinkSession
+) -> list[PersonTest]:
     """Return the lab tests of a portal link, none for other links; audited."""
     if not session.opens_portal:
         return []
@@ -41,7 +43,7 @@ def list_shown_tests(request: HttpRequest, session: LinkSession) -> list[PersonT
     if found:
         record_read(
             tenant=session.tenant,
-            actor=link_holder(request),
+            actor=get_link_holder_actor(request),
             subject="orders",
             subject_id=session.user.uuid,
             user_uuid=session.user.uuid,
@@ -49,7 +51,7 @@ def list_shown_tests(request: HttpRequest, session: LinkSession) -> list[PersonT
     return found
 
 
-def name_disconnected_source(
+def find_disconnected_source_name(
     request: HttpRequest, session: LinkSession, sources: list[OfferedSource]
 ) -> str:
     """Return the name of the source just disconnected, or empty."""
@@ -61,8 +63,8 @@ def name_disconnected_source(
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@with_link
-def disconnect_page(
+@require_connect_link_cookie
+def confirm_and_disconnect_portal_source(
     request: HttpRequest, session: LinkSession, provider: str
 ) -> HttpResponse:
     """Serve GET and POST …/{provider}/disconnect/: confirm and disconnect."""
@@ -79,7 +81,7 @@ def disconnect_page(
     if request.method == "POST":
         try:
             disconnect_source_from_portal(
-                session=session, actor=link_holder(request), provider=provider
+                session=session, actor=get_link_holder_actor(request), provider=provider
             )
         except NotFound:
             raise Http404 from None
@@ -89,5 +91,9 @@ def disconnect_page(
     return render(
         request,
         "connect/disconnect.html",
-        {"session": session, "brand": find_brand(session.tenant), "source": source},
+        {
+            "session": session,
+            "brand": find_team_branding(session.tenant),
+            "source": source,
+        },
     )

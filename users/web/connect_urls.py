@@ -14,31 +14,39 @@ from users.web import (
 
 app_name = "connect"
 urlpatterns = [
-    path("", connect_entry.open_link, name="open"),
-    path("colors/<str:color>.css", connect_brand.brand_sheet, name="colors"),
-    path("back/<str:provider>/", connect.sign_in_return, name="back"),
-    path("<str:session_id>/", connect.connect_page, name="page"),
-    path("<str:session_id>/close/", connect.close_page, name="close"),
+    path("", connect_entry.open_connect_link, name="open"),
+    path("colors/<str:color>.css", connect_brand.serve_brand_stylesheet, name="colors"),
+    path("back/<str:provider>/", connect.return_from_source_sign_in, name="back"),
+    path("<str:session_id>/", connect.show_connect_page, name="page"),
+    path("<str:session_id>/close/", connect.close_connect_page, name="close"),
     path(
         "<str:session_id>/imports/<str:import_id>/",
-        connect_files.import_progress,
+        connect_files.show_import_progress,
         name="progress",
     ),
     path(
         "<str:session_id>/imports/<str:import_id>/finish/",
-        connect_files.return_to_company,
+        connect_files.redirect_to_company_after_import,
         name="finish",
     ),
-    path("<str:session_id>/<str:provider>/file/", connect_files.add_file, name="file"),
+    path(
+        "<str:session_id>/<str:provider>/file/",
+        connect_files.upload_file_on_connect_page,
+        name="file",
+    ),
     path(
         "<str:session_id>/<str:provider>/sign-in/",
-        connect.redirect_to_sign_in,
+        connect.redirect_to_source_sign_in,
         name="sign_in",
     ),
-    path("<str:session_id>/<str:provider>/demo/", connect.use_demo_data, name="demo"),
+    path(
+        "<str:session_id>/<str:provider>/demo/",
+        connect.connect_demo_source_to_user,
+        name="demo",
+    ),
     path(
         "<str:session_id>/<str:provider>/disconnect/",
-        connect_portal.disconnect_page,
+        connect_portal.confirm_and_disconnect_portal_source,
         name="disconnect",
     ),
 ]

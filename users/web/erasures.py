@@ -30,7 +30,7 @@ PAGE_SIZE = 50
 
 @require_GET
 @require_right(Area.AUDIT)
-def receipt_list(request: TenantRequest) -> HttpResponse:
+def list_erasure_receipts(request: TenantRequest) -> HttpResponse:
     receipts = ErasureReceipt.objects.for_tenant(request.tenant)
     offset = parse_list_offset(request)
     return render_page(
@@ -44,7 +44,7 @@ def receipt_list(request: TenantRequest) -> HttpResponse:
 
 @require_GET
 @require_right(Area.AUDIT)
-def receipt_page(request: TenantRequest, receipt_id: str) -> HttpResponse:
+def show_erasure_receipt(request: TenantRequest, receipt_id: str) -> HttpResponse:
     found = _find(request, receipt_id)
     if request.GET.get("format") == "json":
         answer = HttpResponse(

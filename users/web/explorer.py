@@ -23,14 +23,22 @@ from users.queries import user_overview
 from users.wearables.exploring import Resolution
 from users.wearables.holdings import list_stored_series
 from users.wearables.providers import find_provider
-from users.web.carriers import find_sample_events, find_summary_events, list_deliveries
-from users.web.explorer_calls import build_answer, build_call
-from users.web.explorer_files import FORMATS, build_full_file, build_shown_file
+from users.web.carriers import (
+    find_events_with_samples,
+    find_events_with_summaries,
+    list_event_deliveries,
+)
+from users.web.explorer_calls import build_api_call, build_api_call_response
+from users.web.explorer_files import (
+    FORMATS,
+    stream_all_records_file,
+    stream_shown_data_file,
+)
 from users.web.explorer_query import RANGES, SERIES_MAX, Question, ViewAs, ZoneChoice
-from users.web.explorer_series import ShownSeries, build_series
-from users.web.explorer_table import TABLE_ROWS, build_table
-from users.web.explorer_tree import build_tree
-from users.web.freshness import build_freshness_grid
+from users.web.explorer_series import ShownSeries, build_explorer_series
+from users.web.explorer_table import TABLE_ROWS, build_series_table
+from users.web.explorer_tree import build_resource_tree
+from users.web.freshness import build_data_freshness_grid
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,14 +68,14 @@ class Why(StrEnum):
 
 @require_GET
 @require_right(Area.USERS)
-def explorer_page(request: TenantRequest, user_id: str) -> HttpResponse:
+def show_data_explorer(request: TenantRequest, user_id: str) -> HttpResponse:
     overview = _overview(request, user_id)
     user = overview.user
     question = Question.read(request.GET, user)
     held = list_stored_series(user=user)
-    tree = build_tree(user, question, held)
+    tree = build_resource_tree(user, question, held)
     question = question.with_offset(_offset(tree, question))
-    shown = build_series(user, question)
+    shown = build_explorer_series(user, question)
     _record(request, user, question)
     common: dict[str, Any] = {
         "overview": overview,
@@ -88,7 +96,7 @@ def explorer_page(request: TenantRequest, user_id: str) -> HttpResponse:
         "series_max": SERIES_MAX,
     }
     if not shown:
-        grid = build_freshness_grid(user, held)
+        grid = build_data_freshness_grid(user, held)
         why = None if grid.rows else _why_nothing(overview, None, tree)
         return render_page(request, "users/explorer.html", grid=grid, why=why, **common)
     is_empty = all(each.is_empty for each in shown)
@@ -114,7 +122,7 @@ def explorer_page(request: TenantRequest, user_id: str) -> HttpResponse:
 
 @require_GET
 @require_right(Area.USERS)
-def explorer_file(request: TenantRequest, user_id: str) -> HttpResponseBase:
+def download_explorer_data(request: TenantRequest, user_id: str) -> HttpResponseBase:
     """Download what is shown, or with `all` every record of the range."""
     user = _overview(request, user_id).user
     question = Question.read(request.GET, user)
@@ -124,13 +132,13 @@ def explorer_file(request: TenantRequest, user_id: str) -> HttpResponseBase:
             page_url(request, "users:explorer", user_id=user.uuid)
         )
     if question.zone == ZoneChoice.RECORD:
-        tree = build_tree(user, question, list_stored_series(user=user))
+        tree = build_resource_tree(user, question, list_stored_series(user=user))
         question = question.with_offset(_offset(tree, question))
     whole = "all" in request.GET
     _record(request, user, question, f"{form}{' every record' if whole else ''}")
     if whole:
-        return build_full_file(user, question, form)
-    return build_shown_file(build_series(user, question), question, form)
+        return stream_all_records_file(user, question, form)
+    return stream_shown_data_file(build_explorer_series(user, question), question, form)
 
 
 def _view(
@@ -139,13 +147,13 @@ def _view(
     """Return the context that one view of the series needs."""
     match question.view:
         case ViewAs.TABLE:
-            tables = [build_table(user, question, each) for each in shown]
+            tables = [build_series_table(user, question, each) for each in shown]
             return {"tables": tables, "table_rows": TABLE_ROWS}
         case ViewAs.JSON:
-            calls = [build_call(user, question, each) for each in shown]
+            calls = [build_api_call(user, question, each) for each in shown]
             return {"answers": [_answer(user, question, each) for each in calls]}
         case ViewAs.CURL:
-            return {"calls": [build_call(user, question, each) for each in shown]}
+            return {"calls": [build_api_call(user, question, each) for each in shown]}
         case ViewAs.EVENTS:
             return {
                 "events_by_series": _find_events_by_series(
@@ -197,7 +205,7 @@ def _chart_data(question: Question, shown: Sequence[ShownSeries]) -> dict[str, A
 
 
 def _answer(user: User, question: Question, call: Call) -> tuple[Call, Any]:
-    return call, build_answer(user, question, call)
+    return call, build_api_call_response(user, question, call)
 
 
 def _point(curve: Curve, mark: Mark) -> list[float]:
@@ -215,7 +223,7 @@ def _find_events_by_series(
     for each in shown:
         resource = each.key.timeseries
         record_events = (
-            find_sample_events(
+            find_events_with_samples(
                 user=user,
                 resource=resource,
                 start=question.start,
@@ -223,14 +231,17 @@ def _find_events_by_series(
                 provider=question.provider,
             )
             if resource
-            else find_summary_events(
+            else find_events_with_summaries(
                 user=user,
                 resource=each.key.summary,
                 ids=[row.summary_id for row in each.rows if row.summary_id],
             )
         )
         found.append(
-            (each, [(one, list_deliveries(request, one)) for one in record_events])
+            (
+                each,
+                [(one, list_event_deliveries(request, one)) for one in record_events],
+            )
         )
     return found
 

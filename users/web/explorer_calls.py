@@ -56,7 +56,7 @@ class Call:
         return f'curl {shlex.quote(self.url)} \\\n  -H "x-service-api-key: $ASSAY_KEY"'
 
 
-def build_call(user: User, question: Question, shown: ShownSeries) -> Call:
+def build_api_call(user: User, question: Question, shown: ShownSeries) -> Call:
     """Build the call that returns the data of a series."""
     key, view = shown.key, shown.view
     provider = (("provider", question.provider),) if question.provider else ()
@@ -94,7 +94,7 @@ def build_call(user: User, question: Question, shown: ShownSeries) -> Call:
     )
 
 
-def build_answer(user: User, question: Question, call: Call) -> Any:
+def build_api_call_response(user: User, question: Question, call: Call) -> Any:
     """Return the API's answer to a call as JSON data; at most eight queries."""
     return orjson.loads(orjson.dumps(_answer(user, question, call)))
 

@@ -13,7 +13,11 @@ from django.http import StreamingHttpResponse
 from portal.lib.csv_files import escape_spreadsheet_formula
 from portal.lib.tenancy import iterate_as_tenant
 from users.wearables.exploring import iterate_samples_by_time
-from users.web.explorer_series import build_request, find_spans, read_span
+from users.web.explorer_series import (
+    build_timeseries_request,
+    find_overlapping_summaries,
+    get_summary_time_range,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -39,7 +43,7 @@ _USUAL = frozenset(
 )
 
 
-def build_shown_file(
+def stream_shown_data_file(
     series: Sequence[ShownSeries], question: Question, form: str
 ) -> StreamingHttpResponse:
     """Stream the rows of chart and table as a file, by series and time."""
@@ -47,7 +51,9 @@ def build_shown_file(
     return _file(_parts(_SHOWN, rows, form), question, form)
 
 
-def build_full_file(user: User, question: Question, form: str) -> StreamingHttpResponse:
+def stream_all_records_file(
+    user: User, question: Question, form: str
+) -> StreamingHttpResponse:
     """Stream every record of the range as a file, in parts."""
     parts = _parts(_EVERY, _every_row(user, question), form)
     return _file(iterate_as_tenant(user.tenant_id, parts), question, form)
@@ -71,8 +77,8 @@ def _shown_row(shown: ShownSeries, row: Any) -> dict[str, Any]:
 def _every_row(user: User, question: Question) -> Iterator[dict[str, Any]]:
     for key in question.series:
         if key.timeseries is None:
-            for row in find_spans(user, question, key):
-                start, end = read_span(row, key)
+            for row in find_overlapping_summaries(user, question, key):
+                start, end = get_summary_time_range(row, key)
                 yield dict.fromkeys(_EVERY) | {
                     "series": key.slug,
                     "timestamp": start,
@@ -85,7 +91,7 @@ def _every_row(user: User, question: Question) -> Iterator[dict[str, Any]]:
                 }
             continue
         for sample in iterate_samples_by_time(
-            user=user, wanted=build_request(question, key)
+            user=user, wanted=build_timeseries_request(question, key)
         ):
             body, source = sample.body, sample.source
             extra = {name: body[name] for name in body.keys() - _USUAL}

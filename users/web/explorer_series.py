@@ -143,12 +143,12 @@ class ShownSeries:
             return _("%(number)s in this range") % {"number": f"{len(self.rows):,}"}
         if self.adds_up and not self.is_samples:
             total = sum(row.value or 0 for row in values)
-            return _("%(total)s in total") % {"total": number(total)}
+            return _("%(total)s in total") % {"total": format_number(total)}
         low = min(values, key=lambda row: row.low or 0)
         high = max(values, key=lambda row: row.high or 0)
         return _("Low %(low)s, high %(high)s") % {
-            "low": number(low.low),
-            "high": number(high.high),
+            "low": format_number(low.low),
+            "high": format_number(high.high),
         }
 
     @property
@@ -163,7 +163,7 @@ class ShownSeries:
         ]
 
 
-def build_series(user: User, question: Question) -> list[ShownSeries]:
+def build_explorer_series(user: User, question: Question) -> list[ShownSeries]:
     """Read the series of a question in order; at most six queries each."""
     shown: list[ShownSeries] = []
     taken: set[str] = set()
@@ -177,7 +177,7 @@ def build_series(user: User, question: Question) -> list[ShownSeries]:
     return shown
 
 
-def build_request(question: Question, key: SeriesKey) -> Wanted:
+def build_timeseries_request(question: Question, key: SeriesKey) -> Wanted:
     """Build the store's request for a timeseries of a question."""
     resource = key.timeseries
     assert resource is not None  # noqa: S101 - the caller has asked
@@ -192,7 +192,9 @@ def build_request(question: Question, key: SeriesKey) -> Wanted:
     )
 
 
-def find_spans(user: User, question: Question, key: SeriesKey) -> list[SummaryRow]:
+def find_overlapping_summaries(
+    user: User, question: Question, key: SeriesKey
+) -> list[SummaryRow]:
     """Return the summaries of a kind that overlap the range; one query."""
     # A night is dated by its end: a day more on both sides, then cut by the moment.
     first, last = question.start.date() - _DAY, question.end.date() + _DAY
@@ -206,12 +208,14 @@ def find_spans(user: User, question: Question, key: SeriesKey) -> list[SummaryRo
     return [
         row
         for row in found
-        if read_span(row, key)[1] > question.start
-        and read_span(row, key)[0] < question.end
+        if get_summary_time_range(row, key)[1] > question.start
+        and get_summary_time_range(row, key)[0] < question.end
     ]
 
 
-def read_span(row: SummaryRow, key: SeriesKey) -> tuple[datetime, datetime]:
+def get_summary_time_range(
+    row: SummaryRow, key: SeriesKey
+) -> tuple[datetime, datetime]:
     """Return start and end of a summary, UTC."""
     names = {
         "sleep_cycle": ("session_start", "session_end"),
@@ -224,7 +228,7 @@ def read_span(row: SummaryRow, key: SeriesKey) -> tuple[datetime, datetime]:
     return start.astimezone(UTC), end.astimezone(UTC)
 
 
-def number(value: float | None) -> str:
+def format_number(value: float | None) -> str:
     """Format a value for people."""
     if value is None:
         return ""
@@ -233,7 +237,7 @@ def number(value: float | None) -> str:
 
 
 def _samples(user: User, question: Question, key: SeriesKey, hue: str) -> ShownSeries:
-    view = read_chart_points(user=user, wanted=build_request(question, key))
+    view = read_chart_points(user=user, wanted=build_timeseries_request(question, key))
     rows = [
         Row(
             point.start,
@@ -297,8 +301,8 @@ def _is_dense(points: Sequence[Point]) -> bool:
 
 def _spans(user: User, question: Question, key: SeriesKey, hue: str) -> ShownSeries:
     rows, stays = [], []
-    for row in find_spans(user, question, key):
-        start, end = read_span(row, key)
+    for row in find_overlapping_summaries(user, question, key):
+        start, end = get_summary_time_range(row, key)
         said = _span_words(key, row)
         rows.append(
             Row(start, end, None, row.provider, None, None, None, 1, row.id, said)
@@ -325,7 +329,7 @@ def _stays(
 
 
 def _span_words(key: SeriesKey, row: SummaryRow) -> str:
-    start, end = read_span(row, key)
+    start, end = get_summary_time_range(row, key)
     length = _words(end - start)
     if key.slug != WORKOUTS.slug:
         return f"{key.name}, {length}"

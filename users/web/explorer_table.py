@@ -12,7 +12,7 @@ from users.payloads.samples import decode_sample_cursor, encode_sample_cursor
 from users.wearables.exploring import Resolution, get_sample_table_page
 from users.wearables.providers import find_provider
 from users.web.explorer_query import ZoneChoice
-from users.web.explorer_series import build_request, number
+from users.web.explorer_series import build_timeseries_request, format_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +56,7 @@ class Table:
     more: str = ""
 
 
-def build_table(user: User, question: Question, shown: ShownSeries) -> Table:
+def build_series_table(user: User, question: Question, shown: ShownSeries) -> Table:
     """Build the rows of a series; single samples in pages of TABLE_ROWS."""
     if shown.view is None:
         return Table(shown, [_span_line(question, row) for row in shown.rows])
@@ -70,7 +70,7 @@ def build_table(user: User, question: Question, shown: ShownSeries) -> Table:
         after = None
     samples, last = get_sample_table_page(
         user=user,
-        wanted=build_request(question, shown.key),
+        wanted=build_timeseries_request(question, shown.key),
         after=after,
         limit=TABLE_ROWS,
     )
@@ -83,11 +83,11 @@ def build_table(user: User, question: Question, shown: ShownSeries) -> Table:
     )
 
 
-def sample_query(slug: str, sample: Sample) -> str:
+def build_sample_query_string(slug: str, sample: Sample) -> str:
     """Return the query string of a sample's record."""
     named = {
         "series": slug,
-        "at": wire(sample.body["timestamp"]),
+        "at": format_time_in_utc(sample.body["timestamp"]),
         "type": sample.body["type"],
         "provider": sample.source["provider"],
         "source_type": sample.source["type"],
@@ -95,7 +95,7 @@ def sample_query(slug: str, sample: Sample) -> str:
     return "?" + urlencode({name: value for name, value in named.items() if value})
 
 
-def wire(at: datetime) -> str:
+def format_time_in_utc(at: datetime) -> str:
     """Format a time in UTC."""
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
@@ -112,11 +112,11 @@ def _sample_line(question: Question, shown: ShownSeries, sample: Sample) -> Line
     value = body["value"]
     return Line(
         time=at.isoformat(timespec="seconds"),
-        query=sample_query(shown.key.slug, sample),
+        query=build_sample_query_string(shown.key.slug, sample),
         type=body["type"] or "",
         provider=find_provider(sample.source["provider"]),
         offset=offset,
-        value=number(value) if isinstance(value, int | float) else str(value),
+        value=format_number(value) if isinstance(value, int | float) else str(value),
     )
 
 
@@ -124,13 +124,15 @@ def _bucket_line(question: Question, row: Row) -> Line:
     end = row.end or row.start + _TICK
     return Line(
         time=_clock(question, row.start),
-        query=question.query(start=wire(row.start), end=wire(end), view=""),
+        query=question.query(
+            start=format_time_in_utc(row.start), end=format_time_in_utc(end), view=""
+        ),
         until=_clock(question, end),
         type=row.type or "",
         provider=find_provider(row.provider) if row.provider else None,
-        value=number(row.value),
-        low=number(row.low),
-        high=number(row.high),
+        value=format_number(row.value),
+        low=format_number(row.low),
+        high=format_number(row.high),
         count=row.count,
     )
 

@@ -60,7 +60,9 @@ class Tree:
     offsets: dict[str, int]
 
 
-def build_tree(user: User, question: Question, held: Sequence[StoredSeries]) -> Tree:
+def build_resource_tree(
+    user: User, question: Question, held: Sequence[StoredSeries]
+) -> Tree:
     """Build the tree of a user's resources for the range and source of a question.
 
     Two queries.

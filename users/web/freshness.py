@@ -173,7 +173,9 @@ class Grid:
         return sum(row.is_silent for row in self.rows)
 
 
-def build_freshness_grid(user: User, stored_series: Sequence[StoredSeries]) -> Grid:
+def build_data_freshness_grid(
+    user: User, stored_series: Sequence[StoredSeries]
+) -> Grid:
     """Build the grid of a user's data by days of their time zone; three queries.
 
     Summaries are read besides.

@@ -78,7 +78,7 @@ class ImportForm(forms.Form):
 @allow_larger_request_body(BODY_MAX_BYTES)
 @require_http_methods(["GET", "POST"])
 @require_right(Area.USERS)
-def import_list(request: TenantRequest, user_id: str) -> HttpResponse:
+def show_health_data_imports(request: TenantRequest, user_id: str) -> HttpResponse:
     """List a user's imports, and upload a file."""
     user = _user(request, user_id)
     if request.method != "POST":
@@ -115,7 +115,9 @@ def _upload(request: TenantRequest, user: User) -> HttpResponse:
 
 @require_GET
 @require_right(Area.USERS)
-def import_page(request: TenantRequest, user_id: str, import_id: str) -> HttpResponse:
+def show_health_data_import(
+    request: TenantRequest, user_id: str, import_id: str
+) -> HttpResponse:
     """Show the progress or result of an import; polls while it is open."""
     user = _user(request, user_id)
     job = _job(user, import_id)
@@ -142,7 +144,9 @@ def import_page(request: TenantRequest, user_id: str, import_id: str) -> HttpRes
 
 @require_POST
 @require_right(Area.USERS, write=True)
-def import_cancel(request: TenantRequest, user_id: str, import_id: str) -> HttpResponse:
+def cancel_data_import(
+    request: TenantRequest, user_id: str, import_id: str
+) -> HttpResponse:
     user = _user(request, user_id)
     job = _job(user, import_id)
     try:

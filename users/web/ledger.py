@@ -27,7 +27,7 @@ from users.wearables.ledger import Rule
 from users.wearables.providers import find_provider
 from users.wearables.timeseries import TIMESERIES, Aggregation
 from users.wearables.values import EARLIEST
-from users.web.explorer_series import number
+from users.web.explorer_series import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +81,7 @@ class RuleTotal:
 
 @require_GET
 @require_right(Area.USERS)
-def source_priority(request: TenantRequest, user_id: str) -> HttpResponse:
+def show_source_priority(request: TenantRequest, user_id: str) -> HttpResponse:
     overview = user_overview(tenant=request.tenant, user_id=_uuid(user_id))
     user = overview.user
     zone = find_time_zone_by_name(user.fallback_time_zone)
@@ -166,7 +166,7 @@ def _name(source: FeedKey) -> str:
 
 
 def _total(buckets: Sequence[Bucket]) -> str:
-    return number(sum(bucket.total or 0 for bucket in buckets))
+    return format_number(sum(bucket.total or 0 for bucket in buckets))
 
 
 def _lines(buckets: Sequence[Bucket]) -> list[SourceInterval]:
@@ -183,8 +183,10 @@ def _counted_intervals(
             f"{line.end.astimezone(zone):%H:%M}",
             _name(line.source),
             places[line.source],
-            number(line.value),
-            ", ".join(f"{_name(each)} {number(value)}" for each, value in line.others),
+            format_number(line.value),
+            ", ".join(
+                f"{_name(each)} {format_number(value)}" for each, value in line.others
+            ),
         )
         for line in _lines(buckets)
     ]
@@ -202,7 +204,11 @@ def _source_totals(
             mine[2] += share.samples
     return [
         SourceTotal(
-            _name(source), places[source], number(own), number(counted), int(samples)
+            _name(source),
+            places[source],
+            format_number(own),
+            format_number(counted),
+            int(samples),
         )
         for source, (own, counted, samples) in said.items()
     ]
@@ -231,7 +237,7 @@ def _chart(
                 line.start.timestamp(),
                 line.end.timestamp(),
                 places[line.source],
-                f"{_name(line.source)}: {number(line.value)}",
+                f"{_name(line.source)}: {format_number(line.value)}",
             )
             for line in lines
         ],
@@ -241,7 +247,7 @@ def _chart(
                 line.end.timestamp(),
                 places[source],
                 _("%(source)s, not counted: %(value)s")
-                % {"source": _name(source), "value": number(value)},
+                % {"source": _name(source), "value": format_number(value)},
             )
             for line in lines
             for source, value in line.others

@@ -42,7 +42,7 @@ WEEK = 7
 STRIPS = 8
 
 
-def overview_part(request: TenantRequest) -> OverviewPart:
+def build_users_overview(request: TenantRequest) -> OverviewPart:
     """Return the overview's tiles, source strips and attention items."""
     if not request.rights.allow(Area.USERS):
         return OverviewPart()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 HITS = 6
 
 
-def find_users(request: TenantRequest, text: str) -> list[Hit]:
+def search_users_for_palette(request: TenantRequest, text: str) -> list[Hit]:
     """Return users whose client_user_id or user_id starts with `text`."""
     page = find_users_by_id_prefix(tenant=request.tenant, text=text, limit=HITS)
     return [

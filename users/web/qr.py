@@ -6,7 +6,7 @@ import segno
 from django.utils.safestring import SafeString
 
 
-def draw_qr(text: str) -> SafeString:
+def draw_qr_code(text: str) -> SafeString:
     """Draw a QR code as SVG without inline styles, as the content policy demands.
 
     Its ground is the page's own: light, as cameras want it.

@@ -22,7 +22,11 @@ from users.wearables.exploring import find_samples_at_time
 from users.wearables.providers import find_provider
 from users.wearables.summaries import SUMMARIES
 from users.wearables.timeseries import TIMESERIES
-from users.web.carriers import find_sample_events, find_summary_events, list_deliveries
+from users.web.carriers import (
+    find_events_with_samples,
+    find_events_with_summaries,
+    list_event_deliveries,
+)
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -55,7 +59,7 @@ class Record:
 
 @require_GET
 @require_right(Area.USERS)
-def record_page(request: TenantRequest, user_id: str) -> HttpResponse:
+def show_data_record(request: TenantRequest, user_id: str) -> HttpResponse:
     user = live_user(tenant=request.tenant, user_id=_uuid(user_id))
     if not request.GET.keys() & {"summary", "series"}:  # it names none
         return HttpResponseRedirect(
@@ -80,7 +84,7 @@ def record_page(request: TenantRequest, user_id: str) -> HttpResponse:
         user=user,
         record=shown,
         record_events=[
-            (each, list_deliveries(request, each)) for each in shown.record_events
+            (each, list_event_deliveries(request, each)) for each in shown.record_events
         ],
     )
 
@@ -119,7 +123,7 @@ def _sample(request: TenantRequest, user: User) -> Record:
             (_("Sport"), source["sport"]),
             (_("Workout"), source["workout_id"]),
         ),
-        record_events=find_sample_events(
+        record_events=find_events_with_samples(
             user=user,
             resource=resource,
             start=at,
@@ -153,7 +157,7 @@ def _summary(request: TenantRequest, user: User, summary_id: UUID) -> Record:
             (_("Device"), found.row.device_id),
             (_("ID"), found.row.id),
         ),
-        record_events=find_summary_events(
+        record_events=find_events_with_summaries(
             user=user, resource=resource, ids=[found.row.id]
         ),
         raw=found.raw,

@@ -94,12 +94,12 @@ class TimelineRow:
     raw: str = ""
 
 
-def source_row(connection: Connection) -> SourceRow:
+def build_source_row(connection: Connection) -> SourceRow:
     """Return a connection as a row."""
     return SourceRow(connection, find_provider(connection.provider))
 
 
-def build_timeline(entries: Iterable[ConnectionEntry]) -> list[TimelineRow]:
+def build_connection_timeline(entries: Iterable[ConnectionEntry]) -> list[TimelineRow]:
     """Build the shown timeline in order; consecutive backfills are one row."""
     shown: list[TimelineRow] = []
     for kind, run in groupby(entries, key=lambda entry: entry.kind):

@@ -35,13 +35,13 @@ class SilentRow:
     last_at: datetime
 
 
-def silent_rows(cadences: Iterable[SeriesCadence]) -> list[SilentRow]:
+def list_overdue_data_rows(cadences: Iterable[SeriesCadence]) -> list[SilentRow]:
     """Return the overdue cadences of a user, longest silent first."""
     found = [
         SilentRow(
             provider=find_provider(each.provider),
             resource=format_wire_value(each.resource),
-            pace=describe_pace(each.usual_gap),
+            pace=describe_interval(each.usual_gap),
             last_at=each.last_at,
         )
         for each in cadences
@@ -50,7 +50,7 @@ def silent_rows(cadences: Iterable[SeriesCadence]) -> list[SilentRow]:
     return sorted(found, key=lambda row: row.last_at)
 
 
-def describe_pace(gap: timedelta) -> str:
+def describe_interval(gap: timedelta) -> str:
     """Describe a usual interval: every hour, every 6 hours, every 3 days."""
     unit = _HOUR if gap < _IN_HOURS else _DAY
     number = max(1, round(gap / unit))

@@ -23,7 +23,7 @@ from users.operations.sources import disconnect_source
 from users.queries import live_user
 from users.queries.introspection import get_source_overview
 from users.wearables.providers import find_provider
-from users.web.rows import build_timeline, source_row
+from users.web.rows import build_connection_timeline, build_source_row
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @require_GET
 @require_right(Area.USERS)
-def source_page(request: TenantRequest, user_id: str, provider: str) -> HttpResponse:
+def show_source(request: TenantRequest, user_id: str, provider: str) -> HttpResponse:
     user = _user(request, user_id)
     overview = get_source_overview(user=user, provider=provider)
     record_read(
@@ -51,10 +51,10 @@ def source_page(request: TenantRequest, user_id: str, provider: str) -> HttpResp
         request,
         "users/source.html",
         user=user,
-        source=source_row(latest[0]),
+        source=build_source_row(latest[0]),
         is_live=latest[0].disconnected_at is None,
-        timeline=build_timeline(latest[1]),
-        former=[(each, build_timeline(lines)) for each, lines in former],
+        timeline=build_connection_timeline(latest[1]),
+        former=[(each, build_connection_timeline(lines)) for each, lines in former],
         supplies=overview.supplies,
         devices=overview.devices,
         running=overview.running,
@@ -63,7 +63,9 @@ def source_page(request: TenantRequest, user_id: str, provider: str) -> HttpResp
 
 @require_POST
 @require_right(Area.USERS, write=True)
-def source_pause(request: TenantRequest, user_id: str, provider: str) -> HttpResponse:
+def pause_user_source(
+    request: TenantRequest, user_id: str, provider: str
+) -> HttpResponse:
     user = _user(request, user_id)
     pause_source(user=user, actor=request.actor, provider=provider)
     name = find_provider(provider).name
@@ -75,7 +77,9 @@ def source_pause(request: TenantRequest, user_id: str, provider: str) -> HttpRes
 
 @require_POST
 @require_right(Area.USERS, write=True)
-def source_resume(request: TenantRequest, user_id: str, provider: str) -> HttpResponse:
+def resume_user_source(
+    request: TenantRequest, user_id: str, provider: str
+) -> HttpResponse:
     user = _user(request, user_id)
     try:
         resume_source(user=user, actor=request.actor, provider=provider)
@@ -93,7 +97,7 @@ def source_resume(request: TenantRequest, user_id: str, provider: str) -> HttpRe
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.USERS, write=True)
-def source_disconnect(
+def disconnect_user_source(
     request: TenantRequest, user_id: str, provider: str
 ) -> HttpResponse:
     user = _user(request, user_id)
@@ -126,7 +130,7 @@ def source_disconnect(
 
 @require_POST
 @require_right(Area.USERS, write=True)
-def sources_refresh(request: TenantRequest, user_id: str) -> HttpResponse:
+def refresh_user_sources(request: TenantRequest, user_id: str) -> HttpResponse:
     """Refresh all sources of a user and report the result."""
     user = _user(request, user_id)
     try:

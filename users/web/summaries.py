@@ -41,7 +41,7 @@ class Why(StrEnum):
 
 @require_GET
 @require_right(Area.USERS)
-def summaries_page(request: TenantRequest, user_id: str) -> HttpResponse:
+def show_sleep_and_cycle_charts(request: TenantRequest, user_id: str) -> HttpResponse:
     overview = user_overview(tenant=request.tenant, user_id=_uuid(user_id))
     zone = find_time_zone_by_name(overview.user.fallback_time_zone)
     today = timezone.now().astimezone(zone).date()

@@ -44,7 +44,7 @@ PAGE_SIZE = 50
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.DELETE_USERS, write=True)
-def confirm_deletion(request: TenantRequest, user_id: str) -> HttpResponse:
+def confirm_user_deletion(request: TenantRequest, user_id: str) -> HttpResponse:
     """Confirm by typing the ID, and delete the user."""
     user = live_user(tenant=request.tenant, user_id=_uuid(user_id))
     if not is_identity_confirmed(request):  # only now: a stranger's user is a 404
@@ -79,7 +79,7 @@ def confirm_deletion(request: TenantRequest, user_id: str) -> HttpResponse:
 
 @require_GET
 @require_right(Area.DELETE_USERS, write=True)
-def deleted_users_page(request: TenantRequest) -> HttpResponse:
+def show_deleted_users(request: TenantRequest) -> HttpResponse:
     """List deleted users that are not erased yet, latest first."""
     users = deleted_users(tenant=request.tenant)
     offset = parse_list_offset(request)
@@ -101,7 +101,7 @@ def deleted_users_page(request: TenantRequest) -> HttpResponse:
 
 @require_POST
 @require_right(Area.DELETE_USERS, write=True)
-def undo_deletion(request: TenantRequest, user_id: str) -> HttpResponse:
+def undo_user_deletion(request: TenantRequest, user_id: str) -> HttpResponse:
     """Restore a deleted user; the sources stay disconnected."""
     try:
         user = undo_delete_user(

@@ -37,7 +37,7 @@ SHOWN = 20
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.DELETE_USERS, write=True)
-def export_list(request: TenantRequest, user_id: str) -> HttpResponse:
+def show_user_exports(request: TenantRequest, user_id: str) -> HttpResponse:
     """List and request a user's archives; needs the right to delete users."""
     user = live_user(tenant=request.tenant, user_id=_uuid(user_id))
     if not is_identity_confirmed(request):  # only now: a stranger's user is a 404
@@ -68,7 +68,7 @@ def export_list(request: TenantRequest, user_id: str) -> HttpResponse:
 
 @require_GET
 @require_right(Area.DELETE_USERS, write=True)
-def export_file(
+def download_user_export(
     request: TenantRequest, user_id: str, export_id: str
 ) -> HttpResponse | FileResponse:
     """Download an archive."""

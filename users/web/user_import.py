@@ -57,7 +57,7 @@ class CheckedFileForm(forms.Form):
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.USERS, write=True)
-def import_page(request: TenantRequest) -> HttpResponse:
+def show_user_csv_import(request: TenantRequest) -> HttpResponse:
     if request.method != "POST":
         return _page(request, UserFileForm())
     checked = CheckedFileForm(request.POST)

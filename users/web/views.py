@@ -34,8 +34,8 @@ from users.states import (
 )
 from users.wearables.providers import KNOWN, find_provider
 from users.web.forms import PAGE_SIZES, ResolveForm, UserFilters
-from users.web.rows import source_row
-from users.web.silence import silent_rows
+from users.web.rows import build_source_row
+from users.web.silence import list_overdue_data_rows
 
 if TYPE_CHECKING:
     from datetime import date, datetime
@@ -60,7 +60,7 @@ _COLUMNS = (
 
 @require_GET
 @require_right(Area.USERS)
-def user_list(request: TenantRequest) -> HttpResponse:
+def show_user_list(request: TenantRequest) -> HttpResponse:
     views = build_saved_views_row(request)
     if views.opens_at:
         return HttpResponseRedirect(views.opens_at)
@@ -116,7 +116,7 @@ def user_list(request: TenantRequest) -> HttpResponse:
 
 @require_GET
 @require_right(Area.USERS)
-def user_file(request: TenantRequest) -> HttpResponse:
+def download_user_list(request: TenantRequest) -> HttpResponse:
     """Download the list as CSV, up to COUNTED_UP_TO users, without birth dates."""
     wanted = _wanted(request, UserFilters.read(request.GET))
     fitting = search_users(**wanted, limit=1)
@@ -168,7 +168,7 @@ def look_up_user(request: TenantRequest) -> HttpResponse:
 
 @require_GET
 @require_right(Area.USERS)
-def user_page(request: TenantRequest, user_id: str) -> HttpResponse:
+def show_user(request: TenantRequest, user_id: str) -> HttpResponse:
     try:
         wanted = UUID(user_id)
     except ValueError:
@@ -192,8 +192,8 @@ def user_page(request: TenantRequest, user_id: str) -> HttpResponse:
         overview=overview,
         tab="overview",
         show_birth_date=show_birth_date,
-        sources=[source_row(connection) for connection in overview.connections],
-        silent=silent_rows(list_usual_data_intervals(user=overview.user)),
+        sources=[build_source_row(connection) for connection in overview.connections],
+        silent=list_overdue_data_rows(list_usual_data_intervals(user=overview.user)),
         public_url=settings.PUBLIC_URL,
     )
 

@@ -27,7 +27,7 @@ from users.wearables.providers import find_provider
 from users.wearables.streams import CHANNELS, PAUSE_SECONDS
 from users.wearables.summaries import WORKOUTS
 from users.wearables.workout_zones import fill_missing_workout_zones
-from users.web.explorer_series import number
+from users.web.explorer_series import format_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -96,7 +96,7 @@ class Workout:
         """Return the facts from its source, by name."""
         body = self.row.body
         told = [
-            (name, f"{number(body[key])} {unit}".strip())
+            (name, f"{format_number(body[key])} {unit}".strip())
             for name, key, unit in _FACTS
             if body.get(key) is not None
         ]
@@ -161,7 +161,7 @@ class ChannelChart:
 
 @require_GET
 @require_right(Area.USERS)
-def workout_page(request: TenantRequest, user_id: str, workout_id: str) -> HttpResponse:
+def show_workout(request: TenantRequest, user_id: str, workout_id: str) -> HttpResponse:
     overview = user_overview(tenant=request.tenant, user_id=_uuid(user_id))
     user = overview.user
     found = find_summary_of_any_kind(user=user, summary_id=_uuid(workout_id))
@@ -224,9 +224,9 @@ def _charts(channels: dict[str, Any], shown: Workout) -> Iterator[ChannelChart]:
         known = [value for value in values if value is not None]
         unit = _UNITS[name].removesuffix(" from start")
         finding = _("Low %(low)s, high %(high)s, mean %(mean)s") % {
-            "low": number(min(known)),
-            "high": number(max(known)),
-            "mean": number(sum(known) / len(known)),
+            "low": format_number(min(known)),
+            "high": format_number(max(known)),
+            "mean": format_number(sum(known) / len(known)),
         }
         curve = Curve(
             name=title,

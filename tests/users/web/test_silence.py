@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from users.web.silence import describe_pace
+from users.web.silence import describe_interval
 
 
 @pytest.mark.parametrize(
@@ -19,4 +19,4 @@ from users.web.silence import describe_pace
     ],
 )
 def test_a_pace_is_said_as_people_do(hours, said):
-    assert describe_pace(timedelta(hours=hours)) == said
+    assert describe_interval(timedelta(hours=hours)) == said
