@@ -19,9 +19,9 @@ class ReportsConfig(AppConfig):
             register_retention_rules,
             user_erasers,
         )
-        from reports.operations.storage import erase_reports
+        from reports.operations.storage import erase_user_reports
 
-        user_erasers.add("reports", erase_reports)
+        user_erasers.add("reports", erase_user_reports)
         register_erasure_rules(
             "reports", {"LoincAlias": "names that a lab gives to its tests"}
         )
@@ -34,10 +34,10 @@ class ReportsConfig(AppConfig):
     def _enter_data_classes(self) -> None:
         from portal.lib.registry import DataClass, data_classes
         from reports.operations.ageing import (
-            count_completed_reports,
-            count_failed_reports,
-            remove_completed_reports,
-            remove_failed_reports,
+            count_old_completed_reports,
+            count_old_failed_reports,
+            delete_old_completed_reports,
+            delete_old_failed_reports,
         )
 
         tables = (
@@ -53,8 +53,8 @@ class ReportsConfig(AppConfig):
                     "Reports that failed or were rejected, with their files."
                 ),
                 tables=tables,
-                count=count_failed_reports,
-                remove=remove_failed_reports,
+                count=count_old_failed_reports,
+                remove=delete_old_failed_reports,
             ),
         )
         data_classes.add(
@@ -72,8 +72,8 @@ class ReportsConfig(AppConfig):
                     *("reports.ReviewRow", "reports.ReviewRowVersion"),
                     *("reports.ReviewComment", "reports.SignOff"),
                 ),
-                count=count_completed_reports,
-                remove=remove_completed_reports,
+                count=count_old_completed_reports,
+                remove=delete_old_completed_reports,
                 is_record=True,
             ),
         )
@@ -90,13 +90,13 @@ class ReportsConfig(AppConfig):
             overview_parts,
             searches,
         )
-        from reports.operations.signed_values import list_signed_readings
+        from reports.operations.signed_values import list_signed_values_with_loinc
         from reports.web.overview import nav_count, overview_part
         from reports.web.palette import find_reports
         from reports.web.review_queue import nav_count as count_reviews
 
         area = Area.REPORTS
-        marker_sources.add("reports", MarkerSource(area, list_signed_readings))
+        marker_sources.add("reports", MarkerSource(area, list_signed_values_with_loinc))
         overview_parts.add("reports", overview_part)
         nav_counts.add("reports", nav_count)
         nav_counts.add("reviews", count_reviews)

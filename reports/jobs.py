@@ -8,58 +8,58 @@ from __future__ import annotations
 from uuid import UUID
 
 from portal.lib.jobs import periodic_job, tenant_job
-from reports.operations.page_pictures import DRAW_JOB, render_stored_report
+from reports.operations.page_pictures import DRAW_JOB, render_pages_of_report_in_review
 from reports.operations.reports import (
     INSPECT_JOB,
     PARSE_JOB,
-    give_up_parsing,
+    fail_parsing_after_retries,
     inspect_submitted_report,
     parse_submitted_report,
 )
 from reports.operations.rereading import (
     REREAD_JOB,
-    finish_rereading,
-    give_up_rereading,
+    fail_rereading_after_retries,
+    parse_report_again,
 )
-from reports.operations.storage import sweep_orphan_files
+from reports.operations.storage import delete_orphan_report_files
 
 
-def fail_parsing_job(*, tenant_pk: int, job_id: str) -> None:
+def fail_parsing_after_retries_job(*, tenant_pk: int, job_id: str) -> None:
     """Fail a parsing job after all its runs failed."""
-    give_up_parsing(tenant_pk=tenant_pk, job_id=UUID(job_id))
+    fail_parsing_after_retries(tenant_pk=tenant_pk, job_id=UUID(job_id))
 
 
 # A queue of its own, so that workers can be set aside for it.
-@tenant_job(PARSE_JOB, queue="parsing", on_give_up=fail_parsing_job)
-def parse_job(*, tenant_pk: int, job_id: str) -> None:
+@tenant_job(PARSE_JOB, queue="parsing", on_give_up=fail_parsing_after_retries_job)
+def parse_submitted_report_job(*, tenant_pk: int, job_id: str) -> None:
     """Parse a submitted report."""
     parse_submitted_report(tenant_pk=tenant_pk, job_id=UUID(job_id))
 
 
-@tenant_job(INSPECT_JOB, queue="parsing", on_give_up=fail_parsing_job)
-def inspect_job(*, tenant_pk: int, job_id: str) -> None:
+@tenant_job(INSPECT_JOB, queue="parsing", on_give_up=fail_parsing_after_retries_job)
+def inspect_submitted_report_job(*, tenant_pk: int, job_id: str) -> None:
     """Inspect whether a submitted report can be opened."""
     inspect_submitted_report(tenant_pk=tenant_pk, job_id=UUID(job_id))
 
 
-def fail_rereading_job(*, tenant_pk: int, rereading_id: int) -> None:
+def fail_rereading_after_retries_job(*, tenant_pk: int, rereading_id: int) -> None:
     """Fail a new reading after all its runs failed."""
-    give_up_rereading(tenant_pk=tenant_pk, rereading_id=rereading_id)
+    fail_rereading_after_retries(tenant_pk=tenant_pk, rereading_id=rereading_id)
 
 
-@tenant_job(REREAD_JOB, queue="parsing", on_give_up=fail_rereading_job)
-def reread_job(*, tenant_pk: int, rereading_id: int) -> None:
+@tenant_job(REREAD_JOB, queue="parsing", on_give_up=fail_rereading_after_retries_job)
+def reread_completed_report_job(*, tenant_pk: int, rereading_id: int) -> None:
     """Parse a completed report again."""
-    finish_rereading(tenant_pk=tenant_pk, rereading_id=rereading_id)
+    parse_report_again(tenant_pk=tenant_pk, rereading_id=rereading_id)
 
 
 @tenant_job(DRAW_JOB, queue="parsing")
-def render_pages_job(*, tenant_pk: int, job_id: str) -> None:
+def render_report_pages_job(*, tenant_pk: int, job_id: str) -> None:
     """Render the pages of a report that is pending review."""
-    render_stored_report(tenant_pk=tenant_pk, job_id=UUID(job_id))
+    render_pages_of_report_in_review(tenant_pk=tenant_pk, job_id=UUID(job_id))
 
 
 @periodic_job("40 3 * * *", "reports.sweep_orphan_files")
-def sweep_files_job() -> None:
+def delete_orphan_report_files_job() -> None:
     """Delete files without a row."""
-    sweep_orphan_files()
+    delete_orphan_report_files()

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
-from reports.queries import report_results
+from reports.queries import list_report_results
 from reports.states import ParsingJobFailureReason, ParsingJobStatus
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def build_parsing_job_payload(
 def _data(job: ParsingJob, *, with_provenance: bool) -> ParsedLabReportData | None:
     if not job.has_data:
         return None
-    rows = report_results(job)
+    rows = list_report_results(job)
     data = build_report_data(job.metadata or {}, rows, with_provenance=with_provenance)
     if with_provenance:
         data["provenance"] = {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from portal.lib.retention import count_rows_and_find_oldest, delete_rows_in_batches
 from reports.models import ParsingJob
-from reports.operations.storage import delete_jobs
+from reports.operations.storage import delete_parsing_jobs
 from reports.states import ParsingJobStatus
 
 if TYPE_CHECKING:
@@ -27,26 +27,26 @@ if TYPE_CHECKING:
 _STEP = 50
 
 
-def count_failed_reports(tenant: Tenant, before: datetime) -> Aged:
+def count_old_failed_reports(tenant: Tenant, before: datetime) -> Aged:
     """Count failed reports that ended before a moment."""
     return count_rows_and_find_oldest(
         _ended(tenant, before, ParsingJobStatus.FAILED), "finished_at"
     )
 
 
-def remove_failed_reports(tenant: Tenant, before: datetime) -> Iterator[int]:
+def delete_old_failed_reports(tenant: Tenant, before: datetime) -> Iterator[int]:
     """Delete old failed reports with their files."""
     return _remove(tenant, _ended(tenant, before, ParsingJobStatus.FAILED))
 
 
-def count_completed_reports(tenant: Tenant, before: datetime) -> Aged:
+def count_old_completed_reports(tenant: Tenant, before: datetime) -> Aged:
     """Count completed reports that ended before a moment."""
     return count_rows_and_find_oldest(
         _ended(tenant, before, ParsingJobStatus.COMPLETED), "finished_at"
     )
 
 
-def remove_completed_reports(tenant: Tenant, before: datetime) -> Iterator[int]:
+def delete_old_completed_reports(tenant: Tenant, before: datetime) -> Iterator[int]:
     """Delete old reports with their pages, values, reviews and signatures."""
     return _remove(tenant, _ended(tenant, before, ParsingJobStatus.COMPLETED))
 
@@ -65,4 +65,4 @@ def _remove(tenant: Tenant, old: ParsingJobQuerySet) -> Iterator[int]:
 
 
 def _drop(tenant: Tenant, keys: list[UUID]) -> None:
-    delete_jobs(ParsingJob.objects.for_tenant(tenant).filter(pk__in=keys))
+    delete_parsing_jobs(ParsingJob.objects.for_tenant(tenant).filter(pk__in=keys))

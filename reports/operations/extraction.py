@@ -82,8 +82,10 @@ class OutOfTime(Exception):
     """The child process did not end within its time limit."""
 
 
-def inspect_files_quickly(files: Sequence[tuple[Path, str]]) -> list[OpenedFile]:
-    """Do as inspect_files during a request, within QUICK_INSPECT_CPU_SECONDS.
+def check_upload_files_during_request(
+    files: Sequence[tuple[Path, str]],
+) -> list[OpenedFile]:
+    """Check files as check_upload_files does, within QUICK_INSPECT_CPU_SECONDS.
 
     The caller holds a slot. Raises RefusedFile as that does; OutOfTime where nothing
     was decided. Source: Contract 7.1; Ours: a hostile file must not hold the thread of
@@ -98,7 +100,7 @@ def inspect_files_quickly(files: Sequence[tuple[Path, str]]) -> list[OpenedFile]
     )
 
 
-def inspect_files(files: Sequence[tuple[Path, str]]) -> list[OpenedFile]:
+def check_upload_files(files: Sequence[tuple[Path, str]]) -> list[OpenedFile]:
     """Check that each file has its stated media type and can be opened.
 
     Raises RefusedFile by the parser's codes, unreadable_file also where opening the
@@ -144,7 +146,7 @@ def _read_inspection(answer: object) -> list[OpenedFile]:
     raise refusal
 
 
-def extract_report(*paths: Path, threads: int = 1) -> ParsedReport:
+def parse_stored_report_files(*paths: Path, threads: int = 1) -> ParsedReport:
     """Parse a stored file, or stored page images of one report in order.
 
     threads: how many the reading of a picture may use. Raises UnreadableReport: with
@@ -160,7 +162,7 @@ def extract_report(*paths: Path, threads: int = 1) -> ParsedReport:
     try:
         match answer:
             case {"report": report}:
-                found: ParsedReport = parse_typed(ParsedReport, report)
+                found: ParsedReport = build_parsed_value_from_json(ParsedReport, report)
                 return found
             case {"unreadable": reason, "without_engine": True}:
                 logger.error("images can't be read: install the dependency group ocr")
@@ -175,7 +177,7 @@ def extract_report(*paths: Path, threads: int = 1) -> ParsedReport:
     raise refusal
 
 
-def extract_box(*paths: Path, place: Place) -> BoxReading:
+def read_text_in_stored_page_box(*paths: Path, place: Place) -> BoxReading:
     """Read the text in a box on a page of a stored report during a request.
 
     The caller holds a slot. Raises UnreadableReport, with processing_error also where
@@ -193,7 +195,7 @@ def extract_box(*paths: Path, place: Place) -> BoxReading:
     match answer:
         case {"reading": reading}:
             try:
-                found: BoxReading = parse_typed(BoxReading, reading)
+                found: BoxReading = build_parsed_value_from_json(BoxReading, reading)
             except (ValueError, TypeError):
                 logger.error("the answer for a box has an unknown shape")  # noqa: TRY400 - as above
             else:
@@ -207,7 +209,8 @@ def render_report_pages(
     """Render pages of a stored report, each as a JPEG and a small one.
 
     None for a page that can't be drawn. Raises UnreadableReport with processing_error
-    where the child died or took too long over a page. Source: Ours, as extract_box.
+    where the child died or took too long over a page. Source: Ours, as
+    read_text_in_stored_page_box.
     """
     try:
         answer = _run_child(_build_rendering_request(paths, pages), DRAW_TIMEOUT)
@@ -220,7 +223,7 @@ def render_report_page(*paths: Path, page: int) -> tuple[bytes, bytes] | None:
     """Render one page as render_report_pages does, during a request.
 
     The caller holds a slot. Raises UnreadableReport where the child died or took over
-    QUICK_INSPECT_CPU_SECONDS. Source: Ours, as extract_box.
+    QUICK_INSPECT_CPU_SECONDS. Source: Ours, as read_text_in_stored_page_box.
     """
     try:
         answer = _run_child(
@@ -257,11 +260,11 @@ def _pictures(found: object) -> tuple[bytes, bytes] | None:
                 pictures = base64.b64decode(full), base64.b64decode(small)
             except ValueError:
                 return None
-            return pictures if all(map(is_whole_jpeg, pictures)) else None
+            return pictures if all(map(is_complete_jpeg, pictures)) else None
     return None
 
 
-def is_whole_jpeg(content: bytes) -> bool:
+def is_complete_jpeg(content: bytes) -> bool:
     """Whether bytes begin and end as a JPEG does."""
     return content.startswith(b"\xff\xd8\xff") and content.endswith(b"\xff\xd9")
 
@@ -362,7 +365,7 @@ def _type_hints(kind: type) -> dict[str, Any]:
     return get_type_hints(kind)
 
 
-def parse_typed(kind: Any, value: Any) -> Any:
+def build_parsed_value_from_json(kind: Any, value: Any) -> Any:
     """Build a value of a type of reports.parser.report from JSON, refusing all else.
 
     Raises ValueError or TypeError. NUL is dropped: PostgreSQL takes no text with it.
@@ -371,17 +374,25 @@ def parse_typed(kind: Any, value: Any) -> Any:
     arguments = get_args(kind)
     if get_origin(kind) in {Union, UnionType}:
         (inner,) = [part for part in arguments if part is not NoneType]
-        return None if value is None else parse_typed(inner, value)
+        return None if value is None else build_parsed_value_from_json(inner, value)
     if get_origin(kind) is tuple:
-        return tuple(parse_typed(arguments[0], item) for item in _exactly(list, value))
+        return tuple(
+            build_parsed_value_from_json(arguments[0], item)
+            for item in _exactly(list, value)
+        )
     if dataclasses.is_dataclass(kind):
         given, hints = _exactly(dict, value), _type_hints(kind)  # type: ignore[arg-type]  # a class
         if given.keys() != hints.keys():
             raise ValueError(kind)
-        return kind(**{name: parse_typed(hints[name], given[name]) for name in hints})  # type: ignore[operator]  # as above
+        return kind(
+            **{
+                name: build_parsed_value_from_json(hints[name], given[name])
+                for name in hints
+            }
+        )  # type: ignore[operator]  # as above
     if issubclass(kind, tuple):
         parts = zip(_type_hints(kind).values(), _exactly(list, value), strict=True)
-        return kind(*(parse_typed(hint, item) for hint, item in parts))
+        return kind(*(build_parsed_value_from_json(hint, item) for hint, item in parts))
     if issubclass(kind, StrEnum):
         return kind(value)
     if kind is float:
@@ -411,12 +422,12 @@ def _build_answer(request: dict[str, Any]) -> bytes:
     except RefusedFile as refusal:
         answer = {"refused": refusal.code}
     except Exception as error:  # noqa: BLE001 - told without its text
-        answer = {"fault": describe_error_location(error)}
+        answer = {"fault": get_error_type_and_code_line(error)}
     # orjson takes dataclasses but no named tuples.
     return orjson.dumps(answer, default=list)
 
 
-def describe_error_location(error: Exception) -> str:
+def get_error_type_and_code_line(error: Exception) -> str:
     """Return an error's type and code line, without its text, which may quote."""
     where = " < ".join(
         f"{Path(step.filename).name}:{step.lineno}"
@@ -430,7 +441,7 @@ def _handle_request(request: dict[str, Any]) -> dict[str, object]:
         paths = [Path(path) for path in request["paths"]]
         return {"pictures": [_draw(paths, number) for number in request["draw"]]}
     if "box" in request:
-        box = parse_typed(Place, request["box"])
+        box = build_parsed_value_from_json(Place, request["box"])
         return {
             "reading": read_text_in_box([Path(path) for path in request["paths"]], box)
         }
@@ -462,10 +473,10 @@ def _report_page_done() -> None:  # pragma: no cover - the tests' own limit must
     """Report that a page is done, and allow time for one more."""
     sys.stdout.buffer.write(b" ")
     sys.stdout.buffer.flush()
-    allow_time_for_page()
+    extend_cpu_limit_for_page()
 
 
-def allow_time_for_page() -> None:  # pragma: no cover - as above
+def extend_cpu_limit_for_page() -> None:  # pragma: no cover - as above
     """Extend this process's CPU limit by the time for one page."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     seconds = math.ceil(used.ru_utime + used.ru_stime + CPU_SECONDS)
@@ -475,7 +486,7 @@ def allow_time_for_page() -> None:  # pragma: no cover - as above
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, most))
 
 
-def limit_process(
+def limit_process_memory_and_cpu(
     parent: int, *, most_seconds: int
 ) -> None:  # pragma: no cover - as above
     """Limit this process: memory, no file writes, ends with its parent.
@@ -502,5 +513,5 @@ def limit_process(
 
 
 if __name__ == "__main__":  # pragma: no cover - tests see it from outside
-    limit_process(int(sys.argv[1]), most_seconds=int(sys.argv[2]))
+    limit_process_memory_and_cpu(int(sys.argv[1]), most_seconds=int(sys.argv[2]))
     sys.stdout.buffer.write(_build_answer(orjson.loads(sys.stdin.buffer.read())))

@@ -23,7 +23,7 @@ _SENTENCES = {
 }
 
 
-def import_loinc(*, source: Path) -> int:
+def import_loinc_table(*, source: Path) -> int:
     """Import the release's table for searching; return the number of codes.
 
     The last import stays in use until the new one is whole. Raises:
@@ -31,7 +31,7 @@ def import_loinc(*, source: Path) -> int:
     Ours; the LOINC licence lets a product hold the table, not hand it out changed.
     """
     try:
-        return import_loinc_release(source, loinc_folder())
+        return import_loinc_release(source, get_imported_loinc_folder())
     except ReleaseRefused as refusal:
         sentence = str(_SENTENCES[refusal.fault])
         if refusal.fault is ReleaseFault.DAMAGED and refusal.line:
@@ -43,6 +43,6 @@ def import_loinc(*, source: Path) -> int:
         raise DomainError("file_not_found", _("File not found."), "file") from None
 
 
-def loinc_folder() -> Path:
+def get_imported_loinc_folder() -> Path:
     """Return the folder of the imported table, if there is one."""
     return Path(settings.LOINC_DIR)

@@ -17,10 +17,13 @@ from accounts.operations.audit import record_change
 from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
 from portal.lib.transitions import move_status
 from reports.models import LoincAlias
-from reports.operations.extraction import parse_typed
-from reports.operations.review_checks import recheck_results, to_parsed_result
+from reports.operations.extraction import build_parsed_value_from_json
+from reports.operations.review_checks import (
+    convert_stored_row_to_parsed_result,
+    recheck_changed_results,
+)
 from reports.operations.review_saving import lock_review_rows
-from reports.operations.reviews import record_review_change
+from reports.operations.reviews import record_review_change_in_audit_log
 from reports.parser.loinc import search_loinc_codes
 from reports.parser.loinc.catalogue import build_name_key
 from reports.parser.loinc.search import is_loinc_hit_contradicted
@@ -38,16 +41,16 @@ UNITS_MAX_LENGTH = 100
 
 
 @transaction.atomic
-def propose_alias(*, tenant: Tenant, actor: Actor, ref: RowRef) -> LoincAlias:
+def propose_loinc_alias(*, tenant: Tenant, actor: Actor, ref: RowRef) -> LoincAlias:
     """Propose that a printed name means the row's code in all reports of its lab.
 
-    Nothing follows before a second person agrees (confirm_alias). Raises:
+    Nothing follows before a second person agrees (approve_loinc_alias). Raises:
     review_not_found, row_not_found (404); claim_needed, claim_lost, row_changed,
     alias_known (409); review_ended; alias_needs_lab, alias_needs_code,
     alias_name_too_long. Source: Ours (workflow D1): learning without surprise.
     """
     desk = lock_review_rows(tenant=tenant, actor=actor, review_id=ref.review_id)
-    result = to_parsed_result(desk.find(ref))
+    result = convert_stored_row_to_parsed_result(desk.find(ref))
     lab = desk.metadata.lab_name or ""
     if not build_name_key(lab):
         raise DomainError("alias_needs_lab", _("The report names no lab."))
@@ -79,14 +82,14 @@ def propose_alias(*, tenant: Tenant, actor: Actor, ref: RowRef) -> LoincAlias:
     )
     alias.save(force_insert=True)
     desk.review.save(update_fields=["claimed_until"])
-    record_review_change(
+    record_review_change_in_audit_log(
         desk.review, actor, verb="propose_alias", positions=[ref.position]
     )
     return alias
 
 
 @transaction.atomic
-def confirm_alias(*, tenant: Tenant, actor: Actor, alias_id: int) -> LoincAlias:
+def approve_loinc_alias(*, tenant: Tenant, actor: Actor, alias_id: int) -> LoincAlias:
     """Approve a colleague's mapping; new reports use it.
 
     Raises: alias_not_found (404); second_person_needed (403); transition_not_allowed.
@@ -109,7 +112,7 @@ def confirm_alias(*, tenant: Tenant, actor: Actor, alias_id: int) -> LoincAlias:
 
 
 @transaction.atomic
-def end_alias(*, tenant: Tenant, actor: Actor, alias_id: int) -> LoincAlias:
+def end_loinc_alias(*, tenant: Tenant, actor: Actor, alias_id: int) -> LoincAlias:
     """Decline a proposal, or remove an active mapping; existing results stay.
 
     Raises: alias_not_found (404); transition_not_allowed. Source: Ours (workflow D1).
@@ -126,7 +129,9 @@ def end_alias(*, tenant: Tenant, actor: Actor, alias_id: int) -> LoincAlias:
     return alias
 
 
-def apply_aliases(*, tenant: Tenant, report: ParsedReport) -> ParsedReport:
+def apply_loinc_aliases_to_report(
+    *, tenant: Tenant, report: ParsedReport
+) -> ParsedReport:
     """Return the report with the codes of active mappings put first.
 
     A code that the row's unit or specimen speaks against goes to a person. The checks
@@ -147,7 +152,7 @@ def apply_aliases(*, tenant: Tenant, report: ParsedReport) -> ParsedReport:
     if results == report.results:
         return report
     report = replace(report, results=results)
-    return replace(report, notes=recheck_results(report))
+    return replace(report, notes=recheck_changed_results(report))
 
 
 def _aliased(result: ParsedResult, alias: LoincAlias | None) -> ParsedResult:
@@ -159,7 +164,7 @@ def _aliased(result: ParsedResult, alias: LoincAlias | None) -> ParsedResult:
     hit = next((hit for hit in hits if hit.loinc_code == alias.loinc_code), None)
     doubtful = hit is not None and is_loinc_hit_contradicted(hit)
     remembered: dict[str, Any] = alias.match
-    told: LoincMatch = parse_typed(LoincMatch, remembered)
+    told: LoincMatch = build_parsed_value_from_json(LoincMatch, remembered)
     match = replace(
         told,
         confidence_score=1.0,

@@ -15,13 +15,17 @@ from accounts.models import Tenant
 from portal.lib.errors import DomainError, NotFound, Unavailable
 from portal.lib.slots import NoSlot, Work, hold_work_slot
 from reports.operations.extraction import (
-    is_whole_jpeg,
+    is_complete_jpeg,
     render_report_page,
     render_report_pages,
 )
-from reports.operations.storage import load_picture, open_local_copies, store_picture
+from reports.operations.storage import (
+    load_stored_page_image,
+    open_local_copies_of_files,
+    store_page_image,
+)
 from reports.parser import UnreadableReport
-from reports.queries import parsing_job, report_files
+from reports.queries import get_parsing_job, list_report_files
 from reports.states import PictureSize
 
 if TYPE_CHECKING:
@@ -35,7 +39,7 @@ DRAWING_BUSY = "drawing_busy"
 _AT_ONCE = 6  # pages a child, which says them together, within a bound on its output
 
 
-def load_page_picture(
+def load_or_render_page_jpeg(
     *, job: ParsingJob, page: int, size: PictureSize = PictureSize.FULL
 ) -> bytes:
     """Return a page, counted from 1, as a JPEG, rendering it if needed.
@@ -47,14 +51,14 @@ def load_page_picture(
     """
     if not 1 <= page <= (job.pages or 0):
         raise NotFound("page_unknown", _("The report has no such page."), "page")
-    files = report_files(job)
+    files = list_report_files(job)
     kept = _find_stored_picture(files, page, size)
     if kept is not None:
         return kept
     try:
         with (
             hold_work_slot(Work.STORED, tenant=job.tenant),
-            open_local_copies(files) as paths,
+            open_local_copies_of_files(files) as paths,
         ):
             drawn = render_report_page(*paths, page=page)
     except NoSlot:
@@ -69,7 +73,7 @@ def load_page_picture(
     return _store_pictures(files[0], page, drawn)[size]
 
 
-def render_stored_report(*, tenant_pk: int, job_id: UUID) -> None:
+def render_pages_of_report_in_review(*, tenant_pk: int, job_id: UUID) -> None:
     """Render all pages of a report that waits for review (run by the worker).
 
     Safe to repeat: what is kept is not drawn again, and a page that can't be drawn is
@@ -78,10 +82,10 @@ def render_stored_report(*, tenant_pk: int, job_id: UUID) -> None:
     """
     tenant = Tenant.objects.get(pk=tenant_pk)
     try:
-        job = parsing_job(tenant=tenant, job_id=job_id)
+        job = get_parsing_job(tenant=tenant, job_id=job_id)
     except NotFound:  # its user was deleted meanwhile
         return
-    files = report_files(job)
+    files = list_report_files(job)
     missing = [
         page
         for page in range(1, (job.pages or 0) + 1)
@@ -89,7 +93,7 @@ def render_stored_report(*, tenant_pk: int, job_id: UUID) -> None:
     ]
     if not missing:
         return
-    with suppress(UnreadableReport), open_local_copies(files) as paths:
+    with suppress(UnreadableReport), open_local_copies_of_files(files) as paths:
         for start in range(0, len(missing), _AT_ONCE):
             pages = missing[start : start + _AT_ONCE]
             for page, drawn in zip(
@@ -103,8 +107,8 @@ def _find_stored_picture(
     files: Sequence[ReportFile], page: int, size: PictureSize
 ) -> bytes | None:
     """Return a stored image, None if there is none or it is incomplete."""
-    kept = load_picture(files[0].stored_as, page, size)
-    return kept if kept is not None and is_whole_jpeg(kept) else None
+    kept = load_stored_page_image(files[0].stored_as, page, size)
+    return kept if kept is not None and is_complete_jpeg(kept) else None
 
 
 def _store_pictures(
@@ -113,5 +117,5 @@ def _store_pictures(
     """Store a page's two images beside the report's first file."""
     sizes = dict(zip(PictureSize, drawn, strict=True))
     for size, content in sizes.items():
-        store_picture(first.stored_as, page, size, content)
+        store_page_image(first.stored_as, page, size, content)
     return sizes

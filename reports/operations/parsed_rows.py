@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from reports.parser.report import ParsedReport, ParsedResult, RowState
 
 
-def build_result_rows(report: ParsedReport) -> list[ReportResult]:
+def build_unsaved_result_rows(report: ParsedReport) -> list[ReportResult]:
     """Return parsed results as rows, not saved and without a job."""
     return [
         _row(position, result, report.state_of(position))
@@ -22,7 +22,7 @@ def build_result_rows(report: ParsedReport) -> list[ReportResult]:
     ]
 
 
-def build_note_rows(report: ParsedReport) -> list[dict[str, object]]:
+def serialize_check_notes(report: ParsedReport) -> list[dict[str, object]]:
     """Return check notes as stored and sent: facts by name."""
     return [
         {

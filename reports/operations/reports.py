@@ -28,20 +28,23 @@ from portal.lib.translation import gettext_lazy
 from reports.models import ParsingJob, ParsingJobTransition, ReportFile, ReportResult
 from reports.operations.extraction import (
     OutOfTime,
-    extract_report,
-    inspect_files,
-    inspect_files_quickly,
+    check_upload_files,
+    check_upload_files_during_request,
+    parse_stored_report_files,
 )
-from reports.operations.loinc import loinc_folder
-from reports.operations.loinc_aliases import apply_aliases
+from reports.operations.loinc import get_imported_loinc_folder
+from reports.operations.loinc_aliases import apply_loinc_aliases_to_report
 from reports.operations.page_pictures import DRAW_JOB
-from reports.operations.parsed_rows import build_note_rows, build_result_rows
-from reports.operations.reviews import build_initial_rows, open_review
+from reports.operations.parsed_rows import (
+    build_unsaved_result_rows,
+    serialize_check_notes,
+)
+from reports.operations.reviews import build_initial_review_rows, open_report_review
 from reports.operations.storage import (
     NewFile,
-    open_local_copies,
-    remove_files,
-    store_new_files,
+    delete_stored_report_files,
+    open_local_copies_of_files,
+    store_files_on_success,
 )
 from reports.parser import (
     FileKind,
@@ -54,7 +57,7 @@ from reports.parser import (
 from reports.parser.checks import check_dates_not_after
 from reports.parser.report import FailureReason
 from reports.payloads import build_parsing_job_payload
-from reports.queries import report_files
+from reports.queries import list_report_files
 from reports.states import JOB_MOVES, ParsingJobStatus
 from users.queries import find_user
 
@@ -95,7 +98,7 @@ class ReportRequest:
     needs_human_review: bool = False
 
 
-def require_parsing_enabled(tenant: Tenant) -> None:
+def require_report_parsing_enabled(tenant: Tenant) -> None:
     """Refuse if parsing is disabled for the tenant. Raises: parsing_not_enabled (403).
 
     Source: Contract 7.1; the specification enables it per account.
@@ -117,7 +120,7 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
     (400); scanner_unavailable, storage_unavailable (503). Source: Contract 7.1, 7.5;
     Ours: a hostile file must not hold the thread of a request.
     """
-    require_parsing_enabled(tenant)
+    require_report_parsing_enabled(tenant)
     found = find_user(tenant=tenant, user_id=wanted.user_id)
     if found is None:
         raise NotFound("user_not_found", _("User not found."), "user_id")
@@ -131,7 +134,7 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
     _check_sizes(wanted.parts)
     for part in wanted.parts:
         require_malware_free_upload(BytesIO(part.content))
-    with store_new_files([part.content for part in wanted.parts]) as stored:
+    with store_files_on_success([part.content for part in wanted.parts]) as stored:
         files = _detect_file_kinds(stored, wanted.parts)
         is_inspected = _inspect_now(stored, files, tenant)
     is_written = False
@@ -157,7 +160,7 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
                 subject_id=job.id,
                 user_uuid=user.uuid,
             )
-            emit_job_event(job, "created")
+            send_parsing_job_event(job, "created")
             if is_inspected:
                 _enqueue_parsing(job)
             else:
@@ -173,7 +176,7 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
         # A commit that fails may have been made, and its row needs the file: if it was
         # not, the sweep removes it.
         if not is_written:
-            remove_files([file.stored_as for file in files])
+            delete_stored_report_files([file.stored_as for file in files])
         raise
     return job
 
@@ -198,7 +201,7 @@ def inspect_submitted_report(*, tenant_pk: int, job_id: UUID) -> None:
         return
     with transaction.atomic():
         if _lock(job).status == ParsingJobStatus.UPLOAD_PENDING:
-            fail_parsing(job=job, actor=PARSER, reason=reason, why=why)
+            mark_parsing_job_failed(job=job, actor=PARSER, reason=reason, why=why)
 
 
 def parse_submitted_report(*, tenant_pk: int, job_id: UUID) -> None:
@@ -212,9 +215,9 @@ def parse_submitted_report(*, tenant_pk: int, job_id: UUID) -> None:
     if job is None or not _is_open(job):
         return
     if job.status == ParsingJobStatus.UPLOAD_PENDING:
-        start_parsing(job=job, actor=PARSER)
+        mark_parsing_job_started(job=job, actor=PARSER)
     try:
-        report = parse_files(job)
+        report = parse_uploaded_files(job)
     except UnreadableReport as refusal:
         outcome: ParsedReport | FailureReason = refusal.reason
     else:
@@ -223,21 +226,23 @@ def parse_submitted_report(*, tenant_pk: int, job_id: UUID) -> None:
         if not _is_open(_lock(job)):  # another run was quicker
             return
         if isinstance(outcome, FailureReason):
-            fail_parsing(job=job, actor=PARSER, reason=outcome)
+            mark_parsing_job_failed(job=job, actor=PARSER, reason=outcome)
         else:
-            finish_parsing(job=job, actor=PARSER, report=outcome)
+            store_parsing_results(job=job, actor=PARSER, report=outcome)
 
 
 @transaction.atomic
-def give_up_parsing(*, tenant_pk: int, job_id: UUID) -> None:
+def fail_parsing_after_retries(*, tenant_pk: int, job_id: UUID) -> None:
     """Fail a job after all its runs failed, so that it does not stay open."""
     job = _find_job(tenant_pk, job_id)
     if job is not None and _is_open(_lock(job)):
-        fail_parsing(job=job, actor=PARSER, reason=FailureReason.PROCESSING_ERROR)
+        mark_parsing_job_failed(
+            job=job, actor=PARSER, reason=FailureReason.PROCESSING_ERROR
+        )
 
 
 @transaction.atomic
-def start_parsing(*, job: ParsingJob, actor: Actor) -> ParsingJob:
+def mark_parsing_job_started(*, job: ParsingJob, actor: Actor) -> ParsingJob:
     """Mark a job as started. Raises: transition_not_allowed."""
     return _change_status_for(
         job, ParsingJobStatus.STARTED, actor, verb="start_parsing"
@@ -245,7 +250,7 @@ def start_parsing(*, job: ParsingJob, actor: Actor) -> ParsingJob:
 
 
 @transaction.atomic
-def finish_parsing(
+def store_parsing_results(
     *, job: ParsingJob, actor: Actor, report: ParsedReport
 ) -> ParsingJob:
     """Store the results, and complete the job or send it to review.
@@ -257,16 +262,16 @@ def finish_parsing(
     today = timezone.now().date()
     late = check_dates_not_after(report.metadata, today=today)
     report = dataclasses.replace(report, notes=(*report.notes, *late))
-    rows = build_result_rows(report)
+    rows = build_unsaved_result_rows(report)
     for row in rows:
         row.tenant, row.job = job.tenant, job
     ReportResult.objects.for_tenant(job.tenant).bulk_create(rows)
-    notes = build_note_rows(report)
+    notes = serialize_check_notes(report)
     wants_review = job.needs_human_review or _is_below_confidence_threshold(
         job.tenant, report
     )
     if wants_review:
-        open_review(job=job, rows=build_initial_rows(rows), notes=notes)
+        open_report_review(job=job, rows=build_initial_review_rows(rows), notes=notes)
         enqueue_job(DRAW_JOB, tenant=job.tenant, job_id=str(job.id))
     return _change_status_for(
         job,
@@ -283,7 +288,7 @@ def finish_parsing(
 
 
 @transaction.atomic
-def fail_parsing(
+def mark_parsing_job_failed(
     *, job: ParsingJob, actor: Actor, reason: FailureReason, why: str = ""
 ) -> ParsingJob:
     """End a job without values; those that waited for review go. `why` may be empty.
@@ -306,7 +311,7 @@ def fail_parsing(
 
 
 @transaction.atomic
-def change_job_status(
+def change_parsing_job_status(
     *,
     job: ParsingJob,
     to: ParsingJobStatus,
@@ -331,7 +336,7 @@ def change_job_status(
         why=why,
     ).save(force_insert=True)
     if to in EMITTED:
-        emit_job_event(job, "updated")
+        send_parsing_job_event(job, "updated")
     return job
 
 
@@ -346,7 +351,7 @@ def _change_status_for(
 ) -> ParsingJob:
     """Change the status for an operation, and audit it under the operation's name."""
     old = job.status
-    change_job_status(job=job, to=to, actor=actor, why=why, **changes)
+    change_parsing_job_status(job=job, to=to, actor=actor, why=why, **changes)
     record_change(
         tenant=job.tenant,
         actor=actor,
@@ -370,12 +375,12 @@ def _check_sizes(parts: Sequence[ReportPart]) -> None:
             "file",
         )
     if sum(len(part.content) for part in parts) > MAX_BYTES:
-        raise too_large()
+        raise build_upload_too_large_error()
     if not all(part.content for part in parts):
         raise _refused(RefusalCode.EMPTY)
 
 
-def too_large() -> TooLarge:
+def build_upload_too_large_error() -> TooLarge:
     """Return the refusal of an upload over MAX_BYTES."""
     return TooLarge(
         RefusalCode.TOO_LARGE, _("An upload can have at most 10 MB."), "file"
@@ -419,7 +424,7 @@ def _inspect_now(
     ]
     try:
         with hold_work_slot(Work.UPLOAD, tenant=tenant):
-            inspect_files_quickly(opened)
+            check_upload_files_during_request(opened)
     except RefusedFile as refusal:
         raise _refused(refusal.code) from None
     except (NoSlot, OutOfTime):
@@ -438,9 +443,9 @@ def _enqueue_parsing(job: ParsingJob) -> None:
 
 def _inspect_stored(job: ParsingJob) -> None:
     """Inspect a job's stored files. Raises: RefusedFile; UnreadableReport."""
-    files = report_files(job)
-    with open_local_copies(files) as paths:
-        inspect_files(
+    files = list_report_files(job)
+    with open_local_copies_of_files(files) as paths:
+        check_upload_files(
             [(path, file.content_type) for path, file in zip(paths, files, strict=True)]
         )
 
@@ -461,7 +466,7 @@ _REFUSALS = {
 
 def _refused(code: RefusalCode) -> DomainError:
     if code == RefusalCode.TOO_LARGE:
-        return too_large()
+        return build_upload_too_large_error()
     return DomainError(code, str(_REFUSALS[code]), "file")
 
 
@@ -472,12 +477,12 @@ def _digest(files: Sequence[ReportFile]) -> str:
     return hashlib.sha256(joined.encode()).hexdigest()
 
 
-def parse_files(job: ParsingJob) -> ParsedReport:
+def parse_uploaded_files(job: ParsingJob) -> ParsedReport:
     """Parse a job's upload. Raises: UnreadableReport; storage_unavailable (503)."""
-    with open_local_copies(report_files(job)) as paths:
-        report = extract_report(*paths)
-    report = add_loinc_table_candidates(report, release=loinc_folder())
-    return apply_aliases(tenant=job.tenant, report=report)
+    with open_local_copies_of_files(list_report_files(job)) as paths:
+        report = parse_stored_report_files(*paths)
+    report = add_loinc_table_candidates(report, release=get_imported_loinc_folder())
+    return apply_loinc_aliases_to_report(tenant=job.tenant, report=report)
 
 
 def _find_job(tenant_pk: int, job_id: UUID) -> ParsingJob | None:
@@ -503,7 +508,7 @@ def _is_open(job: ParsingJob) -> bool:
     return job.status in {ParsingJobStatus.UPLOAD_PENDING, ParsingJobStatus.STARTED}
 
 
-def emit_job_event(job: ParsingJob, change: str) -> None:
+def send_parsing_job_event(job: ParsingJob, change: str) -> None:
     """Send the job's event. Source: Contract 7.5."""
     emit_event(
         tenant=job.tenant,

@@ -17,19 +17,19 @@ from accounts.operations.audit import record_change
 from portal.lib.errors import Conflict, DomainError, NotFound
 from portal.lib.jobs import enqueue_job
 from reports.models import Rereading
-from reports.operations.parsed_rows import build_note_rows
-from reports.operations.reports import parse_files
-from reports.operations.review_saving import to_stored_values
-from reports.operations.reviews import build_initial_rows
+from reports.operations.parsed_rows import serialize_check_notes
+from reports.operations.reports import parse_uploaded_files
+from reports.operations.review_saving import convert_row_values_as_stored
+from reports.operations.reviews import build_initial_review_rows
 from reports.parser import UnreadableReport
 from reports.parser.loinc.catalogue import build_name_key
 from reports.parser.report import FailureReason
 from reports.queries import (
     RowDiff,
+    get_parsing_job,
+    list_report_results,
+    list_review_rows,
     list_reviews_of_job,
-    parsing_job,
-    report_results,
-    review_rows,
 )
 from reports.states import ParsingJobStatus, RowDecision
 
@@ -52,13 +52,15 @@ _COMPARED = (
 
 
 @transaction.atomic
-def reread_report(*, tenant: Tenant, actor: Actor, job_id: UUID) -> Rereading:
+def enqueue_report_rereading(
+    *, tenant: Tenant, actor: Actor, job_id: UUID
+) -> Rereading:
     """Enqueue a new reading of a completed report.
 
     Raises: not_found (404); report_not_completed; rereading_open (409). Source: Ours
     (workflow D1): a better parser tells what it would say now, and overwrites nobody.
     """
-    job = parsing_job(tenant=tenant, job_id=job_id)
+    job = get_parsing_job(tenant=tenant, job_id=job_id)
     if job.status != ParsingJobStatus.COMPLETED:
         raise DomainError("report_not_completed", _("The report is not completed."))
     rows = Rereading.objects.for_tenant(tenant).filter(job=job, finished_at=None)
@@ -88,7 +90,7 @@ def reread_report(*, tenant: Tenant, actor: Actor, job_id: UUID) -> Rereading:
     return made
 
 
-def finish_rereading(*, tenant_pk: int, rereading_id: int) -> None:
+def parse_report_again(*, tenant_pk: int, rereading_id: int) -> None:
     """Parse the report again and store the reading (run by the worker).
 
     Safe to repeat. Source: Ours: jobs run at least once.
@@ -97,16 +99,16 @@ def finish_rereading(*, tenant_pk: int, rereading_id: int) -> None:
     if found is None:
         return
     try:
-        report = parse_files(found.job)
+        report = parse_uploaded_files(found.job)
     except UnreadableReport as refusal:
         found.failure = refusal.reason
     else:
-        found.rows = [to_stored_values(result) for result in report.results]
-        found.notes = build_note_rows(report)
+        found.rows = [convert_row_values_as_stored(result) for result in report.results]
+        found.notes = serialize_check_notes(report)
     _finish(found)
 
 
-def give_up_rereading(*, tenant_pk: int, rereading_id: int) -> None:
+def fail_rereading_after_retries(*, tenant_pk: int, rereading_id: int) -> None:
     """Fail a reading after all its runs failed."""
     found = _unfinished(tenant_pk, rereading_id)
     if found is not None:
@@ -116,7 +118,7 @@ def give_up_rereading(*, tenant_pk: int, rereading_id: int) -> None:
 
 def get_rereading(*, tenant: Tenant, job_id: UUID, rereading_id: int) -> Rereading:
     """Return one reading of a report. Raises: not_found, rereading_not_found (404)."""
-    job = parsing_job(tenant=tenant, job_id=job_id)
+    job = get_parsing_job(tenant=tenant, job_id=job_id)
     rows = Rereading.objects.for_tenant(tenant).filter(job=job)
     found: Rereading | None = rows.filter(pk=rereading_id).first()
     if found is None:
@@ -125,7 +127,7 @@ def get_rereading(*, tenant: Tenant, job_id: UUID, rereading_id: int) -> Rereadi
     return found
 
 
-def compare_rereading(*, rereading: Rereading) -> list[RowDiff]:
+def list_rereading_differences(*, rereading: Rereading) -> list[RowDiff]:
     """Return the rows that differ between a new reading and the current results.
 
     `decision` is what a person made of the row, undecided of one that only the machine
@@ -159,11 +161,11 @@ def _current_rows(job: ParsingJob) -> Sequence[tuple[dict[str, Any], str]]:
     reviews = list_reviews_of_job(job=job)
     signed = next((r for r in reviews if r.number == job.version), None)
     if signed is None:
-        rows = build_initial_rows(report_results(job))
+        rows = build_initial_review_rows(list_report_results(job))
         return [(row.values, RowDecision.UNDECIDED) for row in rows]
     return [
         (row.values, row.decision)
-        for row in review_rows(tenant=job.tenant, review=signed)
+        for row in list_review_rows(tenant=job.tenant, review=signed)
         if row.is_included
     ]
 

@@ -13,20 +13,24 @@ from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError
 from reports.models import ReviewRow
-from reports.operations.review_checks import RowText, parse_row_text, to_parsed_result
+from reports.operations.review_checks import (
+    RowText,
+    convert_stored_row_to_parsed_result,
+    parse_typed_row_text,
+)
 from reports.operations.review_saving import (
     Change,
     RowRef,
     SavedRow,
-    decision_after_change,
+    convert_row_values_as_stored,
+    get_row_decision_after_change,
     lock_review_rows,
-    require_place_on_page,
-    save_rows,
-    to_stored_values,
-    validate_row_text,
+    require_box_inside_page,
+    save_and_recheck_review_rows,
+    validate_review_row_text,
 )
 from reports.parser.report import Confidence, ParsedResult, Place, Point, Provenance
-from reports.queries import reading_order_key
+from reports.queries import get_row_reading_order_key
 from reports.states import RowDecision
 
 if TYPE_CHECKING:
@@ -41,7 +45,7 @@ ROWS_AT_MOST = 1000
 
 
 @transaction.atomic
-def add_row(
+def add_review_row(
     *,
     tenant: Tenant,
     actor: Actor,
@@ -56,18 +60,18 @@ def add_row(
     text_too_long, row_incomplete, place_not_on_page, too_many_rows. Source: Ours
     (workflow D1).
     """
-    text = validate_row_text(text)
+    text = validate_review_row_text(text)
     desk = lock_review_rows(tenant=tenant, actor=actor, review_id=review_id)
     if place is not None:
-        require_place_on_page(review=desk.review, place=place)
+        require_box_inside_page(review=desk.review, place=place)
     after = _row_above(desk.rows, place) if place else None
     row = _new_row(desk, text, Provenance(value=place), after=after)
     change = Change(row, RowDecision.ADDED)
-    return save_rows(desk=desk, changes=[change], verb="add_row")
+    return save_and_recheck_review_rows(desk=desk, changes=[change], verb="add_row")
 
 
 @transaction.atomic
-def split_row(
+def split_review_row(
     *, tenant: Tenant, actor: Actor, ref: RowRef, parts: Sequence[RowText]
 ) -> SavedRow:
     """Split a row: the first part replaces it, each other becomes a new row.
@@ -76,36 +80,36 @@ def split_row(
     claim_needed, claim_lost, row_changed (409); review_ended, row_incomplete (also of
     fewer than two parts), text_too_long, too_many_rows. Source: Ours (workflow D1).
     """
-    texts = [validate_row_text(part) for part in parts]
+    texts = [validate_review_row_text(part) for part in parts]
     if len(texts) < 2:
         raise DomainError("row_incomplete", _("Enter at least two rows to split into."))
     desk = lock_review_rows(tenant=tenant, actor=actor, review_id=ref.review_id)
     row = desk.find(ref)
-    whole = to_parsed_result(row)
-    first = parse_row_text(
+    whole = convert_stored_row_to_parsed_result(row)
+    first = parse_typed_row_text(
         texts[0],
         before=whole,
         metadata=desk.metadata,
         decimal_comma=desk.decimal_comma,
     )
     after = row.position if row.after is None else row.after
-    changes = [Change(row, decision_after_change(row), first)]
+    changes = [Change(row, get_row_decision_after_change(row), first)]
     for text in texts[1:]:
         new = _new_row(desk, text, whole.provenance, after=after)
         changes.append(Change(new, RowDecision.ADDED))
-    return save_rows(desk=desk, changes=changes, verb="split_row")
+    return save_and_recheck_review_rows(desk=desk, changes=changes, verb="split_row")
 
 
 @transaction.atomic
-def merge_rows(
+def merge_review_rows(
     *, tenant: Tenant, actor: Actor, refs: Sequence[RowRef], text: RowText
 ) -> SavedRow:
     """Merge rows of one report: the first gets `text`, the others are excluded.
 
-    Its boxes hold the ink of all. Raises: as edit_row, and row_incomplete of fewer
-    than two rows. Source: Ours (workflow D1).
+    Its boxes hold the ink of all. Raises: as edit_review_row_text, and row_incomplete
+    of fewer than two rows. Source: Ours (workflow D1).
     """
-    text = validate_row_text(text)
+    text = validate_review_row_text(text)
     if len({ref.position for ref in refs}) < 2:
         raise DomainError("row_incomplete", _("Choose at least two rows to merge."))
     if len({ref.review_id for ref in refs}) > 1:
@@ -114,8 +118,8 @@ def merge_rows(
         )
     desk = lock_review_rows(tenant=tenant, actor=actor, review_id=refs[0].review_id)
     rows = [desk.find(ref) for ref in refs]
-    results = [to_parsed_result(row) for row in rows]
-    merged = parse_row_text(
+    results = [convert_stored_row_to_parsed_result(row) for row in rows]
+    merged = parse_typed_row_text(
         text,
         before=replace(results[0], provenance=_joined(results)),
         metadata=desk.metadata,
@@ -123,18 +127,18 @@ def merge_rows(
     )
     reason = f"merged into {text.test_name}"
     changes = [
-        Change(rows[0], decision_after_change(rows[0]), merged),
+        Change(rows[0], get_row_decision_after_change(rows[0]), merged),
         *(Change(row, RowDecision.EXCLUDED, reason=reason) for row in rows[1:]),
     ]
-    return save_rows(desk=desk, changes=changes, verb="merge_rows")
+    return save_and_recheck_review_rows(desk=desk, changes=changes, verb="merge_rows")
 
 
-def suggest_merged_text(rows: Sequence[ReviewRow]) -> RowText:
+def suggest_merged_row_text(rows: Sequence[ReviewRow]) -> RowText:
     """Return a suggested text for merged rows: names and values joined.
 
     Of unit, range, flag, panel and specimen the first that is there.
     """
-    results = [to_parsed_result(row) for row in rows]
+    results = [convert_stored_row_to_parsed_result(row) for row in rows]
 
     def first(name: str) -> str | None:
         return next((v for r in results if (v := getattr(r, name))), None)
@@ -159,7 +163,7 @@ def _new_row(
     bare = ParsedResult(
         test_name="", value="", provenance=provenance, confidence=Confidence()
     )
-    result = parse_row_text(
+    result = parse_typed_row_text(
         text, before=bare, metadata=desk.metadata, decimal_comma=desk.decimal_comma
     )
     row = ReviewRow(
@@ -167,12 +171,12 @@ def _new_row(
         review=desk.review,
         position=max((known.position for known in desk.rows), default=-1) + 1,
         version=0,
-        values=to_stored_values(result),
+        values=convert_row_values_as_stored(result),
         after=after,
     )
     row.save(force_insert=True)
     desk.rows.append(row)
-    desk.rows.sort(key=reading_order_key)
+    desk.rows.sort(key=get_row_reading_order_key)
     return row
 
 

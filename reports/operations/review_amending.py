@@ -14,22 +14,22 @@ from django.utils.translation import gettext as _
 
 from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
 from reports.models import ParsingJob, Review
-from reports.operations.rereading import compare_rereading, get_rereading
-from reports.operations.review_readings import recheck_initial_rows
+from reports.operations.rereading import get_rereading, list_rereading_differences
+from reports.operations.review_readings import recheck_initial_review_rows
 from reports.operations.reviews import (
     InitialRow,
-    build_initial_rows,
+    build_initial_review_rows,
     end_review,
     lock_claimed_review,
-    open_review,
-    record_review_change,
-    validate_reason,
+    open_report_review,
+    record_review_change_in_audit_log,
+    validate_review_reason,
 )
 from reports.queries import (
+    get_parsing_job,
+    list_report_results,
+    list_review_rows,
     list_reviews_of_job,
-    parsing_job,
-    report_results,
-    review_rows,
 )
 from reports.states import ParsingJobStatus, ReviewKind, ReviewStatus, RowDecision
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReadingChoice:
-    """Rows of a new reading to amend with, by position in compare_rereading.
+    """Rows of a new reading to amend with, by position in list_rereading_differences.
 
     version: of the results that the diff was shown beside.
     """
@@ -53,7 +53,7 @@ class ReadingChoice:
 
 
 @transaction.atomic
-def amend_report(
+def open_amendment_review(
     *,
     tenant: Tenant,
     actor: Actor,
@@ -75,10 +75,10 @@ def amend_report(
             "human_review_unavailable",
             _("Clinician review is not enabled for this team."),
         )
-    reason = validate_reason(why)
+    reason = validate_review_reason(why)
     # Of two amendments at once the second waits here and finds the first.
     ParsingJob.objects.for_tenant(tenant).select_for_update().filter(id=job_id).first()
-    job = parsing_job(tenant=tenant, job_id=job_id)
+    job = get_parsing_job(tenant=tenant, job_id=job_id)
     if job.status != ParsingJobStatus.COMPLETED:
         raise DomainError("report_not_completed", _("The report is not completed."))
     past = list_reviews_of_job(job=job)
@@ -86,7 +86,7 @@ def amend_report(
         raise DomainError("amendment_open", _("This report is already being amended."))
     signed = next((r for r in reversed(past) if r.number == job.version), None)
     rows, notes = _first_rows(job, signed, _read_now(job, chosen) if chosen else {})
-    review = open_review(
+    review = open_report_review(
         job=job,
         number=max((review.number for review in past), default=0) + 1,
         rows=rows,
@@ -97,12 +97,14 @@ def amend_report(
         identity_decided=signed.identity_decided if signed else "",
         duplicate_decided=signed.duplicate_decided if signed else "",
     )
-    record_review_change(review, actor, verb="amend_report")
+    record_review_change_in_audit_log(review, actor, verb="amend_report")
     return review
 
 
 @transaction.atomic
-def withdraw_amendment(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
+def withdraw_report_amendment(
+    *, tenant: Tenant, actor: Actor, review_id: UUID
+) -> Review:
     """Withdraw an amendment; the results stay as they were.
 
     Raises: review_not_found (404); claim_needed, claim_lost (409); review_ended;
@@ -118,7 +120,7 @@ def withdraw_amendment(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Revi
             _("A first review can't be withdrawn. Sign or reject it."),
         )
     end_review(review, ReviewStatus.WITHDRAWN)
-    record_review_change(review, actor, verb="withdraw_amendment")
+    record_review_change_in_audit_log(review, actor, verb="withdraw_amendment")
     return review
 
 
@@ -134,7 +136,7 @@ def _read_now(job: ParsingJob, chosen: ReadingChoice) -> dict[int, dict[str, Any
         )
     read = {
         diff.position: diff.after
-        for diff in compare_rereading(rereading=found)
+        for diff in list_rereading_differences(rereading=found)
         if diff.after is not None
     }
     if not chosen.positions <= read.keys():
@@ -150,7 +152,7 @@ def _first_rows(
     """
     notes = job.notes or []
     if signed is None:
-        rows = build_initial_rows(report_results(job))
+        rows = build_initial_review_rows(list_report_results(job))
         if not read_now:
             return rows, notes
     else:
@@ -163,7 +165,7 @@ def _first_rows(
                 reason=row.reason,
                 acknowledged=row.acknowledged,
             )
-            for row in review_rows(tenant=job.tenant, review=signed)
+            for row in list_review_rows(tenant=job.tenant, review=signed)
         ]
     # A diff counts the rows that stand, then those that only the machine has.
     standing = [
@@ -175,4 +177,4 @@ def _first_rows(
             rows[standing[position]] = row
         else:
             rows.append(row)
-    return recheck_initial_rows(rows, notes=notes)
+    return recheck_initial_review_rows(rows, notes=notes)

@@ -11,11 +11,11 @@ from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError, Unavailable
 from portal.lib.slots import NoSlot, Work, hold_work_slot
-from reports.operations.extraction import extract_box
-from reports.operations.review_saving import require_place_on_page
-from reports.operations.storage import open_local_copies
+from reports.operations.extraction import read_text_in_stored_page_box
+from reports.operations.review_saving import require_box_inside_page
+from reports.operations.storage import open_local_copies_of_files
 from reports.parser import UnreadableReport
-from reports.queries import get_review, report_files
+from reports.queries import get_review, list_report_files
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from reports.parser.report import Place
 
 
-def read_drawn_box(*, tenant: Tenant, review_id: UUID, place: Place) -> BoxReading:
+def read_text_in_drawn_box(
+    *, tenant: Tenant, review_id: UUID, place: Place
+) -> BoxReading:
     """Read a box on a page of a review's report, for a reviewer to confirm.
 
     Takes some 0.4 s from a page's own text, a few seconds from a picture. Nothing is
@@ -33,13 +35,13 @@ def read_drawn_box(*, tenant: Tenant, review_id: UUID, place: Place) -> BoxReadi
     box_unreadable; reader_busy, storage_unavailable (503). Source: Ours (workflow D1).
     """
     review = get_review(tenant=tenant, review_id=review_id)
-    require_place_on_page(review=review, place=place)
+    require_box_inside_page(review=review, place=place)
     try:
         with (
             hold_work_slot(Work.STORED, tenant=tenant),
-            open_local_copies(report_files(review.job)) as paths,
+            open_local_copies_of_files(list_report_files(review.job)) as paths,
         ):
-            return extract_box(*paths, place=place)
+            return read_text_in_stored_page_box(*paths, place=place)
     except NoSlot:
         raise Unavailable(
             "reader_busy",

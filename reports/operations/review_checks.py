@@ -10,8 +10,8 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from portal.lib.units import normalize_unit, parse_printed_unit
-from reports.operations.extraction import parse_typed
-from reports.operations.parsed_rows import build_note_rows
+from reports.operations.extraction import build_parsed_value_from_json
+from reports.operations.parsed_rows import serialize_check_notes
 from reports.parser.checks import (
     choose_likely_unit,
     find_likely_catalogue_entry,
@@ -68,13 +68,13 @@ class RowText:
     sample_type: SampleType | None = None
 
 
-def to_parsed_result(row: ReviewRow) -> ParsedResult:
+def convert_stored_row_to_parsed_result(row: ReviewRow) -> ParsedResult:
     """Return a stored row as the parser's value type."""
-    found: ParsedResult = parse_typed(ParsedResult, row.values)
+    found: ParsedResult = build_parsed_value_from_json(ParsedResult, row.values)
     return found
 
 
-def to_row_text(result: ParsedResult) -> RowText:
+def get_editable_row_text(result: ParsedResult) -> RowText:
     """Return a row as the text a reviewer would have typed."""
     return RowText(
         test_name=result.test_name,
@@ -87,7 +87,7 @@ def to_row_text(result: ParsedResult) -> RowText:
     )
 
 
-def parse_row_text(
+def parse_typed_row_text(
     text: RowText,
     *,
     before: ParsedResult,
@@ -151,13 +151,13 @@ def parse_row_text(
     )
 
 
-def uses_decimal_comma(rows: Sequence[ReviewRow]) -> bool:
+def uses_report_decimal_commas(rows: Sequence[ReviewRow]) -> bool:
     """Return whether the report's numbers use decimal commas only."""
     texts = [f"{r.values['value']} {r.values['reference_range'] or ''}" for r in rows]
     return has_decimal_commas(texts)
 
 
-def check_rows(
+def run_checks_on_review_rows(
     rows: Sequence[ReviewRow], *, notes: Sequence[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Run the checks on the rows; notes on the header are taken from `notes`.
@@ -169,17 +169,17 @@ def check_rows(
         metadata=Metadata(),
         by_page={},
         results=[_checked(row) for row in kept],
-        decimal_comma=uses_decimal_comma(kept),
+        decimal_comma=uses_report_decimal_commas(kept),
     )
     report = ParsedReport(metadata=Metadata(), results=(), pages=0, notes=found)
     fresh: list[dict[str, Any]] = [
         {**note, "rows": [kept[place].position for place in _places(note)]}
-        for note in build_note_rows(report)
+        for note in serialize_check_notes(report)
     ]
     return [note for note in notes if note["code"] in _OF_THE_HEADER] + fresh
 
 
-def recheck_results(report: ParsedReport) -> tuple[Note, ...]:
+def recheck_changed_results(report: ParsedReport) -> tuple[Note, ...]:
     """Return the notes on a report whose results changed after parsing.
 
     What was said of its header stays.
@@ -195,7 +195,7 @@ def recheck_results(report: ParsedReport) -> tuple[Note, ...]:
     return (*header, *found)
 
 
-def state_of(notes: Sequence[dict[str, Any]], position: int) -> str:
+def get_row_review_state(notes: Sequence[dict[str, Any]], position: int) -> str:
     """Return the review state that the notes give one row."""
     asked = {note["severity"] for note in notes if position in note["rows"]}
     for state in (RowState.CONTRADICTION, RowState.LOOK):
@@ -204,7 +204,9 @@ def state_of(notes: Sequence[dict[str, Any]], position: int) -> str:
     return RowState.AUTO.value
 
 
-def list_doubts(notes: Sequence[dict[str, Any]], position: int) -> set[tuple[Any, ...]]:
+def list_row_check_notes(
+    notes: Sequence[dict[str, Any]], position: int
+) -> set[tuple[Any, ...]]:
     """Return the notes on one row, keyed by code, severity and rows."""
     return {
         (str(note["code"]), str(note["severity"]), tuple(note["rows"]))
@@ -216,9 +218,9 @@ def list_doubts(notes: Sequence[dict[str, Any]], position: int) -> set[tuple[Any
 def _checked(row: ReviewRow) -> ParsedResult:
     """A row with all that a check asks of it, and no more.
 
-    to_parsed_result proves every part of what it reads, which for a long report takes
-    longer than all else that saving a row does; a stored row was proved when it was
-    stored.
+    convert_stored_row_to_parsed_result proves every part of what it reads, which for a
+    long report takes longer than all else that saving a row does; a stored row was
+    proved when it was stored.
     """
     values = row.values
     kind, specimen = values["type"], values["sample_type"]

@@ -14,8 +14,8 @@ from portal.lib.errors import NotFound
 from reports.models import ReviewComment, ReviewRow
 from reports.operations.reviews import (
     lock_claimed_review,
-    record_review_change,
-    validate_reason,
+    record_review_change_in_audit_log,
+    validate_review_reason,
 )
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @transaction.atomic
-def comment_review(
+def add_review_comment(
     *,
     tenant: Tenant,
     actor: Actor,
@@ -40,7 +40,7 @@ def comment_review(
     have signed. Raises: review_not_found, row_not_found (404); claim_needed, claim_lost
     (409); review_ended, reason_missing, reason_too_long. Source: Ours (workflow D1).
     """
-    said = validate_reason(text)
+    said = validate_review_reason(text)
     review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
     rows = ReviewRow.objects.for_tenant(tenant).filter(review=review)
     if position is not None and not rows.filter(position=position).exists():
@@ -56,5 +56,7 @@ def comment_review(
     comment.save(force_insert=True)
     review.save(update_fields=["claimed_until"])
     positions = [] if position is None else [position]
-    record_review_change(review, actor, verb="comment_review", positions=positions)
+    record_review_change_in_audit_log(
+        review, actor, verb="comment_review", positions=positions
+    )
     return comment

@@ -14,19 +14,22 @@ from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError
 from reports.models import ReviewRow
-from reports.operations.extraction import parse_typed
-from reports.operations.review_checks import check_rows, state_of
+from reports.operations.extraction import build_parsed_value_from_json
+from reports.operations.review_checks import (
+    get_row_review_state,
+    run_checks_on_review_rows,
+)
 from reports.operations.review_saving import (
     Change,
     RowRef,
     SavedRow,
     lock_review_rows,
-    save_rows,
+    save_and_recheck_review_rows,
 )
-from reports.operations.reviews import InitialRow, open_review
+from reports.operations.reviews import InitialRow, open_report_review
 from reports.parser.loinc.catalogue import build_name_key
 from reports.parser.report import ParsedResult
-from reports.queries import list_row_versions, review_rows
+from reports.queries import list_review_row_versions, list_review_rows
 from reports.states import ReviewKind, RowDecision
 
 if TYPE_CHECKING:
@@ -40,13 +43,13 @@ Side = Literal["first", "second"]
 NOT_READ = "not in this reading"
 
 
-def open_second_read(*, first: Review) -> Review:
+def open_second_read_review(*, first: Review) -> Review:
     """Open a review for a second reader, without the first reader's changes.
 
     Nothing the first reader did is taken over: no edit, no page shown, no person
     settled. Source: Ours (workflow D1).
     """
-    return open_review(
+    return open_report_review(
         job=first.job,
         number=first.number + 1,
         rows=_initial_rows(first),
@@ -56,13 +59,13 @@ def open_second_read(*, first: Review) -> Review:
     )
 
 
-def readings_differ(*, first: Review, second: Review) -> bool:
+def have_readers_different_results(*, first: Review, second: Review) -> bool:
     """Return whether two readers reached different results."""
     pairs = _pairs(_rows(first), _rows(second), begun=len(_initial_rows(first)))
     return any(_differ(*pair) for pair in pairs)
 
 
-def open_dispute(*, first: Review, second: Review) -> Review:
+def open_third_reader_review(*, first: Review, second: Review) -> Review:
     """Open a review for a third reader; rows that agree are already decided.
 
     A row that the readers made different things of begins with the first one's.
@@ -88,8 +91,8 @@ def open_dispute(*, first: Review, second: Review) -> Review:
                 else None,
             )
         )
-    fresh, notes = recheck_initial_rows(rows, notes=first.first_notes)
-    return open_review(
+    fresh, notes = recheck_initial_review_rows(rows, notes=first.first_notes)
+    return open_report_review(
         job=first.job,
         number=second.number + 1,
         rows=fresh,
@@ -102,7 +105,7 @@ def open_dispute(*, first: Review, second: Review) -> Review:
     )
 
 
-def recheck_initial_rows(
+def recheck_initial_review_rows(
     rows: Sequence[InitialRow], *, notes: Sequence[dict[str, Any]]
 ) -> tuple[list[InitialRow], list[dict[str, Any]]]:
     """Return the initial rows of a review with fresh states and notes.
@@ -113,11 +116,11 @@ def recheck_initial_rows(
         ReviewRow(position=position, values=row.values, decision=row.decision)
         for position, row in enumerate(rows)
     ]
-    found = check_rows(made, notes=notes)
+    found = run_checks_on_review_rows(made, notes=notes)
     fresh = [
         InitialRow(
             values=row.values,
-            state=state_of(found, position),
+            state=get_row_review_state(found, position),
             decision=row.decision,
             reason=row.reason,
             acknowledged=row.acknowledged,
@@ -129,7 +132,9 @@ def recheck_initial_rows(
 
 
 @transaction.atomic
-def take_reading(*, tenant: Tenant, actor: Actor, ref: RowRef, side: Side) -> SavedRow:
+def resolve_disputed_row(
+    *, tenant: Tenant, actor: Actor, ref: RowRef, side: Side
+) -> SavedRow:
     """Resolve a disputed row with one of the two readers' versions.
 
     Raises: review_not_found, row_not_found (404); claim_needed, claim_lost, row_changed
@@ -143,23 +148,25 @@ def take_reading(*, tenant: Tenant, actor: Actor, ref: RowRef, side: Side) -> Sa
     if told is None:
         change = Change(row, RowDecision.EXCLUDED, reason=NOT_READ)
     else:
-        result = parse_typed(ParsedResult, told["values"])
+        result = build_parsed_value_from_json(ParsedResult, told["values"])
         change = Change(row, told["decision"], result, reason=told["reason"])
-    return save_rows(desk=desk, changes=[change], verb="take_reading")
+    return save_and_recheck_review_rows(
+        desk=desk, changes=[change], verb="take_reading"
+    )
 
 
 def _rows(review: Review) -> list[ReviewRow]:
-    return review_rows(tenant=review.tenant, review=review)
+    return list_review_rows(tenant=review.tenant, review=review)
 
 
 def _initial_rows(review: Review) -> list[InitialRow]:
     """Return the initial rows of a review; positions are list indexes."""
     firsts = [
         version
-        for version in list_row_versions(tenant=review.tenant, review=review)
+        for version in list_review_row_versions(tenant=review.tenant, review=review)
         if version.version == 1 and not version.act
     ]
-    return recheck_initial_rows(
+    return recheck_initial_review_rows(
         [
             InitialRow(values=v.values, state="", decision=v.decision, reason=v.reason)
             for v in firsts

@@ -15,22 +15,26 @@ from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError
 from reports.models import ReviewRowVersion
-from reports.operations.extraction import parse_typed
-from reports.operations.loinc import loinc_folder
-from reports.operations.review_checks import RowText, parse_row_text, to_parsed_result
+from reports.operations.extraction import build_parsed_value_from_json
+from reports.operations.loinc import get_imported_loinc_folder
+from reports.operations.review_checks import (
+    RowText,
+    convert_stored_row_to_parsed_result,
+    parse_typed_row_text,
+)
 from reports.operations.review_saving import (
     Change,
     RowRef,
     SavedRow,
-    decision_after_change,
-    decision_after_doubt,
+    get_row_decision_after_change,
+    get_row_decision_before_reopening,
     lock_review_rows,
-    require_place_on_page,
-    save_rows,
-    store_rows,
-    validate_row_text,
+    require_box_inside_page,
+    save_and_recheck_review_rows,
+    store_review_row_versions,
+    validate_review_row_text,
 )
-from reports.operations.reviews import validate_reason
+from reports.operations.reviews import validate_review_reason
 from reports.parser.loinc import search_loinc_codes
 from reports.parser.report import LoincMatch, LoincMatchStatus, ParsedResult, Place
 from reports.states import RowDecision, RowPart
@@ -46,37 +50,40 @@ TAKEN_BACK = "taken back"
 
 
 @transaction.atomic
-def edit_row(*, tenant: Tenant, actor: Actor, ref: RowRef, text: RowText) -> SavedRow:
+def edit_review_row_text(
+    *, tenant: Tenant, actor: Actor, ref: RowRef, text: RowText
+) -> SavedRow:
     """Change the text of a row; its box is unchanged.
 
     The row counts as decided unless the change brings a new doubt. Raises:
     review_not_found, row_not_found (404); claim_needed, claim_lost, row_changed (409);
     review_ended, row_incomplete, text_too_long. Source: Ours (workflow D1).
     """
-    text = validate_row_text(text)
+    text = validate_review_row_text(text)
     desk = lock_review_rows(tenant=tenant, actor=actor, review_id=ref.review_id)
     row = desk.find(ref)
-    result = parse_row_text(
+    result = parse_typed_row_text(
         text,
-        before=to_parsed_result(row),
+        before=convert_stored_row_to_parsed_result(row),
         metadata=desk.metadata,
         decimal_comma=desk.decimal_comma,
     )
-    change = Change(row, decision_after_change(row), result)
-    return save_rows(desk=desk, changes=[change], verb="edit_row")
+    change = Change(row, get_row_decision_after_change(row), result)
+    return save_and_recheck_review_rows(desk=desk, changes=[change], verb="edit_row")
 
 
 @transaction.atomic
-def choose_loinc(
+def set_review_row_loinc_code(
     *, tenant: Tenant, actor: Actor, ref: RowRef, loinc_code: str | None
 ) -> SavedRow:
     """Set a row's LOINC code, or None; the other candidates follow it.
 
-    Raises: as edit_row but for its texts; loinc_unknown. Source: Ours (workflow D1).
+    Raises: as edit_review_row_text but for its texts; loinc_unknown. Source: Ours
+    (workflow D1).
     """
     desk = lock_review_rows(tenant=tenant, actor=actor, review_id=ref.review_id)
     row = desk.find(ref)
-    result = to_parsed_result(row)
+    result = convert_stored_row_to_parsed_result(row)
     if loinc_code is None:
         chosen: tuple[LoincMatch, ...] = ()
         status = LoincMatchStatus.NO_MATCH
@@ -90,12 +97,14 @@ def choose_loinc(
         loinc_match_status=status,
         confidence=replace(result.confidence, loinc=None),
     )
-    change = Change(row, decision_after_change(row), result)
-    return save_rows(desk=desk, changes=[change], verb="choose_loinc")
+    change = Change(row, get_row_decision_after_change(row), result)
+    return save_and_recheck_review_rows(
+        desk=desk, changes=[change], verb="choose_loinc"
+    )
 
 
 @transaction.atomic
-def redraw_box(
+def set_review_row_box(
     *,
     tenant: Tenant,
     actor: Actor,
@@ -105,38 +114,41 @@ def redraw_box(
 ) -> SavedRow:
     """Set the position of a part of a row; None if it was typed.
 
-    What the row says stays, and an undecided row stays undecided. Raises: as edit_row
-    but for its texts; place_not_on_page. Source: Ours (workflow D1): correcting a text
-    never moves its box, so the box is moved by itself.
+    What the row says stays, and an undecided row stays undecided. Raises: as
+    edit_review_row_text but for its texts; place_not_on_page. Source: Ours (workflow
+    D1): correcting a text never moves its box, so the box is moved by itself.
     """
     desk = lock_review_rows(tenant=tenant, actor=actor, review_id=ref.review_id)
     row = desk.find(ref)
     if place is not None:
-        require_place_on_page(review=desk.review, place=place)
-    result = to_parsed_result(row)
+        require_box_inside_page(review=desk.review, place=place)
+    result = convert_stored_row_to_parsed_result(row)
     places = {part.value: place}
     result = replace(result, provenance=replace(result.provenance, **places))
     confirmed = row.decision == RowDecision.CONFIRMED
-    decision = decision_after_change(row) if confirmed else row.decision
+    decision = get_row_decision_after_change(row) if confirmed else row.decision
     change = Change(row, decision, result, reason=row.reason)
-    return save_rows(desk=desk, changes=[change], verb="redraw_box")
+    return save_and_recheck_review_rows(desk=desk, changes=[change], verb="redraw_box")
 
 
 @transaction.atomic
-def confirm_row(*, tenant: Tenant, actor: Actor, ref: RowRef) -> SavedRow:
+def confirm_review_row(*, tenant: Tenant, actor: Actor, ref: RowRef) -> SavedRow:
     """Confirm a row as it is, with its first LOINC candidate.
 
-    Raises: as choose_loinc but for loinc_unknown. Source: Ours (workflow D1).
+    Raises: as set_review_row_loinc_code but for loinc_unknown. Source: Ours (workflow
+    D1).
     """
     desk = lock_review_rows(tenant=tenant, actor=actor, review_id=ref.review_id)
     row = desk.find(ref)
-    return save_rows(
-        desk=desk, changes=[Change(row, decision_after_doubt(row))], verb="confirm_row"
+    return save_and_recheck_review_rows(
+        desk=desk,
+        changes=[Change(row, get_row_decision_before_reopening(row))],
+        verb="confirm_row",
     )
 
 
 @transaction.atomic
-def confirm_plain_rows(
+def confirm_unflagged_panel_rows(
     *, tenant: Tenant, actor: Actor, review_id: UUID, panel: str | None
 ) -> list[ReviewRow]:
     """Confirm a panel's undecided, unflagged rows; return them.
@@ -154,32 +166,38 @@ def confirm_plain_rows(
         and not row.is_flagged
     ]
     for row in plain:
-        row.decision = decision_after_doubt(row)
+        row.decision = get_row_decision_before_reopening(row)
         row.version += 1
     positions = [row.position for row in plain]
-    store_rows(desk=desk, rows=plain, verb="confirm_plain_rows", together=positions)
+    store_review_row_versions(
+        desk=desk, rows=plain, verb="confirm_plain_rows", together=positions
+    )
     return plain
 
 
 @transaction.atomic
-def exclude_row(*, tenant: Tenant, actor: Actor, ref: RowRef, reason: str) -> SavedRow:
+def exclude_review_row(
+    *, tenant: Tenant, actor: Actor, ref: RowRef, reason: str
+) -> SavedRow:
     """Exclude a row from the results, with a reason.
 
-    Raises: as confirm_row; reason_missing, reason_too_long. Source: Ours (workflow D1).
+    Raises: as confirm_review_row; reason_missing, reason_too_long. Source: Ours
+    (workflow D1).
     """
-    why = validate_reason(reason)
+    why = validate_review_reason(reason)
     desk = lock_review_rows(tenant=tenant, actor=actor, review_id=ref.review_id)
     change = Change(desk.find(ref), RowDecision.EXCLUDED, reason=why)
-    return save_rows(desk=desk, changes=[change], verb="exclude_row")
+    return save_and_recheck_review_rows(desk=desk, changes=[change], verb="exclude_row")
 
 
 @transaction.atomic
-def undo_row(*, tenant: Tenant, actor: Actor, ref: RowRef) -> SavedRow:
+def undo_review_row_change(*, tenant: Tenant, actor: Actor, ref: RowRef) -> SavedRow:
     """Restore a row to its previous version, as a new version.
 
     Undone again, it goes one further back. Splitting and merging are undone in all
     their rows, as far as nobody has changed those since; a row that a person added is
-    excluded. Raises: as confirm_row; nothing_to_undo. Source: Ours (workflow D1).
+    excluded. Raises: as confirm_review_row; nothing_to_undo. Source: Ours (workflow
+    D1).
     """
     desk = lock_review_rows(tenant=tenant, actor=actor, review_id=ref.review_id)
     row = desk.find(ref)
@@ -197,7 +215,7 @@ def undo_row(*, tenant: Tenant, actor: Actor, ref: RowRef) -> SavedRow:
     changes = [change for one in rows if (change := _undoing(one)) is not None]
     if not changes or changes[0].row is not row:
         raise DomainError("nothing_to_undo", _("This row has no changes to undo."))
-    return save_rows(desk=desk, changes=changes, verb="undo_row")
+    return save_and_recheck_review_rows(desk=desk, changes=changes, verb="undo_row")
 
 
 def _undoing(row: ReviewRow) -> Change | None:
@@ -211,7 +229,7 @@ def _undoing(row: ReviewRow) -> Change | None:
     return Change(
         row,
         before.decision,
-        parse_typed(ParsedResult, before.values),
+        build_parsed_value_from_json(ParsedResult, before.values),
         before.reason,
         restores=back,
     )
@@ -229,7 +247,10 @@ def _match(result: ParsedResult, code: str) -> LoincMatch:
         if match.loinc_code == code:
             return match
     hits = search_loinc_codes(
-        code, unit=result.units, specimen=result.sample_type, release=loinc_folder()
+        code,
+        unit=result.units,
+        specimen=result.sample_type,
+        release=get_imported_loinc_folder(),
     )
     for hit in hits:
         if hit.loinc_code == code:

@@ -16,18 +16,18 @@ from portal.lib.errors import Conflict, DomainError, NotFound
 from reports.models import ReviewRow, ReviewRowVersion
 from reports.operations.review_checks import (
     RowText,
-    check_rows,
-    list_doubts,
-    state_of,
-    uses_decimal_comma,
+    get_row_review_state,
+    list_row_check_notes,
+    run_checks_on_review_rows,
+    uses_report_decimal_commas,
 )
 from reports.operations.reviews import (
     lock_claimed_review,
-    record_review_change,
+    record_review_change_in_audit_log,
     update_review_counts,
 )
 from reports.parser.report import Metadata, ParsedResult
-from reports.queries import review_rows
+from reports.queries import list_review_rows
 from reports.states import RowDecision
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Desk:
     @property
     def decimal_comma(self) -> bool:
         """Whether the report's numbers have decimal commas."""
-        return uses_decimal_comma(self.rows)
+        return uses_report_decimal_commas(self.rows)
 
 
 def lock_review_rows(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Desk:
@@ -123,10 +123,12 @@ def lock_review_rows(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Desk:
     Raises: review_not_found (404); claim_needed, claim_lost (409); review_ended.
     """
     review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
-    return Desk(review, review_rows(tenant=tenant, review=review), actor)
+    return Desk(review, list_review_rows(tenant=tenant, review=review), actor)
 
 
-def save_rows(*, desk: Desk, changes: Sequence[Change], verb: str) -> SavedRow:
+def save_and_recheck_review_rows(
+    *, desk: Desk, changes: Sequence[Change], verb: str
+) -> SavedRow:
     """Save each row's next version, run the checks, and save what that changed.
 
     The row answered is that of the first change; the others come with what the checks
@@ -136,12 +138,12 @@ def save_rows(*, desk: Desk, changes: Sequence[Change], verb: str) -> SavedRow:
     for change in changes:
         row = change.row
         if change.result is not None:
-            row.values = to_stored_values(change.result)
+            row.values = convert_row_values_as_stored(change.result)
         row.decision, row.reason = change.decision, change.reason
         row.version += 1
         if row.values != before[row.position] or not row.is_critical:
             row.acknowledged = None  # it was of another value
-    notes = check_rows(desk.rows, notes=desk.review.notes)
+    notes = run_checks_on_review_rows(desk.rows, notes=desk.review.notes)
     saved = [change.row for change in changes]
     changed, renewed = _list_side_effects(desk, saved, notes)
     desk.review.notes = notes
@@ -151,7 +153,7 @@ def save_rows(*, desk: Desk, changes: Sequence[Change], verb: str) -> SavedRow:
         for name in row.values
         if row.values[name] != before[row.position].get(name)
     }
-    store_rows(
+    store_review_row_versions(
         desk=desk,
         rows=[*saved, *renewed],
         also=changed,
@@ -164,7 +166,7 @@ def save_rows(*, desk: Desk, changes: Sequence[Change], verb: str) -> SavedRow:
     return SavedRow(saved[0], tuple(others), notes)
 
 
-def store_rows(
+def store_review_row_versions(
     *,
     desk: Desk,
     rows: Sequence[ReviewRow],
@@ -203,10 +205,12 @@ def store_rows(
     )
     update_review_counts(review, desk.rows)
     review.save(update_fields=["notes", "flagged", "is_critical", "claimed_until"])
-    record_review_change(review, desk.actor, verb=verb, positions=sorted(own), **told)
+    record_review_change_in_audit_log(
+        review, desk.actor, verb=verb, positions=sorted(own), **told
+    )
 
 
-def decision_after_doubt(row: ReviewRow) -> str:
+def get_row_decision_before_reopening(row: ReviewRow) -> str:
     """Return the decision of a row before a new check result reopened it."""
     if row.version == 1:
         return RowDecision.CONFIRMED
@@ -217,13 +221,13 @@ def decision_after_doubt(row: ReviewRow) -> str:
     return RowDecision.CONFIRMED if same else RowDecision.EDITED
 
 
-def decision_after_change(row: ReviewRow) -> str:
+def get_row_decision_after_change(row: ReviewRow) -> str:
     """Return the decision of a row after a reviewer changed it."""
     was_added = row.decision == RowDecision.ADDED
     return RowDecision.ADDED if was_added else RowDecision.EDITED
 
 
-def validate_row_text(text: RowText) -> RowText:
+def validate_review_row_text(text: RowText) -> RowText:
     """Return the text, stripped. Raises: row_incomplete, text_too_long."""
     plain = {
         name: value.replace("\0", "").strip() or None
@@ -249,7 +253,7 @@ def validate_row_text(text: RowText) -> RowText:
     )
 
 
-def require_place_on_page(*, review: Review, place: Place) -> None:
+def require_box_inside_page(*, review: Review, place: Place) -> None:
     """Refuse a box outside its page. Raises: place_not_on_page."""
     sizes = {size["page"]: size for size in review.job.page_sizes or []}
     size = sizes.get(place.page)
@@ -266,7 +270,7 @@ def require_place_on_page(*, review: Review, place: Place) -> None:
         )
 
 
-def to_stored_values(result: ParsedResult) -> dict[str, Any]:
+def convert_row_values_as_stored(result: ParsedResult) -> dict[str, Any]:
     """Return a row's values as the database returns them."""
     stored: dict[str, Any] = orjson.loads(orjson.dumps(asdict(result), default=list))
     return stored
@@ -282,9 +286,9 @@ def _list_side_effects(
     own = set(saved)
     changed, renewed = [], []
     for row in desk.rows:
-        state = state_of(notes, row.position)
-        before = list_doubts(desk.review.notes, row.position)
-        gained = list_doubts(notes, row.position) - before
+        state = get_row_review_state(notes, row.position)
+        before = list_row_check_notes(desk.review.notes, row.position)
+        gained = list_row_check_notes(notes, row.position) - before
         if state != row.state:
             row.state = state
             changed.append(row)

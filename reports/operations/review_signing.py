@@ -19,24 +19,24 @@ from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError
 from reports.models import ParsingJob, ReportResult, Review, SignOff
-from reports.operations.parsed_rows import build_result_rows
+from reports.operations.parsed_rows import build_unsaved_result_rows
 from reports.operations.reports import (
-    change_job_status,
-    emit_job_event,
-    fail_parsing,
+    change_parsing_job_status,
+    mark_parsing_job_failed,
+    send_parsing_job_event,
 )
-from reports.operations.review_checks import to_parsed_result
+from reports.operations.review_checks import convert_stored_row_to_parsed_result
 from reports.operations.review_readings import (
-    open_dispute,
-    open_second_read,
-    readings_differ,
+    have_readers_different_results,
+    open_second_read_review,
+    open_third_reader_review,
 )
 from reports.operations.reviews import (
     end_review,
     lock_claimed_review,
     lock_open_review,
-    record_review_change,
-    validate_reason,
+    record_review_change_in_audit_log,
+    validate_review_reason,
 )
 from reports.parser.report import (
     FailureReason,
@@ -46,10 +46,10 @@ from reports.parser.report import (
     RowState,
 )
 from reports.queries import (
-    compare_identity,
-    find_duplicates,
+    compare_report_patient_with_user,
+    find_duplicate_reports,
     list_previous_readings,
-    review_rows,
+    list_review_rows,
 )
 from reports.states import (
     REJECTED_AS,
@@ -99,7 +99,7 @@ class Signature:
     authenticated_at: datetime
 
 
-def find_approval_gaps(*, review: Review, rows: Sequence[ReviewRow]) -> list[Gap]:
+def find_unmet_signing_rules(*, review: Review, rows: Sequence[ReviewRow]) -> list[Gap]:
     """Return the unmet rules of signing a review; empty if it can be signed.
 
     flagged_row_undecided and row_unconfirmed (at: rows), page_not_shown (at: pages),
@@ -118,10 +118,11 @@ def find_approval_gaps(*, review: Review, rows: Sequence[ReviewRow]) -> list[Gap
     }
     gaps = [Gap(code, tuple(at)) for code, at in found.items() if at]
     if not review.identity_decided and any(
-        line.agrees is False for line in compare_identity(job=review.job)
+        line.agrees is False
+        for line in compare_report_patient_with_user(job=review.job)
     ):
         gaps.append(Gap("identity_undecided"))
-    if not review.duplicate_decided and find_duplicates(job=review.job):
+    if not review.duplicate_decided and find_duplicate_reports(job=review.job):
         gaps.append(Gap("duplicate_undecided"))
     if not any(row.is_included for row in rows):
         gaps.append(Gap("no_rows_left"))
@@ -129,17 +130,17 @@ def find_approval_gaps(*, review: Review, rows: Sequence[ReviewRow]) -> list[Gap
 
 
 @transaction.atomic
-def approve_report(
+def sign_and_approve_report(
     *, tenant: Tenant, actor: Actor, review_id: UUID, signature: Signature
 ) -> SignOff:
     """Sign a review: its rows become the job's results, and the job is completed.
 
-    An amendment replaces the results and keeps the status; each way the job is sent.
-    A report that is read twice waits: for the second reader, and if they disagree for
-    a third person; what agrees is kept as it was signed first. Raises:
-    review_not_found (404); claim_needed, claim_lost (409); review_ended;
-    reauthentication_needed; review_not_ready with the `gaps` of find_approval_gaps.
-    Source: Contract 7.3, 7.5; Ours (workflow D1).
+    An amendment replaces the results and keeps the status; each way the job is sent. A
+    report that is read twice waits: for the second reader, and if they disagree for a
+    third person; what agrees is kept as it was signed first. Raises: review_not_found
+    (404); claim_needed, claim_lost (409); review_ended; reauthentication_needed;
+    review_not_ready with the `gaps` of find_unmet_signing_rules. Source: Contract 7.3,
+    7.5; Ours (workflow D1).
     """
     review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
     now = timezone.now()
@@ -147,8 +148,8 @@ def approve_report(
         raise DomainError(
             "reauthentication_needed", _("Confirm your identity to sign.")
         )
-    rows = review_rows(tenant=tenant, review=review)
-    if gaps := find_approval_gaps(review=review, rows=rows):
+    rows = list_review_rows(tenant=tenant, review=review)
+    if gaps := find_unmet_signing_rules(review=review, rows=rows):
         raise NotReady(gaps)
     sign_off = SignOff(
         tenant=tenant,
@@ -158,11 +159,11 @@ def approve_report(
         meaning=signature.meaning,
         signed_at=now,
     )
-    sign_off.document = build_signed_text(review=review, rows=rows, sign_off=sign_off)
+    sign_off.document = build_signed_json(review=review, rows=rows, sign_off=sign_off)
     sign_off.sha256 = _digest(sign_off.document)
     sign_off.save(force_insert=True)
     end_review(review, ReviewStatus.SIGNED)
-    record_review_change(
+    record_review_change_in_audit_log(
         review,
         actor,
         verb="approve_report",
@@ -171,12 +172,12 @@ def approve_report(
     )
     if review.kind == ReviewKind.SECOND:
         (first,) = _attach_job(list_previous_readings(review), review.job)
-        if readings_differ(first=first, second=review):
-            open_dispute(first=first, second=review)
+        if have_readers_different_results(first=first, second=review):
+            open_third_reader_review(first=first, second=review)
         else:
             _publish_results(first, actor)
     elif review.kind == ReviewKind.FIRST and _is_read_twice(review):
-        open_second_read(first=review)
+        open_second_read_review(first=review)
     else:
         _publish_results(review, actor)
     return sign_off
@@ -197,16 +198,18 @@ def reject_report(
     claim_lost (409); review_ended, reason_too_long; transition_not_allowed where the
     review amends a completed job. Source: Contract 7.2; Ours (workflow D1).
     """
-    said = validate_reason(why) if why.strip() else ""
+    said = validate_review_reason(why) if why.strip() else ""
     review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
     end_review(review, ReviewStatus.REJECTED, rejection=reason, why=said)
-    fail_parsing(
+    mark_parsing_job_failed(
         job=review.job,
         actor=actor,
         reason=FailureReason(REJECTED_AS[reason].value),
         why=reason.value,
     )
-    record_review_change(review, actor, verb="reject_report", reason=reason.value)
+    record_review_change_in_audit_log(
+        review, actor, verb="reject_report", reason=reason.value
+    )
     return review
 
 
@@ -220,28 +223,28 @@ def waive_second_read(
     hold up a patient. Raises: review_not_found (404); review_ended; not_a_second_read,
     reason_missing, reason_too_long. Source: Ours.
     """
-    said = validate_reason(why)
+    said = validate_review_reason(why)
     review = lock_open_review(tenant=tenant, review_id=review_id)
     if review.kind != ReviewKind.SECOND:
         raise DomainError("not_a_second_read", _("This review is not a second read."))
     end_review(review, ReviewStatus.WITHDRAWN, why=said)
-    record_review_change(review, actor, verb="waive_second_read", why=said)
+    record_review_change_in_audit_log(review, actor, verb="waive_second_read", why=said)
     (first,) = _attach_job(list_previous_readings(review), review.job)
     _publish_results(first, actor)
     return first
 
 
-def is_signature_valid(*, tenant: Tenant, review: Review) -> bool:
+def is_review_unchanged_since_signing(*, tenant: Tenant, review: Review) -> bool:
     """Return whether a signed review still has exactly what was signed.
 
     Source: Ours: what stands in the tables now, put into words again, has the digest.
     """
-    rows = review_rows(tenant=tenant, review=review)
-    text = build_signed_text(review=review, rows=rows, sign_off=review.sign_off)
+    rows = list_review_rows(tenant=tenant, review=review)
+    text = build_signed_json(review=review, rows=rows, sign_off=review.sign_off)
     return _digest(text) == review.sign_off.sha256
 
 
-def build_signed_text(
+def build_signed_json(
     *, review: Review, rows: Sequence[ReviewRow], sign_off: SignOff
 ) -> str:
     """Return the canonical JSON of a signature: sorted keys, no blanks, UTF-8.
@@ -280,7 +283,7 @@ def build_signed_text(
 
 def _publish_results(review: Review, actor: Actor) -> None:
     """Make a signed review's rows the job's results, and send the job."""
-    rows = review_rows(tenant=review.tenant, review=review)
+    rows = list_review_rows(tenant=review.tenant, review=review)
     notes = _store_results(review, [row for row in rows if row.is_included])
     if review.replaces is not None:
         review.replaces.replaced_by = review.job
@@ -288,7 +291,7 @@ def _publish_results(review: Review, actor: Actor) -> None:
     job = review.job
     known = {"is_reviewed": True, "version": review.number, "notes": notes}
     if job.status == ParsingJobStatus.PENDING_REVIEW:
-        change_job_status(
+        change_parsing_job_status(
             job=job,
             to=ParsingJobStatus.COMPLETED,
             actor=actor,
@@ -300,7 +303,7 @@ def _publish_results(review: Review, actor: Actor) -> None:
         for name, value in known.items():
             setattr(job, name, value)
         job.save(update_fields=sorted(known))
-        emit_job_event(job, "updated")
+        send_parsing_job_event(job, "updated")
 
 
 def _is_read_twice(review: Review) -> bool:
@@ -321,13 +324,13 @@ def _store_results(review: Review, kept: Sequence[ReviewRow]) -> list[dict[str, 
     places = {row.position: place for place, row in enumerate(kept)}
     results = []
     for row in kept:
-        result = to_parsed_result(row)
+        result = convert_stored_row_to_parsed_result(row)
         if result.loinc_match_status is LoincMatchStatus.NEEDS_REVIEW:
             # It was decided by itself, with its first candidate before the eyes.
             result = replace(result, loinc_match_status=LoincMatchStatus.AUTO_MATCH)
         results.append(result)
     report = ParsedReport(metadata=Metadata(), results=tuple(results), pages=0)
-    rows = build_result_rows(report)
+    rows = build_unsaved_result_rows(report)
     for stored in rows:
         stored.tenant, stored.job = review.tenant, review.job
         stored.version, stored.state = review.number, RowState.AUTO

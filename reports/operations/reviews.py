@@ -20,7 +20,7 @@ from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
 from portal.lib.transitions import move_status
 from reports.models import Review, ReviewRow, ReviewRowVersion
 from reports.parser.report import Confidence, ParsedResult, Provenance
-from reports.queries import list_reader_keys
+from reports.queries import list_previous_reader_keys
 from reports.states import REVIEW_MOVES, ReviewStatus, RowDecision
 
 if TYPE_CHECKING:
@@ -47,13 +47,13 @@ class InitialRow:
     disputed: dict[str, Any] | None = None
 
 
-def build_initial_rows(rows: Iterable[ReportResult]) -> list[InitialRow]:
+def build_initial_review_rows(rows: Iterable[ReportResult]) -> list[InitialRow]:
     """Return stored results as undecided initial rows of a review."""
     return [InitialRow(values=_values(row), state=row.state) for row in rows]
 
 
 @transaction.atomic
-def open_review(
+def open_report_review(
     *,
     job: ParsingJob,
     rows: Sequence[InitialRow],
@@ -134,7 +134,7 @@ def take_over_review(
     Source: Ours (workflow D1): a colleague who was called away holds up no patient.
     """
     _require_member(actor)
-    reason = validate_reason(why)
+    reason = validate_review_reason(why)
     review = lock_open_review(tenant=tenant, review_id=review_id)
     _require_other_reader(review, actor)
     return _assign_lease(review, actor, verb="take_over_review", why=reason)
@@ -149,7 +149,7 @@ def release_review(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
     review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
     _set_lease(review, key="", label="", until=None)
     review.save(update_fields=_LEASE_COLUMNS)
-    record_review_change(review, actor, verb="release_review")
+    record_review_change_in_audit_log(review, actor, verb="release_review")
     return review
 
 
@@ -210,7 +210,7 @@ def update_review_counts(review: Review, rows: Iterable[ReviewRow]) -> None:
     review.is_critical = any(row.is_critical for row in kept)
 
 
-def record_review_change(
+def record_review_change_in_audit_log(
     review: Review, actor: Actor, *, verb: str, **changes: object
 ) -> None:
     """Record a change to a review in the audit log; never pass a value."""
@@ -225,7 +225,7 @@ def record_review_change(
     )
 
 
-def validate_reason(text: str) -> str:
+def validate_review_reason(text: str) -> str:
     """Return the reason, stripped. Raises: reason_missing, reason_too_long."""
     reason = text.replace("\0", "").strip()  # PostgreSQL takes no text with it
     if not reason:
@@ -247,7 +247,7 @@ def _require_member(actor: Actor) -> None:
 
 def _require_other_reader(review: Review, actor: Actor) -> None:
     """Refuse a second read to the first reader, and a dispute to either."""
-    if actor.key in list_reader_keys(review):
+    if actor.key in list_previous_reader_keys(review):
         raise NotAllowed(
             "another_reader_needed",
             _("You have already read this report. Another reviewer is needed."),
@@ -270,7 +270,7 @@ def _assign_lease(review: Review, actor: Actor, *, verb: str, why: str = "") -> 
     review.save(update_fields=_LEASE_COLUMNS)
     if before != actor.key:
         told = {"why": why} if why else {}
-        record_review_change(
+        record_review_change_in_audit_log(
             review, actor, verb=verb, claimed_by=[before, actor.key], **told
         )
     return review

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 VALUES_AT_MOST = 5000
 
 
-def list_signed_readings(
+def list_signed_values_with_loinc(
     tenant: Tenant, user_uuid: UUID, loinc_codes: Collection[str] | None
 ) -> list[MarkerReading]:
     """Return the signed values of a user's reports that have a LOINC code.

@@ -48,7 +48,7 @@ class NewFile:
 
 
 @contextmanager
-def store_new_files(contents: Sequence[bytes]) -> Iterator[list[NewFile]]:
+def store_files_on_success(contents: Sequence[bytes]) -> Iterator[list[NewFile]]:
     """Write local files, and store them if the block ends without an error.
 
     Raises: storage_unavailable (503), nothing is left then.
@@ -73,7 +73,7 @@ def store_new_files(contents: Sequence[bytes]) -> Iterator[list[NewFile]]:
 
 
 @contextmanager
-def open_local_copies(files: Iterable[ReportFile]) -> Iterator[list[Path]]:
+def open_local_copies_of_files(files: Iterable[ReportFile]) -> Iterator[list[Path]]:
     """Provide local paths of stored files until the block ends.
 
     Raises: UnreadableReport with processing_error, where one is gone;
@@ -86,13 +86,13 @@ def open_local_copies(files: Iterable[ReportFile]) -> Iterator[list[Path]]:
         raise UnreadableReport(FailureReason.PROCESSING_ERROR) from None
 
 
-def remove_files(names: Iterable[str]) -> None:
+def delete_stored_report_files(names: Iterable[str]) -> None:
     """Remove stored files with their page images; missing ones are ignored."""
     names = list(names)
     storage.delete_stored_files(names, folders=[name + _PICTURES for name in names])
 
 
-def store_picture(name: str, page: int, size: PictureSize, content: bytes) -> None:
+def store_page_image(name: str, page: int, size: PictureSize, content: bytes) -> None:
     """Store a rendered page beside the file `name`; a lost one is rendered again.
 
     Source: Ours: a derived file, so neither written to disk for good nor in a row.
@@ -101,7 +101,7 @@ def store_picture(name: str, page: int, size: PictureSize, content: bytes) -> No
         opened.write(content)
 
 
-def load_picture(name: str, page: int, size: PictureSize) -> bytes | None:
+def load_stored_page_image(name: str, page: int, size: PictureSize) -> bytes | None:
     """Return a stored page image, None if there is none."""
     try:
         with storage.open_stored_file(_picture(name, page, size)) as file:
@@ -116,15 +116,17 @@ def _picture(name: str, page: int, size: PictureSize) -> str:
 
 
 @transaction.atomic
-def erase_reports(tenant_pk: int, user_uuid: UUID) -> None:
+def erase_user_reports(tenant_pk: int, user_uuid: UUID) -> None:
     """Delete all jobs of a user: rows now, files on commit.
 
     Source: Contract 2.2 (erasure after the undo's 7 days).
     """
-    delete_jobs(ParsingJob.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid))
+    delete_parsing_jobs(
+        ParsingJob.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid)
+    )
 
 
-def delete_jobs(jobs: QuerySet[ParsingJob]) -> None:
+def delete_parsing_jobs(jobs: QuerySet[ParsingJob]) -> None:
     """Delete jobs with their rows and files, in the caller's transaction.
 
     Their files go on commit.
@@ -137,10 +139,10 @@ def delete_jobs(jobs: QuerySet[ParsingJob]) -> None:
     jobs.delete()  # takes files, results, reviews and transitions with it
     with connection.cursor() as cursor:
         cursor.execute("SELECT set_config('assay.erasing', 'off', true)")
-    transaction.on_commit(partial(remove_files, names))
+    transaction.on_commit(partial(delete_stored_report_files, names))
 
 
-def sweep_orphan_files() -> int:
+def delete_orphan_report_files() -> int:
     """Delete files older than ORPHAN_AGE without a row; return how many.
 
     Pictures go whatever their age: they were drawn of a row that is no more. Works over
@@ -155,7 +157,7 @@ def sweep_orphan_files() -> int:
         orphans = [
             name for name in unknown if name not in files or _is_old(files[name])
         ]
-        remove_files(orphans)
+        delete_stored_report_files(orphans)
         removed += sum(name in files for name in orphans)
     storage.delete_unfinished_uploads(FOLDER)
     return removed

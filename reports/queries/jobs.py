@@ -43,7 +43,7 @@ class JobFilters:
     user_uuid: UUID | None = None
 
 
-def parsing_job(*, tenant: Tenant, job_id: UUID) -> ParsingJob:
+def get_parsing_job(*, tenant: Tenant, job_id: UUID) -> ParsingJob:
     """Return one job with its user. Raises: not_found."""
     rows = ParsingJob.objects.for_tenant(tenant).live().select_related("user")
     job: ParsingJob | None = rows.filter(id=job_id).first()
@@ -53,7 +53,7 @@ def parsing_job(*, tenant: Tenant, job_id: UUID) -> ParsingJob:
     return job
 
 
-def parsing_jobs(*, tenant: Tenant, filters: JobFilters) -> ParsingJobQuerySet:
+def list_parsing_jobs(*, tenant: Tenant, filters: JobFilters) -> ParsingJobQuerySet:
     """Return jobs with their users, newest first, not paged."""
     rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
     if filters.statuses:
@@ -63,7 +63,7 @@ def parsing_jobs(*, tenant: Tenant, filters: JobFilters) -> ParsingJobQuerySet:
     return rows.select_related("user").order_by("-created_at", "id")
 
 
-def count_jobs_per_status(
+def count_parsing_jobs_per_status(
     *, tenant: Tenant, user_uuid: UUID | None = None
 ) -> dict[str, int]:
     """Count the jobs of a tenant, or of one user, per status."""
@@ -74,7 +74,9 @@ def count_jobs_per_status(
     return dict(counted)
 
 
-def jobs_by_id(*, tenant: Tenant, text: str, limit: int) -> list[ParsingJob]:
+def find_jobs_by_id_prefix(
+    *, tenant: Tenant, text: str, limit: int
+) -> list[ParsingJob]:
     """Return jobs whose ID is or starts with `text`; at least eight characters.
 
     One query, served by the primary key.
@@ -87,14 +89,14 @@ def jobs_by_id(*, tenant: Tenant, text: str, limit: int) -> list[ParsingJob]:
     return list(found[:limit])
 
 
-def failed_jobs(*, tenant: Tenant, since: datetime) -> ParsingJobQuerySet:
+def list_failed_jobs_since(*, tenant: Tenant, since: datetime) -> ParsingJobQuerySet:
     """Return jobs that failed since a moment with their users, newest first."""
     rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
     failed = rows.in_status([ParsingJobStatus.FAILED]).filter(finished_at__gte=since)
     return failed.select_related("user").order_by("-finished_at", "id")
 
 
-def count_jobs_to_check(*, tenant: Tenant, failed_since: datetime) -> int:
+def count_jobs_needing_attention(*, tenant: Tenant, failed_since: datetime) -> int:
     """Count jobs that are pending review or failed since a moment."""
     rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
     wanted = Q(status=ParsingJobStatus.PENDING_REVIEW) | Q(
@@ -103,7 +105,7 @@ def count_jobs_to_check(*, tenant: Tenant, failed_since: datetime) -> int:
     return rows.filter(wanted).count()
 
 
-def count_jobs_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
+def count_parsing_jobs_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
     """Count submitted jobs per UTC day, from the index alone.
 
     Those of users deleted since are counted too: it was a busy day all the same.
@@ -113,14 +115,14 @@ def count_jobs_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
     return dict(by_day.annotate(Count("created_at")).order_by())
 
 
-def count_jobs(*, tenant: Tenant, statuses: tuple[str, ...]) -> int:
+def count_jobs_in_statuses(*, tenant: Tenant, statuses: tuple[str, ...]) -> int:
     """Count jobs in any of these statuses, up to COUNTED_UP_TO + 1."""
     rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
     found = rows.in_status(list(statuses)).order_by()
     return int(found[: COUNTED_UP_TO + 1].count())
 
 
-def report_results(job: ParsingJob) -> list[ReportResult]:
+def list_report_results(job: ParsingJob) -> list[ReportResult]:
     """Return a job's current results in order; empty unless it has data."""
     if not job.has_data:
         return []
@@ -130,13 +132,13 @@ def report_results(job: ParsingJob) -> list[ReportResult]:
     return list(rows.order_by("position"))
 
 
-def job_transitions(job: ParsingJob) -> list[ParsingJobTransition]:
+def list_parsing_job_transitions(job: ParsingJob) -> list[ParsingJobTransition]:
     """Return the status changes of a job, oldest first."""
     rows = ParsingJobTransition.objects.for_tenant(job.tenant).filter(job=job)
     return list(rows.order_by("id"))
 
 
-def report_files(job: ParsingJob) -> list[ReportFile]:
+def list_report_files(job: ParsingJob) -> list[ReportFile]:
     """Return the files of the upload, in order."""
     rows = ReportFile.objects.for_tenant(job.tenant).filter(job=job)
     return list(rows.order_by("position"))

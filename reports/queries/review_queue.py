@@ -91,7 +91,7 @@ def list_reviews_in_tab(*, tenant: Tenant, filters: TabFilters) -> ReviewQuerySe
     return rows.order_by("-is_critical", "created_at", "id")
 
 
-def count_tabs(*, tenant: Tenant, member: str) -> dict[str, int]:
+def count_reviews_per_tab(*, tenant: Tenant, member: str) -> dict[str, int]:
     """Count the reviews of each tab; one query."""
     rows = Review.objects.for_tenant(tenant).live()
     counts: dict[str, int] = rows.aggregate(
@@ -100,7 +100,7 @@ def count_tabs(*, tenant: Tenant, member: str) -> dict[str, int]:
     return counts
 
 
-def list_review_sources(*, tenant: Tenant) -> list[tuple[str, str]]:
+def list_senders_of_open_reports(*, tenant: Tenant) -> list[tuple[str, str]]:
     """Return the senders of open reports as key and label, by label; one query."""
     rows = Review.objects.for_tenant(tenant).live().filter(status=ReviewStatus.OPEN)
     found = rows.exclude(job__source_key="").values_list(
@@ -118,7 +118,7 @@ def count_rows_per_review(
     return dict(rows.annotate(row_count=Count("rows")).values_list("pk", "row_count"))
 
 
-def find_earlier_values(*, job: ParsingJob) -> dict[str, EarlierValue]:
+def find_previous_values_of_user(*, job: ParsingJob) -> dict[str, EarlierValue]:
     """Return the user's previous values by LOINC code; one query.
 
     Of completed reports alone. Source: Ours (workflow D1: previous value and delta).

@@ -82,10 +82,10 @@ def list_reviews_of_job(*, job: ParsingJob) -> list[Review]:
     return list(rows.select_related("sign_off").order_by("number"))
 
 
-def review_rows(*, tenant: Tenant, review: Review) -> list[ReviewRow]:
+def list_review_rows(*, tenant: Tenant, review: Review) -> list[ReviewRow]:
     """Return a review's current rows in reading order; one query."""
     rows = ReviewRow.objects.for_tenant(tenant).filter(review=review)
-    return sorted(rows, key=reading_order_key)
+    return sorted(rows, key=get_row_reading_order_key)
 
 
 def list_previous_readings(review: Review) -> list[Review]:
@@ -105,22 +105,22 @@ def list_previous_readings(review: Review) -> list[Review]:
     return list(rows.select_related("sign_off").order_by("number"))
 
 
-def list_reader_keys(review: Review) -> set[str]:
+def list_previous_reader_keys(review: Review) -> set[str]:
     """Return the keys of the members who signed the readings before this one."""
     return {one.sign_off.member_key for one in list_previous_readings(review)}
 
 
-def reading_order_key(row: ReviewRow) -> tuple[int, int]:
+def get_row_reading_order_key(row: ReviewRow) -> tuple[int, int]:
     """Return the sort key of reading order; an added row follows the one above."""
     return (row.position if row.after is None else row.after, row.position)
 
 
-def sort_rows_by_need(rows: Iterable[ReviewRow]) -> list[ReviewRow]:
+def sort_rows_by_review_urgency(rows: Iterable[ReviewRow]) -> list[ReviewRow]:
     """Sort rows: contradictions first, then doubts, the decided last."""
     return sorted(rows, key=lambda row: (_need(row), row.position))
 
 
-def list_row_versions(
+def list_review_row_versions(
     *, tenant: Tenant, review: Review, position: int | None = None
 ) -> list[ReviewRowVersion]:
     """Return every version of a review's rows, or of one row, oldest first."""
@@ -135,19 +135,19 @@ def list_loinc_aliases(*, tenant: Tenant) -> list[LoincAlias]:
     return list(LoincAlias.objects.for_tenant(tenant).order_by("-id"))
 
 
-def list_comments(*, review: Review) -> list[ReviewComment]:
+def list_review_comments(*, review: Review) -> list[ReviewComment]:
     """Return the comments on a review and its rows, oldest first."""
     rows = ReviewComment.objects.for_tenant(review.tenant).filter(review=review)
     return list(rows.order_by("id"))
 
 
-def list_rereadings(job: ParsingJob) -> list[Rereading]:
+def list_report_rereadings(job: ParsingJob) -> list[Rereading]:
     """Return the new readings of a report, newest first, without their rows."""
     rows = Rereading.objects.for_tenant(job.tenant).filter(job=job)
     return list(rows.defer("rows", "notes").order_by("-id"))
 
 
-def list_changed_rows(*, tenant: Tenant, review: Review) -> list[RowDiff]:
+def list_rows_changed_by_review(*, tenant: Tenant, review: Review) -> list[RowDiff]:
     """Return the rows that a review changed since it was opened. Two queries."""
     firsts = {
         version.row_id: version
@@ -156,7 +156,7 @@ def list_changed_rows(*, tenant: Tenant, review: Review) -> list[RowDiff]:
         )
     }
     found = []
-    for row in review_rows(tenant=tenant, review=review):
+    for row in list_review_rows(tenant=tenant, review=review):
         first = firsts[row.pk]
         before = None if _is_absent(first.decision, first=True) else first.values
         after = None if _is_absent(row.decision) else row.values
@@ -170,7 +170,7 @@ def list_changed_rows(*, tenant: Tenant, review: Review) -> list[RowDiff]:
     return found
 
 
-def compare_identity(*, job: ParsingJob) -> list[IdentityLine]:
+def compare_report_patient_with_user(*, job: ParsingJob) -> list[IdentityLine]:
     """Compare the patient on the report with the user; one query.
 
     Source: Ours; a report under another person's name is the worst error of all.
@@ -191,7 +191,7 @@ def compare_identity(*, job: ParsingJob) -> list[IdentityLine]:
     ]
 
 
-def find_duplicates(*, job: ParsingJob) -> list[ParsingJob]:
+def find_duplicate_reports(*, job: ParsingJob) -> list[ParsingJob]:
     """Return jobs of the same file, or of the same specimen and day, newest first.
 
     Failed jobs and those of deleted users are left out. One query, by indexes.

@@ -15,7 +15,7 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.web import page_url, redirect_browser, render_page
-from reports.operations.loinc_aliases import confirm_alias, end_alias
+from reports.operations.loinc_aliases import approve_loinc_alias, end_loinc_alias
 from reports.queries import list_loinc_aliases
 from reports.states import AliasStatus
 
@@ -55,7 +55,10 @@ def aliases(request: TenantRequest) -> HttpResponse:
 def confirm(request: TenantRequest, alias_id: int) -> HttpResponse:
     """Approve a colleague's mapping."""
     return _run_action(
-        request, alias_id, confirm_alias, _("Mapping approved. New reports use it.")
+        request,
+        alias_id,
+        approve_loinc_alias,
+        _("Mapping approved. New reports use it."),
     )
 
 
@@ -64,7 +67,10 @@ def confirm(request: TenantRequest, alias_id: int) -> HttpResponse:
 def end(request: TenantRequest, alias_id: int) -> HttpResponse:
     """Decline a proposed mapping, or remove an active one."""
     return _run_action(
-        request, alias_id, end_alias, _("Mapping removed. New reports do not use it.")
+        request,
+        alias_id,
+        end_loinc_alias,
+        _("Mapping removed. New reports do not use it."),
     )
 
 

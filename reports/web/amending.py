@@ -20,10 +20,13 @@ from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotAllowed, NotFound
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import page_url, redirect_browser
-from reports.operations.review_amending import amend_report, withdraw_amendment
+from reports.operations.review_amending import (
+    open_amendment_review,
+    withdraw_report_amendment,
+)
 from reports.operations.review_signing import waive_second_read
 from reports.operations.reviews import claim_review
-from reports.queries import get_review, parsing_job
+from reports.queries import get_parsing_job, get_review
 from reports.web.signing_rows import desk_url
 
 if TYPE_CHECKING:
@@ -48,14 +51,14 @@ class WhyForm(forms.Form):
 @require_right(Area.SIGN_REPORTS, write=True)
 def amend(request: TenantRequest, job_id: str) -> HttpResponse:
     """Ask for a reason, and open the next version of a report's results."""
-    job = parsing_job(tenant=request.tenant, job_id=read_id(job_id))
+    job = get_parsing_job(tenant=request.tenant, job_id=read_id(job_id))
     form = WhyForm(read_posted(request))
     status = 200
     if request.method == "POST":
         status = 422
         if form.is_valid():
             try:
-                review = amend_report(
+                review = open_amendment_review(
                     tenant=request.tenant,
                     actor=request.actor,
                     job_id=job.id,
@@ -94,7 +97,7 @@ def withdraw(request: TenantRequest, review_id: str) -> HttpResponse:
     """Withdraw an amendment."""
     review = _review(request, review_id)
     try:
-        withdraw_amendment(
+        withdraw_report_amendment(
             tenant=request.tenant, actor=request.actor, review_id=review.id
         )
     except (NotAllowed, NotFound):

@@ -22,14 +22,14 @@ from accounts.webhooks.queries import (
 )
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import page_url, render_page
-from reports.operations.review_signing import is_signature_valid
+from reports.operations.review_signing import is_review_unchanged_since_signing
 from reports.queries import (
-    job_transitions,
-    list_comments,
-    list_rereadings,
+    get_parsing_job,
+    list_parsing_job_transitions,
+    list_report_rereadings,
+    list_review_comments,
+    list_review_row_versions,
     list_reviews_of_job,
-    list_row_versions,
-    parsing_job,
 )
 from reports.states import ParsingJobStatus, ReviewKind, ReviewStatus
 from reports.web.signing_rows import (
@@ -114,7 +114,7 @@ class Sent:
 def history(request: TenantRequest, job_id: str) -> HttpResponse:
     """Show all changes to a report, the latest review first."""
     try:
-        job = parsing_job(tenant=request.tenant, job_id=UUID(job_id))
+        job = get_parsing_job(tenant=request.tenant, job_id=UUID(job_id))
     except ValueError:
         raise Http404 from None
     reviews = list_reviews_of_job(job=job)
@@ -135,9 +135,9 @@ def history(request: TenantRequest, job_id: str) -> HttpResponse:
         job=job,
         section="reports",
         chapters=[_chapter(request, review, reviews) for review in reversed(reviews)],
-        moves=job_transitions(job),
+        moves=list_parsing_job_transitions(job),
         sent=list_sent_events(request, job),
-        rereadings=list_rereadings(job),
+        rereadings=list_report_rereadings(job),
         may_reread=may_write and job.status == ParsingJobStatus.COMPLETED,
         may_amend=may_write
         and job.status == ParsingJobStatus.COMPLETED
@@ -172,8 +172,8 @@ def _chapter(request: TenantRequest, review: Review, reviews: list[Review]) -> C
         review=review,
         kind=known.label if known else review.kind,
         edits=[] if hidden else _edits(request, review),
-        comments=[] if hidden else list_comments(review=review),
-        holds=is_signature_valid(tenant=request.tenant, review=review)
+        comments=[] if hidden else list_review_comments(review=review),
+        holds=is_review_unchanged_since_signing(tenant=request.tenant, review=review)
         if signed
         else None,
         is_hidden=hidden,
@@ -210,7 +210,7 @@ def _edits(request: TenantRequest, review: Review) -> list[Edit]:
     """Return the changes to the rows, oldest first."""
     before: dict[int, ReviewRowVersion] = {}
     edits = []
-    for version in list_row_versions(tenant=request.tenant, review=review):
+    for version in list_review_row_versions(tenant=request.tenant, review=review):
         last = before.get(version.row.position)
         before[version.row.position] = version
         if last is None and not version.act:

@@ -24,11 +24,11 @@ from portal.lib.web import page_url
 from reports.queries import (
     COUNTED_UP_TO,
     JobFilters,
-    count_jobs,
-    count_jobs_per_day,
-    count_jobs_to_check,
-    failed_jobs,
-    parsing_jobs,
+    count_jobs_in_statuses,
+    count_jobs_needing_attention,
+    count_parsing_jobs_per_day,
+    list_failed_jobs_since,
+    list_parsing_jobs,
 )
 from reports.states import ParsingJobFailureReason, ParsingJobStatus
 from reports.web.forms import TABS
@@ -51,10 +51,14 @@ def overview_part(request: TenantRequest) -> OverviewPart:
     if not request.rights.allow(Area.REPORTS):
         return OverviewPart()
     tenant = request.tenant
-    waiting = parsing_jobs(tenant=tenant, filters=JobFilters(statuses=TABS["open"]))
+    waiting = list_parsing_jobs(
+        tenant=tenant, filters=JobFilters(statuses=TABS["open"])
+    )
     oldest = list(waiting.order_by("created_at", "id")[:LISTED])
     to_review = waiting.in_status([ParsingJobStatus.PENDING_REVIEW])
-    failed = list(failed_jobs(tenant=tenant, since=_failed_since())[: LISTED + 1])
+    failed = list(
+        list_failed_jobs_since(tenant=tenant, since=_failed_since())[: LISTED + 1]
+    )
     attention = [
         _to_review(request, job) for job in to_review.order_by("created_at")[:LISTED]
     ]
@@ -73,12 +77,14 @@ def nav_count(request: TenantRequest) -> NavCount | None:
     """Count the reports that need attention."""
     if not request.rights.allow(Area.REPORTS):
         return None
-    number = count_jobs_to_check(tenant=request.tenant, failed_since=_failed_since())
+    number = count_jobs_needing_attention(
+        tenant=request.tenant, failed_since=_failed_since()
+    )
     return NavCount(number, _("to check"), "rev") if number else None
 
 
 def _waiting_tile(request: TenantRequest, oldest: list[ParsingJob]) -> Tile:
-    number = count_jobs(tenant=request.tenant, statuses=TABS["open"])
+    number = count_jobs_in_statuses(tenant=request.tenant, statuses=TABS["open"])
     return Tile(
         rank=30,
         label=_("Open reports"),
@@ -92,9 +98,9 @@ def _waiting_tile(request: TenantRequest, oldest: list[ParsingJob]) -> Tile:
 
 
 def _read_tile(request: TenantRequest) -> Tile:
-    number = count_jobs(tenant=request.tenant, statuses=TABS["completed"])
+    number = count_jobs_in_statuses(tenant=request.tenant, statuses=TABS["completed"])
     now = timezone.now()
-    uploads = count_jobs_per_day(
+    uploads = count_parsing_jobs_per_day(
         tenant=request.tenant, since=now - timedelta(days=TREND_DAYS)
     )
     days = [now.date() - timedelta(days=ago) for ago in range(TREND_DAYS)]

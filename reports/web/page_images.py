@@ -16,8 +16,8 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.errors import Unavailable
 from portal.lib.time_limits import RETRY_AFTER_S
-from reports.operations.page_pictures import DRAWING_BUSY, load_page_picture
-from reports.queries import parsing_job
+from reports.operations.page_pictures import DRAWING_BUSY, load_or_render_page_jpeg
+from reports.queries import get_parsing_job
 from reports.states import PictureSize
 
 if TYPE_CHECKING:
@@ -33,12 +33,12 @@ def page_image(request: TenantRequest, job_id: str, page: int) -> HttpResponse:
     reads a page of ours in a picture's place.
     """
     try:
-        job = parsing_job(tenant=request.tenant, job_id=UUID(job_id))
+        job = get_parsing_job(tenant=request.tenant, job_id=UUID(job_id))
         size = PictureSize(request.GET.get("size", PictureSize.FULL))
     except ValueError:
         raise Http404 from None
     try:
-        picture = load_page_picture(job=job, page=page, size=size)
+        picture = load_or_render_page_jpeg(job=job, page=page, size=size)
     except Unavailable as refusal:
         if refusal.code != DRAWING_BUSY:
             raise

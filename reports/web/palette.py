@@ -13,7 +13,7 @@ from portal.lib.ids import is_complete_uuid
 from portal.lib.registry import Hit
 from portal.lib.web import page_url
 from portal.pills import find_status_pill
-from reports.queries import jobs_by_id
+from reports.queries import find_jobs_by_id_prefix
 
 if TYPE_CHECKING:
     from portal.lib.web import TenantRequest
@@ -31,5 +31,5 @@ def find_reports(request: TenantRequest, text: str) -> list[Hit]:
             detail=find_status_pill(job.status).words,
             is_exact=is_complete_uuid(text, job.id),
         )
-        for job in jobs_by_id(tenant=request.tenant, text=text, limit=HITS)
+        for job in find_jobs_by_id_prefix(tenant=request.tenant, text=text, limit=HITS)
     ]

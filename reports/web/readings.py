@@ -19,9 +19,9 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotAllowed, NotFound
 from portal.lib.web import page_url, redirect_browser, render_page
-from reports.operations.review_readings import take_reading
+from reports.operations.review_readings import resolve_disputed_row
 from reports.operations.review_saving import RowRef
-from reports.queries import get_review, list_previous_readings, review_rows
+from reports.queries import get_review, list_previous_readings, list_review_rows
 from reports.states import ReviewKind, RowDecision
 from reports.web.signing_rows import (
     FieldChange,
@@ -59,7 +59,7 @@ class DisputedRow:
 def compare_readings(request: TenantRequest, review_id: str) -> HttpResponse:
     """Show the disputed rows of a report."""
     review = _dispute(request, review_id)
-    rows = review_rows(tenant=request.tenant, review=review)
+    rows = list_review_rows(tenant=request.tenant, review=review)
     record_read(
         tenant=request.tenant,
         actor=request.actor,
@@ -92,7 +92,7 @@ def choose_reader_version(
     if form.is_valid():
         given = form.cleaned_data
         try:
-            take_reading(
+            resolve_disputed_row(
                 tenant=request.tenant,
                 actor=request.actor,
                 ref=RowRef(review.id, position, given["version"]),

@@ -19,11 +19,11 @@ from portal.lib.errors import DomainError, NotAllowed, NotFound
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import page_url, redirect_browser, render_page
 from reports.operations.rereading import (
-    compare_rereading,
+    enqueue_report_rereading,
     get_rereading,
-    reread_report,
+    list_rereading_differences,
 )
-from reports.operations.review_amending import ReadingChoice, amend_report
+from reports.operations.review_amending import ReadingChoice, open_amendment_review
 from reports.operations.reviews import claim_review
 from reports.web.amending import WhyForm, read_id
 from reports.web.signing_rows import build_changed_row, desk_url
@@ -59,7 +59,9 @@ def reread(request: TenantRequest, job_id: str) -> HttpResponse:
     """Enqueue a new reading of a report."""
     asked = read_id(job_id)
     try:
-        reread_report(tenant=request.tenant, actor=request.actor, job_id=asked)
+        enqueue_report_rereading(
+            tenant=request.tenant, actor=request.actor, job_id=asked
+        )
     except (NotAllowed, NotFound):
         raise
     except DomainError as refusal:
@@ -86,7 +88,7 @@ def amend_with(request: TenantRequest, job_id: str, rereading_id: int) -> HttpRe
     if form.is_valid():
         given = form.cleaned_data
         try:
-            review = amend_report(
+            review = open_amendment_review(
                 tenant=request.tenant,
                 actor=request.actor,
                 job_id=found.job.id,
@@ -115,7 +117,7 @@ def _found(
     found = get_rereading(
         tenant=request.tenant, job_id=read_id(job_id), rereading_id=rereading_id
     )
-    return found, compare_rereading(rereading=found)
+    return found, list_rereading_differences(rereading=found)
 
 
 def _page(

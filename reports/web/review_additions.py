@@ -18,14 +18,14 @@ from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotAllowed, NotFound
 from portal.lib.web import redirect_browser
 from reports.operations.review_additions import (
-    add_row,
-    merge_rows,
-    split_row,
-    suggest_merged_text,
+    add_review_row,
+    merge_review_rows,
+    split_review_row,
+    suggest_merged_row_text,
 )
-from reports.operations.review_boxes import read_drawn_box
+from reports.operations.review_boxes import read_text_in_drawn_box
 from reports.operations.review_saving import RowRef
-from reports.queries import get_review, review_rows
+from reports.queries import get_review, list_review_rows
 from reports.web.review_answers import (
     build_row_ref,
     find_row,
@@ -60,7 +60,7 @@ def split(request: TenantRequest, review_id: str, position: int) -> HttpResponse
     if request.method == "POST" and all(sound):
         ref = build_row_ref(request, review_id, position)
         try:
-            split_row(
+            split_review_row(
                 tenant=request.tenant,
                 actor=request.actor,
                 ref=ref,
@@ -89,14 +89,14 @@ def split(request: TenantRequest, review_id: str, position: int) -> HttpResponse
 def merge(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
     """Merge a row with the next one."""
     review, row = find_row(request, review_id, position)
-    rows = review_rows(tenant=request.tenant, review=review)
+    rows = list_review_rows(tenant=request.tenant, review=review)
     places = [one.position for one in rows]
     at = places.index(position)
     after = next((one for one in rows[at + 1 :] if one.is_included), None)
     if after is None:
         messages.error(request, _("There is no next row to merge with."))
         return redirect_browser(request, row_url(request, review, position))
-    text = suggest_merged_text([row, after])
+    text = suggest_merged_row_text([row, after])
     initial = {name: getattr(text, name) or "" for name in RowForm.base_fields}
     form = RowForm(read_posted(request), initial=initial, prefix="first")
     seen = seen_version(request, row)
@@ -107,7 +107,7 @@ def merge(request: TenantRequest, review_id: str, position: int) -> HttpResponse
             RowRef(review.id, after.position, beside),
         ]
         try:
-            merge_rows(
+            merge_review_rows(
                 tenant=request.tenant, actor=request.actor, refs=refs, text=form.text()
             )
         except (NotFound, NotAllowed):
@@ -139,7 +139,7 @@ def add(request: TenantRequest, review_id: str) -> HttpResponse:
     initial, read = {}, ""
     if place is not None and request.method == "GET":
         try:
-            reading = read_drawn_box(
+            reading = read_text_in_drawn_box(
                 tenant=request.tenant, review_id=review.id, place=place
             )
         except (NotFound, NotAllowed):
@@ -159,7 +159,7 @@ def add(request: TenantRequest, review_id: str) -> HttpResponse:
     form = RowForm(read_posted(request), initial=initial, prefix="first")
     if request.method == "POST" and form.is_valid():
         try:
-            saved = add_row(
+            saved = add_review_row(
                 tenant=request.tenant,
                 actor=request.actor,
                 review_id=review.id,

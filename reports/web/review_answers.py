@@ -21,7 +21,7 @@ from portal.lib.web import (
     render_page,
 )
 from reports.operations.review_saving import RowRef
-from reports.queries import get_review, review_rows
+from reports.queries import get_review, list_review_rows
 from reports.web.review_desk import build_desk_context, build_desk_state
 from reports.web.review_pages import build_desk_pages
 from reports.web.review_queue import read_id
@@ -48,7 +48,7 @@ def find_row(
 ) -> tuple[Review, ReviewRow]:
     """Return a row of the address with its review. Raises: Http404."""
     review = get_review(tenant=request.tenant, review_id=read_id(review_id))
-    rows = review_rows(tenant=request.tenant, review=review)
+    rows = list_review_rows(tenant=request.tenant, review=review)
     row = next((one for one in rows if one.position == position), None)
     if row is None:
         raise Http404

@@ -25,27 +25,27 @@ from portal.lib.web import (
     redirect_browser,
     render_page,
 )
-from reports.operations.loinc import loinc_folder
-from reports.operations.loinc_aliases import propose_alias
+from reports.operations.loinc import get_imported_loinc_folder
+from reports.operations.loinc_aliases import propose_loinc_alias
 from reports.operations.review_checks import (
-    parse_row_text,
-    to_parsed_result,
-    uses_decimal_comma,
+    convert_stored_row_to_parsed_result,
+    parse_typed_row_text,
+    uses_report_decimal_commas,
 )
-from reports.operations.review_comments import comment_review
+from reports.operations.review_comments import add_review_comment
 from reports.operations.review_rows import (
-    choose_loinc,
-    confirm_plain_rows,
-    confirm_row,
-    edit_row,
-    exclude_row,
-    redraw_box,
-    undo_row,
+    confirm_review_row,
+    confirm_unflagged_panel_rows,
+    edit_review_row_text,
+    exclude_review_row,
+    set_review_row_box,
+    set_review_row_loinc_code,
+    undo_review_row_change,
 )
 from reports.operations.review_saving import RowRef
 from reports.parser.loinc import search_loinc_codes
 from reports.parser.report import Metadata
-from reports.queries import list_row_versions, review_rows
+from reports.queries import list_review_row_versions, list_review_rows
 from reports.states import RowPart
 from reports.web.review_answers import (
     build_row_ref,
@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from portal.lib.web import TenantRequest
     from reports.models import Review, ReviewRow
 
-PLAIN_ACTS = {"confirm": confirm_row, "undo": undo_row}
+PLAIN_ACTS = {"confirm": confirm_review_row, "undo": undo_review_row_change}
 
 
 @require_POST
@@ -103,7 +103,7 @@ def edit(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         ref = build_row_ref(request, review_id, position)
         try:
-            saved = edit_row(
+            saved = edit_review_row_text(
                 tenant=request.tenant, actor=request.actor, ref=ref, text=form.text()
             )
         except (NotFound, NotAllowed):
@@ -116,9 +116,9 @@ def edit(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
             return render_saved_row(
                 request, ref, [one.position for one in saved.others]
             )
-    first = list_row_versions(tenant=request.tenant, review=review, position=position)[
-        0
-    ]
+    first = list_review_row_versions(
+        tenant=request.tenant, review=review, position=position
+    )[0]
     return render_row_panel(
         request,
         review,
@@ -142,15 +142,15 @@ def preview_row_text(
     form = RowForm(request.POST)
     result = None
     if form.is_valid():
-        rows = review_rows(tenant=request.tenant, review=review)
+        rows = list_review_rows(tenant=request.tenant, review=review)
         known = review.job.metadata or {}
-        result = parse_row_text(
+        result = parse_typed_row_text(
             form.text(),
-            before=to_parsed_result(row),
+            before=convert_stored_row_to_parsed_result(row),
             metadata=Metadata(
                 **{name: known.get(name) for name in Metadata.__dataclass_fields__}
             ),
-            decimal_comma=uses_decimal_comma(rows),
+            decimal_comma=uses_report_decimal_commas(rows),
         )
     return render_page(
         request, "reports/review/_understood.html", position=position, result=result
@@ -170,7 +170,7 @@ def loinc(request: TenantRequest, review_id: str, position: int) -> HttpResponse
             error = _('Choose a code, or "No code".')
         else:
             try:
-                saved = choose_loinc(
+                saved = set_review_row_loinc_code(
                     tenant=request.tenant,
                     actor=request.actor,
                     ref=ref,
@@ -216,7 +216,7 @@ def exclude(request: TenantRequest, review_id: str, position: int) -> HttpRespon
     if request.method == "POST" and form.is_valid():
         ref = build_row_ref(request, review_id, position)
         try:
-            saved = exclude_row(
+            saved = exclude_review_row(
                 tenant=request.tenant,
                 actor=request.actor,
                 ref=ref,
@@ -251,7 +251,7 @@ def comment(request: TenantRequest, review_id: str, position: int) -> HttpRespon
     form.fields["reason"].label = _("Comment")
     if request.method == "POST" and form.is_valid():
         try:
-            comment_review(
+            add_review_comment(
                 tenant=request.tenant,
                 actor=request.actor,
                 review_id=review.id,
@@ -295,7 +295,7 @@ def redraw(request: TenantRequest, review_id: str, position: int) -> HttpRespons
         return _render_box_form(request, review, row, form)
     ref = build_row_ref(request, review_id, position)
     try:
-        saved = redraw_box(
+        saved = set_review_row_box(
             tenant=request.tenant,
             actor=request.actor,
             ref=ref,
@@ -320,7 +320,7 @@ def confirm_panel(request: TenantRequest, review_id: str) -> HttpResponse:
     key = read_id(review_id)
     back = page_url(request, "reports:review", review_id=key)
     try:
-        done = confirm_plain_rows(
+        done = confirm_unflagged_panel_rows(
             tenant=request.tenant,
             actor=request.actor,
             review_id=key,
@@ -380,7 +380,7 @@ def _propose_mapping(request: TenantRequest, ref: RowRef, version: int) -> None:
     """Propose the code for this name; the row is saved either way."""
     now = RowRef(ref.review_id, ref.position, version)
     try:
-        propose_alias(tenant=request.tenant, actor=request.actor, ref=now)
+        propose_loinc_alias(tenant=request.tenant, actor=request.actor, ref=now)
     except DomainError as refusal:
         messages.info(request, refusal.message)
 
@@ -389,8 +389,8 @@ def _search_candidates(row: ReviewRow, query: str) -> list[Candidate]:
     hits = search_loinc_codes(
         query,
         unit=row.values["units"],
-        specimen=to_parsed_result(row).sample_type,
-        release=loinc_folder(),
+        specimen=convert_stored_row_to_parsed_result(row).sample_type,
+        release=get_imported_loinc_folder(),
     )
     matches = [
         {

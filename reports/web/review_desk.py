@@ -23,21 +23,21 @@ from portal.lib.errors import DomainError, NotAllowed, NotFound
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import page_url, redirect_browser, render_page
 from reports.operations.review_gates import (
-    decide_identity,
-    keep_duplicate,
-    move_report,
-    record_page_shown,
-    replace_duplicate,
+    confirm_mismatched_patient_identity,
+    keep_duplicate_report,
+    move_report_to_other_user,
+    record_page_shown_to_reviewer,
+    replace_duplicate_report,
 )
-from reports.operations.review_signing import find_approval_gaps
+from reports.operations.review_signing import find_unmet_signing_rules
 from reports.queries import (
-    compare_identity,
-    find_duplicates,
+    compare_report_patient_with_user,
+    find_duplicate_reports,
     get_review,
-    list_comments,
-    review_rows,
+    list_review_comments,
+    list_review_rows,
 )
-from reports.queries.review_queue import find_earlier_values
+from reports.queries.review_queue import find_previous_values_of_user
 from reports.states import ParsingJobStatus, ReviewStatus
 from reports.web.review_forms import MoveForm, ReasonForm
 from reports.web.review_notes import merge_repeat_notes
@@ -96,7 +96,7 @@ def desk(request: TenantRequest, review_id: str) -> HttpResponse:
         subject_id=review.id,
         user_uuid=review.job.user.uuid,
     )
-    lines = compare_identity(job=review.job)
+    lines = compare_report_patient_with_user(job=review.job)
     is_doubtful = any(line.agrees is False for line in lines)
     if is_mine and is_doubtful and not review.identity_decided:
         return _gate(request, review)
@@ -112,7 +112,9 @@ def desk(request: TenantRequest, review_id: str) -> HttpResponse:
         chosen=chosen,
         page_wanted=wanted,
         page_first=_first_page(pages, wanted, chosen),
-        duplicates=[] if review.duplicate_decided else find_duplicates(job=review.job),
+        duplicates=[]
+        if review.duplicate_decided
+        else find_duplicate_reports(job=review.job),
         identity=lines,
         reason_form=ReasonForm(),
     )
@@ -124,7 +126,7 @@ def mark_page_viewed(request: TenantRequest, review_id: str, page: int) -> HttpR
     """Record that a page was viewed, and return what changes with it."""
     key = read_id(review_id)
     try:
-        review = record_page_shown(
+        review = record_page_shown_to_reviewer(
             tenant=request.tenant, actor=request.actor, review_id=key, page=page
         )
     except (NotFound, NotAllowed):
@@ -171,9 +173,9 @@ def identity(request: TenantRequest, review_id: str) -> HttpResponse:
             if owner is None:
                 form.add_error("client_user_id", _("No user has exactly this ID."))
                 return _gate(request, review, form, is_move=True)
-            move_report(**about, user_id=owner.user.uuid)
+            move_report_to_other_user(**about, user_id=owner.user.uuid)
         else:
-            decide_identity(**about)
+            confirm_mismatched_patient_identity(**about)
     except (NotFound, NotAllowed):
         raise
     except DomainError as refusal:
@@ -195,9 +197,9 @@ def duplicate(request: TenantRequest, review_id: str) -> HttpResponse:
     }
     try:
         if older := request.POST.get("replaces"):
-            replace_duplicate(**about, job_id=read_id(older))
+            replace_duplicate_report(**about, job_id=read_id(older))
         else:
-            keep_duplicate(**about)
+            keep_duplicate_report(**about)
     except (NotFound, NotAllowed):
         raise
     except DomainError as refusal:
@@ -207,9 +209,9 @@ def duplicate(request: TenantRequest, review_id: str) -> HttpResponse:
 
 def build_desk_state(request: TenantRequest, review: Review) -> DeskState:
     """Return a review's rows as shown; three queries."""
-    rows = review_rows(tenant=request.tenant, review=review)
-    earlier = find_earlier_values(job=review.job)
-    comments = list_comments(review=review)
+    rows = list_review_rows(tenant=request.tenant, review=review)
+    earlier = find_previous_values_of_user(job=review.job)
+    comments = list_review_comments(review=review)
     notes = merge_repeat_notes(review.notes)
     return DeskState(
         review=review,
@@ -222,7 +224,7 @@ def build_desk_state(request: TenantRequest, review: Review) -> DeskState:
 def build_desk_context(request: TenantRequest, state: DeskState) -> dict[str, Any]:
     """Return the context that every part of the review page needs."""
     review, kept = state.review, state.kept
-    gaps = find_approval_gaps(review=review, rows=kept)
+    gaps = find_unmet_signing_rules(review=review, rows=kept)
     decided = count_decided(kept)
     needing = sum(row.needs for row in state.rows)
     return {
@@ -284,7 +286,7 @@ def _gate(
     *,
     is_move: bool = False,
 ) -> HttpResponse:
-    lines = compare_identity(job=review.job)
+    lines = compare_report_patient_with_user(job=review.job)
     return render_page(
         request,
         "reports/review/gate.html",

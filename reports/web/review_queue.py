@@ -33,10 +33,10 @@ from reports.queries import get_review
 from reports.queries.review_queue import (
     TABS,
     TabFilters,
+    count_reviews_per_tab,
     count_rows_per_review,
-    count_tabs,
-    list_review_sources,
     list_reviews_in_tab,
+    list_senders_of_open_reports,
 )
 from reports.states import ReviewKind, ReviewStatus
 
@@ -114,7 +114,7 @@ def review_list(request: TenantRequest) -> HttpResponse:
     form = QueueForm(request.GET)
     form.is_valid()
     given = form.cleaned_data
-    sources = list_review_sources(tenant=request.tenant)
+    sources = list_senders_of_open_reports(tenant=request.tenant)
     form.fields["source"].widget = forms.Select(
         attrs={"class": "select select--sm"}, choices=[("", _("Anyone")), *sources]
     )
@@ -131,7 +131,7 @@ def review_list(request: TenantRequest) -> HttpResponse:
     found = list_reviews_in_tab(tenant=request.tenant, filters=filters)
     reviews = list(found[offset : offset + PAGE_SIZE])
     numbers = count_rows_per_review(tenant=request.tenant, reviews=reviews)
-    counts = count_tabs(tenant=request.tenant, member=request.actor.key)
+    counts = count_reviews_per_tab(tenant=request.tenant, member=request.actor.key)
     record_read(
         tenant=request.tenant,
         actor=request.actor,
@@ -214,7 +214,7 @@ def nav_count(request: TenantRequest) -> NavCount | None:
     """Count the reviews that are open."""
     if not request.rights.allow(Area.SIGN_REPORTS, write=True):
         return None
-    counts = count_tabs(tenant=request.tenant, member=request.actor.key)
+    counts = count_reviews_per_tab(tenant=request.tenant, member=request.actor.key)
     number = counts["open"] + counts["second"] + counts["disputed"]
     return NavCount(number, _("to review"), "rev") if number else None
 

@@ -29,18 +29,18 @@ from portal.lib.translation import gettext_lazy
 from portal.lib.web import page_url, redirect_browser, render_page
 from reports.operations.review_gates import (
     CriticalNotification,
-    acknowledge_critical,
-    request_second_read,
+    record_critical_value_notification,
+    request_or_cancel_second_read,
 )
 from reports.operations.review_saving import RowRef
 from reports.operations.review_signing import (
     NotReady,
     Signature,
-    approve_report,
-    find_approval_gaps,
+    find_unmet_signing_rules,
     reject_report,
+    sign_and_approve_report,
 )
-from reports.queries import get_review, list_changed_rows, review_rows
+from reports.queries import get_review, list_review_rows, list_rows_changed_by_review
 from reports.states import (
     RejectionReason,
     ReviewKind,
@@ -152,7 +152,7 @@ def approve(request: TenantRequest, review_id: str) -> HttpResponse:
         return redirect_to_identity_confirmation(request)
     signature = Signature(SignatureMeaning(form.cleaned_data["meaning"]), at)
     try:
-        approve_report(
+        sign_and_approve_report(
             tenant=request.tenant,
             actor=request.actor,
             review_id=review.id,
@@ -216,7 +216,7 @@ def acknowledge(request: TenantRequest, review_id: str, position: int) -> HttpRe
     if form.is_valid():
         given = form.cleaned_data
         try:
-            acknowledge_critical(
+            record_critical_value_notification(
                 tenant=request.tenant,
                 actor=request.actor,
                 ref=RowRef(review.id, position, given["version"]),
@@ -239,7 +239,7 @@ def set_second_read(request: TenantRequest, review_id: str) -> HttpResponse:
     review = _review(request, review_id)
     here = page_url(request, "reports:approve", review_id=review.id)
     try:
-        request_second_read(
+        request_or_cancel_second_read(
             tenant=request.tenant,
             actor=request.actor,
             review_id=review.id,
@@ -260,9 +260,9 @@ def _summary(
     status: int = 200,
     notice: tuple[int, NoticeForm] | None = None,
 ) -> HttpResponse:
-    rows = review_rows(tenant=request.tenant, review=review)
+    rows = list_review_rows(tenant=request.tenant, review=review)
     by_position = {row.position: row for row in rows}
-    gaps = find_approval_gaps(review=review, rows=rows)
+    gaps = find_unmet_signing_rules(review=review, rows=rows)
     changed = [
         build_changed_row(
             request,
@@ -270,7 +270,7 @@ def _summary(
             diff=diff,
             reason=by_position[diff.position].reason,
         )
-        for diff in list_changed_rows(tenant=request.tenant, review=review)
+        for diff in list_rows_changed_by_review(tenant=request.tenant, review=review)
     ]
     decided = [row.decision for row in rows]
     return render_page(

@@ -30,10 +30,10 @@ from reports.operations.reports import MAX_BYTES, ReportRequest, submit_report
 from reports.parser.loinc.catalogue import LOINC_NOTICE
 from reports.queries import (
     JobFilters,
-    count_jobs_per_status,
-    parsing_job,
-    parsing_jobs,
-    report_results,
+    count_parsing_jobs_per_status,
+    get_parsing_job,
+    list_parsing_jobs,
+    list_report_results,
 )
 from reports.states import ParsingJobFailureReason
 from reports.web.forms import PAGE_SIZES, TAB_LABELS, TABS, ReportFilters, UploadForm
@@ -59,7 +59,7 @@ def report_list(request: TenantRequest) -> HttpResponse:
     if views.opens_at:
         return HttpResponseRedirect(views.opens_at)
     filters = ReportFilters.read(request.GET)
-    counts = count_jobs_per_status(tenant=request.tenant)
+    counts = count_parsing_jobs_per_status(tenant=request.tenant)
     jobs: list[ParsingJob] = []
     total = 0
     owner = (
@@ -68,7 +68,7 @@ def report_list(request: TenantRequest) -> HttpResponse:
         else None
     )
     if owner is not None or not filters.user:
-        found = parsing_jobs(
+        found = list_parsing_jobs(
             tenant=request.tenant,
             filters=JobFilters(
                 statuses=filters.statuses,
@@ -146,8 +146,8 @@ def upload(request: TenantRequest) -> HttpResponse:
 @require_right(Area.REPORTS)
 def report_page(request: TenantRequest, job_id: str) -> HttpResponse:
     """Show a report with its values, that at position `ink` as printed."""
-    job = parsing_job(tenant=request.tenant, job_id=_uuid(job_id))
-    rows = [build_result_row(result) for result in report_results(job)]
+    job = get_parsing_job(tenant=request.tenant, job_id=_uuid(job_id))
+    rows = [build_result_row(result) for result in list_report_results(job)]
     only_flagged = request.GET.get("show") == "flagged"
     show_patient = (
         request.GET.get("reveal") == "patient"
@@ -194,7 +194,7 @@ def report_page(request: TenantRequest, job_id: str) -> HttpResponse:
 @require_right(Area.REPORTS)
 def user_reports(request: TenantRequest, user_id: str) -> HttpResponse:
     overview = user_overview(tenant=request.tenant, user_id=_uuid(user_id))
-    found = parsing_jobs(
+    found = list_parsing_jobs(
         tenant=request.tenant, filters=JobFilters(user_uuid=overview.user.uuid)
     )
     record_read(

@@ -22,7 +22,7 @@ from portal.lib.signatures import (
     is_valid_signature,
 )
 from reports.models import ReportFile
-from reports.operations.storage import store_picture
+from reports.operations.storage import store_page_image
 from reports.states import PictureSize
 from tests.canaries import Planter, files_with, tables_with
 from tests.factories.accounts import ACTOR
@@ -81,7 +81,7 @@ def plant(tenant, alice, word):
         tenant=tenant, member=alice, page="users:list", name=word, query=f"q={word}"
     ).save()
     uploaded = planter.rows[ReportFile].stored_as
-    store_picture(uploaded, 1, PictureSize.FULL, word.encode())
+    store_page_image(uploaded, 1, PictureSize.FULL, word.encode())
     order = planter.rows[Order]
     drop = DropFolder.for_account(tenant=tenant, lab=order.lab, account=None)
     drop.write_file(f"new-{order.pk}.hl7", word.encode())

@@ -21,7 +21,7 @@ from pathlib import Path
 import pypdfium2
 
 from reports.management.scorecard.scoring import parse_rows
-from reports.operations.extraction import extract_report
+from reports.operations.extraction import parse_stored_report_files
 from reports.parser import UnreadableReport
 from tests.reports.corpus import TrueReport, build_corpus
 
@@ -116,7 +116,7 @@ def measure_scans(reports: Sequence[TrueReport], *, rounds: int) -> None:
     # First, for a child's count starts with what its parent has.
     for scan in scans:
         with contextlib.suppress(UnreadableReport):
-            extract_report(scan)
+            parse_stored_report_files(scan)
     child = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
     bare = bare_engine()
     for run in (bare, parse_with_ours):  # load both

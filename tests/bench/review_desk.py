@@ -247,13 +247,13 @@ def judged(said: str, found: float, unit: str, most: float) -> bool:
 
 def figures(database_url: str, rounds: int) -> Iterator[bool]:
     """Each figure, printed; whether it keeps its limit."""
-    from reports.operations.page_pictures import render_stored_report
+    from reports.operations.page_pictures import render_pages_of_report_in_review
 
     bench = make_bench()
     wide = stage_report(bench, *drawn_report(PAGES * ROWS_OF_A_PAGE))
     errors = stage_errors(bench)
     start = time.perf_counter()
-    render_stored_report(tenant_pk=bench.tenant.pk, job_id=wide.job_id)
+    render_pages_of_report_in_review(tenant_pk=bench.tenant.pk, job_id=wide.job_id)
     print(f"{PAGES} pages drawn, beforehand: {time.perf_counter() - start:.1f} s")
     picture = bench.queue.replace("reviews/", f"reports/{wide.job_id}/pages/1/")
     kept = milliseconds(bench.client, picture, rounds)

@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from accounts.states import Role
 from reports.parser import parse_report
-from reports.queries import review_rows
+from reports.queries import list_review_rows
 from tests.browser.conftest import complaints
 from tests.factories.accounts import make_member
 from tests.factories.reports import make_review
@@ -164,7 +164,7 @@ def test_thirty_markers_are_reviewed_by_keyboard_and_no_edit_is_lost(
 
     rows = {
         row.values["test_name"]: (row.values["value"], row.decision)
-        for row in review_rows(tenant=alice_tenant, review=waiting)
+        for row in list_review_rows(tenant=alice_tenant, review=waiting)
     }
     assert rows["Potassium"] == ("4.2", "edited")
     assert rows["Lymphocytes"] == ("30", "edited")

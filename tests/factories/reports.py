@@ -13,9 +13,16 @@ from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
 from reports.models import LoincAlias, ParsingJob, ReportFile, ReportResult, Rereading
-from reports.operations.parsed_rows import build_note_rows, build_result_rows
-from reports.operations.reviews import build_initial_rows, claim_review, open_review
-from reports.operations.storage import store_new_files
+from reports.operations.parsed_rows import (
+    build_unsaved_result_rows,
+    serialize_check_notes,
+)
+from reports.operations.reviews import (
+    build_initial_review_rows,
+    claim_review,
+    open_report_review,
+)
+from reports.operations.storage import store_files_on_success
 from reports.parser.report import (
     Interpretation,
     LoincMatch,
@@ -28,7 +35,7 @@ from reports.parser.report import (
     Provenance,
     ResultType,
 )
-from reports.queries import report_results
+from reports.queries import list_report_results
 from reports.states import ParsingJobStatus, ReviewKind
 
 if TYPE_CHECKING:
@@ -202,7 +209,7 @@ def make_parsed_result(**changes: Any) -> ParsedResult:
 
 
 def store_report_file(content: bytes) -> str:
-    with store_new_files([content]) as (stored,):
+    with store_files_on_success([content]) as (stored,):
         return stored.name
 
 
@@ -218,7 +225,7 @@ def make_parsing_job(
     digest = hashlib.sha256(content).hexdigest()
     if report:
         fields.setdefault("metadata", {"patient_first_name": "Rosa"})
-        fields.setdefault("notes", build_note_rows(report))
+        fields.setdefault("notes", serialize_check_notes(report))
         fields.setdefault("unread", [asdict(place) for place in report.unread])
         fields.setdefault("page_sizes", [asdict(size) for size in report.page_sizes])
     job = ParsingJob(
@@ -234,7 +241,7 @@ def make_parsing_job(
         size=len(content),
         sha256=digest,
     ).save(force_insert=True)
-    for row in build_result_rows(report) if report else []:
+    for row in build_unsaved_result_rows(report) if report else []:
         row.tenant, row.job = user.tenant, job
         ReportResult.save(row, force_insert=True)
     return job
@@ -258,8 +265,10 @@ def make_review(
             **fields,
         },
     )
-    review = open_review(
-        job=job, rows=build_initial_rows(report_results(job)), notes=job.notes
+    review = open_report_review(
+        job=job,
+        rows=build_initial_review_rows(list_report_results(job)),
+        notes=job.notes,
     )
     if claimed_by is not None:
         claim_review(tenant=user.tenant, actor=claimed_by, review_id=review.id)
@@ -276,10 +285,12 @@ def make_dispute(*, user: User) -> Review:
         pages=1,
         content=b"%PDF-1.7 disputed",
     )
-    (row,) = build_initial_rows(report_results(job))
+    (row,) = build_initial_review_rows(list_report_results(job))
     told = {"values": row.values, "decision": "confirmed", "reason": ""}
     row = replace(row, disputed={"first": told, "second": None})
-    return open_review(job=job, rows=[row], notes=[], number=3, kind=ReviewKind.DISPUTE)
+    return open_report_review(
+        job=job, rows=[row], notes=[], number=3, kind=ReviewKind.DISPUTE
+    )
 
 
 def make_alias(*, tenant: Tenant, **fields: Any) -> LoincAlias:

@@ -8,11 +8,15 @@ from django.utils import timezone
 
 from portal.lib.actor import Actor, ActorKind
 from reports.models import ReviewRow
-from reports.operations.review_checks import RowText, to_parsed_result, to_row_text
-from reports.operations.review_gates import record_page_shown
-from reports.operations.review_rows import confirm_row
+from reports.operations.review_checks import (
+    RowText,
+    convert_stored_row_to_parsed_result,
+    get_editable_row_text,
+)
+from reports.operations.review_gates import record_page_shown_to_reviewer
+from reports.operations.review_rows import confirm_review_row
 from reports.operations.review_saving import RowRef
-from reports.operations.review_signing import Signature, approve_report
+from reports.operations.review_signing import Signature, sign_and_approve_report
 from reports.states import SignatureMeaning
 
 NORA = Actor(ActorKind.MEMBER, "7", "nora@assay.example")
@@ -33,7 +37,7 @@ def ref_of(review: Any, position: int = 0) -> RowRef:
 
 def text_of(review: Any, position: int = 0) -> RowText:
     (row,) = [row for row in rows_of(review) if row.position == position]
-    return to_row_text(to_parsed_result(row))
+    return get_editable_row_text(convert_stored_row_to_parsed_result(row))
 
 
 def tenant_and_actor(review: Any, actor: Actor = NORA) -> dict[str, Any]:
@@ -49,16 +53,16 @@ def decide_all(review: Any, actor: Actor = NORA) -> None:
     """Confirm what is undecided and see every page."""
     for row in rows_of(review):
         if not row.is_decided:
-            confirm_row(
+            confirm_review_row(
                 **tenant_and_actor(review, actor), ref=ref_of(review, row.position)
             )
     for page in range(1, (review.job.pages or 0) + 1):
-        record_page_shown(
+        record_page_shown_to_reviewer(
             **tenant_and_actor(review, actor), review_id=review.id, page=page
         )
 
 
 def sign(review: Any, actor: Actor = NORA) -> Any:
-    return approve_report(
+    return sign_and_approve_report(
         **tenant_and_actor(review, actor), review_id=review.id, signature=signature()
     )

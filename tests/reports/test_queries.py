@@ -8,11 +8,11 @@ import pytest
 from portal.lib.errors import NotFound
 from reports.queries import (
     JobFilters,
-    count_jobs_per_status,
-    parsing_job,
-    parsing_jobs,
-    report_files,
-    report_results,
+    count_parsing_jobs_per_status,
+    get_parsing_job,
+    list_parsing_jobs,
+    list_report_files,
+    list_report_results,
 )
 from reports.states import ParsingJobStatus
 from tests.factories.accounts import ACTOR
@@ -52,7 +52,7 @@ def jobs(alice_tenant, user):
 
 
 def listed(tenant, **filters):
-    return list(parsing_jobs(tenant=tenant, filters=JobFilters(**filters)))
+    return list(list_parsing_jobs(tenant=tenant, filters=JobFilters(**filters)))
 
 
 def test_jobs_come_newest_first(jobs, alice_tenant):
@@ -61,7 +61,7 @@ def test_jobs_come_newest_first(jobs, alice_tenant):
 
 def test_a_stranger_sees_none(jobs, charlie_tenant):
     assert listed(charlie_tenant) == []
-    assert count_jobs_per_status(tenant=charlie_tenant) == {}
+    assert count_parsing_jobs_per_status(tenant=charlie_tenant) == {}
 
 
 FILTERS = {
@@ -78,14 +78,14 @@ def test_a_filter_keeps_what_it_names(filters, expected, jobs, alice_tenant):
 
 def test_jobs_of_one_user(jobs, alice_tenant, user):
     assert listed(alice_tenant, user_uuid=user.uuid) == [jobs[2], jobs[0]]
-    assert count_jobs_per_status(tenant=alice_tenant, user_uuid=user.uuid) == {
+    assert count_parsing_jobs_per_status(tenant=alice_tenant, user_uuid=user.uuid) == {
         "upload_pending": 1,
         "failed": 1,
     }
 
 
 def test_jobs_are_counted_per_status(jobs, alice_tenant):
-    assert count_jobs_per_status(tenant=alice_tenant) == {
+    assert count_parsing_jobs_per_status(tenant=alice_tenant) == {
         "upload_pending": 1,
         "completed": 1,
         "failed": 1,
@@ -105,22 +105,22 @@ def test_a_list_costs_one_query(number, alice_tenant, user, django_assert_num_qu
 
 def test_one_job_comes_with_its_user(jobs, alice_tenant, django_assert_num_queries):
     with django_assert_num_queries(1):
-        job = parsing_job(tenant=alice_tenant, job_id=jobs[0].id)
+        job = get_parsing_job(tenant=alice_tenant, job_id=jobs[0].id)
         assert job.user.client_user_id == "patient-17"
 
 
 def test_an_unknown_job_is_not_found(alice_tenant):
     with pytest.raises(NotFound):
-        parsing_job(tenant=alice_tenant, job_id=uuid4())
+        get_parsing_job(tenant=alice_tenant, job_id=uuid4())
 
 
 def test_jobs_of_a_deleted_user_vanish(jobs, alice_tenant, user):
     delete_user(user=user, actor=ACTOR)
 
     assert listed(alice_tenant) == [jobs[1]]
-    assert count_jobs_per_status(tenant=alice_tenant) == {"completed": 1}
+    assert count_parsing_jobs_per_status(tenant=alice_tenant) == {"completed": 1}
     with pytest.raises(NotFound):
-        parsing_job(tenant=alice_tenant, job_id=jobs[0].id)
+        get_parsing_job(tenant=alice_tenant, job_id=jobs[0].id)
 
 
 def test_results_come_in_reading_order(alice_tenant, user):
@@ -133,7 +133,7 @@ def test_results_come_in_reading_order(alice_tenant, user):
         ),
     )
 
-    assert [row.test_name for row in report_results(job)] == names
+    assert [row.test_name for row in list_report_results(job)] == names
 
 
 def test_a_job_without_data_shows_no_results(alice_tenant, user):
@@ -141,10 +141,10 @@ def test_a_job_without_data_shows_no_results(alice_tenant, user):
         user=user, status=ParsingJobStatus.STARTED, report=make_parsed()
     )
 
-    assert report_results(job) == []
+    assert list_report_results(job) == []
 
 
 def test_files_come_in_their_order(alice_tenant, user):
     job = make_parsing_job(user=user)
 
-    assert [file.position for file in report_files(job)] == [0]
+    assert [file.position for file in list_report_files(job)] == [0]

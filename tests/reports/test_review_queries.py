@@ -8,15 +8,19 @@ import pytest
 
 from portal.lib.errors import NotFound
 from reports.models import Review
-from reports.operations.review_rows import confirm_row
+from reports.operations.review_rows import confirm_review_row
 from reports.parser.report import Interpretation, Note, NoteCode, RowState
 from reports.queries import (
-    compare_identity,
-    find_duplicates,
+    compare_report_patient_with_user,
+    find_duplicate_reports,
     get_review,
-    sort_rows_by_need,
+    sort_rows_by_review_urgency,
 )
-from reports.queries.review_queue import TabFilters, count_tabs, list_reviews_in_tab
+from reports.queries.review_queue import (
+    TabFilters,
+    count_reviews_per_tab,
+    list_reviews_in_tab,
+)
 from reports.states import ParsingJobStatus
 from tests.factories.reports import (
     make_parsed,
@@ -54,7 +58,7 @@ def test_the_queue_has_critical_reports_first_then_the_oldest(
     assert found == [urgent.id, first.id, second.id]
     assert listed(user.tenant, tab="mine") == [second.id]
     assert listed(user.tenant, tab="done") == []
-    assert count_tabs(tenant=user.tenant, member=OTTO.key) == {
+    assert count_reviews_per_tab(tenant=user.tenant, member=OTTO.key) == {
         "open": 3,
         "mine": 1,
         "second": 0,
@@ -82,7 +86,7 @@ def test_rows_that_need_a_person_come_first(user):
     )
     review = make_review(user=user, report=report)
 
-    rows = sort_rows_by_need(rows_of(review))
+    rows = sort_rows_by_review_urgency(rows_of(review))
 
     assert [row.position for row in rows] == [2, 1, 3, 0]
 
@@ -91,7 +95,7 @@ def test_a_decided_row_needs_nobody(user):
     report = make_parsed(results=(CRITICAL,))
     review = make_review(user=user, report=report, claimed_by=NORA)
 
-    confirm_row(**tenant_and_actor(review), ref=ref_of(review))
+    confirm_review_row(**tenant_and_actor(review), ref=ref_of(review))
 
     assert Review.objects.for_tenant(user.tenant).get().flagged == 0
 
@@ -104,7 +108,9 @@ def test_a_birth_date_is_held_against_the_users(user, dob, agrees):
     user.save(update_fields=["fallback_birth_date"])
     job = make_parsing_job(user=user, metadata={"dob": dob})
 
-    found = {line.field: line.agrees for line in compare_identity(job=job)}
+    found = {
+        line.field: line.agrees for line in compare_report_patient_with_user(job=job)
+    }
 
     assert found == {"name": None, "dob": agrees, "gender": None}
 
@@ -127,7 +133,7 @@ def test_a_file_or_specimen_that_is_known_is_a_duplicate(user, charlie_tenant):
 
     job = make_parsing_job(user=user, metadata=specimen)
 
-    assert {found.id for found in find_duplicates(job=job)} == {
+    assert {found.id for found in find_duplicate_reports(job=job)} == {
         same_file.id,
         same_tube.id,
     }

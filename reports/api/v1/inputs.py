@@ -21,7 +21,7 @@ from reports.operations.reports import (
     MAX_BYTES,
     ReportPart,
     ReportRequest,
-    too_large,
+    build_upload_too_large_error,
 )
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class BoundedUpload(FileUploadHandler):
         self, _input: Any, _meta: Any, content_length: int, *_more: Any
     ) -> None:
         if content_length > MAX_BYTES + OVERHEAD_BYTES:
-            raise too_large()
+            raise build_upload_too_large_error()
 
     def new_file(self, *args: Any, **kwargs: Any) -> None:
         super().new_file(*args, **kwargs)
@@ -56,7 +56,7 @@ class BoundedUpload(FileUploadHandler):
     def receive_data_chunk(self, raw_data: bytes, _start: int) -> None:
         self.received += len(raw_data)
         if self.received > MAX_BYTES:
-            raise too_large()
+            raise build_upload_too_large_error()
         self.file.write(raw_data)
 
     def file_complete(self, file_size: int) -> UploadedFile[bytes]:
@@ -118,7 +118,7 @@ class ParsingJobQuery(Inputs):
     )
 
 
-def read_report_request(form: Any) -> ReportRequest:
+def validate_report_upload(form: Any) -> ReportRequest:
     """Validate the parts of an upload. Raises: 422 below `body`."""
     inputs = ParsingJobInputs(data=form)
     if not inputs.is_valid():

@@ -15,12 +15,12 @@ from reports.api.v1.inputs import (
     ParsingJobInputs,
     ParsingJobQuery,
     ReportUploadParser,
-    read_report_request,
+    validate_report_upload,
 )
-from reports.operations.reports import require_parsing_enabled, submit_report
+from reports.operations.reports import require_report_parsing_enabled, submit_report
 from reports.parser.intake import MAX_BYTES
 from reports.payloads import ParsingJobAnswer, build_parsing_job_payload
-from reports.queries import parsing_job
+from reports.queries import get_parsing_job
 
 if TYPE_CHECKING:
     from rest_framework.request import Request
@@ -43,8 +43,8 @@ class ParsingJobsView(TenantAPIView):
         refuses=(400, 403, 404, 413, 415, 503),
     )
     def post(self, request: Request) -> Response:
-        require_parsing_enabled(self.tenant)  # before ten megabytes are read
-        wanted = read_report_request(request.data)
+        require_report_parsing_enabled(self.tenant)  # before ten megabytes are read
+        wanted = validate_report_upload(request.data)
         job = submit_report(tenant=self.tenant, actor=self.actor, wanted=wanted)
         return Response(build_parsing_job_payload(job))
 
@@ -63,7 +63,9 @@ class ParsingJobView(TenantAPIView):
     )
     def get(self, request: Request, job_id: str) -> Response:
         wanted = validate_query_string(request, ParsingJobQuery).get("include", [])
-        job = parsing_job(tenant=self.tenant, job_id=parse_path_uuid(job_id, "job_id"))
+        job = get_parsing_job(
+            tenant=self.tenant, job_id=parse_path_uuid(job_id, "job_id")
+        )
         answer = build_parsing_job_payload(job, with_provenance=PROVENANCE in wanted)
         record_read(
             tenant=self.tenant,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand, CommandError
 
 from portal.lib.errors import DomainError
-from reports.operations.loinc import import_loinc, loinc_folder
+from reports.operations.loinc import get_imported_loinc_folder, import_loinc_table
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -29,7 +29,7 @@ class Command(BaseCommand):
 
     def handle(self, *_args: Any, **options: Any) -> None:
         try:
-            count = import_loinc(source=options["file"])
+            count = import_loinc_table(source=options["file"])
         except DomainError as refusal:
             raise CommandError(refusal.message) from None
-        self.stdout.write(f"Imported {count} codes into {loinc_folder()}.")
+        self.stdout.write(f"Imported {count} codes into {get_imported_loinc_folder()}.")

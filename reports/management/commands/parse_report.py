@@ -17,8 +17,8 @@ import orjson
 from django.core.management.base import BaseCommand
 
 from reports.operations import extraction
-from reports.operations.loinc import loinc_folder
-from reports.operations.parsed_rows import build_result_rows
+from reports.operations.loinc import get_imported_loinc_folder
+from reports.operations.parsed_rows import build_unsaved_result_rows
 from reports.parser import (
     NoPictureReader,
     UnreadableReport,
@@ -108,16 +108,16 @@ def _read_all(
 
 
 def _bind(parent: int) -> None:  # pragma: no cover - in the process that reads
-    extraction.limit_process(parent, most_seconds=resource.RLIM_INFINITY)
+    extraction.limit_process_memory_and_cpu(parent, most_seconds=resource.RLIM_INFINITY)
 
 
 def _read(  # pragma: no cover - in the process that reads
     paths: list[Path], threads: int
 ) -> ParsedLabReportData | str:
-    extraction.allow_time_for_page()
+    extraction.extend_cpu_limit_for_page()
     try:
         report = parse_report(
-            paths, threads=threads, on_page=extraction.allow_time_for_page
+            paths, threads=threads, on_page=extraction.extend_cpu_limit_for_page
         )
     except NoPictureReader as refusal:
         sys.stderr.write("Images can't be read: install the dependency group ocr.\n")
@@ -127,9 +127,9 @@ def _read(  # pragma: no cover - in the process that reads
     except OSError:
         return "file_not_found"
     except Exception as error:  # noqa: BLE001 - told without its text
-        sys.stderr.write(f"{extraction.describe_error_location(error)}\n")
+        sys.stderr.write(f"{extraction.get_error_type_and_code_line(error)}\n")
         return FailureReason.PROCESSING_ERROR
-    report = add_loinc_table_candidates(report, release=loinc_folder())
+    report = add_loinc_table_candidates(report, release=get_imported_loinc_folder())
     return build_report_data(
-        dataclasses.asdict(report.metadata), build_result_rows(report)
+        dataclasses.asdict(report.metadata), build_unsaved_result_rows(report)
     )

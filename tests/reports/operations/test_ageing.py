@@ -6,10 +6,10 @@ import pytest
 
 from reports.models import ParsingJob, ReportResult
 from reports.operations.ageing import (
-    count_completed_reports,
-    count_failed_reports,
-    remove_completed_reports,
-    remove_failed_reports,
+    count_old_completed_reports,
+    count_old_failed_reports,
+    delete_old_completed_reports,
+    delete_old_failed_reports,
 )
 from reports.states import ParsingJobStatus
 from tests.factories.reports import make_parsed, make_parsing_job
@@ -46,13 +46,13 @@ def test_failed_uploads_and_reports_go_each_by_its_own_age(
 
     aged = [
         each(alice_tenant, BEFORE)
-        for each in (count_failed_reports, count_completed_reports)
+        for each in (count_old_failed_reports, count_old_completed_reports)
     ]
     with django_capture_on_commit_callbacks(execute=True):
-        unread = list(remove_failed_reports(alice_tenant, BEFORE))
+        unread = list(delete_old_failed_reports(alice_tenant, BEFORE))
     left = set(ParsingJob.unscoped.values_list("pk", flat=True))
     with django_capture_on_commit_callbacks(execute=True):
-        reports = list(remove_completed_reports(alice_tenant, BEFORE))
+        reports = list(delete_old_completed_reports(alice_tenant, BEFORE))
 
     assert [(each.number, each.oldest) for each in aged] == [
         (1, BEFORE - DAY),

@@ -17,9 +17,9 @@ import pytest
 from reports.operations import extraction
 from reports.operations.extraction import (
     OutOfTime,
-    extract_report,
-    inspect_files,
-    inspect_files_quickly,
+    check_upload_files,
+    check_upload_files_during_request,
+    parse_stored_report_files,
 )
 from reports.parser import (
     FileKind,
@@ -64,7 +64,7 @@ def child(monkeypatch, tmp_path):
 
 
 def test_the_child_reads_what_the_parser_reads(report):
-    assert extract_report(report) == parse_report(report)
+    assert parse_stored_report_files(report) == parse_report(report)
 
 
 def test_the_parsers_reason_is_kept(tmp_path):
@@ -72,7 +72,7 @@ def test_the_parsers_reason_is_kept(tmp_path):
     path.write_bytes(make_letter())
 
     with pytest.raises(UnreadableReport) as refusal:
-        extract_report(path)
+        parse_stored_report_files(path)
 
     assert refusal.value.reason == "invalid_input"
 
@@ -81,7 +81,7 @@ def test_each_file_is_opened(report, tmp_path):
     picture = tmp_path / "picture"
     picture.write_bytes(make_picture("PNG"))
 
-    opened = inspect_files([(report, PDF), (picture, PNG)])
+    opened = check_upload_files([(report, PDF), (picture, PNG)])
 
     assert opened == [OpenedFile(FileKind.PDF, 1), OpenedFile(FileKind.PNG, 1)]
 
@@ -91,7 +91,7 @@ def test_the_first_refused_file_says_why(report, tmp_path):
     secret.write_bytes(encrypt(make_pdf()))
 
     with pytest.raises(RefusedFile) as refusal:
-        inspect_files([(report, PDF), (secret, PDF)])
+        check_upload_files([(report, PDF), (secret, PDF)])
 
     assert refusal.value.code == "encrypted_file"
 
@@ -102,9 +102,9 @@ def test_a_bomb_bursts_in_the_child(tmp_path):
     assert bomb.stat().st_size < 20_000
 
     with pytest.raises(RefusedFile):
-        inspect_files([(bomb, PDF)])
+        check_upload_files([(bomb, PDF)])
     with pytest.raises(UnreadableReport) as refusal:
-        extract_report(bomb)
+        parse_stored_report_files(bomb)
 
     assert refusal.value.reason == "processing_error"
 
@@ -113,9 +113,9 @@ def test_a_huge_page_is_read_or_refused_like_any_other(tmp_path):
     huge = tmp_path / "huge"
     huge.write_bytes(make_huge_page())
 
-    (opened,) = inspect_files([(huge, PDF)])
+    (opened,) = check_upload_files([(huge, PDF)])
     try:
-        names = [result.test_name for result in extract_report(huge).results]
+        names = [result.test_name for result in parse_stored_report_files(huge).results]
     except UnreadableReport as refusal:
         names = [refusal.reason]
 
@@ -148,9 +148,9 @@ def test_a_child_that_gives_no_report_fails_the_job_alone(
     monkeypatch.setattr(extraction, "INSPECT_TIMEOUT", timedelta(seconds=1))
 
     with pytest.raises(UnreadableReport) as unreadable:
-        extract_report(report)
+        parse_stored_report_files(report)
     with pytest.raises(RefusedFile) as refused:
-        inspect_files([(report, PDF)])
+        check_upload_files([(report, PDF)])
 
     assert unreadable.value.reason == "processing_error"
     assert refused.value.code == "unreadable_file"
@@ -175,7 +175,7 @@ def test_a_look_without_an_answer_is_undecided_only_where_time_was_short(
         monkeypatch.setattr(extraction, "QUICK_INSPECT_TIMEOUT", timedelta(seconds=1))
 
     with pytest.raises(end):
-        inspect_files_quickly([(report, PDF)])
+        check_upload_files_during_request([(report, PDF)])
 
 
 def test_a_look_gets_three_seconds_of_the_processor_and_gives_way(
@@ -189,7 +189,7 @@ def test_a_look_gets_three_seconds_of_the_processor_and_gives_way(
     )
 
     with pytest.raises(RefusedFile):
-        inspect_files_quickly([(report, PDF)])
+        check_upload_files_during_request([(report, PDF)])
 
     assert "((3, 3), True)" in caplog.text
 
@@ -204,9 +204,9 @@ def test_a_page_that_draws_itself_is_no_readable_file_however_long_one_looks(
     monkeypatch.setattr(extraction, "QUICK_INSPECT_CPU_SECONDS", 1)
 
     with pytest.raises(OutOfTime):
-        inspect_files_quickly([(path, PDF)])
+        check_upload_files_during_request([(path, PDF)])
     with pytest.raises(RefusedFile) as refusal:
-        inspect_files([(path, PDF)])
+        check_upload_files([(path, PDF)])
 
     assert refusal.value.code == "unreadable_file"
 
@@ -220,7 +220,7 @@ def test_a_child_that_shows_life_may_take_longer(child, report, monkeypatch):
         "    os.write(1, b' ')\n" + answer()
     )
 
-    assert extract_report(report) == make_parsed()
+    assert parse_stored_report_files(report) == make_parsed()
 
 
 def test_a_child_that_only_shows_life_is_stopped(child, report, monkeypatch):
@@ -229,7 +229,7 @@ def test_a_child_that_only_shows_life_is_stopped(child, report, monkeypatch):
     child("import time\nwhile True:\n    os.write(1, b' ')\n    time.sleep(0.1)")
 
     with pytest.raises(UnreadableReport) as unreadable:
-        extract_report(report)
+        parse_stored_report_files(report)
 
     assert unreadable.value.reason == "processing_error"
 
@@ -241,7 +241,7 @@ def test_the_child_reads_pictures_of_pages_within_its_bounds(tmp_path):
     page.crop((60, 60, 860, 420)).save(paths[0])
     page.crop((60, 900, 860, 1200)).save(paths[1])
 
-    found = extract_report(*paths)
+    found = parse_stored_report_files(*paths)
 
     assert found.pages == 2
     assert [row.value for row in found.results] == ["105", "0.9", "140", "4.1"]
@@ -252,7 +252,7 @@ def test_a_missing_reader_of_pictures_is_said_in_the_log(child, report, caplog):
     child(f"sys.stdout.write({orjson.dumps(refusal).decode()!r})")
 
     with pytest.raises(UnreadableReport) as unreadable:
-        extract_report(report)
+        parse_stored_report_files(report)
 
     assert unreadable.value.reason == "processing_error"
     assert "group ocr" in caplog.text
@@ -270,7 +270,7 @@ def test_an_opened_file_no_parser_knows_is_not_believed(lie, child, report):
     child(f"print({lie!r})")
 
     with pytest.raises(RefusedFile) as refusal:
-        inspect_files([(report, PDF)])
+        check_upload_files([(report, PDF)])
 
     assert refusal.value.code == "unreadable_file"
 
@@ -329,7 +329,7 @@ def test_the_child_says_what_it_read(report):
 def test_an_answer_is_read_back_as_it_was(child, report):
     child(answer())
 
-    assert extract_report(report) == make_parsed()
+    assert parse_stored_report_files(report) == make_parsed()
 
 
 LIES = {
@@ -356,7 +356,7 @@ def test_an_answer_no_parser_gives_is_not_believed(changes, child, report):
     child(answer(**changes))
 
     with pytest.raises(UnreadableReport) as refusal:
-        extract_report(report)
+        parse_stored_report_files(report)
 
     assert refusal.value.reason == "processing_error"
 
@@ -364,13 +364,13 @@ def test_an_answer_no_parser_gives_is_not_believed(changes, child, report):
 def test_a_nul_is_dropped_as_the_database_takes_none(child, report):
     child(answer(test_name="Glu\0cose"))
 
-    assert extract_report(report).results[0].test_name == "Glucose"
+    assert parse_stored_report_files(report).results[0].test_name == "Glucose"
 
 
 def test_a_whole_number_is_a_bound_too(child, report):
     child(answer(min_reference_range=70))
 
-    assert extract_report(report).results[0].min_reference_range == 70.0
+    assert parse_stored_report_files(report).results[0].min_reference_range == 70.0
 
 
 def test_every_field_of_a_report_survives_the_way(child, report):
@@ -388,7 +388,7 @@ def test_every_field_of_a_report_survives_the_way(child, report):
     plain = orjson.dumps({"report": full}, default=list).decode()
     child(f"sys.stdout.write({plain!r})")
 
-    found = extract_report(report)
+    found = parse_stored_report_files(report)
 
     assert isinstance(found, ParsedReport)
     assert found == full
@@ -405,7 +405,7 @@ def test_the_child_gets_no_secrets(child, report, monkeypatch, caplog):
     child(say("sorted(os.environ)"))
 
     with pytest.raises(UnreadableReport):
-        extract_report(report)
+        parse_stored_report_files(report)
 
     logged = caplog.messages[-1]
     assert "PATH" in logged
@@ -415,7 +415,7 @@ def test_the_child_gets_no_secrets(child, report, monkeypatch, caplog):
 
 BOUND = """
 import reports.operations.extraction as extraction
-extraction.limit_process(os.getppid(), most_seconds=60)
+extraction.limit_process_memory_and_cpu(os.getppid(), most_seconds=60)
 """
 
 
@@ -439,7 +439,7 @@ def test_the_child_runs_out_of_memory_alone(child, report, caplog):
     )
 
     with pytest.raises(UnreadableReport):
-        extract_report(report)
+        parse_stored_report_files(report)
 
     assert "no memory" in caplog.text
 
@@ -454,7 +454,7 @@ def test_the_child_writes_no_file(child, report, tmp_path):
     )
 
     with pytest.raises(UnreadableReport):
-        extract_report(report)
+        parse_stored_report_files(report)
 
     assert not target.exists() or target.read_bytes() == b""
 
@@ -463,7 +463,7 @@ def test_the_child_outlives_a_stop_of_the_service(child, report, caplog):
     child(bound("os.kill(os.getpid(), 15)\n" + say("'alive'")))
 
     with pytest.raises(UnreadableReport):
-        extract_report(report)
+        parse_stored_report_files(report)
 
     assert "alive" in caplog.text
 

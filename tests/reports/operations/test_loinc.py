@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from portal.lib.errors import DomainError
-from reports.operations.loinc import import_loinc, loinc_folder
+from reports.operations.loinc import get_imported_loinc_folder, import_loinc_table
 from reports.parser.loinc import search_loinc_codes
 
 TABLE = """\
@@ -28,9 +28,9 @@ def table(tmp_path):
 
 
 def test_an_imported_table_is_searched(table):
-    assert import_loinc(source=table) == 1
+    assert import_loinc_table(source=table) == 1
 
-    (found,) = search_loinc_codes("copeptin", release=loinc_folder())
+    (found,) = search_loinc_codes("copeptin", release=get_imported_loinc_folder())
     assert found.loinc_code == "78987-5"
 
 
@@ -43,22 +43,22 @@ def test_an_imported_table_is_searched(table):
     ],
 )
 def test_another_file_is_refused_and_the_last_import_stays(text, code, table):
-    import_loinc(source=table)
+    import_loinc_table(source=table)
     table.write_text(text)
 
     with pytest.raises(DomainError) as refusal:
-        import_loinc(source=table)
+        import_loinc_table(source=table)
 
     assert refusal.value.code == code
-    assert len(search_loinc_codes("copeptin", release=loinc_folder())) == 1
+    assert len(search_loinc_codes("copeptin", release=get_imported_loinc_folder())) == 1
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(DomainError) as refusal:
-        import_loinc(source=tmp_path / "none.csv")
+        import_loinc_table(source=tmp_path / "none.csv")
 
     assert refusal.value.code == "file_not_found"
-    assert search_loinc_codes("copeptin", release=loinc_folder()) == ()
+    assert search_loinc_codes("copeptin", release=get_imported_loinc_folder()) == ()
 
 
 def test_the_command_says_how_many_codes_it_took(table):

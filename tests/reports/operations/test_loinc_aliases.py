@@ -7,12 +7,12 @@ import pytest
 from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
 from reports.models import LoincAlias
 from reports.operations.loinc_aliases import (
-    apply_aliases,
-    confirm_alias,
-    end_alias,
-    propose_alias,
+    apply_loinc_aliases_to_report,
+    approve_loinc_alias,
+    end_loinc_alias,
+    propose_loinc_alias,
 )
-from reports.operations.review_rows import choose_loinc
+from reports.operations.review_rows import set_review_row_loinc_code
 from reports.parser.report import LoincMatchStatus, Metadata
 from tests.factories.reports import make_parsed, make_parsed_result, make_review
 from tests.factories.users import make_user
@@ -43,8 +43,10 @@ def review(alice_tenant):
 
 @pytest.fixture
 def alias(review):
-    choose_loinc(**tenant_and_actor(review), ref=ref_of(review), loinc_code="2951-2")
-    return propose_alias(**tenant_and_actor(review), ref=ref_of(review))
+    set_review_row_loinc_code(
+        **tenant_and_actor(review), ref=ref_of(review), loinc_code="2951-2"
+    )
+    return propose_loinc_alias(**tenant_and_actor(review), ref=ref_of(review))
 
 
 def read(tenant, *, lab=LAB, **changes):
@@ -61,7 +63,7 @@ def read(tenant, *, lab=LAB, **changes):
         }
     )
     report = make_parsed(metadata=lab, results=(row,))
-    (found,) = apply_aliases(tenant=tenant, report=report).results
+    (found,) = apply_loinc_aliases_to_report(tenant=tenant, report=report).results
     codes = [match.loinc_code for match in found.loinc_matches]
     return codes[:1], found.loinc_match_status.value
 
@@ -72,28 +74,28 @@ def test_an_alias_is_used_from_when_a_second_person_agrees_until_it_is_ended(
     tenant = review.tenant
     assert read(tenant) == ([], "no_match")
     with pytest.raises(NotAllowed) as refusal:
-        confirm_alias(tenant=tenant, actor=NORA, alias_id=alias.pk)
+        approve_loinc_alias(tenant=tenant, actor=NORA, alias_id=alias.pk)
     assert refusal.value.code == "second_person_needed"
     with pytest.raises(NotFound):
-        confirm_alias(tenant=charlie_tenant, actor=OTTO, alias_id=alias.pk)
+        approve_loinc_alias(tenant=charlie_tenant, actor=OTTO, alias_id=alias.pk)
     assert read(tenant) == ([], "no_match")
 
-    confirm_alias(tenant=tenant, actor=OTTO, alias_id=alias.pk)
+    approve_loinc_alias(tenant=tenant, actor=OTTO, alias_id=alias.pk)
 
     assert read(tenant) == (["2951-2"], "auto_match")
     assert read(tenant, lab=Metadata(lab_name="Other")) == ([], "no_match")
     assert read(tenant, lab=Metadata()) == ([], "no_match")
     assert read(tenant, units="mg/dL", ucum="mg/dL") == ([], "no_match")
     assert read(charlie_tenant) == ([], "no_match")
-    end_alias(tenant=tenant, actor=NORA, alias_id=alias.pk)
+    end_loinc_alias(tenant=tenant, actor=NORA, alias_id=alias.pk)
     assert read(tenant) == ([], "no_match")
     with pytest.raises(DomainError) as ended:
-        confirm_alias(tenant=tenant, actor=OTTO, alias_id=alias.pk)
+        approve_loinc_alias(tenant=tenant, actor=OTTO, alias_id=alias.pk)
     assert ended.value.code == "transition_not_allowed"
 
 
 def test_a_row_whose_specimen_contradicts_its_alias_goes_to_a_person(review, alias):
-    confirm_alias(tenant=review.tenant, actor=OTTO, alias_id=alias.pk)
+    approve_loinc_alias(tenant=review.tenant, actor=OTTO, alias_id=alias.pk)
 
     found = read(review.tenant, sample_type="urine")
 
@@ -102,14 +104,16 @@ def test_a_row_whose_specimen_contradicts_its_alias_goes_to_a_person(review, ali
 
 def test_a_name_is_proposed_once_and_needs_a_lab_and_a_code(review, alias):
     with pytest.raises(Conflict) as known:
-        propose_alias(**tenant_and_actor(review), ref=ref_of(review))
-    choose_loinc(**tenant_and_actor(review), ref=ref_of(review), loinc_code=None)
+        propose_loinc_alias(**tenant_and_actor(review), ref=ref_of(review))
+    set_review_row_loinc_code(
+        **tenant_and_actor(review), ref=ref_of(review), loinc_code=None
+    )
     with pytest.raises(DomainError) as codeless:
-        propose_alias(**tenant_and_actor(review), ref=ref_of(review))
+        propose_loinc_alias(**tenant_and_actor(review), ref=ref_of(review))
     review.job.metadata = {}
     review.job.save(update_fields=["metadata"])
     with pytest.raises(DomainError) as labless:
-        propose_alias(**tenant_and_actor(review), ref=ref_of(review))
+        propose_loinc_alias(**tenant_and_actor(review), ref=ref_of(review))
 
     refusals = (known, codeless, labless)
     assert [refusal.value.code for refusal in refusals] == [

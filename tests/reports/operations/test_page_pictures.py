@@ -11,12 +11,15 @@ from PIL import Image
 from portal.lib.errors import DomainError, NotFound, Unavailable
 from portal.lib.slots import Work, hold_work_slot
 from reports.operations import extraction, page_pictures
-from reports.operations.page_pictures import load_page_picture, render_stored_report
-from reports.operations.storage import store_picture
+from reports.operations.page_pictures import (
+    load_or_render_page_jpeg,
+    render_pages_of_report_in_review,
+)
+from reports.operations.storage import store_page_image
 from reports.parser import UnreadableReport
 from reports.parser.report import FailureReason
 from reports.parser.showing import render_page_thumbnail, render_report_page_jpeg
-from reports.queries import report_files
+from reports.queries import list_report_files
 from reports.states import PictureSize
 from tests.factories.reports import (
     make_endless_pdf,
@@ -57,19 +60,19 @@ def test_a_page_is_drawn_once_in_the_frame_of_its_polygons(alice_tenant, monkeyp
     user = make_user(tenant=alice_tenant)
     job = make_parsing_job(user=user, content=make_pdf(), pages=1)
 
-    first = load_page_picture(job=job, page=1)
+    first = load_or_render_page_jpeg(job=job, page=1)
     monkeypatch.setattr(
         page_pictures, "render_report_page", None
     )  # nothing is drawn any more
-    again = load_page_picture(job=job, page=1)
-    small = load_page_picture(job=job, page=1, size=PictureSize.SMALL)
+    again = load_or_render_page_jpeg(job=job, page=1)
+    small = load_or_render_page_jpeg(job=job, page=1, size=PictureSize.SMALL)
 
     assert look_of(first) == ((1191, 1684), "JPEG")  # A4 at two pixels a point
     assert again == first
     assert look_of(small) == ((160, 226), "JPEG")
     for page in (0, 2):
         with pytest.raises(NotFound) as unknown:
-            load_page_picture(job=job, page=page)
+            load_or_render_page_jpeg(job=job, page=page)
         assert unknown.value.code == "page_unknown"
 
 
@@ -79,7 +82,7 @@ def test_what_cannot_be_drawn_is_refused_and_not_kept(alice_tenant):
     broken = make_parsing_job(user=user, content=b"%PDF-1.7 no more", pages=1)
 
     with pytest.raises(DomainError) as refusal:
-        load_page_picture(job=broken, page=1)
+        load_or_render_page_jpeg(job=broken, page=1)
 
     assert refusal.value.code == "page_undrawable"
     assert len(stored_files()) == 1
@@ -96,28 +99,28 @@ def test_a_page_is_drawn_in_a_slot_and_within_the_time_of_a_look(
 
     with hold_work_slot(Work.STORED, tenant=alice_tenant):
         with pytest.raises(Unavailable) as refusal:
-            load_page_picture(job=job, page=1)
-        drawn = load_page_picture(job=theirs, page=1)
-    first = load_page_picture(job=job, page=1)
+            load_or_render_page_jpeg(job=job, page=1)
+        drawn = load_or_render_page_jpeg(job=theirs, page=1)
+    first = load_or_render_page_jpeg(job=job, page=1)
     with hold_work_slot(Work.STORED, tenant=alice_tenant):
-        kept = load_page_picture(job=job, page=1)
+        kept = load_or_render_page_jpeg(job=job, page=1)
 
     assert refusal.value.code == "drawing_busy"
     assert first == kept == drawn
     evil = make_parsing_job(user=job.user, content=make_endless_pdf(), pages=1)
     monkeypatch.setattr(extraction, "QUICK_INSPECT_CPU_SECONDS", 1)
     with pytest.raises(DomainError) as undrawable:
-        load_page_picture(job=evil, page=1)
+        load_or_render_page_jpeg(job=evil, page=1)
     assert undrawable.value.code == "page_undrawable"
 
 
 @pytest.mark.django_db
 def test_half_a_picture_is_drawn_again(alice_tenant, drawn):
     job = make_parsing_job(user=make_user(tenant=alice_tenant), pages=1)
-    (file,) = report_files(job)
-    store_picture(file.stored_as, 1, PictureSize.FULL, make_picture("JPEG")[:-2])
+    (file,) = list_report_files(job)
+    store_page_image(file.stored_as, 1, PictureSize.FULL, make_picture("JPEG")[:-2])
 
-    pictures = [load_page_picture(job=job, page=1) for _ in range(2)]
+    pictures = [load_or_render_page_jpeg(job=job, page=1) for _ in range(2)]
 
     assert pictures == [make_picture("JPEG")] * 2
     assert drawn == [[1]]
@@ -126,11 +129,11 @@ def test_half_a_picture_is_drawn_again(alice_tenant, drawn):
 @pytest.mark.django_db
 def test_a_report_is_drawn_in_batches_but_for_what_is_kept(alice_tenant, drawn):
     job = make_parsing_job(user=make_user(tenant=alice_tenant), pages=8)
-    load_page_picture(job=job, page=2)
+    load_or_render_page_jpeg(job=job, page=2)
 
     for _ in range(2):
-        render_stored_report(tenant_pk=alice_tenant.pk, job_id=job.id)
-    render_stored_report(tenant_pk=alice_tenant.pk, job_id=uuid4())
+        render_pages_of_report_in_review(tenant_pk=alice_tenant.pk, job_id=job.id)
+    render_pages_of_report_in_review(tenant_pk=alice_tenant.pk, job_id=uuid4())
 
     assert drawn == [[2], [1, 3, 4, 5, 6, 7], [8], [3, 4, 5, 6, 7, 8]]
     assert len(stored_files()) == 1 + 2 * 2
@@ -145,7 +148,7 @@ def test_a_report_that_kills_its_child_is_left_undrawn(alice_tenant, monkeypatch
 
     monkeypatch.setattr(page_pictures, "render_report_pages", die)
 
-    render_stored_report(tenant_pk=alice_tenant.pk, job_id=job.id)
+    render_pages_of_report_in_review(tenant_pk=alice_tenant.pk, job_id=job.id)
 
     assert len(stored_files()) == 1
 

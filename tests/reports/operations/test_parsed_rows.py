@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from reports.operations.parsed_rows import build_note_rows, build_result_rows
+from reports.operations.parsed_rows import (
+    build_unsaved_result_rows,
+    serialize_check_notes,
+)
 from reports.parser.report import Fact, Note, NoteCode, RowState
 from tests.factories.reports import make_parsed, make_parsed_result
 
@@ -20,11 +23,12 @@ def test_rows_keep_their_order_and_notes_name_their_facts():
     )
 
     rows = [
-        (row.position, row.test_name, row.state) for row in build_result_rows(report)
+        (row.position, row.test_name, row.state)
+        for row in build_unsaved_result_rows(report)
     ]
 
     assert rows == [(0, "Glucose", "auto"), (1, "Sodium", "look")]
-    assert build_note_rows(report) == [
+    assert serialize_check_notes(report) == [
         {
             "code": "implausible",
             "severity": "look",

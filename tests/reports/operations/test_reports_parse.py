@@ -17,7 +17,7 @@ from reports.operations import extraction, reports
 from reports.operations.reports import (
     ReportPart,
     ReportRequest,
-    give_up_parsing,
+    fail_parsing_after_retries,
     inspect_submitted_report,
     parse_submitted_report,
     submit_report,
@@ -215,7 +215,9 @@ def test_several_pictures_without_a_word_are_of_low_quality(alice_tenant, user):
 @pytest.mark.django_db
 def test_a_report_without_rows_is_no_lab_report(monkeypatch, alice_tenant, user):
     job = make_parsing_job(user=user)
-    monkeypatch.setattr(reports, "extract_report", lambda _: make_parsed(results=()))
+    monkeypatch.setattr(
+        reports, "parse_stored_report_files", lambda _: make_parsed(results=())
+    )
 
     parse(job)
 
@@ -227,7 +229,7 @@ def test_a_job_whose_reading_was_cut_short_is_read_again(
     monkeypatch, alice_tenant, user
 ):
     job = make_parsing_job(user=user, status=ParsingJobStatus.STARTED)
-    monkeypatch.setattr(reports, "extract_report", lambda _: make_parsed())
+    monkeypatch.setattr(reports, "parse_stored_report_files", lambda _: make_parsed())
 
     parse(job)
 
@@ -244,7 +246,7 @@ def test_a_job_that_has_ended_is_left_alone(status, alice_tenant, user):
 
     with nothing_happened(alice_tenant):
         parse(job)
-        give_up_parsing(tenant_pk=alice_tenant.pk, job_id=job.id)
+        fail_parsing_after_retries(tenant_pk=alice_tenant.pk, job_id=job.id)
 
     assert stored(job).status == status
 
@@ -257,7 +259,7 @@ def test_a_job_that_was_erased_is_left_alone(alice_tenant, user):
 
     with nothing_happened(alice_tenant):
         parse_submitted_report(tenant_pk=alice_tenant.pk, job_id=job_id)
-        give_up_parsing(tenant_pk=alice_tenant.pk, job_id=job_id)
+        fail_parsing_after_retries(tenant_pk=alice_tenant.pk, job_id=job_id)
 
 
 @pytest.mark.django_db
@@ -266,7 +268,7 @@ def test_a_job_of_a_tenant_that_is_gone_is_left_alone(alice_tenant, user):
 
     with nothing_happened(alice_tenant):
         parse_submitted_report(tenant_pk=0, job_id=job.id)
-        give_up_parsing(tenant_pk=0, job_id=job.id)
+        fail_parsing_after_retries(tenant_pk=0, job_id=job.id)
 
 
 @pytest.mark.django_db
@@ -274,12 +276,14 @@ def test_a_second_run_that_comes_late_changes_nothing(monkeypatch, alice_tenant,
     job = make_parsing_job(user=user, status=ParsingJobStatus.STARTED)
 
     def read_while_another_finishes(path):
-        reports.fail_parsing(
+        reports.mark_parsing_job_failed(
             job=stored(job), actor=ACTOR, reason=FailureReason.LOW_QUALITY
         )
         return make_parsed()
 
-    monkeypatch.setattr(reports, "extract_report", read_while_another_finishes)
+    monkeypatch.setattr(
+        reports, "parse_stored_report_files", read_while_another_finishes
+    )
 
     parse(job)
 
@@ -307,7 +311,7 @@ def test_two_workers_on_one_job_give_one_set_of_rows(monkeypatch, alice_tenant, 
         finally:
             connection.close()
 
-    monkeypatch.setattr(reports, "extract_report", read_together)
+    monkeypatch.setattr(reports, "parse_stored_report_files", read_together)
     workers = [threading.Thread(target=work) for _ in range(2)]
     for worker in workers:
         worker.start()
@@ -332,7 +336,7 @@ def test_a_job_whose_runs_all_fail_is_given_up(
         runs.append(path)
         raise RuntimeError("Rosa Beispiel")
 
-    monkeypatch.setattr(reports, "extract_report", fail)
+    monkeypatch.setattr(reports, "parse_stored_report_files", fail)
 
     for _ in range(5):
         assert stored(job).status in {"upload_pending", "started"}
@@ -361,7 +365,7 @@ def test_the_parsers_reason_becomes_the_jobs(monkeypatch, alice_tenant, user):
     def refuse(path):
         raise UnreadableReport(FailureReason.NOT_ENGLISH)
 
-    monkeypatch.setattr(reports, "extract_report", refuse)
+    monkeypatch.setattr(reports, "parse_stored_report_files", refuse)
 
     parse(job)
 

@@ -14,10 +14,10 @@ from portal.lib.errors import DomainError
 from reports.models import ParsingJob, ParsingJobTransition, ReportResult
 from reports.operations.reports import (
     PARSER,
-    change_job_status,
-    fail_parsing,
-    finish_parsing,
-    start_parsing,
+    change_parsing_job_status,
+    mark_parsing_job_failed,
+    mark_parsing_job_started,
+    store_parsing_results,
 )
 from reports.parser.report import (
     FailureReason,
@@ -69,7 +69,9 @@ def stored(job):
 def test_an_allowed_move_is_recorded_and_emitted(old, new, alice_tenant, user):
     job = make_parsing_job(user=user, status=old)
 
-    change_job_status(job=job, to=ParsingJobStatus(new), actor=ACTOR, why="a test")
+    change_parsing_job_status(
+        job=job, to=ParsingJobStatus(new), actor=ACTOR, why="a test"
+    )
 
     move = ParsingJobTransition.objects.for_tenant(alice_tenant).get()
     assert stored(job).status == job.status == new
@@ -83,7 +85,7 @@ def test_any_other_move_is_refused_and_leaves_no_trace(old, new, alice_tenant, u
     job = make_parsing_job(user=user, status=old)
 
     with nothing_happened(alice_tenant), pytest.raises(DomainError) as refusal:
-        change_job_status(job=job, to=ParsingJobStatus(new), actor=ACTOR)
+        change_parsing_job_status(job=job, to=ParsingJobStatus(new), actor=ACTOR)
 
     assert refusal.value.code == "transition_not_allowed"
     assert stored(job).status == old
@@ -92,10 +94,10 @@ def test_any_other_move_is_refused_and_leaves_no_trace(old, new, alice_tenant, u
 def test_of_two_moves_from_one_status_the_second_is_refused(alice_tenant, user):
     job = make_parsing_job(user=user)
     seen_before = stored(job)
-    start_parsing(job=job, actor=PARSER)
+    mark_parsing_job_started(job=job, actor=PARSER)
 
     with nothing_happened(alice_tenant), pytest.raises(DomainError):
-        start_parsing(job=seen_before, actor=PARSER)
+        mark_parsing_job_started(job=seen_before, actor=PARSER)
 
 
 def test_each_status_and_reason_has_a_row_a_label_and_the_wires_name():
@@ -115,7 +117,7 @@ def test_finishing_keeps_notes_places_and_the_state_of_rows(user, time_machine):
         page_sizes=(PageSize(1, 612.0, 792.0),),
     )
 
-    finish_parsing(job=job, actor=PARSER, report=report)
+    store_parsing_results(job=job, actor=PARSER, report=report)
 
     kept = stored(job)
     rows = ReportResult.objects.for_tenant(user.tenant).order_by("position")
@@ -137,7 +139,7 @@ def test_failing_drops_what_the_checks_found(user):
         ),
     )
 
-    fail_parsing(job=job, actor=ACTOR, reason=FailureReason.INVALID_INPUT)
+    mark_parsing_job_failed(job=job, actor=ACTOR, reason=FailureReason.INVALID_INPUT)
 
     assert (stored(job).notes, stored(job).unread) == (None, None)
 
@@ -148,7 +150,7 @@ def test_finishing_stores_every_field_and_emits_the_job(alice_tenant, user):
         results=(make_parsed_result(), make_parsed_result(test_name="Sodium")), pages=3
     )
 
-    finish_parsing(job=job, actor=PARSER, report=report)
+    store_parsing_results(job=job, actor=PARSER, report=report)
 
     rows = ReportResult.objects.for_tenant(alice_tenant).order_by("position")
     (envelope,) = emitted(alice_tenant)
@@ -180,7 +182,7 @@ def test_a_report_that_needs_review_waits_for_it(alice_tenant, user):
         user=user, status=ParsingJobStatus.STARTED, needs_human_review=True
     )
 
-    finish_parsing(job=job, actor=PARSER, report=make_parsed())
+    store_parsing_results(job=job, actor=PARSER, report=make_parsed())
 
     (envelope,) = emitted(alice_tenant)
     assert stored(job).status == "pending_review"
@@ -197,14 +199,14 @@ def test_a_job_that_has_ended_takes_no_second_set_of_rows(alice_tenant, user):
         pytest.raises(IntegrityError),
         transaction.atomic(),
     ):
-        finish_parsing(job=job, actor=PARSER, report=make_parsed())
+        store_parsing_results(job=job, actor=PARSER, report=make_parsed())
 
 
 def test_finishing_before_starting_is_refused(alice_tenant, user):
     job = make_parsing_job(user=user)
 
     with nothing_happened(alice_tenant), pytest.raises(DomainError):
-        finish_parsing(job=job, actor=PARSER, report=make_parsed())
+        store_parsing_results(job=job, actor=PARSER, report=make_parsed())
 
 
 @pytest.mark.parametrize("reason", FailureReason)
@@ -215,7 +217,7 @@ def test_a_failed_job_says_why_and_keeps_no_values(reason, alice_tenant, user):
         report=make_parsed(metadata=Metadata()),
     )
 
-    fail_parsing(job=job, actor=PARSER, reason=reason)
+    mark_parsing_job_failed(job=job, actor=PARSER, reason=reason)
 
     (envelope,) = emitted(alice_tenant)
     assert stored(job).failure_reason == reason

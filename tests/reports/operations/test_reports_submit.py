@@ -204,7 +204,7 @@ def test_a_part_the_parser_finds_too_large_is_refused_as_that(
     def refuse(files):
         raise RefusedFile(RefusalCode.TOO_LARGE)
 
-    monkeypatch.setattr(reports, "inspect_files_quickly", refuse)
+    monkeypatch.setattr(reports, "check_upload_files_during_request", refuse)
 
     with nothing_happened(alice_tenant), pytest.raises(TooLarge):
         submit(user, (make_pdf(), PDF))

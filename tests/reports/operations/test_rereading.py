@@ -10,16 +10,16 @@ from accounts.models import AuditEntry
 from portal.lib.errors import DomainError, NotFound
 from reports.models import Rereading, Review
 from reports.operations.rereading import (
-    compare_rereading,
-    finish_rereading,
+    enqueue_report_rereading,
+    fail_rereading_after_retries,
     get_rereading,
-    give_up_rereading,
-    reread_report,
+    list_rereading_differences,
+    parse_report_again,
 )
-from reports.operations.review_amending import ReadingChoice, amend_report
-from reports.operations.review_rows import edit_row
+from reports.operations.review_amending import ReadingChoice, open_amendment_review
+from reports.operations.review_rows import edit_review_row_text
 from reports.payloads import build_parsing_job_payload
-from reports.queries import parsing_job
+from reports.queries import get_parsing_job
 from tests.factories.reports import (
     make_parsed,
     make_parsed_result,
@@ -61,19 +61,21 @@ def test_a_report_that_is_read_again_shows_what_differs_and_changes_nothing(revi
     tenant = review.tenant
     given = {"tenant": tenant, "actor": NORA, "job_id": review.job_id}
     with pytest.raises(DomainError) as early:
-        reread_report(**given)
+        enqueue_report_rereading(**given)
     assert early.value.code == "report_not_completed"
     text = replace(text_of(review), value="101")
-    edit_row(**tenant_and_actor(review), ref=ref_of(review), text=text)
+    edit_review_row_text(**tenant_and_actor(review), ref=ref_of(review), text=text)
     decide_all(review)
     sign(review)
-    before = build_parsing_job_payload(parsing_job(tenant=tenant, job_id=review.job_id))
+    before = build_parsing_job_payload(
+        get_parsing_job(tenant=tenant, job_id=review.job_id)
+    )
 
-    made = reread_report(**given)
+    made = enqueue_report_rereading(**given)
     with pytest.raises(DomainError) as twice:
-        reread_report(**given)
+        enqueue_report_rereading(**given)
     assert twice.value.code == "rereading_open"
-    finish_rereading(tenant_pk=tenant.pk, rereading_id=made.pk)
+    parse_report_again(tenant_pk=tenant.pk, rereading_id=made.pk)
 
     found = get_rereading(tenant=tenant, job_id=review.job_id, rereading_id=made.pk)
     told = [
@@ -82,7 +84,7 @@ def test_a_report_that_is_read_again_shows_what_differs_and_changes_nothing(revi
             (diff.before or {}).get("value"),
             (diff.after or {}).get("value"),
         )
-        for diff in compare_rereading(rereading=found)
+        for diff in list_rereading_differences(rereading=found)
     ]
     assert told == [
         ("edited", "101", "105"),
@@ -90,7 +92,9 @@ def test_a_report_that_is_read_again_shows_what_differs_and_changes_nothing(revi
         ("undecided", None, "0.9"),
         ("undecided", None, "4.1"),
     ]
-    after = build_parsing_job_payload(parsing_job(tenant=tenant, job_id=review.job_id))
+    after = build_parsing_job_payload(
+        get_parsing_job(tenant=tenant, job_id=review.job_id)
+    )
     assert after == before
     audited = AuditEntry.objects.for_tenant(tenant).filter(verb="reread_report")
     assert audited.count() == 1
@@ -99,12 +103,12 @@ def test_a_report_that_is_read_again_shows_what_differs_and_changes_nothing(revi
 def test_an_amendment_begins_with_the_rows_chosen_of_a_reading(review):
     tenant = review.tenant
     text = replace(text_of(review), value="101")
-    edit_row(**tenant_and_actor(review), ref=ref_of(review), text=text)
+    edit_review_row_text(**tenant_and_actor(review), ref=ref_of(review), text=text)
     decide_all(review)
     sign(review)
     signed = {"tenant": tenant, "actor": NORA, "job_id": review.job_id}
-    made = reread_report(**signed)
-    finish_rereading(tenant_pk=tenant.pk, rereading_id=made.pk)
+    made = enqueue_report_rereading(**signed)
+    parse_report_again(tenant_pk=tenant.pk, rereading_id=made.pk)
     wrong = {
         "report_changed": ReadingChoice(made.pk, 0, frozenset({1})),
         "row_not_found": ReadingChoice(made.pk, 1, frozenset({1, 9})),
@@ -112,12 +116,12 @@ def test_an_amendment_begins_with_the_rows_chosen_of_a_reading(review):
     }
     for code, chosen in wrong.items():
         with pytest.raises(DomainError) as refused:
-            amend_report(**signed, why="read again", chosen=chosen)
+            open_amendment_review(**signed, why="read again", chosen=chosen)
         assert refused.value.code == code
     assert Review.objects.for_tenant(tenant).count() == 1
 
     chosen = ReadingChoice(made.pk, 1, frozenset({1, 3}))
-    amended = amend_report(**signed, why="read again", chosen=chosen)
+    amended = open_amendment_review(**signed, why="read again", chosen=chosen)
 
     rows = [
         (row.values["test_name"], row.values["value"], row.decision)
@@ -135,8 +139,8 @@ def test_a_reading_that_fails_says_why_and_is_no_strangers(review, charlie_tenan
     made = Rereading(tenant=review.tenant, job=review.job, asked_by_key="7")
     made.save(force_insert=True)
 
-    give_up_rereading(tenant_pk=review.tenant.pk, rereading_id=made.pk)
-    finish_rereading(tenant_pk=review.tenant.pk, rereading_id=made.pk)
+    fail_rereading_after_retries(tenant_pk=review.tenant.pk, rereading_id=made.pk)
+    parse_report_again(tenant_pk=review.tenant.pk, rereading_id=made.pk)
 
     ended = rows.get()
     assert (ended.failure, ended.rows) == ("processing_error", None)

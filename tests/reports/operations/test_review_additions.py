@@ -8,16 +8,16 @@ import pytest
 
 from portal.lib.errors import DomainError
 from reports.operations.review_additions import (
-    add_row,
-    merge_rows,
-    split_row,
-    suggest_merged_text,
+    add_review_row,
+    merge_review_rows,
+    split_review_row,
+    suggest_merged_row_text,
 )
 from reports.operations.review_checks import RowText
-from reports.operations.review_rows import undo_row
+from reports.operations.review_rows import undo_review_row_change
 from reports.parser.report import PageSize, Place, Point, Provenance
 from reports.payloads import build_parsing_job_payload
-from reports.queries import parsing_job, review_rows
+from reports.queries import get_parsing_job, list_review_rows
 from tests.factories.reports import make_parsed, make_parsed_result, make_review
 from tests.factories.users import make_user
 from tests.reports.desk import (
@@ -61,22 +61,24 @@ def review(user):
 def names(review):
     return [
         row.values["test_name"]
-        for row in review_rows(tenant=review.tenant, review=review)
+        for row in list_review_rows(tenant=review.tenant, review=review)
         if row.is_included
     ]
 
 
 def test_an_added_row_stands_where_it_was_drawn_and_opens_at_its_ink(review):
     text = RowText(test_name="Potassium", value="4.1", units="mmol/L")
-    add_row(**tenant_and_actor(review), review_id=review.id, text=text, place=box(125))
+    add_review_row(
+        **tenant_and_actor(review), review_id=review.id, text=text, place=box(125)
+    )
     typed = RowText(test_name="Ferritin", value="30", units="ng/mL")
-    add_row(**tenant_and_actor(review), review_id=review.id, text=typed)
+    add_review_row(**tenant_and_actor(review), review_id=review.id, text=typed)
     assert names(review) == ["Glucose", "Sodium", "Potassium", "Iron", "Ferritin"]
 
     decide_all(review)
     sign(review)
 
-    job = parsing_job(tenant=review.tenant, job_id=review.job_id)
+    job = get_parsing_job(tenant=review.tenant, job_id=review.job_id)
     data = build_parsing_job_payload(job, with_provenance=True)["data"]
     places = {one["test_name"]: one["provenance"]["value"] for one in data["results"]}
     assert places["Potassium"]["polygon"][0] == [10.0, 125]
@@ -89,23 +91,25 @@ def test_a_split_row_is_two_of_one_box_until_it_is_undone(review):
     chloride = RowText(test_name="Chloride", value="101", units="mmol/L")
     parts = [replace(whole, value="140"), chloride]
 
-    saved = split_row(**tenant_and_actor(review), ref=ref_of(review, 1), parts=parts)
+    saved = split_review_row(
+        **tenant_and_actor(review), ref=ref_of(review, 1), parts=parts
+    )
 
     assert names(review) == ["Glucose", "Sodium", "Chloride", "Iron"]
     made = saved.others[0]
     assert (made.position, made.decision, saved.row.decision) == (3, "added", "edited")
     assert made.values["provenance"] == saved.row.values["provenance"]
-    undo_row(**tenant_and_actor(review), ref=ref_of(review, 1))
+    undo_review_row_change(**tenant_and_actor(review), ref=ref_of(review, 1))
     assert names(review) == ["Glucose", "Sodium", "Iron"]
     row = rows_of(review)[1]
     assert (row.values["value"], row.decision) == ("105", "undecided")
 
 
 def test_merged_rows_are_one_with_the_ink_of_both_until_it_is_undone(review):
-    text = suggest_merged_text(rows_of(review)[:2])
+    text = suggest_merged_row_text(rows_of(review)[:2])
     assert (text.test_name, text.value) == ("Glucose Sodium", "105")
 
-    merge_rows(
+    merge_review_rows(
         **tenant_and_actor(review),
         refs=[ref_of(review, 0), ref_of(review, 1)],
         text=text,
@@ -118,15 +122,17 @@ def test_merged_rows_are_one_with_the_ink_of_both_until_it_is_undone(review):
         [60, 130],
     ]
     assert second.decision == "excluded"
-    undo_row(**tenant_and_actor(review), ref=ref_of(review))
+    undo_review_row_change(**tenant_and_actor(review), ref=ref_of(review))
     assert names(review) == ["Glucose", "Sodium", "Iron"]
 
 
 def test_what_is_no_split_and_no_merge_changes_nothing(review):
     one = text_of(review)
     for act in (
-        lambda: split_row(**tenant_and_actor(review), ref=ref_of(review), parts=[one]),
-        lambda: merge_rows(
+        lambda: split_review_row(
+            **tenant_and_actor(review), ref=ref_of(review), parts=[one]
+        ),
+        lambda: merge_review_rows(
             **tenant_and_actor(review), refs=[ref_of(review)] * 2, text=one
         ),
     ):

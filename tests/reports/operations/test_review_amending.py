@@ -8,12 +8,15 @@ import pytest
 
 from portal.lib.errors import DomainError, NotAllowed, NotFound
 from reports.models import ParsingJob
-from reports.operations.review_amending import amend_report, withdraw_amendment
-from reports.operations.review_rows import edit_row
-from reports.operations.review_signing import is_signature_valid
+from reports.operations.review_amending import (
+    open_amendment_review,
+    withdraw_report_amendment,
+)
+from reports.operations.review_rows import edit_review_row_text
+from reports.operations.review_signing import is_review_unchanged_since_signing
 from reports.operations.reviews import claim_review
 from reports.payloads import build_parsing_job_payload
-from reports.queries import get_review, list_changed_rows, parsing_job
+from reports.queries import get_parsing_job, get_review, list_rows_changed_by_review
 from reports.states import ParsingJobStatus
 from tests.factories.reports import (
     make_parsed,
@@ -50,7 +53,7 @@ def review(user):
 
 
 def values(tenant, job_id):
-    payload = build_parsing_job_payload(parsing_job(tenant=tenant, job_id=job_id))
+    payload = build_parsing_job_payload(get_parsing_job(tenant=tenant, job_id=job_id))
     return [result["value"] for result in payload["data"]["results"]]
 
 
@@ -58,12 +61,12 @@ def test_an_amendment_replaces_the_results_and_tells_so(review):
     decide_all(review)
     sign(review)
 
-    amendment = amend_report(
+    amendment = open_amendment_review(
         **tenant_and_actor(review), job_id=review.job_id, why="a typo"
     )
     claim_review(**tenant_and_actor(review), review_id=amendment.id)
     text = replace(text_of(amendment), value="101")
-    edit_row(**tenant_and_actor(review), ref=ref_of(amendment), text=text)
+    edit_review_row_text(**tenant_and_actor(review), ref=ref_of(amendment), text=text)
     assert values(review.tenant, review.job_id) == ["105", "105"]
     sign(amendment)
 
@@ -71,33 +74,35 @@ def test_an_amendment_replaces_the_results_and_tells_so(review):
     first, second = emitted(review.tenant)
     assert first["data"]["id"] == second["data"]["id"]
     assert second["data"]["status"] == "completed"
-    (changed,) = list_changed_rows(tenant=review.tenant, review=amendment)
+    (changed,) = list_rows_changed_by_review(tenant=review.tenant, review=amendment)
     assert (changed.before["value"], changed.after["value"]) == ("105", "101")
     old = get_review(tenant=review.tenant, review_id=review.id)
-    assert is_signature_valid(tenant=review.tenant, review=old)
+    assert is_review_unchanged_since_signing(tenant=review.tenant, review=old)
 
 
 def test_a_withdrawn_amendment_leaves_the_results(review):
     decide_all(review)
     sign(review)
-    amendment = amend_report(
+    amendment = open_amendment_review(
         **tenant_and_actor(review), job_id=review.job_id, why="a typo"
     )
     claim_review(**tenant_and_actor(review), review_id=amendment.id)
     with pytest.raises(DomainError) as refusal:
-        amend_report(**tenant_and_actor(review), job_id=review.job_id, why="again")
+        open_amendment_review(
+            **tenant_and_actor(review), job_id=review.job_id, why="again"
+        )
     assert refusal.value.code == "amendment_open"
 
-    withdraw_amendment(**tenant_and_actor(review), review_id=amendment.id)
+    withdraw_report_amendment(**tenant_and_actor(review), review_id=amendment.id)
 
-    job = parsing_job(tenant=review.tenant, job_id=review.job_id)
+    job = get_parsing_job(tenant=review.tenant, job_id=review.job_id)
     assert (job.version, job.status) == (1, "completed")
     assert len(emitted(review.tenant)) == 1
 
 
 def test_a_first_review_is_not_withdrawn(review):
     with pytest.raises(DomainError) as refusal:
-        withdraw_amendment(**tenant_and_actor(review), review_id=review.id)
+        withdraw_report_amendment(**tenant_and_actor(review), review_id=review.id)
 
     assert refusal.value.code == "not_an_amendment"
 
@@ -107,7 +112,9 @@ def test_a_report_that_was_never_reviewed_is_amended_from_the_machines_rows(user
         user=user, status=ParsingJobStatus.COMPLETED, report=make_parsed(), pages=1
     )
 
-    review = amend_report(tenant=user.tenant, actor=NORA, job_id=job.id, why="doubt")
+    review = open_amendment_review(
+        tenant=user.tenant, actor=NORA, job_id=job.id, why="doubt"
+    )
 
     assert (review.number, len(rows_of(review))) == (1, 1)
     assert rows_of(review)[0].decision == "undecided"
@@ -115,14 +122,18 @@ def test_a_report_that_was_never_reviewed_is_amended_from_the_machines_rows(user
 
 def test_what_waits_or_is_anothers_is_not_amended(review, charlie_tenant):
     with pytest.raises(DomainError) as refusal:
-        amend_report(**tenant_and_actor(review), job_id=review.job_id, why="doubt")
+        open_amendment_review(
+            **tenant_and_actor(review), job_id=review.job_id, why="doubt"
+        )
     assert refusal.value.code == "report_not_completed"
     with pytest.raises(NotFound):
-        amend_report(
+        open_amendment_review(
             tenant=charlie_tenant, actor=NORA, job_id=review.job_id, why="doubt"
         )
     review.tenant.lab_report_human_review_enabled = False
     with pytest.raises(NotAllowed):
-        amend_report(**tenant_and_actor(review), job_id=review.job_id, why="doubt")
+        open_amendment_review(
+            **tenant_and_actor(review), job_id=review.job_id, why="doubt"
+        )
 
     assert ParsingJob.objects.for_tenant(review.tenant).get().status == "pending_review"

@@ -10,7 +10,7 @@ import pytest
 from portal.lib.errors import DomainError, NotFound, Unavailable
 from portal.lib.slots import Work, hold_work_slot
 from reports.operations import extraction
-from reports.operations.review_boxes import read_drawn_box
+from reports.operations.review_boxes import read_text_in_drawn_box
 from reports.parser.boxes import read_text_in_box
 from reports.parser.report import PageSize, Place, Point
 from tests.factories.reports import make_endless_pdf, make_parsed, make_pdf, make_review
@@ -36,16 +36,18 @@ def test_a_box_over_a_row_says_its_parts(alice_tenant, charlie_tenant):
     )
     given = {"tenant": alice_tenant, "review_id": review.id}
 
-    found = read_drawn_box(**given, place=box(*ROW))
+    found = read_text_in_drawn_box(**given, place=box(*ROW))
 
     parts = (found.test_name, found.value, found.units, found.reference_range)
     assert parts == ("Glucose", "105", "mg/dL", "70 - 99")
     assert (found.sure, found.from_picture) == (1.0, False)
     with pytest.raises(DomainError) as refusal:
-        read_drawn_box(**given, place=box(*ROW, page=2))
+        read_text_in_drawn_box(**given, place=box(*ROW, page=2))
     assert refusal.value.code == "place_not_on_page"
     with pytest.raises(NotFound):
-        read_drawn_box(tenant=charlie_tenant, review_id=review.id, place=box(*ROW))
+        read_text_in_drawn_box(
+            tenant=charlie_tenant, review_id=review.id, place=box(*ROW)
+        )
 
 
 def test_a_file_that_can_not_be_opened_is_a_refusal(alice_tenant, db):
@@ -56,7 +58,9 @@ def test_a_file_that_can_not_be_opened_is_a_refusal(alice_tenant, db):
     )
 
     with pytest.raises(DomainError) as refusal:
-        read_drawn_box(tenant=alice_tenant, review_id=review.id, place=box(*ROW))
+        read_text_in_drawn_box(
+            tenant=alice_tenant, review_id=review.id, place=box(*ROW)
+        )
 
     assert refusal.value.code == "box_unreadable"
 
@@ -75,9 +79,9 @@ def test_a_box_is_read_in_a_slot_and_within_its_time(alice_tenant, monkeypatch):
         hold_work_slot(Work.STORED, tenant=alice_tenant),
         pytest.raises(Unavailable) as busy,
     ):
-        read_drawn_box(**given)
+        read_text_in_drawn_box(**given)
     with pytest.raises(DomainError) as refusal:
-        read_drawn_box(**given)
+        read_text_in_drawn_box(**given)
 
     assert busy.value.code == "reader_busy"
     assert refusal.value.code == "box_unreadable"

@@ -10,15 +10,15 @@ from reports.models import ReviewRow
 from reports.operations.review_checks import (
     RowText,
     _checked,
-    check_rows,
-    list_doubts,
-    parse_row_text,
-    state_of,
-    to_parsed_result,
-    to_row_text,
-    uses_decimal_comma,
+    convert_stored_row_to_parsed_result,
+    get_editable_row_text,
+    get_row_review_state,
+    list_row_check_notes,
+    parse_typed_row_text,
+    run_checks_on_review_rows,
+    uses_report_decimal_commas,
 )
-from reports.operations.review_saving import to_stored_values
+from reports.operations.review_saving import convert_row_values_as_stored
 from reports.parser.report import Confidence, Metadata, Provenance
 from tests.factories.reports import make_parsed_result
 
@@ -26,14 +26,14 @@ from tests.factories.reports import make_parsed_result
 def row(position=0, **changes):
     return ReviewRow(
         position=position,
-        values=to_stored_values(make_parsed_result(**changes)),
+        values=convert_row_values_as_stored(make_parsed_result(**changes)),
         decision=changes.pop("decision", "undecided"),
     )
 
 
 def read(*, comma=False, metadata=None, **typed):
     text = RowText(**{"test_name": "Glucose", "units": "mg/dL", **typed})
-    return parse_row_text(
+    return parse_typed_row_text(
         text,
         before=make_parsed_result(),
         metadata=metadata or Metadata(),
@@ -57,8 +57,8 @@ def test_a_value_is_read_in_every_written_form(value, kind, interpretation):
 
 
 def test_a_comma_is_the_decimal_mark_of_a_report_that_uses_it():
-    assert uses_decimal_comma([row(value="6,73"), row(value="140")])
-    assert not uses_decimal_comma([row(value="6,73"), row(value="1.5")])
+    assert uses_report_decimal_commas([row(value="6,73"), row(value="140")])
+    assert not uses_report_decimal_commas([row(value="6,73"), row(value="1.5")])
     result = read(value="5,100", reference_range="4,5 - 6,5", comma=True)
     assert (result.min_reference_range, result.interpretation) == (4.5, "normal")
 
@@ -82,20 +82,20 @@ def test_a_range_in_another_unit_bounds_nothing():
 def test_what_was_stored_is_read_back_whole():
     result = make_parsed_result()
 
-    assert to_parsed_result(row()) == result
+    assert convert_stored_row_to_parsed_result(row()) == result
     checked = replace(result, provenance=Provenance(), confidence=Confidence())
     plain = tuple(replace(match, aliases=()) for match in result.loinc_matches)
     assert _checked(row()) == replace(checked, loinc_matches=plain)
-    assert to_row_text(result).reference_range == "70 - 99"
+    assert get_editable_row_text(result).reference_range == "70 - 99"
 
 
 def test_excluded_rows_raise_no_doubt():
     twice = [row(0, value="85"), row(1, value="95")]
 
-    notes = check_rows(twice, notes=[])
+    notes = run_checks_on_review_rows(twice, notes=[])
 
     assert [note["code"] for note in notes] == ["duplicate"]
-    assert state_of(notes, 0) == "look"
-    assert list_doubts(notes, 1) == {("duplicate", "look", (1, 0))}
+    assert get_row_review_state(notes, 0) == "look"
+    assert list_row_check_notes(notes, 1) == {("duplicate", "look", (1, 0))}
     twice[0].decision = "excluded"
-    assert check_rows(twice, notes=notes) == []
+    assert run_checks_on_review_rows(twice, notes=notes) == []

@@ -6,7 +6,7 @@ import pytest
 
 from portal.lib.errors import DomainError
 from reports.models import ReviewComment
-from reports.operations.review_comments import comment_review
+from reports.operations.review_comments import add_review_comment
 from tests.factories.reports import make_review
 from tests.factories.users import make_user
 from tests.reports.desk import NORA, tenant_and_actor
@@ -17,12 +17,12 @@ def test_a_remark_is_kept_of_a_row_or_of_the_whole_review(alice_tenant):
     review = make_review(user=make_user(tenant=alice_tenant), claimed_by=NORA)
     given = {**tenant_and_actor(review), "review_id": review.id}
 
-    comment_review(**given, text=" smudged ", position=0)
-    comment_review(**given, text="call the lab")
+    add_review_comment(**given, text=" smudged ", position=0)
+    add_review_comment(**given, text="call the lab")
     refusals = []
     for text, position in ((" ", None), ("where?", 7)):
         with pytest.raises(DomainError) as refusal:
-            comment_review(**given, text=text, position=position)
+            add_review_comment(**given, text=text, position=position)
         refusals.append(refusal.value.code)
 
     assert refusals == ["reason_missing", "row_not_found"]

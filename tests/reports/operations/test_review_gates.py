@@ -10,12 +10,12 @@ from portal.lib.errors import Conflict, DomainError, NotFound
 from reports.models import Review
 from reports.operations.review_gates import (
     CriticalNotification,
-    acknowledge_critical,
-    decide_identity,
-    keep_duplicate,
-    move_report,
-    record_page_shown,
-    replace_duplicate,
+    confirm_mismatched_patient_identity,
+    keep_duplicate_report,
+    move_report_to_other_user,
+    record_critical_value_notification,
+    record_page_shown_to_reviewer,
+    replace_duplicate_report,
 )
 from reports.operations.review_saving import RowRef
 from reports.parser.report import Interpretation
@@ -55,7 +55,9 @@ def notice():
 
 def test_pages_are_noted_once_each_in_order(review):
     for page in (2, 1, 2):
-        record_page_shown(**tenant_and_actor(review), review_id=review.id, page=page)
+        record_page_shown_to_reviewer(
+            **tenant_and_actor(review), review_id=review.id, page=page
+        )
 
     assert stored(review).pages_shown == [1, 2]
 
@@ -63,13 +65,17 @@ def test_pages_are_noted_once_each_in_order(review):
 @pytest.mark.parametrize("page", [0, 3])
 def test_a_page_the_report_lacks_is_refused(review, page):
     with pytest.raises(DomainError) as refusal:
-        record_page_shown(**tenant_and_actor(review), review_id=review.id, page=page)
+        record_page_shown_to_reviewer(
+            **tenant_and_actor(review), review_id=review.id, page=page
+        )
 
     assert refusal.value.code == "page_unknown"
     assert stored(review).pages_shown == []
 
 
-@pytest.mark.parametrize("settle", [decide_identity, keep_duplicate])
+@pytest.mark.parametrize(
+    "settle", [confirm_mismatched_patient_identity, keep_duplicate_report]
+)
 def test_what_is_settled_says_why(review, settle):
     with pytest.raises(DomainError) as refusal:
         settle(**tenant_and_actor(review), review_id=review.id, reason="  ")
@@ -86,7 +92,7 @@ def test_what_is_settled_says_why(review, settle):
 
 
 def test_a_critical_value_is_acknowledged_with_who_was_told(review):
-    acknowledge_critical(
+    record_critical_value_notification(
         **tenant_and_actor(review), ref=ref_of(review), notice=notice()
     )
 
@@ -101,7 +107,9 @@ def test_only_a_critical_row_as_it_stands_is_acknowledged(review):
         (RowRef(review.id, 9, 1), NotFound, "row_not_found"),
     ):
         with pytest.raises(error) as refusal:
-            acknowledge_critical(**tenant_and_actor(review), ref=ref, notice=notice())
+            record_critical_value_notification(
+                **tenant_and_actor(review), ref=ref, notice=notice()
+            )
         assert refusal.value.code == code
 
     assert [row.acknowledged for row in rows_of(review)] == [None, None]
@@ -113,11 +121,11 @@ def test_a_report_moves_to_another_user_and_the_audit_tells_both(alice_tenant):
     given = {**tenant_and_actor(review), "review_id": review.id, "reason": "a namesake"}
     before = review.job.user.uuid
     with pytest.raises(DomainError) as same:
-        move_report(**given, user_id=before)
+        move_report_to_other_user(**given, user_id=before)
     with pytest.raises(NotFound):
-        move_report(**given, user_id=review.id)
+        move_report_to_other_user(**given, user_id=review.id)
 
-    moved = move_report(**given, user_id=other.uuid)
+    moved = move_report_to_other_user(**given, user_id=other.uuid)
 
     assert same.value.code == "same_user"
     assert (moved.job.user.uuid, moved.identity_decided) == (other.uuid, "")
@@ -138,10 +146,10 @@ def test_a_replaced_duplicate_counts_no_more_once_the_new_one_is_signed(alice_te
         "reason": "a better scan",
     }
     with pytest.raises(NotFound) as unknown:
-        replace_duplicate(**given, job_id=review.job_id)
+        replace_duplicate_report(**given, job_id=review.job_id)
     assert unknown.value.code == "duplicate_not_found"
 
-    replace_duplicate(**given, job_id=older.id)
+    replace_duplicate_report(**given, job_id=older.id)
     decide_all(review)
     older.refresh_from_db()
     assert older.replaced_by is None

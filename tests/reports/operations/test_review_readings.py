@@ -8,19 +8,28 @@ import pytest
 
 from portal.lib.errors import DomainError, NotAllowed
 from reports.models import ReportResult, SignOff
-from reports.operations.review_additions import add_row
-from reports.operations.review_amending import withdraw_amendment
+from reports.operations.review_additions import add_review_row
+from reports.operations.review_amending import withdraw_report_amendment
 from reports.operations.review_checks import RowText
-from reports.operations.review_gates import request_second_read
-from reports.operations.review_readings import take_reading
-from reports.operations.review_rows import choose_loinc, confirm_row, edit_row
+from reports.operations.review_gates import request_or_cancel_second_read
+from reports.operations.review_readings import resolve_disputed_row
+from reports.operations.review_rows import (
+    confirm_review_row,
+    edit_review_row_text,
+    set_review_row_loinc_code,
+)
 from reports.operations.review_signing import (
     NotReady,
-    is_signature_valid,
+    is_review_unchanged_since_signing,
     waive_second_read,
 )
 from reports.operations.reviews import claim_review
-from reports.queries import get_review, list_reviews_of_job, parsing_job, report_results
+from reports.queries import (
+    get_parsing_job,
+    get_review,
+    list_report_results,
+    list_reviews_of_job,
+)
 from tests.factories.reports import make_parsed, make_parsed_result, make_review
 from tests.factories.users import make_user
 from tests.outbox import emitted
@@ -61,12 +70,14 @@ def first(user):
 
 def edit(review, actor, value, position=0):
     text = replace(text_of(review, position), value=value)
-    edit_row(tenant=review.tenant, actor=actor, ref=ref_of(review, position), text=text)
+    edit_review_row_text(
+        tenant=review.tenant, actor=actor, ref=ref_of(review, position), text=text
+    )
 
 
 def add(review, actor, value="4.1"):
     text = RowText(test_name="Potassium", value=value, units="mmol/L")
-    add_row(tenant=review.tenant, actor=actor, review_id=review.id, text=text)
+    add_review_row(tenant=review.tenant, actor=actor, review_id=review.id, text=text)
 
 
 def opened(review):
@@ -83,8 +94,8 @@ def claimed(review, actor):
 
 
 def shown(review):
-    job = parsing_job(tenant=review.tenant, job_id=review.job_id)
-    return job.status, job.version, [row.value for row in report_results(job)]
+    job = get_parsing_job(tenant=review.tenant, job_id=review.job_id)
+    return job.status, job.version, [row.value for row in list_report_results(job)]
 
 
 def test_a_second_reader_begins_where_the_first_did_and_nothing_leaves_before(first):
@@ -136,14 +147,14 @@ def test_a_third_person_settles_what_two_readers_dispute(first):
     claimed(first, PIA)
     given = {"tenant": first.tenant, "actor": PIA}
     with pytest.raises(DomainError) as refusal:
-        take_reading(**given, ref=ref_of(dispute, 1), side="first")
+        resolve_disputed_row(**given, ref=ref_of(dispute, 1), side="first")
     assert refusal.value.code == "row_not_disputed"
     with pytest.raises(NotReady) as unready:
         sign(dispute, PIA)
     assert unready.value.gaps[0].code == "flagged_row_undecided"
 
-    take_reading(**given, ref=ref_of(dispute), side="second")
-    take_reading(**given, ref=ref_of(dispute, 2), side="second")
+    resolve_disputed_row(**given, ref=ref_of(dispute), side="second")
+    resolve_disputed_row(**given, ref=ref_of(dispute, 2), side="second")
     decide_all(dispute, PIA)
     sign(dispute, PIA)
 
@@ -152,7 +163,7 @@ def test_a_third_person_settles_what_two_readers_dispute(first):
     assert len(emitted(first.tenant)) == 1
     for number in (first.id, second.id, dispute.id):
         signed = get_review(tenant=first.tenant, review_id=number)
-        assert is_signature_valid(tenant=first.tenant, review=signed)
+        assert is_review_unchanged_since_signing(tenant=first.tenant, review=signed)
 
 
 def test_a_second_read_that_nobody_can_do_is_waived(first):
@@ -174,20 +185,20 @@ def test_a_reader_may_ask_for_a_second_read(user):
     user.tenant.lab_report_second_read_percent = 0
     user.tenant.save(update_fields=["lab_report_second_read_percent"])
     review = make_review(user=user, claimed_by=NORA)
-    request_second_read(tenant=user.tenant, actor=NORA, review_id=review.id)
+    request_or_cancel_second_read(tenant=user.tenant, actor=NORA, review_id=review.id)
     decide_all(review)
     sign(review)
 
     second = claimed(review, OTTO)
     for refused, code in (
-        (request_second_read, "not_a_first_read"),
-        (withdraw_amendment, "not_an_amendment"),
+        (request_or_cancel_second_read, "not_a_first_read"),
+        (withdraw_report_amendment, "not_an_amendment"),
     ):
         with pytest.raises(DomainError) as refusal:
             refused(tenant=user.tenant, actor=OTTO, review_id=second.id)
         assert refusal.value.code == code
-    confirm_row(tenant=user.tenant, actor=OTTO, ref=ref_of(second))
-    choose_loinc(
+    confirm_review_row(tenant=user.tenant, actor=OTTO, ref=ref_of(second))
+    set_review_row_loinc_code(
         tenant=user.tenant, actor=OTTO, ref=ref_of(second), loinc_code="2339-0"
     )
     decide_all(second, OTTO)

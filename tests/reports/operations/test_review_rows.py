@@ -9,16 +9,16 @@ import pytest
 from accounts.models import AuditEntry
 from portal.lib.errors import Conflict, DomainError, NotFound
 from reports.models import ReportResult, Review
-from reports.operations.review_additions import add_row
+from reports.operations.review_additions import add_review_row
 from reports.operations.review_checks import RowText
 from reports.operations.review_rows import (
-    choose_loinc,
-    confirm_plain_rows,
-    confirm_row,
-    edit_row,
-    exclude_row,
-    redraw_box,
-    undo_row,
+    confirm_review_row,
+    confirm_unflagged_panel_rows,
+    edit_review_row_text,
+    exclude_review_row,
+    set_review_row_box,
+    set_review_row_loinc_code,
+    undo_review_row_change,
 )
 from reports.operations.review_saving import RowRef
 from reports.parser.report import (
@@ -30,7 +30,7 @@ from reports.parser.report import (
     Point,
     RowState,
 )
-from reports.queries import list_row_versions
+from reports.queries import list_review_row_versions
 from reports.states import RowPart
 from tests.factories.reports import make_parsed, make_parsed_result, make_review
 from tests.factories.users import make_user
@@ -66,7 +66,7 @@ def stored(review):
 def test_an_edited_value_is_judged_anew_and_keeps_its_box(review):
     before = rows_of(review)[0]
 
-    saved = edit_row(
+    saved = edit_review_row_text(
         **tenant_and_actor(review),
         ref=ref_of(review),
         text=replace(text_of(review), value="85"),
@@ -78,7 +78,9 @@ def test_an_edited_value_is_judged_anew_and_keeps_its_box(review):
     assert (row.values["is_above_max_range"], row.decision) == (False, "edited")
     assert row.values["provenance"] == before.values["provenance"]
     assert row.values["loinc_matches"] == before.values["loinc_matches"]
-    first, second = list_row_versions(tenant=review.tenant, review=review, position=0)
+    first, second = list_review_row_versions(
+        tenant=review.tenant, review=review, position=0
+    )
     assert (first.values["value"], second.values["value"]) == ("105", "85")
     assert (second.version, second.actor_key) == (2, NORA.key)
     machine = ReportResult.objects.for_tenant(review.tenant).get(position=0)
@@ -86,7 +88,7 @@ def test_an_edited_value_is_judged_anew_and_keeps_its_box(review):
 
 
 def test_an_audit_line_of_a_change_names_fields_and_no_value(review):
-    edit_row(
+    edit_review_row_text(
         **tenant_and_actor(review),
         ref=ref_of(review),
         text=replace(text_of(review), value="85"),
@@ -100,12 +102,12 @@ def test_an_audit_line_of_a_change_names_fields_and_no_value(review):
 
 def test_a_change_on_an_old_version_is_refused_and_loses_nothing(review):
     seen = ref_of(review)
-    edit_row(
+    edit_review_row_text(
         **tenant_and_actor(review), ref=seen, text=replace(text_of(review), value="85")
     )
 
     with pytest.raises(Conflict) as refusal:
-        edit_row(
+        edit_review_row_text(
             **tenant_and_actor(review),
             ref=seen,
             text=replace(text_of(review), value="8"),
@@ -119,7 +121,7 @@ def test_a_change_on_an_old_version_is_refused_and_loses_nothing(review):
 def test_a_new_unit_is_read_as_ucum_and_its_range_is_read_again(review):
     text = replace(text_of(review), units="mmol/L", value="5.4", reference_range="4-6")
 
-    edit_row(**tenant_and_actor(review), ref=ref_of(review), text=text)
+    edit_review_row_text(**tenant_and_actor(review), ref=ref_of(review), text=text)
 
     values = rows_of(review)[0].values
     assert (values["ucum"], values["units"]) == ("mmol/L", "mmol/L")
@@ -145,18 +147,22 @@ def test_a_change_that_contradicts_another_row_asks_about_it_again(user):
     review = make_review(user=user, report=report, claimed_by=NORA)
     for position, (name, _) in enumerate(names):
         text = replace(text_of(review, position), test_name=f"{name} ", units="mg/dl")
-        edit_row(**tenant_and_actor(review), ref=ref_of(review, position), text=text)
+        edit_review_row_text(
+            **tenant_and_actor(review), ref=ref_of(review, position), text=text
+        )
     assert [row.decision for row in rows_of(review)] == ["edited"] * 3
 
     text = replace(text_of(review), value="20.0")
-    saved = edit_row(**tenant_and_actor(review), ref=ref_of(review), text=text)
+    saved = edit_review_row_text(
+        **tenant_and_actor(review), ref=ref_of(review), text=text
+    )
 
     rows = rows_of(review)
     assert [row.state for row in rows] == ["contradiction"] * 3
     assert [row.decision for row in rows] == ["undecided"] * 3
     assert sorted(row.position for row in saved.others) == [1, 2]
     assert stored(review).flagged == 3
-    undo_row(**tenant_and_actor(review), ref=ref_of(review))
+    undo_review_row_change(**tenant_and_actor(review), ref=ref_of(review))
     assert [row.state for row in rows_of(review)] == ["auto"] * 3
     assert stored(review).flagged == 0
 
@@ -165,13 +171,13 @@ def test_notes_on_the_header_stay_through_a_change(user):
     note = Note(NoteCode.DATE_IN_FUTURE, RowState.LOOK)
     review = make_review(user=user, report=make_parsed(notes=(note,)), claimed_by=NORA)
 
-    confirm_row(**tenant_and_actor(review), ref=ref_of(review))
+    confirm_review_row(**tenant_and_actor(review), ref=ref_of(review))
 
     assert [found["code"] for found in stored(review).notes] == ["date_in_future"]
 
 
 def test_a_confirmed_row_is_decided(review):
-    confirm_row(**tenant_and_actor(review), ref=ref_of(review))
+    confirm_review_row(**tenant_and_actor(review), ref=ref_of(review))
 
     assert [row.decision for row in rows_of(review)] == ["confirmed", "undecided"]
 
@@ -187,7 +193,7 @@ def test_plain_rows_of_a_panel_are_confirmed_together_but_no_flagged_one(user):
     )
     review = make_review(user=user, report=report, claimed_by=NORA)
 
-    done = confirm_plain_rows(
+    done = confirm_unflagged_panel_rows(
         **tenant_and_actor(review), review_id=review.id, panel="CMP"
     )
 
@@ -198,24 +204,26 @@ def test_plain_rows_of_a_panel_are_confirmed_together_but_no_flagged_one(user):
 
 def test_an_excluded_row_says_why(review):
     with pytest.raises(DomainError) as refusal:
-        exclude_row(**tenant_and_actor(review), ref=ref_of(review), reason="")
+        exclude_review_row(**tenant_and_actor(review), ref=ref_of(review), reason="")
     assert refusal.value.code == "reason_missing"
     assert rows_of(review)[0].version == 1
 
-    exclude_row(**tenant_and_actor(review), ref=ref_of(review), reason="a page footer")
+    exclude_review_row(
+        **tenant_and_actor(review), ref=ref_of(review), reason="a page footer"
+    )
 
     row = rows_of(review)[0]
     assert (row.decision, row.reason, row.version) == ("excluded", "a page footer", 2)
 
 
 def test_undoing_makes_a_version_like_the_one_before(review):
-    edit_row(
+    edit_review_row_text(
         **tenant_and_actor(review),
         ref=ref_of(review),
         text=replace(text_of(review), value="85"),
     )
 
-    undo_row(**tenant_and_actor(review), ref=ref_of(review))
+    undo_review_row_change(**tenant_and_actor(review), ref=ref_of(review))
 
     row = rows_of(review)[0]
     assert (row.values["value"], row.decision, row.version) == ("105", "undecided", 3)
@@ -224,25 +232,25 @@ def test_undoing_makes_a_version_like_the_one_before(review):
 def test_undoing_walks_back_step_by_step(review):
     for value in ("85", "95"):
         text = replace(text_of(review), value=value)
-        edit_row(**tenant_and_actor(review), ref=ref_of(review), text=text)
+        edit_review_row_text(**tenant_and_actor(review), ref=ref_of(review), text=text)
 
-    undo_row(**tenant_and_actor(review), ref=ref_of(review))
+    undo_review_row_change(**tenant_and_actor(review), ref=ref_of(review))
     one_back = rows_of(review)[0].values["value"]
-    undo_row(**tenant_and_actor(review), ref=ref_of(review))
+    undo_review_row_change(**tenant_and_actor(review), ref=ref_of(review))
 
     row = rows_of(review)[0]
     assert (one_back, row.values["value"], row.version) == ("85", "105", 5)
     with pytest.raises(DomainError) as refusal:
-        undo_row(**tenant_and_actor(review), ref=ref_of(review))
+        undo_review_row_change(**tenant_and_actor(review), ref=ref_of(review))
     assert refusal.value.code == "nothing_to_undo"
 
 
 def test_a_redrawn_box_moves_and_changes_nothing_else(review):
-    redraw_box(
+    set_review_row_box(
         **tenant_and_actor(review), ref=ref_of(review), part=RowPart.UNITS, place=BOX
     )
     drawn = rows_of(review)[0]
-    redraw_box(
+    set_review_row_box(
         **tenant_and_actor(review), ref=ref_of(review), part=RowPart.VALUE, place=None
     )
 
@@ -253,7 +261,7 @@ def test_a_redrawn_box_moves_and_changes_nothing_else(review):
     assert (row.values["value"], row.decision) == ("105", "undecided")
     nowhere = replace(BOX, page=2)
     with pytest.raises(DomainError) as refusal:
-        redraw_box(
+        set_review_row_box(
             **tenant_and_actor(review),
             ref=ref_of(review),
             part=RowPart.NAME,
@@ -264,7 +272,7 @@ def test_a_redrawn_box_moves_and_changes_nothing_else(review):
 
 def test_nothing_is_undone_twice_over(review):
     with pytest.raises(DomainError) as refusal:
-        undo_row(**tenant_and_actor(review), ref=ref_of(review))
+        undo_review_row_change(**tenant_and_actor(review), ref=ref_of(review))
 
     assert refusal.value.code == "nothing_to_undo"
 
@@ -272,7 +280,7 @@ def test_nothing_is_undone_twice_over(review):
 def test_an_added_row_is_read_and_stands_in_its_box(review):
     text = RowText(test_name="Potassium", value="4.1", units="mmol/L")
 
-    saved = add_row(
+    saved = add_review_row(
         **tenant_and_actor(review), review_id=review.id, text=text, place=BOX
     )
 
@@ -297,16 +305,22 @@ def test_a_row_that_says_nothing_or_stands_nowhere_is_not_added(
     review, text, place, code
 ):
     with pytest.raises(DomainError) as refusal:
-        add_row(**tenant_and_actor(review), review_id=review.id, text=text, place=place)
+        add_review_row(
+            **tenant_and_actor(review), review_id=review.id, text=text, place=place
+        )
 
     assert refusal.value.code.startswith(code)
     assert len(rows_of(review)) == 2
 
 
 def test_a_chosen_code_leads_and_none_leaves_none(review):
-    choose_loinc(**tenant_and_actor(review), ref=ref_of(review, 1), loinc_code="2951-2")
+    set_review_row_loinc_code(
+        **tenant_and_actor(review), ref=ref_of(review, 1), loinc_code="2951-2"
+    )
     chosen = rows_of(review)[1]
-    choose_loinc(**tenant_and_actor(review), ref=ref_of(review, 1), loinc_code=None)
+    set_review_row_loinc_code(
+        **tenant_and_actor(review), ref=ref_of(review, 1), loinc_code=None
+    )
 
     assert chosen.values["loinc_matches"][0]["loinc_code"] == "2951-2"
     assert (chosen.values["loinc_match_status"], chosen.decision) == (
@@ -319,7 +333,7 @@ def test_a_chosen_code_leads_and_none_leaves_none(review):
 
 def test_a_code_that_nobody_knows_is_refused(review):
     with pytest.raises(DomainError) as refusal:
-        choose_loinc(
+        set_review_row_loinc_code(
             **tenant_and_actor(review), ref=ref_of(review), loinc_code="99999-0"
         )
 
@@ -329,6 +343,6 @@ def test_a_code_that_nobody_knows_is_refused(review):
 
 def test_a_row_that_does_not_exist_is_not_found(review, charlie_tenant):
     with pytest.raises(NotFound):
-        confirm_row(**tenant_and_actor(review), ref=RowRef(review.id, 9, 1))
+        confirm_review_row(**tenant_and_actor(review), ref=RowRef(review.id, 9, 1))
     with pytest.raises(NotFound):
-        confirm_row(tenant=charlie_tenant, actor=NORA, ref=ref_of(review))
+        confirm_review_row(tenant=charlie_tenant, actor=NORA, ref=ref_of(review))

@@ -8,8 +8,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from reports.operations.review_rows import edit_row
-from reports.queries import list_row_versions
+from reports.operations.review_rows import edit_review_row_text
+from reports.queries import list_review_row_versions
 from tests.factories.reports import make_parsed, make_parsed_result, make_review
 from tests.factories.users import make_user
 from tests.reports.desk import NORA, ref_of, tenant_and_actor, text_of
@@ -27,9 +27,9 @@ def test_saving_a_row_takes_as_many_queries_however_long_the_report(alice_tenant
     ref, text = ref_of(review), replace(text_of(review), value="85")
 
     with CaptureQueriesContext(connection) as queries:
-        edit_row(**tenant_and_actor(review), ref=ref, text=text)
+        edit_review_row_text(**tenant_and_actor(review), ref=ref, text=text)
 
     statements = [q["sql"] for q in queries if "SAVEPOINT" not in q["sql"]]
     assert len(statements) == 5  # and the audit line, past the ORM
-    last = list_row_versions(tenant=review.tenant, review=review, position=0)[-1]
+    last = list_review_row_versions(tenant=review.tenant, review=review, position=0)[-1]
     assert (last.act, last.together, last.actor_key) == ("edit_row", [0], NORA.key)

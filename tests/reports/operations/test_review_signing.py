@@ -16,18 +16,22 @@ from portal.lib.errors import DomainError
 from reports.models import ReportResult, ReviewRow, SignOff
 from reports.operations.review_gates import (
     CriticalNotification,
-    acknowledge_critical,
-    decide_identity,
-    keep_duplicate,
+    confirm_mismatched_patient_identity,
+    keep_duplicate_report,
+    record_critical_value_notification,
 )
-from reports.operations.review_rows import choose_loinc, edit_row, exclude_row
+from reports.operations.review_rows import (
+    edit_review_row_text,
+    exclude_review_row,
+    set_review_row_loinc_code,
+)
 from reports.operations.review_signing import (
     NotReady,
-    approve_report,
-    is_signature_valid,
+    is_review_unchanged_since_signing,
     reject_report,
+    sign_and_approve_report,
 )
-from reports.operations.storage import erase_reports
+from reports.operations.storage import erase_user_reports
 from reports.parser.report import (
     Interpretation,
     LoincMatchStatus,
@@ -36,7 +40,7 @@ from reports.parser.report import (
     RowState,
 )
 from reports.payloads import build_parsing_job_payload
-from reports.queries import get_review, parsing_job
+from reports.queries import get_parsing_job, get_review
 from reports.states import ParsingJobStatus, RejectionReason
 from tests.factories.reports import (
     make_parsed,
@@ -76,7 +80,7 @@ def review(user):
 
 
 def values(tenant, job_id):
-    payload = build_parsing_job_payload(parsing_job(tenant=tenant, job_id=job_id))
+    payload = build_parsing_job_payload(get_parsing_job(tenant=tenant, job_id=job_id))
     return [result["value"] for result in payload["data"]["results"]]
 
 
@@ -91,13 +95,13 @@ def refused(review):
 
 
 def test_a_signed_review_is_what_the_api_and_the_event_tell(review):
-    edit_row(
+    edit_review_row_text(
         **tenant_and_actor(review),
         ref=ref_of(review),
         text=replace(text_of(review), value="85"),
     )
     assert values(review.tenant, review.job_id) == ["105", "105"]
-    exclude_row(
+    exclude_review_row(
         **tenant_and_actor(review), ref=ref_of(review, 1), reason="printed twice"
     )
     decide_all(review)
@@ -105,7 +109,7 @@ def test_a_signed_review_is_what_the_api_and_the_event_tell(review):
     sign_off = sign(review)
 
     (envelope,) = emitted(review.tenant)
-    job = parsing_job(tenant=review.tenant, job_id=review.job_id)
+    job = get_parsing_job(tenant=review.tenant, job_id=review.job_id)
     assert envelope["event_type"] == UPDATED
     jsonschema.validate(envelope["data"], EVENT_TYPES[UPDATED].schema)
     assert envelope["data"] == build_parsing_job_payload(job)
@@ -164,20 +168,26 @@ def test_a_review_is_signed_once_all_of_it_is_settled(user):
         "duplicate_undecided",
     }
 
-    decide_identity(
+    confirm_mismatched_patient_identity(
         **tenant_and_actor(review), review_id=review.id, reason="typing slip"
     )
-    keep_duplicate(**tenant_and_actor(review), review_id=review.id, reason="sent twice")
+    keep_duplicate_report(
+        **tenant_and_actor(review), review_id=review.id, reason="sent twice"
+    )
     notice = CriticalNotification(told="Dr. Example", at=timezone.now(), way="phone")
-    acknowledge_critical(**tenant_and_actor(review), ref=ref_of(review), notice=notice)
+    record_critical_value_notification(
+        **tenant_and_actor(review), ref=ref_of(review), notice=notice
+    )
     sign(review)
 
-    assert parsing_job(tenant=user.tenant, job_id=review.job_id).is_reviewed
+    assert get_parsing_job(tenant=user.tenant, job_id=review.job_id).is_reviewed
 
 
 def test_nothing_but_excluded_rows_can_not_be_signed(user):
     review = make_review(user=user, claimed_by=NORA)
-    exclude_row(**tenant_and_actor(review), ref=ref_of(review), reason="a footer")
+    exclude_review_row(
+        **tenant_and_actor(review), ref=ref_of(review), reason="a footer"
+    )
     decide_all(review)
 
     assert refused(review) == {"no_rows_left": ()}
@@ -188,7 +198,7 @@ def test_a_signature_needs_a_fresh_authentication(review, ago):
     decide_all(review)
 
     with pytest.raises(DomainError) as refusal:
-        approve_report(
+        sign_and_approve_report(
             **tenant_and_actor(review),
             review_id=review.id,
             signature=signature(authenticated_at=timezone.now() - ago),
@@ -216,13 +226,13 @@ def test_a_change_behind_a_signature_is_found(review):
     decide_all(review)
     sign(review)
     signed = get_review(tenant=review.tenant, review_id=review.id)
-    assert is_signature_valid(tenant=review.tenant, review=signed)
+    assert is_review_unchanged_since_signing(tenant=review.tenant, review=signed)
 
     row = rows_of(review)[0]
     row.values["value"] = "106"
     ReviewRow.save(row, update_fields=["values"])
 
-    assert not is_signature_valid(tenant=review.tenant, review=signed)
+    assert not is_review_unchanged_since_signing(tenant=review.tenant, review=signed)
 
 
 @pytest.mark.parametrize(
@@ -237,7 +247,7 @@ def test_a_change_behind_a_signature_is_found(review):
 def test_a_rejected_report_fails_with_the_wires_reason(review, reason, wire):
     reject_report(**tenant_and_actor(review), review_id=review.id, reason=reason)
 
-    job = parsing_job(tenant=review.tenant, job_id=review.job_id)
+    job = get_parsing_job(tenant=review.tenant, job_id=review.job_id)
     (envelope,) = emitted(review.tenant)
     assert (job.status, job.failure_reason, job.is_reviewed) == ("failed", wire, False)
     assert envelope["data"]["data"] is None
@@ -256,7 +266,9 @@ def test_an_ended_review_takes_no_change(review):
 
 
 def decide_again(review):
-    choose_loinc(**tenant_and_actor(review), ref=ref_of(review), loinc_code=None)
+    set_review_row_loinc_code(
+        **tenant_and_actor(review), ref=ref_of(review), loinc_code=None
+    )
 
 
 def test_a_signature_can_not_be_changed_or_deleted_but_goes_with_its_user(review):
@@ -273,7 +285,7 @@ def test_a_signature_can_not_be_changed_or_deleted_but_goes_with_its_user(review
         assert refusal.value.__cause__.sqlstate == "42501"
     assert SignOff.objects.for_tenant(review.tenant).count() == 1
 
-    erase_reports(review.tenant.pk, review.job.user.uuid)
+    erase_user_reports(review.tenant.pk, review.job.user.uuid)
 
     assert not SignOff.objects.for_tenant(review.tenant).exists()
     with connection.cursor() as cursor:

@@ -13,7 +13,7 @@ from accounts.models import AuditEntry
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
 from reports.models import Review, ReviewRowVersion
-from reports.operations.reports import PARSER, finish_parsing
+from reports.operations.reports import PARSER, store_parsing_results
 from reports.operations.reviews import (
     LEASE,
     claim_review,
@@ -59,7 +59,7 @@ def test_a_report_that_asked_for_review_goes_to_the_desk(user):
         notes=(Note(NoteCode.DUPLICATE, RowState.LOOK, (1,)),),
     )
 
-    finish_parsing(job=job, actor=PARSER, report=report)
+    store_parsing_results(job=job, actor=PARSER, report=report)
 
     (review,) = list_reviews_of_job(job=job)
     first, second = rows_of(review)
@@ -87,7 +87,7 @@ def test_a_row_below_the_teams_bound_sends_its_report_to_the_desk(
     job = make_parsing_job(user=user, status=ParsingJobStatus.STARTED)
     unsure = make_parsed_result(confidence=Confidence(overall=0.8))
 
-    finish_parsing(job=job, actor=PARSER, report=make_parsed(results=(unsure,)))
+    store_parsing_results(job=job, actor=PARSER, report=make_parsed(results=(unsure,)))
 
     assert (job.status, job.needs_human_review) == (status, False)
     assert len(list_reviews_of_job(job=job)) == (status == "pending_review")

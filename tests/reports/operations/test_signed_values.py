@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from labs.queries.trends import list_result_trends_of_user
-from reports.queries import parsing_job
+from reports.queries import get_parsing_job
 from tests.factories.labs import make_lab_test
 from tests.factories.reports import make_parsed, make_parsed_result, make_review
 from tests.factories.results import (
@@ -60,7 +60,7 @@ def test_a_signed_value_joins_the_results_of_orders_for_those_who_may_read_it(
     assert texts(reads={"orders"}) == {GLUCOSE: mine}
     assert texts(reads={"reports"}, measures=["718-7"]) == {}
     assert texts(charlie_tenant, reads={"reports"}) == {}
-    job = parsing_job(tenant=alice_tenant, job_id=review.job_id)
+    job = get_parsing_job(tenant=alice_tenant, job_id=review.job_id)
     job.replaced_by = job
     job.save(update_fields=["replaced_by"])
     assert texts(reads={"reports"}) == {GLUCOSE: mine}

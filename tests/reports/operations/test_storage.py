@@ -11,12 +11,16 @@ from django.utils import timezone
 
 from portal.lib.registry import user_erasers
 from reports.models import ParsingJob, ParsingJobTransition, ReportFile, ReportResult
-from reports.operations.reports import PARSER, finish_parsing, start_parsing
+from reports.operations.reports import (
+    PARSER,
+    mark_parsing_job_started,
+    store_parsing_results,
+)
 from reports.operations.storage import (
     ORPHAN_AGE,
-    erase_reports,
-    store_picture,
-    sweep_orphan_files,
+    delete_orphan_report_files,
+    erase_user_reports,
+    store_page_image,
 )
 from reports.states import ParsingJobStatus, PictureSize
 from tests.factories.accounts import ACTOR
@@ -61,9 +65,9 @@ def test_an_old_file_without_a_row_is_swept_alone(alice_tenant):
     young = make_old(store_report_file(b"young"), age=ORPHAN_AGE - timedelta(minutes=1))
     gone = "reports/ab/gone"
     for name in (kept, f"reports/{orphan.parent.name}/{orphan.name}", gone):
-        store_picture(name, 1, PictureSize.FULL, b"drawn")
+        store_page_image(name, 1, PictureSize.FULL, b"drawn")
 
-    assert sweep_orphan_files() == 1
+    assert delete_orphan_report_files() == 1
 
     picture = named.with_name(f"{named.name}.pages") / "1-full.jpg"
     assert sorted(stored_files()) == sorted([named, picture, young])
@@ -72,7 +76,7 @@ def test_an_old_file_without_a_row_is_swept_alone(alice_tenant):
 
 @pytest.mark.django_db
 def test_a_sweep_of_nothing_is_fine():
-    assert sweep_orphan_files() == 0
+    assert delete_orphan_report_files() == 0
 
 
 @pytest.mark.django_db
@@ -82,16 +86,16 @@ def test_erasing_a_user_removes_their_reports_and_files_alone(
     user, other = make_user(tenant=alice_tenant), make_user(tenant=alice_tenant)
     make_parsing_job(user=user, status=ParsingJobStatus.COMPLETED, report=make_parsed())
     read = make_parsing_job(user=user)
-    start_parsing(job=read, actor=PARSER)
+    mark_parsing_job_started(job=read, actor=PARSER)
     uploaded = ReportFile.objects.for_tenant(alice_tenant).get(job=read).stored_as
-    store_picture(uploaded, 1, PictureSize.SMALL, b"drawn")
+    store_page_image(uploaded, 1, PictureSize.SMALL, b"drawn")
     kept = make_parsing_job(
         user=other, status=ParsingJobStatus.COMPLETED, report=make_parsed()
     )
     assert rows(alice_tenant) == [3, 3, 2, 1]
 
     with django_capture_on_commit_callbacks(execute=True):
-        erase_reports(alice_tenant.pk, user.uuid)
+        erase_user_reports(alice_tenant.pk, user.uuid)
 
     assert rows(alice_tenant) == [1, 1, 1, 0]
     assert ParsingJob.objects.for_tenant(alice_tenant).get() == kept
@@ -106,7 +110,7 @@ def test_erasing_keeps_the_files_until_the_rows_are_gone_for_good(
     make_parsing_job(user=user)
 
     with django_capture_on_commit_callbacks(execute=False):
-        erase_reports(alice_tenant.pk, user.uuid)
+        erase_user_reports(alice_tenant.pk, user.uuid)
 
     assert len(stored_files()) == 1
 
@@ -116,7 +120,7 @@ def test_erasing_in_another_tenant_removes_nothing(alice_tenant, charlie_tenant)
     user = make_user(tenant=alice_tenant)
     make_parsing_job(user=user)
 
-    erase_reports(charlie_tenant.pk, user.uuid)
+    erase_user_reports(charlie_tenant.pk, user.uuid)
 
     assert rows(alice_tenant) == [1, 1, 0, 0]
 
@@ -127,7 +131,7 @@ def test_a_user_whose_undo_is_over_goes_with_reports_files_and_events(
 ):
     user = make_user(tenant=alice_tenant)
     job = make_parsing_job(user=user, status=ParsingJobStatus.STARTED)
-    finish_parsing(job=job, actor=PARSER, report=make_parsed())
+    store_parsing_results(job=job, actor=PARSER, report=make_parsed())
     delete_user(user=user, actor=ACTOR)
 
     with (
@@ -143,4 +147,4 @@ def test_a_user_whose_undo_is_over_goes_with_reports_files_and_events(
 
 
 def test_reports_are_among_what_is_erased_with_a_user():
-    assert dict(user_erasers)["reports"] is erase_reports
+    assert dict(user_erasers)["reports"] is erase_user_reports

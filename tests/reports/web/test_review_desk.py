@@ -13,7 +13,7 @@ from accounts.models import AuditEntry
 from accounts.states import Role
 from portal.lib.actor import Actor, ActorKind
 from reports.models import LoincAlias, Review, ReviewComment, ReviewRowVersion
-from reports.operations.review_rows import confirm_row, edit_row
+from reports.operations.review_rows import confirm_review_row, edit_review_row_text
 from reports.operations.reviews import claim_review
 from reports.parser.checks.repeats import check_repeated_tests
 from reports.parser.report import (
@@ -307,7 +307,7 @@ def test_confirming_answers_the_row_and_what_changed_beside_it(
 def test_a_stale_save_shows_both_values_and_changes_nothing(nora, user):
     review = on_desk(user, nora)
     stale = typed(review, value="10.5")
-    edit_row(
+    edit_review_row_text(
         tenant=user.tenant,
         actor=nora.actor,
         ref=ref_of(review),
@@ -504,7 +504,7 @@ def test_the_value_before_is_shown_with_the_change_since(nora, user):
         metadata={"date_collected": "2026-01-05"},
     )
     review = on_desk(user, nora)
-    confirm_row(tenant=user.tenant, actor=nora.actor, ref=ref_of(review, 1))
+    confirm_review_row(tenant=user.tenant, actor=nora.actor, ref=ref_of(review, 1))
     claim_review(tenant=user.tenant, actor=nora.actor, review_id=review.id)
 
     page = nora.web.get(f"{QUEUE}{review.id}/").content.decode()

@@ -13,12 +13,12 @@ from accounts.states import Role
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.slots import Work, hold_work_slot
 from reports.models import Rereading, Review, ReviewRow, SignOff
-from reports.operations.loinc_aliases import propose_alias
-from reports.operations.rereading import finish_rereading
-from reports.operations.review_additions import add_row
+from reports.operations.loinc_aliases import propose_loinc_alias
+from reports.operations.rereading import parse_report_again
+from reports.operations.review_additions import add_review_row
 from reports.operations.review_checks import RowText
-from reports.operations.review_gates import request_second_read
-from reports.operations.review_rows import edit_row, exclude_row
+from reports.operations.review_gates import request_or_cancel_second_read
+from reports.operations.review_rows import edit_review_row_text, exclude_review_row
 from reports.operations.reviews import claim_review
 from reports.parser.report import (
     Interpretation,
@@ -27,7 +27,7 @@ from reports.parser.report import (
     Point,
     Provenance,
 )
-from reports.queries import list_reviews_of_job, parsing_job
+from reports.queries import get_parsing_job, list_reviews_of_job
 from tests.clients import METHODS, confirm
 from tests.factories.accounts import make_member
 from tests.factories.reports import (
@@ -102,7 +102,7 @@ def waiting(user, reviewer, **changes):
 
 
 def edit(review, reviewer, value):
-    edit_row(
+    edit_review_row_text(
         tenant=review.tenant,
         actor=reviewer.actor,
         ref=ref_of(review),
@@ -120,7 +120,7 @@ def test_a_report_is_signed_and_its_page_says_by_whom_and_to_whom_it_went(
 ):
     make_endpoint(tenant=user.tenant)
     review = waiting(user, nora, interpretation=Interpretation.CRITICAL, flag="HH")
-    exclude_row(
+    exclude_review_row(
         tenant=user.tenant, actor=nora.actor, ref=ref_of(review, 1), reason="a footer"
     )
     page = f"/reviews/{review.id}/approve/"
@@ -177,7 +177,7 @@ def test_a_report_is_signed_and_its_page_says_by_whom_and_to_whom_it_went(
     assert nora.get(differs).status_code == 200
     history = nora.get(f"/reports/{review.job_id}/history/").content.decode()
     assert "In progress, requested by" in history
-    finish_rereading(tenant_pk=user.tenant.pk, rereading_id=reading.pk)
+    parse_report_again(tenant_pk=user.tenant.pk, rereading_id=reading.pk)
     choice = {"version": 1, "why": "read better now"}
     assert nora.post(f"{differs}amend/", **choice).status_code == 422
     assert nora.post(f"{differs}amend/", **choice, rows="99").status_code == 422
@@ -215,7 +215,7 @@ def test_a_report_is_rejected_with_a_reason(user, nora):
     assert nora.post(page).status_code == 422
     done = nora.post(page, reason="unreadable", why="half the page is dark")
 
-    job = parsing_job(tenant=user.tenant, job_id=review.job_id)
+    job = get_parsing_job(tenant=user.tenant, job_id=review.job_id)
     assert (done.status_code, job.failure_reason) == (302, "low_quality")
 
 
@@ -234,7 +234,7 @@ def test_two_readers_and_a_third_on_one_report(user, nora, otto, alice_team):
     claim_review(tenant=user.tenant, actor=otto.actor, review_id=second.id)
     edit(second, otto, "95")
     text = RowText(test_name="Iron", value="80", units="ug/dL")
-    add_row(tenant=user.tenant, actor=otto.actor, review_id=second.id, text=text)
+    add_review_row(tenant=user.tenant, actor=otto.actor, review_id=second.id, text=text)
     decide_all(second, otto.actor)
     otto.post(f"/reviews/{second.id}/approve/", meaning="accuracy")
 
@@ -267,7 +267,9 @@ def opened(review):
 
 def test_a_second_read_is_waived_with_a_reason(user, nora):
     review = waiting(user, nora)
-    request_second_read(tenant=user.tenant, actor=nora.actor, review_id=review.id)
+    request_or_cancel_second_read(
+        tenant=user.tenant, actor=nora.actor, review_id=review.id
+    )
     decide_all(review, nora.actor)
     sign(review, nora.actor)
     page = f"/reviews/{opened(review).id}/waive/"
@@ -281,7 +283,9 @@ def test_a_second_read_is_waived_with_a_reason(user, nora):
 
 def test_a_remembered_name_waits_for_a_colleague(user, nora, otto):
     review = waiting(user, nora)
-    alias = propose_alias(tenant=user.tenant, actor=nora.actor, ref=ref_of(review))
+    alias = propose_loinc_alias(
+        tenant=user.tenant, actor=nora.actor, ref=ref_of(review)
+    )
     agree = f"/reviews/aliases/{alias.pk}/confirm/"
 
     listed = nora.get("/reviews/aliases/").content.decode()
