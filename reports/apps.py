@@ -91,17 +91,21 @@ class ReportsConfig(AppConfig):
             searches,
         )
         from reports.operations.signed_values import list_signed_values_with_loinc
-        from reports.web.overview import nav_count, overview_part
-        from reports.web.palette import find_reports
-        from reports.web.review_queue import nav_count as count_reviews
+        from reports.web.overview import (
+            build_reports_overview_part,
+            count_reports_needing_attention,
+        )
+        from reports.web.palette import find_reports_by_id
+        from reports.web.review_queue import count_open_reviews as count_reviews
 
         area = Area.REPORTS
         marker_sources.add("reports", MarkerSource(area, list_signed_values_with_loinc))
-        overview_parts.add("reports", overview_part)
-        nav_counts.add("reports", nav_count)
+        overview_parts.add("reports", build_reports_overview_part)
+        nav_counts.add("reports", count_reports_needing_attention)
         nav_counts.add("reviews", count_reviews)
         searches.add(
-            "reports", Search(30, gettext_lazy("Reports"), "scan", area, find_reports)
+            "reports",
+            Search(30, gettext_lazy("Reports"), "scan", area, find_reports_by_id),
         )
         destinations.add(
             "reports",

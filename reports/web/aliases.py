@@ -32,7 +32,7 @@ _ENDED_SHOWN = 25
 
 @require_GET
 @require_right(Area.SIGN_REPORTS)
-def aliases(request: TenantRequest) -> HttpResponse:
+def show_loinc_aliases(request: TenantRequest) -> HttpResponse:
     """Show all mappings, the pending ones first."""
     found = list_loinc_aliases(tenant=request.tenant)
     by_status = {
@@ -52,7 +52,7 @@ def aliases(request: TenantRequest) -> HttpResponse:
 
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
-def confirm(request: TenantRequest, alias_id: int) -> HttpResponse:
+def approve_proposed_loinc_alias(request: TenantRequest, alias_id: int) -> HttpResponse:
     """Approve a colleague's mapping."""
     return _run_action(
         request,
@@ -64,7 +64,9 @@ def confirm(request: TenantRequest, alias_id: int) -> HttpResponse:
 
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
-def end(request: TenantRequest, alias_id: int) -> HttpResponse:
+def decline_or_remove_loinc_alias(
+    request: TenantRequest, alias_id: int
+) -> HttpResponse:
     """Decline a proposed mapping, or remove an active one."""
     return _run_action(
         request,

@@ -27,7 +27,7 @@ from reports.operations.review_amending import (
 from reports.operations.review_signing import waive_second_read
 from reports.operations.reviews import claim_review
 from reports.queries import get_parsing_job, get_review
-from reports.web.signing_rows import desk_url
+from reports.web.signing_rows import build_review_page_url
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -49,9 +49,9 @@ class WhyForm(forms.Form):
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.SIGN_REPORTS, write=True)
-def amend(request: TenantRequest, job_id: str) -> HttpResponse:
+def amend_completed_report(request: TenantRequest, job_id: str) -> HttpResponse:
     """Ask for a reason, and open the next version of a report's results."""
-    job = get_parsing_job(tenant=request.tenant, job_id=read_id(job_id))
+    job = get_parsing_job(tenant=request.tenant, job_id=parse_report_id_or_404(job_id))
     form = WhyForm(read_posted(request))
     status = 200
     if request.method == "POST":
@@ -72,7 +72,7 @@ def amend(request: TenantRequest, job_id: str) -> HttpResponse:
             except DomainError as refusal:
                 form.add_error(None, refusal.message)
             else:
-                return redirect_browser(request, desk_url(request, review))
+                return redirect_browser(request, build_review_page_url(request, review))
     return render_form(
         request,
         "reports/signing/_why.html",
@@ -93,7 +93,7 @@ def amend(request: TenantRequest, job_id: str) -> HttpResponse:
 
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
-def withdraw(request: TenantRequest, review_id: str) -> HttpResponse:
+def withdraw_amendment(request: TenantRequest, review_id: str) -> HttpResponse:
     """Withdraw an amendment."""
     review = _review(request, review_id)
     try:
@@ -160,10 +160,12 @@ def skip_second_read(request: TenantRequest, review_id: str) -> HttpResponse:
 
 
 def _review(request: TenantRequest, review_id: str) -> Review:
-    return get_review(tenant=request.tenant, review_id=read_id(review_id))
+    return get_review(
+        tenant=request.tenant, review_id=parse_report_id_or_404(review_id)
+    )
 
 
-def read_id(text: str) -> UUID:
+def parse_report_id_or_404(text: str) -> UUID:
     """Parse an ID of a path. Raises: Http404."""
     try:
         return UUID(text)

@@ -35,8 +35,8 @@ from reports.states import ParsingJobStatus, ReviewKind, ReviewStatus
 from reports.web.signing_rows import (
     FieldChange,
     PageCrop,
-    crop_around_row,
-    list_field_changes,
+    crop_page_around_row,
+    list_changed_row_fields,
 )
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class Sent:
 
 @require_GET
 @require_right(Area.SIGN_REPORTS)
-def history(request: TenantRequest, job_id: str) -> HttpResponse:
+def show_report_history(request: TenantRequest, job_id: str) -> HttpResponse:
     """Show all changes to a report, the latest review first."""
     try:
         job = get_parsing_job(tenant=request.tenant, job_id=UUID(job_id))
@@ -136,7 +136,7 @@ def history(request: TenantRequest, job_id: str) -> HttpResponse:
         section="reports",
         chapters=[_chapter(request, review, reviews) for review in reversed(reviews)],
         moves=list_parsing_job_transitions(job),
-        sent=list_sent_events(request, job),
+        sent=list_events_sent_for_report(request, job),
         rereadings=list_report_rereadings(job),
         may_reread=may_write and job.status == ParsingJobStatus.COMPLETED,
         may_amend=may_write
@@ -146,7 +146,7 @@ def history(request: TenantRequest, job_id: str) -> HttpResponse:
     )
 
 
-def list_sent_events(request: TenantRequest, job: ParsingJob) -> list[Sent]:
+def list_events_sent_for_report(request: TenantRequest, job: ParsingJob) -> list[Sent]:
     """Return the events with the report's status, newest first; three queries."""
     events = list_events_about_object(
         tenant=request.tenant,
@@ -222,16 +222,18 @@ def _edits(request: TenantRequest, review: Review) -> list[Edit]:
                 says=_ACTS.get(version.act, version.act),
                 name=str(version.values["test_name"]),
                 reason=version.reason,
-                changes=list_field_changes(
+                changes=list_changed_row_fields(
                     last.values if last else None, version.values
                 ),
-                ink=crop_around_row(request, job=review.job, values=version.values),
+                ink=crop_page_around_row(
+                    request, job=review.job, values=version.values
+                ),
             )
         )
     return sorted(edits, key=lambda edit: edit.at)
 
 
-def build_signature_card(
+def build_report_review_card(
     request: TenantRequest, job: ParsingJob
 ) -> dict[str, Any] | None:
     """Return the review card of a report's page, None if it was not reviewed.
@@ -257,5 +259,5 @@ def build_signature_card(
         else "",
         "history": page_url(request, "reports:history", job_id=job.id),
         "amend": page_url(request, "reports:amend", job_id=job.id) if may_amend else "",
-        "sent": list_sent_events(request, job) if reviews else [],
+        "sent": list_events_sent_for_report(request, job) if reviews else [],
     }

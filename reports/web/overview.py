@@ -32,7 +32,7 @@ from reports.queries import (
 )
 from reports.states import ParsingJobFailureReason, ParsingJobStatus
 from reports.web.forms import TABS
-from reports.web.rows import poll_seconds
+from reports.web.rows import get_polling_interval_seconds
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -46,7 +46,7 @@ FAILED_LATELY = timedelta(days=7)
 LISTED = 4
 
 
-def overview_part(request: TenantRequest) -> OverviewPart:
+def build_reports_overview_part(request: TenantRequest) -> OverviewPart:
     """Return the tiles, notices and card of reports for the overview."""
     if not request.rights.allow(Area.REPORTS):
         return OverviewPart()
@@ -69,11 +69,11 @@ def overview_part(request: TenantRequest) -> OverviewPart:
         tiles=(_waiting_tile(request, oldest), _read_tile(request)),
         attention=tuple(attention),
         cards=(OverviewCard(20, "reports/_waiting.html", {"jobs": oldest}),),
-        poll_seconds=poll_seconds(oldest),
+        poll_seconds=get_polling_interval_seconds(oldest),
     )
 
 
-def nav_count(request: TenantRequest) -> NavCount | None:
+def count_reports_needing_attention(request: TenantRequest) -> NavCount | None:
     """Count the reports that need attention."""
     if not request.rights.allow(Area.REPORTS):
         return None

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 @require_GET
 @require_right(Area.REPORTS)
-def page_image(request: TenantRequest, job_id: str, page: int) -> HttpResponse:
+def show_report_page_image(
+    request: TenantRequest, job_id: str, page: int
+) -> HttpResponse:
     """Return one page as an image, small with `size=small`; never cached.
 
     503 with Retry-After where it can't be drawn yet: the desk asks again, and nobody

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 HITS = 6
 
 
-def find_reports(request: TenantRequest, text: str) -> list[Hit]:
+def find_reports_by_id(request: TenantRequest, text: str) -> list[Hit]:
     """Return parsing jobs whose ID is or starts with `text`."""
     return [
         Hit(

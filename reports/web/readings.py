@@ -26,9 +26,9 @@ from reports.states import ReviewKind, RowDecision
 from reports.web.signing_rows import (
     FieldChange,
     PageCrop,
-    crop_around_row,
-    desk_url,
-    list_field_changes,
+    build_review_page_url,
+    crop_page_around_row,
+    list_changed_row_fields,
 )
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class DisputedRow:
 
 @require_GET
 @require_right(Area.SIGN_REPORTS)
-def compare_readings(request: TenantRequest, review_id: str) -> HttpResponse:
+def show_disputed_rows(request: TenantRequest, review_id: str) -> HttpResponse:
     """Show the disputed rows of a report."""
     review = _dispute(request, review_id)
     rows = list_review_rows(tenant=request.tenant, review=review)
@@ -73,7 +73,7 @@ def compare_readings(request: TenantRequest, review_id: str) -> HttpResponse:
         "reports/signing/readings.html",
         review=review,
         section="reports",
-        desk=desk_url(request, review),
+        desk=build_review_page_url(request, review),
         readers=[one.sign_off.member_label for one in list_previous_readings(review)],
         rows=disputed,
         undecided=sum(not one.row.is_decided for one in disputed),
@@ -83,7 +83,7 @@ def compare_readings(request: TenantRequest, review_id: str) -> HttpResponse:
 
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
-def choose_reader_version(
+def resolve_row_with_reader_version(
     request: TenantRequest, review_id: str, position: int
 ) -> HttpResponse:
     """Use one reader's version of a row."""
@@ -114,12 +114,12 @@ def _disputed(request: TenantRequest, review: Review, row: ReviewRow) -> Dispute
     )
     return DisputedRow(
         row=row,
-        differences=list_field_changes(first, second),
+        differences=list_changed_row_fields(first, second),
         sides=tuple(
             (
                 side,
                 told.get(side),
-                crop_around_row(request, job=review.job, values=values)
+                crop_page_around_row(request, job=review.job, values=values)
                 if values
                 else None,
             )

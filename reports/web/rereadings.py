@@ -25,8 +25,8 @@ from reports.operations.rereading import (
 )
 from reports.operations.review_amending import ReadingChoice, open_amendment_review
 from reports.operations.reviews import claim_review
-from reports.web.amending import WhyForm, read_id
-from reports.web.signing_rows import build_changed_row, desk_url
+from reports.web.amending import WhyForm, parse_report_id_or_404
+from reports.web.signing_rows import build_changed_row_for_diff, build_review_page_url
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,9 +55,9 @@ class ChoiceForm(WhyForm):
 
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
-def reread(request: TenantRequest, job_id: str) -> HttpResponse:
+def reread_completed_report(request: TenantRequest, job_id: str) -> HttpResponse:
     """Enqueue a new reading of a report."""
-    asked = read_id(job_id)
+    asked = parse_report_id_or_404(job_id)
     try:
         enqueue_report_rereading(
             tenant=request.tenant, actor=request.actor, job_id=asked
@@ -73,7 +73,9 @@ def reread(request: TenantRequest, job_id: str) -> HttpResponse:
 
 @require_GET
 @require_right(Area.SIGN_REPORTS)
-def rereading(request: TenantRequest, job_id: str, rereading_id: int) -> HttpResponse:
+def show_rereading_differences(
+    request: TenantRequest, job_id: str, rereading_id: int
+) -> HttpResponse:
     """Show the differences between a new reading and the current results."""
     found, diffs = _found(request, job_id, rereading_id)
     return _page(request, found, diffs, ChoiceForm(None, diffs=diffs))
@@ -81,7 +83,9 @@ def rereading(request: TenantRequest, job_id: str, rereading_id: int) -> HttpRes
 
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
-def amend_with(request: TenantRequest, job_id: str, rereading_id: int) -> HttpResponse:
+def amend_report_with_rereading(
+    request: TenantRequest, job_id: str, rereading_id: int
+) -> HttpResponse:
     """Open the next version with the selected rows of the new reading."""
     found, diffs = _found(request, job_id, rereading_id)
     form = ChoiceForm(request.POST, diffs=diffs)
@@ -107,7 +111,7 @@ def amend_with(request: TenantRequest, job_id: str, rereading_id: int) -> HttpRe
         except DomainError as refusal:
             form.add_error(None, refusal.message)
         else:
-            return redirect_browser(request, desk_url(request, review))
+            return redirect_browser(request, build_review_page_url(request, review))
     return _page(request, found, diffs, form, status=422)
 
 
@@ -115,7 +119,9 @@ def _found(
     request: TenantRequest, job_id: str, rereading_id: int
 ) -> tuple[Rereading, list[RowDiff]]:
     found = get_rereading(
-        tenant=request.tenant, job_id=read_id(job_id), rereading_id=rereading_id
+        tenant=request.tenant,
+        job_id=parse_report_id_or_404(job_id),
+        rereading_id=rereading_id,
     )
     return found, list_rereading_differences(rereading=found)
 
@@ -146,7 +152,7 @@ def _page(
         form=form,
         rows=[
             (
-                build_changed_row(request, job=found.job, diff=diff),
+                build_changed_row_for_diff(request, job=found.job, diff=diff),
                 diff.after is not None,
                 str(diff.position) in chosen,
             )

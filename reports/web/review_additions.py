@@ -27,15 +27,15 @@ from reports.operations.review_boxes import read_text_in_drawn_box
 from reports.operations.review_saving import RowRef
 from reports.queries import get_review, list_review_rows
 from reports.web.review_answers import (
-    build_row_ref,
-    find_row,
-    is_stale,
-    read_version,
-    row_url,
-    seen_version,
+    build_review_row_url,
+    build_row_version_reference,
+    find_review_row,
+    get_row_version_seen_by_member,
+    is_row_changed_meanwhile_error,
+    parse_row_version,
 )
-from reports.web.review_forms import BoxForm, RowForm, row_form_initial
-from reports.web.review_queue import read_id
+from reports.web.review_forms import BoxForm, RowForm, build_row_form_initial_values
+from reports.web.review_queue import parse_review_id_or_404
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -46,19 +46,23 @@ if TYPE_CHECKING:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.SIGN_REPORTS, write=True)
-def split(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
+def split_report_row(
+    request: TenantRequest, review_id: str, position: int
+) -> HttpResponse:
     """Split one row into two."""
-    review, row = find_row(request, review_id, position)
+    review, row = find_review_row(request, review_id, position)
     forms = [
         RowForm(
-            read_posted(request), initial=row_form_initial(row.values), prefix=prefix
+            read_posted(request),
+            initial=build_row_form_initial_values(row.values),
+            prefix=prefix,
         )
         for prefix in ("first", "second")
     ]
     sound = [form.is_valid() for form in forms]  # each says its own errors
-    seen = seen_version(request, row)
+    seen = get_row_version_seen_by_member(request, row)
     if request.method == "POST" and all(sound):
-        ref = build_row_ref(request, review_id, position)
+        ref = build_row_version_reference(request, review_id, position)
         try:
             split_review_row(
                 tenant=request.tenant,
@@ -69,10 +73,12 @@ def split(request: TenantRequest, review_id: str, position: int) -> HttpResponse
         except (NotFound, NotAllowed):
             raise
         except DomainError as refusal:
-            seen = row.version if is_stale(refusal) else seen
+            seen = row.version if is_row_changed_meanwhile_error(refusal) else seen
             forms[0].add_error(None, refusal.message)
         else:
-            return redirect_browser(request, row_url(request, review, position))
+            return redirect_browser(
+                request, build_review_row_url(request, review, position)
+            )
     return _rows_dialog(
         request,
         review,
@@ -86,24 +92,28 @@ def split(request: TenantRequest, review_id: str, position: int) -> HttpResponse
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.SIGN_REPORTS, write=True)
-def merge(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
+def merge_report_row_with_next(
+    request: TenantRequest, review_id: str, position: int
+) -> HttpResponse:
     """Merge a row with the next one."""
-    review, row = find_row(request, review_id, position)
+    review, row = find_review_row(request, review_id, position)
     rows = list_review_rows(tenant=request.tenant, review=review)
     places = [one.position for one in rows]
     at = places.index(position)
     after = next((one for one in rows[at + 1 :] if one.is_included), None)
     if after is None:
         messages.error(request, _("There is no next row to merge with."))
-        return redirect_browser(request, row_url(request, review, position))
+        return redirect_browser(
+            request, build_review_row_url(request, review, position)
+        )
     text = suggest_merged_row_text([row, after])
     initial = {name: getattr(text, name) or "" for name in RowForm.base_fields}
     form = RowForm(read_posted(request), initial=initial, prefix="first")
-    seen = seen_version(request, row)
+    seen = get_row_version_seen_by_member(request, row)
     if request.method == "POST" and form.is_valid():
-        beside = read_version(request.POST.get("after_version", ""))
+        beside = parse_row_version(request.POST.get("after_version", ""))
         refs = [
-            build_row_ref(request, review_id, position),
+            build_row_version_reference(request, review_id, position),
             RowRef(review.id, after.position, beside),
         ]
         try:
@@ -113,10 +123,12 @@ def merge(request: TenantRequest, review_id: str, position: int) -> HttpResponse
         except (NotFound, NotAllowed):
             raise
         except DomainError as refusal:
-            seen = row.version if is_stale(refusal) else seen
+            seen = row.version if is_row_changed_meanwhile_error(refusal) else seen
             form.add_error(None, refusal.message)
         else:
-            return redirect_browser(request, row_url(request, review, position))
+            return redirect_browser(
+                request, build_review_row_url(request, review, position)
+            )
     return _rows_dialog(
         request,
         review,
@@ -131,9 +143,11 @@ def merge(request: TenantRequest, review_id: str, position: int) -> HttpResponse
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.SIGN_REPORTS, write=True)
-def add(request: TenantRequest, review_id: str) -> HttpResponse:
+def add_report_row(request: TenantRequest, review_id: str) -> HttpResponse:
     """Add a row: typed, or read from a box drawn on a page."""
-    review = get_review(tenant=request.tenant, review_id=read_id(review_id))
+    review = get_review(
+        tenant=request.tenant, review_id=parse_review_id_or_404(review_id)
+    )
     box = BoxForm(request.POST if request.method == "POST" else request.GET)
     place = box.place()
     initial, read = {}, ""
@@ -172,7 +186,7 @@ def add(request: TenantRequest, review_id: str) -> HttpResponse:
             form.add_error(None, refusal.message)
         else:
             return redirect_browser(
-                request, row_url(request, review, saved.row.position)
+                request, build_review_row_url(request, review, saved.row.position)
             )
     return _rows_dialog(
         request,
@@ -207,7 +221,7 @@ def _rows_dialog(
         request,
         "reports/review/_rows_form.html",
         title=title,
-        back=row_url(request, review, row.position if row else 0),
+        back=build_review_row_url(request, review, row.position if row else 0),
         back_words=_("Back to report"),
         status=422 if any(form.errors for form in forms) else 200,
         section="reviews",

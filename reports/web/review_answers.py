@@ -22,10 +22,10 @@ from portal.lib.web import (
 )
 from reports.operations.review_saving import RowRef
 from reports.queries import get_review, list_review_rows
-from reports.web.review_desk import build_desk_context, build_desk_state
-from reports.web.review_pages import build_desk_pages
-from reports.web.review_queue import read_id
-from reports.web.review_rows import list_panels
+from reports.web.review_desk import build_review_page_context, list_review_page_rows
+from reports.web.review_pages import list_page_images_with_boxes
+from reports.web.review_queue import parse_review_id_or_404
+from reports.web.review_rows import list_panel_headings
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -43,11 +43,13 @@ if TYPE_CHECKING:
 _VERSION_DIGITS = 10
 
 
-def find_row(
+def find_review_row(
     request: TenantRequest, review_id: str, position: int
 ) -> tuple[Review, ReviewRow]:
     """Return a row of the address with its review. Raises: Http404."""
-    review = get_review(tenant=request.tenant, review_id=read_id(review_id))
+    review = get_review(
+        tenant=request.tenant, review_id=parse_review_id_or_404(review_id)
+    )
     rows = list_review_rows(tenant=request.tenant, review=review)
     row = next((one for one in rows if one.position == position), None)
     if row is None:
@@ -55,32 +57,34 @@ def find_row(
     return review, row
 
 
-def build_row_ref(request: TenantRequest, review_id: str, position: int) -> RowRef:
+def build_row_version_reference(
+    request: TenantRequest, review_id: str, position: int
+) -> RowRef:
     """Return the row of the address at the version in the form."""
-    version = read_version(request.POST.get("version", ""))
-    return RowRef(read_id(review_id), position, version)
+    version = parse_row_version(request.POST.get("version", ""))
+    return RowRef(parse_review_id_or_404(review_id), position, version)
 
 
-def read_version(text: str) -> int:
+def parse_row_version(text: str) -> int:
     """Parse a version of a form; an invalid one matches no row."""
     return int(text) if text.isdecimal() and len(text) < _VERSION_DIGITS else 0
 
 
-def seen_version(request: TenantRequest, row: ReviewRow) -> int:
+def get_row_version_seen_by_member(request: TenantRequest, row: ReviewRow) -> int:
     """Return the version that the member saw when they opened the form.
 
     Not the row's own: a change made since would be saved over unseen.
     """
     given = request.POST if request.method == "POST" else request.GET
-    return read_version(given["version"]) if "version" in given else row.version
+    return parse_row_version(given["version"]) if "version" in given else row.version
 
 
-def is_stale(refusal: DomainError) -> bool:
+def is_row_changed_meanwhile_error(refusal: DomainError) -> bool:
     """Return whether the refusal means that the row changed in the meantime."""
     return refusal.code == "row_changed"
 
 
-def render_saved_row(
+def render_saved_review_row(
     request: TenantRequest,
     ref: RowRef,
     others: Collection[int],
@@ -91,7 +95,7 @@ def render_saved_row(
     moved: the pages on which boxes are no more where they were.
     """
     if not is_page_fragment_requested(request):
-        return redirect_browser(request, desk_row_url(request, ref))
+        return redirect_browser(request, build_review_page_row_url(request, ref))
     state = _state(request, ref.review_id)
     response = render_page(
         request,
@@ -106,13 +110,13 @@ def render_saved_row(
     return response
 
 
-def render_refused_row(
+def render_row_with_refused_change(
     request: TenantRequest, ref: RowRef, refusal: DomainError
 ) -> HttpResponse:
     """Return the current row with the refusal, or a redirect."""
     if not is_page_fragment_requested(request):
         messages.error(request, refusal.message)
-        return redirect_browser(request, desk_row_url(request, ref))
+        return redirect_browser(request, build_review_page_row_url(request, ref))
     state = _state(request, ref.review_id)
     response = render_page(
         request,
@@ -128,7 +132,7 @@ def render_refused_row(
     return response
 
 
-def render_confirmed_rows(
+def render_confirmed_review_rows(
     request: TenantRequest,
     review_id: UUID,
     rows: Collection[ReviewRow],
@@ -155,18 +159,20 @@ def _changed(
     moved: Collection[int] = (),
 ) -> dict[str, Any]:
     """Return the context of what is rendered again beside changed rows."""
-    pages = build_desk_pages(request, state.review, state.rows)
+    pages = list_page_images_with_boxes(request, state.review, state.rows)
     panels = {row.panel for row in state.rows if row.row.position in positions}
     return {
-        **build_desk_context(request, state),
+        **build_review_page_context(request, state),
         "oob": True,
-        "panels": [panel for panel in list_panels(state.rows) if panel.name in panels],
+        "panels": [
+            panel for panel in list_panel_headings(state.rows) if panel.name in panels
+        ],
         "marks": [page for page in pages if page.positions & {*positions}],
         "overlays": [page for page in pages if page.number in moved],
     }
 
 
-def render_row_panel(
+def render_panel_below_row(
     request: TenantRequest,
     review: Review,
     row: ReviewRow,
@@ -193,12 +199,12 @@ def render_row_panel(
         in_desk=is_page_fragment_requested(request),
         review=review,
         row=row,
-        back=row_url(request, review, row.position),
+        back=build_review_row_url(request, review, row.position),
         **context,
     )
 
 
-def render_row_dialog(
+def render_review_row_dialog(
     request: TenantRequest,
     review: Review,
     row: ReviewRow,
@@ -212,7 +218,7 @@ def render_row_dialog(
         request,
         "reports/review/_reason.html",
         title=title,
-        back=row_url(request, review, row.position),
+        back=build_review_row_url(request, review, row.position),
         back_words=_("Back to report"),
         status=422 if form.errors else 200,
         section="reviews",
@@ -223,19 +229,19 @@ def render_row_dialog(
     )
 
 
-def desk_row_url(request: TenantRequest, ref: RowRef) -> str:
+def build_review_page_row_url(request: TenantRequest, ref: RowRef) -> str:
     """Return the address of a row on the review page; its name gets the focus."""
     here = page_url(request, "reports:review", review_id=ref.review_id)
     return f"{here}?row={ref.position}#name-{ref.position}"
 
 
-def row_url(request: TenantRequest, review: Review, position: int) -> str:
+def build_review_row_url(request: TenantRequest, review: Review, position: int) -> str:
     """Return the same address for a row of a review at hand."""
-    return desk_row_url(request, RowRef(review.id, position, 0))
+    return build_review_page_row_url(request, RowRef(review.id, position, 0))
 
 
 def _state(request: TenantRequest, review_id: UUID) -> DeskState:
-    return build_desk_state(
+    return list_review_page_rows(
         request, get_review(tenant=request.tenant, review_id=review_id)
     )
 

@@ -48,21 +48,26 @@ from reports.parser.report import Metadata
 from reports.queries import list_review_row_versions, list_review_rows
 from reports.states import RowPart
 from reports.web.review_answers import (
-    build_row_ref,
-    find_row,
-    is_stale,
-    render_confirmed_rows,
-    render_refused_row,
-    render_row_dialog,
-    render_row_panel,
-    render_saved_row,
-    row_url,
-    seen_version,
+    build_review_row_url,
+    build_row_version_reference,
+    find_review_row,
+    get_row_version_seen_by_member,
+    is_row_changed_meanwhile_error,
+    render_confirmed_review_rows,
+    render_panel_below_row,
+    render_review_row_dialog,
+    render_row_with_refused_change,
+    render_saved_review_row,
 )
-from reports.web.review_forms import BoxForm, ReasonForm, RowForm, row_form_initial
-from reports.web.review_pages import page_numbers_of
-from reports.web.review_queue import read_id
-from reports.web.review_rows import Candidate, list_candidates
+from reports.web.review_forms import (
+    BoxForm,
+    ReasonForm,
+    RowForm,
+    build_row_form_initial_values,
+)
+from reports.web.review_pages import list_page_numbers_of_rows
+from reports.web.review_queue import parse_review_id_or_404
+from reports.web.review_rows import Candidate, list_row_loinc_candidates
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -75,33 +80,41 @@ PLAIN_ACTS = {"confirm": confirm_review_row, "undo": undo_review_row_change}
 
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
-def confirm_or_undo(
+def confirm_row_or_undo_change(
     request: TenantRequest, review_id: str, position: int, act: str
 ) -> HttpResponse:
     """Confirm a row as it is, or undo its last change."""
-    ref = build_row_ref(request, review_id, position)
+    ref = build_row_version_reference(request, review_id, position)
     # An undoing may put boxes back.
-    before = find_row(request, review_id, position)[1] if act == "undo" else None
+    before = find_review_row(request, review_id, position)[1] if act == "undo" else None
     try:
         saved = PLAIN_ACTS[act](tenant=request.tenant, actor=request.actor, ref=ref)
     except (NotFound, NotAllowed):
         raise
     except DomainError as refusal:
-        return render_refused_row(request, ref, refusal)
-    moved = page_numbers_of(before, saved.row, *saved.others) if before else ()
-    return render_saved_row(request, ref, [row.position for row in saved.others], moved)
+        return render_row_with_refused_change(request, ref, refusal)
+    moved = (
+        list_page_numbers_of_rows(before, saved.row, *saved.others) if before else ()
+    )
+    return render_saved_review_row(
+        request, ref, [row.position for row in saved.others], moved
+    )
 
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.SIGN_REPORTS, write=True)
-def edit(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
+def edit_report_row_text(
+    request: TenantRequest, review_id: str, position: int
+) -> HttpResponse:
     """Edit the text of a row; its box is unchanged."""
-    review, row = find_row(request, review_id, position)
-    form = RowForm(read_posted(request), initial=row_form_initial(row.values))
+    review, row = find_review_row(request, review_id, position)
+    form = RowForm(
+        read_posted(request), initial=build_row_form_initial_values(row.values)
+    )
     _make_field_ids_unique(form, position)
     stale = None
     if request.method == "POST" and form.is_valid():
-        ref = build_row_ref(request, review_id, position)
+        ref = build_row_version_reference(request, review_id, position)
         try:
             saved = edit_review_row_text(
                 tenant=request.tenant, actor=request.actor, ref=ref, text=form.text()
@@ -109,17 +122,17 @@ def edit(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
         except (NotFound, NotAllowed):
             raise
         except DomainError as refusal:
-            if is_stale(refusal):
+            if is_row_changed_meanwhile_error(refusal):
                 stale = row
             form.add_error(None, refusal.message)
         else:
-            return render_saved_row(
+            return render_saved_review_row(
                 request, ref, [one.position for one in saved.others]
             )
     first = list_review_row_versions(
         tenant=request.tenant, review=review, position=position
     )[0]
-    return render_row_panel(
+    return render_panel_below_row(
         request,
         review,
         row,
@@ -128,17 +141,17 @@ def edit(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
         form=form,
         printed=first.values,
         stale=stale,
-        seen=row.version if stale else seen_version(request, row),
+        seen=row.version if stale else get_row_version_seen_by_member(request, row),
     )
 
 
 @require_POST  # what is typed is health data, which no address may hold
 @require_right(Area.SIGN_REPORTS, write=True)
-def preview_row_text(
+def preview_parsing_of_typed_text(
     request: TenantRequest, review_id: str, position: int
 ) -> HttpResponse:
     """Show how the typed text would be parsed; nothing is stored."""
-    review, row = find_row(request, review_id, position)
+    review, row = find_review_row(request, review_id, position)
     form = RowForm(request.POST)
     result = None
     if form.is_valid():
@@ -159,12 +172,14 @@ def preview_row_text(
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.SIGN_REPORTS, write=True)
-def loinc(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
+def choose_row_loinc_code(
+    request: TenantRequest, review_id: str, position: int
+) -> HttpResponse:
     """Choose a row's LOINC code or none, and propose a mapping if wanted."""
-    review, row = find_row(request, review_id, position)
+    review, row = find_review_row(request, review_id, position)
     error, stale = "", False
     if request.method == "POST":
-        ref = build_row_ref(request, review_id, position)
+        ref = build_row_version_reference(request, review_id, position)
         code = request.POST.get("loinc_code")
         if code is None:
             error = _('Choose a code, or "No code".')
@@ -179,15 +194,15 @@ def loinc(request: TenantRequest, review_id: str, position: int) -> HttpResponse
             except (NotFound, NotAllowed):
                 raise
             except DomainError as refusal:
-                error, stale = refusal.message, is_stale(refusal)
+                error, stale = refusal.message, is_row_changed_meanwhile_error(refusal)
             else:
                 if code and request.POST.get("remember"):
                     _propose_mapping(request, ref, saved.row.version)
-                return render_saved_row(
+                return render_saved_review_row(
                     request, ref, [one.position for one in saved.others]
                 )
     query = request.GET.get("q", "").strip()
-    return render_row_panel(
+    return render_panel_below_row(
         request,
         review,
         row,
@@ -195,26 +210,28 @@ def loinc(request: TenantRequest, review_id: str, position: int) -> HttpResponse
         status=422 if error else 200,
         error=error,
         is_stale=stale,
-        seen=row.version if stale else seen_version(request, row),
+        seen=row.version if stale else get_row_version_seen_by_member(request, row),
         query=query,
         chosen=row.values["loinc_matches"][0]["loinc_code"]
         if row.values["loinc_matches"]
         else "",
         candidates=_search_candidates(row, query)
         if query
-        else list_candidates(row.values["loinc_matches"]),
+        else list_row_loinc_candidates(row.values["loinc_matches"]),
     )
 
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.SIGN_REPORTS, write=True)
-def exclude(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
+def exclude_report_row(
+    request: TenantRequest, review_id: str, position: int
+) -> HttpResponse:
     """Exclude a row from the results, with a reason."""
-    review, row = find_row(request, review_id, position)
+    review, row = find_review_row(request, review_id, position)
     form = ReasonForm(read_posted(request))
-    seen = seen_version(request, row)
+    seen = get_row_version_seen_by_member(request, row)
     if request.method == "POST" and form.is_valid():
-        ref = build_row_ref(request, review_id, position)
+        ref = build_row_version_reference(request, review_id, position)
         try:
             saved = exclude_review_row(
                 tenant=request.tenant,
@@ -225,13 +242,13 @@ def exclude(request: TenantRequest, review_id: str, position: int) -> HttpRespon
         except (NotFound, NotAllowed):
             raise
         except DomainError as refusal:
-            seen = row.version if is_stale(refusal) else seen
+            seen = row.version if is_row_changed_meanwhile_error(refusal) else seen
             form.add_error(None, refusal.message)
         else:
-            return render_saved_row(
+            return render_saved_review_row(
                 request, ref, [one.position for one in saved.others]
             )
-    return render_row_dialog(
+    return render_review_row_dialog(
         request,
         review,
         row,
@@ -244,9 +261,11 @@ def exclude(request: TenantRequest, review_id: str, position: int) -> HttpRespon
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.SIGN_REPORTS, write=True)
-def comment(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
+def comment_on_report_row(
+    request: TenantRequest, review_id: str, position: int
+) -> HttpResponse:
     """Add a comment to a row."""
-    review, row = find_row(request, review_id, position)
+    review, row = find_review_row(request, review_id, position)
     form = ReasonForm(read_posted(request))
     form.fields["reason"].label = _("Comment")
     if request.method == "POST" and form.is_valid():
@@ -263,28 +282,30 @@ def comment(request: TenantRequest, review_id: str, position: int) -> HttpRespon
         except DomainError as refusal:
             form.add_error(None, refusal.message)
         else:
-            return render_saved_row(
-                request, build_row_ref(request, review_id, position), []
+            return render_saved_review_row(
+                request, build_row_version_reference(request, review_id, position), []
             )
-    return render_row_dialog(
+    return render_review_row_dialog(
         request,
         review,
         row,
         form,
         title=_("Comment on row"),
         verb=_("Save comment"),
-        seen=seen_version(request, row),
+        seen=get_row_version_seen_by_member(request, row),
     )
 
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.SIGN_REPORTS, write=True)
-def redraw(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
+def set_row_position_on_page(
+    request: TenantRequest, review_id: str, position: int
+) -> HttpResponse:
     """Set the position of a row's value; without a box it counts as typed.
 
     The workbench sends what was drawn; the form is for who can't draw.
     """
-    review, row = find_row(request, review_id, position)
+    review, row = find_review_row(request, review_id, position)
     if request.method == "GET":
         return _render_box_form(
             request, review, row, BoxForm(initial=_initial_box(row))
@@ -293,7 +314,7 @@ def redraw(request: TenantRequest, review_id: str, position: int) -> HttpRespons
     place = form.place()
     if place is None and "typed" not in request.POST:
         return _render_box_form(request, review, row, form)
-    ref = build_row_ref(request, review_id, position)
+    ref = build_row_version_reference(request, review_id, position)
     try:
         saved = set_review_row_box(
             tenant=request.tenant,
@@ -306,18 +327,22 @@ def redraw(request: TenantRequest, review_id: str, position: int) -> HttpRespons
         raise
     except DomainError as refusal:
         if is_page_fragment_requested(request):
-            return render_refused_row(request, ref, refusal)
+            return render_row_with_refused_change(request, ref, refusal)
         form.add_error(None, refusal.message)
         return _render_box_form(request, review, row, form)
     others = [one.position for one in saved.others]
-    return render_saved_row(request, ref, others, page_numbers_of(row, saved.row))
+    return render_saved_review_row(
+        request, ref, others, list_page_numbers_of_rows(row, saved.row)
+    )
 
 
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
-def confirm_panel(request: TenantRequest, review_id: str) -> HttpResponse:
+def confirm_unflagged_rows_of_panel(
+    request: TenantRequest, review_id: str
+) -> HttpResponse:
     """Confirm a panel's unflagged rows."""
-    key = read_id(review_id)
+    key = parse_review_id_or_404(review_id)
     back = page_url(request, "reports:review", review_id=key)
     try:
         done = confirm_unflagged_panel_rows(
@@ -335,7 +360,9 @@ def confirm_panel(request: TenantRequest, review_id: str) -> HttpResponse:
         "%(n)d row confirmed.", "%(n)d rows confirmed.", len(done)
     ) % {"n": len(done)}
     if is_page_fragment_requested(request):
-        return render_confirmed_rows(request, key, done, announcement=announcement)
+        return render_confirmed_review_rows(
+            request, key, done, announcement=announcement
+        )
     messages.success(request, announcement)
     return redirect_browser(request, back)
 
@@ -354,14 +381,14 @@ def _render_box_form(
         request,
         "reports/review/_box_form.html",
         title=_("Position of the value"),
-        back=row_url(request, review, row.position),
+        back=build_review_row_url(request, review, row.position),
         back_words=_("Back to report"),
         status=422 if form.errors else 200,
         section="reviews",
         form=form,
         row=row,
         verb=_("Save box"),
-        seen=seen_version(request, row),
+        seen=get_row_version_seen_by_member(request, row),
     )
 
 
@@ -402,7 +429,7 @@ def _search_candidates(row: ReviewRow, query: str) -> list[Candidate]:
         }
         for hit in hits
     ]
-    return list_candidates(matches)
+    return list_row_loinc_candidates(matches)
 
 
 def _make_field_ids_unique(form: RowForm, position: int) -> None:

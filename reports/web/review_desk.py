@@ -40,15 +40,15 @@ from reports.queries import (
 from reports.queries.review_queue import find_previous_values_of_user
 from reports.states import ParsingJobStatus, ReviewStatus
 from reports.web.review_forms import MoveForm, ReasonForm
-from reports.web.review_notes import merge_repeat_notes
-from reports.web.review_pages import build_desk_pages
-from reports.web.review_queue import read_id
+from reports.web.review_notes import merge_notes_on_repeated_tests
+from reports.web.review_pages import list_page_images_with_boxes
+from reports.web.review_queue import parse_review_id_or_404
 from reports.web.review_rows import (
     DeskRow,
-    build_desk_row,
-    count_decided,
-    group_rows,
-    list_checks,
+    build_review_page_row,
+    count_decided_rows,
+    group_rows_to_check_first,
+    list_report_check_notes,
 )
 from users.queries import find_user_by_client_user_id
 
@@ -81,9 +81,11 @@ class DeskState:
 
 @require_GET
 @require_right(Area.SIGN_REPORTS, write=True)
-def desk(request: TenantRequest, review_id: str) -> HttpResponse:
+def show_review_page(request: TenantRequest, review_id: str) -> HttpResponse:
     """Show the review page, opened at `row`."""
-    review = get_review(tenant=request.tenant, review_id=read_id(review_id))
+    review = get_review(
+        tenant=request.tenant, review_id=parse_review_id_or_404(review_id)
+    )
     if review.status != ReviewStatus.OPEN:
         return redirect_browser(
             request, page_url(request, "reports:page", job_id=review.job_id)
@@ -100,14 +102,14 @@ def desk(request: TenantRequest, review_id: str) -> HttpResponse:
     is_doubtful = any(line.agrees is False for line in lines)
     if is_mine and is_doubtful and not review.identity_decided:
         return _gate(request, review)
-    state = build_desk_state(request, review)
+    state = list_review_page_rows(request, review)
     chosen = _chosen(request, state)
-    pages = build_desk_pages(request, review, state.rows)
+    pages = list_page_images_with_boxes(request, review, state.rows)
     wanted = request.GET.get("page", "")
     return render_page(
         request,
         "reports/review/desk.html",
-        **build_desk_context(request, state),
+        **build_review_page_context(request, state),
         pages=pages,
         chosen=chosen,
         page_wanted=wanted,
@@ -122,9 +124,11 @@ def desk(request: TenantRequest, review_id: str) -> HttpResponse:
 
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
-def mark_page_viewed(request: TenantRequest, review_id: str, page: int) -> HttpResponse:
+def record_page_viewed_by_reviewer(
+    request: TenantRequest, review_id: str, page: int
+) -> HttpResponse:
     """Record that a page was viewed, and return what changes with it."""
-    key = read_id(review_id)
+    key = parse_review_id_or_404(review_id)
     try:
         review = record_page_shown_to_reviewer(
             tenant=request.tenant, actor=request.actor, review_id=key, page=page
@@ -138,12 +142,12 @@ def mark_page_viewed(request: TenantRequest, review_id: str, page: int) -> HttpR
         )
     if not request.htmx:
         return redirect_browser(request, f"{_desk_url(request, review)}#page-{page}")
-    state = build_desk_state(request, review)
-    pages = build_desk_pages(request, review, state.rows)
+    state = list_review_page_rows(request, review)
+    pages = list_page_images_with_boxes(request, review, state.rows)
     return render_page(
         request,
         "reports/review/_seen.html",
-        **{**build_desk_context(request, state), "oob": True},
+        **{**build_review_page_context(request, state), "oob": True},
         number=page,
         page=next((one for one in pages if one.number == page), None),
     )
@@ -151,9 +155,13 @@ def mark_page_viewed(request: TenantRequest, review_id: str, page: int) -> HttpR
 
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
-def identity(request: TenantRequest, review_id: str) -> HttpResponse:
+def confirm_report_user_or_move_report(
+    request: TenantRequest, review_id: str
+) -> HttpResponse:
     """Confirm the report's user, or move it to another, with a reason."""
-    review = get_review(tenant=request.tenant, review_id=read_id(review_id))
+    review = get_review(
+        tenant=request.tenant, review_id=parse_review_id_or_404(review_id)
+    )
     is_move = request.POST.get("verdict") == "move"
     form = MoveForm(request.POST) if is_move else ReasonForm(request.POST)
     if not form.is_valid():
@@ -186,9 +194,13 @@ def identity(request: TenantRequest, review_id: str) -> HttpResponse:
 
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
-def duplicate(request: TenantRequest, review_id: str) -> HttpResponse:
+def keep_or_replace_duplicate_report(
+    request: TenantRequest, review_id: str
+) -> HttpResponse:
     """Keep a report beside its duplicates, or let it replace one."""
-    review = get_review(tenant=request.tenant, review_id=read_id(review_id))
+    review = get_review(
+        tenant=request.tenant, review_id=parse_review_id_or_404(review_id)
+    )
     about: dict[str, Any] = {
         "tenant": request.tenant,
         "actor": request.actor,
@@ -197,7 +209,7 @@ def duplicate(request: TenantRequest, review_id: str) -> HttpResponse:
     }
     try:
         if older := request.POST.get("replaces"):
-            replace_duplicate_report(**about, job_id=read_id(older))
+            replace_duplicate_report(**about, job_id=parse_review_id_or_404(older))
         else:
             keep_duplicate_report(**about)
     except (NotFound, NotAllowed):
@@ -207,31 +219,33 @@ def duplicate(request: TenantRequest, review_id: str) -> HttpResponse:
     return redirect_browser(request, _desk_url(request, review))
 
 
-def build_desk_state(request: TenantRequest, review: Review) -> DeskState:
+def list_review_page_rows(request: TenantRequest, review: Review) -> DeskState:
     """Return a review's rows as shown; three queries."""
     rows = list_review_rows(tenant=request.tenant, review=review)
     earlier = find_previous_values_of_user(job=review.job)
     comments = list_review_comments(review=review)
-    notes = merge_repeat_notes(review.notes)
+    notes = merge_notes_on_repeated_tests(review.notes)
     return DeskState(
         review=review,
-        rows=[build_desk_row(row, notes, earlier, comments) for row in rows],
+        rows=[build_review_page_row(row, notes, earlier, comments) for row in rows],
         is_mine=_is_mine(request, review),
         holder=_holder(review),
     )
 
 
-def build_desk_context(request: TenantRequest, state: DeskState) -> dict[str, Any]:
+def build_review_page_context(
+    request: TenantRequest, state: DeskState
+) -> dict[str, Any]:
     """Return the context that every part of the review page needs."""
     review, kept = state.review, state.kept
     gaps = find_unmet_signing_rules(review=review, rows=kept)
-    decided = count_decided(kept)
+    decided = count_decided_rows(kept)
     needing = sum(row.needs for row in state.rows)
     return {
         "section": "reviews",
         "review": review,
         "rows": state.rows,
-        "groups": group_rows(state.rows),
+        "groups": group_rows_to_check_first(state.rows),
         "is_mine": state.is_mine,
         "holder": state.holder,
         "decided": decided,
@@ -239,7 +253,7 @@ def build_desk_context(request: TenantRequest, state: DeskState) -> dict[str, An
         "share": round(120 * decided / max(1, len(kept)), 1),
         "gaps": gaps,
         "left": _describe_remaining(gaps),
-        "checks": list_checks(review, kept),
+        "checks": list_report_check_notes(review, kept),
         "desk_url": _desk_url(request, review),
         # The first part of each row's addresses: to reverse sixteen for each of a
         # hundred rows takes 40 ms.
@@ -310,7 +324,9 @@ def _chosen(request: TenantRequest, state: DeskState) -> int | None:
     wanted = request.GET.get("row", "")
     if wanted.isdecimal() and int(wanted) in positions:
         return int(wanted)
-    shown = [row for group in group_rows(state.rows) for row in group.rows]
+    shown = [
+        row for group in group_rows_to_check_first(state.rows) for row in group.rows
+    ]
     undecided = [row for row in shown if not row.row.is_decided]
     first = next(iter(undecided or shown), None)
     return first.row.position if first else None

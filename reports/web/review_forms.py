@@ -69,7 +69,7 @@ class RowForm(forms.Form):
         )
 
 
-def row_form_initial(values: Mapping[str, Any]) -> dict[str, Any]:
+def build_row_form_initial_values(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return a row's values as initial form values."""
     return {name: values[name] or "" for name in RowForm.base_fields}
 

@@ -69,7 +69,9 @@ CONTRADICTS = frozenset(
 )
 
 
-def merge_repeat_notes(notes: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+def merge_notes_on_repeated_tests(
+    notes: Iterable[Mapping[str, Any]],
+) -> list[Mapping[str, Any]]:
     """Return the notes, those on one repeated test merged into one."""
     told: list[Mapping[str, Any]] = []
     first: dict[int, dict[str, Any]] = {}
@@ -87,7 +89,7 @@ def merge_repeat_notes(notes: Iterable[Mapping[str, Any]]) -> list[Mapping[str, 
     return told
 
 
-def describe_note(note: Mapping[str, Any]) -> str:
+def describe_check_note(note: Mapping[str, Any]) -> str:
     """Return one sentence that says what a note found."""
     facts = note["facts"]
     match note["code"]:
@@ -127,7 +129,7 @@ def describe_note(note: Mapping[str, Any]) -> str:
             return f"{format_wire_value(str(code))}."
 
 
-def describe_reasons(reasons: list[str]) -> str:
+def describe_loinc_candidate_reasons(reasons: list[str]) -> str:
     """Describe the reasons for and against a LOINC candidate."""
     texts = [
         _REASONS.get(reason) or format_wire_value(reason).lower() for reason in reasons
@@ -135,7 +137,7 @@ def describe_reasons(reasons: list[str]) -> str:
     return ", ".join(str(text) for text in texts)
 
 
-def is_contradicted(reasons: list[str]) -> bool:
+def is_loinc_candidate_contradicted(reasons: list[str]) -> bool:
     """Return whether something printed contradicts a candidate."""
     return not CONTRADICTS.isdisjoint(reasons)
 

@@ -52,7 +52,7 @@ class DeskPage:
     stroke: float
 
 
-def build_desk_pages(
+def list_page_images_with_boxes(
     request: TenantRequest, review: Review, rows: Sequence[DeskRow]
 ) -> list[DeskPage]:
     """Return each page with its boxes, in the page's own units."""
@@ -104,7 +104,7 @@ def build_desk_pages(
     return pages
 
 
-def page_numbers_of(*rows: ReviewRow) -> set[int]:
+def list_page_numbers_of_rows(*rows: ReviewRow) -> set[int]:
     """Return the numbers of the pages that rows are on."""
     return {
         place["page"]

@@ -110,7 +110,7 @@ class QueueRow:
 
 @require_GET
 @require_right(Area.SIGN_REPORTS, write=True)
-def review_list(request: TenantRequest) -> HttpResponse:
+def list_reviews(request: TenantRequest) -> HttpResponse:
     form = QueueForm(request.GET)
     form.is_valid()
     given = form.cleaned_data
@@ -156,12 +156,12 @@ def review_list(request: TenantRequest) -> HttpResponse:
 
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
-def claim(request: TenantRequest, review_id: str) -> HttpResponse:
+def claim_and_open_review(request: TenantRequest, review_id: str) -> HttpResponse:
     """Claim a review and open it; read only if someone else was faster.
 
     A dispute opens at what its two readers made of it.
     """
-    key = read_id(review_id)
+    key = parse_review_id_or_404(review_id)
     try:
         review = claim_review(tenant=request.tenant, actor=request.actor, review_id=key)
     except NotFound:
@@ -178,9 +178,13 @@ def claim(request: TenantRequest, review_id: str) -> HttpResponse:
 
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
-def take_over(request: TenantRequest, review_id: str) -> HttpResponse:
+def take_over_review_from_reviewer(
+    request: TenantRequest, review_id: str
+) -> HttpResponse:
     """Take over a review from its reviewer, with a reason."""
-    key = get_review(tenant=request.tenant, review_id=read_id(review_id)).id
+    key = get_review(
+        tenant=request.tenant, review_id=parse_review_id_or_404(review_id)
+    ).id
     try:
         take_over_review(
             tenant=request.tenant,
@@ -197,11 +201,13 @@ def take_over(request: TenantRequest, review_id: str) -> HttpResponse:
 
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
-def release(request: TenantRequest, review_id: str) -> HttpResponse:
+def release_review_to_queue(request: TenantRequest, review_id: str) -> HttpResponse:
     """Return a review to the queue."""
     try:
         release_review(
-            tenant=request.tenant, actor=request.actor, review_id=read_id(review_id)
+            tenant=request.tenant,
+            actor=request.actor,
+            review_id=parse_review_id_or_404(review_id),
         )
     except (NotFound, NotAllowed):
         raise
@@ -210,7 +216,7 @@ def release(request: TenantRequest, review_id: str) -> HttpResponse:
     return redirect_browser(request, page_url(request, "reports:reviews"))
 
 
-def nav_count(request: TenantRequest) -> NavCount | None:
+def count_open_reviews(request: TenantRequest) -> NavCount | None:
     """Count the reviews that are open."""
     if not request.rights.allow(Area.SIGN_REPORTS, write=True):
         return None
@@ -219,7 +225,7 @@ def nav_count(request: TenantRequest) -> NavCount | None:
     return NavCount(number, _("to review"), "rev") if number else None
 
 
-def read_id(text: str) -> UUID:
+def parse_review_id_or_404(text: str) -> UUID:
     """Parse an ID of the address. Raises: Http404."""
     try:
         return UUID(text)

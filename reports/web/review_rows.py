@@ -20,10 +20,10 @@ from reports.parser.report import Interpretation
 from reports.parser.values import parse_printed_number
 from reports.states import RowDecision
 from reports.web.review_notes import (
-    describe_note,
-    describe_reasons,
-    is_contradicted,
-    merge_repeat_notes,
+    describe_check_note,
+    describe_loinc_candidate_reasons,
+    is_loinc_candidate_contradicted,
+    merge_notes_on_repeated_tests,
 )
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ class Check:
     rows: tuple[tuple[int, str], ...]
 
 
-def build_desk_row(
+def build_review_page_row(
     row: ReviewRow,
     notes: Iterable[Mapping[str, Any]],
     earlier: Mapping[str, EarlierValue],
@@ -152,7 +152,7 @@ def build_desk_row(
     if needs and state == "auto":
         state = "look"
     icon, family, says = _STATES.get(state, ("ring", "mute", format_wire_value(state)))
-    why = [describe_note(note) for note in notes if row.position in note["rows"]]
+    why = [describe_check_note(note) for note in notes if row.position in note["rows"]]
     if values["loinc_match_status"] == "needs_review" and not row.is_decided:
         why.append(_("The LOINC code is uncertain. Confirm it or choose another."))
     if values["interpretation"] == "critical" and row.is_included:
@@ -183,18 +183,18 @@ def build_desk_row(
     )
 
 
-def group_rows(rows: Sequence[DeskRow]) -> list[Group]:
+def group_rows_to_check_first(rows: Sequence[DeskRow]) -> list[Group]:
     """Group rows: those to check first, the rest by panel in reading order."""
     needing = tuple(row for row in rows if row.needs)
     rest = [row for row in rows if not row.needs]
     groups = [Group(_("To check"), needing, None)] if needing else []
-    panels = {panel.name: panel for panel in list_panels(rows)}
+    panels = {panel.name: panel for panel in list_panel_headings(rows)}
     for name, found in groupby(rest, lambda row: row.panel):
         groups.append(Group(name or _("Values"), tuple(found), panels.pop(name, None)))
     return groups
 
 
-def list_panels(rows: Iterable[DeskRow]) -> list[Panel]:
+def list_panel_headings(rows: Iterable[DeskRow]) -> list[Panel]:
     """Return the headings of a report, each once."""
     plain = Counter[str]()
     for row in rows:
@@ -202,30 +202,30 @@ def list_panels(rows: Iterable[DeskRow]) -> list[Panel]:
     return [Panel(name, number) for name, number in plain.items()]
 
 
-def list_checks(review: Review, rows: Iterable[ReviewRow]) -> list[Check]:
+def list_report_check_notes(review: Review, rows: Iterable[ReviewRow]) -> list[Check]:
     """Return the notes on a report, contradictions first."""
     names = {row.position: str(row.values["test_name"]) for row in rows}
     checks = [
         Check(
-            says=describe_note(note),
+            says=describe_check_note(note),
             severity=note["severity"],
             rows=tuple((at, names[at]) for at in note["rows"] if at in names),
         )
-        for note in merge_repeat_notes(review.notes)
+        for note in merge_notes_on_repeated_tests(review.notes)
     ]
     return sorted(checks, key=lambda check: check.severity != "contradiction")
 
 
-def list_candidates(matches: Iterable[Mapping[str, Any]]) -> list[Candidate]:
+def list_row_loinc_candidates(matches: Iterable[Mapping[str, Any]]) -> list[Candidate]:
     """Return a row's LOINC candidates, contradicted ones last."""
     found = [
         Candidate(
             code=match["loinc_code"],
             # Codes that share a display name differ in their long one.
             name=match["loinc_name"] or match["display_name"],
-            reasons=describe_reasons(list(match["reasons"])),
+            reasons=describe_loinc_candidate_reasons(list(match["reasons"])),
             score=_share(match["confidence_score"]),
-            is_struck=is_contradicted(list(match["reasons"])),
+            is_struck=is_loinc_candidate_contradicted(list(match["reasons"])),
         )
         for match in matches
     ]
@@ -297,6 +297,6 @@ def _earlier(values: Mapping[str, Any], before: EarlierValue | None) -> str:
     return _("%(value)s, change %(change)s") % {"value": text, "change": change}
 
 
-def count_decided(rows: Iterable[ReviewRow]) -> int:
+def count_decided_rows(rows: Iterable[ReviewRow]) -> int:
     """Count the rows that a reviewer has decided."""
     return sum(row.decision != RowDecision.UNDECIDED for row in rows)

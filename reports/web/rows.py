@@ -67,7 +67,7 @@ class Panel:
     rows: list[ResultRow]
 
 
-def build_result_row(result: ReportResult) -> ResultRow:
+def build_result_row_with_range_bar(result: ReportResult) -> ResultRow:
     """Return a stored value as a row with its flag and range bar."""
     if result.interpretation == Interpretation.CRITICAL:
         flag = "critical"
@@ -82,7 +82,7 @@ def build_result_row(result: ReportResult) -> ResultRow:
     return ResultRow(result=result, flag=flag, bar=_bar(result))
 
 
-def panels(rows: Iterable[ResultRow]) -> list[Panel]:
+def group_rows_by_panel(rows: Iterable[ResultRow]) -> list[Panel]:
     """Group rows under their headings, in reading order."""
     return [
         Panel(name, list(found))
@@ -90,7 +90,7 @@ def panels(rows: Iterable[ResultRow]) -> list[Panel]:
     ]
 
 
-def poll_seconds(jobs: Iterable[ParsingJob]) -> int | None:
+def get_polling_interval_seconds(jobs: Iterable[ParsingJob]) -> int | None:
     """Return the polling interval in seconds, None if no job is in progress.
 
     The newest job sets the pace: a fresh one ends within seconds. Source: Ours (design

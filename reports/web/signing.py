@@ -48,12 +48,12 @@ from reports.states import (
     RowDecision,
     SignatureMeaning,
 )
-from reports.web.review_notes import describe_note, merge_repeat_notes
+from reports.web.review_notes import describe_check_note, merge_notes_on_repeated_tests
 from reports.web.signing_rows import (
-    build_changed_row,
-    build_gap_links,
-    crop_around_row,
-    desk_url,
+    build_changed_row_for_diff,
+    build_review_page_url,
+    crop_page_around_row,
+    list_unmet_signing_rules_with_links,
 )
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class NoticeForm(forms.Form):
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.SIGN_REPORTS, write=True)
-def approve(request: TenantRequest, review_id: str) -> HttpResponse:
+def sign_review(request: TenantRequest, review_id: str) -> HttpResponse:
     """Show the summary of a review, and sign it."""
     review = _review(request, review_id)
     report = page_url(request, "reports:page", job_id=review.job_id)
@@ -171,7 +171,7 @@ def approve(request: TenantRequest, review_id: str) -> HttpResponse:
 
 @require_http_methods(["GET", "POST"])
 @require_right(Area.SIGN_REPORTS, write=True)
-def reject(request: TenantRequest, review_id: str) -> HttpResponse:
+def reject_report_with_reason(request: TenantRequest, review_id: str) -> HttpResponse:
     """Reject a report with a reason."""
     review = _review(request, review_id)
     report = page_url(request, "reports:page", job_id=review.job_id)
@@ -203,13 +203,15 @@ def reject(request: TenantRequest, review_id: str) -> HttpResponse:
         review=review,
         form=form,
         section="reports",
-        desk=desk_url(request, review),
+        desk=build_review_page_url(request, review),
     )
 
 
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
-def acknowledge(request: TenantRequest, review_id: str, position: int) -> HttpResponse:
+def record_person_notified_of_critical_value(
+    request: TenantRequest, review_id: str, position: int
+) -> HttpResponse:
     """Record the person notified of one critical value."""
     review = _review(request, review_id)
     form = NoticeForm(request.POST)
@@ -234,7 +236,9 @@ def acknowledge(request: TenantRequest, review_id: str, position: int) -> HttpRe
 
 @require_POST
 @require_right(Area.SIGN_REPORTS, write=True)
-def set_second_read(request: TenantRequest, review_id: str) -> HttpResponse:
+def request_or_cancel_second_read_of_report(
+    request: TenantRequest, review_id: str
+) -> HttpResponse:
     """Request a second read, or cancel it."""
     review = _review(request, review_id)
     here = page_url(request, "reports:approve", review_id=review.id)
@@ -264,7 +268,7 @@ def _summary(
     by_position = {row.position: row for row in rows}
     gaps = find_unmet_signing_rules(review=review, rows=rows)
     changed = [
-        build_changed_row(
+        build_changed_row_for_diff(
             request,
             job=review.job,
             diff=diff,
@@ -280,8 +284,10 @@ def _summary(
         review=review,
         section="reports",
         form=form,
-        desk=desk_url(request, review),
-        gaps=build_gap_links(request, review=review, rows=rows, gaps=gaps),
+        desk=build_review_page_url(request, review),
+        gaps=list_unmet_signing_rules_with_links(
+            request, review=review, rows=rows, gaps=gaps
+        ),
         counts=[
             (_("Confirmed"), decided.count(RowDecision.CONFIRMED)),
             (_("Edited"), decided.count(RowDecision.EDITED)),
@@ -292,7 +298,7 @@ def _summary(
         changed=[one for one in changed if one.decision != RowDecision.EXCLUDED],
         doubted=_rows_kept_despite_checks(request, review, rows),
         excluded=[
-            (row, crop_around_row(request, job=review.job, values=row.values))
+            (row, crop_page_around_row(request, job=review.job, values=row.values))
             for row in rows
             if not row.is_included
         ],
@@ -308,14 +314,14 @@ def _rows_kept_despite_checks(
     request: TenantRequest, review: Review, rows: Iterable[ReviewRow]
 ) -> list[tuple[ReviewRow, PageCrop | None, list[str]]]:
     """Return the decided, included rows that checks speak against, with notes."""
-    notes = merge_repeat_notes(review.notes)
+    notes = merge_notes_on_repeated_tests(review.notes)
     doubts = [
-        (row, [describe_note(n) for n in notes if row.position in n["rows"]])
+        (row, [describe_check_note(n) for n in notes if row.position in n["rows"]])
         for row in rows
         if row.is_included and row.is_decided
     ]
     return [
-        (row, crop_around_row(request, job=review.job, values=row.values), why)
+        (row, crop_page_around_row(request, job=review.job, values=row.values), why)
         for row, why in doubts
         if why
     ]

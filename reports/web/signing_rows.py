@@ -89,13 +89,13 @@ class GapLinks:
     links: tuple[tuple[str, str], ...]
 
 
-def desk_url(request: TenantRequest, review: Review) -> str:
+def build_review_page_url(request: TenantRequest, review: Review) -> str:
     """Return the address of a review's page."""
     here = page_url(request, "reports:approve", review_id=review.id)
     return here.removesuffix("approve/")
 
 
-def build_gap_links(
+def list_unmet_signing_rules_with_links(
     request: TenantRequest,
     *,
     review: Review,
@@ -103,7 +103,7 @@ def build_gap_links(
     gaps: Iterable[Gap],
 ) -> list[GapLinks]:
     """Return the unmet rules of signing, each with links to resolve it."""
-    desk = desk_url(request, review)
+    desk = build_review_page_url(request, review)
     names = {row.position: str(row.values["test_name"]) for row in rows}
     found = []
     for gap in gaps:
@@ -122,7 +122,7 @@ def build_gap_links(
     return found
 
 
-def build_changed_row(
+def build_changed_row_for_diff(
     request: TenantRequest, *, job: ParsingJob, diff: RowDiff, reason: str = ""
 ) -> ChangedRow:
     """Return a row of a review's diff as shown."""
@@ -132,12 +132,12 @@ def build_changed_row(
         name=str(shown.get("test_name", "")),
         decision=diff.decision,
         reason=reason,
-        changes=list_field_changes(diff.before, diff.after),
-        ink=crop_around_row(request, job=job, values=shown),
+        changes=list_changed_row_fields(diff.before, diff.after),
+        ink=crop_page_around_row(request, job=job, values=shown),
     )
 
 
-def list_field_changes(
+def list_changed_row_fields(
     before: Mapping[str, Any] | None, after: Mapping[str, Any] | None
 ) -> tuple[FieldChange, ...]:
     """Return the fields that differ between two versions of a row."""
@@ -151,7 +151,7 @@ def list_field_changes(
     return tuple(FieldChange(*pair) for pair in pairs if pair[1] != pair[2])
 
 
-def crop_around_row(
+def crop_page_around_row(
     request: TenantRequest, *, job: ParsingJob, values: Mapping[str, Any]
 ) -> PageCrop | None:
     """Return the page crop around a row; None if it was typed."""

@@ -17,54 +17,74 @@ from reports.web import (
 
 app_name = "reports"
 urlpatterns = [
-    path("reports/", views.report_list, name="list"),
-    path("reports/upload/", views.upload, name="upload"),
-    path("reports/<str:job_id>/", views.report_page, name="page"),
+    path("reports/", views.list_reports, name="list"),
+    path("reports/upload/", views.upload_report, name="upload"),
+    path("reports/<str:job_id>/", views.show_report, name="page"),
     path(
         "reports/<str:job_id>/pages/<int:page>/",
-        page_images.page_image,
+        page_images.show_report_page_image,
         name="page_image",
     ),
-    path("reports/<str:job_id>/history/", history.history, name="history"),
-    path("reports/<str:job_id>/reread/", rereadings.reread, name="reread"),
+    path("reports/<str:job_id>/history/", history.show_report_history, name="history"),
+    path(
+        "reports/<str:job_id>/reread/",
+        rereadings.reread_completed_report,
+        name="reread",
+    ),
     path(
         "reports/<str:job_id>/rereadings/<int:rereading_id>/",
-        rereadings.rereading,
+        rereadings.show_rereading_differences,
         name="rereading",
     ),
     path(
         "reports/<str:job_id>/rereadings/<int:rereading_id>/amend/",
-        rereadings.amend_with,
+        rereadings.amend_report_with_rereading,
         name="amend_with",
     ),
-    path("reports/<str:job_id>/amend/", amending.amend, name="amend"),
-    path("reviews/aliases/", aliases.aliases, name="aliases"),
+    path("reports/<str:job_id>/amend/", amending.amend_completed_report, name="amend"),
+    path("reviews/aliases/", aliases.show_loinc_aliases, name="aliases"),
     path(
-        "reviews/aliases/<int:alias_id>/confirm/", aliases.confirm, name="confirm_alias"
+        "reviews/aliases/<int:alias_id>/confirm/",
+        aliases.approve_proposed_loinc_alias,
+        name="confirm_alias",
     ),
-    path("reviews/aliases/<int:alias_id>/end/", aliases.end, name="end_alias"),
-    path("reviews/<str:review_id>/approve/", signing.approve, name="approve"),
-    path("reviews/<str:review_id>/reject/", signing.reject, name="reject"),
+    path(
+        "reviews/aliases/<int:alias_id>/end/",
+        aliases.decline_or_remove_loinc_alias,
+        name="end_alias",
+    ),
+    path("reviews/<str:review_id>/approve/", signing.sign_review, name="approve"),
+    path(
+        "reviews/<str:review_id>/reject/",
+        signing.reject_report_with_reason,
+        name="reject",
+    ),
     path(
         "reviews/<str:review_id>/second-read/",
-        signing.set_second_read,
+        signing.request_or_cancel_second_read_of_report,
         name="second_read",
     ),
     path("reviews/<str:review_id>/waive/", amending.skip_second_read, name="waive"),
-    path("reviews/<str:review_id>/withdraw/", amending.withdraw, name="withdraw"),
     path(
-        "reviews/<str:review_id>/readings/", readings.compare_readings, name="readings"
+        "reviews/<str:review_id>/withdraw/",
+        amending.withdraw_amendment,
+        name="withdraw",
+    ),
+    path(
+        "reviews/<str:review_id>/readings/",
+        readings.show_disputed_rows,
+        name="readings",
     ),
     path(
         "reviews/<str:review_id>/readings/<int:position>/",
-        readings.choose_reader_version,
+        readings.resolve_row_with_reader_version,
         name="settle",
     ),
     path(
         "reviews/<str:review_id>/critical/<int:position>/",
-        signing.acknowledge,
+        signing.record_person_notified_of_critical_value,
         name="acknowledge",
     ),
     path("reviews/", include("reports.web.review_urls")),
-    path("users/<str:user_id>/reports/", views.user_reports, name="of_user"),
+    path("users/<str:user_id>/reports/", views.list_reports_of_user, name="of_user"),
 ]

@@ -37,9 +37,13 @@ from reports.queries import (
 )
 from reports.states import ParsingJobFailureReason
 from reports.web.forms import PAGE_SIZES, TAB_LABELS, TABS, ReportFilters, UploadForm
-from reports.web.history import build_signature_card
-from reports.web.rows import build_result_row, panels, poll_seconds
-from reports.web.signing_rows import crop_around_row
+from reports.web.history import build_report_review_card
+from reports.web.rows import (
+    build_result_row_with_range_bar,
+    get_polling_interval_seconds,
+    group_rows_by_panel,
+)
+from reports.web.signing_rows import crop_page_around_row
 from users.queries import find_user_by_client_user_id, user_overview
 
 if TYPE_CHECKING:
@@ -54,7 +58,7 @@ LATEST_OF_USER = 25
 
 @require_GET
 @require_right(Area.REPORTS)
-def report_list(request: TenantRequest) -> HttpResponse:
+def list_reports(request: TenantRequest) -> HttpResponse:
     views = build_saved_views_row(request)
     if views.opens_at:
         return HttpResponseRedirect(views.opens_at)
@@ -90,7 +94,7 @@ def report_list(request: TenantRequest) -> HttpResponse:
         filters=filters,
         views=views,
         jobs=jobs,
-        poll_seconds=poll_seconds(jobs),
+        poll_seconds=get_polling_interval_seconds(jobs),
         pager=Pager(total=total, offset=filters.offset, limit=filters.limit),
         page_sizes=PAGE_SIZES,
         tabs=[
@@ -107,7 +111,7 @@ def report_list(request: TenantRequest) -> HttpResponse:
 )  # what is a little too large still gets its sentence
 @require_http_methods(["GET", "POST"])
 @require_right(Area.REPORTS, write=True)
-def upload(request: TenantRequest) -> HttpResponse:
+def upload_report(request: TenantRequest) -> HttpResponse:
     if request.method != "POST":
         form = UploadForm(initial={"user": request.GET.get("user", "")})
         return _upload_page(request, form)
@@ -144,10 +148,12 @@ def upload(request: TenantRequest) -> HttpResponse:
 
 @require_GET
 @require_right(Area.REPORTS)
-def report_page(request: TenantRequest, job_id: str) -> HttpResponse:
+def show_report(request: TenantRequest, job_id: str) -> HttpResponse:
     """Show a report with its values, that at position `ink` as printed."""
     job = get_parsing_job(tenant=request.tenant, job_id=_uuid(job_id))
-    rows = [build_result_row(result) for result in list_report_results(job)]
+    rows = [
+        build_result_row_with_range_bar(result) for result in list_report_results(job)
+    ]
     only_flagged = request.GET.get("show") == "flagged"
     show_patient = (
         request.GET.get("reveal") == "patient"
@@ -170,18 +176,20 @@ def report_page(request: TenantRequest, job_id: str) -> HttpResponse:
         "reports/page.html",
         fragment="reports/_job.html",
         job=job,
-        poll_seconds=poll_seconds([job]),
+        poll_seconds=get_polling_interval_seconds([job]),
         failure=ParsingJobFailureReason.known(job.failure_reason),
         results=rows,
         flagged=flagged,
         only_flagged=only_flagged,
         opened=opened,
-        ink=crop_around_row(request, job=job, values={"provenance": opened.provenance})
+        ink=crop_page_around_row(
+            request, job=job, values={"provenance": opened.provenance}
+        )
         if opened
         else None,
-        panels=panels(flagged if only_flagged else rows),
+        panels=group_rows_by_panel(flagged if only_flagged else rows),
         metadata=job.metadata or {},
-        review=build_signature_card(request, job) if job.has_data else None,
+        review=build_report_review_card(request, job) if job.has_data else None,
         show_patient=show_patient,
         may_see_patient=request.rights.allow(Area.PATIENT_DETAILS),
         loinc_notice=LOINC_NOTICE,
@@ -192,7 +200,7 @@ def report_page(request: TenantRequest, job_id: str) -> HttpResponse:
 @require_GET
 @require_right(Area.USERS)
 @require_right(Area.REPORTS)
-def user_reports(request: TenantRequest, user_id: str) -> HttpResponse:
+def list_reports_of_user(request: TenantRequest, user_id: str) -> HttpResponse:
     overview = user_overview(tenant=request.tenant, user_id=_uuid(user_id))
     found = list_parsing_jobs(
         tenant=request.tenant, filters=JobFilters(user_uuid=overview.user.uuid)
@@ -214,7 +222,7 @@ def user_reports(request: TenantRequest, user_id: str) -> HttpResponse:
         tab="reports",
         jobs=jobs[:LATEST_OF_USER],
         has_more=len(jobs) > LATEST_OF_USER,
-        poll_seconds=poll_seconds(jobs),
+        poll_seconds=get_polling_interval_seconds(jobs),
     )
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import pytest
 
 from reports.parser.report import LoincReason, NoteCode
-from reports.web.review_notes import describe_note, describe_reasons
+from reports.web.review_notes import (
+    describe_check_note,
+    describe_loinc_candidate_reasons,
+)
 
 MMOL = {"unit": "mmol/L"}
 
 
 def sentence(code, **facts):
-    return describe_note({"code": code, "rows": [0], "facts": facts})
+    return describe_check_note({"code": code, "rows": [0], "facts": facts})
 
 
 @pytest.mark.parametrize(
@@ -118,4 +121,7 @@ def test_an_unknown_note_shows_its_code():
 def test_reasons_for_a_code_are_listed():
     reasons = [LoincReason.NAME, LoincReason.UNIT_CONTRADICTS, "brand_new"]
 
-    assert describe_reasons(reasons) == "name matches, unit conflicts, brand new"
+    assert (
+        describe_loinc_candidate_reasons(reasons)
+        == "name matches, unit conflicts, brand new"
+    )

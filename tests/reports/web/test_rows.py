@@ -6,7 +6,11 @@ import pytest
 import time_machine
 
 from reports.models import ParsingJob, ReportResult
-from reports.web.rows import build_result_row, panels, poll_seconds
+from reports.web.rows import (
+    build_result_row_with_range_bar,
+    get_polling_interval_seconds,
+    group_rows_by_panel,
+)
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 
@@ -39,7 +43,7 @@ def build_result(**fields):
     ],
 )
 def test_a_flag_says_which_side_unless_it_is_critical(fields, flag, out_of_range):
-    row = build_result_row(build_result(**fields))
+    row = build_result_row_with_range_bar(build_result(**fields))
 
     assert (row.flag, row.is_out_of_range) == (flag, out_of_range)
 
@@ -56,23 +60,25 @@ def test_a_flag_says_which_side_unless_it_is_critical(fields, flag, out_of_range
     ],
 )
 def test_without_a_number_and_a_range_there_is_no_bar(fields):
-    assert build_result_row(build_result(**fields)).bar == ""
+    assert build_result_row_with_range_bar(build_result(**fields)).bar == ""
 
 
 def test_a_number_with_a_range_has_a_bar():
-    bar = build_result_row(build_result()).bar
+    bar = build_result_row_with_range_bar(build_result()).bar
 
     assert 'aria-label="18 ng/mL, reference 30 to 200"' in bar
 
 
 def test_a_match_to_be_checked_is_not_sure():
-    row = build_result_row(build_result(loinc_match_status="needs_review"))
+    row = build_result_row_with_range_bar(
+        build_result(loinc_match_status="needs_review")
+    )
 
     assert (row.loinc_code, row.is_match_sure) == ("2276-4", False)
 
 
 def test_no_candidate_is_no_code():
-    row = build_result_row(
+    row = build_result_row_with_range_bar(
         build_result(loinc_matches=[], loinc_match_status="no_match")
     )
 
@@ -81,9 +87,12 @@ def test_no_candidate_is_no_code():
 
 def test_rows_stand_under_their_headings_in_reading_order():
     names = ["Lipids", "Lipids", None, "Iron", "Lipids"]
-    rows = [build_result_row(build_result(source_panel_name=name)) for name in names]
+    rows = [
+        build_result_row_with_range_bar(build_result(source_panel_name=name))
+        for name in names
+    ]
 
-    assert [(panel.name, len(panel.rows)) for panel in panels(rows)] == [
+    assert [(panel.name, len(panel.rows)) for panel in group_rows_by_panel(rows)] == [
         ("Lipids", 2),
         ("", 1),
         ("Iron", 1),
@@ -99,7 +108,7 @@ def test_the_longer_a_job_takes_the_slower_the_page_asks(status, age_s, pause):
     job = ParsingJob(status=status, created_at=NOW - timedelta(seconds=age_s))
 
     with time_machine.travel(NOW, tick=False):
-        assert poll_seconds([job]) == pause
+        assert get_polling_interval_seconds([job]) == pause
 
 
 def test_the_newest_open_job_sets_the_pace():
@@ -107,11 +116,14 @@ def test_the_newest_open_job_sets_the_pace():
     new = ParsingJob(status="started", created_at=NOW)
 
     with time_machine.travel(NOW, tick=False):
-        assert poll_seconds([old, new]) == 3
+        assert get_polling_interval_seconds([old, new]) == 3
 
 
 @pytest.mark.parametrize(
     "status", ["completed", "failed", "pending_review", "sent_to_the_moon"]
 )
 def test_a_job_that_nobody_reads_is_not_asked_for(status):
-    assert poll_seconds([ParsingJob(status=status, created_at=NOW)]) is None
+    assert (
+        get_polling_interval_seconds([ParsingJob(status=status, created_at=NOW)])
+        is None
+    )
