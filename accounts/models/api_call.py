@@ -1,7 +1,6 @@
 """ApiCall: path, status and duration of each API call; ApiCallTally: counts by hour.
 
-Beside it ApiCallTally, how many calls there were. Must not be here: anything of a
-call's body, of its query, or of its answer's body.
+Neither stores any part of a request's body or query, or of a response's body.
 """
 
 from __future__ import annotations

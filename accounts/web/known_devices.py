@@ -67,7 +67,7 @@ def list_members_known_on_device(request: HttpRequest) -> Mapping[Member, str]:
 
 
 def find_known_device_by_email(request: HttpRequest, email: str) -> str:
-    """Return the device's name for the member of this address, or empty.
+    """Return the known device of this member, by email address, or empty.
 
     The database is asked by what the cookie says, so that nobody without it learns
     whether an account exists. A session of the member's is as good as a cookie.

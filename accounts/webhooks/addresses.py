@@ -1,6 +1,6 @@
-"""Which addresses webhooks may be posted to: public ones, and hosts named by a setting.
+"""Parse endpoint URLs and allow only public addresses or hosts in a setting.
 
-Pure but for the settings. Must not be here: sockets (sending).
+Pure but for the settings.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = [
 
 
 def parse_webhook_url(url: str) -> SplitResult:
-    """Take a URL apart; http is for hosts named in WEBHOOK_LOCAL_HOSTS alone.
+    """Parse an endpoint URL; allow http only for hosts in WEBHOOK_LOCAL_HOSTS.
 
     Raises: AddressRefused. Source: Ours: what is posted is health data.
     """
@@ -32,5 +32,5 @@ def parse_webhook_url(url: str) -> SplitResult:
 
 
 def is_allowed_local_webhook_host(host: str) -> bool:
-    """Return whether a setting allows this very host, whatever its address."""
+    """Return whether WEBHOOK_LOCAL_HOSTS allows this host, at any address."""
     return host.lower() in settings.WEBHOOK_LOCAL_HOSTS

@@ -1,8 +1,7 @@
-"""An HTTP/1.1 answer to a POST, read from its bytes as they come. Pure.
+"""Parse an HTTP/1.1 response to a POST from its bytes as they arrive. Pure.
 
 Of RFC 9112 it is what a client needs that wants a status, the headers and the start of
-a body, and that must never take one answer for the next. Must not be here: sockets
-(connections), or what a status means (sending).
+a body, and that must never take one answer for the next.
 """
 
 from __future__ import annotations

@@ -154,7 +154,7 @@ EVENT_TYPES: dict[str, EventType] = {
 
 
 def register_event_type(kind: EventType) -> None:
-    """Enter an event type of an app above; a name is taken once."""
+    """Register an event type of a higher app. Raises: ValueError if it exists."""
     if EVENT_TYPES.setdefault(kind.name, kind) is not kind:
         raise ValueError(f"{kind.name} is in the catalogue already")
 

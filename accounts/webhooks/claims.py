@@ -1,8 +1,7 @@
 """Lease due deliveries for a worker, and keep due times correct.
 
 Each is one statement on the worker's own connection, which is in autocommit; all times
-are the database's. Must not be here: what became of a claim (verdicts), sockets
-(sending) or the loop (delivering).
+are the database's.
 """
 
 from __future__ import annotations
@@ -157,7 +156,7 @@ async def lease_due_deliveries(
     per_endpoint: int,
     busy: Mapping[int, int],
 ) -> list[Lease]:
-    """Lease at most `limit` due deliveries, no more of an endpoint than it has room.
+    """Lease up to `limit` due deliveries, within the free slots of each endpoint.
 
     `busy` is how many of each endpoint this worker has in flight. Two workers never
     hold one delivery; an endpoint with a long backlog takes no more than its room. What

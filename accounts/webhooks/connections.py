@@ -1,9 +1,8 @@
-"""Connections to receivers: looked up, checked, opened and kept; one POST at a time.
+"""Open and reuse connections to receivers, and send one POST at a time on each.
 
 A client of our own: one that knows all of HTTP takes two to three times the CPU to post
 here (tests/bench/webhook_delivery.py), and the address that was checked is the very one
-that is connected to. Must not be here: what is posted or what an answer means
-(sending), or how an answer is read (answers).
+that is connected to.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Delivery worker: many POSTs in flight, one connection for leases and outcomes.
-
-Must not be here: SQL (claims, verdicts), sockets (sending), the ladder (schedule).
-"""
+"""Run the delivery worker: many POSTs in flight, one database connection."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Diagnose an endpoint from its last attempts. Pure.
-
-Must not be here: the clock, the database, or HTML.
-"""
+"""Diagnose an endpoint from its last attempts. Pure."""
 
 from __future__ import annotations
 
@@ -146,7 +143,7 @@ class Diagnosis:
 
 
 def diagnose_webhook_endpoint(situation: Situation) -> Diagnosis:
-    """Say what the last attempts have in common. Source: Workflows D2."""
+    """Diagnose an endpoint's last attempts. Source: Workflows D2."""
     tries = situation.tries
     if situation.disabled_by:
         return _disabled(situation)

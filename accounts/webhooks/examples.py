@@ -1,7 +1,6 @@
-"""An example of each event type, made of its schema and of values that could be true.
+"""Build an example of each event type from its schema, with plausible values.
 
-For documents and test events: the ids are those of nobody. Must not be here: schemas
-(the catalogue).
+For documents and test events: the ids are those of nobody.
 """
 
 from __future__ import annotations
@@ -202,7 +201,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 
 
 def build_example_event(event_type: str) -> dict[str, Any]:
-    """Return the envelope of an example of this type; it fits the catalogue's schema.
+    """Build an example event of this type; it matches the type's schema.
 
     Raises KeyError for a type the catalogue lacks. Source: Contract 8.1.
     """

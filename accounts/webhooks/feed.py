@@ -1,10 +1,10 @@
-"""The event feed: events in the order of their ids, of which none is ever passed over.
+"""Read the event feed: events in ID order, none skipped.
 
 Ids are given when an event is written, but it can be read only after its transaction
 ended, so that an id may appear below one that was read before. Each transaction that
 writes events therefore holds a shared lock whose key says above which id its own are
 (EMIT); the feed ends below the lowest of these. Ids, unlike transaction numbers, are
-kept by a dump. Must not be here: writes.
+kept by a dump.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class FeedPage(NamedTuple):
 def list_event_feed(
     *, tenant: Tenant, after: int, limit: int, types: Sequence[str] | None = None
 ) -> FeedPage:
-    """At most `limit` events after a position, oldest first, and whole.
+    """Return up to `limit` whole events after a position, oldest first.
 
     `types` are exact ones, and prefixes that end in a dot; tests are left out. An event
     that is being written holds back later ones until its transaction ends. Two queries,

@@ -1,7 +1,6 @@
-"""Periodic jobs of webhooks: pruning, alerts and replays.
+"""Run the webhook jobs: retention, alerts and replays.
 
-A job calls one operation. Must not be here: what the operations do, or delivering
-(accounts.webhooks.delivering).
+A job calls one operation.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ from portal.lib.jobs import periodic_job, tenant_job
 
 @periodic_job("33 4 * * *", "webhooks.prune")
 def delete_old_webhook_events() -> None:
-    """Delete events past their retention time, once a day."""
+    """Once a day, delete webhook events past their retention."""
     delete_events_past_retention()
 
 
 @periodic_job("*/5 * * * *", "webhooks.raise_alerts")
 def alert_about_failing_endpoints() -> None:
-    """Find failing endpoints that need an alert, every five minutes."""
+    """Every five minutes, enqueue alerts about failing endpoints."""
     enqueue_failing_endpoint_alerts(at=timezone.now())
 
 
@@ -42,7 +41,7 @@ def _hand_over(*, tenant_pk: int, endpoint_id: str, percent: int) -> None:
 
 @tenant_job(MAIL_JOB, on_give_up=_hand_over)
 def mail_endpoint_alert(*, tenant_pk: int, endpoint_id: str, percent: int) -> None:
-    """Send the mail about a failing or disabled endpoint."""
+    """Email members about a failing or disabled endpoint."""
     send_endpoint_alert_mail(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
         endpoint_id=endpoint_id,

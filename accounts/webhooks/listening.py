@@ -1,7 +1,6 @@
-"""A local receiver for webhooks that verifies and prints each request.
+"""Receive webhooks on localhost, verify and print each request.
 
-What it says holds no health data unless bodies are asked for. Must not be here: where
-secrets come from (the `listen` command), or anything a delivery depends on.
+What it says holds no health data unless bodies are asked for.
 """
 
 from __future__ import annotations
@@ -111,7 +110,7 @@ class Listener:
 async def start_local_webhook_listener(
     app: web.Application, *, port: int
 ) -> web.AppRunner:
-    """Serve on this machine alone; the caller cleans the runner up. Raises: OSError."""
+    """Start a webhook receiver on localhost; the caller cleans up. Raises: OSError."""
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=STOP_TIMEOUT_S)
     await runner.setup()
     try:

@@ -1,7 +1,4 @@
-"""When a failed delivery is tried again, and when it or its endpoint is given up. Pure.
-
-Must not be here: the clock, the database, or what a failure is (sending).
-"""
+"""Compute when a failed delivery is retried, and when retries end. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +16,7 @@ JITTER = 0.1
 def compute_retry_wait(
     step: int, *, retry_after_s: float | None = None, chance: float
 ) -> float | None:
-    """Return seconds to wait after the failure of the attempt number `step`, from 1.
+    """Return the seconds to wait after failed attempt number `step`, from 1.
 
     None when it was the last one. A `Retry-After` counts up to the ladder's next wait;
     `chance`, from 0 to 1, is the jitter's dice. Source: Contract 8.5.

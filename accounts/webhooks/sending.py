@@ -1,8 +1,4 @@
-"""The POST of one message and its outcome.
-
-Must not be here: sockets (connections), which deliveries are due, or what follows from
-a outcome.
-"""
+"""Send the POST of one message and judge its outcome."""
 
 from __future__ import annotations
 
@@ -90,7 +86,7 @@ class SendOutcome:
 
 
 def parse_endpoint_target(url: str, headers: Mapping[str, str]) -> Target:
-    """Take apart the URL and the custom headers of an endpoint, which were checked."""
+    """Parse an endpoint's checked URL and custom headers into a request target."""
     parts = urlsplit(url)
     is_tls = parts.scheme == "https"
     host = parts.hostname or ""

@@ -1,7 +1,4 @@
-"""Signatures of the Standard Webhooks specification 1.0 (contract 8.6). Pure.
-
-Must not be here: where a secret is kept, or any header of our own.
-"""
+"""Sign and verify messages as Standard Webhooks 1.0 does (contract 8.6). Pure."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""States of deliveries and their moves; why an endpoint is off; what an attempt met.
-
-Must not be here: when the next attempt is due (schedule).
-"""
+"""Define delivery states and transitions, reasons to disable and attempt faults."""
 
 from __future__ import annotations
 

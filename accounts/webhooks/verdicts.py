@@ -1,7 +1,6 @@
 """Record the outcomes of attempts: delivery status and endpoint health.
 
 The one writer of what a delivery becomes by being sent; times are the database's.
-Must not be here: what is due (claims), sockets (sending) or the loop (delivering).
 """
 
 from __future__ import annotations

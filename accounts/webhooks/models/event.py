@@ -15,7 +15,7 @@ from portal.lib.tenancy import TenantOwned
 
 
 def new_message_id() -> str:
-    """Make a `webhook-id` (contract 8.6): the same on every attempt of a message."""
+    """Create a `webhook-id` (contract 8.6), the same on each attempt of a message."""
     return f"msg_{secrets.token_urlsafe(20)}"
 
 

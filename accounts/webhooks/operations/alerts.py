@@ -1,7 +1,7 @@
 """Send alerts about failing and disabled endpoints.
 
 A mail names no person: users are told by the id that Assay gave them, the receiver by
-its host. Must not be here: what disables an endpoint (accounts.webhooks.verdicts).
+its host.
 """
 
 from __future__ import annotations

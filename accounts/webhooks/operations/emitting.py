@@ -1,7 +1,4 @@
-"""Record events and their deliveries in the caller's transaction.
-
-Must not be here: building a payload (the app that owns the fact does).
-"""
+"""Record events and their deliveries in the caller's transaction."""
 
 from __future__ import annotations
 

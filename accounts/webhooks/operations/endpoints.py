@@ -1,7 +1,4 @@
-"""Create, change, disable and delete endpoints; their secret and headers.
-
-Must not be here: sending, or what happens to one delivery (accounts.webhooks.verdicts).
-"""
+"""Create, change, disable and delete endpoints; their secret and headers."""
 
 from __future__ import annotations
 
@@ -245,7 +242,7 @@ def replace_custom_headers(
 
 
 def reveal_signing_secret(*, endpoint: Endpoint, actor: Actor) -> str:
-    """The signing secret as text; who asked is recorded. Source: Contract 8.7."""
+    """Return the signing secret as text, and audit the read. Source: Contract 8.7."""
     _record(endpoint, actor, "reveal_secret", {})
     return decrypt_secret(endpoint.secret)
 
@@ -260,7 +257,7 @@ SIGNING_SECRETS = {
 def find_secret_matching_signature(
     *, endpoint: Endpoint, message_id: str, timestamp: int, body: str, signature: str
 ) -> str:
-    """Which secret of an endpoint a signature is of; a key of SIGNING_SECRETS."""
+    """Return which secret made a signature, as a key of SIGNING_SECRETS."""
     secrets = {"present": endpoint.secret, "previous": endpoint.previous_secret}
     entries = signature.split()
     for which, secret in secrets.items():

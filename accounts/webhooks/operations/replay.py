@@ -2,7 +2,7 @@
 
 A delivery that is replayed goes back to pending in the lane of replays, with the same
 bytes under the same webhook-id; its round of attempts begins anew, so that a retry it
-waited for is replaced. Must not be here: sending (accounts.webhooks.delivering).
+waited for is replaced.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def start_replay(
 
 @transaction.atomic
 def continue_replay_after_probe(*, replay: Replay, actor: Actor) -> None:
-    """Send what a probe has left. Raises: transition_not_allowed, endpoint_disabled,
+    """Send the rest after a probe. Raises: transition_not_allowed, endpoint_disabled,
     endpoint_deleted. Source: Workflows D2.
     """
     _lock_endpoint(replay.endpoint)

@@ -1,7 +1,7 @@
-"""Prune events by age, and erase them with their user.
+"""Delete events by age, and with their user.
 
 An event goes with its deliveries, what was sent of them and what was answered, or not
-at all. Must not be here: when it is done (accounts.webhooks.jobs).
+at all.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ _DELETE = (
 
 
 def find_oldest_retained_event_time(*, team: Team, now: datetime) -> datetime:
-    """From when on a team's events are kept; older ones may be gone."""
+    """Return from when on a team's events are kept; older ones may be deleted."""
     return now - timedelta(days=team.event_retention_days)
 
 
 def count_events_before(tenant: Tenant, before: datetime) -> Aged:
-    """Events from before a moment, up to a bound; what still waits is among them."""
+    """Count events before a moment, up to a bound, pending ones included."""
     old = Event.objects.for_tenant(tenant).filter(created_at__lt=before)
     return count_rows_and_find_oldest(old, "created_at")
 
@@ -88,7 +88,7 @@ def delete_events_past_retention() -> int:
 
 
 def delete_user_events(*, tenant_pk: int, user_uuid: UUID) -> None:
-    """Remove every event about a user and all that was sent of it, on erasure.
+    """Delete every event about a user, with its deliveries, on erasure.
 
     What waits for a delivery goes as well; a POST that is under way is not called back,
     but its answer is not kept. Replays that were about the user name the uuid alone.

@@ -1,7 +1,4 @@
-"""Test events: an example of the catalogue, sent to one endpoint like any other event.
-
-Must not be here: the examples themselves.
-"""
+"""Send a test event to one endpoint, like any other event."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ if TYPE_CHECKING:
 def send_test_event(
     *, endpoint: Endpoint, actor: Actor, event_type: str | None = None
 ) -> Delivery:
-    """Send an example to an endpoint, whatever its filter; give its delivery.
+    """Send an example event to an endpoint, whatever its filter; return the delivery.
 
     Without `event_type` it is the first that the endpoint takes. It is signed, tried
     again and logged as others are; `team_id` is the team's, its user is nobody, and the
@@ -77,7 +74,7 @@ def send_test_event(
 
 
 def find_first_subscribed_event_type(endpoint: Endpoint) -> str:
-    """Return the first type of the catalogue that an endpoint takes."""
+    """Return the first type of the catalogue that the endpoint subscribes to."""
     wanted = endpoint.filter_types or [""]
     return next(
         kind for each in wanted for kind in EVENT_TYPES if kind.startswith(each)

@@ -1,7 +1,4 @@
-"""Whether a deliverer is at work, by its connection to the database.
-
-Must not be here: what it delivers.
-"""
+"""Measure whether a deliverer is running, by its database connection."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ DELIVERER_NAME = "assay deliver_webhooks"
 
 
 def measure_seconds_since_deliverer_seen() -> float | None:
-    """Seconds since the most recent deliverer last asked something; None: none runs.
+    """Return the seconds since a deliverer was last active; None if none runs.
 
     An idle one asks several times a second. By the database's clock; one query.
     """

@@ -1,7 +1,4 @@
-"""Reads of events: those about one thing, and the latest types.
-
-Must not be here: writes, or a payload's meaning.
-"""
+"""Query events: about one object, and the latest event types."""
 
 from __future__ import annotations
 
@@ -72,7 +69,7 @@ class EndpointDelivery(NamedTuple):
 def list_endpoints_by_message(
     *, tenant: Tenant, message_ids: Sequence[str]
 ) -> dict[str, list[EndpointDelivery]]:
-    """Of each of these messages the endpoints it went to, deleted ones left out.
+    """Return for each message the endpoints it was sent to, without deleted ones.
 
     Two queries.
     """

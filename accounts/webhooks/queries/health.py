@@ -1,6 +1,6 @@
 """Measure endpoint health: success, response time and waiting deliveries.
 
-All times are the database's. Must not be here: words (diagnosis, web).
+All times are the database's.
 """
 
 from __future__ import annotations
@@ -208,7 +208,7 @@ def count_delivery_outcomes_by_hour(
 
 
 def summarize_attempts_for_diagnosis(endpoint: Endpoint, health: Health) -> Situation:
-    """Build what a diagnosis reads from an endpoint's last attempts, in one query."""
+    """Summarize an endpoint's last attempts for a diagnosis, in one query."""
     found = rows.fetch_rows(_TRIES, {"endpoint": endpoint.pk, "limit": _DIAGNOSED})
     return Situation(
         tries=[
@@ -243,7 +243,7 @@ def summarize_attempts_for_diagnosis(endpoint: Endpoint, health: Health) -> Situ
 
 
 def list_failing_endpoints(tenant: Tenant) -> list[Endpoint]:
-    """Endpoints that fail now, or were disabled for it, the longest first."""
+    """Return endpoints that fail or were disabled for it, longest failing first."""
     live = Endpoint.objects.for_tenant(tenant).live()
     ill = [
         endpoint

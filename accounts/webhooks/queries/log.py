@@ -1,7 +1,4 @@
-"""The log of one endpoint: its deliveries by filter, one of them, its attempts.
-
-Must not be here: what an endpoint's attempts mean (diagnosis), or writes.
-"""
+"""Query an endpoint's log: filtered deliveries, one delivery, its attempts."""
 
 from __future__ import annotations
 
@@ -142,7 +139,7 @@ class Extent:
 def filter_webhook_deliveries(
     *, endpoint: Endpoint, filters: LogFilters
 ) -> QuerySet[Delivery]:
-    """Deliveries of an endpoint that fit a filter, in no order."""
+    """Return an endpoint's deliveries that match a filter, in no order."""
     rows: QuerySet[Delivery] = Delivery.objects.for_tenant(endpoint.tenant).filter(
         endpoint=endpoint
     )
@@ -203,13 +200,13 @@ def list_webhook_deliveries(
 
 
 def count_matching_deliveries(*, endpoint: Endpoint, filters: LogFilters) -> int:
-    """How many deliveries fit; one more than COUNTED_UP_TO stands for all above."""
+    """Count matching deliveries; COUNTED_UP_TO + 1 stands for more."""
     rows = filter_webhook_deliveries(endpoint=endpoint, filters=filters)
     return rows.order_by()[: COUNTED_UP_TO + 1].count()
 
 
 def measure_matching_deliveries(*, endpoint: Endpoint, filters: LogFilters) -> Extent:
-    """Return how much fits in all, however much it is."""
+    """Return number, users and period of all matching deliveries."""
     rows = filter_webhook_deliveries(endpoint=endpoint, filters=filters)
     found = rows.aggregate(
         number=Count("pk"),

@@ -1,7 +1,4 @@
-"""Reads of replays: one, the last of an endpoint, and how far one is.
-
-Must not be here: starting or ending one.
-"""
+"""Query replays: one, the recent ones of an endpoint, and their progress."""
 
 from __future__ import annotations
 
@@ -48,7 +45,7 @@ def list_recent_webhook_replays(*, endpoint: Endpoint, limit: int) -> list[Repla
 
 
 def find_replay(*, endpoint: Endpoint, uuid: UUID) -> Replay | None:
-    """One replay of an endpoint."""
+    """Return one replay of an endpoint, None for an unknown ID."""
     replays = Replay.objects.for_tenant(endpoint.tenant).filter(endpoint=endpoint)
     found: Replay | None = (
         replays.select_related("endpoint", "tenant__team").filter(uuid=uuid).first()
@@ -69,7 +66,7 @@ def measure_replay_progress(replay: Replay) -> Progress:
 
 
 def find_replay_probe_attempt(replay: Replay) -> Attempt | None:
-    """Return the attempt that a replay made first, once it was made."""
+    """Return the first attempt of a replay, None before it was made."""
     items = ReplayItem.objects.for_tenant(replay.tenant).filter(replay=replay)
     first = items.order_by("pk").values("delivery")[:1]
     attempts = Attempt.objects.for_tenant(replay.tenant).filter(

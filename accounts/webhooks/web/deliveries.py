@@ -1,7 +1,4 @@
-"""An endpoint's page with its log, and the page of one delivery.
-
-Must not be here: sending many again (replays).
-"""
+"""Show an endpoint with its log, and one delivery."""
 
 from __future__ import annotations
 
@@ -156,7 +153,7 @@ def show_webhook_endpoint(request: TenantRequest, endpoint_id: str) -> HttpRespo
 def show_webhook_delivery(
     request: TenantRequest, endpoint_id: str, message_id: str
 ) -> HttpResponse:
-    """One delivery; a POST is the wish to see its payload, which the audit keeps."""
+    """Show one delivery; a POST reveals its payload, which is audited."""
     delivery = get_delivery_or_404(request, endpoint_id, message_id)
     attempts = list_delivery_attempts(delivery)
     attempt = _chosen(attempts, request.GET.get("attempt", ""))
@@ -231,7 +228,7 @@ def cancel_webhook_delivery(
 
 
 def build_delivery_row(delivery: Delivery) -> DeliveryRow:
-    """Return a delivery as a row."""
+    """Build a delivery's row of the log."""
     status = delivery.status
     if status == DeliveryStatus.PENDING:
         status = "retrying" if delivery.attempts else "waiting"

@@ -1,6 +1,6 @@
-"""Pages about webhooks for who receives them: signatures, and the event catalogue.
+"""Show the webhook documentation: signatures and the event catalogue.
 
-Open to all, like the API's own. Must not be here: anything of a team's.
+Open to all, like the API's own.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Group:
 
 @require_safe
 def show_webhook_receiver_guide(request: HttpRequest) -> HttpResponse:
-    """How to receive: what comes, how to check it, what follows from an answer."""
+    """Show how to receive webhooks, verify them and respond."""
     return render(
         request,
         "webhooks/docs/receiving.html",
@@ -81,7 +81,7 @@ def show_webhook_receiver_guide(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def show_event_type_catalogue(request: HttpRequest) -> HttpResponse:
-    """The catalogue; `q` narrows it to types and sentences that hold a text."""
+    """Show the event types; `q` filters them by name and description."""
     wanted = request.GET.get("q", "").strip()[:QUERY_MAX_LENGTH]
     found = _grouped(wanted.lower())
     return render(
@@ -98,7 +98,7 @@ def show_event_type_catalogue(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def show_event_type(request: HttpRequest, event_type: str) -> HttpResponse:
-    """One event type: when it is sent, an example, its schema."""
+    """Show one event type: when it is sent, an example, its schema."""
     kind = EVENT_TYPES.get(event_type)
     if kind is None:
         raise Http404
@@ -112,7 +112,7 @@ def show_event_type(request: HttpRequest, event_type: str) -> HttpResponse:
 
 @cache
 def read_verification_snippet(slug: str) -> str:
-    """Return the code that verifies a message, in one of LANGUAGES."""
+    """Return sample code that verifies a message, in one of LANGUAGES."""
     return (SNIPPETS / f"{slug}.txt").read_text()
 
 

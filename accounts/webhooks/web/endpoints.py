@@ -1,7 +1,4 @@
-"""The list of endpoints, and the pages that make, change and end one.
-
-Must not be here: an endpoint's own page (deliveries), or its secret (secrets).
-"""
+"""List, create, edit, pause and delete endpoints."""
 
 from __future__ import annotations
 
@@ -161,7 +158,7 @@ def edit_webhook_endpoint(request: TenantRequest, endpoint_id: str) -> HttpRespo
 @require_http_methods(["GET", "POST"])
 @require_right(Area.WEBHOOKS, write=True)
 def edit_webhook_headers(request: TenantRequest, endpoint_id: str) -> HttpResponse:
-    """Headers of the team's own; values that may be passwords are withheld."""
+    """Edit an endpoint's custom headers; sensitive values are withheld."""
     endpoint = get_endpoint_or_404(request, endpoint_id)
     present = read_custom_headers(endpoint)
     lines = [
@@ -271,7 +268,7 @@ def delete_webhook_endpoint(request: TenantRequest, endpoint_id: str) -> HttpRes
 
 
 def describe_subscribed_events(endpoint: Endpoint) -> str:
-    """Return how many event types an endpoint gets."""
+    """Return how many event types an endpoint subscribes to, in words."""
     chosen = endpoint.filter_types
     if chosen is None:
         return _("All events")

@@ -1,7 +1,4 @@
-"""What the pages' addresses name: an endpoint, a delivery, a replay, or 404.
-
-Must not be here: what a page shows of it.
-"""
+"""Find the endpoint, delivery or replay of a page's URL, or raise Http404."""
 
 from __future__ import annotations
 
@@ -21,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def get_endpoint_or_404(request: TenantRequest, endpoint_id: str) -> Endpoint:
-    """The endpoint of a page."""
+    """Return the endpoint of a page's URL. Raises: Http404."""
     found = find_webhook_endpoint(tenant=request.tenant, uuid=_uuid(endpoint_id))
     if found is None:
         raise Http404
@@ -31,7 +28,7 @@ def get_endpoint_or_404(request: TenantRequest, endpoint_id: str) -> Endpoint:
 def get_delivery_or_404(
     request: TenantRequest, endpoint_id: str, message_id: str
 ) -> Delivery:
-    """The delivery of a page, its endpoint with its tenant."""
+    """Return the delivery of a page's URL, its endpoint loaded. Raises: Http404."""
     endpoint = get_endpoint_or_404(request, endpoint_id)
     found = find_webhook_delivery(endpoint=endpoint, message_id=message_id)
     if found is None:
@@ -43,7 +40,7 @@ def get_delivery_or_404(
 def get_replay_or_404(
     request: TenantRequest, endpoint_id: str, replay_id: str
 ) -> Replay:
-    """The replay of a page."""
+    """Return the replay of a page's URL. Raises: Http404."""
     endpoint = get_endpoint_or_404(request, endpoint_id)
     found = find_replay(endpoint=endpoint, uuid=_uuid(replay_id))
     if found is None:
@@ -52,13 +49,13 @@ def get_replay_or_404(
 
 
 def get_endpoint_display_name(endpoint: Endpoint) -> str:
-    """What a team calls an endpoint: the first line said of it, else its host."""
+    """Return the first line of an endpoint's description, else its host."""
     first, _, _ = endpoint.description.partition("\n")
     return first[:60] or get_endpoint_host(endpoint)
 
 
 def get_endpoint_host(endpoint: Endpoint) -> str:
-    """Return the host that an endpoint is at."""
+    """Return the host of an endpoint's URL."""
     return urlsplit(endpoint.url).netloc
 
 

@@ -1,7 +1,4 @@
-"""What the pages of webhooks are asked: endpoints, the log's filters, replays.
-
-Must not be here: rules that operations hold; these forms only read text.
-"""
+"""Parse the webhook forms: endpoints, the log's filters, replays."""
 
 from __future__ import annotations
 
@@ -58,7 +55,7 @@ class TypeGroup:
 
 
 def group_event_types() -> list[TypeGroup]:
-    """Return the catalogue by its beginnings; each type with when it is sent."""
+    """Return the event types in groups, each type with when it is sent."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for name, kind in sorted(EVENT_TYPES.items()):
         deep = next((prefix for prefix in _DEEP if name.startswith(prefix)), "")

@@ -1,7 +1,4 @@
-"""What the overview and the navigation say of webhooks.
-
-Must not be here: a payload, or whose it is.
-"""
+"""Report failing endpoints in the overview and the navigation."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def build_failing_endpoints_overview(request: TenantRequest) -> OverviewPart:
-    """Endpoints that fail or were disabled for it."""
+    """Build the overview items for endpoints that fail or were disabled for it."""
     if not request.rights.allow(Area.WEBHOOKS):
         return OverviewPart()
     ill = list_failing_endpoints(request.tenant)
@@ -64,7 +61,7 @@ def build_failing_endpoints_overview(request: TenantRequest) -> OverviewPart:
 
 
 def count_failing_endpoints(request: TenantRequest) -> NavCount | None:
-    """How many endpoints fail or were disabled for it."""
+    """Count failing endpoints for the navigation; None if there are none."""
     if not request.rights.allow(Area.WEBHOOKS):
         return None
     number = len(list_failing_endpoints(request.tenant))

@@ -1,7 +1,4 @@
-"""How the command palette finds endpoints, by name or id, and messages by their id.
-
-Must not be here: what a message says.
-"""
+"""Find endpoints and deliveries for the command palette."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ HITS = 6
 
 
 def find_webhooks_for_command_palette(request: TenantRequest, text: str) -> list[Hit]:
-    """Endpoints whose name, host or id holds `text`, and deliveries of one message."""
+    """Find endpoints by name, host or ID, and deliveries by message ID."""
     wanted = text.lower()
     hits = [
         Hit(

@@ -1,7 +1,4 @@
-"""What a page shows of a message: its payload or a mask, the request, its signature.
-
-Must not be here: a query, or HTML.
-"""
+"""Prepare a delivery for display: payload or mask, request and signature."""
 
 from __future__ import annotations
 
@@ -69,7 +66,7 @@ def may_read_event_payload(rights: Rights, event_type: str) -> bool:
 
 
 def mask_event_payload(body: str) -> Any:
-    """Return the envelope with every value of its data hidden but for ids."""
+    """Return the envelope with all values of its data masked, except IDs."""
     envelope = orjson.loads(body)
     return {**envelope, "data": _mask(envelope.get("data"))}
 
@@ -80,7 +77,7 @@ def parse_event_payload(body: str) -> Any:
 
 
 def list_sent_headers(delivery: Delivery, attempt: Attempt) -> list[tuple[str, str]]:
-    """The headers of an attempt; the team's own by name alone, as they are now."""
+    """Return the headers of an attempt; values of custom headers are masked."""
     own = [(name, MASK) for name in read_custom_headers(delivery.endpoint)]
     return [
         ("content-type", "application/json"),
@@ -93,7 +90,7 @@ def list_sent_headers(delivery: Delivery, attempt: Attempt) -> list[tuple[str, s
 
 
 def render_attempt_as_curl(delivery: Delivery, attempt: Attempt) -> str:
-    """Return the attempt as a command for a shell."""
+    """Render an attempt as a curl command."""
     lines = [f"curl {shlex.quote(attempt.url or delivery.endpoint.url)}"]
     lines += [
         f"-H {shlex.quote(f'{name}: {value}')}"
@@ -104,7 +101,7 @@ def render_attempt_as_curl(delivery: Delivery, attempt: Attempt) -> str:
 
 
 def verify_attempt_signature(delivery: Delivery, attempt: Attempt) -> Verification:
-    """Check an attempt as its receiver does, by the secrets of now."""
+    """Verify an attempt as its receiver does, with the current secrets."""
     found = find_secret_matching_signature(
         endpoint=delivery.endpoint,
         message_id=delivery.event.message_id,
@@ -116,7 +113,7 @@ def verify_attempt_signature(delivery: Delivery, attempt: Attempt) -> Verificati
 
 
 def decode_response_body(attempt: Attempt) -> str:
-    """Return the body of an answer as text; what is no UTF-8 is replaced."""
+    """Return a response body as text; invalid UTF-8 is replaced."""
     return bytes(attempt.body).decode("utf-8", "replace").replace("\0", "\ufffd")
 
 
@@ -137,12 +134,12 @@ def _skew(attempt: Attempt) -> int | None:
     if not dates:
         return None
     try:
-        told = parsedate_to_datetime(dates[0])
+        date = parsedate_to_datetime(dates[0])
     except ValueError:
         return None
-    if told.tzinfo is None:
-        told = told.replace(tzinfo=UTC)
+    if date.tzinfo is None:
+        date = date.replace(tzinfo=UTC)
     # The answer was made within this time after the start.
     spent = (attempt.first_byte_ms or 0) / 1000
     made = datetime.fromtimestamp(attempt.started_at.timestamp() + spent, UTC)
-    return round((told - made).total_seconds())
+    return round((date - made).total_seconds())

@@ -1,7 +1,4 @@
-"""Sending many again: what it would be, and how far it is.
-
-Must not be here: one delivery (deliveries).
-"""
+"""Preview, start, follow and cancel replays."""
 
 from __future__ import annotations
 
@@ -53,7 +50,7 @@ POLL_S = 3
 @require_http_methods(["GET", "POST"])
 @require_right(Area.WEBHOOKS, write=True)
 def start_webhook_replay(request: TenantRequest, endpoint_id: str) -> HttpResponse:
-    """Say what would be sent again, and start it; the query string is the log's."""
+    """Preview a replay and start it; the query string is the log's filter."""
     endpoint = get_endpoint_or_404(request, endpoint_id)
     asked = LogQuery.read(request.GET)
     if not asked.messages and not asked.query_items:

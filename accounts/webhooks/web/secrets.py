@@ -1,7 +1,4 @@
-"""The signing secret of an endpoint: shown after a step-up, rotated.
-
-Must not be here: how messages are signed (accounts.webhooks.signing).
-"""
+"""Show an endpoint's signing secret after a step-up, and rotate it."""
 
 from __future__ import annotations
 

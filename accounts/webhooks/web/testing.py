@@ -1,7 +1,4 @@
-"""Send a test event to an endpoint.
-
-Must not be here: what the example holds (accounts.webhooks.examples).
-"""
+"""Send a test event to an endpoint."""
 
 from __future__ import annotations
 

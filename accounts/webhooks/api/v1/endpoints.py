@@ -1,6 +1,6 @@
-"""Endpoints by management key: list, make, change, end; headers and secret.
+"""List, create, change and delete endpoints by management key; headers and secret.
 
-Contract 8.7. Must not be here: deliveries.
+Contract 8.7.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Bodies and queries about endpoints (contract 8.7).
-
-Must not be here: rules that need the catalogue or the network (operations).
-"""
+"""Validate request bodies and queries about endpoints (contract 8.7)."""
 
 from __future__ import annotations
 

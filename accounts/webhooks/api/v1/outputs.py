@@ -55,7 +55,7 @@ class TestMessage(TypedDict):
 
 
 def build_webhook_endpoint_response(endpoint: Endpoint) -> Webhook:
-    """An endpoint as answered."""
+    """Build the response for an endpoint."""
     return {
         "id": str(endpoint.uuid),
         "url": endpoint.url,
@@ -69,7 +69,7 @@ def build_webhook_endpoint_response(endpoint: Endpoint) -> Webhook:
 
 
 def build_webhook_headers_response(endpoint: Endpoint) -> WebhookHeaders:
-    """The custom headers of an endpoint as answered."""
+    """Build the response for the custom headers of an endpoint."""
     headers = read_custom_headers(endpoint)
     sensitive = sorted(name for name in headers if is_sensitive_header(name))
     shown = {name: text for name, text in headers.items() if name not in sensitive}

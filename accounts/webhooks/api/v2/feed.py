@@ -1,6 +1,6 @@
-"""GET /v2/events: what webhooks would post, for clients that nothing can be posted to.
+"""Serve GET /v2/events: the webhook events, for clients that cannot receive them.
 
-Contract 10. Must not be here: the order of events (accounts.webhooks.feed).
+Contract 10.
 """
 
 from __future__ import annotations
