@@ -1,7 +1,4 @@
-"""Background jobs of labs: each calls one operation.
-
-Must not be here: the work itself.
-"""
+"""Background jobs of labs: each calls one operation."""
 
 from __future__ import annotations
 
@@ -160,7 +157,7 @@ def run_critical_result_mail_job(
 
 @periodic_job("* * * * *", "labs.escalate_critical")
 def run_critical_alert_escalation() -> None:
-    """Escalate critical results past their limit."""
+    """Escalate critical results that nobody acknowledged in time."""
     escalate_overdue_alerts(at=timezone.now())
 
 
@@ -184,7 +181,7 @@ def run_unconfirmed_appointment_job(*, tenant_pk: int, appointment_id: str) -> N
 
 @periodic_job("* * * * *", "labs.keep_visits")
 def run_expired_slot_hold_cleanup() -> None:
-    """Free expired holds and check unconfirmed appointments."""
+    """Release expired slot holds and enqueue checks of unconfirmed appointments."""
     release_expired_holds_and_enqueue_checks(at=timezone.now())
 
 

@@ -1,7 +1,6 @@
 """The protocol of a lab gateway.
 
-Calls may take seconds and fail: never inside a transaction. Must not be here: what
-follows from an answer (operations).
+Calls can take seconds and fail: make them outside any transaction.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The protocol of a booking gateway.
 
-Calls that book may take seconds and fail: never inside a transaction. Must not be here:
-what follows from an answer (operations).
+Booking calls can take seconds and fail: make them outside any transaction.
 """
 
 from __future__ import annotations

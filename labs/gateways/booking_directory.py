@@ -1,7 +1,6 @@
 """The built-in booking gateway: slots from the directory's opening hours.
 
-Slots are reckoned on the site's own clock and given in UTC. Must not be here: how many
-places of a slot are taken (labs.queries.slots).
+Slots are computed in the site's time zone and returned in UTC.
 """
 
 from __future__ import annotations
@@ -62,7 +61,7 @@ class DirectoryBooking:
 
 
 def make_booking_confirmation_code(reference: UUID) -> str:
-    """Return the id printed on a patient's sheet: eight letters and digits."""
+    """Return the eight-character booking code printed on a patient's sheet."""
     return reference.hex[:8].upper()
 
 

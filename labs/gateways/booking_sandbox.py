@@ -1,8 +1,7 @@
 """The sandbox's booking gateway, whose behavior notes control.
 
-A word in `appointment_notes` tells it (docs/guides/go-live.md). It never
-waits: a request that held a worker for nothing would help nobody. Must not be here:
-what follows from an answer (operations), which sandbox and production share.
+A keyword in `appointment_notes` selects the behavior (docs/guides/go-live.md). A slow
+provider is simulated without waiting, so that no worker is blocked.
 """
 
 from __future__ import annotations

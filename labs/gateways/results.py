@@ -1,7 +1,4 @@
-"""Results as reported by a lab, before interpretation.
-
-Must not be here: any way of reaching a lab, or what becomes of a delivery (operations).
-"""
+"""Results as reported by a lab, before interpretation."""
 
 from __future__ import annotations
 

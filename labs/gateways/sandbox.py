@@ -1,7 +1,4 @@
-"""The sandbox lab: answers at once, always the same, and stores nothing.
-
-Must not be here: moving an order (operations), which sandbox and production share.
-"""
+"""The sandbox lab: answers at once, always the same, and stores nothing."""
 
 from __future__ import annotations
 

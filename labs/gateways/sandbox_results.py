@@ -1,7 +1,6 @@
 """Simulated results of the sandbox lab, shaped by simulation flags.
 
-The same seed gives the same values; none is of anybody. Must not be here: storing them
-(operations.results).
+The same seed gives the same values; all are made up.
 """
 
 from __future__ import annotations
@@ -126,9 +125,9 @@ def simulate_result_delivery(
         case _:
             tests = due
             missing = int(flags.has_missing_results)
-    given = tests[: len(tests) - missing]
-    lies = _spread_interpretations(flags.interpretation, len(given))
-    types = _assign_result_types(given, flags.result_types)
+    reported = tests[: len(tests) - missing]
+    lies = _spread_interpretations(flags.interpretation, len(reported))
+    types = _assign_result_types(reported, flags.result_types)
     collected = max(order.created_at, at - _COLLECTED_BEFORE)
     results = [
         _simulate_result(
@@ -141,7 +140,7 @@ def simulate_result_delivery(
             observed_at=collected,
             is_preliminary=is_preliminary,
         )
-        for test, kind, lie in zip(given, types, lies, strict=True)
+        for test, kind, lie in zip(reported, types, lies, strict=True)
     ]
     received = collected + (at - collected) / 2
     return ResultDelivery(
@@ -149,7 +148,9 @@ def simulate_result_delivery(
         reported_at=at,
         # As the catalogue lists them, not as they were drawn.
         results=tuple(sorted(results, key=lambda one: one.provider_id)),
-        missing=tuple(_simulate_missing_result(test) for test in tests[len(given) :]),
+        missing=tuple(
+            _simulate_missing_result(test) for test in tests[len(reported) :]
+        ),
         samples=(_simulate_sample(order, draw, collected, received, at),),
         is_correction=low == "corrected",
         laboratory=order.lab.name,
@@ -232,42 +233,44 @@ def _outstanding_tests(
 
 
 def _pick_tests_to_correct(
-    tests: list[_SimulatedTest], before: ResultVersion, wanted: Interpretation
+    tests: list[_SimulatedTest], before: ResultVersion, interpretation: Interpretation
 ) -> list[_SimulatedTest]:
     worse = {
         row.provider_id
         for row in list_results_of_version(before)
-        if _SEVERITY.index(row.interpretation) > _SEVERITY.index(wanted)
+        if _SEVERITY.index(row.interpretation) > _SEVERITY.index(interpretation)
     }
     return [test for test in tests if test.code in worse] or tests[:1]
 
 
 def _spread_interpretations(
-    wanted: Interpretation, number: int
+    interpretation: Interpretation, number: int
 ) -> list[Interpretation]:
     """Return each result's interpretation; the worst is as requested."""
-    standing_out = [wanted]
-    if wanted == Interpretation.ABNORMAL:
-        standing_out = [wanted] * max(1, number // 3)
-    elif wanted == Interpretation.CRITICAL:
+    standing_out = [interpretation]
+    if interpretation == Interpretation.ABNORMAL:
+        standing_out = [interpretation] * max(1, number // 3)
+    elif interpretation == Interpretation.CRITICAL:
         standing_out += [Interpretation.ABNORMAL] * (number // 4)
-    elif wanted == Interpretation.UNKNOWN:
-        standing_out = [wanted] * number
+    elif interpretation == Interpretation.UNKNOWN:
+        standing_out = [interpretation] * number
     rest = [Interpretation.NORMAL] * number
     return (standing_out + rest)[:number]
 
 
 def _assign_result_types(
-    tests: Sequence[_SimulatedTest], wanted: tuple[ResultType, ...]
+    tests: Sequence[_SimulatedTest], result_types: tuple[ResultType, ...]
 ) -> list[str]:
     """Return each result's type: its own if requested; each requested type once."""
-    if not wanted:
+    if not result_types:
         return [test.type for test in tests]
     kinds: list[str] = [
-        test.type if test.type in wanted else wanted[index % len(wanted)]
+        test.type
+        if test.type in result_types
+        else result_types[index % len(result_types)]
         for index, test in enumerate(tests)
     ]
-    for kind in wanted:
+    for kind in result_types:
         spare = [i for i, one in enumerate(kinds) if kinds.count(one) > 1]
         if kind not in kinds and spare:
             kinds[spare[-1]] = kind

@@ -1,7 +1,4 @@
-"""Tables of lab testing: catalog, lab accounts, orders, results, appointments.
-
-Must not be here: anything that writes a row.
-"""
+"""Tables of lab testing: catalog, lab accounts, orders, results, appointments."""
 
 from labs.models.account import LabAccount, LabAccountTeam
 from labs.models.appointment import (

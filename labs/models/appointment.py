@@ -1,8 +1,4 @@
-"""Appointments, their events, and the slot places they take.
-
-Must not be here: slots, which are reckoned from opening hours and never stored
-(labs.gateways.booking_directory).
-"""
+"""Appointments, their events, and the slot places they take."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Reference data (Lab, Marker, ExpectedResult) and LabTest, a tenant's panel.
 
-Labs and markers are the same for every tenant; panels are a tenant's own, laid from
-the reference set when the tenant is made, so that archiving or renaming one is nobody
-else's matter.
+Labs and markers are shared by all tenants. Panels belong to a tenant and are created
+from the reference data with it, so that archiving or renaming one affects no other
+tenant.
 """
 
 from __future__ import annotations

@@ -51,13 +51,13 @@ class OrderQuerySet(TenantQuerySet["Order"]):
         """Return the orders of one user."""
         return self.filter(user__uuid=user_uuid)
 
-    def of_id_or_user(self, wanted: UUID) -> Self:
+    def of_id_or_user(self, order_or_user_id: UUID) -> Self:
         """Return the order with this id, or the orders of the user with this id.
 
         Not by a join, in which both would be looked for beside every order.
         """
-        user = User.unscoped.filter(uuid=wanted).values("pk")[:1]
-        return self.filter(models.Q(pk=wanted) | models.Q(user_id=user))
+        user = User.unscoped.filter(uuid=order_or_user_id).values("pk")[:1]
+        return self.filter(models.Q(pk=order_or_user_id) | models.Q(user_id=user))
 
 
 class OrderTransaction(TenantOwned):
@@ -154,7 +154,7 @@ class Order(TenantOwned):
     updated_at = models.DateTimeField(default=timezone.now)
 
     objects = TenantManager(OrderQuerySet)
-    # Whether a critical result waits for its acknowledgement, on orders of a list.
+    # Whether a critical result needs acknowledgement, on orders of a list.
     has_open_alert: bool
     # The uncancelled appointment, on orders of orders_with_details.
     visit_id: UUID | None

@@ -1,6 +1,6 @@
 """PatientNotice: a message to a patient about an order.
 
-Must not be here: an address, a number or a text: they are the order's.
+The address, number and text are not stored here: they are read from the order.
 """
 
 from __future__ import annotations

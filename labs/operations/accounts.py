@@ -1,7 +1,4 @@
-"""Lab accounts: create, update and link them, and choose one for an order.
-
-Must not be here: orders, or what a panel may contain.
-"""
+"""Lab accounts: create, update and link them, and choose one for an order."""
 
 from __future__ import annotations
 
@@ -74,7 +71,7 @@ class LabAccountOptions:
 
 @transaction.atomic
 def create_lab_account(
-    *, tenant: Tenant, actor: Actor, lab: Lab, wanted: LabAccountRequest
+    *, tenant: Tenant, actor: Actor, lab: Lab, request: LabAccountRequest
 ) -> LabAccount:
     """Create a pending account of the organization, linked to the tenant's team.
 
@@ -86,7 +83,7 @@ def create_lab_account(
         organisation_id=tenant.team.organisation_id,
         environment=tenant.environment,
         lab=lab,
-        **_validate_request(wanted),
+        **_validate_request(request),
     )
     _save_account(account, force_insert=True)
     LabAccountTeam(account=account, team_id=tenant.team_id).save(force_insert=True)
@@ -105,13 +102,13 @@ def create_lab_account(
 
 @transaction.atomic
 def update_lab_account(
-    *, tenant: Tenant, actor: Actor, account: LabAccount, wanted: LabAccountRequest
+    *, tenant: Tenant, actor: Actor, account: LabAccount, request: LabAccountRequest
 ) -> LabAccount:
     """Update an account's details. Raises: as create_lab_account."""
     account = _lock_account(tenant, account)
     changes = {
         name: [getattr(account, name), value]
-        for name, value in _validate_request(wanted).items()
+        for name, value in _validate_request(request).items()
         if getattr(account, name) != value
     }
     if changes:
@@ -146,11 +143,11 @@ def set_lab_account_teams(
     Raises: team_unknown. Source: Contract 9.1 (`team_id_allowlist`).
     """
     account = _lock_account(tenant, account)
-    wanted = set(team_ids)
+    chosen = set(team_ids)
     known = Team.objects.filter(
-        organisation_id=account.organisation_id, pk__in=wanted
+        organisation_id=account.organisation_id, pk__in=chosen
     ).values_list("pk", flat=True)
-    if wanted - set(known):
+    if chosen - set(known):
         raise DomainError(
             "team_unknown",
             _("The organization has no team with this ID."),
@@ -158,17 +155,17 @@ def set_lab_account_teams(
         )
     links = LabAccountTeam.objects.filter(account=account)
     before = set(links.values_list("team_id", flat=True))
-    links.exclude(team_id__in=wanted).delete()
+    links.exclude(team_id__in=chosen).delete()
     LabAccountTeam.objects.bulk_create(
-        LabAccountTeam(account=account, team_id=team_id) for team_id in wanted - before
+        LabAccountTeam(account=account, team_id=team_id) for team_id in chosen - before
     )
-    if wanted != before:
+    if chosen != before:
         _record_account_change(
             tenant,
             actor,
             "link_lab_account",
             account,
-            {"team_id_allowlist": [sorted(map(str, before)), sorted(map(str, wanted))]},
+            {"team_id_allowlist": [sorted(map(str, before)), sorted(map(str, chosen))]},
         )
     return account
 
@@ -177,11 +174,11 @@ def resolve_lab_account(
     *,
     tenant: Tenant,
     lab: Lab,
-    wanted: UUID | None = None,
+    account_id: UUID | None = None,
     importing: bool = False,
     leave_out: LabAccount | None = None,
 ) -> ResolvedAccount:
-    """Return the account for an order of `lab`: the `wanted` or only possible one.
+    """Return the account for an order of `lab`: the named or only possible one.
 
     `leave_out` is the account of an order recreated for its wrong lab: it is never
     carried over. Raises: lab_account_not_found (404, also for one that is not linked);
@@ -189,8 +186,8 @@ def resolve_lab_account(
     lab_account_incorrect. Source: Contract 6.4, 6.14.
     """
     linked = LabAccount.objects.linked_to(tenant)
-    if wanted is not None:
-        account = linked.filter(pk=wanted).first()
+    if account_id is not None:
+        account = linked.filter(pk=account_id).first()
         if account is None:
             raise NotFound(
                 "lab_account_not_found", _("Lab account not found."), "lab_account_id"
@@ -347,9 +344,9 @@ def _save_account(account: LabAccount, **how: Any) -> None:
         ) from None
 
 
-def _validate_request(wanted: LabAccountRequest) -> dict[str, Any]:
+def _validate_request(request: LabAccountRequest) -> dict[str, Any]:
     """Return a request's columns, trimmed; states sorted, so that equals compare so."""
-    number = wanted.provider_account_id.strip()
+    number = request.provider_account_id.strip()
     if not number:
         raise DomainError(
             "account_number_missing",
@@ -358,10 +355,15 @@ def _validate_request(wanted: LabAccountRequest) -> dict[str, Any]:
         )
     limits = (
         ("provider_account_id", number, NUMBER_MAX_LENGTH, "account_number_too_long"),
-        ("account_name", wanted.account_name, NAME_MAX_LENGTH, "account_name_too_long"),
+        (
+            "account_name",
+            request.account_name,
+            NAME_MAX_LENGTH,
+            "account_name_too_long",
+        ),
         (
             "default_clinical_notes",
-            wanted.default_clinical_notes,
+            request.default_clinical_notes,
             DEFAULT_NOTES_MAX_LENGTH,
             "default_notes_too_long",
         ),
@@ -371,12 +373,12 @@ def _validate_request(wanted: LabAccountRequest) -> dict[str, Any]:
             raise DomainError(
                 code, _("Enter at most %(most)d characters.") % {"most": most}, name
             )
-    if DelegatedFlow.known(wanted.delegated_flow) is None:
+    if DelegatedFlow.known(request.delegated_flow) is None:
         raise DomainError(
             "delegated_flow_unknown", _("Choose a known delegation."), "delegated_flow"
         )
     billing: dict[str, list[str]] = {}
-    for kind, states in wanted.allowed_billing.items():
+    for kind, states in request.allowed_billing.items():
         if Billing.known(kind) is None:
             raise DomainError(
                 "billing_unknown", _("Choose a known billing type."), "allowed_billing"
@@ -390,10 +392,10 @@ def _validate_request(wanted: LabAccountRequest) -> dict[str, Any]:
             )
     return {
         "provider_account_id": number,
-        "account_name": wanted.account_name.strip(),
-        "default_clinical_notes": wanted.default_clinical_notes.strip(),
-        "delegated_flow": str(wanted.delegated_flow),
-        "business_units": [unit.strip() for unit in wanted.business_units],
+        "account_name": request.account_name.strip(),
+        "default_clinical_notes": request.default_clinical_notes.strip(),
+        "delegated_flow": str(request.delegated_flow),
+        "business_units": [unit.strip() for unit in request.business_units],
         "allowed_billing": billing,
     }
 

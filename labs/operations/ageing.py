@@ -1,7 +1,4 @@
-"""Retention: count and delete old orders and lab messages.
-
-Must not be here: how old (accounts.operations.retention).
-"""
+"""Retention: count and delete old orders and lab messages."""
 
 from __future__ import annotations
 

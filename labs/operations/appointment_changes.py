@@ -1,7 +1,6 @@
 """Changes to a booked appointment: reschedule, cancel, schedule, complete.
 
-The provider is asked outside any transaction. Must not be here: booking one
-(operations.appointments), what the clock does (operations.appointment_upkeep).
+The provider is called outside any transaction.
 """
 
 from __future__ import annotations

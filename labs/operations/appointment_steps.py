@@ -1,8 +1,4 @@
-"""The only writer of an appointment's status, its events and its order's steps.
-
-Must not be here: why a visit takes a step (labs.operations.appointments and the others
-that book, keep and call off).
-"""
+"""The only writer of an appointment's status, its events and its order's steps."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Scheduled work on appointments: confirm, cancel and free unused slots.
 
-Everything here may run twice. Must not be here: what people ask for
-(operations.appointments, operations.appointment_changes).
+Every function may run twice with the same result.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ _TAKES_PLACE_WITHIN = timedelta(days=60)
 
 
 def release_expired_holds_and_enqueue_checks(*, at: datetime) -> None:
-    """Free expired holds and enqueue a check of each unconfirmed appointment.
+    """Release expired slot holds and enqueue a check of each unconfirmed appointment.
 
     Over all tenants, each minute. A claim whose process died is freed, and given back
     to its provider, who may have said yes. Source: Contract 6.18.
@@ -138,7 +137,7 @@ def confirm_or_cancel_unconfirmed_appointment(
 def store_appointment_confirmation(
     *, appointment: Appointment, order: Order, actor: Actor, external_id: str = ""
 ) -> Appointment:
-    """Confirm an appointment of a locked order with the provider's id.
+    """Store that the provider confirmed an appointment of a locked order.
 
     Raises: transition_not_allowed.
     """
@@ -275,6 +274,6 @@ def _apply_provider_answer(
                 external_id=external_id,
             )
     except DomainError as refused:
-        # Somebody was faster: it is called off or confirmed already.
+        # It was cancelled or confirmed in the meantime.
         if refused.code != "transition_not_allowed":
             raise

@@ -1,8 +1,6 @@
 """Book appointments: claim a slot, book at the provider, store the outcome.
 
-The provider is asked outside any transaction. Must not be here: moving a visit or
-calling it off (operations.appointment_changes), what the clock does to it
-(operations.appointment_upkeep), its steps (operations.appointment_steps).
+The provider is called outside any transaction.
 """
 
 from __future__ import annotations
@@ -100,7 +98,7 @@ class SlotClaim:
 
 
 def make_repeatable_booking_reference(*, order: Order, key: str) -> UUID:
-    """Return one reference for all attempts with the same idempotency key."""
+    """Return a booking reference that is the same for the same idempotency key."""
     return uuid.uuid5(order.pk, key)
 
 
@@ -149,9 +147,9 @@ def require_matching_appointment_type(*, order: Order, kind: AppointmentType) ->
 
 
 def book_appointment(
-    *, order: Order, actor: Actor, wanted: BookingRequest
+    *, order: Order, actor: Actor, request: BookingRequest
 ) -> Appointment:
-    """Book a slot for an order: claim it, ask the provider, store the outcome.
+    """Book a slot for an order: claim it, book it at the provider, store the outcome.
 
     Call it outside any transaction. Confirmed, or reserved where the order has no
     requisition yet, or pending where the provider is silent and `waits_on`. A try
@@ -159,15 +157,15 @@ def book_appointment(
     require_order_bookable, find_bookable_slot; slot_taken, with alternatives;
     provider_silent (503): repeat the call to get the outcome. Source: Contract 6.18.
     """
-    booked = _find_earlier_booking(order, wanted.reference)
+    booked = _find_earlier_booking(order, request.reference)
     if booked is not None:
         return booked
-    slot = find_bookable_slot(order=order, booking_key=wanted.booking_key)
+    slot = find_bookable_slot(order=order, booking_key=request.booking_key)
     with transaction.atomic():
         order = lock_order(order)
         is_early = require_order_bookable(order=order)
         claim = claim_slot_for_booking(
-            order=order, slot=slot, reference=wanted.reference, notes=wanted.notes
+            order=order, slot=slot, reference=request.reference, notes=request.notes
         )
         if claim is not None and is_early:
             return _store_booked_appointment(claim, actor, AppointmentStatus.RESERVED)
@@ -176,12 +174,12 @@ def book_appointment(
     external_id, confirm_by = "", None
     try:
         external_id = book_claimed_slot_at_provider(
-            claim=claim, within=wanted.sync_timeout
+            claim=claim, within=request.sync_timeout
         )
     except Unavailable:
-        if not wanted.waits_on:
+        if not request.waits_on:
             raise
-        confirm_by = timezone.now() + wanted.async_timeout
+        confirm_by = timezone.now() + request.async_timeout
     try:
         with transaction.atomic():
             claim = replace(claim, order=lock_order(order))
@@ -321,7 +319,7 @@ def enqueue_booking_cancellation(*, order: Order, reference: UUID) -> None:
 
 
 def copy_site_fields_for_appointment(site: Site) -> dict[str, Any]:
-    """Return the columns an appointment copies from its site."""
+    """Return the fields that an appointment copies from its site."""
     return {
         "type": site.kind,
         "provider": site.provider,
@@ -335,7 +333,7 @@ def copy_site_fields_for_appointment(site: Site) -> dict[str, Any]:
 
 
 def copy_slot_fields_for_appointment(slot: OfferedSlot) -> dict[str, Any]:
-    """Return the columns an appointment copies from its slot."""
+    """Return the fields that an appointment copies from its slot."""
     return {
         **copy_site_fields_for_appointment(slot.site),
         "start_at": slot.start,

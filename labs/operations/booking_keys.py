@@ -1,7 +1,4 @@
-"""Signed booking keys of offered slots, valid for 15 minutes.
-
-Must not be here: whether the slot is still free (labs.operations.slot_places).
-"""
+"""Signed booking keys of offered slots, valid for 15 minutes."""
 
 from __future__ import annotations
 
@@ -67,14 +64,14 @@ class BookingKeys:
     def writer(self, site: Site, expires_at: datetime) -> Callable[[datetime], str]:
         """Return a function that signs keys of a site's slots by their starts."""
         is_home = site.kind == AppointmentType.PHLEBOTOMY
-        said: list[Any] = [
+        fields: list[Any] = [
             is_home,
             site.provider,
             site.code,
             int(expires_at.timestamp()),
             *([site.address] if is_home else []),
         ]
-        offered = orjson.dumps(said)
+        offered = orjson.dumps(fields)
         hashed_so_far = self._hash.copy()
         hashed_so_far.update(offered)
 

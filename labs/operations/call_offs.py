@@ -1,7 +1,4 @@
-"""Cancel at the lab the orders that were sent to it.
-
-Must not be here: calling it off (operations.orders, operations.recreations).
-"""
+"""Cancel at the lab the orders that were sent to it."""
 
 from __future__ import annotations
 

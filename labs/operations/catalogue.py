@@ -1,8 +1,4 @@
-"""Panels of a team: create, approve, rename, archive and unarchive.
-
-Must not be here: the reference set (labs.operations.reference), or the panels that
-orders make for themselves (labs.operations.order_sets).
-"""
+"""Panels of a team: create, approve, rename, archive and unarchive."""
 
 from __future__ import annotations
 
@@ -51,7 +47,9 @@ class LabTestRequest:
 
 
 @transaction.atomic
-def create_lab_test(*, tenant: Tenant, actor: Actor, wanted: LabTestRequest) -> LabTest:
+def create_lab_test(
+    *, tenant: Tenant, actor: Actor, request: LabTestRequest
+) -> LabTest:
     """Create a panel pending approval; its price is the sum of its markers.
 
     Raises: name_missing, name_too_long, description_too_long, markers_invalid,
@@ -59,15 +57,15 @@ def create_lab_test(*, tenant: Tenant, actor: Actor, wanted: LabTestRequest) -> 
     lab_not_found, lab_account_not_found, marker_not_found (404).
     Source: Contract 6.3.
     """
-    name = _validate_name(wanted.name)
-    if len(wanted.description) > DESCRIPTION_MAX_LENGTH:
+    name = _validate_name(request.name)
+    if len(request.description) > DESCRIPTION_MAX_LENGTH:
         raise DomainError(
             "description_too_long",
             _("Enter at most %(most)d characters.") % {"most": DESCRIPTION_MAX_LENGTH},
             "description",
         )
-    lab = _find_requested_lab(tenant, wanted)
-    markers = _find_requested_markers(wanted, lab)
+    lab = _find_requested_lab(tenant, request)
+    markers = _find_requested_markers(request, lab)
     lab = lab or markers[0].lab
     if {marker.lab_id for marker in markers} != {lab.pk}:
         raise DomainError("several_labs", _("Choose markers of one lab."), "marker_ids")
@@ -78,7 +76,7 @@ def create_lab_test(*, tenant: Tenant, actor: Actor, wanted: LabTestRequest) -> 
                 _("%(marker)s can't be ordered.") % {"marker": marker.name},
                 "marker_ids",
             )
-    if wanted.method not in lab.collection_methods:
+    if request.method not in lab.collection_methods:
         raise DomainError(
             "collection_method_not_offered",
             _("%(lab)s does not offer this collection method.") % {"lab": lab.name},
@@ -90,11 +88,11 @@ def create_lab_test(*, tenant: Tenant, actor: Actor, wanted: LabTestRequest) -> 
         lab=lab,
         name=name,
         slug=slugify(name) or "panel",
-        description=wanted.description,
+        description=request.description,
         sample_type=markers[0].sample_type,
-        method=str(wanted.method),
+        method=str(request.method),
         price=sum((marker.price or Decimal() for marker in markers), Decimal()),
-        fasting=fasting if wanted.fasting is None else wanted.fasting,
+        fasting=fasting if request.fasting is None else request.fasting,
     )
     panel.save(force_insert=True)
     panel.markers.set(markers)
@@ -216,13 +214,13 @@ def _validate_name(text: str) -> str:
     return name
 
 
-def _find_requested_lab(tenant: Tenant, wanted: LabTestRequest) -> Lab | None:
+def _find_requested_lab(tenant: Tenant, request: LabTestRequest) -> Lab | None:
     """Return the lab of the account or slug, which must agree; None without either."""
     lab = None
-    if wanted.lab_account_id is not None:
-        lab = find_linked_account(tenant=tenant, account_id=wanted.lab_account_id).lab
-    if wanted.lab_slug:
-        named = Lab.objects.filter(slug=wanted.lab_slug).first()
+    if request.lab_account_id is not None:
+        lab = find_linked_account(tenant=tenant, account_id=request.lab_account_id).lab
+    if request.lab_slug:
+        named = Lab.objects.filter(slug=request.lab_slug).first()
         if named is None:
             raise NotFound("lab_not_found", _("Lab not found."), "lab_slug")
         if lab is not None and named != lab:
@@ -233,23 +231,23 @@ def _find_requested_lab(tenant: Tenant, wanted: LabTestRequest) -> Lab | None:
     return lab
 
 
-def _find_requested_markers(wanted: LabTestRequest, lab: Lab | None) -> list[Marker]:
-    if bool(wanted.marker_ids) == bool(wanted.provider_ids):
+def _find_requested_markers(request: LabTestRequest, lab: Lab | None) -> list[Marker]:
+    if bool(request.marker_ids) == bool(request.provider_ids):
         raise DomainError(
             "markers_invalid",
             _("Send either marker_ids or provider_ids."),
             "marker_ids",
         )
     rows = Marker.objects.select_related("lab").order_by("pk")
-    if wanted.marker_ids:
-        markers = list(rows.filter(pk__in=wanted.marker_ids))
-        is_complete = set(wanted.marker_ids) == {marker.pk for marker in markers}
+    if request.marker_ids:
+        markers = list(rows.filter(pk__in=request.marker_ids))
+        is_complete = set(request.marker_ids) == {marker.pk for marker in markers}
     elif lab is None:
         raise DomainError(
             "lab_missing", _("Send lab_slug together with provider_ids."), "lab_slug"
         )
     else:
-        codes = wanted.provider_ids
+        codes = request.provider_ids
         markers = list(rows.filter(lab=lab, provider_id__in=codes))
         is_complete = set(codes) == {marker.provider_id for marker in markers}
     if not is_complete:

@@ -1,7 +1,6 @@
 """Critical results: open alerts, acknowledge them, escalate overdue ones.
 
-Mail names no person and no value: it says that there is something to look at. Must not
-be here: which result is critical, or the event of it (labs.operations.results).
+Mails name no patient and no value; they only link to the result.
 """
 
 from __future__ import annotations
@@ -97,7 +96,12 @@ def open_critical_alert(*, order: Order, version: ResultVersion) -> CriticalAler
 
 @transaction.atomic
 def acknowledge_critical_alert(
-    *, tenant: Tenant, actor: Actor, alert_id: int, given: Acknowledgement, name: str
+    *,
+    tenant: Tenant,
+    actor: Actor,
+    alert_id: int,
+    acknowledgement: Acknowledgement,
+    name: str,
 ) -> CriticalAlert:
     """Acknowledge an alert: store what was done and who was notified.
 
@@ -127,16 +131,16 @@ def acknowledge_critical_alert(
             "already_acknowledged",
             _("Already acknowledged by %(member)s.") % {"member": alert.member_name},
         )
-    _validate_acknowledgement(given, alert, now)
-    is_told = given.told_by != ToldBy.TREATING
+    _validate_acknowledgement(acknowledgement, alert, now)
+    was_other_notified = acknowledgement.told_by != ToldBy.TREATING
     alert.acknowledged_at = now
     alert.member_id = actor.key
     alert.member_name = name
-    alert.action = given.action.strip()
-    alert.told_by = given.told_by
-    alert.told = given.told.strip() if is_told else ""
-    alert.told_at = given.told_at if is_told else None
-    alert.was_read_back = is_told
+    alert.action = acknowledgement.action.strip()
+    alert.told_by = acknowledgement.told_by
+    alert.told = acknowledgement.told.strip() if was_other_notified else ""
+    alert.told_at = acknowledgement.told_at if was_other_notified else None
+    alert.was_read_back = was_other_notified
     alert.save(
         update_fields=[
             "acknowledged_at",
@@ -270,9 +274,9 @@ def _build_critical_notice(
 
 
 def _validate_acknowledgement(
-    given: Acknowledgement, alert: CriticalAlert, now: datetime
+    acknowledgement: Acknowledgement, alert: CriticalAlert, now: datetime
 ) -> None:
-    action, told = given.action.strip(), given.told.strip()
+    action, notified = acknowledgement.action.strip(), acknowledgement.told.strip()
     if not action:
         raise DomainError("action_missing", _("Enter what was done."), "action")
     if len(action) > ACTION_MAX_LENGTH:
@@ -281,34 +285,34 @@ def _validate_acknowledgement(
             _("Enter at most %(most)d characters.") % {"most": ACTION_MAX_LENGTH},
             "action",
         )
-    if given.told_by not in ToldBy.values:
+    if acknowledgement.told_by not in ToldBy.values:
         raise DomainError(
             "told_by_unknown", _("Choose how the clinician was notified."), "told_by"
         )
-    if given.told_by == ToldBy.TREATING:
+    if acknowledgement.told_by == ToldBy.TREATING:
         return
-    if not told:
+    if not notified:
         raise DomainError("told_missing", _("Enter who was notified."), "told")
-    if len(told) > TOLD_MAX_LENGTH:
+    if len(notified) > TOLD_MAX_LENGTH:
         raise DomainError(
             "told_too_long",
             _("Enter at most %(most)d characters.") % {"most": TOLD_MAX_LENGTH},
             "told",
         )
-    if given.told_at is None:
+    if acknowledgement.told_at is None:
         raise DomainError(
             "told_at_missing", _("Enter when they were notified."), "told_at"
         )
     # Minutes are what people enter, so the minute of its coming counts as after it.
-    if given.told_at < alert.opened_at.replace(second=0, microsecond=0):
+    if acknowledgement.told_at < alert.opened_at.replace(second=0, microsecond=0):
         raise DomainError(
             "told_at_early", _("Enter a time after the result arrived."), "told_at"
         )
-    if given.told_at > now:
+    if acknowledgement.told_at > now:
         raise DomainError(
             "told_at_late", _("Enter a time that is not in the future."), "told_at"
         )
-    if not given.was_read_back:
+    if not acknowledgement.was_read_back:
         raise DomainError(
             "read_back_missing",
             _("Ask them to read the result back, then confirm the read-back."),

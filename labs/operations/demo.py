@@ -1,6 +1,6 @@
 """Demo data of lab testing: the accounts of the sandbox seed (contract 6.18).
 
-Its labs and panels are every tenant's (labs.operations.reference).
+Labs and panels come with every tenant (labs.operations.reference).
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def load_demo_lab_accounts(scene: DemoScene) -> None:
             tenant=tenant,
             actor=scene.actor,
             lab=labs[slug],
-            wanted=LabAccountRequest(
+            request=LabAccountRequest(
                 provider_account_id=number,
                 account_name=name,
                 default_clinical_notes=_NOTES,

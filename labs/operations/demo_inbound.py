@@ -1,7 +1,4 @@
-"""Demo lab messages that need review: a misspelled name and a broken file.
-
-Must not be here: the demo's orders (operations.demo_orders).
-"""
+"""Demo lab messages that need review: a misspelled name and a broken file."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Demo orders of the last weeks, by every collection method and in many states.
-
-Must not be here: the lab accounts they use (labs.operations.demo), or a result value
-(the sandbox lab makes them up).
-"""
+"""Demo orders of the last weeks, by every collection method and in many states."""
 
 from __future__ import annotations
 
@@ -255,10 +251,10 @@ def load_demo_orders(scene: DemoScene) -> None:
     something on it).
     """
     tenant = scene.tenant
-    wanted = [person.user_uuid for person in scene.people]
+    user_ids = [person.user_uuid for person in scene.people]
     had = set(
         Order.objects.for_tenant(tenant)
-        .filter(user__uuid__in=wanted)
+        .filter(user__uuid__in=user_ids)
         .values_list("user__uuid", flat=True)
     )
     panels = {
@@ -305,11 +301,11 @@ def _place_demo_order(
         kit = KitRequest(
             user_id=person.user_uuid, lab_test_id=panel.pk, shipping_address=address
         )
-        return order_kit(tenant=tenant, actor=actor, wanted=kit)
+        return order_kit(tenant=tenant, actor=actor, request=kit)
     starts = None
     if course.starts_in is not None:
         starts = timezone.now().date() + timedelta(days=course.starts_in)
-    wanted = OrderRequest(
+    request = OrderRequest(
         user_id=person.user_uuid,
         order_set=OrderSet(lab_test_ids=(panel.pk,)),
         patient_details=details,
@@ -323,10 +319,10 @@ def _place_demo_order(
         return import_order(
             tenant=tenant,
             actor=actor,
-            wanted=wanted,
+            request=request,
             sample_id=f"LC{person.user_uuid.hex[:9].upper()}",
         )
-    return place_order(tenant=tenant, actor=actor, wanted=wanted)
+    return place_order(tenant=tenant, actor=actor, request=request)
 
 
 def _patient_details(
@@ -378,8 +374,8 @@ def _advance_demo_order(
     elif course.redraw:
         after = place_redraw_order(order=order, actor=actor)
     elif course.recreation:
-        wanted = RecreationRequest(reason=UpdateReason.INCORRECT_PATIENT_DETAILS)
-        after = recreate_order(order=order, actor=actor, wanted=wanted)
+        request = RecreationRequest(reason=UpdateReason.INCORRECT_PATIENT_DETAILS)
+        after = recreate_order(order=order, actor=actor, recreation=request)
     _backdate_order(tenant, order, course.days, number, taken=taken)
     follower = course.redraw or course.recreation
     if after is not None and follower is not None:

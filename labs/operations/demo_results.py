@@ -1,7 +1,4 @@
-"""Backdating of demo results, which are stored at load time.
-
-Must not be here: what they say (labs.gateways.sandbox_results).
-"""
+"""Backdating of demo results, which are stored at load time."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Demo appointments: one of each kind that staff work through.
-
-Must not be here: the orders they are booked for (labs.operations.demo_orders).
-"""
+"""Demo appointments: one of each kind that staff work through."""
 
 from __future__ import annotations
 
@@ -125,7 +122,7 @@ def _create_demo_appointment(
         booked = book_appointment(
             order=order,
             actor=scene.actor,
-            wanted=BookingRequest(
+            request=BookingRequest(
                 booking_key=slot.booking_key, notes=appointment.notes
             ),
         )
@@ -193,8 +190,8 @@ def _today_at_site(site: Site) -> date:
 def _slots_of_past_day(order: Order, site: Site, ago: int) -> Sequence[datetime]:
     """List all slots of a past day as offered the day before."""
     gateway = get_booking_gateway(order.tenant)
-    told = timezone.now() - (ago + 1) * _DAY
-    return gateway.list_slot_starts(site, _today_at_site(site) - ago * _DAY, told)
+    day_before = timezone.now() - (ago + 1) * _DAY
+    return gateway.list_slot_starts(site, _today_at_site(site) - ago * _DAY, day_before)
 
 
 @transaction.atomic
@@ -238,5 +235,5 @@ def _backdate_appointment(
         created_at=booked, updated_at=last, **when
     )
     if start:
-        # Nobody can book the past, and its place may have been taken by the team.
+        # The past can't be booked, and the team may have taken the place.
         SlotPlace.objects.filter(appointment=appointment).delete()

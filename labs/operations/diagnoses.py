@@ -1,9 +1,8 @@
 """Diagnosis codes: search and validate ICD-10-CM.
 
-labs/data/icd10cm.csv holds the codes that laboratory orders name most, a sandbox set of
-some 120 with their official descriptions: ICD-10-CM, fiscal year 2025, of the National
-Center for Health Statistics, public domain in the United States. Must not be here: who
-pays (labs.operations.insurance).
+labs/data/icd10cm.csv has about 120 codes that are frequent in laboratory orders, with
+their official descriptions: ICD-10-CM, fiscal year 2025, of the National Center for
+Health Statistics, public domain in the United States.
 """
 
 from __future__ import annotations
@@ -103,34 +102,34 @@ def validate_diagnosis_codes(codes: Sequence[str]) -> DiagnosisCheck:
     A well-formed code that the set does not hold is a warning: the set is not all of
     ICD-10-CM. Source: Contract 6.21; Ours: the codes of the faults.
     """
-    errors, violations, warnings, kept = [], [], [], []
-    for given in codes:
-        code = insert_diagnosis_code_point(given.strip().upper())
+    errors, violations, warnings, valid = [], [], [], []
+    for entered in codes:
+        code = insert_diagnosis_code_point(entered.strip().upper())
         if not _SHAPE.match(code):
             errors.append(
                 DiagnosisFault(
-                    given, "malformed", _("Enter an ICD-10-CM code, such as E11.9.")
+                    entered, "malformed", _("Enter an ICD-10-CM code, such as E11.9.")
                 )
             )
-        elif code in kept:
-            says = _("This code is listed twice. Remove one.")
-            violations.append(DiagnosisFault(code, "repeated", says, other=code))
+        elif code in valid:
+            message = _("This code is listed twice. Remove one.")
+            violations.append(DiagnosisFault(code, "repeated", message, other=code))
         else:
-            kept.append(code)
+            valid.append(code)
             if code not in load_diagnoses_by_code():
-                says = _(
+                message = _(
                     "This code is not in the built-in list. Check it before you order."
                 )
-                warnings.append(DiagnosisFault(code, "unknown", says))
-    first = load_diagnoses_by_code().get(kept[0]) if kept else None
+                warnings.append(DiagnosisFault(code, "unknown", message))
+    first = load_diagnoses_by_code().get(valid[0]) if valid else None
     if first is not None and first.is_secondary:
-        says = _("This is a secondary code. List the primary diagnosis first.")
-        follows = kept[1] if len(kept) > 1 else ""
+        message = _("This is a secondary code. List the primary diagnosis first.")
+        follows = valid[1] if len(valid) > 1 else ""
         violations.insert(
-            0, DiagnosisFault(first.code, "secondary_first", says, other=follows)
+            0, DiagnosisFault(first.code, "secondary_first", message, other=follows)
         )
     return DiagnosisCheck(
-        tuple(kept), tuple(errors), tuple(violations), tuple(warnings)
+        tuple(valid), tuple(errors), tuple(violations), tuple(warnings)
     )
 
 

@@ -1,7 +1,4 @@
-"""Erasure of a user's lab data.
-
-Must not be here: when a user is erased (users.operations.users).
-"""
+"""Erasure of a user's lab data."""
 
 from __future__ import annotations
 
@@ -40,10 +37,10 @@ def erase_user_orders(tenant_pk: int, user_uuid: UUID) -> None:
     )
     joined = OrderTransaction.unscoped.filter(tenant_id=tenant_pk, user__uuid=user_uuid)
     joined.filter(orders=None).delete()
-    for kept in joined:
+    for shared in joined:
         # What another user's order keeps alive belongs to that user now.
-        heir = kept.orders.order_by("created_at").values_list("user_id", flat=True)
-        OrderTransaction.unscoped.filter(pk=kept.pk).update(user_id=heir[0])
+        heir = shared.orders.order_by("created_at").values_list("user_id", flat=True)
+        OrderTransaction.unscoped.filter(pk=shared.pk).update(user_id=heir[0])
 
 
 def delete_orders(tenant_pk: int, orders: QuerySet[Order]) -> None:

@@ -1,7 +1,4 @@
-"""Choice of the lab gateway and booking gateway of an environment.
-
-Must not be here: any gateway.
-"""
+"""Choice of the lab gateway and booking gateway of an environment."""
 
 from __future__ import annotations
 

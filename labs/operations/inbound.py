@@ -1,9 +1,7 @@
 """Process messages from labs: results, and acknowledgements of orders.
 
-A message is stored under the digest of its bytes in the transaction that acts on it:
-nothing is lost, and nothing is taken twice. Must not be here: the files that messages
-come in (operations.inbound_files), which order a report is of (operations.matching), or
-what people decide (operations.inbound_review).
+A message is stored under the digest of its bytes, in the same transaction as its
+effects, so that it is processed exactly once.
 """
 
 from __future__ import annotations
@@ -394,12 +392,12 @@ def limit_concurrent_message_parsing(tenant: Tenant, *, length: int) -> Iterator
 
 
 def get_default_lab_time_zone(tenant: Tenant) -> ZoneInfo:
-    """Return the time zone of a lab that sends none. Source: Ours: labs are near."""
+    """Return the time zone for lab times without one. Source: Ours: labs are near."""
     return ZoneInfo(tenant.team.time_zone)
 
 
-def _order_numbers(told: Iterable[str]) -> list[str]:
-    return sorted({number[:NUMBER_MAX_LENGTH] for number in told})
+def _order_numbers(numbers: Iterable[str]) -> list[str]:
+    return sorted({number[:NUMBER_MAX_LENGTH] for number in numbers})
 
 
 def _decode_file_name(name: str) -> str:

@@ -1,8 +1,7 @@
 """HL7 files from labs: process, acknowledge, archive.
 
-What a file holds is stored first, answered after that, and the file put away last, so
-that whoever is killed in between begins again where it was. Must not be here: what is
-in a message (operations.inbound).
+A file's messages are stored first, then acknowledged, and the file is archived last, so
+that an interrupted run can resume.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Review of lab reports and messages: match, reject, restore, dismiss.
 
-Each decision has its reason, and is audited. Must not be here: what follows from a
-match (operations.inbound, operations.results).
+Each decision is audited with its reason.
 """
 
 from __future__ import annotations

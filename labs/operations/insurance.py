@@ -1,9 +1,7 @@
 """Insurers and users' insurance.
 
-labs/data/payors.csv holds the insurers everybody may name: a sandbox set, made up for
-this project, since the lists of real insurers belong to the clearing houses. A team
-adds its own. Must not be here: diagnoses (labs.operations.diagnoses), or what an
-account allows (labs.operations.accounts).
+labs/data/payors.csv has the built-in insurers. They are made up, as lists of real
+insurers belong to clearing houses. A team can add its own.
 """
 
 from __future__ import annotations
@@ -104,21 +102,21 @@ def find_payor(*, tenant: Tenant, payor_code: str) -> PayorEntry | None:
 
 
 @transaction.atomic
-def create_payor(*, tenant: Tenant, actor: Actor, wanted: PayorRequest) -> PayorEntry:
+def create_payor(*, tenant: Tenant, actor: Actor, request: PayorRequest) -> PayorEntry:
     """Create an insurer of the team with a generated code.
 
     Raises: payor_name_missing (422). Source: Contract 6.21.
     """
-    name = wanted.name.strip()
+    name = request.name.strip()
     if not name:
         raise Invalid("payor_name_missing", _("Enter the insurer's name."), "name")
     payor = Payor(
         tenant=tenant,
         payor_code=f"TEAM-{secrets.token_hex(5).upper()}",
         name=name,
-        address=dict(wanted.address),
-        provider=wanted.provider.strip(),
-        provider_payor_id=wanted.provider_payor_id.strip(),
+        address=dict(request.address),
+        provider=request.provider.strip(),
+        provider_payor_id=request.provider_payor_id.strip(),
     )
     payor.save(force_insert=True)
     record_change(
@@ -134,7 +132,7 @@ def create_payor(*, tenant: Tenant, actor: Actor, wanted: PayorRequest) -> Payor
 
 @transaction.atomic
 def store_insurance(
-    *, user: User, actor: Actor, wanted: InsuranceRequest
+    *, user: User, actor: Actor, request: InsuranceRequest
 ) -> UserInsurance:
     """Store a user's insurance, replacing the earlier one of the same rank.
 
@@ -142,27 +140,27 @@ def store_insurance(
     Contract 2.6.
     """
     user = lock_user(user)
-    payor = find_payor(tenant=user.tenant, payor_code=wanted.payor_code)
+    payor = find_payor(tenant=user.tenant, payor_code=request.payor_code)
     if payor is None:
         raise Invalid("payor_unknown", _("No insurer has this code."), "payor_code")
     values: dict[str, Any] = {
         "payor_code": payor.payor_code,
         "company": {"name": payor.name, "address": dict(payor.address)},
-        "member_id": wanted.member_id,
-        "group_id": wanted.group_id,
-        "relationship": str(wanted.relationship),
-        "insured": dict(wanted.insured),
-        "guarantor": dict(wanted.guarantor) if wanted.guarantor else None,
+        "member_id": request.member_id,
+        "group_id": request.group_id,
+        "relationship": str(request.relationship),
+        "insured": dict(request.insured),
+        "guarantor": dict(request.guarantor) if request.guarantor else None,
     }
     rows = UserInsurance.objects.for_tenant(user.tenant)
-    stored = rows.filter(user=user, is_primary=wanted.is_primary).first()
+    stored = rows.filter(user=user, is_primary=request.is_primary).first()
     changed = sorted(
         name
         for name, value in values.items()
         if (getattr(stored, name) != value if stored else value)
     )
     insurance: UserInsurance = stored or UserInsurance(
-        tenant=user.tenant, user=user, is_primary=wanted.is_primary
+        tenant=user.tenant, user=user, is_primary=request.is_primary
     )
     for name, value in values.items():
         setattr(insurance, name, value)

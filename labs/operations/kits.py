@@ -1,7 +1,4 @@
-"""Test kits ordered before their patient is known, and their registration.
-
-Must not be here: kits ordered for a known person (operations.orders).
-"""
+"""Test kits ordered before their patient is known, and their registration."""
 
 from __future__ import annotations
 
@@ -73,24 +70,24 @@ class KitRegistration:
 
 
 @transaction.atomic
-def order_kit(*, tenant: Tenant, actor: Actor, wanted: KitRequest) -> Order:
+def order_kit(*, tenant: Tenant, actor: Actor, request: KitRequest) -> Order:
     """Order a kit whose patient is registered later.
 
     It carries its sample id from the start, as it is printed on the kit. Raises:
     user_not_found, lab_test_not_found, lab_account_not_found (404); not_a_kit; those
     of resolve_order_set and resolve_lab_account. Source: Contract 6.5, 6.12.
     """
-    found = find_user(tenant=tenant, user_id=wanted.user_id)
+    found = find_user(tenant=tenant, user_id=request.user_id)
     if found is None:
         raise NotFound("user_not_found", _("User not found."), "user_id")
     chosen = None
-    if wanted.lab_account_id is not None:
+    if request.lab_account_id is not None:
         chosen = find_linked_account(
-            tenant=tenant, account_id=wanted.lab_account_id
+            tenant=tenant, account_id=request.lab_account_id
         ).lab
     resolved = resolve_order_set(
         tenant=tenant,
-        order_set=OrderSet(lab_test_ids=(wanted.lab_test_id,)),
+        order_set=OrderSet(lab_test_ids=(request.lab_test_id,)),
         lab=chosen,
     )
     if resolved.method != CollectionMethod.TESTKIT:
@@ -98,12 +95,12 @@ def order_kit(*, tenant: Tenant, actor: Actor, wanted: KitRequest) -> Order:
             "not_a_kit", _("This test can't be collected with a kit."), "lab_test_id"
         )
     account = resolve_lab_account(
-        tenant=tenant, lab=resolved.lab, wanted=wanted.lab_account_id
+        tenant=tenant, lab=resolved.lab, account_id=request.lab_account_id
     )
     require_billing_type_allowed(
         account=account.account,
         billing_type=Billing.CLIENT_BILL,
-        state=str(wanted.shipping_address.get("state", "")),
+        state=str(request.shipping_address.get("state", "")),
     )
     joined = OrderTransaction(tenant=tenant, user_id=found.user.id)
     joined.save(force_insert=True)
@@ -118,9 +115,9 @@ def order_kit(*, tenant: Tenant, actor: Actor, wanted: KitRequest) -> Order:
         method=CollectionMethod.TESTKIT,
         status=build_order_status(CollectionMethod.TESTKIT, "ordered"),
         is_registrable=True,
-        shipping_address=dict(wanted.shipping_address),
-        recipient_name=str(wanted.shipping_address.get("receiver_name", "")),
-        passthrough=wanted.passthrough,
+        shipping_address=dict(request.shipping_address),
+        recipient_name=str(request.shipping_address.get("receiver_name", "")),
+        passthrough=request.passthrough,
     )
     order.sample_id = make_kit_sample_id(order)
     store_order(order=order, actor=actor, verb="order_kit", asks=False)
@@ -129,7 +126,7 @@ def order_kit(*, tenant: Tenant, actor: Actor, wanted: KitRequest) -> Order:
 
 
 @transaction.atomic
-def register_kit(*, tenant: Tenant, actor: Actor, wanted: KitRegistration) -> Order:
+def register_kit(*, tenant: Tenant, actor: Actor, request: KitRegistration) -> Order:
     """Register a kit to a patient, and to another user where one is named.
 
     Raises: kit_not_found, user_not_found (404); kit_registered; kit_not_registrable;
@@ -137,7 +134,7 @@ def register_kit(*, tenant: Tenant, actor: Actor, wanted: KitRegistration) -> Or
     Source: Contract 6.12.
     """
     rows = Order.objects.for_tenant(tenant).live().select_related("tenant")
-    found = rows.filter(sample_id=wanted.sample_id, is_registrable=True).first()
+    found = rows.filter(sample_id=request.sample_id, is_registrable=True).first()
     if found is None:
         raise NotFound("kit_not_found", _("No kit has this sample ID."), "sample_id")
     order = lock_order(found)
@@ -149,27 +146,27 @@ def register_kit(*, tenant: Tenant, actor: Actor, wanted: KitRegistration) -> Or
             _("A kit in status %(status)s can't be registered.")
             % {"status": order.status},
         )
-    details = wanted.patient_details
+    details = request.patient_details
     require_adult_or_permitted_minor(tenant, details)
-    require_physician(order.lab_account, wanted.physician)
+    require_physician(order.lab_account, request.physician)
     require_billing_type_allowed(
         account=order.lab_account,
         billing_type=order.billing_type,
-        state=str(wanted.patient_address.get("state", "")),
+        state=str(request.patient_address.get("state", "")),
     )
     changes: dict[str, object] = {
         "registered_at": timezone.now(),
         "patient_details": dict(details),
-        "patient_address": dict(wanted.patient_address),
+        "patient_address": dict(request.patient_address),
         "patient_name": f"{details['first_name']} {details['last_name']}",
         "patient_dob": details["dob"],
-        "physician": dict(wanted.physician) if wanted.physician else None,
-        "consents": [dict(consent) for consent in wanted.consents],
+        "physician": dict(request.physician) if request.physician else None,
+        "consents": [dict(consent) for consent in request.consents],
     }
-    if wanted.health_insurance is not None:
-        changes["health_insurance"] = dict(wanted.health_insurance)
-    if wanted.user_id is not None:
-        other = find_user(tenant=tenant, user_id=wanted.user_id)
+    if request.health_insurance is not None:
+        changes["health_insurance"] = dict(request.health_insurance)
+    if request.user_id is not None:
+        other = find_user(tenant=tenant, user_id=request.user_id)
         if other is None:
             raise NotFound("user_not_found", _("User not found."), "user_id")
         changes["user_id"] = other.user.id

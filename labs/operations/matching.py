@@ -1,7 +1,4 @@
-"""Match lab reports to orders by number, confirmed by the patient's identity.
-
-Must not be here: any write (operations.inbound, operations.inbound_review).
-"""
+"""Match lab reports to orders by number, confirmed by the patient's identity."""
 
 from __future__ import annotations
 
@@ -81,7 +78,7 @@ class Match:
 def find_order_by_lab_report_numbers(
     *, tenant: Tenant, lab: Lab, account: LabAccount | None, report: Report
 ) -> Match:
-    """Return the one order with a report's numbers, if its patient matches.
+    """Return the single order with a lab report's numbers, if its patient matches.
 
     Source: Ours: a result under the wrong name harms more than one that waits, so name
     and birth date must be told and agree, and nothing may contradict.
@@ -175,13 +172,13 @@ def compare_lab_report_with_order(
 
 def _names_agree(patient: Patient, first: str, last: str) -> Agreement:
     """Return whether names match; the shorter given name starts the longer."""
-    family, given = _name_parts(patient.family), _name_parts(patient.given)
+    family, given_names = _name_parts(patient.family), _name_parts(patient.given)
     known_family, known_given = _name_parts(last), _name_parts(first)
-    if not (family and given and known_family and known_given):
+    if not (family and given_names and known_family and known_given):
         return Agreement.UNTOLD
     if "".join(family) != "".join(known_family):
         return Agreement.DIFFERS
-    pairs = zip(given, known_given, strict=False)
+    pairs = zip(given_names, known_given, strict=False)
     same = all(_given_names_agree(one, other) for one, other in pairs)
     return Agreement.AGREES if same else Agreement.DIFFERS
 
@@ -195,15 +192,15 @@ def _given_names_agree(one: str, other: str) -> bool:
 
 def _name_parts(name: str) -> list[str]:
     plain = unicodedata.normalize("NFKD", name).casefold()
-    kept = "".join(one for one in plain if not unicodedata.combining(one))
-    return _WORD.findall(kept.replace("'", "").replace("’", ""))
+    unaccented = "".join(one for one in plain if not unicodedata.combining(one))
+    return _WORD.findall(unaccented.replace("'", "").replace("’", ""))
 
 
-def _birth_dates_agree(told: date | None, known: date | str | None) -> Agreement:
-    return _texts_agree(str(told or ""), str(known or ""))
+def _birth_dates_agree(reported: date | None, known: date | str | None) -> Agreement:
+    return _texts_agree(str(reported or ""), str(known or ""))
 
 
-def _texts_agree(told: str, known: str) -> Agreement:
-    if not (told and known):
+def _texts_agree(reported: str, known: str) -> Agreement:
+    if not (reported and known):
         return Agreement.UNTOLD
-    return Agreement.AGREES if told == known else Agreement.DIFFERS
+    return Agreement.AGREES if reported == known else Agreement.DIFFERS

@@ -1,6 +1,6 @@
 """Checks of an order's patient, physician, start date and answers.
 
-Pure rules over what was asked. Must not be here: the order set or the lab account.
+The checks are pure functions of the request.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from labs.models import LabAccount, Marker
 
 ADULT_YEARS = 18
-# A question with this code asks for what the panel's own `fasting` says already.
+# A question with this code duplicates the panel's `fasting`.
 _FASTING = "fasting"
 
 
@@ -84,20 +84,22 @@ def require_valid_order_answers(
     Choices are answered by their code, several with commas between. Raises:
     aoe_answer_missing, aoe_answer_unknown. Source: Contract 6.6.
     """
-    given = {(a["marker_id"], a["question_id"]): str(a["answer"]) for a in answers}
-    asked = {
+    answer_texts = {
+        (a["marker_id"], a["question_id"]): str(a["answer"]) for a in answers
+    }
+    questions = {
         (marker.pk, question["id"]): (marker, question)
         for marker in markers
         for question in marker.aoe_questions
     }
-    if given.keys() - asked.keys():
+    if answer_texts.keys() - questions.keys():
         raise DomainError(
             "aoe_answer_unknown",
             _("One of the answers belongs to no question of these tests."),
             "aoe_answers",
         )
-    for key, (marker, question) in asked.items():
-        answer = given.get(key, "").strip()
+    for key, (marker, question) in questions.items():
+        answer = answer_texts.get(key, "").strip()
         if not answer:
             if question["required"] and question["code"] != _FASTING:
                 raise DomainError(

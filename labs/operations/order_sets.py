@@ -1,7 +1,4 @@
-"""Order sets: find panels and added markers, and combine them into one panel.
-
-Must not be here: the order itself (labs.operations.orders).
-"""
+"""Order sets: find panels and added markers, and combine them into one panel."""
 
 from __future__ import annotations
 
@@ -171,17 +168,17 @@ def _validate_add_on(order_set: OrderSet) -> None:
 def _find_panels(
     tenant: Tenant, ids: Sequence[UUID], *, with_archived: bool
 ) -> tuple[LabTest, ...]:
-    wanted = dict.fromkeys(ids)
-    rows = LabTest.objects.for_tenant(tenant).filter(pk__in=wanted)
+    panel_ids = dict.fromkeys(ids)
+    rows = LabTest.objects.for_tenant(tenant).filter(pk__in=panel_ids)
     found = {
         panel.pk: panel
         for panel in rows.select_related("lab").prefetch_related(
             Prefetch("markers", Marker.objects.order_by("pk"))
         )
     }
-    if wanted.keys() - found.keys():
+    if panel_ids.keys() - found.keys():
         raise NotFound("lab_test_not_found", _("Lab test not found."), "lab_test_ids")
-    panels = tuple(found[pk] for pk in wanted)
+    panels = tuple(found[pk] for pk in panel_ids)
     for panel in panels:
         archived = panel.status == LabTestStatus.INACTIVE and with_archived
         if panel.status != LabTestStatus.ACTIVE and not archived:
@@ -219,7 +216,7 @@ def _choose_collection_method(
 def _find_markers(order_set: OrderSet, lab: Lab | None) -> tuple[Marker, ...]:
     rows = Marker.objects.select_related("lab")
     if order_set.marker_ids:
-        wanted: set[object] = set(order_set.marker_ids)
+        requested: set[object] = set(order_set.marker_ids)
         found: dict[object, Marker] = {
             m.pk: m for m in rows.filter(pk__in=order_set.marker_ids).order_by("pk")
         }
@@ -231,12 +228,12 @@ def _find_markers(order_set: OrderSet, lab: Lab | None) -> tuple[Marker, ...]:
                 _("Send a panel or lab_account_id together with provider_ids."),
                 "add_on",
             )
-        wanted = set(order_set.provider_ids)
+        requested = set(order_set.provider_ids)
         of_lab = rows.filter(lab=lab, provider_id__in=order_set.provider_ids)
         found = {m.provider_id: m for m in of_lab.order_by("pk")}
     else:
         return ()
-    if wanted - set(found):
+    if requested - set(found):
         raise NotFound("marker_not_found", _("Marker not found."), "add_on")
     for marker in found.values():
         if not (marker.a_la_carte_enabled and marker.is_orderable):

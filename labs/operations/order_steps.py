@@ -1,7 +1,4 @@
-"""The only writer of an order's status, its events, audit entries and webhooks.
-
-Must not be here: why an order takes a step (the other operations, the gateways).
-"""
+"""The only writer of an order's status, its events, audit entries and webhooks."""
 
 from __future__ import annotations
 

@@ -1,9 +1,4 @@
-"""Place, import, cancel and schedule orders.
-
-Must not be here: what an order asks for (operations.order_sets), its account
-(operations.accounts), its steps (operations.order_steps), kits (operations.kits), or
-placing one again (operations.recreations).
-"""
+"""Place, import, cancel and schedule orders."""
 
 from __future__ import annotations
 
@@ -99,12 +94,12 @@ class OrderPlan:
     user: UserRow
     resolved: ResolvedSet
     account: ResolvedAccount
-    wanted: OrderRequest
+    request: OrderRequest
     fields: dict[str, Any] = field(default_factory=dict)
 
 
 @transaction.atomic
-def place_order(*, tenant: Tenant, actor: Actor, wanted: OrderRequest) -> Order:
+def place_order(*, tenant: Tenant, actor: Actor, request: OrderRequest) -> Order:
     """Place an order; it stays `ordered` until its requisition is created.
 
     In production a job makes the requisition, on `activate_by` where one is given; in
@@ -115,25 +110,25 @@ def place_order(*, tenant: Tenant, actor: Actor, wanted: OrderRequest) -> Order:
     minor_not_allowed, medical_proxy_missing, aoe_answer_missing, aoe_answer_unknown.
     Source: Contract 6.6, 6.12.
     """
-    plan = preview_order(tenant=tenant, wanted=wanted)
+    plan = preview_order(tenant=tenant, request=request)
     return store_validated_order(tenant, actor, plan, "place_order")
 
 
-def preview_order(*, tenant: Tenant, wanted: OrderRequest) -> OrderPlan:
+def preview_order(*, tenant: Tenant, request: OrderRequest) -> OrderPlan:
     """Return what place_order would store, or raise why not; store nothing.
 
     Raises: as place_order. Source: Ours: who orders sees first what is ordered, on
     which account, and why.
     """
-    plan = validate_order_request(tenant, wanted)
-    require_adult_or_permitted_minor(tenant, wanted.patient_details)
-    require_valid_order_answers(plan.resolved.markers, wanted.aoe_answers)
+    plan = validate_order_request(tenant, request)
+    require_adult_or_permitted_minor(tenant, request.patient_details)
+    require_valid_order_answers(plan.resolved.markers, request.aoe_answers)
     return plan
 
 
 @transaction.atomic
 def import_order(
-    *, tenant: Tenant, actor: Actor, wanted: OrderRequest, sample_id: str
+    *, tenant: Tenant, actor: Actor, request: OrderRequest, sample_id: str
 ) -> Order:
     """Import an order placed elsewhere; no requisition is created.
 
@@ -142,7 +137,7 @@ def import_order(
     questions; sample_id_missing, sample_id_taken. Source: Specification 3; contract
     6.7.
     """
-    plan = validate_order_request(tenant, wanted, importing=True)
+    plan = validate_order_request(tenant, request, importing=True)
     plan.fields["sample_id"] = sample_id.strip()
     if not plan.fields["sample_id"]:
         raise DomainError(
@@ -212,36 +207,36 @@ def record_sample_drawn(*, order: Order, actor: Actor) -> Order:
 
 def validate_order_request(
     tenant: Tenant,
-    wanted: OrderRequest,
+    request: OrderRequest,
     *,
     importing: bool = False,
     leave_out: LabAccount | None = None,
     carried: Order | None = None,
     with_archived: bool = False,
 ) -> OrderPlan:
-    """Validate everything that can be checked before storing an order.
+    """Validate an order request and return the plan of the order to store.
 
     `leave_out` and `carried` are a recreation's: the account that was wrong, the order
     whose account stays. Raises: as place_order. Source: Contract 6.6, 6.14.
     """
-    found = find_user(tenant=tenant, user_id=wanted.user_id)
+    found = find_user(tenant=tenant, user_id=request.user_id)
     if found is None:
         raise NotFound("user_not_found", _("User not found."), "user_id")
-    if len(wanted.comments) > COMMENTS_MAX_LENGTH:
+    if len(request.comments) > COMMENTS_MAX_LENGTH:
         raise Invalid(
             "comments_too_long",
             _("Enter at most %(most)d characters.") % {"most": COMMENTS_MAX_LENGTH},
             "comments",
         )
     chosen = None
-    if wanted.lab_account_id is not None:
+    if request.lab_account_id is not None:
         chosen = find_linked_account(
-            tenant=tenant, account_id=wanted.lab_account_id
+            tenant=tenant, account_id=request.lab_account_id
         ).lab
     resolved = resolve_order_set(
         tenant=tenant,
-        order_set=wanted.order_set,
-        method=wanted.method,
+        order_set=request.order_set,
+        method=request.method,
         lab=chosen,
         with_archived=with_archived,
     )
@@ -251,27 +246,27 @@ def validate_order_request(
         account = resolve_lab_account(
             tenant=tenant,
             lab=resolved.lab,
-            wanted=wanted.lab_account_id,
+            account_id=request.lab_account_id,
             importing=importing,
             leave_out=leave_out,
         )
     require_billing_type_allowed(
         account=account.account,
-        billing_type=wanted.billing_type,
-        state=str(wanted.patient_address.get("state", "")),
+        billing_type=request.billing_type,
+        state=str(request.patient_address.get("state", "")),
     )
-    require_physician(account.account, wanted.physician)
-    require_start_date_not_past(wanted.activate_by)
+    require_physician(account.account, request.physician)
+    require_start_date_not_past(request.activate_by)
     if (
-        wanted.billing_type == Billing.COMMERCIAL_INSURANCE
-        and wanted.health_insurance is None
+        request.billing_type == Billing.COMMERCIAL_INSURANCE
+        and request.health_insurance is None
     ):
         raise DomainError(
             "health_insurance_missing",
             _("Send health_insurance: commercial insurance requires it."),
             "health_insurance",
         )
-    return OrderPlan(found.user, resolved, account, wanted)
+    return OrderPlan(found.user, resolved, account, request)
 
 
 def store_validated_order(
@@ -286,8 +281,8 @@ def store_validated_order(
 
     Raises: sample_id_taken. Source: Contract 6.6, 6.12.
     """
-    wanted = plan.wanted
-    details, address = wanted.patient_details, wanted.patient_address
+    request = plan.request
+    details, address = request.patient_details, request.patient_address
     if "transaction_id" not in plan.fields:
         transaction_row = OrderTransaction(tenant=tenant, user_id=plan.user.id)
         transaction_row.save(force_insert=True)
@@ -306,19 +301,19 @@ def store_validated_order(
         patient_address=dict(address),
         patient_name=f"{details['first_name']} {details['last_name']}",
         patient_dob=details["dob"],
-        physician=dict(wanted.physician) if wanted.physician else None,
-        health_insurance=dict(wanted.health_insurance)
-        if wanted.health_insurance
+        physician=dict(request.physician) if request.physician else None,
+        health_insurance=dict(request.health_insurance)
+        if request.health_insurance
         else None,
-        consents=[dict(consent) for consent in wanted.consents],
-        aoe_answers=[dict(answer) for answer in wanted.aoe_answers],
-        comments=wanted.comments,
-        passthrough=wanted.passthrough,
-        priority=wanted.priority,
-        billing_type=wanted.billing_type,
-        icd_codes=list(wanted.icd_codes),
-        creator_member_id=wanted.creator_member_id,
-        activate_by=wanted.activate_by,
+        consents=[dict(consent) for consent in request.consents],
+        aoe_answers=[dict(answer) for answer in request.aoe_answers],
+        comments=request.comments,
+        passthrough=request.passthrough,
+        priority=request.priority,
+        billing_type=request.billing_type,
+        icd_codes=list(request.icd_codes),
+        creator_member_id=request.creator_member_id,
+        activate_by=request.activate_by,
         **plan.fields,
     )
     return store_order(order=order, actor=actor, verb=verb, asks=makes_requisition)

@@ -1,8 +1,4 @@
-"""Documents of an order: render them, and issue the requisition's link.
-
-Must not be here: drawing (labs.papers), or the audit of a read (the edge that asks),
-but for the link's, which has no other edge than who holds it.
-"""
+"""Documents of an order: render them, and issue the requisition's link."""
 
 from __future__ import annotations
 

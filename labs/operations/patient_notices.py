@@ -1,7 +1,6 @@
 """Notices to patients about their orders, as the team allows.
 
-A message says that something is to be had from the team, never which test or what came
-of it. Must not be here: who delivers it (labs.gateways.patient_messages).
+A message says that the team has something for the patient, never which test or result.
 """
 
 from __future__ import annotations
@@ -88,8 +87,8 @@ def set_order_sms_enabled(*, order: Order, actor: Actor, enabled: bool) -> Order
     Source: Contract 10 (communication_settings).
     """
     rows = type(order).objects.for_tenant(order.tenant).select_for_update()
-    kept: Order = rows.get(pk=order.pk)
-    if kept.sms_enabled != enabled:
+    locked: Order = rows.get(pk=order.pk)
+    if locked.sms_enabled != enabled:
         rows.filter(pk=order.pk).update(sms_enabled=enabled)
         record_change(
             tenant=order.tenant,
@@ -98,7 +97,7 @@ def set_order_sms_enabled(*, order: Order, actor: Actor, enabled: bool) -> Order
             subject="order",
             subject_id=order.pk,
             user_uuid=order.user.uuid,
-            changes={"sms_enabled": [kept.sms_enabled, enabled]},
+            changes={"sms_enabled": [locked.sms_enabled, enabled]},
         )
     order.sms_enabled = enabled
     return order
@@ -153,20 +152,20 @@ def _notice_kind_of_order(order: Order) -> NoticeKind | None:
 
 def _enabled_channels(order: Order) -> list[NoticeChannel]:
     """Return channels the team enabled and the patient has an address for."""
-    tenant, told = order.tenant, order.patient_details or {}
+    tenant, details = order.tenant, order.patient_details or {}
     by_mail = tenant.lab_tests_patient_email_communication_enabled
     by_text = tenant.lab_tests_patient_sms_communication_enabled and order.sms_enabled
     channels = []
-    if by_mail and told.get("email"):
+    if by_mail and details.get("email"):
         channels.append(NoticeChannel.EMAIL)
-    if by_text and told.get("phone_number"):
+    if by_text and details.get("phone_number"):
         channels.append(NoticeChannel.SMS)
     return channels
 
 
 def _build_message(order: Order, notice: PatientNotice) -> PatientMessage:
     brand = order.tenant.brand_information or {}
-    told = order.patient_details or {}
+    details = order.patient_details or {}
     by_mail = notice.channel == NoticeChannel.EMAIL
     context = {
         "kind": notice.kind,
@@ -178,7 +177,7 @@ def _build_message(order: Order, notice: PatientNotice) -> PatientMessage:
     subject = render_to_string("labs/email/patient_notice_subject.txt", context)
     body = "message" if by_mail else "sms"
     return PatientMessage(
-        to=str(told.get("email" if by_mail else "phone_number") or ""),
+        to=str(details.get("email" if by_mail else "phone_number") or ""),
         subject=" ".join(subject.split()),
         text=render_to_string(f"labs/email/patient_notice_{body}.txt", context),
         reply_to=str(brand.get("support_email") or ""),

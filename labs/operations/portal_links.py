@@ -1,7 +1,6 @@
 """Links to a user's own portal, for API clients.
 
-It stands here as a link may lead to an order. Must not be here: the page
-(users.web.connect), or what a link is (users.operations.link_sessions).
+It is in labs because a link can open an order.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from portal.lib.actor import Actor
     from users.models import LinkSession, User
 
-# Ours: contract 2.2 names no time. One is opened at once, the other waits to be read.
+# Ours: contract 2.2 names no time. One is opened at once, the other read later.
 PORTAL_TTL = {
     PortalContext.LAUNCH: timedelta(minutes=30),
     PortalContext.COMMUNICATIONS: timedelta(days=7),

@@ -1,7 +1,4 @@
-"""Recreate orders with corrected details, and preview it.
-
-Must not be here: a first order (operations.orders), or a redraw (operations.redraws).
-"""
+"""Recreate orders with corrected details, and preview it."""
 
 from __future__ import annotations
 
@@ -49,7 +46,9 @@ class RecreationRequest:
 
 
 @transaction.atomic
-def recreate_order(*, order: Order, actor: Actor, wanted: RecreationRequest) -> Order:
+def recreate_order(
+    *, order: Order, actor: Actor, recreation: RecreationRequest
+) -> Order:
     """Cancel an order and place it again with corrected details.
 
     INCORRECT_LAB never carries the account over: a fresh one is resolved with the old
@@ -59,35 +58,35 @@ def recreate_order(*, order: Order, actor: Actor, wanted: RecreationRequest) -> 
     Specification 3; contract 6.14.
     """
     order = lock_order(order)
-    plan = preview_recreation(order=order, wanted=wanted)
+    plan = preview_recreation(order=order, recreation=recreation)
     cancel_home_appointment_of_order(order=order, actor=actor)
     advance_order(
-        order=order, actor=actor, to="cancelled", why=str(wanted.reason.label)
+        order=order, actor=actor, to="cancelled", why=str(recreation.reason.label)
     )
     plan.fields.update(
         transaction_id=order.transaction_id,
         parent=order,
         origin=OrderOrigin.RECREATION,
-        update_reason=wanted.reason,
+        update_reason=recreation.reason,
     )
     return store_validated_order(order.tenant, actor, plan, "recreate_order")
 
 
-def preview_recreation(*, order: Order, wanted: RecreationRequest) -> OrderPlan:
+def preview_recreation(*, order: Order, recreation: RecreationRequest) -> OrderPlan:
     """Return what recreate_order would store, or raise why not; store nothing.
 
     Raises: as recreate_order. Source: Ours: who recreates an order sees first which
     account it gets, and why.
     """
     require_cancellable(order)
-    if order.patient_details is None and wanted.patient_details is None:
+    if order.patient_details is None and recreation.patient_details is None:
         raise DomainError(
             "kit_not_registered",
             _("No patient is registered to this kit. Cancel it and send another."),
         )
-    wrong_lab = wanted.reason == UpdateReason.INCORRECT_LAB
-    request = _build_recreated_request(order, wanted)
-    carried = wanted.lab_account_id is None and not wrong_lab
+    wrong_lab = recreation.reason == UpdateReason.INCORRECT_LAB
+    request = _build_recreated_request(order, recreation)
+    carried = recreation.lab_account_id is None and not wrong_lab
     plan = validate_order_request(
         order.tenant,
         request,
@@ -96,26 +95,28 @@ def preview_recreation(*, order: Order, wanted: RecreationRequest) -> OrderPlan:
         with_archived=True,
     )
     require_adult_or_permitted_minor(order.tenant, request.patient_details)
-    asked = {marker.pk for marker in plan.resolved.markers}
-    kept = tuple(a for a in request.aoe_answers if a["marker_id"] in asked)
-    return replace(plan, wanted=replace(request, aoe_answers=kept))
+    marker_ids = {marker.pk for marker in plan.resolved.markers}
+    answers = tuple(a for a in request.aoe_answers if a["marker_id"] in marker_ids)
+    return replace(plan, request=replace(request, aoe_answers=answers))
 
 
-def _build_recreated_request(order: Order, wanted: RecreationRequest) -> OrderRequest:
+def _build_recreated_request(
+    order: Order, recreation: RecreationRequest
+) -> OrderRequest:
     """Build the request of a recreated order from the old order and its changes."""
     method = CollectionMethod.known(order.method)
     return OrderRequest(
         user_id=order.user.uuid,
-        order_set=wanted.order_set or OrderSet(lab_test_ids=(order.lab_test_id,)),
-        method=wanted.method or (None if wanted.order_set else method),
-        lab_account_id=wanted.lab_account_id,
-        patient_details=wanted.patient_details or order.patient_details or {},
-        patient_address=wanted.patient_address
+        order_set=recreation.order_set or OrderSet(lab_test_ids=(order.lab_test_id,)),
+        method=recreation.method or (None if recreation.order_set else method),
+        lab_account_id=recreation.lab_account_id,
+        patient_details=recreation.patient_details or order.patient_details or {},
+        patient_address=recreation.patient_address
         or order.patient_address
         or order.shipping_address
         or {},
-        physician=wanted.physician or order.physician,
-        comments=order.comments if wanted.comments is None else wanted.comments,
+        physician=recreation.physician or order.physician,
+        comments=order.comments if recreation.comments is None else recreation.comments,
         health_insurance=order.health_insurance,
         priority=order.priority,
         billing_type=order.billing_type,

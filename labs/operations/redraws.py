@@ -1,7 +1,4 @@
-"""Redraws: a walk-in sample collected a second time, once.
-
-Must not be here: any other way to a new order (operations.orders).
-"""
+"""Redraws: a walk-in sample collected a second time, once."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """Reference data: labs, markers, results, service centers and panels.
 
-Its files are labs/data/*.csv, in the order of their ids, which never change. The lab
-codes of markers are the sandbox's, shaped like the labs' own: whoever sends production
-orders compares them with the lab's compendium first. LOINC codes and names are those of
-LOINC. Must not be here: what a team does with its panels (labs.operations.catalogue).
+The files are labs/data/*.csv, in the order of their ids, which never change. The lab
+codes of markers are made up for the sandbox: before sending production orders, compare
+them with the lab's compendium. LOINC codes and names are those of LOINC.
 """
 
 from __future__ import annotations
@@ -99,7 +98,7 @@ def install_reference_panels(tenants: Sequence[Tenant]) -> None:
 
 @cache
 def read_reference_labs() -> tuple[Lab, ...]:
-    """Return the labs of contract 6.1."""
+    """Return the built-in labs (contract 6.1)."""
     return tuple(
         Lab(
             **{
@@ -114,7 +113,7 @@ def read_reference_labs() -> tuple[Lab, ...]:
 
 @cache
 def read_reference_markers() -> tuple[Marker, ...]:
-    """Return the markers of contract 6.2 with their questions."""
+    """Return the built-in markers with their questions (contract 6.2)."""
     labs = {lab.slug: lab for lab in read_reference_labs()}
     questions = {
         entry["key"]: _parse_question(entry) for entry in _read_csv_rows("questions")
@@ -147,7 +146,7 @@ def read_reference_markers() -> tuple[Marker, ...]:
 
 @cache
 def read_reference_results() -> tuple[ExpectedResult, ...]:
-    """Return the results that markers report."""
+    """Return the expected results of the built-in markers."""
     return tuple(
         ExpectedResult(
             id=int(entry["id"]),

@@ -1,7 +1,6 @@
 """Mails to members who asked to be notified of a requisition.
 
-Mail names no person and no test: it says that there is something to do. Must not be
-here: making the requisition (labs.operations.requisitions).
+Mails name no patient and no test; they only link to the order.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Requisitions: send orders to the lab, at once or on their start date.
-
-Must not be here: the papers (labs.papers).
-"""
+"""Requisitions: send orders to the lab, at once or on their start date."""
 
 from __future__ import annotations
 
@@ -74,9 +71,9 @@ def create_requisition(*, tenant: Tenant, actor: Actor, order_id: UUID) -> None:
     order.tenant = tenant
     if not _awaits_requisition(order):
         return
-    # The lab is told what the requisition is going to print.
+    # The lab gets the comment that the requisition will print.
     order.requisition_comment = _requisition_comment(order)
-    # The lab's answer comes before the transaction that stores it.
+    # The lab responds before the transaction that stores its response.
     answer = get_lab_gateway(tenant).request_requisition(order)
     with transaction.atomic():
         order = lock_order(order)

@@ -1,7 +1,4 @@
-"""Resending of orders' last events on a customer's request.
-
-Must not be here: a first telling (operations.order_steps).
-"""
+"""Resending of orders' last events on a customer's request."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Build result rows from a lab's reported results.
-
-Must not be here: versions and what follows from them (operations.results).
-"""
+"""Build result rows from a lab's reported results."""
 
 from __future__ import annotations
 
@@ -109,17 +106,17 @@ def build_result_row(
     """
     markers, expected = orderables.find_markers_and_result(reported)
     declared = reported.type or (_declared_result_type(expected) if expected else "")
-    told = parse_result_value(reported.text, declared)
+    parsed = parse_result_value(reported.text, declared)
     limits = parse_reference_range(reported.reference_range, reported.unit)
     low, high = get_reference_range_bounds(limits)
     above = below = None
-    if told.amount is not None and limits is not None:
-        above, below = told.amount.exceeds(limits), told.amount.falls_below(limits)
+    if parsed.amount is not None and limits is not None:
+        above, below = parsed.amount.exceeds(limits), parsed.amount.falls_below(limits)
     row = Result(
         expected_result=expected,
-        type=told.type,
-        result=told.text,
-        value=told.number,
+        type=parsed.type,
+        result=parsed.text,
+        value=parsed.number,
         unit=reported.unit,
         observed_at=reported.observed_at,
         reported_at=reported.reported_at or reported_at,
@@ -130,7 +127,7 @@ def build_result_row(
         max_range_value=high,
         is_above_max_range=above,
         is_below_min_range=below,
-        interpretation=_interpret_result(reported, told, (above, below)) or "",
+        interpretation=_interpret_result(reported, parsed, (above, below)) or "",
         source_interpretation=reported.flag,
         performing_laboratory=reported.laboratory,
         source_sample_id=reported.sample_id,
@@ -162,7 +159,7 @@ def list_unreported_results(
         if row.expected_result_id is None
         for source in row.source_markers
     }
-    told = {row.expected_result_id for row in results}
+    reported_ids = {row.expected_result_id for row in results}
     codes = {row.provider_id for row in gaps} | {row.provider_id for row in results}
     loincs = {row.loinc for row in gaps} | {row.loinc for row in results}
     return [
@@ -171,7 +168,7 @@ def list_unreported_results(
         if marker.pk not in unclear
         for expected in marker.expected_results.all()
         if expected.required
-        and expected.pk not in told
+        and expected.pk not in reported_ids
         and expected.provider_id not in codes
         and (not expected.loinc_code or expected.loinc_code not in loincs)
     ]
@@ -214,13 +211,13 @@ def _declared_result_type(expected: ExpectedResult) -> str:
 
 def _interpret_result(
     reported: ReportedResult,
-    told: ResultText,
+    parsed: ResultText,
     outside: tuple[bool | None, bool | None],
 ) -> Interpretation | None:
     flagged = interpret_lab_flag(reported.flag)
-    if told.amount is not None:
+    if parsed.amount is not None:
         return get_worst_interpretation([flagged, _interpret_bounds(outside)])
-    return flagged or _interpret_text(told, reported.reference_range)
+    return flagged or _interpret_text(parsed, reported.reference_range)
 
 
 def _interpret_bounds(
@@ -231,13 +228,13 @@ def _interpret_bounds(
     return None if None in outside else Interpretation.NORMAL
 
 
-def _interpret_text(told: ResultText, reference: str) -> Interpretation | None:
+def _interpret_text(parsed: ResultText, reference: str) -> Interpretation | None:
     usual = reference.strip().casefold()
     if not usual:
         return None
-    if told.text.casefold() == usual:
+    if parsed.text.casefold() == usual:
         return Interpretation.NORMAL
-    is_word = told.type == ResultType.CODED_VALUE
+    is_word = parsed.type == ResultType.CODED_VALUE
     return Interpretation.ABNORMAL if is_word else None
 
 

@@ -1,8 +1,6 @@
 """Store result deliveries: each creates a version of an order's results.
 
-Every source of results (sandbox, HL7, tests) calls store_result_delivery. Must not be
-here: how a lab writes (gateways), how one row is read (operations.result_rows), or what
-people do about a critical result.
+Every source of results (sandbox, HL7, tests) calls store_result_delivery.
 """
 
 from __future__ import annotations
@@ -71,7 +69,7 @@ _SAMPLE_CONTENT = (
     "total_volume",
 )
 _ENDED = {"completed", "corrected"}
-# Steps that a lab's results prove, where nobody has told of them.
+# Steps that a lab's results imply, even if they were not reported.
 _IMPLIED = ("draw_completed", "delivered_to_lab")
 _NOT_COPIED = {"id", "version"}
 
@@ -192,11 +190,11 @@ def _merge_rows(
         if key not in rows or _replaces_row(row, rows[key]):
             rows[key] = row
             gaps.pop(key, None)
-    for told in delivery.missing:
-        gap = build_missing_result_row(told, orderables)
+    for missing in delivery.missing:
+        gap = build_missing_result_row(missing, orderables)
         key = get_result_identity_key(gap)
-        kept = rows.get(key)
-        if kept is None or kept.reported_at <= delivery.reported_at:
+        current = rows.get(key)
+        if current is None or current.reported_at <= delivery.reported_at:
             rows.pop(key, None)
             gaps[key] = gap
     if is_final:
@@ -207,10 +205,10 @@ def _merge_rows(
     return list(rows.values()), list(gaps.values())
 
 
-def _replaces_row(row: Result, kept: Result) -> bool:
-    if row.reported_at < kept.reported_at:
+def _replaces_row(row: Result, current: Result) -> bool:
+    if row.reported_at < current.reported_at:
         return False
-    return kept.is_preliminary or not row.is_preliminary
+    return current.is_preliminary or not row.is_preliminary
 
 
 def _merge_samples(
@@ -232,8 +230,8 @@ def _is_unchanged(
     samples: list[SampleData],
 ) -> bool:
     old_samples = sorted(before.samples.all(), key=lambda one: one.sample_id)
-    told = {"reported_at", "reported_offset"}  # a message sent again has later ones
-    sampled = tuple(name for name in _SAMPLE_CONTENT if name not in told)
+    ignored = {"reported_at", "reported_offset"}  # a message sent again has later ones
+    sampled = tuple(name for name in _SAMPLE_CONTENT if name not in ignored)
     return (
         before.status == status
         and _rows_match(list_results_of_version(before), rows, RESULT_CONTENT)
@@ -314,13 +312,13 @@ def _has_new_critical(before: ResultVersion | None, rows: list[Result]) -> bool:
 
 def _copy_row(row: Any, version: ResultVersion, **fields: Any) -> Any:
     """Return a row copied into this version; earlier versions stay unchanged."""
-    kept = {
+    columns = {
         column.attname: getattr(row, column.attname)
         for column in row._meta.concrete_fields
         if column.name not in _NOT_COPIED
     }
     return type(row)(
-        **{**kept, "tenant_id": version.tenant_id, "version": version, **fields}
+        **{**columns, "tenant_id": version.tenant_id, "version": version, **fields}
     )
 
 

@@ -1,7 +1,4 @@
-"""The directory of service centers: reference data and imported files.
-
-Must not be here: visits and slots (labs.operations.appointments).
-"""
+"""The directory of service centers: reference data and imported files."""
 
 from __future__ import annotations
 
@@ -154,43 +151,43 @@ def _find_stored_centers(
 def _parse_center(entry: dict[str, str], labs: dict[str, Lab]) -> ServiceCenter:
     if entry.get("more"):
         raise ValueError(_("more values than columns"))
-    given = {name: (entry.get(name) or "").strip() for name in COLUMNS}
+    values = {name: (entry.get(name) or "").strip() for name in COLUMNS}
     for name in NEEDED:
-        if not given[name]:
+        if not values[name]:
             raise ValueError(_("%(name)s is missing") % {"name": name})
-    lab = labs.get(given["lab"])
+    lab = labs.get(values["lab"])
     if lab is None:
         raise ValueError(_("lab is not a known lab"))
-    if given["state"] not in US_STATES:
+    if values["state"] not in US_STATES:
         raise ValueError(_("state is not a two-letter US state code"))
-    place = find_zip_code_location(given["zip_code"])
+    place = find_zip_code_location(values["zip_code"])
     if place is None:
         raise ValueError(_("zip_code is not a known US ZIP code"))
-    if bool(given["latitude"]) != bool(given["longitude"]):
+    if bool(values["latitude"]) != bool(values["longitude"]):
         raise ValueError(_("latitude and longitude must be given together"))
-    zone = given["time_zone"] or place.time_zone
+    zone = values["time_zone"] or place.time_zone
     if zone not in list_time_zones():
         raise ValueError(_("time_zone is not an IANA time zone"))
     center = ServiceCenter(
         lab=lab,
-        site_code=given["site_code"],
-        name=given["name"],
-        first_line=given["first_line"],
-        second_line=given["second_line"],
-        city=given["city"],
-        state=given["state"],
-        zip_code=given["zip_code"],
-        phone_number=given["phone_number"],
-        fax_number=given["fax_number"],
-        website=given["website"],
-        latitude=_parse_number(given, "latitude", place.latitude),
-        longitude=_parse_number(given, "longitude", place.longitude),
+        site_code=values["site_code"],
+        name=values["name"],
+        first_line=values["first_line"],
+        second_line=values["second_line"],
+        city=values["city"],
+        state=values["state"],
+        zip_code=values["zip_code"],
+        phone_number=values["phone_number"],
+        fax_number=values["fax_number"],
+        website=values["website"],
+        latitude=_parse_number(values, "latitude", place.latitude),
+        longitude=_parse_number(values, "longitude", place.longitude),
         time_zone=zone,
-        hours=serialize_opening_hours(parse_opening_hours(given["hours"])),
-        capabilities=_parse_choices(given, "capabilities", Capability),
-        bill_types=_parse_choices(given, "bill_types", Billing)
+        hours=serialize_opening_hours(parse_opening_hours(values["hours"])),
+        capabilities=_parse_choices(values, "capabilities", Capability),
+        bill_types=_parse_choices(values, "bill_types", Billing)
         or [Billing.CLIENT_BILL],
-        places=_parse_places(given["places"]),
+        places=_parse_places(values["places"]),
     )
     try:
         center.clean_fields(exclude=["lab"])
@@ -201,11 +198,11 @@ def _parse_center(entry: dict[str, str], labs: dict[str, Lab]) -> ServiceCenter:
     return center
 
 
-def _parse_number(given: dict[str, str], name: str, otherwise: float) -> float:
-    if not given[name]:
+def _parse_number(values: dict[str, str], name: str, otherwise: float) -> float:
+    if not values[name]:
         return otherwise
     try:
-        return float(given[name])
+        return float(values[name])
     except ValueError:
         raise ValueError(_("%(name)s is not a number") % {"name": name}) from None
 
@@ -221,16 +218,16 @@ def _parse_places(text: str) -> int:
 
 
 def _parse_choices(
-    given: dict[str, str], name: str, choices: type[Capability | Billing]
+    values: dict[str, str], name: str, choices: type[Capability | Billing]
 ) -> list[str]:
-    parts = [part.strip() for part in given[name].split("|") if part.strip()]
+    parts = [part.strip() for part in values[name].split("|") if part.strip()]
     if any(choices.known(part) is None for part in parts):
         raise ValueError(_("%(name)s has an unknown value") % {"name": name})
     return parts
 
 
 def _import_refusal(faults: list[str]) -> DomainError:
-    told = faults[:_FAULTS_TOLD]
-    if len(faults) > len(told):
-        told.append(_("And %(number)d more.") % {"number": len(faults) - len(told)})
-    return DomainError("service_centers_invalid", " ".join(told))
+    shown = faults[:_FAULTS_TOLD]
+    if len(faults) > len(shown):
+        shown.append(_("And %(number)d more.") % {"number": len(faults) - len(shown)})
+    return DomainError("service_centers_invalid", " ".join(shown))

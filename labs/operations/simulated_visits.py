@@ -1,7 +1,4 @@
-"""Appointment steps of simulated orders, by the production operations.
-
-Must not be here: the walk (operations.simulation).
-"""
+"""Appointment steps of simulated orders, by the production operations."""
 
 from __future__ import annotations
 
@@ -30,7 +27,7 @@ if TYPE_CHECKING:
     from labs.models import Appointment, Order
     from portal.lib.actor import Actor
 
-# Ours: when the sandbox's provider comes that was asked for a visit.
+# Ours: when the sandbox's provider visits after a request.
 _COMES_AFTER = timedelta(days=1)
 
 

@@ -1,8 +1,6 @@
 """Simulation in the sandbox: advance orders with the production operations.
 
-Each step goes through the operation that production uses for it. Must not be here: the
-results it makes up (labs.gateways.sandbox_results), or a step that production does not
-know.
+Each step uses the same operation as in production.
 """
 
 from __future__ import annotations
@@ -125,7 +123,7 @@ def advance_order_to_goal(
     goal: str,
     flags: SimulationFlags = _NORMAL,
 ) -> Order:
-    """Take every step to `goal`, each with its event; all of them or none.
+    """Advance an order step by step to `goal`, with an event each; all or none.
 
     An order that can no longer get there stays where it is. Source: Contract 6.13.
     """
@@ -213,7 +211,7 @@ def _take_step(order: Order, actor: Actor, status: str, flags: SimulationFlags) 
             register_kit(
                 tenant=order.tenant,
                 actor=actor,
-                wanted=KitRegistration(
+                request=KitRegistration(
                     sample_id=order.sample_id,
                     patient_details=order.patient_details or _SANDBOX_PATIENT,
                     patient_address=order.patient_address

@@ -1,7 +1,7 @@
 """Places of slots: hold, claim and free them.
 
-That a slot is full is refused by the database's unique constraint; nothing here counts
-first and then writes. Must not be here: visits (labs.operations.appointments).
+A unique constraint of the database prevents overbooking; no function counts places
+before it writes.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Free slots: 14 days of each site, and alternatives to a lost slot.
-
-Must not be here: taking a slot (labs.operations.slot_places).
-"""
+"""Free slots: 14 days of each site, and alternatives to a lost slot."""
 
 from __future__ import annotations
 
@@ -36,9 +33,9 @@ if TYPE_CHECKING:
 
 _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
-# Ours: no site knows its hours longer ahead.
+# Ours: sites publish their hours no further ahead.
 _FARTHEST = timedelta(days=366)
-# How far from a lost slot's site others are looked at, and how many of them.
+# How far from a taken slot's site alternatives are searched, and at how many sites.
 _OTHER_SITES_MILES = 25
 _OTHER_SITES_MAX = 10
 

@@ -1,7 +1,4 @@
-"""Due dates of an order's results.
-
-Must not be here: what late means (labs.states.turnaround), or any step of an order.
-"""
+"""Due dates of an order's results."""
 
 from __future__ import annotations
 

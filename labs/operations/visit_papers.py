@@ -1,7 +1,4 @@
-"""Documents of an appointment: the patient's sheet and a calendar entry.
-
-Must not be here: drawing (labs.papers), or the audit of a read (the edge that asks).
-"""
+"""Documents of an appointment: the patient's sheet and a calendar entry."""
 
 from __future__ import annotations
 
@@ -71,13 +68,13 @@ def format_opening_hours(hours: Hours) -> list[tuple[str, str]]:
         )
         for day, spans in zip(WEEKDAYS, hours, strict=True)
     ]
-    said = []
+    lines = []
     for times, days in groupby(named, key=lambda pair: pair[1]):
         names = [day for day, _times in days]
         span = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
         if times:
-            said.append((span, times))
-    return said
+            lines.append((span, times))
+    return lines
 
 
 def _appointment_details(order: Order, appointment: Appointment) -> AppointmentDetails:

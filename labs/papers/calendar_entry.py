@@ -1,7 +1,6 @@
 """Calendar entries of appointments (iCalendar, RFC 5545).
 
-It names neither the patient nor a test: calendars are shared. Must not be here: which
-visit there is.
+An entry names neither the patient nor a test, as calendars are shared.
 """
 
 from __future__ import annotations
@@ -65,14 +64,14 @@ def _calendar_status(appointment: AppointmentDetails) -> str:
 
 
 def _entry_description(appointment: AppointmentDetails) -> str:
-    said = [
+    lines = [
         f"Local time: {appointment.starts_at:%H:%M %Z}.",
         f"Visit number: {appointment.external_id}." if appointment.external_id else "",
         f"Phone: {appointment.phone}." if appointment.phone else "",
         _fasting_reminder(appointment) if appointment.is_fasting else "",
         *appointment.guide.before,
     ]
-    return "\n".join(text for text in said if text)
+    return "\n".join(text for text in lines if text)
 
 
 def _fasting_reminder(appointment: AppointmentDetails) -> str:
@@ -81,17 +80,17 @@ def _fasting_reminder(appointment: AppointmentDetails) -> str:
 
 
 def _alarm_lines(appointment: AppointmentDetails) -> list[str]:
-    told = [("-P1D", "Your lab visit is tomorrow.")]
+    alarms = [("-P1D", "Your lab visit is tomorrow.")]
     if appointment.is_fasting:
-        told.append(("-PT12H", "Start fasting now for your lab visit."))
+        alarms.append(("-PT12H", "Start fasting now for your lab visit."))
     return [
         line
-        for trigger, words in told
+        for trigger, text in alarms
         for line in (
             "BEGIN:VALARM",
             "ACTION:DISPLAY",
             f"TRIGGER:{trigger}",
-            f"DESCRIPTION:{words}",
+            f"DESCRIPTION:{text}",
             "END:VALARM",
         )
     ]

@@ -1,7 +1,4 @@
-"""Barcodes and QR codes on documents.
-
-Must not be here: what they say.
-"""
+"""Barcodes and QR codes on documents."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Patient instructions for preparing and collecting a sample.
 
-Plain words for patients: no lab's own kit is described, which comes with its leaflet.
-Must not be here: how it is laid out (papers.instructions).
+The texts are general: a lab's own kit comes with its own leaflet.
 """
 
 from __future__ import annotations

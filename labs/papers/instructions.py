@@ -1,6 +1,6 @@
 """Collection instructions for patients.
 
-Names no patient, so that it may lie about. Must not be here: its texts (papers.guides).
+They name no patient, so that they can be handed out.
 """
 
 from __future__ import annotations

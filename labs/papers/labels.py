@@ -1,7 +1,4 @@
-"""Specimen labels, for sheets of 30 or a label printer.
-
-Must not be here: how many there may be, or of which order.
-"""
+"""Specimen labels, for sheets of 30 or a label printer."""
 
 from __future__ import annotations
 
@@ -106,8 +103,8 @@ def _draw_label(
         str(gender.label) if gender else str(details.get("gender", "")),
         str(kind.label) if kind else order.lab_test.sample_type,
     ]
-    said = "   ".join(text for text in about if text)
-    _write_fitted_line(canvas, said, x=left, y=y + 46, size=7.5, width=room)
+    line = "   ".join(text for text in about if text)
+    _write_fitted_line(canvas, line, x=left, y=y + 46, size=7.5, width=room)
     barcode = draw_barcode(order.sample_id, width=LABEL_WIDTH - 6, height=18)
     if barcode:
         wide, put_bars = barcode

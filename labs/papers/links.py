@@ -1,7 +1,7 @@
 """Signed links to a requisition, which open it without signing in.
 
-It is signed with SECRET_KEY and good for seven days; its secret part stands in the
-query string, which no log of ours writes. Must not be here: opening one (operations).
+A link is signed with SECRET_KEY and valid for seven days. Its secret part is in the
+query string, which is never logged.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class RequisitionLinkClaim:
 
 
 def get_requisition_link_url(order: Order) -> str | None:
-    """Return an order's current link, expired or not; None without one.
+    """Return the URL of an order's current requisition link, even expired; or None.
 
     The same text until another one is issued. Source: Contract D19.
     """
@@ -47,13 +47,13 @@ def get_requisition_link_url(order: Order) -> str | None:
 
 
 def get_requisition_link_expiry(order: Order) -> datetime | None:
-    """Return when the current link expires; None without one."""
+    """Return when an order's requisition link expires; None without one."""
     issued = order.requisition_issued_at
     return None if issued is None else issued + LINK_TTL
 
 
 def verify_requisition_link_token(token: str) -> RequisitionLinkClaim | None:
-    """Return a token's content; None for an invalid signature."""
+    """Return the content of a requisition link's token; None if wrongly signed."""
     try:
         tenant_id, order_id, ticks = _link_signer().unsign_object(token)
     except (BadSignature, ValueError):

@@ -1,6 +1,6 @@
 """The laboratory requisition of an order.
 
-Black on white, so that it survives a fax. Must not be here: whether an order has one.
+It is printed in black on white, so that it can be faxed.
 """
 
 from __future__ import annotations
@@ -248,13 +248,13 @@ def _draw_collection(sheet: Sheet, order: Order) -> None:
         marker.fasting for marker in order.lab_test.markers.all()
     )
     sheet.write_heading("Collection", keep=80)
-    said = [
+    sentences = [
         f"{method.label if method else order.method}."
         f" {kind.label if kind else order.lab_test.sample_type}.",
         COLLECTOR.get(method, "") if method else "",
         f"For the patient: {FASTING if fasting else NOT_FASTING}",
     ]
-    sheet.write_paragraph(" ".join(text for text in said if text))
+    sheet.write_paragraph(" ".join(text for text in sentences if text))
     sheet.ensure_room(34)
     sheet.y += 22
     x = MARGIN
@@ -311,9 +311,9 @@ def _signature_image(physician: Mapping[str, Any]) -> ImageReader | None:
 
     It is decoded and drawn anew: nothing else that the file holds gets into the paper.
     """
-    given = physician.get("signature_image") or {}
+    image = physician.get("signature_image") or {}
     try:
-        raw = base64.b64decode(str(given.get("content", "")), validate=True)
+        raw = base64.b64decode(str(image.get("content", "")), validate=True)
         with Image.open(BytesIO(raw), formats=_SIGNATURE_FORMATS) as opened:
             if opened.width * opened.height > _SIGNATURE_MAX_PIXELS:
                 return None
@@ -354,13 +354,14 @@ def _full_name(person: Mapping[str, Any]) -> str:
     return f"{person.get('first_name', '')} {person.get('last_name', '')}".strip()
 
 
-def _format_address(kept: Mapping[str, Any] | None) -> str:
-    if not kept:
+def _format_address(address: Mapping[str, Any] | None) -> str:
+    if not address:
         return ""
+    place = f"{address.get('city', '')}, {address.get('state', '')}"
     lines = (
-        kept.get("first_line"),
-        kept.get("second_line"),
-        f"{kept.get('city', '')}, {kept.get('state', '')} {kept.get('zip', '')}",
-        kept.get("country"),
+        address.get("first_line"),
+        address.get("second_line"),
+        f"{place} {address.get('zip', '')}",
+        address.get("country"),
     )
     return "\n".join(str(line) for line in lines if line)

@@ -1,8 +1,4 @@
-"""The result report of an order or transaction.
-
-Must not be here: which results those are (labs.queries.results), or a reading of them
-that goes beyond the lab's.
-"""
+"""The result report of an order or transaction."""
 
 from __future__ import annotations
 
@@ -309,7 +305,7 @@ def _missing_result_cells(gap: MissingResult) -> tuple[str, str, str]:
 
 def _draw_sample(sheet: Sheet, sample: SampleData, zone: tzinfo) -> None:
     fasting = "" if sample.fasting is None else "Yes" if sample.fasting else "No"
-    told = (
+    rows = (
         ("Control no.", sample.control_number),
         ("Collected", _format_moment(sample.collected_at, zone)),
         ("Received", _format_moment(sample.received_at, zone)),
@@ -318,9 +314,9 @@ def _draw_sample(sheet: Sheet, sample: SampleData, zone: tzinfo) -> None:
         ("Notes", sample.notes),
         ("Clinical notes", sample.information),
     )
-    if any(text for _, text in told):
+    if any(text for _, text in rows):
         sheet.y += 8
-        sheet.write_pairs(((f"Sample {sample.sample_id}", told),))
+        sheet.write_pairs(((f"Sample {sample.sample_id}", rows),))
 
 
 def _draw_laboratories(sheet: Sheet, found: ResultSet) -> None:

@@ -1,8 +1,7 @@
 """Page layout of documents: text flowing over numbered US Letter pages.
 
-Measures are points, down from the page's upper left corner. What is drawn waits until
-the last page is known, so that each can say "page 1 of 3". Must not be here: any one
-paper's content.
+Measures are in points from the page's upper left corner. Pages are drawn once their
+number is known, for "page 1 of 3".
 """
 
 from __future__ import annotations

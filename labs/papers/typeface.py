@@ -1,7 +1,6 @@
 """The typeface of documents: available characters, widths and line breaks.
 
-Noto Sans, cut down to Latin, Greek and Cyrillic (fonts/VENDORED.md). Must not be here:
-what is written.
+It is Noto Sans with Latin, Greek and Cyrillic only (fonts/VENDORED.md).
 """
 
 from __future__ import annotations

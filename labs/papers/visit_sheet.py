@@ -1,7 +1,6 @@
 """The patient's sheet of a booked appointment: when, where, how to prepare.
 
-Plain words, large type, one page. Must not be here: the requisition that is bound
-behind it (papers.requisition), or the entry of a calendar (papers.calendar_entry).
+It is one page in plain words and large type.
 """
 
 from __future__ import annotations
@@ -121,9 +120,9 @@ def _preparation_points(appointment: AppointmentDetails) -> tuple[str, ...]:
     if not appointment.is_fasting:
         return appointment.guide.before
     since = get_fasting_start(appointment.starts_at)
-    told = f"Start fasting on {since:%A} {since.day} {since:%B} at {since:%H:%M}."
+    fasting = f"Start fasting on {since:%A} {since.day} {since:%B} at {since:%H:%M}."
     first, *others = appointment.guide.before
-    return (f"{told} {first}", *others)
+    return (f"{fasting} {first}", *others)
 
 
 def _draw_when_and_where(sheet: Sheet, appointment: AppointmentDetails) -> None:

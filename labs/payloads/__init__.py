@@ -1,6 +1,6 @@
 """Wire shapes shared by API and events, and their builders.
 
-Every listed key is always there, null for none. Must not be here: who may read a row.
+Every key is always present; missing values are null.
 """
 
 from labs.payloads.catalogue import (

@@ -1,7 +1,4 @@
-"""Wire shapes of appointments, slots and addresses (contract 6.18).
-
-Must not be here: who may read a visit.
-"""
+"""Wire shapes of appointments, slots and addresses (contract 6.18)."""
 
 from __future__ import annotations
 
@@ -203,14 +200,14 @@ def build_appointment_location(site: Site) -> AppointmentLocation:
     }
 
 
-def build_us_address(kept: Mapping[str, Any]) -> UsAddress:
+def build_us_address(address: Mapping[str, Any]) -> UsAddress:
     """Build a stored address with every key."""
     return {
-        "first_line": kept["first_line"],
-        "second_line": kept.get("second_line"),
-        "city": kept["city"],
-        "state": kept["state"],
-        "zip_code": kept["zip_code"],
-        "unit": kept.get("unit"),
-        "access_notes": kept.get("access_notes"),
+        "first_line": address["first_line"],
+        "second_line": address.get("second_line"),
+        "city": address["city"],
+        "state": address["state"],
+        "zip_code": address["zip_code"],
+        "unit": address.get("unit"),
+        "access_notes": address.get("access_notes"),
     }

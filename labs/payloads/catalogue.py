@@ -1,7 +1,4 @@
-"""Wire shapes of labs, markers and panels (contract 6.1 to 6.3).
-
-Must not be here: anything of a patient.
-"""
+"""Wire shapes of labs, markers and panels (contract 6.1 to 6.3)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Wire shapes of orders (contract 6.10).
-
-Must not be here: who may read an order.
-"""
+"""Wire shapes of orders (contract 6.10)."""
 
 from __future__ import annotations
 
@@ -325,11 +322,11 @@ def _build_shipment(order: Order) -> ShipmentAnswer | None:
 
 
 def _build_physician(order: Order) -> PhysicianAnswer | None:
-    kept = order.physician
-    if kept is None:
+    physician = order.physician
+    if physician is None:
         return None
     return {
-        "first_name": kept["first_name"],
-        "last_name": kept["last_name"],
-        "npi": kept["npi"],
+        "first_name": physician["first_name"],
+        "last_name": physician["last_name"],
+        "npi": physician["npi"],
     }

@@ -1,6 +1,6 @@
 """Wire shapes of patients, addresses and medical proxies (contract 6.9, 6.10).
 
-Every key is there, null where nothing was told. Must not be here: what an order is.
+Every key is always present; missing values are null.
 """
 
 from __future__ import annotations
@@ -80,34 +80,34 @@ class ShippingAnswer(TypedDict):
 
 
 def build_patient_details(
-    kept: Mapping[str, Any] | None,
+    details: Mapping[str, Any] | None,
 ) -> PatientDetailsAnswer | None:
     """Build the patient stored on an order."""
-    if kept is None:
+    if details is None:
         return None
-    born = date.fromisoformat(kept["dob"][:10])
+    born = date.fromisoformat(details["dob"][:10])
     return {
-        "first_name": kept.get("first_name"),
-        "last_name": kept.get("last_name"),
+        "first_name": details.get("first_name"),
+        "last_name": details.get("last_name"),
         "dob": datetime.combine(born, time(), UTC),
-        "gender": kept["gender"],
-        "phone_number": kept.get("phone_number"),
-        "email": kept.get("email"),
-        "medical_proxy": _build_proxy(kept.get("medical_proxy")),
-        "race": kept.get("race"),
-        "ethnicity": kept.get("ethnicity"),
-        "sexual_orientation": kept.get("sexual_orientation"),
-        "gender_identity": kept.get("gender_identity"),
+        "gender": details["gender"],
+        "phone_number": details.get("phone_number"),
+        "email": details.get("email"),
+        "medical_proxy": _build_proxy(details.get("medical_proxy")),
+        "race": details.get("race"),
+        "ethnicity": details.get("ethnicity"),
+        "sexual_orientation": details.get("sexual_orientation"),
+        "gender_identity": details.get("gender_identity"),
     }
 
 
-def _build_proxy(kept: Mapping[str, Any] | None) -> ProxyAnswer | None:
-    if not kept:
+def _build_proxy(proxy: Mapping[str, Any] | None) -> ProxyAnswer | None:
+    if not proxy:
         return None
-    lives_at = kept["address"]
+    lives_at = proxy["address"]
     return {
-        "first_name": kept["first_name"],
-        "last_name": kept.get("last_name", ""),
+        "first_name": proxy["first_name"],
+        "last_name": proxy.get("last_name", ""),
         "address": {
             "first_line": lives_at["first_line"],
             "second_line": lives_at.get("second_line"),
@@ -117,43 +117,43 @@ def _build_proxy(kept: Mapping[str, Any] | None) -> ProxyAnswer | None:
             "state": lives_at["state"],
             "access_notes": lives_at.get("access_notes"),
         },
-        "phone_number": kept.get("phone_number", ""),
-        "household_income": kept.get("household_income"),
-        "household_size": kept.get("household_size"),
-        "email": kept.get("email"),
+        "phone_number": proxy.get("phone_number", ""),
+        "household_income": proxy.get("household_income"),
+        "household_size": proxy.get("household_size"),
+        "email": proxy.get("email"),
     }
 
 
-def build_shipping_address(kept: Mapping[str, Any] | None) -> ShippingAnswer | None:
+def build_shipping_address(address: Mapping[str, Any] | None) -> ShippingAnswer | None:
     """Build the shipping address stored on an order."""
-    if kept is None:
+    if address is None:
         return None
     return {
-        "receiver_name": kept.get("receiver_name", ""),
-        "first_line": kept["first_line"],
-        "second_line": kept.get("second_line"),
-        "city": kept["city"],
-        "state": kept["state"],
-        "zip": kept["zip"],
-        "country": kept["country"],
-        "phone_number": kept.get("phone_number", ""),
+        "receiver_name": address.get("receiver_name", ""),
+        "first_line": address["first_line"],
+        "second_line": address.get("second_line"),
+        "city": address["city"],
+        "state": address["state"],
+        "zip": address["zip"],
+        "country": address["country"],
+        "phone_number": address.get("phone_number", ""),
     }
 
 
 def build_patient_address(
-    kept: Mapping[str, Any] | None,
+    address: Mapping[str, Any] | None,
 ) -> PatientAddressAnswer | None:
     """Build the patient's address stored on an order."""
-    if kept is None:
+    if address is None:
         return None
     return {
-        "receiver_name": kept.get("receiver_name"),
-        "first_line": kept["first_line"],
-        "second_line": kept.get("second_line"),
-        "city": kept["city"],
-        "state": kept["state"],
-        "zip": kept["zip"],
-        "country": kept["country"],
-        "access_notes": kept.get("access_notes"),
-        "phone_number": kept.get("phone_number"),
+        "receiver_name": address.get("receiver_name"),
+        "first_line": address["first_line"],
+        "second_line": address.get("second_line"),
+        "city": address["city"],
+        "state": address["state"],
+        "zip": address["zip"],
+        "country": address["country"],
+        "access_notes": address.get("access_notes"),
+        "phone_number": address.get("phone_number"),
     }

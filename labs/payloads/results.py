@@ -1,7 +1,4 @@
-"""Wire shapes of results (contract 6.15, 8.2).
-
-Must not be here: who may read a result, or how one was read (operations).
-"""
+"""Wire shapes of results (contract 6.15, 8.2)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Reads of lab accounts.
-
-Must not be here: which account an order gets (labs.operations.accounts), or any write.
-"""
+"""Reads of lab accounts."""
 
 from __future__ import annotations
 
@@ -84,7 +81,7 @@ def list_managed_accounts(
     team_id: UUID | None = None,
     status: str = "",
 ) -> list[LabAccount]:
-    """List the organization's lab accounts, their lab and links loaded.
+    """List the lab accounts a management key may read, their lab and links loaded.
 
     `managed_ids` None: all; else those that one of these teams may use. Source:
     Contract 9.1.
@@ -107,21 +104,21 @@ def _used_by_teams(team_ids: Collection[UUID]) -> QuerySet[LabAccountTeam, UUID]
 
 
 def _apply_filters(filters: AccountFilters) -> Q:
-    wanted = Q()
+    condition = Q()
     if filters.text:
-        wanted &= Q(account_name__icontains=filters.text) | Q(
+        condition &= Q(account_name__icontains=filters.text) | Q(
             provider_account_id__icontains=filters.text
         )
     if filters.status:
-        wanted &= Q(status=filters.status)
+        condition &= Q(status=filters.status)
     if filters.lab_slug:
-        wanted &= Q(lab__slug=filters.lab_slug)
+        condition &= Q(lab__slug=filters.lab_slug)
     if filters.state:
         billed = Q()
         for kind in Billing:
             billed |= Q(**{f"allowed_billing__{kind}__contains": [filters.state]})
-        wanted &= billed
-    return wanted
+        condition &= billed
+    return condition
 
 
 def _prefetch_links(rows: QuerySet[LabAccount]) -> list[LabAccount]:

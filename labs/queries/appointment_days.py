@@ -1,7 +1,4 @@
-"""Appointments as staff work through them: by local day, and what needs action.
-
-Must not be here: one order's visit (labs.queries.appointments), or free slots.
-"""
+"""Appointments as staff work through them: by local day, and what needs action."""
 
 from __future__ import annotations
 

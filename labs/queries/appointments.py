@@ -1,8 +1,4 @@
-"""Reads of appointments.
-
-Must not be here: free slots (labs.operations.slots), or the audit of a read (the edge
-that asks records it).
-"""
+"""Reads of appointments."""
 
 from __future__ import annotations
 

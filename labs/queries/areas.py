@@ -1,7 +1,6 @@
 """Collection options near a ZIP code: phlebotomists and labs with centers.
 
-Where phlebotomists come is the sandbox's (labs/data/phlebotomy_areas.csv). Must not be
-here: free times (a provider's to tell).
+Areas with phlebotomists are in labs/data/phlebotomy_areas.csv, made up for the sandbox.
 """
 
 from __future__ import annotations
@@ -71,14 +70,14 @@ class AreaCoverage:
 def find_zip_code_lab_coverage(
     *, zip_code: str, miles: int, lab_slugs: Iterable[str] = ()
 ) -> AreaCoverage:
-    """Return a ZIP code's options at these labs (empty: all four).
+    """Return the collection options near a ZIP code at these labs (empty: all four).
 
     One query for the labs and one for each of them. Raises: zip_code_unknown.
     Source: Contract 6.17.
     """
     place = get_zip_code_location(zip_code)
-    wanted = set(lab_slugs) or CENTRAL_LABS
-    labs = Lab.objects.filter(slug__in=wanted & CENTRAL_LABS).order_by("pk")
+    slugs = set(lab_slugs) or CENTRAL_LABS
+    labs = Lab.objects.filter(slug__in=slugs & CENTRAL_LABS).order_by("pk")
     return AreaCoverage(
         zip_code=place.zip_code,
         phlebotomy=list_home_visit_providers_of_zip_code(place.zip_code),

@@ -1,8 +1,4 @@
-"""Bookable sites: service centers, and homes that phlebotomists visit.
-
-Must not be here: slots (labs.gateways), or centers that are not booked here
-(labs.queries.service_centers).
-"""
+"""Bookable sites: service centers, and homes that phlebotomists visit."""
 
 from __future__ import annotations
 
@@ -29,7 +25,7 @@ if TYPE_CHECKING:
 # Contract 6.18: how many sites one lookup may name.
 SITE_CODES_MAX = 3
 _READY, _REQUEST = "appointment-ready", "appointment-request"
-# Ours: what phlebotomists offer who come to a home (contract 6.17 names them alone).
+# Ours: what home-visit providers offer (contract 6.17 only names the providers).
 _HOME_HOURS = parse_opening_hours("mon-sat 07:00-19:00")
 _HOME_PLACES = 2
 _HOME_PRICE = 7_900

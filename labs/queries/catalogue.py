@@ -1,7 +1,4 @@
-"""Reads of markers and panels.
-
-Must not be here: any write.
-"""
+"""Reads of markers and panels."""
 
 from __future__ import annotations
 

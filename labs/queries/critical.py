@@ -1,7 +1,4 @@
-"""Reads of critical results, unacknowledged and acknowledged.
-
-Must not be here: any write, or the audit of a read.
-"""
+"""Reads of critical results, unacknowledged and acknowledged."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ if TYPE_CHECKING:
 
     from accounts.models import Tenant
 
-# The queue shows this many at once; nobody can act on more.
+# The most alerts that the queue shows.
 WAITING_AT_MOST = 200
 _COUNT = """
 SELECT count(*) FROM labs_criticalalert alert

@@ -1,7 +1,4 @@
-"""Reads of an order's history.
-
-Must not be here: any write, or a page of orders (labs.queries.orders).
-"""
+"""Reads of an order's history."""
 
 from __future__ import annotations
 
@@ -68,7 +65,7 @@ def get_last_order_event(*, tenant: Tenant, order_id: UUID) -> OrderEvent:
 
 
 def list_reachable_order_status_paths(order: Order) -> list[list[str]]:
-    """List every walk a sandbox order can take, shortest first.
+    """List the status paths a sandbox order can take, shortest first.
 
     Each is the statuses passed; the last is its goal.
     """

@@ -1,8 +1,4 @@
-"""Reads of lab messages and reports.
-
-Must not be here: how a report compares with an order (operations.matching), any write,
-or the audit of a read (the edge that asks records it).
-"""
+"""Reads of lab messages and reports."""
 
 from __future__ import annotations
 
@@ -46,18 +42,20 @@ class ReviewQueueCounts:
 
 def count_lab_messages_and_reports_to_review(*, tenant: Tenant) -> ReviewQueueCounts:
     """Count unmatched reports, malformed messages and rejected orders; two queries."""
-    wanted = {"number": Count("pk"), "since": Min("received_at")}
+    aggregates = {"number": Count("pk"), "since": Min("received_at")}
     reports = (
         _reports_of_tenant(tenant)
         .filter(status=MatchStatus.UNMATCHED)
-        .aggregate(**wanted)
+        .aggregate(**aggregates)
     )
     messages = (
-        _messages_of_tenant(tenant).filter(status__in=_TO_LOOK_AT).aggregate(**wanted)
+        _messages_of_tenant(tenant)
+        .filter(status__in=_TO_LOOK_AT)
+        .aggregate(**aggregates)
     )
-    told = [one["since"] for one in (reports, messages) if one["since"]]
+    oldest = [one["since"] for one in (reports, messages) if one["since"]]
     return ReviewQueueCounts(
-        reports["number"], messages["number"], min(told, default=None)
+        reports["number"], messages["number"], min(oldest, default=None)
     )
 
 
@@ -115,30 +113,30 @@ def find_orders_by_lab_report_numbers(
     A number is the order's sample id or, of ours, its id; or one by which the lab
     reported before.
     """
-    told = list(fillers)
+    filler_numbers = list(fillers)
     of_lab = _live_orders_of_lab(tenant, lab)
     before = _reports_of_tenant(tenant).filter(
-        status=MatchStatus.MATCHED, message__lab=lab, fillers__overlap=told
+        status=MatchStatus.MATCHED, message__lab=lab, fillers__overlap=filler_numbers
     )
     ids = {order for order in before.values_list("order_id", flat=True) if order}
     ids |= {found for number in placers if (found := _parse_uuid(number))}
-    numbers = {*placers, *told, *samples} - {""}
+    numbers = {*placers, *filler_numbers, *samples} - {""}
     return list(of_lab.filter(Q(sample_id__in=numbers) | Q(pk__in=ids)))
 
 
 def find_orders_by_birth_date_or_name(
     *, tenant: Tenant, lab: Lab, birth_date: date | None, family: str
 ) -> list[Order]:
-    """Return the latest live orders of a lab with this birth date or family name."""
-    wanted = Q()
+    """Return a lab's latest live orders with this birth date or family name."""
+    condition = Q()
     if birth_date is not None:
-        wanted |= Q(patient_dob=birth_date)
+        condition |= Q(patient_dob=birth_date)
     if family:
-        wanted |= Q(patient_name__icontains=family)
-    if not wanted:
+        condition |= Q(patient_name__icontains=family)
+    if not condition:
         return []
     # Ids first: an index holds what they are found by, and no row is read for it.
-    live = Order.objects.for_tenant(tenant).live_among_many().filter(wanted, lab=lab)
+    live = Order.objects.for_tenant(tenant).live_among_many().filter(condition, lab=lab)
     latest = live.order_by("-created_at").values_list("pk", flat=True)
     ids = list(latest[:CANDIDATES_MAX])
     return list(
@@ -147,12 +145,12 @@ def find_orders_by_birth_date_or_name(
 
 
 def list_completed_test_codes(*, order: Order) -> set[str]:
-    """Return the codes of an order's tests that are complete."""
+    """Return the codes of an order's completed tests."""
     rows = _reports_of_tenant(order.tenant).filter(
         status=MatchStatus.MATCHED, order=order
     )
-    told = rows.values_list("done_codes", flat=True)
-    return {code for codes in told for code in codes}
+    code_lists = rows.values_list("done_codes", flat=True)
+    return {code for codes in code_lists for code in codes}
 
 
 def _live_orders_of_lab(tenant: Tenant, lab: Lab) -> QuerySet[Order]:

@@ -1,7 +1,4 @@
-"""Reads of answers to order entry questions, in words.
-
-Must not be here: asking them, or checking an answer (operations.order_checks).
-"""
+"""Reads of answers to order entry questions, in words."""
 
 from __future__ import annotations
 
@@ -31,17 +28,17 @@ def list_order_answers(order: Order) -> list[AnsweredQuestion]:
     """List an order's answers in words, its markers loaded."""
     markers = {marker.pk: marker for marker in order.lab_test.markers.all()}
     return [
-        _answered_question(given, markers.get(given["marker_id"]))
-        for given in order.aoe_answers
+        _answered_question(answer, markers.get(answer["marker_id"]))
+        for answer in order.aoe_answers
     ]
 
 
 def _answered_question(
-    given: Mapping[str, Any], marker: Marker | None
+    answer: Mapping[str, Any], marker: Marker | None
 ) -> AnsweredQuestion:
-    asked = marker.aoe_questions if marker else []
-    question = next((q for q in asked if q["id"] == given["question_id"]), None)
-    text = str(given["answer"])
+    questions = marker.aoe_questions if marker else []
+    question = next((q for q in questions if q["id"] == answer["question_id"]), None)
+    text = str(answer["answer"])
     if question and question["type"] in {
         QuestionType.CHOICE,
         QuestionType.MULTI_CHOICE,
@@ -51,9 +48,9 @@ def _answered_question(
     return AnsweredQuestion(
         marker=marker.name
         if marker
-        else _("Marker %(id)s") % {"id": given["marker_id"]},
+        else _("Marker %(id)s") % {"id": answer["marker_id"]},
         question=question["value"]
         if question
-        else _("Question %(id)s") % {"id": given["question_id"]},
+        else _("Question %(id)s") % {"id": answer["question_id"]},
         answer=text,
     )

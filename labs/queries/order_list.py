@@ -1,7 +1,6 @@
 """Reads of the dashboard's lists of orders: pages, tabs, needed attention.
 
-No patient detail is read here unless it is asked for. Must not be here: the list that
-the API gives (labs.queries.orders), any write, or the audit of a read.
+Patient details are read only where the caller asks for them.
 """
 
 from __future__ import annotations
@@ -154,9 +153,9 @@ def list_orders(
     parts = _matching_parts(tenant, filters, statuses)
     if not parts:
         return ListedOrders([], 0, is_exact=True)
-    wanted = _sort_keys(parts, "created_at")
+    keys = _sort_keys(parts, "created_at")
     sign = "" if filters.oldest_first else "-"
-    ordered = wanted.order_by(f"{sign}created_at", f"{sign}id")
+    ordered = keys.order_by(f"{sign}created_at", f"{sign}id")
     ids = [key for _, key in ordered[offset : offset + limit]]
     if len(ids) < limit and (ids or not offset):
         total = offset + len(ids)  # counting would walk all that was walked just now
@@ -217,12 +216,15 @@ def count_orders_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
 
 def find_orders_by_id(*, tenant: Tenant, text: str, limit: int) -> list[Order]:
     """Return orders whose id starts with `text`, or with this sample id."""
-    wanted = Q(sample_id__in={text, text.upper()})
+    condition = Q(sample_id__in={text, text.upper()})
     bounds = find_uuid_range_of_prefix(text)
     if bounds is not None:
-        wanted |= Q(pk__range=bounds)
+        condition |= Q(pk__range=bounds)
     found = (
-        _live_orders(tenant).filter(wanted).order_by("pk").values_list("pk", flat=True)
+        _live_orders(tenant)
+        .filter(condition)
+        .order_by("pk")
+        .values_list("pk", flat=True)
     )
     return _load_listed_orders(tenant, list(found[:limit]), with_patients=False)
 
@@ -328,11 +330,11 @@ def _status_condition(filters: ListFilters, statuses: Iterable[str]) -> Q | None
     fitting = [status for status in statuses if _status_fits_filters(status, filters)]
     if not fitting:
         return None
-    wanted = Q(status__in=fitting)
-    # A status that we do not know need not name its method.
+    condition = Q(status__in=fitting)
+    # An unknown status may not contain a method.
     if filters.method and not all(map(_filter_names_method, fitting)):
-        wanted &= Q(method=filters.method)
-    return wanted
+        condition &= Q(method=filters.method)
+    return condition
 
 
 def _status_fits_filters(status: str, filters: ListFilters) -> bool:
@@ -368,8 +370,8 @@ def _search_condition(tenant: Tenant, text: str) -> Q | None:
     if len(users) > _FEW_USERS:
         # By the index on parts of it, which plain comparisons in any case can't use.
         return Q(user__client_user_id__iregex=f"^{re.escape(text)}")
-    wanted = Q(sample_id__in={text, text.upper()})
-    wanted |= Q(user_id__in=[user.id for user in users])
+    condition = Q(sample_id__in={text, text.upper()})
+    condition |= Q(user_id__in=[user.id for user in users])
     if (bounds := find_uuid_range_of_prefix(text)) is not None:
-        wanted |= Q(pk__range=bounds)
-    return wanted
+        condition |= Q(pk__range=bounds)
+    return condition

@@ -1,7 +1,4 @@
-"""Reads of orders and their transactions.
-
-Must not be here: any write, or the audit of a read (the edge that asks records it).
-"""
+"""Reads of orders and their transactions."""
 
 from __future__ import annotations
 
@@ -108,11 +105,11 @@ def list_orders_page(
 
     The total of a page that is not full is known by the walk that found it.
     """
-    wanted = filter_orders(tenant=tenant, filters=filters)
+    matching = filter_orders(tenant=tenant, filters=filters)
     sign = "-" if filters.descending else ""
     sort = _SORTS.get(filters.sort, "created_at")
     ids = list(
-        wanted.order_by(f"{sign}{sort}", f"{sign}pk").values_list("pk", flat=True)[
+        matching.order_by(f"{sign}{sort}", f"{sign}pk").values_list("pk", flat=True)[
             (page - 1) * size : page * size
         ]
     )
@@ -126,7 +123,7 @@ def list_orders_page(
         order.tenant = tenant
     is_last = len(ids) < size and (ids or page == 1)
     return OrderPage(
-        orders, (page - 1) * size + len(ids) if is_last else wanted.count()
+        orders, (page - 1) * size + len(ids) if is_last else matching.count()
     )
 
 

@@ -1,7 +1,4 @@
-"""Reads of messages to patients.
-
-Must not be here: sending (labs.operations.patient_notices).
-"""
+"""Reads of messages to patients."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Reads of lab tests for the user's own portal.
 
-Must not be here: results, which reach people through whoever ordered the test.
+Results are left out: whoever ordered the test gives them to the patient.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Locations of US ZIP codes, from bundled data.
-
-Must not be here: service centers (labs.queries.service_centers).
-"""
+"""Locations of US ZIP codes, from bundled data."""
 
 from __future__ import annotations
 

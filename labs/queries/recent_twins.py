@@ -1,7 +1,7 @@
 """Reads of recent orders that a new one would duplicate.
 
-Must not be here: refusing one. A repeat may be meant (contract 1.6), so a person is
-asked and a client is not.
+A repeated order can be intended (contract 1.6): the dashboard asks for confirmation,
+the API does not.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def list_recent_duplicate_orders(
         .prefetch_related("lab_test__markers")
         .order_by("-created_at", "-pk")
     )
-    wanted = set(marker_ids)
+    marker_set = set(marker_ids)
     return [
         order
         for order in recent
-        if {marker.pk for marker in order.lab_test.markers.all()} == wanted
+        if {marker.pk for marker in order.lab_test.markers.all()} == marker_set
     ]

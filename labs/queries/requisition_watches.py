@@ -1,7 +1,4 @@
-"""Reads of subscriptions to requisitions.
-
-Must not be here: telling them (labs.operations.requisition_watches).
-"""
+"""Reads of subscriptions to requisitions."""
 
 from __future__ import annotations
 

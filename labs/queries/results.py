@@ -1,7 +1,4 @@
-"""Reads of results and of changes between their versions.
-
-Must not be here: any write, or the audit of a read (the edge that asks records it).
-"""
+"""Reads of results and of changes between their versions."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
     from accounts.models import Tenant
     from labs.models import MissingResult, Order, SampleData
 
-# What makes a result another one: neither its place nor when it was told.
+# The fields whose change makes a result differ: not its position or report time.
 RESULT_CONTENT = (
     "name",
     "type",
@@ -74,7 +71,7 @@ class ResultSet:
 
 
 def get_result_identity_key(row: Result | MissingResult) -> tuple[str, str]:
-    """Return what identifies the same result in every version of an order."""
+    """Return the key that identifies a result across an order's result versions."""
     return row.provider_id or row.loinc or row.name, row.sub_id
 
 

@@ -1,7 +1,4 @@
-"""Reads of service centers by distance.
-
-Must not be here: free slots (they are a provider's to tell).
-"""
+"""Reads of service centers by distance."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Reads of taken slot places.
-
-Must not be here: which slots there are (labs.gateways), or taking a place
-(labs.operations.slot_places).
-"""
+"""Reads of taken slot places."""
 
 from __future__ import annotations
 
@@ -32,7 +28,7 @@ _BUT_FOR = "AND (order_id <> %(order)s OR expires_at IS NULL)"
 
 
 def get_shared_slot_pool(tenant: Tenant) -> int:
-    """Return whose places a tenant's bookings share: all of production's.
+    """Return the id of the slot pool of a tenant's bookings; production shares one.
 
     Source: Ours: one customer's tests in a sandbox fill no other customer's slots.
     """

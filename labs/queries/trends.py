@@ -1,7 +1,6 @@
 """Reads of one measure's results over a user's orders, in one unit.
 
-Of each order what it says now: its current version. Must not be here: any write, or
-the audit of a read.
+Only the current version of each order's results counts.
 """
 
 from __future__ import annotations
@@ -248,13 +247,13 @@ def _measure_condition(measures: Sequence[str]) -> Q:
         if ":" not in one
         for c in list_loinc_codes_of_measure(one)
     }
-    wanted = Q(loinc__in=coded)
+    condition = Q(loinc__in=coded)
     for one in measures:
         lab_slug, colon, code = one.partition(":")
         if colon:
             own = Q(provider_id=code) | Q(provider_id="", name=code)
-            wanted |= Q(loinc="", version__order__lab__slug=lab_slug) & own
-    return wanted
+            condition |= Q(loinc="", version__order__lab__slug=lab_slug) & own
+    return condition
 
 
 def _build_marker_result(

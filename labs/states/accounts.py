@@ -1,7 +1,4 @@
-"""Choices of lab accounts, their transitions, and billing types.
-
-Must not be here: which account an order gets (labs.operations.accounts).
-"""
+"""Choices of lab accounts, their transitions, and billing types."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Statuses of an appointment, its transitions and cancellation reasons.
-
-Must not be here: opening hours (labs.states.service_centers), the one writer of a
-status (labs.operations.appointment_steps).
-"""
+"""Statuses of an appointment, its transitions and cancellation reasons."""
 
 from __future__ import annotations
 
@@ -21,7 +17,7 @@ HOLD_TTL = timedelta(minutes=5)
 SLOT_LENGTH = timedelta(minutes=20)  # Contract 6.18
 WINDOW_DAYS = 14  # Specification 9
 NOTES_MAX_LENGTH = 1000
-# Contract 6.18: what a booking waits for its provider.
+# Contract 6.18: how long a booking waits for its provider.
 SYNC_TIMEOUT = timedelta(milliseconds=2_500)
 ASYNC_TIMEOUT = timedelta(milliseconds=900_000)
 # A visit booked before its requisition is called off when either has passed.

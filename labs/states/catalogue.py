@@ -1,7 +1,4 @@
-"""Choices of the catalog: collection methods, samples, panels and markers.
-
-Must not be here: orders (labs.states.orders) or lab accounts (labs.states.accounts).
-"""
+"""Choices of the catalog: collection methods, samples, panels and markers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Critical results: how the clinician was notified, and escalation times.
-
-Must not be here: which result is critical (labs.states.results), or any mail.
-"""
+"""Critical results: how the clinician was notified, and escalation times."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ class ToldBy(OpenChoices):
 def compute_next_escalation_time(
     *, at: datetime, limit: timedelta, number: int
 ) -> datetime:
-    """Return when the mail after the `number`th, sent `at`, is due; from 1.
+    """Return when the next reminder is due after the `number`th, sent `at`; from 1.
 
     Each wait is twice the one before, from the team's limit up to a day: an alarm that
     rings every minute is switched off. Source: Ours (spec silent).

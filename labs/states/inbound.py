@@ -1,7 +1,4 @@
-"""Statuses of lab messages and reports, and their transitions.
-
-Must not be here: how a message is read (labs.gateways.hl7).
-"""
+"""Statuses of lab messages and reports, and their transitions."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Work states of orders: tabs, stages and what needs attention.
-
-Must not be here: statuses and their moves (labs.states.orders), or how a status looks
-(portal.pills).
-"""
+"""Work states of orders: tabs, stages and what needs attention."""
 
 from __future__ import annotations
 
@@ -41,12 +37,12 @@ _ENDED = {
     OrderTopLevelStatus.CANCELLED,
     OrderTopLevelStatus.FAILED,
 }
-# Its redraw is an order of its own, which goes on in its place.
+# The redraw is a separate order that replaces it.
 _REDRAWN = "redraw_available"
 _FIRST = {"ordered", "awaiting_registration"}
-# From these the requisition is made next.
+# In these the requisition is created next.
 AWAITS_REQUISITION = frozenset({"ordered", "registered"})
-# Someone has to act before these go on.
+# Someone has to act before these can continue.
 _HELD_UP = {
     "problem_in_transit_customer",
     "problem_in_transit_lab",
@@ -54,7 +50,7 @@ _HELD_UP = {
     "appointment_pending",
     "appointment_cancelled",
 }
-# The lab or the carrier ended these, so someone has to be told.
+# The lab or the carrier ended these, so they need attention.
 _ENDED_BADLY = {
     "failure_to_deliver_to_customer",
     "failure_to_deliver_to_lab",
@@ -91,7 +87,7 @@ def is_order_closed_without_results(status: str) -> bool:
     return not (is_order_in_progress(status) or has_order_results(status))
 
 
-# The tabs that a status alone decides; ALL holds every order, ATTENTION asks for more.
+# The tabs that a status alone decides; ALL has every order, ATTENTION needs more.
 IN_STATE: Mapping[WorkState, Callable[[str], bool]] = {
     WorkState.IN_PROGRESS: is_order_in_progress,
     WorkState.RESULTS: has_order_results,

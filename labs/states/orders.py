@@ -1,7 +1,6 @@
 """Statuses of an order, its transitions and the shortest paths.
 
-A status is `{top}.{method}.{low}`. Must not be here: the one writer of a status
-(labs.operations.orders).
+A status is `{top}.{method}.{low}`.
 """
 
 from __future__ import annotations

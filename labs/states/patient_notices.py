@@ -1,6 +1,6 @@
 """Messages to patients: kinds, channels and statuses.
 
-Ours: contract 9.2 has two switches and says no more. Must not be here: the sending.
+Source: Ours: contract 9.2 only has two switches.
 """
 
 from __future__ import annotations

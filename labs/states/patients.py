@@ -1,7 +1,6 @@
 """Choices about patients: consents, insured persons, and text formats.
 
-Patterns are those of contract 6.6 and 6.9, for the whole text. Must not be here: what a
-user is (users.states).
+Patterns are those of contract 6.6 and 6.9 and match the whole text.
 """
 
 from __future__ import annotations

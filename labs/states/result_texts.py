@@ -1,8 +1,7 @@
 """Parsing of result texts and reference ranges into numbers (contract 6.15).
 
-The closed forms of the contract and what HL7 writes; a number is told only where it is
-unambiguous, so `1,250` stays text. Ranges of printed reports, in all their forms and
-languages, are reports.parser.ranges. Must not be here: flags (labs.states.results).
+Parses the contract's forms and those of HL7. Only unambiguous numbers are parsed:
+`1,250` stays text. Ranges of printed reports are parsed in reports.parser.ranges.
 """
 
 from __future__ import annotations
@@ -90,20 +89,20 @@ def parse_result_value(text: str, declared: str = "") -> ResultText:
     A text in the form of a number or a range is one, whatever was declared, but for
     comments. Source: Contract 6.15; Ours: "< 5" loses its blank, no digit is changed.
     """
-    kept = text.strip()
+    stripped = text.strip()
     if declared == ResultType.COMMENT or (declared and not ResultType.known(declared)):
-        return ResultText(declared, kept)
-    plain = kept.translate(_SIGNS)
+        return ResultText(declared, stripped)
+    plain = stripped.translate(_SIGNS)
     if _PLAIN.fullmatch(plain) and len(plain) <= _LONGEST:
         number = Decimal(plain)
         return ResultText(
             ResultType.NUMERIC, _normalize_number(plain), Interval(number, number)
         )
-    if (amount := parse_reference_range(kept)) is not None:
+    if (amount := parse_reference_range(stripped)) is not None:
         return ResultText(ResultType.RANGE, _clean_range_text(plain), amount)
-    if declared == ResultType.CODED_VALUE or _CONSTANT.fullmatch(kept):
-        return ResultText(ResultType.CODED_VALUE, kept.upper())
-    return ResultText(ResultType.COMMENT, kept)
+    if declared == ResultType.CODED_VALUE or _CONSTANT.fullmatch(stripped):
+        return ResultText(ResultType.CODED_VALUE, stripped.upper())
+    return ResultText(ResultType.COMMENT, stripped)
 
 
 def parse_reference_range(text: str, unit: str = "") -> Interval | None:
@@ -133,7 +132,7 @@ def parse_reference_range(text: str, unit: str = "") -> Interval | None:
 def get_reference_range_bounds(
     limits: Interval | None,
 ) -> tuple[float | None, float | None]:
-    """Return the plain bounds of a range, as on the wire."""
+    """Return the low and high bounds of a range as floats."""
     if limits is None:
         return None, None
     return _float_or_none(limits.low), _float_or_none(limits.high)

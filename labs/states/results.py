@@ -1,7 +1,4 @@
-"""Choices of results: delivery status, failure types and interpretation.
-
-Must not be here: how a result or a range is written (labs.states.result_texts).
-"""
+"""Choices of results: delivery status, failure types and interpretation."""
 
 from __future__ import annotations
 
@@ -83,5 +80,5 @@ def get_worst_interpretation(
 
     Source: Contract 6.15 (an order's interpretation is the worst of its results).
     """
-    told = set(interpretations)
-    return next((one for one in reversed(_SEVERITY) if one in told), None)
+    found = set(interpretations)
+    return next((one for one in reversed(_SEVERITY) if one in found), None)

@@ -1,7 +1,4 @@
-"""Choices of service centers, and the format of opening hours.
-
-Must not be here: appointments (labs.states.appointments) or anything with a database.
-"""
+"""Choices of service centers, and the format of opening hours."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """LOINC codes of the same measure, and unit conversion.
 
-For display beside what the lab wrote; a stored value is never converted. Must not be
-here: units as such (portal.lib.units), or reading results (labs.queries.trends).
+Converted values are only displayed beside the lab's; stored values stay as reported.
 """
 
 from __future__ import annotations
@@ -49,13 +48,13 @@ _TWINS_OF = {code: twins for twins in _TWINS for code in (twins.mass, twins.mole
 
 
 def get_loinc_measure_code(loinc: str) -> str:
-    """Return the code of a measure: of mass and mole codes the mass one."""
+    """Return the LOINC code of a measure; for mass and mole codes the mass one."""
     twins = _TWINS_OF.get(loinc)
     return twins.mass if twins else loinc
 
 
 def list_loinc_codes_of_measure(measure: str) -> tuple[str, ...]:
-    """Return all LOINC codes of this measure."""
+    """Return all LOINC codes of a measure."""
     twins = _TWINS_OF.get(measure)
     return (twins.mass, twins.moles) if twins else (measure,)
 

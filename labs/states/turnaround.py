@@ -1,8 +1,4 @@
-"""Lateness of results against their due dates.
-
-Pure: days and statuses in, a word out. Must not be here: how long a lab takes for a
-marker (labs.data), or setting an order's dates (labs.operations.turnaround).
-"""
+"""Lateness of results against their due dates."""
 
 from __future__ import annotations
 
@@ -38,14 +34,14 @@ class Lateness(OpenChoices):
 
 
 def is_sample_drawn_or_at_lab(status: str) -> bool:
-    """Return whether the lab has the sample, or it was drawn."""
+    """Return whether an order's sample was drawn or has reached the lab."""
     return split_order_status(status).low in _AT_LAB
 
 
 def get_result_lateness(
     *, due_by: date | None, worst_case_by: date | None, on: date
 ) -> Lateness | None:
-    """Return the lateness of results that came, or are missing, `on` a day.
+    """Return how late results are that arrived, or are still missing, `on` a day.
 
     Late after the usual day, overdue after the lab's worst case; None where no day was
     expected. The day itself is in time. Source: Ours (spec silent): the two numbers of

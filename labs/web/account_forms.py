@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 ALL_STATES = "all"
 _BILLING = "bill_"
-# An account that nobody may pay for would refuse every order.
+# An account without any allowed billing would refuse every order.
 INITIAL = {_BILLING + Billing.CLIENT_BILL: ALL_STATES}
 
 
@@ -48,12 +48,12 @@ class AccountFilterForm(forms.Form):
     def filters(self) -> AccountFilters:
         """Return the filters for the query."""
         self.is_valid()
-        given = self.cleaned_data
+        data = self.cleaned_data
         return AccountFilters(
-            text=given.get("q", ""),
-            status=given.get("status", ""),
-            lab_slug=given.get("lab", ""),
-            state=given.get("state", ""),
+            text=data.get("q", ""),
+            status=data.get("status", ""),
+            lab_slug=data.get("lab", ""),
+            state=data.get("state", ""),
         )
 
 
@@ -75,8 +75,8 @@ class AccountForm(forms.Form):
     )
     business_units = forms.CharField(required=False)
 
-    def __init__(self, *given: Any, **options: Any) -> None:
-        super().__init__(*given, **options)
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
         for kind in Billing:
             self.fields[_BILLING + kind] = forms.CharField(
                 required=False, label=str(kind.label)
@@ -106,15 +106,15 @@ class AccountForm(forms.Form):
     @property
     def account_request(self) -> LabAccountRequest:
         """Return the account request of a valid form."""
-        given = self.cleaned_data
-        units = (unit.strip() for unit in given["business_units"].split(","))
+        data = self.cleaned_data
+        units = (unit.strip() for unit in data["business_units"].split(","))
         return LabAccountRequest(
-            provider_account_id=given["provider_account_id"],
-            account_name=given["account_name"],
-            delegated_flow=given["delegated_flow"],
-            default_clinical_notes=given["default_clinical_notes"],
+            provider_account_id=data["provider_account_id"],
+            account_name=data["account_name"],
+            delegated_flow=data["delegated_flow"],
+            default_clinical_notes=data["default_clinical_notes"],
             business_units=tuple(unit for unit in units if unit),
-            allowed_billing=given["allowed_billing"],
+            allowed_billing=data["allowed_billing"],
         )
 
 
@@ -129,8 +129,8 @@ class NewAccountForm(AccountForm):
 class AccountStatusForm(forms.Form):
     """The statuses that an account can change to."""
 
-    def __init__(self, account: LabAccount, *given: Any) -> None:
-        super().__init__(*given)
+    def __init__(self, account: LabAccount, *args: Any) -> None:
+        super().__init__(*args)
         self.fields["status"] = forms.ChoiceField(
             choices=[
                 (status.value, str(status.label))
@@ -144,8 +144,8 @@ class AccountStatusForm(forms.Form):
 class AccountTeamsForm(forms.Form):
     """The teams of the organisation that can use an account."""
 
-    def __init__(self, account: LabAccount, *given: Any, **options: Any) -> None:
-        super().__init__(*given, **options)
+    def __init__(self, account: LabAccount, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
         self.fields["teams"] = forms.ModelMultipleChoiceField(
             queryset=Team.objects.filter(
                 organisation_id=account.organisation_id

@@ -62,14 +62,14 @@ class AccountRow:
 @require_GET
 @require_right(Area.CATALOGUE)
 def show_lab_accounts(request: TenantRequest) -> HttpResponse:
-    asked = AccountFilterForm(request.GET).filters
-    accounts = list_organisation_accounts(tenant=request.tenant, filters=asked)
+    filters = AccountFilterForm(request.GET).filters
+    accounts = list_organisation_accounts(tenant=request.tenant, filters=filters)
     return render_page(
         request,
         "labs/lab_accounts.html",
         rows=[_build_account_row(account, request) for account in accounts],
-        asked=asked,
-        is_filtered=asked != AccountFilters(),
+        asked=filters,
+        is_filtered=filters != AccountFilters(),
         statuses=LabAccountStatus.offered(),
         labs=Lab.objects.order_by("name"),
         states=sorted(US_STATES),
@@ -87,7 +87,7 @@ def add_lab_account(request: TenantRequest) -> HttpResponse:
                 tenant=request.tenant,
                 actor=request.actor,
                 lab=form.cleaned_data["lab"],
-                wanted=form.account_request,
+                request=form.account_request,
             )
         except DomainError as refusal:
             _add_refusal(form, refusal)
@@ -114,7 +114,7 @@ def edit_lab_account(request: TenantRequest, account_id: str) -> HttpResponse:
                 tenant=request.tenant,
                 actor=request.actor,
                 account=account,
-                wanted=form.account_request,
+                request=form.account_request,
             )
         except DomainError as refusal:
             _add_refusal(form, refusal)
@@ -195,10 +195,10 @@ def _add_refusal(form: forms.Form, refusal: DomainError) -> None:
 
 def _get_account(request: TenantRequest, account_id: str) -> LabAccount:
     try:
-        wanted = UUID(account_id)
+        account_uuid = UUID(account_id)
     except ValueError:
         raise Http404 from None
-    found = list_organisation_accounts(tenant=request.tenant, account_id=wanted)
+    found = list_organisation_accounts(tenant=request.tenant, account_id=account_uuid)
     if not found:
         raise Http404
     return found[0]
@@ -222,10 +222,10 @@ def _build_account_row(account: LabAccount, request: TenantRequest) -> AccountRo
 
 
 def _describe_states(account: LabAccount, kind: str) -> str:
-    words = format_us_states(account.allowed_billing[kind])
-    if words == "all":
+    states = format_us_states(account.allowed_billing[kind])
+    if states == "all":
         return _("in every state")
-    return _("in %(states)s") % {"states": words}
+    return _("in %(states)s") % {"states": states}
 
 
 def _account_label(account: LabAccount) -> str:

@@ -1,7 +1,7 @@
 """Page that books or reschedules an order's visit.
 
-One form carries every choice, so that each response can be rendered from it and no
-patient data is in an address.
+One form contains every choice, so that each response is rendered from it and no patient
+data is in a URL.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def explain_why_order_not_bookable(order: Order, visit: Appointment | None) -> s
 
 
 def _handle_post(page: BookingPage) -> HttpResponse | None:
-    """Do what the pressed button asks; None shows the page again."""
+    """Run the pressed button's action; None shows the page again."""
     request, order = page.request, page.order
     is_valid = page.form.is_valid()
     try:
@@ -152,13 +152,13 @@ def _book_or_reschedule(page: BookingPage, *, notes: str) -> HttpResponse:
             notes=notes or None,
         )
         return _redirect_to_booked_order(request, order, visit, has_moved=True)
-    wanted = BookingRequest(
+    booking = BookingRequest(
         booking_key=page.key,
         notes=notes,
         waits_on=True,
         reference=_read_booking_reference(request, order),
     )
-    visit = book_appointment(order=order, actor=request.actor, wanted=wanted)
+    visit = book_appointment(order=order, actor=request.actor, request=booking)
     return _redirect_to_booked_order(request, order, visit)
 
 
@@ -172,19 +172,19 @@ def _redirect_to_booked_order(
     when = {"time": format_appointment_time(visit)}
     if visit.status == AppointmentStatus.PENDING:
         if visit.start_at is None:
-            says = _(
+            text = _(
                 "Visit requested. The provider sets the time. Wait for confirmation"
                 " before you inform the patient."
             )
         else:
-            says = _(
+            text = _(
                 "Visit requested for %(time)s. Wait for confirmation before you inform"
                 " the patient."
             )
-        messages.warning(request, says % when)
+        messages.warning(request, text % when)
     elif visit.status == AppointmentStatus.RESERVED:
-        says = _("Visit reserved for %(time)s until the requisition is created.")
-        messages.success(request, says % when)
+        text = _("Visit reserved for %(time)s until the requisition is created.")
+        messages.success(request, text % when)
     elif has_moved:
         messages.success(request, _("Visit rescheduled: %(time)s.") % when)
     else:

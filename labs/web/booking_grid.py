@@ -218,7 +218,7 @@ def get_local_slot_start(slot: FreeSlot) -> datetime:
 
 
 def describe_fasting_for_slot(slot: FreeSlot | None) -> str:
-    """Return what fasting means for the choice of a time."""
+    """Describe when fasting would start for a slot, or advise a morning time."""
     if slot is None:
         return _(
             "The patient fasts for 12 hours before the visit. Choose a morning time."
@@ -288,12 +288,12 @@ def _build_place(
 
 def _describe_location(site: Site, first: FreeSlot | None) -> str:
     lines = [site.address["first_line"], site.address.get("second_line")]
-    said = ", ".join(str(line) for line in (*lines, site.address["city"]) if line)
+    address = ", ".join(str(line) for line in (*lines, site.address["city"]) if line)
     if first is None:
-        return said
+        return address
     spans = [(one.opens, one.closes) for one in site.hours[_weekday(first)]]
     return _("%(address)s, open %(hours)s") % {
-        "address": said,
+        "address": address,
         "hours": format_opening_hours(spans),
     }
 
@@ -322,12 +322,12 @@ def _draw_distance_ruler(
     if not here:
         return ""
     pins = [(one.number, one.miles) for one in places if one.miles is not None]
-    says = ngettext(
+    label = ngettext(
         "%(count)d location by distance from %(zip_code)s",
         "%(count)d locations by distance from %(zip_code)s",
         len(pins),
     ) % {"count": len(pins), "zip_code": here}
-    return draw_places_by_distance(pins, chosen=at, says=says)
+    return draw_places_by_distance(pins, chosen=at, says=label)
 
 
 def _build_time_groups(

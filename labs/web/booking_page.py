@@ -88,8 +88,8 @@ class BookingForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 2}),
     )
 
-    def __init__(self, *given: Any, is_home: bool, **options: Any) -> None:
-        super().__init__(*given, **options)
+    def __init__(self, *args: Any, is_home: bool, **options: Any) -> None:
+        super().__init__(*args, **options)
         if is_home:
             del self.fields["zip_code"], self.fields["miles"]
 
@@ -270,14 +270,14 @@ class BookingPage:
 
 def build_home_appointment_address(order: Order) -> dict[str, Any]:
     """Build the patient's address as appointments have it (contract 6.18)."""
-    kept = order.patient_address or {}
+    address = order.patient_address or {}
     return {
-        "first_line": kept.get("first_line", ""),
-        "second_line": kept.get("second_line"),
-        "city": kept.get("city", ""),
-        "state": kept.get("state", ""),
-        "zip_code": kept.get("zip", ""),
-        "access_notes": kept.get("access_notes"),
+        "first_line": address.get("first_line", ""),
+        "second_line": address.get("second_line"),
+        "city": address.get("city", ""),
+        "state": address.get("state", ""),
+        "zip_code": address.get("zip", ""),
+        "access_notes": address.get("access_notes"),
     }
 
 

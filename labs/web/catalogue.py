@@ -56,15 +56,15 @@ class CatalogueFilterForm(forms.Form):
 @require_GET
 @require_right(Area.CATALOGUE)
 def show_lab_test_list(request: TenantRequest) -> HttpResponse:
-    given = _read_filters(request)
+    entered = _read_filters(request)
     filters = LabTestFilters(
-        lab_slug=given.get("lab") or None,
-        method=given.get("collection", ""),
-        status=given.get("status", ""),
-        name=given.get("q", ""),
+        lab_slug=entered.get("lab") or None,
+        method=entered.get("collection", ""),
+        status=entered.get("status", ""),
+        name=entered.get("q", ""),
         sort="name",
     )
-    page = given.get("page") or 1
+    page = entered.get("page") or 1
     found = list_lab_tests_page(
         tenant=request.tenant, filters=filters, page=page, size=PAGE_SIZE
     )
@@ -79,8 +79,8 @@ def show_lab_test_list(request: TenantRequest) -> HttpResponse:
         statuses=LabTestStatus.offered(),
         methods=CollectionMethod.offered(),
         labs=Lab.objects.order_by("name"),
-        given=given,
-        is_filtered=any(given.values()),
+        given=entered,
+        is_filtered=any(entered.values()),
         section="lab_tests",
     )
 
@@ -88,11 +88,13 @@ def show_lab_test_list(request: TenantRequest) -> HttpResponse:
 @require_GET
 @require_right(Area.CATALOGUE)
 def show_marker_list(request: TenantRequest) -> HttpResponse:
-    given = _read_filters(request)
-    page = given.get("page") or 1
+    filters = _read_filters(request)
+    page = filters.get("page") or 1
     found = list_markers_page(
         filters=MarkerFilters(
-            lab_slug=given.get("lab") or None, text=given.get("q", ""), by_loinc=True
+            lab_slug=filters.get("lab") or None,
+            text=filters.get("q", ""),
+            by_loinc=True,
         ),
         page=page,
         size=PAGE_SIZE,
@@ -106,7 +108,7 @@ def show_marker_list(request: TenantRequest) -> HttpResponse:
         before=page - 1 if pager.previous is not None else None,
         after=page + 1 if pager.next is not None else None,
         labs=Lab.objects.order_by("name"),
-        given=given,
+        given=filters,
         section="lab_tests",
     )
 
@@ -160,7 +162,7 @@ def _read_filters(request: TenantRequest) -> dict[str, Any]:
 
 def _get_panel(request: TenantRequest, lab_test_id: str) -> LabTest:
     try:
-        wanted = UUID(lab_test_id)
-        return get_lab_test_with_details(tenant=request.tenant, lab_test_id=wanted)
+        panel_id = UUID(lab_test_id)
+        return get_lab_test_with_details(tenant=request.tenant, lab_test_id=panel_id)
     except (ValueError, NotFound):
         raise Http404 from None

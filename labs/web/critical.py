@@ -169,7 +169,7 @@ def acknowledge_critical_result_dialog(
                 tenant=request.tenant,
                 actor=request.actor,
                 alert_id=alert_id,
-                given=form.acknowledgement(),
+                acknowledgement=form.acknowledgement(),
                 name=request.member.name or request.member.email,
             )
         except Conflict as settled:

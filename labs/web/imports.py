@@ -66,12 +66,12 @@ class ImportForm(PhysicianForm, PatientForm):
 
     def __init__(
         self,
-        *given: Any,
+        *args: Any,
         panels: Sequence[LabTest],
         accounts: Sequence[LabAccount],
         **options: Any,
     ) -> None:
-        super().__init__(*given, **options)
+        super().__init__(*args, **options)
         self._panels = {str(panel.pk): panel for panel in panels}
         self._accounts = {str(account.pk): account for account in accounts}
         self.fields["lab_test"] = forms.ChoiceField(
@@ -85,20 +85,20 @@ class ImportForm(PhysicianForm, PatientForm):
 
     def build_order_request(self, user_id: Any) -> OrderRequest:
         """Build the import request; a kit or letter goes to the patient."""
-        given = self.cleaned_data
-        panel = self._panels[given["lab_test"]]
-        account = self._accounts.get(given["account"])
-        receiver = f"{given['first_name']} {given['last_name']}"
+        data = self.cleaned_data
+        panel = self._panels[data["lab_test"]]
+        account = self._accounts.get(data["account"])
+        receiver = f"{data['first_name']} {data['last_name']}"
         return OrderRequest(
             user_id=user_id,
             order_set=OrderSet(lab_test_ids=(panel.pk,)),
             method=CollectionMethod.known(panel.method),
             lab_account_id=account.pk if account else None,
-            comments=given["comments"],
+            comments=data["comments"],
             patient_details=self.details,
             patient_address={"receiver_name": receiver, **self.address},
             physician=self.physician,
-            billing_type=given["billing_type"],
+            billing_type=data["billing_type"],
         )
 
 
@@ -142,7 +142,7 @@ def _import_order(request: TenantRequest, form: ImportForm) -> HttpResponse | No
         order = import_order(
             tenant=request.tenant,
             actor=request.actor,
-            wanted=form.build_order_request(owner.user.uuid),
+            request=form.build_order_request(owner.user.uuid),
             sample_id=form.cleaned_data["sample_id"],
         )
     except DomainError as refusal:

@@ -1,6 +1,6 @@
 """Overview item and navigation count of unmatched lab results.
 
-Must not be here: anything of a patient.
+Items name no patient.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from labs.queries.inbound import ReviewQueueCounts
     from portal.lib.web import TenantRequest
 
-# By request: a page's tabs and its navigation tell the same numbers.
+# By request: a page's tabs and its navigation show the same numbers.
 _counts: WeakKeyDictionary[TenantRequest, ReviewQueueCounts] = WeakKeyDictionary()
 
 

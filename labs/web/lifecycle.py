@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from labs.models import Order, OrderEvent
     from labs.states.turnaround import Lateness
 
-# Which stage is under way while an order stands at a status; past the last it is over.
+# The stage in progress for each status; past the last stage the order has ended.
 READY, COLLECTING, WITH_LAB, RESULTS, OVER = range(1, 6)
 _STAGE_BY_STATUS = {
     "ordered": READY,

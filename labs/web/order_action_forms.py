@@ -90,8 +90,8 @@ class AdvanceForm(forms.Form):
         self.fields["final_status"] = forms.ChoiceField(
             label=_("Advance to"),
             choices=[
-                (words, [(walk[-1], _describe_goal(walk)) for walk in group])
-                for words, group in (
+                (label, [(walk[-1], _describe_goal(walk)) for walk in group])
+                for label, group in (
                     (_("Usual steps"), usual),
                     (_("Problems"), detours),
                 )
@@ -171,18 +171,18 @@ class PhysicianForm(forms.Form):
     @property
     def physician(self) -> dict[str, str] | None:
         """Return the physician in the shape of the API, or None."""
-        given = {
+        physician = {
             name.removeprefix("physician_"): self.cleaned_data[name]
             for name in _PHYSICIAN
         }
-        return given if given["npi"] else None
+        return physician if physician["npi"] else None
 
 
 class CorrectionForm(PatientForm):
     """Corrections of a patient; an empty field stays unchanged."""
 
-    def __init__(self, *given: Any, **options: Any) -> None:
-        super().__init__(*given, **options)
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
         for name in (*DETAILS, *ADDRESS):
             self.fields[name].required = False
 
@@ -197,7 +197,7 @@ class CorrectionForm(PatientForm):
         return [n for n in (*DETAILS, *ADDRESS) if self.cleaned_data.get(n)]
 
     def merge_typed_values(
-        self, names: Sequence[str], kept: Mapping[str, Any] | None
+        self, names: Sequence[str], stored: Mapping[str, Any] | None
     ) -> dict[str, Any] | None:
         """Merge corrections into stored values; None without corrections."""
         typed = {
@@ -207,7 +207,7 @@ class CorrectionForm(PatientForm):
         }
         if "dob" in typed:
             typed["dob"] = typed["dob"].isoformat()
-        return {**(kept or {}), **typed} if typed else None
+        return {**(stored or {}), **typed} if typed else None
 
 
 class RecreateForm(PhysicianForm, CorrectionForm):
@@ -229,13 +229,13 @@ class RecreateForm(PhysicianForm, CorrectionForm):
     def __init__(
         self,
         order: Order,
-        *given: Any,
+        *args: Any,
         panels: Sequence[LabTest],
         accounts: Sequence[LabAccount],
         may_correct_patient: bool,
         **options: Any,
     ) -> None:
-        super().__init__(*given, **options, initial={"comments": order.comments})
+        super().__init__(*args, **options, initial={"comments": order.comments})
         self.order = order
         self._panels = {str(panel.pk): panel for panel in panels}
         self._accounts = {str(account.pk): account for account in accounts}

@@ -1,6 +1,6 @@
 """Views that change an order: cancel, recreate, register, advance, resend.
 
-Each asks in a dialog or on its own page, which also shows a refusal.
+Each has a dialog or page that also shows why an action is refused.
 """
 
 from __future__ import annotations
@@ -138,13 +138,13 @@ def recreate_order_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
         try:
             if "recreate" in request.POST:
                 new = recreate_order(
-                    order=order, actor=request.actor, wanted=form.recreation
+                    order=order, actor=request.actor, recreation=form.recreation
                 )
                 messages.success(
                     request, _("Order recreated. This order replaces the old one.")
                 )
                 return _redirect_to_order(request, new)
-            plan = preview_recreation(order=order, wanted=form.recreation)
+            plan = preview_recreation(order=order, recreation=form.recreation)
         except DomainError as refused:
             refusal = refused.message
         else:
@@ -194,12 +194,12 @@ def advance_order_dialog(request: TenantRequest, order_id: UUID) -> HttpResponse
         except DomainError as refused:
             refusal = refused.message
         else:
-            words = find_status_pill(goal).words
+            status = find_status_pill(goal).words
             soon = (
-                f"The order advances to {words} after {form.cleaned_data['delay']} s."
+                f"The order advances to {status} after {form.cleaned_data['delay']} s."
             )
             messages.success(
-                request, soon if form.simulation_delay else f"Advanced to {words}."
+                request, soon if form.simulation_delay else f"Advanced to {status}."
             )
             return _redirect_to_order(request, order)
     return _render_advance_dialog(
@@ -245,7 +245,7 @@ def register_kit_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
             register_kit(
                 tenant=request.tenant,
                 actor=request.actor,
-                wanted=KitRegistration(
+                request=KitRegistration(
                     sample_id=order.sample_id,
                     patient_details=form.details,
                     patient_address=form.address,
@@ -332,7 +332,7 @@ def _list_panels(request: TenantRequest) -> list[Any]:
 
 def _list_changes(order: Order, plan: OrderPlan, form: RecreateForm) -> list[Change]:
     """List what a recreation changes, with patient fields by name only."""
-    panel, wanted = plan.resolved.panels[0], plan.wanted
+    panel, request = plan.resolved.panels[0], plan.request
     corrected_fields = [
         format_wire_value(name).lower() for name in form.corrected_fields
     ]
@@ -347,7 +347,9 @@ def _list_changes(order: Order, plan: OrderPlan, form: RecreateForm) -> list[Cha
             why=str(plan.account.reason.label),
         ),
         Change(_("Test"), order.lab_test.name, panel.name),
-        Change(_("Comment"), order.comments or _("None"), wanted.comments or _("None")),
+        Change(
+            _("Comment"), order.comments or _("None"), request.comments or _("None")
+        ),
         Change(
             _("Patient"),
             _("As ordered"),
@@ -358,14 +360,18 @@ def _list_changes(order: Order, plan: OrderPlan, form: RecreateForm) -> list[Cha
         Change(
             _("Physician"),
             _physician_name(order.physician),
-            _physician_name(wanted.physician),
+            _physician_name(request.physician),
         ),
         Change(_("Billing and codes"), _("As ordered"), _("As ordered")),
     ]
 
 
-def _physician_name(kept: Mapping[str, Any] | None) -> str:
-    return f"{kept['first_name']} {kept['last_name']}" if kept else _("None")
+def _physician_name(physician: Mapping[str, Any] | None) -> str:
+    return (
+        f"{physician['first_name']} {physician['last_name']}"
+        if physician
+        else _("None")
+    )
 
 
 def _render_dialog(

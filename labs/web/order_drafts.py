@@ -1,7 +1,7 @@
 """Drafts of orders in the member's session, encrypted, between two pages.
 
-Signing out ends the drafts, and no other member can open one. Source: Ours: what is
-entered is health data, which must not be in a URL, and browser tabs are independent.
+Signing out deletes the drafts, and no other member can open one. Source: Ours: entered
+values are health data, which must not be in a URL, and browser tabs are independent.
 """
 
 from __future__ import annotations

@@ -76,7 +76,7 @@ STEP_BY_FIELD = {
     "activate_by": "comments",
     "comments": "comments",
 }
-# What staff are told of an account that takes no new orders.
+# Why an account accepts no new orders.
 _CLOSED_REASONS = {
     LabAccountStatus.PENDING: gettext_lazy("Pending: accepts imports, not new orders."),
     LabAccountStatus.READY_TO_LAUNCH: gettext_lazy(
@@ -143,8 +143,8 @@ class OrderEntry:
         """Return the collection method: as chosen, else walk-in, else any."""
         ways = self.lab.collection_methods if self.lab else []
         chosen = self.draft.step_values("tests").get("method")
-        wanted = (chosen, CollectionMethod.WALK_IN_TEST, *ways)
-        return str(next((way for way in wanted if way in ways), ""))
+        preferred = (chosen, CollectionMethod.WALK_IN_TEST, *ways)
+        return str(next((way for way in preferred if way in ways), ""))
 
     @property
     def lab_prints_comments(self) -> bool:
@@ -355,13 +355,13 @@ def build_order_request(entry: OrderEntry, *, member_id: UUID) -> OrderRequest:
     if entry.user is None or entry.account is None:
         field = "lab_account_id" if entry.user else "user_id"
         raise DomainError("entry_incomplete", _("Choose this again."), field)
-    given = entry.account.reason == AccountReason.GIVEN and entry.account.account
+    account = entry.account.reason == AccountReason.GIVEN and entry.account.account
     address = patient.address
     return OrderRequest(
         user_id=entry.user.uuid,
         order_set=entry.order_set,
         method=CollectionMethod.known(entry.method),
-        lab_account_id=given.pk if given else None,
+        lab_account_id=account.pk if account else None,
         patient_details=patient.details,
         patient_address=address,
         comments=comments.cleaned_data["comments"],
@@ -390,8 +390,8 @@ def _find_chosen_account(
         for account in choice.accounts:
             if kind == "account" and name == str(account.pk):
                 is_open = not _explain_closed_account(account)
-                given = ResolvedAccount(account, AccountReason.GIVEN)
-                return choice.lab, given if is_open else None
+                resolved = ResolvedAccount(account, AccountReason.GIVEN)
+                return choice.lab, resolved if is_open else None
     return None, None
 
 

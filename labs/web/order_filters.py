@@ -89,12 +89,12 @@ class OrderListQuery:
         """Read a query string."""
         form = OrderFilterForm(query)
         form.is_valid()
-        given = {name: value for name, value in form.cleaned_data.items() if value}
-        account = given.pop("account", "")
+        values = {name: value for name, value in form.cleaned_data.items() if value}
+        account = values.pop("account", "")
         return cls(
             **{
-                **given,
-                "tab": WorkState(given.get("tab", WorkState.ALL)),
+                **values,
+                "tab": WorkState(values.get("tab", WorkState.ALL)),
                 "account": _parse_uuid(account),
                 "on_platform": account == PLATFORM,
             }

@@ -32,12 +32,14 @@ _LINES = ("first_line", "second_line", "city", "state", "zip", "country")
 _ADDRESS = (*_LINES, "access_notes")
 
 
-def _text_field(says: str = "", *, limit: int = 200, **options: Any) -> forms.CharField:
+def _text_field(
+    required_message: str = "", *, limit: int = 200, **options: Any
+) -> forms.CharField:
     """Build a text field; required if an error text is given."""
     return forms.CharField(
         max_length=limit,
-        required=bool(says),
-        error_messages={"required": says} if says else {},
+        required=bool(required_message),
+        error_messages={"required": required_message} if required_message else {},
         **options,
     )
 
@@ -68,8 +70,8 @@ _STATES = [
 class QuestionsForm(forms.Form):
     """The order questions of all markers, a field for each."""
 
-    def __init__(self, markers: Sequence[Marker], *given: Any, **options: Any) -> None:
-        super().__init__(*given, **options)
+    def __init__(self, markers: Sequence[Marker], *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
         self.required_of: dict[int, list[str]] = {}
         for marker in markers:
             for question in sorted(marker.aoe_questions, key=lambda q: q["sequence"]):
@@ -205,18 +207,18 @@ class PatientForm(forms.Form):
     @property
     def details(self) -> dict[str, Any]:
         """Return the patient in the shape of the API (contract 6.9)."""
-        given = self.cleaned_data
+        data = self.cleaned_data
         names = ("first_name", "last_name", "gender", "phone_number", "email")
         more = ("race", "ethnicity", "sexual_orientation", "gender_identity")
-        details = {name: given[name] for name in names}
-        details["dob"] = given["dob"].isoformat()
-        details |= {name: given[name] for name in more if given[name]}
-        if given["proxy_first_name"]:
-            # Ours: who stands for a minor is reached at the patient's own address.
+        details = {name: data[name] for name in names}
+        details["dob"] = data["dob"].isoformat()
+        details |= {name: data[name] for name in more if data[name]}
+        if data["proxy_first_name"]:
+            # Ours: a minor's proxy has the patient's address.
             proxy = {
-                name: given[f"proxy_{name}"]
+                name: data[f"proxy_{name}"]
                 for name in ("first_name", "last_name", "phone_number", "email")
-                if given[f"proxy_{name}"]
+                if data[f"proxy_{name}"]
             }
             details["medical_proxy"] = {**proxy, "address": self.address}
         return details
@@ -224,8 +226,8 @@ class PatientForm(forms.Form):
     @property
     def address(self) -> dict[str, str]:
         """Return the address in the shape of the API (contract 6.9)."""
-        given = self.cleaned_data
-        return {name: given[name] for name in _ADDRESS if given[name]}
+        data = self.cleaned_data
+        return {name: data[name] for name in _ADDRESS if data[name]}
 
 
 class BillingForm(forms.Form):
@@ -254,13 +256,13 @@ class BillingForm(forms.Form):
 
     def __init__(
         self,
-        *given: Any,
+        *args: Any,
         billing: list[tuple[str, str]],
         physicians: Sequence[Mapping[str, str]],
         payors: list[tuple[str, str]],
         **options: Any,
     ) -> None:
-        super().__init__(*given, **options)
+        super().__init__(*args, **options)
         self.physicians = {one["npi"]: one for one in physicians}
         named = [
             (npi, f"{one['first_name']} {one['last_name']}, NPI {npi}")
@@ -291,13 +293,13 @@ class BillingForm(forms.Form):
         self._check_physician(found)
         self._check_diagnoses(found)
         if found.get("billing_type") == Billing.COMMERCIAL_INSURANCE:
-            for name, says in (
+            for name, message in (
                 ("payor_code", _("Choose the insurer.")),
                 ("insurance_id", _("Enter the member ID on the insurance card.")),
                 ("relationship", _("Choose the insured person.")),
             ):
                 if not found.get(name):
-                    self.add_error(name, says)
+                    self.add_error(name, message)
             if found.get("relationship") not in {None, "", Relationship.SELF}:
                 for part in ("first_name", "last_name", "phone_number"):
                     if not found.get(f"responsible_{part}"):
@@ -313,14 +315,14 @@ class BillingForm(forms.Form):
 
     def _check_physician(self, found: dict[str, Any]) -> None:
         names = ("physician_first_name", "physician_last_name", "physician_npi")
-        given = [name for name in names if found.get(name)]
-        if found.get("physician") and given:
+        entered = [name for name in names if found.get(name)]
+        if found.get("physician") and entered:
             self.add_error(
                 "physician", _("Choose a physician or enter another, not both.")
             )
-        elif given:
+        elif entered:
             for name in names:
-                if name not in given and name not in self.errors:
+                if name not in entered and name not in self.errors:
                     self.add_error(name, _("Required for a physician."))
 
     def _check_diagnoses(self, found: dict[str, Any]) -> None:
@@ -335,25 +337,25 @@ class BillingForm(forms.Form):
     @property
     def icd_codes(self) -> tuple[str, ...]:
         """Return the diagnosis codes, with their dot."""
-        given = [
+        entered = [
             parse_diagnosis_code(self.cleaned_data[bound.name])
             for bound in self.diagnosis_fields
             if self.cleaned_data[bound.name]
         ]
-        return validate_diagnosis_codes(given).codes
+        return validate_diagnosis_codes(entered).codes
 
     @property
     def named_physician(self) -> dict[str, str] | None:
         """Return the physician in the shape of the API, or None."""
-        given = self.cleaned_data
-        if given["physician"]:
-            return dict(self.physicians[given["physician"]])
-        if not given["physician_npi"]:
+        data = self.cleaned_data
+        if data["physician"]:
+            return dict(self.physicians[data["physician"]])
+        if not data["physician_npi"]:
             return None
         return {
-            "first_name": given["physician_first_name"],
-            "last_name": given["physician_last_name"],
-            "npi": given["physician_npi"],
+            "first_name": data["physician_first_name"],
+            "last_name": data["physician_last_name"],
+            "npi": data["physician_npi"],
         }
 
     def build_insurance(self, address: Mapping[str, str]) -> dict[str, Any] | None:
@@ -361,20 +363,20 @@ class BillingForm(forms.Form):
 
         Whoever is responsible is taken to live at the patient's `address`.
         """
-        given = self.cleaned_data
-        if given["billing_type"] != Billing.COMMERCIAL_INSURANCE:
+        data = self.cleaned_data
+        if data["billing_type"] != Billing.COMMERCIAL_INSURANCE:
             return None
         insurance: dict[str, Any] = {
-            "payor_code": given["payor_code"],
-            "insurance_id": given["insurance_id"],
-            "responsible_relationship": given["relationship"],
+            "payor_code": data["payor_code"],
+            "insurance_id": data["insurance_id"],
+            "responsible_relationship": data["relationship"],
             "diagnosis_codes": list(self.icd_codes),
         }
-        if given["relationship"] != Relationship.SELF:
+        if data["relationship"] != Relationship.SELF:
             insurance["responsible_details"] = {
-                "first_name": given["responsible_first_name"],
-                "last_name": given["responsible_last_name"],
-                "phone_number": given["responsible_phone_number"],
+                "first_name": data["responsible_first_name"],
+                "last_name": data["responsible_last_name"],
+                "phone_number": data["responsible_phone_number"],
                 "address": dict(address),
             }
         return insurance

@@ -1,6 +1,6 @@
 """Page of one order: status, details, actions.
 
-It polls while the order is in progress; a poll without a new event is not audited.
+It polls while the order is in progress; only polls with a new event are audited.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from portal.lib.web import TenantRequest
 
 ORDER_EVENTS = ("labtest.order.created", "labtest.order.updated")
-# An order that has just moved is looked at often, another one now and then.
+# Poll often just after a status change, rarely otherwise.
 _LIVELY = timedelta(minutes=2)
 _OFTEN, _SELDOM = 5, 30
 _REGISTRABLE = {"awaiting_registration", "with_customer"}
@@ -298,12 +298,12 @@ def _previous_account_name(order: Order) -> str:
 
 
 def _list_insurance_rows(order: Order) -> dict[str, str]:
-    """List the insurance details that name nobody."""
-    kept = order.health_insurance or {}
+    """List the insurance details without names."""
+    insurance = order.health_insurance or {}
     shown = {
-        _("Insurer"): kept.get("payor_code") or "",
-        _("Insured person"): kept.get("responsible_relationship") or "",
-        _("Diagnosis codes"): ", ".join(kept.get("diagnosis_codes") or ()),
+        _("Insurer"): insurance.get("payor_code") or "",
+        _("Insured person"): insurance.get("responsible_relationship") or "",
+        _("Diagnosis codes"): ", ".join(insurance.get("diagnosis_codes") or ()),
     }
     return {label: value for label, value in shown.items() if value}
 
@@ -312,15 +312,16 @@ def _format_full_name(person: Mapping[str, Any]) -> str:
     return f"{person.get('first_name', '')} {person.get('last_name', '')}".strip()
 
 
-def _format_address(kept: Mapping[str, Any] | None) -> str:
-    if not kept:
+def _format_address(address: Mapping[str, Any] | None) -> str:
+    if not address:
         return ""
+    place = f"{address.get('city', '')}, {address.get('state', '')}"
     lines = (
-        kept.get("receiver_name"),
-        kept.get("first_line"),
-        kept.get("second_line"),
-        f"{kept.get('city', '')}, {kept.get('state', '')} {kept.get('zip', '')}",
-        kept.get("country"),
-        kept.get("phone_number"),
+        address.get("receiver_name"),
+        address.get("first_line"),
+        address.get("second_line"),
+        f"{place} {address.get('zip', '')}",
+        address.get("country"),
+        address.get("phone_number"),
     )
     return "\n".join(str(line) for line in lines if line)

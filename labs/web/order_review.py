@@ -32,7 +32,7 @@ class ReviewSection:
 
 
 def build_order_review_sections(
-    entry: OrderEntry, wanted: OrderRequest | None
+    entry: OrderEntry, request: OrderRequest | None
 ) -> list[ReviewSection]:
     """List the order's content, step by step; empty values are left out."""
     rows: dict[str, list[tuple[str, str]]] = {
@@ -53,19 +53,19 @@ def build_order_review_sections(
         ],
         "questions": _list_answers(entry),
     }
-    if wanted is not None:
-        rows["patient"] = _list_patient_rows(wanted)
-        rows["billing"] = _list_billing_rows(entry, wanted)
-        start = wanted.activate_by
+    if request is not None:
+        rows["patient"] = _list_patient_rows(request)
+        rows["billing"] = _list_billing_rows(entry, request)
+        start = request.activate_by
         rows["comments"] = [
             (_("Starts"), start.isoformat() if start else _("Now")),
-            (_("Urgency"), _("Urgent (STAT)") if wanted.priority else _("Routine")),
+            (_("Urgency"), _("Urgent (STAT)") if request.priority else _("Routine")),
         ]
     return [
         ReviewSection(
             step,
             STEPS[step],
-            tuple((words, text) for words, text in rows.get(step, []) if text),
+            tuple((label, text) for label, text in rows.get(step, []) if text),
         )
         for step in entry.steps
         if step != "review"
@@ -80,14 +80,14 @@ def _list_answers(entry: OrderEntry) -> list[tuple[str, str]]:
     for bound in form:
         value = form.cleaned_data[bound.name]
         labels = dict(getattr(bound.field, "choices", []))
-        given = value if isinstance(value, list) else [value]
-        text = ", ".join(str(labels.get(one, one)) for one in given if one)
+        values = value if isinstance(value, list) else [value]
+        text = ", ".join(str(labels.get(one, one)) for one in values if one)
         found.append((str(bound.label), text or _("Not given")))
     return found
 
 
-def _list_patient_rows(wanted: OrderRequest) -> list[tuple[str, str]]:
-    details, address = wanted.patient_details, wanted.patient_address
+def _list_patient_rows(request: OrderRequest) -> list[tuple[str, str]]:
+    details, address = request.patient_details, request.patient_address
     proxy = details.get("medical_proxy", {})
     lines = ("first_line", "second_line", "city", "state", "zip", "country")
     return [
@@ -106,9 +106,9 @@ def _list_patient_rows(wanted: OrderRequest) -> list[tuple[str, str]]:
 
 
 def _list_billing_rows(
-    entry: OrderEntry, wanted: OrderRequest
+    entry: OrderEntry, request: OrderRequest
 ) -> list[tuple[str, str]]:
-    doctor, insurance = wanted.physician, wanted.health_insurance or {}
+    doctor, insurance = request.physician, request.health_insurance or {}
     known = load_diagnoses_by_code()
     code = insurance.get("payor_code", "")
     payor = find_payor(tenant=entry.tenant, payor_code=code) if code else None
@@ -119,20 +119,20 @@ def _list_billing_rows(
             if doctor
             else _("None"),
         ),
-        (_("Bill to"), _choice_label(Billing, wanted.billing_type)),
+        (_("Bill to"), _choice_label(Billing, request.billing_type)),
         (_("Insurer"), payor.name if payor else code),
         (_("Member ID"), insurance.get("insurance_id", "")),
         (
             _("Diagnoses"),
             "; ".join(
                 f"{code} {known[code].description}" if code in known else code
-                for code in wanted.icd_codes
+                for code in request.icd_codes
             ),
         ),
         (
             _("Consents"),
             ", ".join(
-                _choice_label(Consent, one["consentType"]) for one in wanted.consents
+                _choice_label(Consent, one["consentType"]) for one in request.consents
             ),
         ),
     ]

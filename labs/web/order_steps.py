@@ -208,7 +208,7 @@ def submit_order_tests_step(request: TenantRequest, entry: OrderEntry) -> HttpRe
     }
     draft = entry.draft.with_step_values("tests", values, is_done=True)
     if entry.draft.step_values("tests").get("asked") != values["asked"]:
-        # Questions that nobody has seen yet can't have been answered.
+        # Questions that were not shown yet can't have been answered.
         draft = draft.with_step_values(
             "questions", draft.step_values("questions"), is_done=False
         )

@@ -71,19 +71,19 @@ def show_order_list(request: TenantRequest) -> HttpResponse:
     views = build_saved_views_row(request)
     if views.opens_at and request.method == "GET":
         return HttpResponseRedirect(views.opens_at)
-    asked = OrderListQuery.from_query(request.GET)
+    query = OrderListQuery.from_query(request.GET)
     may_see_patients = request.rights.allow(Area.PATIENT_DETAILS)
     show_patients = request.method == "POST" and may_see_patients
     per_status = count_orders_per_status(tenant=request.tenant)
     page = list_orders(
         tenant=request.tenant,
-        filters=asked.filters,
+        filters=query.filters,
         statuses=per_status,
-        offset=asked.offset,
-        limit=asked.limit,
+        offset=query.offset,
+        limit=query.limit,
         with_patients=show_patients,
     )
-    place = f"offset={asked.offset} limit={asked.limit}"
+    place = f"offset={query.offset} limit={query.limit}"
     _record_list(request, "order_list", place)
     if show_patients:
         _record_list(request, "order_list_patients", place)
@@ -92,10 +92,10 @@ def show_order_list(request: TenantRequest) -> HttpResponse:
         request,
         "labs/orders.html",
         fragment="labs/_orders.html",
-        asked=asked,
+        asked=query,
         views=views,
         rows=[build_order_row(order) for order in page.orders],
-        pager=Pager(total=page.total, offset=asked.offset, limit=asked.limit),
+        pager=Pager(total=page.total, offset=query.offset, limit=query.limit),
         is_total_exact=page.is_exact,
         page_sizes=PAGE_SIZES,
         tabs=_build_tabs(per_status, count_attention_orders_once(request)),
@@ -103,7 +103,7 @@ def show_order_list(request: TenantRequest) -> HttpResponse:
         may_see_patients=may_see_patients,
         show_patients=show_patients,
         section="orders",
-        **_build_filter_choices(asked, per_status, accounts),
+        **_build_filter_choices(query, per_status, accounts),
     )
 
 
@@ -111,13 +111,13 @@ def show_order_list(request: TenantRequest) -> HttpResponse:
 @require_right(Area.ORDERS)
 def export_orders_as_csv(request: TenantRequest) -> HttpResponse:
     """Export the list as CSV, up to COUNTED_UP_TO, without patient details."""
-    asked = OrderListQuery.from_query(request.GET)
-    wanted: dict[str, Any] = {
+    query = OrderListQuery.from_query(request.GET)
+    arguments: dict[str, Any] = {
         "tenant": request.tenant,
-        "filters": asked.filters,
+        "filters": query.filters,
         "statuses": count_orders_per_status(tenant=request.tenant),
     }
-    if not list_orders(**wanted, limit=1).is_exact:
+    if not list_orders(**arguments, limit=1).is_exact:
         return render_page(
             request,
             "labs/orders_too_many.html",
@@ -125,7 +125,7 @@ def export_orders_as_csv(request: TenantRequest) -> HttpResponse:
             limit=COUNTED_UP_TO,
             section="orders",
         )
-    orders = list_orders(**wanted, limit=COUNTED_UP_TO).orders
+    orders = list_orders(**arguments, limit=COUNTED_UP_TO).orders
     _record_list(request, "order_file", f"orders={len(orders)}")
     return build_csv_download(
         name="orders",
@@ -196,7 +196,7 @@ def _format_count(number: int) -> str:
 
 
 def _build_filter_choices(
-    asked: OrderListQuery,
+    query: OrderListQuery,
     per_status: Iterable[str],
     accounts: list[LabAccount],
 ) -> dict[str, Any]:
@@ -204,13 +204,13 @@ def _build_filter_choices(
     labs = list(Lab.objects.order_by("name"))
     by_id = {account.pk: account for account in accounts}
     lows = dict.fromkeys(split_order_status(status).low for status in per_status)
-    method = CollectionMethod.known(asked.method)
-    stage = Stage.known(asked.stage)
-    chosen = by_id.get(asked.account) if asked.account else None
+    method = CollectionMethod.known(query.method)
+    stage = Stage.known(query.stage)
+    chosen = by_id.get(query.account) if query.account else None
     return {
         "labs": labs,
-        "lab_words": next((lab.name for lab in labs if lab.slug == asked.lab), "")
-        or asked.lab,
+        "lab_words": next((lab.name for lab in labs if lab.slug == query.lab), "")
+        or query.lab,
         "accounts": [
             *(
                 (account.pk, format_lab_account_name(account), account.lab.name)
@@ -219,18 +219,18 @@ def _build_filter_choices(
             (PLATFORM, PLATFORM_WORDS, ""),
         ],
         "account_words": PLATFORM_WORDS
-        if asked.on_platform
+        if query.on_platform
         else format_lab_account_name(chosen)
         if chosen
-        else str(asked.account or "")[:8],
+        else str(query.account or "")[:8],
         "methods": CollectionMethod.offered(),
         "method_words": method.label if method else "",
         "stages": Stage.offered(),
         "stage_words": stage.label if stage else "",
         "statuses": [(low, find_status_pill(low).words) for low in lows],
-        "status_words": find_status_pill(asked.status).words if asked.status else "",
+        "status_words": find_status_pill(query.status).words if query.status else "",
         "results": RESULTS,
-        "result_words": dict(RESULTS).get(asked.result, ""),
+        "result_words": dict(RESULTS).get(query.result, ""),
         "periods": list(PERIOD_WORDS.items()),
         "created_parameters": " ".join(DAY_PARAMETERS),
     }

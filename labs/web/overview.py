@@ -1,6 +1,6 @@
 """Overview items and navigation counts of orders.
 
-Must not be here: a result, or whose order it is by name.
+Items show no result and name no patient.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class StageCount:
     url: str
 
 
-# By request: a page's tab or tile and its navigation tell the same number.
+# By request: a page's tab or tile and its navigation show the same number.
 _attention_counts: WeakKeyDictionary[TenantRequest, int] = WeakKeyDictionary()
 
 

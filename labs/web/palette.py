@@ -1,6 +1,6 @@
 """Command palette search: orders by order ID or sample ID.
 
-Must not be here: names or other patient details.
+Hits name no patient.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ HITS = 6
 
 
 def search_orders_by_id(request: TenantRequest, text: str) -> list[Hit]:
-    """Find orders by the start of their ID or by their whole sample ID."""
+    """Search orders by the start of their ID or by their whole sample ID."""
     return [
         Hit(
             words=_("%(order)s of %(user)s")

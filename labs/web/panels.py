@@ -1,7 +1,7 @@
 """Page that creates a panel from the markers of one lab.
 
-The form carries what was chosen, so nothing is stored between requests and it works
-without scripts.
+The form contains the chosen markers, so that nothing is stored between requests and it
+works without scripts.
 """
 
 from __future__ import annotations
@@ -83,9 +83,9 @@ class PanelForm(forms.Form):
     )
 
     def __init__(
-        self, *given: Any, marker_ids: Sequence[int] = (), **options: Any
+        self, *args: Any, marker_ids: Sequence[int] = (), **options: Any
     ) -> None:
-        super().__init__(*given, **options)
+        super().__init__(*args, **options)
         self._marker_ids = tuple(marker_ids)
 
     def clean(self) -> dict[str, Any]:
@@ -102,13 +102,13 @@ class PanelForm(forms.Form):
     @property
     def panel_request(self) -> LabTestRequest:
         """Return the panel request of a valid form."""
-        given = self.cleaned_data
+        data = self.cleaned_data
         return LabTestRequest(
-            name=given["name"],
-            method=CollectionMethod(given["method"]),
-            description=given["description"],
+            name=data["name"],
+            method=CollectionMethod(data["method"]),
+            description=data["description"],
             marker_ids=self._marker_ids,
-            lab_slug=given["lab"].slug,
+            lab_slug=data["lab"].slug,
         )
 
 
@@ -129,7 +129,7 @@ def _create_panel(request: TenantRequest, form: PanelForm) -> HttpResponse | Non
     """Create the panel of a valid form; None with form errors if refused."""
     try:
         panel = create_lab_test(
-            tenant=request.tenant, actor=request.actor, wanted=form.panel_request
+            tenant=request.tenant, actor=request.actor, request=form.panel_request
         )
     except DomainError as refusal:
         named = refusal.field or ""

@@ -104,7 +104,7 @@ def list_order_documents(request: TenantRequest, order: Order) -> OrderDocuments
         may_see=may_see,
         requisition=is_made,
         instructions=order.lab_test.has_collection_instructions,
-        # Set by the first delivery of results, to unknown where it tells nothing.
+        # Set by the first delivery of results; unknown if it has no status.
         results=bool(order.interpretation),
         is_import=any(
             split_order_status(event.status).low == "requisition_bypassed"
@@ -194,10 +194,10 @@ def download_panel_instructions(
     request: TenantRequest, lab_test_id: str
 ) -> HttpResponse:
     try:
-        wanted = UUID(lab_test_id)
+        panel_id = UUID(lab_test_id)
     except ValueError:
         raise Http404 from None
-    panel = get_lab_test_with_details(tenant=request.tenant, lab_test_id=wanted)
+    panel = get_lab_test_with_details(tenant=request.tenant, lab_test_id=panel_id)
     try:
         return build_pdf_response(render_panel_instructions(panel))
     except NotFound as refusal:

@@ -84,8 +84,8 @@ def place_order_page(request: TenantRequest) -> HttpResponse:
     if draft.placed:
         return _redirect_to_order(request, draft.placed)
     entry = load_order_draft_records(tenant=request.tenant, draft=draft)
-    wanted = request.GET.get("step", "user")
-    step = entry.reachable_step(wanted if wanted in STEPS else "user")
+    requested_step = request.GET.get("step", "user")
+    step = entry.reachable_step(requested_step if requested_step in STEPS else "user")
     if request.method == "POST":
         return _SUBMIT_STEP[step](request, entry)
     return _SHOW_STEP[step](request, entry)
@@ -97,15 +97,15 @@ def _show_review_step(
     refusal: DomainError | None = None,
     **more: Any,
 ) -> HttpResponse:
-    wanted: OrderRequest | None = None
+    order_request: OrderRequest | None = None
     plan: OrderPlan | None = None
     twins: list[Order] = []
     try:
-        wanted = build_order_request(entry, member_id=request.member.pk)
-        plan = preview_order(tenant=request.tenant, wanted=wanted)
+        order_request = build_order_request(entry, member_id=request.member.pk)
+        plan = preview_order(tenant=request.tenant, request=order_request)
         twins = list_recent_duplicate_orders(
             tenant=request.tenant,
-            user_id=wanted.user_id,
+            user_id=order_request.user_id,
             marker_ids=[marker.pk for marker in plan.resolved.markers],
         )
     except DomainError as found:
@@ -115,8 +115,8 @@ def _show_review_step(
         request,
         entry,
         "review",
-        wanted=wanted,
-        sections=build_order_review_sections(entry, wanted),
+        wanted=order_request,
+        sections=build_order_review_sections(entry, order_request),
         twins=twins,
         can_place=plan is not None,
         refusal=refusal,
@@ -164,10 +164,10 @@ def _place_order_once(request: TenantRequest, entry: OrderEntry) -> str:
     ) as turn:
         if turn.repeat is not None:
             return turn.repeat[1].decode()
-        wanted = build_order_request(entry, member_id=request.member.pk)
+        order_request = build_order_request(entry, member_id=request.member.pk)
         marker_ids = [marker.pk for marker in entry.markers]
         if not request.POST.get("repeat") and list_recent_duplicate_orders(
-            tenant=request.tenant, user_id=wanted.user_id, marker_ids=marker_ids
+            tenant=request.tenant, user_id=order_request.user_id, marker_ids=marker_ids
         ):
             raise DomainError(
                 "order_repeated",
@@ -176,7 +176,7 @@ def _place_order_once(request: TenantRequest, entry: OrderEntry) -> str:
             )
         with transaction.atomic():
             order = place_order(
-                tenant=request.tenant, actor=request.actor, wanted=wanted
+                tenant=request.tenant, actor=request.actor, request=order_request
             )
             if not turn.keep(status=200, body=str(order.pk).encode()):
                 raise build_key_in_use_error()

@@ -127,11 +127,11 @@ def show_user_results(request: TenantRequest, user_id: str) -> HttpResponse:
     """
     overview = user_overview(tenant=request.tenant, user_id=_parse_uuid(user_id))
     user_uuid = overview.user.uuid
-    wanted = request.GET.get("of", "")
+    measure = request.GET.get("of", "")
     trends = list_result_trends_of_user(
         tenant=request.tenant, user_uuid=user_uuid, reads=request.rights.reads
     )
-    if wanted and wanted not in trends:
+    if measure and measure not in trends:
         raise Http404
     _record_read(request, "result_trends", user_uuid, user_uuid)
     listed = sorted(trends.values(), key=lambda one: one.name.lower())
@@ -141,7 +141,7 @@ def show_user_results(request: TenantRequest, user_id: str) -> HttpResponse:
         overview=overview,
         section="users",
         tab="results",
-        figure=build_result_trend_chart(trends[wanted]) if wanted else None,
+        figure=build_result_trend_chart(trends[measure]) if measure else None,
         rows=[_build_latest_row(trend) for trend in listed],
     )
 

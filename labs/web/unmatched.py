@@ -153,7 +153,7 @@ def show_unmatched_list(request: TenantRequest) -> HttpResponse:
         "labs/unmatched.html",
         section="unmatched",
         tab=tab,
-        tabs=[(str(name), words, counts.get(name)) for name, words in _TABS.items()],
+        tabs=[(str(name), label, counts.get(name)) for name, label in _TABS.items()],
         rows=[(row, _account_label(row), _reason_label(row)) for row in rows],
         is_problems=tab == PROBLEMS,
         pager=Pager(total=total, offset=offset, limit=PAGE_SIZE),
@@ -200,8 +200,8 @@ def match_lab_report_dialog(
 ) -> HttpResponse:
     """Match a report to an order, with a reason."""
     row = _get_report(request, lab_report_id, write=True)
-    given = {"order": request.GET.get("order", "")}
-    form = MatchForm(read_posted(request), initial=given)
+    initial = {"order": request.GET.get("order", "")}
+    form = MatchForm(read_posted(request), initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
             match_lab_report_manually(
@@ -411,14 +411,14 @@ def _find_chosen_candidate(
     request: TenantRequest, row: InboundReport, report: Report, form: forms.Form
 ) -> CandidateRow | None:
     """Return the order the form names, with its evidence."""
-    wanted = str(form["order"].value() or "")
+    chosen_id = str(form["order"].value() or "")
     found = list_candidate_orders_for_lab_report(
         tenant=request.tenant,
         lab=row.message.lab,
         account=row.message.lab_account,
         report=report,
     )
-    named = (one for one in found if str(one.order.pk) == wanted)
+    named = (one for one in found if str(one.order.pk) == chosen_id)
     one = next(named, None)
     return _build_candidate_row(one) if one else None
 
@@ -432,10 +432,10 @@ def _build_candidate_row(candidate: Candidate) -> CandidateRow:
 
 
 def _build_match_points(evidence: Evidence) -> list[MatchPoint]:
-    agreements = [(words, getattr(evidence, name)) for name, words in _POINTS]
+    agreements = [(label, getattr(evidence, name)) for name, label in _POINTS]
     return [
-        MatchPoint(words, str(agreement.label), *_GLYPHS[agreement])
-        for words, agreement in agreements
+        MatchPoint(label, str(agreement.label), *_GLYPHS[agreement])
+        for label, agreement in agreements
     ]
 
 

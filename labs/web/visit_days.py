@@ -1,6 +1,6 @@
 """List of visits: today, tomorrow, later, and those that need attention.
 
-Must not be here: one order's visit (labs.web.visits), or a name.
+Rows name no patient.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def show_appointment_list(request: TenantRequest) -> HttpResponse:
         subject="visit_list",
         subject_id=f"{tab} offset={offset}",
     )
-    title, says = _EMPTY[tab]
+    title, text = _EMPTY[tab]
     return render_page(
         request,
         "labs/visits.html",
@@ -94,7 +94,7 @@ def show_appointment_list(request: TenantRequest) -> HttpResponse:
         orders=[(order, split_order_status(order.status).low) for order in page.orders],
         pager=Pager(total=counts[tab], offset=offset, limit=PAGE_SIZE),
         empty_title=title,
-        empty_says=says,
+        empty_says=text,
     )
 
 

@@ -75,8 +75,8 @@ def set_appointment_time(request: TenantRequest, order_id: UUID) -> HttpResponse
         return _redirect_to_order(request, order)
     form = AppointmentTimeForm(read_posted(request))
     if request.method == "POST" and form.is_valid():
-        given = form.cleaned_data
-        local = datetime.combine(given["day"], given["time"])
+        data = form.cleaned_data
+        local = datetime.combine(data["day"], data["time"])
         try:
             start = convert_local_time_to_utc(
                 local, find_time_zone_by_name(visit.time_zone)
@@ -85,8 +85,8 @@ def set_appointment_time(request: TenantRequest, order_id: UUID) -> HttpResponse
                 order=order,
                 actor=request.actor,
                 start_at=start,
-                end_at=start + timedelta(minutes=given["minutes"]),
-                external_id=given["external_id"],
+                end_at=start + timedelta(minutes=data["minutes"]),
+                external_id=data["external_id"],
             )
         except SkippedTime:
             form.add_error(

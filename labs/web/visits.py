@@ -107,7 +107,7 @@ class AppointmentRow:
         if not (self.is_confirmed and self.day):
             return ""
         number = self.visit.external_id
-        said = (
+        sentences = (
             _(
                 "Your lab visit is on %(weekday)s %(day)s %(month)s, %(time)s:"
                 " %(place)s, %(address)s."
@@ -129,7 +129,7 @@ class AppointmentRow:
             if number
             else "",
         )
-        return " ".join(text for text in said if text)
+        return " ".join(text for text in sentences if text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,8 +170,8 @@ class CancelAppointmentForm(forms.Form):
         max_length=NOTES_MAX_LENGTH, required=False, label=gettext_lazy("Note")
     )
 
-    def __init__(self, *given: object, kind: str, **options: object) -> None:
-        super().__init__(*given, **options)  # type: ignore[arg-type]  # a form's own
+    def __init__(self, *args: object, kind: str, **options: object) -> None:
+        super().__init__(*args, **options)  # type: ignore[arg-type]  # a form's own
         reasons = self.fields["reason"]
         assert isinstance(reasons, forms.ChoiceField)  # noqa: S101 - for the type checker
         reasons.choices = [
@@ -366,7 +366,7 @@ def _build_history_entry(event: AppointmentEvent, visit: Appointment) -> Happeni
     data = event.data or {}
     moved = bool(data.get("is_reschedule"))
     reason = str(data.get("cancellation_reason", ""))
-    said = (
+    sentences = (
         get_cancellation_reason_name(visit.type, reason) if reason else "",
         str(data.get("note", "")),
         _("By %(actor)s") % {"actor": event.actor_label}
@@ -378,7 +378,7 @@ def _build_history_entry(event: AppointmentEvent, visit: Appointment) -> Happeni
         at=event.created_at,
         icon="replay" if moved else _ICONS.get(event.status, "ring"),
         kind="warn" if event.status == "cancelled" else "",
-        detail=". ".join(text for text in said if text),
+        detail=". ".join(text for text in sentences if text),
     )
 
 

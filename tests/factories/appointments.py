@@ -104,5 +104,5 @@ def make_appointment(
     center = center or make_center()
     key = free_slots(order.tenant, center, start=start)[0].booking_key
     return book_appointment(
-        order=order, actor=ACTOR, wanted=BookingRequest(booking_key=key, **wanted)
+        order=order, actor=ACTOR, request=BookingRequest(booking_key=key, **wanted)
     )

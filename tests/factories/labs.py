@@ -157,5 +157,5 @@ def make_order(
     return place_order(
         tenant=tenant,
         actor=ACTOR,
-        wanted=order_request(user=user, panels=(panel,), **wanted),
+        request=order_request(user=user, panels=(panel,), **wanted),
     )

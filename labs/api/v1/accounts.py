@@ -1,6 +1,6 @@
 """Lab accounts by management key: list them and set their teams.
 
-Contract 9.1, 9.3. Must not be here: what staff enter of an account (the dashboard).
+Contract 9.1, 9.3.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Request bodies and queries about appointments (contract 6.18).
-
-Must not be here: rules that need the database (operations).
-"""
+"""Request bodies and queries about appointments (contract 6.18)."""
 
 from __future__ import annotations
 
@@ -124,7 +121,7 @@ class CancellationInputs(Inputs):
 
 
 def parse_slot_start_date(query: Mapping[str, Any]) -> date | None:
-    """Return the requested first day; of a date-time its own date.
+    """Return the requested first day of slots; the date part of a date-time.
 
     Raises: 422 by date_from_datetime_parsing.
     """
@@ -138,7 +135,7 @@ def parse_slot_start_date(query: Mapping[str, Any]) -> date | None:
 
 
 def parse_requested_lab(query: Mapping[str, Any]) -> str:
-    """Return the lab whose centers are requested. Raises: 422 by enum, missing.
+    """Return the slug of the requested lab. Raises: 422 by enum, missing.
 
     By zip code, by codes of sites, or by both; by neither is missing.
     """
@@ -166,7 +163,7 @@ def parse_appointment_booking_request(
 def parse_appointment_cancellation_request(
     body: Mapping[str, Any], *, name: str
 ) -> tuple[str, str]:
-    """Return reason id and note; `name` is the path's own name of the id.
+    """Return the cancellation's reason id and note; `name` is the id's field name.
 
     Raises: 422 by missing.
     """

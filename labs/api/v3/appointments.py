@@ -161,12 +161,12 @@ class _BookingView(AppointmentAPIView):
         )
 
         def book_once() -> AppointmentAnswer:
-            wanted = parse_appointment_booking_request(
+            booking = parse_appointment_booking_request(
                 validate_post_body(request, BookingInputs), reference
             )
             require_matching_appointment_type(order=order, kind=self.kind)
             return self.build_current_appointment(
-                book_appointment(order=order, actor=self.actor, wanted=wanted)
+                book_appointment(order=order, actor=self.actor, request=booking)
             )
 
         return respond_once_per_idempotency_key(
@@ -285,14 +285,14 @@ class HomeRequestView(AppointmentAPIView):
     def post(self, request: Request, order_id: str) -> Response:
         order = self.get_order(order_id)
         body = validate_post_body(request, VisitRequestInputs)
-        asked = request_home_appointment(
+        appointment = request_home_appointment(
             order=order,
             actor=self.actor,
             provider=str(body["provider"]),
             address=to_json_values(body["address"]),
             notes=body.get("appointment_notes", ""),
         )
-        return Response(self.build_current_appointment(asked))
+        return Response(self.build_current_appointment(appointment))
 
 
 class CenterReschedulingView(_ReschedulingView):

@@ -81,18 +81,18 @@ class CatalogueAPIView(TenantAPIView):
 
     area = Area.CATALOGUE
 
-    def get_lab(self, given: Mapping[str, Any]) -> Lab | None:
+    def get_lab(self, query: Mapping[str, Any]) -> Lab | None:
         """Return the chosen account's lab. Raises: lab_account_not_found (404)."""
-        account_id = given.get("lab_account_id")
+        account_id = query.get("lab_account_id")
         if account_id is None:
             return None
         return find_linked_account(tenant=self.tenant, account_id=account_id).lab
 
     def get_panel(self, lab_test_id: str, lab: Lab | None = None) -> LabTest:
         """Return the path's panel. Raises: 422 at the path; lab_test_not_found."""
-        wanted = parse_path_uuid(lab_test_id, "lab_test_id")
+        panel_id = parse_path_uuid(lab_test_id, "lab_test_id")
         return get_lab_test_with_details(
-            tenant=self.tenant, lab_test_id=wanted, lab=lab
+            tenant=self.tenant, lab_test_id=panel_id, lab=lab
         )
 
 
@@ -142,10 +142,10 @@ class SetMarkersView(CatalogueAPIView):
         query = validate_query_string(request, PageInputs)
         body = validate_post_body(request, OrderSetInputs)
         lab = self.get_lab(body)
-        wanted = list_markers_of_order_set(
+        marker_ids = list_markers_of_order_set(
             tenant=self.tenant, order_set=parse_order_set(body), lab=lab
         )
-        filters = MarkerFilters(lab=lab, marker_ids=wanted)
+        filters = MarkerFilters(lab=lab, marker_ids=marker_ids)
         found = list_markers_page(filters=filters, **query)
         return Response(build_markers_page(found, **query))
 
@@ -163,9 +163,9 @@ class PanelMarkersView(CatalogueAPIView):
     def get(self, request: Request, lab_test_id: str) -> Response:
         query = validate_query_string(request, AccountPageQuery)
         panel = self.get_panel(lab_test_id, self.get_lab(query))
-        wanted = tuple(marker.pk for marker in panel.markers.all())
+        marker_ids = tuple(marker.pk for marker in panel.markers.all())
         page, size = query["page"], query["size"]
-        filters = MarkerFilters(marker_ids=wanted)
+        filters = MarkerFilters(marker_ids=marker_ids)
         found = list_markers_page(filters=filters, page=page, size=size)
         return Response(build_markers_page(found, page=page, size=size))
 
@@ -253,8 +253,12 @@ class LabTestsView(CatalogueAPIView):
         refuses=(400, 404),
     )
     def post(self, request: Request) -> Response:
-        wanted = parse_lab_test_request(validate_post_body(request, LabTestInputs))
-        panel = create_lab_test(tenant=self.tenant, actor=self.actor, wanted=wanted)
+        panel_request = parse_lab_test_request(
+            validate_post_body(request, LabTestInputs)
+        )
+        panel = create_lab_test(
+            tenant=self.tenant, actor=self.actor, request=panel_request
+        )
         return Response(build_lab_test(self.get_panel(str(panel.pk))))
 
 

@@ -1,7 +1,4 @@
-"""Request bodies and queries about the catalog and lab accounts.
-
-Must not be here: rules that need the database (operations).
-"""
+"""Request bodies and queries about the catalog and lab accounts."""
 
 from __future__ import annotations
 
@@ -173,13 +170,15 @@ def parse_lab_test_filters(
     query: Mapping[str, Any], lab: Lab | None = None
 ) -> LabTestFilters:
     """Return the lab test filters of a validated query."""
-    wanted = query["generation_method"]
+    generation = query["generation_method"]
     return LabTestFilters(
         lab=lab,
         lab_slug=_normalize_lab_slug(query.get("lab_slug")),
         method=str(query.get("collection_method", "")),
         status=str(query.get("status", "")),
-        generation="" if wanted == GenerationFilter.ALL else Generation(str(wanted)),
+        generation=""
+        if generation == GenerationFilter.ALL
+        else Generation(str(generation)),
         marker_ids=tuple(query.get("marker_ids", ())),
         provider_ids=tuple(query.get("provider_ids", ())),
         name=query.get("name", "").strip(),

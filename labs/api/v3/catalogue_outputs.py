@@ -1,6 +1,7 @@
 """Response shapes of the catalog and lab accounts, and their builders.
 
-Labs, markers and panels are labs.payloads: orders carry them too. Contract 6.1 to 6.4.
+Labs, markers and panels are built in labs.payloads, as orders contain them too.
+Contract 6.1 to 6.4.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Patient communication settings of an order (contract 10).
-
-Must not be here: what they are told (labs.operations.patient_notices).
-"""
+"""Patient communication settings of an order (contract 10)."""
 
 from __future__ import annotations
 
@@ -60,10 +57,10 @@ class OrderCommunicationView(TenantAPIView):
     def patch(self, request: Request, order_id: str) -> Response:
         """Text messages are sent only if the team's own setting allows them too."""
         order = self.get_order(order_id)
-        wanted = validate_patch_body(request, CommunicationInputs)
-        if "sms_enabled" in wanted:
+        body = validate_patch_body(request, CommunicationInputs)
+        if "sms_enabled" in body:
             order = set_order_sms_enabled(
-                order=order, actor=self.actor, enabled=wanted["sms_enabled"]
+                order=order, actor=self.actor, enabled=body["sms_enabled"]
             )
         return Response(_build_communication_answer(order))
 

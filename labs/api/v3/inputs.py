@@ -1,7 +1,6 @@
 """Request bodies and queries about orders, read into frozen values.
 
-Deprecated and twin names end here: operations never hear of them. Must not be here:
-rules that need the database (operations).
+Deprecated and duplicate field names are resolved here; operations get one name each.
 """
 
 from __future__ import annotations
@@ -259,15 +258,15 @@ def parse_event_resend_request(
 def _read_order_set(body: Mapping[str, Any]) -> tuple[OrderSet, UUID | None]:
     """Return the order set and its account; `lab_test_id` is deprecated."""
     legacy_lab_test_id = body.get("lab_test_id")
-    given = body.get("order_set")
-    if (given is None) == (legacy_lab_test_id is None):
-        kind = "missing" if given is None else "value_error"
+    order_set = body.get("order_set")
+    if (order_set is None) == (legacy_lab_test_id is None):
+        kind = "missing" if order_set is None else "value_error"
         raise _field_error("order_set", "Send either order_set or lab_test_id.", kind)
-    if given is None:
-        given = {"lab_test_ids": [legacy_lab_test_id]}
+    if order_set is None:
+        order_set = {"lab_test_ids": [legacy_lab_test_id]}
     accounts = {
         account
-        for account in (body.get("lab_account_id"), given.get("lab_account_id"))
+        for account in (body.get("lab_account_id"), order_set.get("lab_account_id"))
         if account is not None
     }
     if len(accounts) > 1:
@@ -276,10 +275,10 @@ def _read_order_set(body: Mapping[str, Any]) -> tuple[OrderSet, UUID | None]:
             ("lab_account_id and order_set.lab_account_id differ. Send one."),
             "value_error",
         )
-    add_on = given.get("add_on")
+    add_on = order_set.get("add_on")
     return (
         OrderSet(
-            lab_test_ids=tuple(given.get("lab_test_ids", ())),
+            lab_test_ids=tuple(order_set.get("lab_test_ids", ())),
             marker_ids=tuple((add_on or {}).get("marker_ids", ())),
             provider_ids=tuple((add_on or {}).get("provider_ids", ())),
             has_add_on=add_on is not None,
@@ -290,12 +289,12 @@ def _read_order_set(body: Mapping[str, Any]) -> tuple[OrderSet, UUID | None]:
 
 def _read_comment(body: Mapping[str, Any]) -> str | None:
     """Return the comment under either name, None where neither is given (D7)."""
-    given = {body[key] for key in ("comments", "clinical_notes") if key in body}
-    if len(given) > 1:
+    comments = {body[key] for key in ("comments", "clinical_notes") if key in body}
+    if len(comments) > 1:
         raise _field_error(
             "comments", ("comments and clinical_notes differ. Send one."), "value_error"
         )
-    return given.pop() if given else None
+    return comments.pop() if comments else None
 
 
 def _read_optional(body: Mapping[str, Any], key: str) -> dict[str, Any] | None:

@@ -151,8 +151,10 @@ class PayorsView(TenantAPIView):
         body=PayorInputs,
     )
     def post(self, request: Request) -> Response:
-        wanted = parse_payor_request(validate_post_body(request, PayorInputs))
-        payor = create_payor(tenant=self.tenant, actor=self.actor, wanted=wanted)
+        payor_request = parse_payor_request(validate_post_body(request, PayorInputs))
+        payor = create_payor(
+            tenant=self.tenant, actor=self.actor, request=payor_request
+        )
         return Response(build_payor(payor))
 
 
@@ -163,8 +165,8 @@ class InsuranceAPIView(TenantAPIView):
 
     def get_user(self, user_id: str) -> User:
         """Return the path's live user. Raises: 422 at the path; not_found."""
-        wanted = parse_path_uuid(user_id, "user_id")
-        return user_overview(tenant=self.tenant, user_id=wanted).user
+        user_uuid = parse_path_uuid(user_id, "user_id")
+        return user_overview(tenant=self.tenant, user_id=user_uuid).user
 
 
 class UserInsuranceView(InsuranceAPIView):
@@ -179,8 +181,12 @@ class UserInsuranceView(InsuranceAPIView):
     )
     def post(self, request: Request, user_id: str) -> Response:
         user = self.get_user(user_id)
-        wanted = parse_insurance_request(validate_post_body(request, InsuranceInputs))
-        insurance = store_insurance(user=user, actor=self.actor, wanted=wanted)
+        insurance_request = parse_insurance_request(
+            validate_post_body(request, InsuranceInputs)
+        )
+        insurance = store_insurance(
+            user=user, actor=self.actor, request=insurance_request
+        )
         return Response(build_insurance(insurance))
 
 

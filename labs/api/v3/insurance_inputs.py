@@ -1,7 +1,4 @@
-"""Request bodies and queries about insurance, read into frozen values.
-
-Must not be here: rules that need the database (labs.operations.insurance).
-"""
+"""Request bodies and queries about insurance, read into frozen values."""
 
 from __future__ import annotations
 
@@ -133,5 +130,5 @@ def parse_insurance_request(body: Mapping[str, Any]) -> InsuranceRequest:
     )
 
 
-def _read_address(given: Mapping[str, Any]) -> dict[str, Any]:
-    return {"second_line": None, "access_notes": None, **to_json_values(given)}
+def _read_address(address: Mapping[str, Any]) -> dict[str, Any]:
+    return {"second_line": None, "access_notes": None, **to_json_values(address)}

@@ -1,6 +1,6 @@
 """Metrics of the key's team: users, sources and orders (contract 2.2).
 
-It stands here as one of them counts orders. Must not be here: how they are counted.
+It is in labs because one of the metrics counts orders.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Query of the list of orders (contract 6.8), read into filters.
-
-Must not be here: any body.
-"""
+"""Query of the list of orders (contract 6.8), read into filters."""
 
 from __future__ import annotations
 

@@ -119,8 +119,12 @@ class OrdersView(OrderAPIView):
     )
     def post(self, request: Request) -> HttpResponse:
         def place_once() -> OrderDone:
-            wanted = parse_order_request(validate_post_body(request, OrderInputs))
-            order = place_order(tenant=self.tenant, actor=self.actor, wanted=wanted)
+            order_request = parse_order_request(
+                validate_post_body(request, OrderInputs)
+            )
+            order = place_order(
+                tenant=self.tenant, actor=self.actor, request=order_request
+            )
             return self.build_done_answer(order.pk, "Order placed.")
 
         return respond_once_per_idempotency_key(
@@ -157,7 +161,7 @@ class OrderImportView(OrderAPIView):
         order = import_order(
             tenant=self.tenant,
             actor=self.actor,
-            wanted=parse_order_request(body),
+            request=parse_order_request(body),
             sample_id=body["sample_id"],
         )
         return Response(self.build_done_answer(order.pk, "Order imported."))
@@ -231,10 +235,10 @@ class OrderRecreateView(OrderAPIView):
     )
     def post(self, request: Request, order_id: str) -> Response:
         order = self.get_order(order_id)
-        wanted = parse_order_recreation_request(
+        recreation = parse_order_recreation_request(
             validate_post_body(request, RecreateInputs)
         )
-        new = recreate_order(order=order, actor=self.actor, wanted=wanted)
+        new = recreate_order(order=order, actor=self.actor, recreation=recreation)
         return Response(self.build_done_answer(new.pk, "Order recreated."))
 
 
@@ -314,8 +318,10 @@ class KitOrdersView(OrderAPIView):
     )
     def post(self, request: Request) -> HttpResponse:
         def place_once() -> OrderDone:
-            wanted = parse_kit_order_request(validate_post_body(request, KitInputs))
-            order = order_kit(tenant=self.tenant, actor=self.actor, wanted=wanted)
+            kit_request = parse_kit_order_request(
+                validate_post_body(request, KitInputs)
+            )
+            order = order_kit(tenant=self.tenant, actor=self.actor, request=kit_request)
             return self.build_done_answer(order.pk, "Test kit ordered.")
 
         return respond_once_per_idempotency_key(
@@ -334,10 +340,10 @@ class KitRegistrationView(OrderAPIView):
         refuses=(400, 404),
     )
     def post(self, request: Request) -> Response:
-        wanted = parse_kit_registration_request(
+        registration = parse_kit_registration_request(
             validate_post_body(request, RegistrationInputs)
         )
-        order = register_kit(tenant=self.tenant, actor=self.actor, wanted=wanted)
+        order = register_kit(tenant=self.tenant, actor=self.actor, request=registration)
         return Response(self.build_done_answer(order.pk, "Test kit registered."))
 
 

@@ -1,6 +1,7 @@
 """Response shapes of orders, and their builders.
 
-The order itself is labs.payloads: events carry it too. Contract 6.5, 6.10.
+The order itself is built in labs.payloads, as events contain it too. Contract 6.5,
+6.10.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ Physicians = list[PhysicianAnswer]
 
 
 def build_order_change_response(order: Order, message: str) -> OrderDone:
-    """Build the response of every request that creates or changes an order."""
+    """Build the response to creating or changing an order."""
     return {"order": build_order(order), "status": "success", "message": message}
 
 

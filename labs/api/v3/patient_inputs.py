@@ -1,7 +1,4 @@
-"""Request bodies about people: patient, physician, payer, consents.
-
-Must not be here: what is ordered (labs.api.v3.inputs).
-"""
+"""Request bodies about people: patient, physician, payer, consents."""
 
 from __future__ import annotations
 

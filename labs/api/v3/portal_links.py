@@ -1,6 +1,6 @@
 """Links to a user's own portal in the API (contract 2.2).
 
-It stands here as a link may lead to an order. Must not be here: the page itself.
+It is in labs because a link can open an order.
 """
 
 from __future__ import annotations
@@ -66,15 +66,15 @@ class PortalUrlView(TenantAPIView):
         user = live_user(
             tenant=self.tenant, user_id=parse_path_uuid(user_id, "user_id")
         )
-        wanted = validate_post_body(request, PortalUrlInputs)
+        body = validate_post_body(request, PortalUrlInputs)
         session = create_portal_link(
             user=user,
             actor=self.actor,
-            context=wanted["context"],
-            order_id=wanted.get("order_id"),
+            context=body["context"],
+            order_id=body.get("order_id"),
         )
         answer: PortalUrlAnswer = {
             "url": build_connect_link_url(session),
-            "expires_in": int(PORTAL_TTL[wanted["context"]].total_seconds()),
+            "expires_in": int(PORTAL_TTL[body["context"]].total_seconds()),
         }
         return Response(answer)

@@ -243,51 +243,52 @@ def _build_sample(sample: SampleData) -> SampleAnswer:
         "date_received": _build_instant(sample.received_at, sample.received_offset),
         "date_reported": _build_instant(sample.reported_at, sample.reported_offset),
         "performing_laboratories": {
-            code: _build_laboratory(told) for code, told in sample.laboratories.items()
+            code: _build_laboratory(laboratory)
+            for code, laboratory in sample.laboratories.items()
         }
         or None,
         "clinical_information": _build_clinical_information(sample),
     }
 
 
-def _build_laboratory(told: Mapping[str, Any]) -> PerformingLaboratory:
+def _build_laboratory(laboratory: Mapping[str, Any]) -> PerformingLaboratory:
     return {
-        "name": told["name"],
-        "phone_number": told.get("phone_number") or None,
-        "medical_director": told.get("medical_director") or None,
-        "address": _build_address(told.get("address") or {}),
+        "name": laboratory["name"],
+        "phone_number": laboratory.get("phone_number") or None,
+        "medical_director": laboratory.get("medical_director") or None,
+        "address": _build_address(laboratory.get("address") or {}),
     }
 
 
-def _build_address(told: Mapping[str, Any]) -> LabAddress | None:
+def _build_address(address: Mapping[str, Any]) -> LabAddress | None:
     """Build an address, the state from the ZIP code; None where a part is missing.
 
     The client refuses the whole answer for an address that lacks a part.
     """
-    zip_code = str(told.get("zip") or told.get("zip_code") or "")
+    zip_code = str(address.get("zip") or address.get("zip_code") or "")
     place = find_zip_code_location(zip_code)
-    state = told.get("state") or (place.state if place else "")
-    if not (told.get("first_line") and told.get("city") and state):
+    state = address.get("state") or (place.state if place else "")
+    if not (address.get("first_line") and address.get("city") and state):
         return None
     return {
-        "first_line": told["first_line"],
-        "second_line": told.get("second_line") or None,
-        "city": told["city"],
+        "first_line": address["first_line"],
+        "second_line": address.get("second_line") or None,
+        "city": address["city"],
         "state": state,
         "zip": zip_code,
-        "country": told.get("country") or "US",
+        "country": address.get("country") or "US",
         "access_notes": None,
     }
 
 
 def _build_clinical_information(sample: SampleData) -> ClinicalInformation | None:
-    told: ClinicalInformation = {
+    information: ClinicalInformation = {
         "fasting": sample.fasting,
         "notes": sample.notes or None,
         "information": sample.information or None,
         "total_volume": sample.total_volume or None,
     }
-    return None if all(value is None for value in told.values()) else told
+    return None if all(value is None for value in information.values()) else information
 
 
 def _build_instant(at: datetime | None, offset: int | None) -> LabInstant | str | None:

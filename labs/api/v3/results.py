@@ -1,7 +1,4 @@
-"""Results in the API: of an order, their metadata, of a transaction (contract 6.15).
-
-Must not be here: their paper (labs.api.v3.papers).
-"""
+"""Results in the API: of an order, their metadata, of a transaction (contract 6.15)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Query and body of the sandbox simulation (contract 6.13).
-
-Must not be here: what follows from them (labs.operations.simulation).
-"""
+"""Query and body of the sandbox simulation (contract 6.13)."""
 
 from __future__ import annotations
 

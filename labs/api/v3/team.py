@@ -1,7 +1,6 @@
 """The API key's team (contract 9.1).
 
-It stands here as one of its fields is about lab accounts. Must not be here: what a
-management key reads of a team (accounts.api.v1).
+It is in labs because one field is about lab accounts.
 """
 
 from __future__ import annotations

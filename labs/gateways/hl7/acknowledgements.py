@@ -1,7 +1,7 @@
 """HL7 acknowledgements (ACK) of incoming messages.
 
-It is made of the header alone, as far as that can be read: also what is malformed is
-answered. Must not be here: what was wrong (labs.gateways.hl7.messages and results).
+An acknowledgement needs only the readable part of the header, so that malformed
+messages are acknowledged too.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class MessageHeader:
 
 
 def parse_hl7_message_header(raw: bytes) -> MessageHeader:
-    """Return the header fields of bytes that may be no message."""
+    """Return the readable header fields of bytes that may not be a valid message."""
     line = raw[:4000].partition(b"\r")[0].decode("latin-1")
     if len(line) < 5 or not line.startswith("MSH"):
         return MessageHeader()
@@ -70,8 +70,8 @@ def parse_hl7_message_header(raw: bytes) -> MessageHeader:
     def read_field(number: int) -> str:
         # MSH-1 is the delimiter itself.
         value = fields[number - 1] if len(fields) >= number else ""
-        kept = "".join(one for one in value if one.isprintable())
-        return kept.strip()[:_MAX_LENGTH]
+        printable = "".join(one for one in value if one.isprintable())
+        return printable.strip()[:_MAX_LENGTH]
 
     return MessageHeader(
         sending_application=read_field(3),

@@ -1,8 +1,4 @@
-"""Conversion of ORU^R01 reports into result deliveries.
-
-Must not be here: reading segments (labs.gateways.hl7.results), or whether an order has
-all its results (operations).
-"""
+"""Conversion of ORU^R01 reports into result deliveries."""
 
 from __future__ import annotations
 
@@ -42,8 +38,8 @@ def build_result_delivery_from_report(
     Source: HL7 v2.5.1, table 0085 (OBX-11): P is preliminary, X, D and W are missing
     results, C marks a correction, what is awaited is nothing yet.
     """
-    told = report.reported_at
-    reported_at = told.at if told else received_at
+    lab_time = report.reported_at
+    reported_at = lab_time.at if lab_time else received_at
     results: list[ReportedResult] = []
     missing: list[ReportedGap] = []
     for test in report.tests:
@@ -108,13 +104,13 @@ def _notes_of_test(test: Test, observation: Observation) -> list[str]:
 
 def _build_missing_result(test: Test, observation: Observation) -> ReportedGap:
     taken_back = observation.standing is ObservationStatus.WITHDRAWN
-    said = [observation.text, *observation.notes]
-    if not any(said):
-        said = [_TAKEN_BACK if taken_back else _NO_VALUE]
+    notes = [observation.text, *observation.notes]
+    if not any(notes):
+        notes = [_TAKEN_BACK if taken_back else _NO_VALUE]
     return ReportedGap(
         name=observation.name,
         failure_type=FailureType.INTERNAL_LAB if taken_back else FailureType.UNKNOWN,
-        note="\n".join(filter(None, said)),
+        note="\n".join(filter(None, notes)),
         ordered_code=test.code,
         provider_id=observation.code,
         loinc=observation.loinc,

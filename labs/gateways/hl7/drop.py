@@ -1,11 +1,10 @@
 """The folder for exchanging files with a lab.
 
-Each team has a folder for each account it orders on, so that no file can cross from one
-team to another: `<team slug>/<environment>/<lab slug>/<account id or platform>` below
-HL7_DIR, and in it `out` for our orders and answers, `in` for the lab's files, `done`
-and `failed` for what we have taken. A file appears under its name at once or not at
-all: who writes gives it a name that begins with a dot or ends in `.tmp` or `.part`, and
-renames it. Must not be here: what is in a file.
+Each team has a folder for each of its lab accounts, so that files of teams never mix:
+`<team slug>/<environment>/<lab slug>/<account id or platform>` below HL7_DIR. In it,
+`out` has our orders and acknowledgements, `in` the lab's files, `done` and `failed` the
+processed ones. Writers create a file under a name that begins with a dot or ends in
+`.tmp` or `.part`, and rename it when it is complete.
 """
 
 from __future__ import annotations

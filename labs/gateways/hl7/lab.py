@@ -1,7 +1,4 @@
-"""The gateway of labs that accept orders as HL7 files.
-
-Must not be here: what comes back from them (operations.inbound).
-"""
+"""The gateway of labs that accept orders as HL7 files."""
 
 from __future__ import annotations
 

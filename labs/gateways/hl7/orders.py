@@ -1,7 +1,7 @@
 """Orders and their cancellations as OML^O21 messages.
 
-One ORC and OBR for each marker, all under the order's sample id as placer number, as
-reference laboratories know a requisition. Must not be here: where the message goes.
+Each marker has an ORC and OBR; all share the order's sample id as placer number, as
+reference laboratories expect of a requisition.
 """
 
 from __future__ import annotations
@@ -188,12 +188,12 @@ def _test_segments(
 def _answer_segments(order: Order, marker: Marker) -> Iterator[str]:
     """Build the answers to order entry questions; choices by code."""
     questions = {question["id"]: question for question in marker.aoe_questions}
-    given = [
+    answers = [
         (questions[answer["question_id"]], str(answer["answer"]))
         for answer in order.aoe_answers
         if answer["marker_id"] == marker.pk and answer["question_id"] in questions
     ]
-    for line, (question, answer) in enumerate(given, start=1):
+    for line, (question, answer) in enumerate(answers, start=1):
         yield build_hl7_segment(
             "OBX",
             {

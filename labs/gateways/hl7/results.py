@@ -1,9 +1,8 @@
 """Parsing of ORU^R01 messages into plain values.
 
-Reads what laboratories write rather than what the standard wishes: segments that a
-structure does not have are passed over, numbers may stand in either of their places.
-What can't be understood is refused, never guessed. Must not be here: which order it
-belongs to, or what a result means.
+Accepts what laboratories write in practice: segments outside the standard's structure
+are skipped, and order numbers are read from either of their fields. Anything ambiguous
+is refused, never guessed.
 """
 
 from __future__ import annotations
@@ -199,8 +198,8 @@ class Report:
     @property
     def reported_at(self) -> Moment | None:
         """Return the latest OBR-22."""
-        told = [test.reported_at for test in self.tests if test.reported_at]
-        return max(told, key=lambda moment: moment.at, default=None)
+        moments = [test.reported_at for test in self.tests if test.reported_at]
+        return max(moments, key=lambda moment: moment.at, default=None)
 
     @property
     def text(self) -> str:
@@ -425,9 +424,9 @@ def _read_identifiers(segment: Segment | None, *fields: int) -> frozenset[str]:
     """Return the entity identifiers of fields; of a pair (placer, filler) both."""
     if segment is None:
         return frozenset()
-    told: set[str] = set()
+    identifiers: set[str] = set()
     for number in fields:
-        told.add(segment.text(number))
+        identifiers.add(segment.text(number))
         if number in _PAIRS.get(segment.name, ()):
-            told.add(segment.text(number, 2))
-    return frozenset(told - {""})
+            identifiers.add(segment.text(number, 2))
+    return frozenset(identifiers - {""})

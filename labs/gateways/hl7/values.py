@@ -1,7 +1,4 @@
-"""Parsing of segment parts: timestamps, codes and observation values.
-
-Must not be here: which segment holds what (labs.gateways.hl7.results).
-"""
+"""Parsing of segment parts: timestamps, codes and observation values."""
 
 from __future__ import annotations
 
@@ -64,11 +61,11 @@ def parse_hl7_coded_identifier(segment: Segment, number: int) -> tuple[str, str,
     """Return a coded identifier's lab code, name and LOINC code."""
     code = name = loinc = loinc_name = ""
     for at in (1, 4):
-        given, words, system = (segment.text(number, at + n) for n in range(3))
+        identifier, text, system = (segment.text(number, at + n) for n in range(3))
         if system.upper() == _LOINC:
-            loinc, loinc_name = loinc or given, loinc_name or words
-        elif given or words:
-            code, name = code or given, name or words
+            loinc, loinc_name = loinc or identifier, loinc_name or text
+        elif identifier or text:
+            code, name = code or identifier, name or text
     return code, name or loinc_name, loinc
 
 
@@ -114,8 +111,8 @@ def _read_structured_value(segment: Segment) -> str:
 def _read_coded_value(segment: Segment, repeat: int) -> str:
     """Return a code's text: its own, the first written or the other system's."""
     for component in (2, 9, 5, 1, 4):
-        if words := segment.text(5, component, repeat=repeat):
-            return words
+        if text := segment.text(5, component, repeat=repeat):
+            return text
     return ""
 
 

@@ -43,7 +43,7 @@ def test_a_new_account_is_pending_and_linked_to_its_team(alice_tenant):
         tenant=alice_tenant,
         actor=ACTOR,
         lab=lab,
-        wanted=request(
+        request=request(
             provider_account_id=" 20931 ", allowed_billing={"client_bill": ["tx", "AZ"]}
         ),
     )
@@ -74,7 +74,7 @@ def test_a_bad_account_is_refused(alice_tenant, wanted, code):
 
     with refused(alice_tenant, code):
         create_lab_account(
-            tenant=alice_tenant, actor=ACTOR, lab=lab, wanted=request(**wanted)
+            tenant=alice_tenant, actor=ACTOR, lab=lab, request=request(**wanted)
         )
 
 
@@ -83,8 +83,8 @@ def test_one_number_at_one_lab_is_one_account(alice_tenant, alice_production):
     make_lab_account(tenant=alice_tenant, lab=lab, provider_account_id="20931")
 
     with refused(alice_tenant, "account_number_taken"):
-        create_lab_account(tenant=alice_tenant, actor=ACTOR, lab=lab, wanted=request())
-    create_lab_account(tenant=alice_production, actor=ACTOR, lab=lab, wanted=request())
+        create_lab_account(tenant=alice_tenant, actor=ACTOR, lab=lab, request=request())
+    create_lab_account(tenant=alice_production, actor=ACTOR, lab=lab, request=request())
 
 
 def test_a_change_says_what_it_changed(alice_tenant):
@@ -96,7 +96,7 @@ def test_a_change_says_what_it_changed(alice_tenant):
         tenant=alice_tenant,
         actor=ACTOR,
         account=account,
-        wanted=request(
+        request=request(
             provider_account_id=account.provider_account_id,
             account_name="South",
             allowed_billing=account.allowed_billing,
@@ -231,13 +231,13 @@ def test_a_given_account_must_be_open_for_it(alice_tenant, status, importing, op
 
     if open_:
         found = resolve_lab_account(
-            tenant=alice_tenant, lab=lab, wanted=account.pk, importing=importing
+            tenant=alice_tenant, lab=lab, account_id=account.pk, importing=importing
         )
         assert (found.account, found.reason) == (account, "given")
     else:
         with refused(alice_tenant, "lab_account_not_active"):
             resolve_lab_account(
-                tenant=alice_tenant, lab=lab, wanted=account.pk, importing=importing
+                tenant=alice_tenant, lab=lab, account_id=account.pk, importing=importing
             )
 
 
@@ -245,7 +245,7 @@ def test_a_given_account_must_be_of_the_orders_lab(alice_tenant):
     account = make_lab_account(tenant=alice_tenant, lab=make_lab())
 
     with refused(alice_tenant, "lab_account_of_other_lab"):
-        resolve_lab_account(tenant=alice_tenant, lab=make_lab(), wanted=account.pk)
+        resolve_lab_account(tenant=alice_tenant, lab=make_lab(), account_id=account.pk)
 
 
 def test_accounts_of_strangers_and_of_the_other_environment_are_not_found(
@@ -260,7 +260,7 @@ def test_accounts_of_strangers_and_of_the_other_environment_are_not_found(
 
     for other in others:
         with refused(alice_tenant, "lab_account_not_found"):
-            resolve_lab_account(tenant=alice_tenant, lab=lab, wanted=other)
+            resolve_lab_account(tenant=alice_tenant, lab=lab, account_id=other)
     assert resolve_lab_account(tenant=alice_tenant, lab=lab).account is None
 
 
@@ -273,7 +273,7 @@ def test_the_account_that_was_wrong_is_never_carried_over(alice_tenant):
     found = resolve_lab_account(tenant=alice_tenant, lab=lab, leave_out=wrong)
     with refused(alice_tenant, "lab_account_incorrect"):
         resolve_lab_account(
-            tenant=alice_tenant, lab=lab, wanted=wrong.pk, leave_out=wrong
+            tenant=alice_tenant, lab=lab, account_id=wrong.pk, leave_out=wrong
         )
 
     assert (platform.account, platform.reason) == (None, "platform_instead")

@@ -65,7 +65,7 @@ def home_visit(order):
     days = list_home_slots(tenant=order.tenant, address=HOME).days
     slot = days[1].slots[0]
     return book_appointment(
-        order=order, actor=ACTOR, wanted=BookingRequest(booking_key=slot.booking_key)
+        order=order, actor=ACTOR, request=BookingRequest(booking_key=slot.booking_key)
     )
 
 

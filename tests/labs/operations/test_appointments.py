@@ -37,7 +37,7 @@ def _clock(time_machine):
 
 def book(order, slot, **wanted):
     request = BookingRequest(booking_key=slot.booking_key, **wanted)
-    return book_appointment(order=order, actor=ACTOR, wanted=request)
+    return book_appointment(order=order, actor=ACTOR, request=request)
 
 
 def lows(order):
@@ -149,7 +149,7 @@ def test_a_key_that_is_not_ours_is_refused(alice_tenant, change, code):
         book_appointment(
             order=order,
             actor=ACTOR,
-            wanted=BookingRequest(booking_key=change(slot.booking_key)),
+            request=BookingRequest(booking_key=change(slot.booking_key)),
         )
 
     assert refused.value.code == code

@@ -54,7 +54,7 @@ def test_no_lab_is_told_of_an_order_that_it_never_heard_of(
     imported = import_order(
         tenant=alice_production,
         actor=ACTOR,
-        wanted=order_request(user=make_user(tenant=alice_production), panels=(panel,)),
+        request=order_request(user=make_user(tenant=alice_production), panels=(panel,)),
         sample_id="ELSEWHERE",
     )
 

@@ -32,7 +32,7 @@ WALK_IN = CollectionMethod.WALK_IN_TEST
 
 def create(tenant, **wanted):
     given = {"name": "Ours", "method": WALK_IN, "description": "", **wanted}
-    return create_lab_test(tenant=tenant, actor=ACTOR, wanted=LabTestRequest(**given))
+    return create_lab_test(tenant=tenant, actor=ACTOR, request=LabTestRequest(**given))
 
 
 def verbs(tenant, panel):

@@ -111,7 +111,7 @@ def test_a_clock_that_runs_is_kept_and_a_new_one_follows_an_acknowledged_one(
         tenant=alice_tenant,
         actor=CLINICIAN,
         alert_id=alert.pk,
-        given=DONE,
+        acknowledgement=DONE,
         name="Nora",
     )
     later = make_results(
@@ -131,7 +131,7 @@ def test_an_acknowledgement_says_who_when_and_what_was_done(
         tenant=alice_tenant,
         actor=CLINICIAN,
         alert_id=alert.pk,
-        given=DONE,
+        acknowledgement=DONE,
         name="Nora Whitfield",
     )
 
@@ -152,7 +152,11 @@ def test_who_treats_the_patient_tells_nobody(alice_tenant, alert, half_past):
     given = Acknowledgement(action="Called the patient in", told_by=ToldBy.TREATING)
 
     kept = acknowledge_critical_alert(
-        tenant=alice_tenant, actor=CLINICIAN, alert_id=alert.pk, given=given, name="N"
+        tenant=alice_tenant,
+        actor=CLINICIAN,
+        alert_id=alert.pk,
+        acknowledgement=given,
+        name="N",
     )
 
     assert (kept.told, kept.told_at, kept.was_read_back) == ("", None, False)
@@ -182,7 +186,7 @@ def test_what_is_not_whole_stops_no_clock(alice_tenant, alert, half_past, wrong,
             tenant=alice_tenant,
             actor=CLINICIAN,
             alert_id=alert.pk,
-            given=Acknowledgement(**given),
+            acknowledgement=Acknowledgement(**given),
             name="Nora",
         )
 
@@ -207,7 +211,11 @@ def test_only_a_member_of_the_team_acknowledges(
 
     with pytest.raises(DomainError) as caught:
         acknowledge_critical_alert(
-            tenant=tenant, actor=actor, alert_id=alert.pk, given=DONE, name="Nora"
+            tenant=tenant,
+            actor=actor,
+            alert_id=alert.pk,
+            acknowledgement=DONE,
+            name="Nora",
         )
 
     (kept,) = alerts(alice_tenant)
@@ -279,7 +287,11 @@ def test_an_acknowledged_result_is_neither_escalated_nor_mailed(
     alice_tenant, alert, half_past
 ):
     acknowledge_critical_alert(
-        tenant=alice_tenant, actor=CLINICIAN, alert_id=alert.pk, given=DONE, name="N"
+        tenant=alice_tenant,
+        actor=CLINICIAN,
+        alert_id=alert.pk,
+        acknowledgement=DONE,
+        name="N",
     )
 
     with across_tenants(why="a test"):

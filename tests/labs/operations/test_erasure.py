@@ -55,14 +55,14 @@ def test_a_kit_stays_with_the_user_it_was_registered_to(alice_tenant):
     kit = order_kit(
         tenant=alice_tenant,
         actor=ACTOR,
-        wanted=KitRequest(
+        request=KitRequest(
             user_id=buyer.uuid, lab_test_id=panel.pk, shipping_address=ADDRESS
         ),
     )
     register_kit(
         tenant=alice_tenant,
         actor=ACTOR,
-        wanted=KitRegistration(
+        request=KitRegistration(
             sample_id=kit.sample_id,
             patient_details=PATIENT,
             patient_address=ADDRESS,
@@ -82,7 +82,7 @@ def test_a_users_insurance_goes_too(alice_tenant):
     wanted = InsuranceRequest("SBX001", "M-1", "Self", {**PATIENT, "address": ADDRESS})
     gone, stays = (make_user(tenant=alice_tenant) for _ in range(2))
     for user in (gone, stays):
-        store_insurance(user=user, actor=ACTOR, wanted=wanted)
+        store_insurance(user=user, actor=ACTOR, request=wanted)
 
     erase_user_orders(alice_tenant.pk, gone.uuid)
 

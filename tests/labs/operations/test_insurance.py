@@ -63,7 +63,7 @@ def test_insurers_are_found_by_part_of_a_name_or_an_alias(
 def test_a_team_adds_an_insurer_that_no_other_sees(alice_tenant, charlie_tenant):
     wanted = PayorRequest(name=" Desert Own ", address=ADDRESS, provider="house")
 
-    payor = create_payor(tenant=alice_tenant, actor=ACTOR, wanted=wanted)
+    payor = create_payor(tenant=alice_tenant, actor=ACTOR, request=wanted)
 
     assert (payor.name, payor.source, payor.address) == ("Desert Own", "team", ADDRESS)
     assert found(alice_tenant, provider="house") == [payor.payor_code]
@@ -77,7 +77,7 @@ def test_an_insurer_without_a_name_is_refused(alice_tenant):
         create_payor(
             tenant=alice_tenant,
             actor=ACTOR,
-            wanted=PayorRequest(name=" ", address=ADDRESS),
+            request=PayorRequest(name=" ", address=ADDRESS),
         )
     assert Payor.objects.for_tenant(alice_tenant).count() == 0
 
@@ -85,10 +85,10 @@ def test_an_insurer_without_a_name_is_refused(alice_tenant):
 def test_insurance_is_kept_once_per_rank_and_audited_by_field(alice_tenant):
     user = make_user(tenant=alice_tenant)
 
-    store_insurance(user=user, actor=ACTOR, wanted=request())
+    store_insurance(user=user, actor=ACTOR, request=request())
     first = changes_of(alice_tenant, "record_insurance")
-    other = store_insurance(user=user, actor=ACTOR, wanted=request(is_primary=False))
-    primary = store_insurance(user=user, actor=ACTOR, wanted=request(member_id="M-2"))
+    other = store_insurance(user=user, actor=ACTOR, request=request(is_primary=False))
+    primary = store_insurance(user=user, actor=ACTOR, request=request(member_id="M-2"))
 
     assert UserInsurance.objects.for_tenant(alice_tenant).count() == 2
     assert find_latest_insurance(user=user) == primary
@@ -104,7 +104,7 @@ def test_an_insurer_that_is_not_known_is_refused(alice_tenant):
     user = make_user(tenant=alice_tenant)
 
     with refused(alice_tenant, "payor_unknown"):
-        store_insurance(user=user, actor=ACTOR, wanted=request(payor_code="nobody"))
+        store_insurance(user=user, actor=ACTOR, request=request(payor_code="nobody"))
     assert UserInsurance.objects.for_tenant(alice_tenant).count() == 0
 
 
@@ -113,4 +113,4 @@ def test_a_deleted_user_is_not_insured(alice_tenant):
     delete_user(user=user, actor=ACTOR)
 
     with refused(alice_tenant, "not_found"):
-        store_insurance(user=user, actor=ACTOR, wanted=request())
+        store_insurance(user=user, actor=ACTOR, request=request())

@@ -39,14 +39,14 @@ def make_kit(tenant, **wanted):
             **wanted,
         }
     )
-    return order_kit(tenant=tenant, actor=ACTOR, wanted=request)
+    return order_kit(tenant=tenant, actor=ACTOR, request=request)
 
 
 def register(tenant, kit, **wanted):
     return register_kit(
         tenant=tenant,
         actor=ACTOR,
-        wanted=KitRegistration(
+        request=KitRegistration(
             **{
                 "sample_id": kit.sample_id,
                 "patient_details": PATIENT,
@@ -84,7 +84,7 @@ def test_only_a_kit_test_is_sent_as_a_kit(alice_tenant):
         order_kit(
             tenant=alice_tenant,
             actor=ACTOR,
-            wanted=KitRequest(
+            request=KitRequest(
                 user_id=user.uuid, lab_test_id=panel.pk, shipping_address=SHIPPING
             ),
         )
@@ -162,6 +162,6 @@ def test_a_kit_is_billed_where_it_is_sent_and_where_its_person_lives(alice_tenan
             lab_test_id=panel.pk,
             shipping_address={**SHIPPING, "state": "NY"},
         )
-        order_kit(tenant=alice_tenant, actor=ACTOR, wanted=make_kit_in)
+        order_kit(tenant=alice_tenant, actor=ACTOR, request=make_kit_in)
     with refused(alice_tenant, "billing_not_allowed"):
         register(alice_tenant, kit, patient_address={**ADDRESS, "state": "NY"})

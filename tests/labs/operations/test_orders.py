@@ -125,7 +125,7 @@ def test_a_bad_order_is_refused(alice_tenant, wanted, code):
         place_order(
             tenant=alice_tenant,
             actor=ACTOR,
-            wanted=order_request(user=user, panels=(panel,), **wanted),
+            request=order_request(user=user, panels=(panel,), **wanted),
         )
 
     assert isinstance(caught.value, Invalid) == (code == "comments_too_long")
@@ -147,7 +147,7 @@ def test_insurance_is_needed_where_it_pays(alice_tenant):
     )
 
     with refused(alice_tenant, "health_insurance_missing"):
-        place_order(tenant=alice_tenant, actor=ACTOR, wanted=request)
+        place_order(tenant=alice_tenant, actor=ACTOR, request=request)
 
 
 def test_a_user_of_strangers_is_not_found(alice_tenant, charlie_tenant):
@@ -158,7 +158,7 @@ def test_a_user_of_strangers_is_not_found(alice_tenant, charlie_tenant):
         place_order(
             tenant=alice_tenant,
             actor=ACTOR,
-            wanted=order_request(user=stranger, panels=(panel,)),
+            request=order_request(user=stranger, panels=(panel,)),
         )
 
 
@@ -171,7 +171,7 @@ def test_import_accepts_an_account_that_is_being_set_up(alice_tenant, status):
     order = import_order(
         tenant=alice_tenant,
         actor=ACTOR,
-        wanted=order_request(user=user, panels=(panel,)),
+        request=order_request(user=user, panels=(panel,)),
         sample_id="Q-1",
     )
 
@@ -197,7 +197,7 @@ def test_import_refuses_a_suspended_account_and_a_taken_sample(alice_tenant):
 
     def bring(sample_id):
         import_order(
-            tenant=alice_tenant, actor=ACTOR, wanted=request, sample_id=sample_id
+            tenant=alice_tenant, actor=ACTOR, request=request, sample_id=sample_id
         )
 
     bring("Q-1")
@@ -218,11 +218,11 @@ def test_a_sample_id_is_taken_over_all_teams_of_its_lab(alice_tenant, charlie_te
             panels=(make_lab_test(tenant=tenant, lab=lab),),
         )
         if fits:
-            import_order(tenant=tenant, actor=ACTOR, wanted=request, sample_id="Q-1")
+            import_order(tenant=tenant, actor=ACTOR, request=request, sample_id="Q-1")
         else:
             with refused(tenant, "sample_id_taken"):
                 import_order(
-                    tenant=tenant, actor=ACTOR, wanted=request, sample_id="Q-1"
+                    tenant=tenant, actor=ACTOR, request=request, sample_id="Q-1"
                 )
 
 
@@ -303,7 +303,7 @@ def test_a_preview_says_what_would_be_placed_and_writes_nothing(alice_tenant):
     wanted = order_request(user=make_user(tenant=alice_tenant), panels=(panel,))
     before = holdings(alice_tenant)
 
-    plan = preview_order(tenant=alice_tenant, wanted=wanted)
+    plan = preview_order(tenant=alice_tenant, request=wanted)
 
     assert holdings(alice_tenant) == before
     assert plan.resolved.panels == (panel,)
@@ -320,10 +320,10 @@ def test_an_order_takes_as_many_statements_for_ten_panels_as_for_two(alice_tenan
     for number in (1, 2, 10):
         wanted = order_request(user=user, panels=tuple(panels[:number]))
         with count_statements() as sent:
-            place_order(tenant=alice_tenant, actor=ACTOR, wanted=wanted)
+            place_order(tenant=alice_tenant, actor=ACTOR, request=wanted)
         counts[number] = len(sent)
     with count_statements() as again:
-        place_order(tenant=alice_tenant, actor=ACTOR, wanted=wanted)
+        place_order(tenant=alice_tenant, actor=ACTOR, request=wanted)
 
     # More than one panel is looked for as a made one; the first time it is made.
     assert counts == {1: 19, 2: 25, 10: 25}

@@ -53,7 +53,7 @@ def test_an_order_of_the_wrong_lab_gets_a_fresh_account(alice_tenant):
     new = recreate_order(
         order=order,
         actor=ACTOR,
-        wanted=RecreationRequest(reason=UpdateReason.INCORRECT_LAB),
+        recreation=RecreationRequest(reason=UpdateReason.INCORRECT_LAB),
     )
 
     assert order.lab_account == wrong
@@ -79,14 +79,14 @@ def test_without_another_account_the_wrong_one_is_still_not_carried_over(alice_t
         recreate_order(
             order=order,
             actor=ACTOR,
-            wanted=RecreationRequest(
+            recreation=RecreationRequest(
                 reason=UpdateReason.INCORRECT_LAB, lab_account_id=wrong.pk
             ),
         )
     new = recreate_order(
         order=order,
         actor=ACTOR,
-        wanted=RecreationRequest(reason=UpdateReason.INCORRECT_LAB),
+        recreation=RecreationRequest(reason=UpdateReason.INCORRECT_LAB),
     )
 
     assert (new.lab_account, new.account_reason) == (None, "platform_instead")
@@ -104,7 +104,7 @@ def test_only_inactive_others_stop_a_recreation(alice_tenant):
         recreate_order(
             order=order,
             actor=ACTOR,
-            wanted=RecreationRequest(reason=UpdateReason.INCORRECT_LAB),
+            recreation=RecreationRequest(reason=UpdateReason.INCORRECT_LAB),
         )
 
 
@@ -118,7 +118,7 @@ def test_any_other_reason_keeps_the_account_and_changes_what_is_given(alice_tena
     new = recreate_order(
         order=order,
         actor=ACTOR,
-        wanted=RecreationRequest(
+        recreation=RecreationRequest(
             reason=UpdateReason.INCORRECT_PATIENT_DETAILS, patient_details=details
         ),
     )
@@ -136,7 +136,7 @@ def test_another_lab_resolves_an_account_anew(alice_tenant):
     new = recreate_order(
         order=order,
         actor=ACTOR,
-        wanted=RecreationRequest(
+        recreation=RecreationRequest(
             reason=UpdateReason.INCORRECT_TEST,
             order_set=OrderSet(lab_test_ids=(other.pk,)),
         ),
@@ -151,7 +151,9 @@ def test_a_panel_archived_since_may_be_recreated_and_processed(alice_tenant):
     LabTest.objects.for_tenant(alice_tenant).update(status=LabTestStatus.INACTIVE)
 
     new = recreate_order(
-        order=order, actor=ACTOR, wanted=RecreationRequest(reason=UpdateReason.OTHER)
+        order=order,
+        actor=ACTOR,
+        recreation=RecreationRequest(reason=UpdateReason.OTHER),
     )
     advance_order(order=new, actor=ACTOR, to="requisition_created")
 
@@ -168,7 +170,7 @@ def test_an_order_past_cancelling_is_not_recreated(alice_tenant):
         recreate_order(
             order=order,
             actor=ACTOR,
-            wanted=RecreationRequest(reason=UpdateReason.OTHER),
+            recreation=RecreationRequest(reason=UpdateReason.OTHER),
         )
 
 
@@ -180,12 +182,12 @@ def test_a_preview_says_what_a_recreation_does_and_writes_nothing(alice_tenant):
     before = holdings(alice_tenant)
 
     plan = preview_recreation(
-        order=order, wanted=RecreationRequest(reason=UpdateReason.INCORRECT_LAB)
+        order=order, recreation=RecreationRequest(reason=UpdateReason.INCORRECT_LAB)
     )
 
     assert (plan.account.account, plan.account.reason) == (right, "other_active")
     assert plan.resolved.panels == (panel,)
-    assert plan.wanted.comments == "Keep me"
+    assert plan.request.comments == "Keep me"
     assert holdings(alice_tenant) == before
 
 
@@ -194,7 +196,7 @@ def test_a_kit_that_nobody_is_registered_to_is_not_recreated(alice_tenant):
     kit = order_kit(
         tenant=alice_tenant,
         actor=ACTOR,
-        wanted=KitRequest(
+        request=KitRequest(
             user_id=make_user(tenant=alice_tenant).uuid,
             lab_test_id=panel.pk,
             shipping_address={**ADDRESS, "receiver_name": "Ada Example"},
@@ -203,7 +205,9 @@ def test_a_kit_that_nobody_is_registered_to_is_not_recreated(alice_tenant):
 
     with refused(alice_tenant, "kit_not_registered"):
         recreate_order(
-            order=kit, actor=ACTOR, wanted=RecreationRequest(reason=UpdateReason.OTHER)
+            order=kit,
+            actor=ACTOR,
+            recreation=RecreationRequest(reason=UpdateReason.OTHER),
         )
 
 
@@ -232,7 +236,7 @@ def test_answers_to_what_the_new_tests_do_not_ask_stay_behind(alice_tenant):
     new = recreate_order(
         order=order,
         actor=ACTOR,
-        wanted=RecreationRequest(
+        recreation=RecreationRequest(
             reason=UpdateReason.INCORRECT_TEST,
             order_set=OrderSet(lab_test_ids=(other.pk,)),
         ),
@@ -251,7 +255,7 @@ def test_of_racing_recreations_one_is_made(alice_tenant):
             recreate_order(
                 order=mine,
                 actor=ACTOR,
-                wanted=RecreationRequest(reason=UpdateReason.OTHER),
+                recreation=RecreationRequest(reason=UpdateReason.OTHER),
             )
             return "recreated"
         except DomainError as refusal:

@@ -66,7 +66,7 @@ def test_a_kit_to_register_is_registered_on_its_way(alice_tenant):
     kit = order_kit(
         tenant=alice_tenant,
         actor=ACTOR,
-        wanted=KitRequest(
+        request=KitRequest(
             user_id=user.uuid,
             lab_test_id=panel.pk,
             shipping_address={**ADDRESS, "receiver_name": "Ada Example"},

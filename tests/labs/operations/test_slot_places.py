@@ -73,7 +73,7 @@ def test_fifty_who_race_for_ten_places_get_ten(alice_tenant):
     wanted = BookingRequest(booking_key=slot.booking_key)
 
     booked = race(
-        lambda order: book_appointment(order=order, actor=ACTOR, wanted=wanted), orders
+        lambda order: book_appointment(order=order, actor=ACTOR, request=wanted), orders
     )
 
     assert (booked.count("booked"), booked.count("lost")) == (
@@ -93,7 +93,7 @@ def test_those_who_race_to_move_to_one_place_leave_nobody_without(alice_tenant):
         book_appointment(
             order=order,
             actor=ACTOR,
-            wanted=BookingRequest(booking_key=slot.booking_key),
+            request=BookingRequest(booking_key=slot.booking_key),
         )
 
     moved = race(
@@ -165,7 +165,7 @@ def test_one_order_that_is_booked_from_several_pages_has_one_visit(alice_tenant)
     def book(slot):
         wanted = BookingRequest(booking_key=slot.booking_key)
         try:
-            return book_appointment(order=order, actor=ACTOR, wanted=wanted).pk
+            return book_appointment(order=order, actor=ACTOR, request=wanted).pk
         except DomainError as refused:
             return refused.code
         finally:

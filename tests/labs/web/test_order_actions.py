@@ -61,7 +61,7 @@ def kit(alice_tenant):
     return order_kit(
         tenant=alice_tenant,
         actor=ACTOR,
-        wanted=KitRequest(
+        request=KitRequest(
             user_id=make_user(tenant=alice_tenant).uuid,
             lab_test_id=panel.pk,
             shipping_address={**ADDRESS, "receiver_name": "Ada Example"},

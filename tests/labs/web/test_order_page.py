@@ -223,7 +223,7 @@ def test_a_recreated_order_and_the_one_before_link_to_each_other(
     new = recreate_order(
         order=old,
         actor=ACTOR,
-        wanted=RecreationRequest(reason=UpdateReason.INCORRECT_LAB),
+        recreation=RecreationRequest(reason=UpdateReason.INCORRECT_LAB),
     )
 
     page = alice_web.get(url(new))

@@ -166,7 +166,7 @@ def test_an_import_says_why_it_has_no_requisition(alice_web, alice_tenant):
     order = import_order(
         tenant=alice_tenant,
         actor=ACTOR,
-        wanted=order_request(
+        request=order_request(
             user=make_user(tenant=alice_tenant),
             panels=(make_lab_test(tenant=alice_tenant),),
         ),
