@@ -180,10 +180,10 @@ class LabsConfig(AppConfig):
         area = Area.ORDERS
         overview_parts.add("labs", build_orders_overview)
         overview_parts.add(
-            "labs:inbound", inbound_overview.build_unmatched_overview_item
+            "labs:inbound", inbound_overview.build_unmatched_report_overview_item
         )
         nav_counts.add("orders", build_orders_nav_count)
-        nav_counts.add("unmatched", inbound_overview.build_unmatched_nav_count)
+        nav_counts.add("unmatched", inbound_overview.build_unmatched_report_nav_count)
         nav_counts.add("critical", build_critical_nav_count)
         user_columns.add("labs", build_user_orders_column)
         person_tests.add("labs", list_latest_tests_of_user)

@@ -14,7 +14,7 @@ from labs.operations.appointment_upkeep import (
     complete_collected_appointments,
     confirm_or_cancel_unconfirmed_appointment,
     delete_old_sandbox_bookings,
-    release_expired_holds_and_enqueue_checks,
+    release_expired_holds_and_check_appointments,
 )
 from labs.operations.appointments import RELEASE_JOB
 from labs.operations.call_offs import CALL_OFF_JOB, cancel_order_at_lab
@@ -171,7 +171,9 @@ def cancel_booking_at_provider(*, tenant_pk: int, reference: str) -> None:
 
 
 @tenant_job(SETTLE_JOB)
-def run_unconfirmed_appointment_job(*, tenant_pk: int, appointment_id: str) -> None:
+def run_confirm_or_cancel_appointment_job(
+    *, tenant_pk: int, appointment_id: str
+) -> None:
     """Confirm or cancel an unconfirmed appointment."""
     confirm_or_cancel_unconfirmed_appointment(
         tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
@@ -180,9 +182,9 @@ def run_unconfirmed_appointment_job(*, tenant_pk: int, appointment_id: str) -> N
 
 
 @periodic_job("* * * * *", "labs.keep_visits")
-def run_expired_slot_hold_cleanup() -> None:
+def run_expired_hold_and_appointment_check() -> None:
     """Release expired slot holds and enqueue checks of unconfirmed appointments."""
-    release_expired_holds_and_enqueue_checks(at=timezone.now())
+    release_expired_holds_and_check_appointments(at=timezone.now())
 
 
 @periodic_job("15 * * * *", "labs.complete_visits")

@@ -212,7 +212,7 @@ def resolve_lab_account(
     )
 
 
-def list_account_options_by_lab(*, tenant: Tenant) -> list[LabAccountOptions]:
+def list_lab_account_options_by_lab(*, tenant: Tenant) -> list[LabAccountOptions]:
     """List each lab with the accounts an order could use; two queries.
 
     Labs with accounts of the tenant come first, then by name. Source: Contract 6.4.

@@ -136,7 +136,7 @@ def cancel_appointment(
     """Cancel an appointment, free its slot and enqueue the provider's cancellation.
 
     With `kind` a visit of that kind alone. Raises: appointment_not_found (404);
-    appointment_cancelled, where it was called off before; cancellation_reason_unknown;
+    appointment_cancelled, where it is already cancelled; cancellation_reason_unknown;
     transition_not_allowed. Source: Contract 6.18.
     """
     order = lock_order(order)

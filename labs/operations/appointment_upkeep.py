@@ -56,7 +56,7 @@ _REMEMBERED = timedelta(days=90)
 _TAKES_PLACE_WITHIN = timedelta(days=60)
 
 
-def release_expired_holds_and_enqueue_checks(*, at: datetime) -> None:
+def release_expired_holds_and_check_appointments(*, at: datetime) -> None:
     """Release expired slot holds and enqueue a check of each unconfirmed appointment.
 
     Over all tenants, each minute. A claim whose process died is freed, and given back

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from accounts.operations.audit import record_change
 from labs.models import Lab, LabTest, Marker
 from labs.models.catalogue import PANEL_NAME_MAX_LENGTH
-from labs.queries.accounts import find_linked_account
+from labs.queries.accounts import get_linked_lab_account
 from labs.states.catalogue import LAB_TEST_MOVES, CollectionMethod, LabTestStatus
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.transitions import move_status
@@ -218,7 +218,9 @@ def _find_requested_lab(tenant: Tenant, request: LabTestRequest) -> Lab | None:
     """Return the lab of the account or slug, which must agree; None without either."""
     lab = None
     if request.lab_account_id is not None:
-        lab = find_linked_account(tenant=tenant, account_id=request.lab_account_id).lab
+        lab = get_linked_lab_account(
+            tenant=tenant, account_id=request.lab_account_id
+        ).lab
     if request.lab_slug:
         named = Lab.objects.filter(slug=request.lab_slug).first()
         if named is None:

@@ -37,7 +37,7 @@ class _DemoAppointment:
 
     `ahead` are the days until it, -1 for one that has passed; a provider that
     `comes` to a home is asked for one instead, and has not answered. `cancelled` is
-    why it was called off, by the id of the reason.
+    why it was cancelled, by the id of the reason.
     """
 
     panel: str
@@ -48,7 +48,7 @@ class _DemoAppointment:
 
 
 _DAY = timedelta(days=1)
-# How long after its order's last step a visit is booked, and after that called off.
+# How long after its order's last step a visit is booked, and after that cancelled.
 _PAUSE = timedelta(hours=3)
 # Between two steps of one answer, so that they keep their order.
 _MOMENT = timedelta(seconds=1)

@@ -19,7 +19,7 @@ from labs.gateways.hl7.drop import DropFolder, list_hl7_drop_folders
 from labs.gateways.hl7.messages import MalformedMessage
 from labs.models import Lab, LabAccount
 from labs.operations.inbound import process_hl7_file_content
-from labs.queries.accounts import list_linked_accounts
+from labs.queries.accounts import list_linked_lab_accounts
 from labs.states.inbound import MessageStatus
 from portal.lib.jobs import enqueue_job
 from portal.lib.tenancy import acting_for
@@ -38,7 +38,7 @@ TAKE_JOB = "labs.take_hl7"
 def create_hl7_drop_folders(*, tenant: Tenant) -> list[tuple[LabAccount, DropFolder]]:
     """Create the HL7 folders of the lab accounts a tenant may use."""
     made = []
-    for account in list_linked_accounts(tenant=tenant):
+    for account in list_linked_lab_accounts(tenant=tenant):
         drop = DropFolder.for_account(tenant=tenant, lab=account.lab, account=account)
         drop.create()
         made.append((account, drop))

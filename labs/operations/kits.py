@@ -27,7 +27,7 @@ from labs.operations.order_steps import (
 )
 from labs.operations.orders import store_order
 from labs.operations.requisitions import enqueue_requisition
-from labs.queries.accounts import find_linked_account
+from labs.queries.accounts import get_linked_lab_account
 from labs.queries.history import find_last_known_order_status
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod
@@ -82,7 +82,7 @@ def order_kit(*, tenant: Tenant, actor: Actor, request: KitRequest) -> Order:
         raise NotFound("user_not_found", _("User not found."), "user_id")
     chosen = None
     if request.lab_account_id is not None:
-        chosen = find_linked_account(
+        chosen = get_linked_lab_account(
             tenant=tenant, account_id=request.lab_account_id
         ).lab
     resolved = resolve_order_set(

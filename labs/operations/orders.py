@@ -38,7 +38,7 @@ from labs.operations.order_steps import (
     store_order_event,
 )
 from labs.operations.requisitions import enqueue_requisition
-from labs.queries.accounts import find_linked_account
+from labs.queries.accounts import get_linked_lab_account
 from labs.states.accounts import AccountReason, Billing
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import (
@@ -230,7 +230,7 @@ def validate_order_request(
         )
     chosen = None
     if request.lab_account_id is not None:
-        chosen = find_linked_account(
+        chosen = get_linked_lab_account(
             tenant=tenant, account_id=request.lab_account_id
         ).lab
     resolved = resolve_order_set(

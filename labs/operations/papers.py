@@ -73,7 +73,7 @@ def collect_requisition_content(order: Order) -> RequisitionContent:
     )
 
 
-def render_labels_of_order(
+def render_order_specimen_labels(
     order: Order,
     *,
     collected_on: date,

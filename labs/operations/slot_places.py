@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from labs.models import Order
 
-# The lowest free place. Whoever is about to take it is waited for, and then it is not
-# free: no row comes back, and the statement is run again.
+# Takes the lowest free place. A concurrent transaction that takes the same one is
+# waited for; then no row is returned, and the statement is repeated.
 _TAKE = """
     INSERT INTO labs_slotplace
         (pool, provider, site_code, start_at, place, order_id, reference, expires_at)

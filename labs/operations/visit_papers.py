@@ -53,7 +53,7 @@ def render_calendar_entry(*, order: Order, appointment: Appointment) -> Document
     return Document(f"visit-{str(order.pk)[:8]}.ics", body)
 
 
-def requires_order_fasting(order: Order) -> bool:
+def is_fasting_required_for_order(order: Order) -> bool:
     """Return whether any test of the order requires fasting."""
     panel = order.lab_test
     return panel.fasting or any(marker.fasting for marker in panel.markers.all())
@@ -86,7 +86,7 @@ def _appointment_details(order: Order, appointment: Appointment) -> AppointmentD
     )
     provider = AppointmentProvider.known(appointment.provider)
     address = appointment.address
-    fasting = requires_order_fasting(order)
+    fasting = is_fasting_required_for_order(order)
     lines = (
         address.get("first_line"),
         address.get("second_line"),

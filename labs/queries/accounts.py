@@ -34,7 +34,7 @@ class AccountFilters:
     state: str = ""
 
 
-def find_linked_account(*, tenant: Tenant, account_id: UUID) -> LabAccount:
+def get_linked_lab_account(*, tenant: Tenant, account_id: UUID) -> LabAccount:
     """Return a lab account the tenant may use, its lab loaded.
 
     Raises: lab_account_not_found (404), also for one that is not linked.
@@ -48,7 +48,7 @@ def find_linked_account(*, tenant: Tenant, account_id: UUID) -> LabAccount:
     return found
 
 
-def list_linked_accounts(
+def list_linked_lab_accounts(
     *, tenant: Tenant, account_id: UUID | None = None, status: str = ""
 ) -> list[LabAccount]:
     """List lab accounts the tenant may use, their lab and links loaded."""
@@ -60,7 +60,7 @@ def list_linked_accounts(
     return _prefetch_links(rows)
 
 
-def list_organisation_accounts(
+def list_organisation_lab_accounts(
     *,
     tenant: Tenant,
     account_id: UUID | None = None,
@@ -73,7 +73,7 @@ def list_organisation_accounts(
     return _prefetch_links(rows.filter(pk=account_id) if account_id else rows)
 
 
-def list_managed_accounts(
+def list_lab_accounts_of_managed_teams(
     *,
     tenant: Tenant,
     managed_ids: Collection[UUID] | None,

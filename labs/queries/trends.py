@@ -13,7 +13,7 @@ from django.db.models import Q
 
 from labs.models import Result
 from labs.states.trends import (
-    convert_result_value,
+    convert_result_to_unit,
     get_loinc_measure_code,
     is_same_unit,
     list_loinc_codes_of_measure,
@@ -173,7 +173,7 @@ def _trend_point(result: MarkerResult, unit: str) -> TrendPoint:
     def convert(value: float | None) -> float | None:
         if value is None:
             return None
-        return convert_result_value(
+        return convert_result_to_unit(
             value, unit=result.unit, to=unit, loinc=result.loinc
         )
 

@@ -20,7 +20,7 @@ NOTES_MAX_LENGTH = 1000
 # Contract 6.18: how long a booking waits for its provider.
 SYNC_TIMEOUT = timedelta(milliseconds=2_500)
 ASYNC_TIMEOUT = timedelta(milliseconds=900_000)
-# A visit booked before its requisition is called off when either has passed.
+# A visit booked before its requisition is cancelled when either has passed.
 EARLY_AFTER_ORDER = timedelta(hours=8)
 EARLY_BEFORE_START = timedelta(hours=2)
 # Visits to a home are refunded until this long before they start.

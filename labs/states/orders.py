@@ -286,7 +286,7 @@ ORDER_MOVES: dict[CollectionMethod, Transitions[str]] = {
 }
 REGISTRABLE_KIT_MOVES = _build_moves(CollectionMethod.TESTKIT, _REGISTRABLE_KIT)
 
-# What a person or a customer may still call off (contract 6.12).
+# What a person or a customer may still cancel (contract 6.12).
 _BOOKED = "appointment_pending appointment_scheduled appointment_cancelled"
 CANCELLABLE: frozenset[str] = frozenset(
     build_order_status(method, low)

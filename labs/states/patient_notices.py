@@ -52,14 +52,14 @@ NOTICE_MOVES: Transitions[NoticeStatus] = Transitions(
 )
 
 # By low-level status of an order, at whatever method has it. A kit's requisition is in
-# its box, and whoever comes to the home brings theirs.
+# its box, and a home visitor brings it.
 NOTICE_OF_STEP: dict[str, NoticeKind] = {
     "transit_customer": NoticeKind.KIT_SENT,
     "appointment_scheduled": NoticeKind.VISIT_SCHEDULED,
     "appointment_cancelled": NoticeKind.VISIT_CANCELLED,
     "completed": NoticeKind.RESULTS_READY,
 }
-# Told of once, however often an order comes to its step.
+# Sent once, even if an order repeats the step.
 ONCE = frozenset(
     {NoticeKind.KIT_SENT, NoticeKind.REQUISITION_READY, NoticeKind.RESULTS_READY}
 )

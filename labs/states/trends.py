@@ -67,7 +67,7 @@ def is_same_unit(unit: str, other: str) -> bool:
     return read is not None and read == normalize_unit(other)
 
 
-def convert_result_value(
+def convert_result_to_unit(
     value: float, *, unit: str, to: str, loinc: str = ""
 ) -> float | None:
     """Convert a value to another printed unit; None if not comparable.

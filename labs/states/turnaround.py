@@ -12,8 +12,8 @@ from portal.lib.translation import gettext_lazy
 if TYPE_CHECKING:
     from datetime import date
 
-# Until one of these nobody knows that the lab has anything to work on: a walk-in
-# patient may go on any day, a kit lies at home.
+# Statuses from which on the lab can work on the sample. Before them, it may not exist
+# yet: a walk-in patient can go on any day, a kit can be unused.
 _AT_LAB = {
     "draw_completed",
     "delivered_to_lab",

@@ -21,7 +21,7 @@ from labs.operations.accounts import (
     set_lab_account_teams,
     update_lab_account,
 )
-from labs.queries.accounts import AccountFilters, list_organisation_accounts
+from labs.queries.accounts import AccountFilters, list_organisation_lab_accounts
 from labs.states.accounts import US_STATES, Billing, DelegatedFlow, LabAccountStatus
 from labs.web.account_forms import (
     INITIAL,
@@ -63,7 +63,7 @@ class AccountRow:
 @require_right(Area.CATALOGUE)
 def show_lab_accounts(request: TenantRequest) -> HttpResponse:
     filters = AccountFilterForm(request.GET).filters
-    accounts = list_organisation_accounts(tenant=request.tenant, filters=filters)
+    accounts = list_organisation_lab_accounts(tenant=request.tenant, filters=filters)
     return render_page(
         request,
         "labs/lab_accounts.html",
@@ -198,7 +198,9 @@ def _get_account(request: TenantRequest, account_id: str) -> LabAccount:
         account_uuid = UUID(account_id)
     except ValueError:
         raise Http404 from None
-    found = list_organisation_accounts(tenant=request.tenant, account_id=account_uuid)
+    found = list_organisation_lab_accounts(
+        tenant=request.tenant, account_id=account_uuid
+    )
     if not found:
         raise Http404
     return found[0]

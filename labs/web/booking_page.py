@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from accounts.web.dialogs import read_posted
 from labs.operations.slots import SlotTaken, list_center_slots, list_home_slots
-from labs.operations.visit_papers import requires_order_fasting
+from labs.operations.visit_papers import is_fasting_required_for_order
 from labs.queries.areas import list_home_visit_providers_of_zip_code
 from labs.queries.bookable_sites import accepts_home_visit_requests
 from labs.queries.service_centers import (
@@ -153,7 +153,7 @@ class BookingPage:
             if grid and grid.slot
             else "",
             fasting=describe_fasting_for_slot(grid.slot if grid else None)
-            if requires_order_fasting(self.order)
+            if is_fasting_required_for_order(self.order)
             else "",
             refusal=self.refusal,
             hold=self.hold,

@@ -15,7 +15,7 @@ from accounts.web.rights import require_right
 from labs.models.order import COMMENTS_MAX_LENGTH
 from labs.operations.order_sets import OrderSet
 from labs.operations.orders import OrderRequest, import_order
-from labs.queries.accounts import list_linked_accounts
+from labs.queries.accounts import list_linked_lab_accounts
 from labs.queries.catalogue import LabTestFilters, list_lab_tests
 from labs.states.accounts import AccountReason, Billing
 from labs.states.catalogue import CollectionMethod, LabTestStatus
@@ -114,7 +114,7 @@ def import_order_page(request: TenantRequest) -> HttpResponse:
             filters=LabTestFilters(status=LabTestStatus.ACTIVE, sort="name"),
             limit=PANELS_OFFERED,
         ),
-        accounts=list_linked_accounts(tenant=request.tenant),
+        accounts=list_linked_lab_accounts(tenant=request.tenant),
         initial={"user": request.GET.get("user", ""), "country": "US"},
     )
     if request.method == "POST" and form.is_valid():

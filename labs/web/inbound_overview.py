@@ -33,7 +33,7 @@ def count_unmatched_reports_and_messages(request: TenantRequest) -> ReviewQueueC
     return _counts[request]
 
 
-def build_unmatched_nav_count(request: TenantRequest) -> NavCount | None:
+def build_unmatched_report_nav_count(request: TenantRequest) -> NavCount | None:
     """Build the navigation count of unmatched reports and messages."""
     if not request.rights.allow(Area.ORDERS):
         return None
@@ -41,7 +41,7 @@ def build_unmatched_nav_count(request: TenantRequest) -> NavCount | None:
     return NavCount(number, _("need review"), "warn") if number else None
 
 
-def build_unmatched_overview_item(request: TenantRequest) -> OverviewPart:
+def build_unmatched_report_overview_item(request: TenantRequest) -> OverviewPart:
     """Build the overview item of unmatched reports and messages."""
     if not request.rights.allow(Area.ORDERS):
         return OverviewPart()

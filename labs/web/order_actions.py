@@ -33,7 +33,7 @@ from labs.operations.simulation import (
     report_unknown_sandbox_status,
     simulate_order_progress,
 )
-from labs.queries.accounts import list_linked_accounts
+from labs.queries.accounts import list_linked_lab_accounts
 from labs.queries.appointments import find_active_appointment
 from labs.queries.catalogue import LabTestFilters, list_lab_tests
 from labs.queries.history import find_last_order_event_id
@@ -129,7 +129,7 @@ def recreate_order_page(request: TenantRequest, order_id: UUID) -> HttpResponse:
         order,
         read_posted(request),
         panels=_list_panels(request),
-        accounts=list_linked_accounts(tenant=request.tenant),
+        accounts=list_linked_lab_accounts(tenant=request.tenant),
         may_correct_patient=request.rights.allow(Area.PATIENT_DETAILS, write=True),
     )
     closed = _explain_not_cancellable(order)

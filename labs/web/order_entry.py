@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 
 from labs.operations.accounts import (
     ResolvedAccount,
-    list_account_options_by_lab,
+    list_lab_account_options_by_lab,
     require_billing_type_allowed,
 )
 from labs.operations.insurance import search_payors
@@ -188,7 +188,7 @@ class OrderEntry:
 
 def load_order_draft_records(*, tenant: Tenant, draft: OrderDraft) -> OrderEntry:
     """Load the records a draft names, in a constant number of queries."""
-    labs = tuple(list_account_options_by_lab(tenant=tenant))
+    labs = tuple(list_lab_account_options_by_lab(tenant=tenant))
     lab, account = _find_chosen_account(
         labs, str(draft.step_values("lab").get("place", ""))
     )

@@ -13,7 +13,7 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from accounts.web.saved_views import build_saved_views_row
 from labs.models import Lab
-from labs.queries.accounts import list_linked_accounts
+from labs.queries.accounts import list_linked_lab_accounts
 from labs.queries.order_list import (
     COUNTED_UP_TO,
     ListFilters,
@@ -32,7 +32,7 @@ from labs.web.order_filters import (
     OrderListQuery,
 )
 from labs.web.order_rows import PLATFORM_WORDS, build_order_row, format_lab_account_name
-from labs.web.overview import count_attention_orders_once
+from labs.web.overview import get_attention_order_count
 from portal.lib.csv_files import build_csv_download, format_csv_timestamp
 from portal.lib.web import Pager, render_page
 from portal.pills import find_status_pill
@@ -87,7 +87,7 @@ def show_order_list(request: TenantRequest) -> HttpResponse:
     _record_list(request, "order_list", place)
     if show_patients:
         _record_list(request, "order_list_patients", place)
-    accounts = list_linked_accounts(tenant=request.tenant)
+    accounts = list_linked_lab_accounts(tenant=request.tenant)
     return render_page(
         request,
         "labs/orders.html",
@@ -98,7 +98,7 @@ def show_order_list(request: TenantRequest) -> HttpResponse:
         pager=Pager(total=page.total, offset=query.offset, limit=query.limit),
         is_total_exact=page.is_exact,
         page_sizes=PAGE_SIZES,
-        tabs=_build_tabs(per_status, count_attention_orders_once(request)),
+        tabs=_build_tabs(per_status, get_attention_order_count(request)),
         has_any=any(per_status.values()),
         may_see_patients=may_see_patients,
         show_patients=show_patients,

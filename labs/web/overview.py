@@ -89,7 +89,7 @@ class StageCount:
 _attention_counts: WeakKeyDictionary[TenantRequest, int] = WeakKeyDictionary()
 
 
-def count_attention_orders_once(request: TenantRequest) -> int:
+def get_attention_order_count(request: TenantRequest) -> int:
     """Count the orders that need attention, once per request."""
     if request not in _attention_counts:
         _attention_counts[request] = count_orders_needing_attention(
@@ -104,7 +104,7 @@ def build_orders_overview(request: TenantRequest) -> OverviewPart:
         return OverviewPart()
     per_status = count_orders_per_status(tenant=request.tenant)
     stages = _count_per_stage(request, per_status)
-    attention = count_attention_orders_once(request)
+    attention = get_attention_order_count(request)
     shown = (
         list_orders_needing_attention(tenant=request.tenant, limit=LISTED)
         if attention
@@ -130,7 +130,7 @@ def build_orders_nav_count(request: TenantRequest) -> NavCount | None:
     """Build the navigation count of orders that need attention."""
     if not request.rights.allow(Area.ORDERS):
         return None
-    number = count_attention_orders_once(request)
+    number = get_attention_order_count(request)
     return NavCount(number, _("need attention")) if number else None
 
 

@@ -26,8 +26,8 @@ from labs.operations.papers import (
     LABELS_AT_MOST,
     LABELS_USUAL,
     reissue_requisition_link,
-    render_labels_of_order,
     render_order_instructions,
+    render_order_specimen_labels,
     render_panel_instructions,
     render_requisition_as_first_printed,
     render_results_report,
@@ -153,7 +153,7 @@ def print_specimen_labels(request: TenantRequest, order_id: UUID) -> HttpRespons
     if not form.is_valid():
         return _render_label_dialog(request, order, form, status=422)
     day: date = form.cleaned_data["collection_date"]
-    document = render_labels_of_order(
+    document = render_order_specimen_labels(
         order,
         collected_on=day,
         number=form.cleaned_data["number_of_labels"],

@@ -18,7 +18,7 @@ from labs.queries.trends import get_result_measure_key
 from labs.states.catalogue import ResultType
 from labs.states.orders import Interpretation
 from labs.states.results import ResultStatus
-from labs.states.trends import convert_result_value, is_same_unit
+from labs.states.trends import convert_result_to_unit, is_same_unit
 from labs.states.turnaround import (
     Lateness,
     get_result_lateness,
@@ -322,7 +322,7 @@ def _find_previous_result(
     value: float | None = last.value
     converted_from = ""
     if not is_same_unit(last.unit, result.unit):
-        value = convert_result_value(
+        value = convert_result_to_unit(
             last.value, unit=last.unit, to=result.unit, loinc=last.loinc
         )
         converted_from = format_unit(last.unit)

@@ -132,7 +132,7 @@ class CandidateRow:
 
 @require_GET
 @require_right(Area.ORDERS)
-def show_unmatched_list(request: TenantRequest) -> HttpResponse:
+def show_unmatched_reports_and_messages(request: TenantRequest) -> HttpResponse:
     """Show a tab's reports or messages, newest first, without names."""
     tab = request.GET.get("tab", "")
     tab = tab if tab in _TABS else str(MatchStatus.UNMATCHED)
@@ -276,7 +276,9 @@ def restore_rejected_report(
 
 @require_GET
 @require_right(Area.ORDERS)
-def show_lab_message(request: TenantRequest, lab_message_id: UUID) -> HttpResponse:
+def show_unprocessed_lab_message(
+    request: TenantRequest, lab_message_id: UUID
+) -> HttpResponse:
     """Show a malformed message or a lab's refusal as received."""
     message = _get_message(request, lab_message_id)
     _record_read(request, "lab_message", message.pk)

@@ -143,7 +143,7 @@ urlpatterns = [
         visits.subscribe_to_requisition_ready_mail,
         name="watch_requisition",
     ),
-    path("unmatched/", unmatched.show_unmatched_list, name="unmatched"),
+    path("unmatched/", unmatched.show_unmatched_reports_and_messages, name="unmatched"),
     path(
         "unmatched/<uuid:lab_report_id>/",
         unmatched.show_unmatched_report,
@@ -166,7 +166,7 @@ urlpatterns = [
     ),
     path(
         "unmatched/messages/<uuid:lab_message_id>/",
-        unmatched.show_lab_message,
+        unmatched.show_unprocessed_lab_message,
         name="unmatched_message",
     ),
     path(

@@ -20,9 +20,9 @@ from accounts.web.rights import require_right
 from labs.operations.appointment_changes import cancel_appointment
 from labs.operations.requisition_watches import subscribe_to_requisition
 from labs.operations.visit_papers import (
+    is_fasting_required_for_order,
     render_appointment_sheet,
     render_calendar_entry,
-    requires_order_fasting,
 )
 from labs.papers.guides import get_fasting_start
 from labs.queries.appointments import (
@@ -195,7 +195,7 @@ def build_appointment_card(
     awaits = split_order_status(order.status).low in AWAITS_REQUISITION
     watches = may_write and awaits
     return AppointmentCard(
-        row=build_appointment_row(shown, fasting=requires_order_fasting(order))
+        row=build_appointment_row(shown, fasting=is_fasting_required_for_order(order))
         if shown
         else None,
         history=_build_history(visits),

@@ -19,7 +19,7 @@ from labs.api.v3.catalogue_outputs import (
     build_lab_account,
 )
 from labs.operations.accounts import set_lab_account_teams
-from labs.queries.accounts import list_managed_accounts
+from labs.queries.accounts import list_lab_accounts_of_managed_teams
 from portal.lib.api.fields import (
     Inputs,
     QueryUuid,
@@ -88,7 +88,7 @@ class OrganisationAccountsView(ManagedAccountsView):
         place = self.find_tenant(path)
         if place is None:
             return Response({"data": []})
-        accounts = list_managed_accounts(
+        accounts = list_lab_accounts_of_managed_teams(
             tenant=place,
             managed_ids=self.grant.team_ids,
             account_id=query.get("lab_account_id"),
@@ -127,6 +127,6 @@ class OrganisationAccountView(ManagedAccountsView):
 
     def get_account(self, place: Tenant, account_id: UUID) -> list[LabAccount]:
         """Return the account of the path if the key may see it, else an empty list."""
-        return list_managed_accounts(
+        return list_lab_accounts_of_managed_teams(
             tenant=place, managed_ids=self.grant.team_ids, account_id=account_id
         )

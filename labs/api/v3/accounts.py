@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from accounts.states import Area
 from labs.api.v3.catalogue_inputs import LabAccountQuery
 from labs.api.v3.catalogue_outputs import LabAccountList, build_lab_account
-from labs.queries.accounts import list_linked_accounts
+from labs.queries.accounts import list_linked_lab_accounts
 from portal.lib.api.fields import validate_query_string
 from portal.lib.api.schema import describe_api_operation
 from portal.lib.api.views import TenantAPIView
@@ -31,7 +31,7 @@ class LabAccountsView(TenantAPIView):
     )
     def get(self, request: Request) -> Response:
         query = validate_query_string(request, LabAccountQuery)
-        accounts = list_linked_accounts(
+        accounts = list_linked_lab_accounts(
             tenant=self.tenant,
             account_id=query.get("lab_account_id"),
             status=str(query.get("status", "")),

@@ -43,7 +43,7 @@ from labs.payloads import (
     build_lab_test,
     build_marker,
 )
-from labs.queries.accounts import find_linked_account
+from labs.queries.accounts import get_linked_lab_account
 from labs.queries.catalogue import (
     MarkerFilters,
     find_marker,
@@ -86,7 +86,7 @@ class CatalogueAPIView(TenantAPIView):
         account_id = query.get("lab_account_id")
         if account_id is None:
             return None
-        return find_linked_account(tenant=self.tenant, account_id=account_id).lab
+        return get_linked_lab_account(tenant=self.tenant, account_id=account_id).lab
 
     def get_panel(self, lab_test_id: str, lab: Lab | None = None) -> LabTest:
         """Return the path's panel. Raises: 422 at the path; lab_test_not_found."""

@@ -11,8 +11,8 @@ from labs.api.v3.orders import OrderAPIView
 from labs.operations.papers import (
     LABELS_AT_MOST,
     LABELS_USUAL,
-    render_labels_of_order,
     render_order_instructions,
+    render_order_specimen_labels,
     render_panel_instructions,
     render_requisition_as_first_printed,
     render_results_report,
@@ -91,7 +91,7 @@ class LabelsPdfView(OrderAPIView):
     def get(self, request: Request, order_id: str) -> HttpResponse:
         order = self.get_order(order_id)
         query = validate_query_string(request, LabelsQuery)
-        paper = render_labels_of_order(
+        paper = render_order_specimen_labels(
             order,
             collected_on=query["collection_date"],
             number=query["number_of_labels"],

@@ -21,7 +21,7 @@ from labs.api.v3.service_center_outputs import (
     build_area_coverage_info,
     build_service_center_info,
 )
-from labs.queries.accounts import find_linked_account
+from labs.queries.accounts import get_linked_lab_account
 from labs.queries.areas import find_zip_code_lab_coverage
 from labs.queries.catalogue import find_lab
 from labs.queries.service_centers import (
@@ -54,7 +54,7 @@ class CentersView(TenantAPIView):
         lab = find_lab(lab_id=query["lab_id"])
         account = None
         if "lab_account_id" in query:
-            account = find_linked_account(
+            account = get_linked_lab_account(
                 tenant=self.tenant, account_id=query["lab_account_id"]
             )
             if account.lab_id != lab.pk:
@@ -115,7 +115,7 @@ class AreaView(TenantAPIView):
         query = validate_query_string(request, AreaQuery)
         account = None
         if "lab_account_id" in query:
-            account = find_linked_account(
+            account = get_linked_lab_account(
                 tenant=self.tenant, account_id=query["lab_account_id"]
             )
         miles = parse_search_radius_miles(query)

@@ -11,7 +11,7 @@ from uuid import UUID
 from rest_framework.response import Response
 
 from accounts.states import Area
-from labs.queries.accounts import list_linked_accounts
+from labs.queries.accounts import list_linked_lab_accounts
 from labs.states.accounts import DelegatedFlow, LabAccountStatus
 from portal.lib.api.fields import parse_path_uuid
 from portal.lib.api.schema import describe_api_operation
@@ -59,7 +59,7 @@ def build_team_response(tenant: Tenant) -> OwnTeam:
     `delegated_flow` is that of its active lab accounts where they agree. Source: Ours:
     delegation is an account's here (contract 6.4), and a team may have several.
     """
-    active = list_linked_accounts(tenant=tenant, status=LabAccountStatus.ACTIVE)
+    active = list_linked_lab_accounts(tenant=tenant, status=LabAccountStatus.ACTIVE)
     flows = {account.delegated_flow for account in active}
     by_text = tenant.lab_tests_patient_sms_communication_enabled
     by_mail = tenant.lab_tests_patient_email_communication_enabled

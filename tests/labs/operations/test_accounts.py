@@ -9,7 +9,7 @@ from labs.operations.accounts import (
     LabAccountRequest,
     change_lab_account_status,
     create_lab_account,
-    list_account_options_by_lab,
+    list_lab_account_options_by_lab,
     require_billing_type_allowed,
     resolve_lab_account,
     set_lab_account_teams,
@@ -316,7 +316,7 @@ def test_each_lab_says_which_account_an_order_would_get_and_why(
     make_lab_account(tenant=charlie_tenant, lab=foreign)
 
     with django_assert_num_queries(2):
-        choices = list_account_options_by_lab(tenant=alice_tenant)
+        choices = list_lab_account_options_by_lab(tenant=alice_tenant)
 
     found = {choice.lab: choice for choice in choices}
     assert [choice.lab for choice in choices[:3]] == [one, two, none]

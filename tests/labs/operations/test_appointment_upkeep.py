@@ -11,7 +11,7 @@ from labs.operations.appointment_upkeep import (
     complete_collected_appointments,
     confirm_or_cancel_unconfirmed_appointment,
     delete_old_sandbox_bookings,
-    release_expired_holds_and_enqueue_checks,
+    release_expired_holds_and_check_appointments,
 )
 from labs.operations.appointments import CLAIM_TTL
 from labs.operations.order_steps import advance_order
@@ -156,11 +156,11 @@ def test_the_clock_enqueues_what_waits_and_frees_what_has_ended(
     with pytest.raises(Unavailable):
         make_appointment(order=late, notes="sandbox:cut")
     kept = SlotPlace.objects.count()
-    release_expired_holds_and_enqueue_checks(at=NOW)
+    release_expired_holds_and_check_appointments(at=NOW)
 
     unchanged = SlotPlace.objects.count()
     time_machine.shift(max(HOLD_TTL, CLAIM_TTL))
-    release_expired_holds_and_enqueue_checks(at=NOW + max(HOLD_TTL, CLAIM_TTL))
+    release_expired_holds_and_check_appointments(at=NOW + max(HOLD_TTL, CLAIM_TTL))
 
     assert (kept, unchanged) == (3, 3)
     assert SlotPlace.objects.get().order_id == early.pk

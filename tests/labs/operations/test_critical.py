@@ -224,7 +224,7 @@ def test_only_a_member_of_the_team_acknowledges(
 
 
 def test_of_two_acknowledgements_the_first_stands(alice_tenant, alert, half_past):
-    given = {"tenant": alice_tenant, "alert_id": alert.pk, "given": DONE}
+    given = {"tenant": alice_tenant, "alert_id": alert.pk, "acknowledgement": DONE}
     acknowledge_critical_alert(**given, actor=CLINICIAN, name="Nora")
 
     with pytest.raises(DomainError) as caught:

@@ -21,8 +21,8 @@ from labs.operations.papers import (
     LABELS_AT_MOST,
     open_requisition_link,
     reissue_requisition_link,
-    render_labels_of_order,
     render_order_instructions,
+    render_order_specimen_labels,
     render_panel_instructions,
     render_requisition_as_first_printed,
     render_results_report,
@@ -260,7 +260,7 @@ def test_without_a_requisition_there_is_no_paper_of_it(alice_tenant, status):
     with refused(alice_tenant, "requisition_not_found"):
         render_requisition_as_first_printed(order)
     with refused(alice_tenant, "requisition_not_found"):
-        render_labels_of_order(order, collected_on=DAY)
+        render_order_specimen_labels(order, collected_on=DAY)
     with refused(alice_tenant, "requisition_not_found"):
         reissue_requisition_link(order=order, actor=ACTOR)
     assert get_requisition_link_url(order) is None
@@ -269,8 +269,8 @@ def test_without_a_requisition_there_is_no_paper_of_it(alice_tenant, status):
 def test_labels_name_patient_sample_and_day(alice_tenant):
     order = made(alice_tenant)
 
-    sheet = render_labels_of_order(order, collected_on=DAY, number=31)
-    roll = render_labels_of_order(
+    sheet = render_order_specimen_labels(order, collected_on=DAY, number=31)
+    roll = render_order_specimen_labels(
         order, collected_on=DAY, number=2, stock=LabelStock.ROLL
     )
 
@@ -280,7 +280,10 @@ def test_labels_name_patient_sample_and_day(alice_tenant):
     assert "DOB 17 May 1990 Female Serum" in second
     assert "31 of 31" in second
     assert [page.count(order.sample_id) for page in pages_of(roll.body)] == [1, 1]
-    assert render_labels_of_order(order, collected_on=DAY, number=31).body == sheet.body
+    assert (
+        render_order_specimen_labels(order, collected_on=DAY, number=31).body
+        == sheet.body
+    )
 
 
 @pytest.mark.parametrize("number", [0, LABELS_AT_MOST + 1])
@@ -288,7 +291,7 @@ def test_labels_are_bounded(alice_tenant, number):
     order = made(alice_tenant)
 
     with refused(alice_tenant, "labels_out_of_range"):
-        render_labels_of_order(order, collected_on=DAY, number=number)
+        render_order_specimen_labels(order, collected_on=DAY, number=number)
 
 
 @pytest.mark.parametrize(

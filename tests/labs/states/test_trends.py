@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from labs.states.trends import (
-    convert_result_value,
+    convert_result_to_unit,
     get_loinc_measure_code,
     is_same_unit,
     list_loinc_codes_of_measure,
@@ -21,7 +21,7 @@ from labs.states.trends import (
     ],
 )
 def test_values_convert_where_the_measure_allows(value, unit, to, loinc, expected):
-    found = convert_result_value(value, unit=unit, to=to, loinc=loinc)
+    found = convert_result_to_unit(value, unit=unit, to=to, loinc=loinc)
 
     assert found == pytest.approx(expected, rel=1e-4)
 
@@ -31,7 +31,7 @@ def test_values_convert_where_the_measure_allows(value, unit, to, loinc, expecte
     [("mmol/L", "mg/dL", "30522-7"), ("mg/dL", "%", "2345-7"), ("", "mg/dL", "2345-7")],
 )
 def test_what_cant_be_compared_is_not_converted(unit, to, loinc):
-    assert convert_result_value(5.0, unit=unit, to=to, loinc=loinc) is None
+    assert convert_result_to_unit(5.0, unit=unit, to=to, loinc=loinc) is None
 
 
 def test_twins_by_mass_and_moles_are_one_measure():
