@@ -17,7 +17,7 @@ from django.utils.safestring import SafeString
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 
-from portal.templatetags.look import codebox, json_box
+from portal.templatetags.look import render_code_box, render_json_box
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -185,9 +185,9 @@ class _Renderer(RendererHTML):
             return _render_moves(code)
         if language == "json":
             with contextlib.suppress(ValueError):
-                return json_box("JSON", json.loads(code))
+                return render_json_box("JSON", json.loads(code))
         name = LANGUAGES.get(language, language)
-        return codebox(SafeString(escape(code)), name, token.meta["label"])
+        return render_code_box(SafeString(escape(code)), name, token.meta["label"])
 
     def code_block(self, tokens: Sequence[Token], index: int, *rest: Any) -> str:
         return self.fence(tokens, index, *rest)

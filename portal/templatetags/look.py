@@ -36,8 +36,8 @@ _DAY = timedelta(days=1)
 _NOTICE_ICONS = {"warn": "alert", "bad": "alert", "rev": "eye"}
 
 
-@register.simple_tag
-def icon(name: str, size: int = 16, label: str = "") -> SafeString:
+@register.simple_tag(name="icon")
+def render_icon(name: str, size: int = 16, label: str = "") -> SafeString:
     """Draw an icon of the sprite; `label` where it stands alone and means something."""
     return format_html(
         '<svg class="icon{}" {}><use href="{}#i-{}"/></svg>',
@@ -54,46 +54,49 @@ register.filter("words", format_wire_value)
 register.filter("units", format_unit)
 
 
-@register.simple_tag
-def status_pill(value: str, says: str = "") -> SafeString:
+@register.simple_tag(name="status_pill")
+def render_status_pill(value: str, says: str = "") -> SafeString:
     """The pill of a status; a value we do not know keeps its own words, outlined.
 
     `says` is for a place where the status's own words would say too little.
     """
     family, glyph, text = find_status_pill(value)
     return format_html(
-        '<span class="pill pill--{}">{}{}</span>', family, icon(glyph), says or text
+        '<span class="pill pill--{}">{}{}</span>',
+        family,
+        render_icon(glyph),
+        says or text,
     )
 
 
-@register.simple_tag(takes_context=True)
-def page_url(context: Context, name: str, **parameters: Any) -> str:
+@register.simple_tag(takes_context=True, name="page_url")
+def build_page_url_for_template(context: Context, name: str, **parameters: Any) -> str:
     """The address of a dashboard page in the team and environment of the request."""
     return web.page_url(context["request"], name, **parameters)
 
 
-@register.inclusion_tag("components/id.html")
-def short_id(value: object) -> dict[str, str]:
+@register.inclusion_tag("components/id.html", name="short_id")
+def shorten_id_with_copy_button(value: object) -> dict[str, str]:
     """Return an id with its middle left out, and a button that copies all of it."""
     whole = str(value)
     short = whole if len(whole) <= 16 else f"{whole[:8]}…{whole[-4:]}"
     return {"whole": whole, "short": short}
 
 
-@register.filter
-def short(value: object) -> str:
+@register.filter("short")
+def shorten_id(value: object) -> str:
     """Return the first eight characters of an ID."""
     return str(value)[:8]
 
 
-@register.inclusion_tag("components/id.html")
-def whole_id(value: object) -> dict[str, str]:
+@register.inclusion_tag("components/id.html", name="full_id")
+def render_full_id(value: object) -> dict[str, str]:
     """Return an id in full, and a button that copies it."""
     return {"whole": str(value), "short": str(value)}
 
 
-@register.simple_tag
-def source_badge(name: str, slug: str, large: bool = False) -> SafeString:
+@register.simple_tag(name="source_badge")
+def render_source_badge(name: str, slug: str, large: bool = False) -> SafeString:
     """Return the two-letter monogram of a source, in a hue of its own."""
     letters = [part[0] for part in name.split() if part[0].isalnum()]
     text = "".join(letters[:2]) if len(letters) > 1 else name[:2]
@@ -106,8 +109,8 @@ def source_badge(name: str, slug: str, large: bool = False) -> SafeString:
     )
 
 
-@register.inclusion_tag("components/field.html")
-def field(
+@register.inclusion_tag("components/field.html", name="field")
+def render_form_field(
     bound: BoundField,
     label: str = "",
     hint: str = "",
@@ -173,14 +176,14 @@ def _shape(bound: BoundField) -> str:
             return "input"
 
 
-@register.simple_tag
-def script_texts() -> SafeString:
+@register.simple_tag(name="script_texts")
+def embed_script_texts() -> SafeString:
     """Write the texts of the scripts into the page, as JSON."""
     return json_script(list_script_texts(), "texts")
 
 
-@register.simple_tag
-def boosted() -> SafeString:
+@register.simple_tag(name="boosted")
+def render_htmx_boost_attributes() -> SafeString:
     """Attributes that make links within swap only the page's content."""
     return SafeString(
         'hx-boost:inherited="true" hx-target:inherited="#content"'
@@ -188,19 +191,19 @@ def boosted() -> SafeString:
     )
 
 
-@register.simple_block_tag
-def notice(content: SafeString, kind: str = "", glyph: str = "") -> SafeString:
+@register.simple_block_tag(name="notice")
+def render_notice(content: SafeString, kind: str = "", glyph: str = "") -> SafeString:
     """A note that stays in the page: what happened, what to do, one action at most."""
     return format_html(
         '<div class="note{}">{}{}</div>',
         f" note--{kind}" if kind else "",
-        icon(glyph or _NOTICE_ICONS.get(kind, "info")),
+        render_icon(glyph or _NOTICE_ICONS.get(kind, "info")),
         content,
     )
 
 
-@register.simple_block_tag
-def empty(
+@register.simple_block_tag(name="empty_state")
+def render_empty_state(
     content: SafeString,
     title: str,
     art: str = "search",
@@ -216,8 +219,8 @@ def empty(
     return render_to_string("components/empty.html", {**parts, "content": content})
 
 
-@register.inclusion_tag("components/chip.html", takes_context=True)
-def chip(
+@register.inclusion_tag("components/chip.html", takes_context=True, name="filter_chip")
+def render_filter_chip(
     context: Context,
     words: str,
     parameter: str,
@@ -242,8 +245,10 @@ def chip(
     }
 
 
-@register.simple_block_tag
-def menu(content: SafeString, name: str, label: str, long: bool = False) -> SafeString:
+@register.simple_block_tag(name="menu")
+def render_menu(
+    content: SafeString, name: str, label: str, long: bool = False
+) -> SafeString:
     """What `popovertarget="name"` opens: links and buttons, destructive ones last."""
     return format_html(
         '<div class="menu{}" id="{}" popover aria-label="{}">{}</div>',
@@ -254,8 +259,10 @@ def menu(content: SafeString, name: str, label: str, long: bool = False) -> Safe
     )
 
 
-@register.inclusion_tag("components/key.html")
-def key(keys: str, words: str, go: str = "", press: str = "", focus: str = "") -> Any:
+@register.inclusion_tag("components/key.html", name="shortcut")
+def render_keyboard_shortcut(
+    keys: str, words: str, go: str = "", press: str = "", focus: str = ""
+) -> Any:
     """Return a line of the page's key sheet; `keys` are typed one after the other.
 
     `go` is an address to open, `press` a selector to click, `focus` one to focus. With
@@ -266,8 +273,8 @@ def key(keys: str, words: str, go: str = "", press: str = "", focus: str = "") -
     return {"keys": keys, "strokes": strokes, "words": words, **does}
 
 
-@register.simple_block_tag
-def dialog(
+@register.simple_block_tag(name="dialog")
+def render_dialog(
     content: SafeString, name: str, title: str, wide: bool = False
 ) -> SafeString:
     """A dialog opened by `data-dialog="name"`: its body and foot, or a form of both."""
@@ -283,21 +290,21 @@ def dialog(
             '<button class="btn btn--ghost btn--icon btn--sm" type="button"'
             ' data-close aria-label="{}">{}</button>',
             _("Close"),
-            icon("x"),
+            render_icon("x"),
         ),
         content,
     )
 
 
-@register.simple_block_tag
-def codebox(content: SafeString, title: str, label: str = "") -> SafeString:
+@register.simple_block_tag(name="codebox")
+def render_code_box(content: SafeString, title: str, label: str = "") -> SafeString:
     """Text to copy, a call say, under its title. What stands in it is escaped."""
     text = unescape(content).strip("\n")
     return _codebox(title, label or _("Example call"), text, format_html("{}", text))
 
 
-@register.simple_tag
-def json_box(title: str, value: object) -> SafeString:
+@register.simple_tag(name="json_box")
+def render_json_box(title: str, value: object) -> SafeString:
     """A value as JSON in colours, under its title, with a button that copies it."""
     text = format_json(value)
     return _codebox(title, title, text, highlight_json(text))
@@ -309,45 +316,45 @@ def _codebox(title: str, label: str, text: str, shown: SafeString) -> SafeString
         '<pre class="code code--max" tabindex="0" role="region" aria-label="{}">{}'
         "</pre></div>",
         title,
-        copy_button(text),
+        render_copy_button(text),
         label,
         shown,
     )
 
 
-@register.simple_tag
-def copy_button(text: str, words: str = "") -> SafeString:
+@register.simple_tag(name="copy_button")
+def render_copy_button(text: str, words: str = "") -> SafeString:
     """Return a small button that puts `text` on the clipboard."""
     return format_html(
         '<button class="btn btn--ghost btn--sm" type="button" data-copy="{}">{}{}'
         "</button>",
         text,
-        icon("copy"),
+        render_icon("copy"),
         words or _("Copy"),
     )
 
 
-@register.filter
-def thousands(number: int) -> str:
+@register.filter("thousands")
+def format_thousands(number: int) -> str:
     """2418 as 2,418."""
     return f"{number:,}"
 
 
-@register.filter
-def percent(share: float) -> str:
+@register.filter("percent")
+def format_percent(share: float) -> str:
     """Write 0.971 as 97.1%; a share below 1 never reads 100%."""
     tenths = int(share * 1000)
     return f"{tenths // 10}%" if tenths % 10 == 0 else f"{tenths / 10:.1f}%"
 
 
-@register.filter
-def milliseconds(number: float) -> str:
+@register.filter("milliseconds")
+def format_milliseconds(number: float) -> str:
     """182 as 182 ms, 10040 as 10.0 s."""
     return f"{number:.0f} ms" if number < 1000 else f"{number / 1000:.1f} s"
 
 
-@register.filter
-def duration(seconds: int) -> str:
+@register.filter("duration")
+def format_seconds(seconds: int) -> str:
     """90 as 90 s, 600 as 10 min, 7500 as 2 h 5 min."""
     minutes = seconds // 60
     if minutes < 2:
@@ -355,15 +362,15 @@ def duration(seconds: int) -> str:
     return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-@register.filter
-def initials(text: str) -> str:
+@register.filter("initials")
+def build_initials(text: str) -> str:
     """Up to two letters that stand for a name or an email address."""
     parts = text.partition("@")[0].replace(".", " ").split()
     return "".join(part[0] for part in (parts[:1] + parts[-1:] if parts[1:] else parts))
 
 
-@register.filter
-def day(value: date | None) -> str:
+@register.filter("day")
+def format_day(value: date | None) -> str:
     """12 Mar 2026, and 12 Mar in the present year. A moment has the reader's day."""
     if value is None:
         return ""
@@ -373,26 +380,33 @@ def day(value: date | None) -> str:
     return f"{value.day} {value:%b}" + ("" if this_year else f" {value.year}")
 
 
-@register.filter
-def iso_day(text: str | None) -> str:
+@register.filter("iso_day")
+def format_iso_day(text: str | None) -> str:
     """A date read from a report, YYYY-MM-DD, as a day; other text stays as it is."""
     try:
-        return day(date.fromisoformat(text or ""))
+        return format_day(date.fromisoformat(text or ""))
     except ValueError:
         return text or ""
 
 
-@register.simple_tag
-def moment(value: datetime | None) -> SafeString | str:
-    """Return a moment: relative within a day, else day and time; exact in the title.
+@register.simple_tag(name="relative_time")
+def render_relative_time(
+    value: datetime | None, *, in_sentence: bool = False
+) -> SafeString | str:
+    """Return how long ago a time was within a day, else its day and time.
 
-    In the zone of the reader, which the dashboard's gate has switched on.
+    The title has the exact time. Times are in the reader's zone, which the dashboard's
+    middleware activates. `in_sentence` begins the text in lower case, for a place
+    after other words.
     """
     if value is None:
         return ""
     here = timezone.localtime(value)
     age = timezone.now() - value
-    text = _ago(age) if timedelta(0) <= age < _DAY else f"{day(value)}, {here:%H:%M %Z}"
+    if timedelta(0) <= age < _DAY:
+        text = _format_age(age, in_sentence=in_sentence)
+    else:
+        text = f"{format_day(value)}, {here:%H:%M %Z}"
     return format_html(
         '<time datetime="{}" title="{}">{}</time>',
         value.astimezone(UTC).isoformat(timespec="seconds"),
@@ -401,10 +415,10 @@ def moment(value: datetime | None) -> SafeString | str:
     )
 
 
-def _ago(age: timedelta) -> str:
+def _format_age(age: timedelta, *, in_sentence: bool) -> str:
     minutes = int(age.total_seconds() // 60)
     if minutes < 1:
-        return _("Just now")
+        return _("just now") if in_sentence else _("Just now")
     if minutes < 60:
         return _("%(minutes)d min ago") % {"minutes": minutes}
     return _("%(hours)d h ago") % {"hours": minutes // 60}

@@ -7,6 +7,7 @@ import time_machine
 from django import forms
 from django.template import Context, Template
 from django.test import RequestFactory
+from django.utils import timezone
 
 from portal.templatetags import look
 
@@ -68,14 +69,25 @@ def test_a_source_keeps_its_hue():
 )
 def test_a_moment_is_relative_within_a_day_only(age, text):
     with time_machine.travel(NOW, tick=False):
-        html = look.moment(NOW - age)
+        html = look.render_relative_time(NOW - age)
+
+    assert f">{text}</time>" in html
+
+
+@pytest.mark.parametrize(
+    ("in_sentence", "text"), [("", "Just now"), ("in_sentence=True", "just now")]
+)
+def test_a_moment_within_a_sentence_begins_in_lower_case(in_sentence, text):
+    html = render(f"{{% relative_time at {in_sentence} %}}", at=timezone.now())
 
     assert f">{text}</time>" in html
 
 
 def test_a_moment_holds_its_exact_instant():
     with time_machine.travel(NOW, tick=False):
-        html = look.moment(datetime(2026, 11, 16, 15, 12, 1, 5, tzinfo=UTC))
+        html = look.render_relative_time(
+            datetime(2026, 11, 16, 15, 12, 1, 5, tzinfo=UTC)
+        )
 
     assert 'datetime="2026-11-16T15:12:01+00:00"' in html
     assert 'title="2026-11-16 15:12:01 UTC"' in html
@@ -92,7 +104,7 @@ def test_a_moment_holds_its_exact_instant():
 )
 def test_a_day_names_its_year_when_it_is_not_this_one(value, text):
     with time_machine.travel(NOW, tick=False):
-        assert look.day(value) == text
+        assert look.format_day(value) == text
 
 
 @pytest.mark.parametrize(
@@ -106,30 +118,30 @@ def test_a_day_names_its_year_when_it_is_not_this_one(value, text):
     ],
 )
 def test_initials(text, letters):
-    assert look.initials(text) == letters
+    assert look.build_initials(text) == letters
 
 
 def test_thousands():
-    assert look.thousands(2418) == "2,418"
+    assert look.format_thousands(2418) == "2,418"
 
 
 @pytest.mark.parametrize(
     ("share", "text"), [(1, "100%"), (0.9999, "99.9%"), (0.6, "60%"), (0, "0%")]
 )
 def test_a_share_that_is_not_all_never_reads_so(share, text):
-    assert look.percent(share) == text
+    assert look.format_percent(share) == text
 
 
 @pytest.mark.parametrize(("number", "text"), [(182.4, "182 ms"), (10_040, "10.0 s")])
 def test_milliseconds_are_seconds_once_there_are_enough(number, text):
-    assert look.milliseconds(number) == text
+    assert look.format_milliseconds(number) == text
 
 
 @pytest.mark.parametrize(
     ("seconds", "text"), [(90, "90 s"), (600, "10 min"), (7_500, "2 h 5 min")]
 )
 def test_a_duration_has_its_largest_units(seconds, text):
-    assert look.duration(seconds) == text
+    assert look.format_seconds(seconds) == text
 
 
 class ExampleForm(forms.Form):
@@ -204,7 +216,7 @@ def test_a_chip_is_removed_without_its_offset_and_keeps_the_rest():
     request = RequestFactory().get("/?source=oura&q=a%26b&offset=50")
 
     html = render(
-        '{% chip "Source" "source" value=name %}', request=request, name="<Oura>"
+        '{% filter_chip "Source" "source" value=name %}', request=request, name="<Oura>"
     )
 
     assert 'href="?q=a%26b"' in html
@@ -230,14 +242,16 @@ def test_a_notice_escapes_what_a_view_says():
 
 
 def test_an_empty_state_has_its_words_and_its_heading():
-    html = render('{% empty "None yet" level=2 %}<p>Soon.</p>{% endempty %}')
+    html = render(
+        '{% empty_state "None yet" level=2 %}<p>Soon.</p>{% endempty_state %}'
+    )
 
     assert "<h2>None yet</h2>" in html
     assert "<p>Soon.</p>" in html
 
 
 def test_a_line_of_the_key_sheet_says_what_it_does():
-    html = render('{% key "g u" "Go to users" go="/users/" %}')
+    html = render('{% shortcut "g u" "Go to users" go="/users/" %}')
 
     assert 'data-keys="g u" data-go="/users/"' in html
     assert "<kbd>g</kbd>" in html
