@@ -31,7 +31,7 @@ class BackupNote(models.Model):
 
 @transaction.atomic
 def record_backup_time() -> None:
-    """Note that a backup was made just now."""
+    """Record that a backup was made just now."""
     BackupNote.objects.all().delete()
     BackupNote().save(force_insert=True)
 

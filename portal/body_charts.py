@@ -151,7 +151,7 @@ def draw_sleep_stage_chart(
 def find_gaps_in_sleep_stages(
     stretches: Sequence[Stretch], length: int
 ) -> Iterable[tuple[int, int]]:
-    """Times of a session that no stretch covers, in seconds from its start."""
+    """Yield times without a sleep stage, in seconds from the session's start."""
     at = 0
     for each in stretches:
         if each.start > at:

@@ -55,7 +55,7 @@ class RangeBar(NamedTuple):
 def compute_reference_range_bar(
     value: float, *, low: float | None, high: float | None
 ) -> RangeBar | None:
-    """Compute a range bar of RANGE_BAR_WIDTH, for pages and documents.
+    """Compute where a value lies in its reference range, for a RANGE_BAR_WIDTH.
 
     Zones have fixed widths and each is its own linear scale, so the normal zone lines
     up down a whole table whatever the units. A missing bound drops its side; without
@@ -206,7 +206,7 @@ def draw_source_priority_chart(
     ticks: Sequence[tuple[float, str]],
     says: str,
 ) -> SafeString:
-    """Draw who won each time, and low beneath it who would have counted besides.
+    """Draw which source counted when, and below it which others had data.
 
     A part is its start and end, the number of its source from 1, and its words; times
     are seconds, `ticks` say some of them. `says` is the finding. Source: Ours
@@ -275,7 +275,7 @@ def draw_route(places: Sequence[tuple[float, float]], *, says: str) -> SafeStrin
 def draw_hourly_delivery_outcomes(
     cells: Sequence[tuple[int, int, int]], *, says: str
 ) -> SafeString:
-    """Draw how messages fared, a bar for each hour, oldest first, bad ends on top.
+    """Draw outcomes of webhook deliveries, a bar an hour, failures on top.
 
     A cell is how many were delivered at once, were retried, and failed. `says` is the
     finding. Source: Ours (design guide).

@@ -31,7 +31,7 @@ def check_time_zone(**_: Any) -> list[CheckMessage]:
 
 @register(Tags.urls)
 def check_public_url(**_: Any) -> list[CheckMessage]:
-    """PUBLIC_URL is an absolute http or https address."""
+    """Check that PUBLIC_URL is an absolute http or https address."""
     parts = urlsplit(settings.PUBLIC_URL)
     if parts.scheme in {"http", "https"} and parts.netloc:
         return []
@@ -46,7 +46,7 @@ def check_public_url(**_: Any) -> list[CheckMessage]:
 
 @register(Tags.security)
 def check_allowed_hosts(**_: Any) -> list[CheckMessage]:
-    """ALLOWED_HOSTS lists names: with * a page elsewhere can lead its own name here."""
+    """Check that ALLOWED_HOSTS lists names and no wildcard."""
     if "*" not in settings.ALLOWED_HOSTS:
         return []
     return [
@@ -60,7 +60,7 @@ def check_allowed_hosts(**_: Any) -> list[CheckMessage]:
 
 @register(Tags.compatibility)
 def check_oura_settings(**_: Any) -> list[CheckMessage]:
-    """OURA_PORTAL is one we know, and the application's id has its secret."""
+    """Check that OURA_PORTAL is known and that Oura's client ID has its secret."""
     found: list[CheckMessage] = []
     if settings.OURA_PORTAL not in {"developer", "cloud"}:
         found.append(
@@ -83,7 +83,7 @@ def check_oura_settings(**_: Any) -> list[CheckMessage]:
 
 @register(Tags.compatibility)
 def check_trusted_proxies(**_: Any) -> list[CheckMessage]:
-    """TRUSTED_PROXIES are networks: one that is not read would trust nobody."""
+    """Check that every entry of TRUSTED_PROXIES is an IP network."""
     try:
         for each in settings.TRUSTED_PROXIES:
             ip_network(each)
@@ -100,7 +100,7 @@ def check_trusted_proxies(**_: Any) -> list[CheckMessage]:
 
 @register(Tags.compatibility)
 def check_api_rate_limits(**_: Any) -> list[CheckMessage]:
-    """Limits and days of the API's calls are not negative."""
+    """Check that the limits and days of API calls are not negative."""
     names = ("API_CALLS_PER_KEY", "API_CALLS_PER_ADDRESS", "API_CALL_LOG_DAYS")
     return [
         Error(f"{name} is negative.", hint="0 means none.", id="portal.E011")
@@ -111,7 +111,7 @@ def check_api_rate_limits(**_: Any) -> list[CheckMessage]:
 
 @register(Tags.compatibility)
 def check_upload_scanner(**_: Any) -> list[CheckMessage]:
-    """UPLOAD_SCANNER is a scanner that we know, at an address."""
+    """Check that UPLOAD_SCANNER is a supported malware scanner with an address."""
     address = parse_scanner_address()
     if not settings.UPLOAD_SCANNER or (
         address.scheme in SCANNERS and (address.hostname or address.path)
@@ -128,7 +128,7 @@ def check_upload_scanner(**_: Any) -> list[CheckMessage]:
 
 @register(Tags.compatibility)
 def check_storage_url(**_: Any) -> list[CheckMessage]:
-    """STORAGE_URL can be read, and what speaks to a bucket is installed."""
+    """Check that STORAGE_URL can be parsed and that the bucket client is installed."""
     if not settings.STORAGE_URL:
         return []
     try:
@@ -155,7 +155,7 @@ def check_storage_url(**_: Any) -> list[CheckMessage]:
 
 @register(Tags.security, deploy=True)
 def check_public_url_is_https(**_: Any) -> list[CheckMessage]:
-    """Production is reached over https."""
+    """Check that production is reached over https."""
     if settings.HTTPS:
         return []
     return [
@@ -171,7 +171,7 @@ def check_public_url_is_https(**_: Any) -> list[CheckMessage]:
 def check_database_role(
     databases: Sequence[str] | None = None, **_: Any
 ) -> list[CheckMessage]:
-    """With DEBUG off the database role is neither superuser nor BYPASSRLS."""
+    """Check that with DEBUG off the role is no superuser and has no BYPASSRLS."""
     if settings.DEBUG or not databases:
         return []
     found = health.check_database_role()

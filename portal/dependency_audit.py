@@ -31,7 +31,7 @@ IGNORED: Mapping[str, str] = {}
 
 
 def has_no_overdue_advisory() -> bool:
-    """Whether no advisory is overdue: one with a fix, older than GRACE, not IGNORED.
+    """Return whether no security advisory is past its grace period.
 
     Each is printed whatever it is. Where OSV can't be asked that is said, and passes: a
     machine without a way out still checks all else.
@@ -64,7 +64,7 @@ def has_no_overdue_advisory() -> bool:
 
 
 def classify_advisory(advisory: Mapping[str, Any], *, now: datetime) -> str:
-    """`ignored`, `unfixed`, `new` or `overdue`; only the last fails."""
+    """Return `ignored`, `unfixed`, `new` or `overdue`; only the last fails."""
     if advisory["id"] in IGNORED:
         return "ignored"
     if not advisory["fix_versions"]:

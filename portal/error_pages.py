@@ -37,7 +37,7 @@ def _answer(
 
 
 def show_bad_request_page(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """400."""
+    """Answer 400 as a page, or as JSON to the API."""
     return _answer(
         request,
         400,
@@ -47,17 +47,17 @@ def show_bad_request_page(request: HttpRequest, exception: Exception) -> HttpRes
 
 
 def show_forbidden_page(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """403."""
+    """Answer 403 as a page, or as JSON to the API."""
     return _answer(request, 403, "not_allowed", "You don't have access to this.")
 
 
 def show_not_found_page(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """404."""
+    """Answer 404 as a page, or as JSON to the API."""
     return _answer(request, 404, "not_found", "Not found.")
 
 
 def show_server_error_page(request: HttpRequest) -> HttpResponse:
-    """500; 503 where a service or the database is away, or it had no more time."""
+    """Answer 500, or 503 where a service or the database is not available."""
     error = sys.exc_info()[1]
     if isinstance(error, Unavailable):
         return _unavailable(request, error.code, error.message)

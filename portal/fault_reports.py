@@ -24,7 +24,7 @@ _KEPT = {
 
 
 def start_error_reporting(dsn: str) -> None:
-    """Begin to report, in this process. Raises: ImproperlyConfigured: no library."""
+    """Start error reports to Sentry. Raises: ImproperlyConfigured: no library."""
     try:
         import sentry_sdk
     except ImportError:
@@ -45,7 +45,7 @@ def build_error_reporting_options() -> dict[str, Any]:
 
 
 def remove_health_data_from_error_report(event: Event, _hint: Hint) -> Event:
-    """Take out of a report whatever may hold health data or a secret."""
+    """Remove everything that may be health data or a secret from a report."""
     kept: dict[str, Any] = {k: v for k, v in event.items() if k in _KEPT}
     for raised in kept.get("exception", {}).get("values", []):
         raised["value"] = ""

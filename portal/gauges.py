@@ -21,7 +21,7 @@ _LANE_HEIGHT = 20
 
 
 def draw_percentage_bar(percent: float, *, is_enough: bool) -> SafeString:
-    """Draw a share, 0 to 100, as a bar; the number stands beside it in words."""
+    """Draw a percentage, 0 to 100, as a bar; the number is written beside it."""
     width = 36
     return format_html(
         '<svg viewBox="0 0 {} 6" aria-hidden="true">'

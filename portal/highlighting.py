@@ -27,12 +27,12 @@ _TOKEN = re.compile(
 
 
 def format_json(value: object) -> str:
-    """A value as JSON with two spaces of indent; what JSON lacks is written as text."""
+    """Format a value as JSON, indented by two; other types are written as text."""
     return json.dumps(value, indent=2, ensure_ascii=False, default=str)
 
 
 def highlight_json(text: str) -> SafeString:
-    """JSON text as HTML: keys, strings, numbers and literals in `k s n l` spans.
+    """Return JSON text as HTML: keys, strings, numbers, literals in `k s n l` spans.
 
     Text that is no JSON comes back escaped, its look-alikes coloured: nothing is lost.
     """

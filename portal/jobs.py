@@ -19,13 +19,13 @@ from portal.lib.jobs import delete_finished_jobs, periodic_job, tenant_job
 
 @periodic_job("17 * * * *", "portal.remove_finished_jobs")
 def delete_old_finished_jobs() -> None:
-    """Forget jobs that ended days ago."""
+    """Delete jobs that ended days ago."""
     delete_finished_jobs()
 
 
 @periodic_job("27 * * * *", "portal.purge_answers")
 def delete_expired_idempotency_answers() -> None:
-    """Forget answers of the idempotency store past their time."""
+    """Delete stored answers of idempotent calls that have expired."""
     delete_expired_answers()
 
 

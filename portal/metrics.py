@@ -122,7 +122,7 @@ class _Collector:
 @never_cache
 @require_safe
 def show_prometheus_metrics(request: HttpRequest) -> HttpResponse:
-    """The figures in Prometheus' text format, for who sends METRICS_TOKEN as bearer.
+    """Return metrics in the Prometheus text format, for holders of METRICS_TOKEN.
 
     Anybody else finds nothing here (404).
     """

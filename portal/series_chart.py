@@ -117,7 +117,7 @@ class _Scale(NamedTuple):
 def compute_plot_frame(
     curves: Sequence[Curve], *, start: datetime, end: datetime
 ) -> Frame:
-    """Where the plot of these curves lies: an axis more for each further unit."""
+    """Compute where the plot of these curves lies: one more axis a unit."""
     units = len({curve.unit for curve in curves})
     right = WIDTH - (_AXIS * (units - 1) if units > 1 else _EDGE)
     return Frame(start, end, _LEFT, right)

@@ -19,5 +19,5 @@ start_api_call_log()
 
 
 def flush_before_exit() -> None:
-    """Write what this process still holds in memory; it is about to end."""
+    """Write the call log, which is held in memory, before this process ends."""
     flush_api_call_log()

@@ -27,7 +27,7 @@ _made: list[bytes] = []
 
 @require_safe
 def show_openapi_document(_request: HttpRequest) -> HttpResponse:
-    """Answer the OpenAPI document of all calls, as YAML.
+    """Return the OpenAPI document of all API calls, as YAML.
 
     Depends on nothing that a request says. Errors: 503 `busy` with Retry-After while
     another thread of the process makes it, so that those who ask hold no thread.

@@ -57,7 +57,7 @@ class _Module:
 
 @cache
 def list_api_error_codes() -> tuple[ErrorCode, ...]:
-    """All codes of the API, in order of the alphabet. Reads the source once."""
+    """List all error codes of the API by name. Reads the source once."""
     modules = _Modules()
     statuses: dict[str, set[int]] = {}
     sentences: dict[str, set[str]] = {}

@@ -78,7 +78,7 @@ def check_database() -> Finding:
 
 
 def check_database_version() -> Finding:
-    """PostgreSQL is new enough."""
+    """Check that PostgreSQL is new enough."""
     major, minor = divmod(connection.pg_version, 10_000)  # type: ignore[attr-defined]  # PostgreSQL's backend alone has it
     return Finding(
         major >= OLDEST_POSTGRES,
@@ -88,7 +88,7 @@ def check_database_version() -> Finding:
 
 
 def check_database_role() -> Finding:
-    """Row-level security holds for the role: neither superuser nor BYPASSRLS."""
+    """Check that the role has neither superuser nor BYPASSRLS."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT rolname, rolsuper, rolbypassrls FROM pg_roles"
@@ -173,7 +173,7 @@ def check_webhook_deliverer() -> Finding:
 
 
 def check_database_clock() -> Finding:
-    """This machine and the database agree on the time."""
+    """Check that this machine and the database agree on the time."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT clock_timestamp()")
         (theirs,) = cursor.fetchone()
@@ -187,7 +187,7 @@ def check_database_clock() -> Finding:
 
 
 def check_mail_server() -> Finding:
-    """Mail can leave, or goes to files where no server is named."""
+    """Check that mail can be sent, or goes to files where no server is named."""
     try:
         backend = get_connection(timeout=MAIL_TIMEOUT_S)
         if settings.EMAIL_URL:
@@ -210,7 +210,7 @@ def check_mail_server() -> Finding:
 
 
 def check_public_url() -> Finding:
-    """Links we make lead here, over https except on this machine alone."""
+    """Check that PUBLIC_URL leads to this server, over https unless local."""
     parts = urlsplit(settings.PUBLIC_URL)
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
     if parts.scheme not in {"http", "https"} or not host:
@@ -280,7 +280,7 @@ def check_encryption_keys() -> Finding:
 
 
 def check_debug_is_off() -> Finding:
-    """Nobody is shown tracebacks, which hold what the code had in hand."""
+    """Check that DEBUG is off: tracebacks show data."""
     if not settings.DEBUG:
         return Finding(True, "DEBUG is off.")
     host = urlsplit(settings.PUBLIC_URL).hostname or ""
@@ -360,14 +360,14 @@ def run_health_checks(checks: tuple[Check, ...]) -> Iterator[tuple[Check, Findin
 
 @require_safe
 def healthz(_request: HttpRequest) -> HttpResponse:
-    """200 as long as this process answers; asks nothing of anyone."""
+    """Answer 200 as long as this process responds; checks nothing else."""
     return _answer(200, {"status": "ok"})
 
 
 @never_cache
 @require_safe
 def readyz(_request: HttpRequest) -> HttpResponse:
-    """200 when database, migrations and workers are well, else 503 with their names."""
+    """Answer 200 when all required checks pass, else 503 with those that fail."""
     asked = tuple(check for check in CHECKS if check.for_ready)
     failed = [
         check.name

@@ -20,7 +20,7 @@ _RECKON = (
 
 
 def check_audit_log_integrity() -> Finding:
-    """Nothing shows that the audit was changed, as far as can be seen at once."""
+    """Check that the audit log shows no sign of changes."""
     try:
         open_ways = find_unprotected_audit_tables()
         tampered = find_broken_audit_chains(anchors=find_last_audit_anchors())

@@ -24,7 +24,7 @@ _MORE_ROOM = "Add disk space, or shorten the retention times in Settings."
 
 
 def check_upload_storage() -> Finding:
-    """Uploads can be stored, and in a bucket no stranger reads them."""
+    """Check that uploads can be stored, and are not public in a bucket."""
     if settings.STORAGE_URL:
         return _check_bucket()
     folder = Path(settings.UPLOADS_DIR)
@@ -94,7 +94,7 @@ def _check_bucket() -> Finding:
 
 
 def check_disk_space() -> Finding:
-    """There is room for uploads, or for work on those in a bucket."""
+    """Check that the disk has room for uploads."""
     place = Path(settings.VAR_DIR if settings.STORAGE_URL else settings.UPLOADS_DIR)
     while not place.exists():
         place = place.parent

@@ -106,7 +106,7 @@ class ExampleForm(forms.Form):
 
 @require_GET
 def show_component_gallery(request: TenantRequest) -> HttpResponse:
-    """Every part in one place, with its states; nobody but operators sees it."""
+    """Show every interface component with its states, to operators only."""
     if not request.member.is_staff:
         raise Http404
     return render_page(

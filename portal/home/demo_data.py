@@ -51,7 +51,7 @@ def sandbox_only(
 @sandbox_only
 @require_right(Area.TEAM, write=True)
 def show_demo_data_page(request: TenantRequest) -> HttpResponse:
-    """What demo data is, and the button that loads or removes it."""
+    """Show what demo data is, with the button that loads or removes it."""
     return render_page(
         request,
         "portal/demo_data.html",

@@ -52,7 +52,7 @@ class Overview:
 
 
 def build_team_overview(request: TenantRequest) -> Overview:
-    """Ask every app, and put together what the member's roles read.
+    """Collect from every app what the member's roles may see on the overview.
 
     Source: Ours (design guide): the most urgent first, within it the oldest.
     """

@@ -51,7 +51,7 @@ class Found:
 
 
 def search_records_by_id(request: TenantRequest, text: str) -> Found:
-    """Look for `text` among the ids of everything that the member reads.
+    """Search the IDs of every record that the member may read.
 
     The number of queries depends on the kinds of things alone.
     """
@@ -72,13 +72,13 @@ def search_records_by_id(request: TenantRequest, text: str) -> Found:
 
 
 def list_overview_actions(request: TenantRequest) -> list[Option]:
-    """The actions that the overview offers as buttons."""
+    """List the actions that the overview offers as buttons."""
     allowed = _allowed(request)
     return [_option(request, place) for place in allowed if place.on_overview]
 
 
 def list_palette_commands(request: TenantRequest) -> list[Group]:
-    """Pages, actions and other places that are open to the member."""
+    """List pages, actions and other places that are open to the member."""
     allowed = _allowed(request)
     pages = [_option(request, place) for place in allowed if not place.is_action]
     actions = [_option(request, place) for place in allowed if place.is_action]
@@ -101,7 +101,7 @@ def filter_palette_commands(groups: list[Group], text: str) -> list[Group]:
 
 
 def count_navigation_badges(request: TenantRequest) -> dict[str, NavCount]:
-    """The numbers beside the links of the navigation, by section."""
+    """Count what the navigation shows beside its links, by section."""
     counted = {section: count(request) for section, count in nav_counts}
     return {section: found for section, found in counted.items() if found}
 

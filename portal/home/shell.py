@@ -36,7 +36,7 @@ class Shell:
 
 
 def team_shell_context(request: HttpRequest) -> dict[str, Shell]:
-    """Context processor: `shell`, on the pages of a team."""
+    """Add `shell` to the template context, on the pages of a team."""
     if not hasattr(request, "tenant"):
         return {}
     return {"shell": Shell(cast("TenantRequest", request))}

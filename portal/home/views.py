@@ -43,7 +43,7 @@ DEMO_POLL_S = 2
 @require_GET
 @login_required
 def redirect_to_last_visited_team(request: HttpRequest) -> HttpResponse:
-    """The site's address: on to the last visited place, or say that there is none."""
+    """Redirect to the team visited last, or say that there is none."""
     tenant = find_landing_environment(
         request.session, member=cast("Member", request.user)
     )
@@ -54,7 +54,7 @@ def redirect_to_last_visited_team(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def show_team_home(request: TenantRequest) -> HttpResponse:
-    """A team's first page: its overview, or how to begin where there is no user yet."""
+    """Show a team's overview, or its first steps where there is no user yet."""
     tenant = request.tenant
     demo = find_demo_data(tenant=tenant) if tenant.is_sandbox else None
     overview = build_team_overview(request) if count_live_users(tenant=tenant) else None
@@ -85,7 +85,7 @@ def show_team_home(request: TenantRequest) -> HttpResponse:
 
 @require_GET
 def show_palette_search_results(request: TenantRequest) -> HttpResponse:
-    """What the palette finds while one types, or the same as a page of its own."""
+    """Show search results in the command palette, or as a page of their own."""
     text = request.GET.get("q", "")[: MOST_LETTERS + 1]
     found = search_records_by_id(request, text)
     if found.groups:

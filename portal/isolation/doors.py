@@ -75,7 +75,7 @@ def list_named_urls(
 
 
 def list_endpoints_with_path_parameters() -> Endpoints:
-    """Every URL that names something in its path, but those that are open to all."""
+    """List URLs with parameters in their path, but those open to everyone."""
     named = [
         route
         for route, name, _ in list_named_urls()

@@ -233,7 +233,7 @@ def _commit() -> str:
 
 
 def find_sample_ids(tenant: Tenant) -> dict[str, str]:
-    """An id of this tenant for each parameter that it has a row for; newest rows."""
+    """Find an ID of this tenant for each route parameter, of its newest row."""
     team = tenant.team
     samples = {
         **WORDS,
@@ -382,7 +382,7 @@ def _probe_tables(findings: Findings, stranger: Team) -> None:
 
 
 def list_tables_with_row_security() -> list[str]:
-    """Tables that PostgreSQL itself holds to the tenant of the connection."""
+    """List tables whose rows PostgreSQL restricts to the connection's tenant."""
     with connection.cursor() as cursor:
         cursor.execute(_FENCED)
         return [name for (name,) in cursor.fetchall()]

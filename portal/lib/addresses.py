@@ -71,7 +71,7 @@ class AddressRefused(ValueError):
 
 
 def parse_and_check_url(url: str, *, local_hosts: Collection[str]) -> SplitResult:
-    """Take a URL apart and check all of it that needs no network.
+    """Split a URL and check all of it that needs no network.
 
     https, or http to one of `local_hosts`; no user name, no fragment. Raises:
     AddressRefused. Source: Ours: whoever may enter an address must not reach what the

@@ -23,7 +23,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def build_csv_download(
     *, name: str, columns: Sequence[str], rows: Iterable[Sequence[str]]
 ) -> HttpResponse:
-    """A download named after `name` and today, whose cells no spreadsheet runs."""
+    """Build a CSV download named after `name` and today, safe to open."""
     day = timezone.localdate().isoformat()
     response = HttpResponse(content_type="text/csv; charset=utf-8")
     response["Content-Disposition"] = f'attachment; filename="{name}-{day}.csv"'

@@ -31,7 +31,7 @@ def decrypt_secret(token: str) -> str:
 
 
 def reencrypt_with_newest_key(token: str) -> str:
-    """The same secret under the newest key; what is under it already comes back as is.
+    """Encrypt a secret anew with the newest key, unless it has that already.
 
     Raises UnreadableSecret, which quotes nothing.
     """

@@ -15,7 +15,7 @@ _HEX = re.compile(r"[0-9a-f]+")
 
 
 def find_uuid_range_of_prefix(text: str) -> tuple[UUID, UUID] | None:
-    """The lowest and the highest UUID that `text` is or begins; None for other text.
+    """Return the lowest and highest UUID that begin with `text`; None if invalid.
 
     A range is what an index on the id can serve. A whole UUID gives it twice. Hyphens
     may stand anywhere; any case.
@@ -27,5 +27,5 @@ def find_uuid_range_of_prefix(text: str) -> tuple[UUID, UUID] | None:
 
 
 def is_complete_uuid(text: str, uuid: UUID) -> bool:
-    """Whether `text` is all of this UUID, with or without hyphens, in any case."""
+    """Return whether `text` is all of this UUID, in any case, hyphens or not."""
     return text.replace("-", "").lower() == uuid.hex

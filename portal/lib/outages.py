@@ -27,7 +27,7 @@ class DatabaseAway(OperationalError):
 
 
 def is_database_outage(error: BaseException | None) -> bool:
-    """Whether a fault began with a database that is away, however it was wrapped.
+    """Return whether an exception was caused by a database that is not available.
 
     Django, procrastinate and code after the first fault raise others of it. Source:
     PostgreSQL's appendix on error codes; psycopg gives none to what it noticed itself,

@@ -16,7 +16,7 @@ class SkippedTime(ValueError):
 
 @cache
 def list_time_zones() -> frozenset[str]:
-    """Identifiers of the IANA time zone database."""
+    """List the identifiers of the IANA time zone database."""
     # Asking anew walks the disk: a hundred times the rest of a request.
     return frozenset(zoneinfo.available_timezones())
 

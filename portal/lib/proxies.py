@@ -47,7 +47,7 @@ class TrustedProxyMiddleware:
 
 
 def parse_ip_networks(texts: Sequence[str]) -> list[Network]:
-    """Networks in CIDR form, or single addresses. Raises: ValueError."""
+    """Parse networks in CIDR form, or single addresses. Raises: ValueError."""
     return [ipaddress.ip_network(each) for each in texts]
 
 
@@ -71,7 +71,7 @@ def find_client_ip_address(
 
 
 def find_client_network(address: str | None) -> str:
-    """Who an address is taken for: itself, or its network where it is IPv6."""
+    """Return the address that limits count by: for IPv6 its whole network."""
     found = _read(address or "")
     if found is None:
         return "unknown"
@@ -81,7 +81,7 @@ def find_client_network(address: str | None) -> str:
 
 
 def is_in_ip_networks(address: str, trusted: Sequence[Network]) -> bool:
-    """Whether an address is in one of these networks; text that is none is not."""
+    """Return whether an address is in one of these networks; False for other text."""
     read = _read(address)
     return read is not None and any(read in network for network in trusted)
 

@@ -24,7 +24,7 @@ _current: ContextVar[str] = ContextVar("request_id", default="")
 
 
 def get_current_request_id() -> str:
-    """The id of the request that this thread serves; empty in jobs and commands."""
+    """Return the ID of the current request; empty in jobs and commands."""
     return _current.get()
 
 

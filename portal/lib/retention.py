@@ -27,7 +27,7 @@ _AHEAD = 20
 
 
 def count_rows_and_find_oldest(rows: QuerySet[Any], field: str) -> Aged:
-    """How many rows there are, up to COUNTED_UP_TO, and the least `field` of these."""
+    """Count rows, up to COUNTED_UP_TO, and find the least `field` of all."""
     oldest = rows.aggregate(oldest=Min(field))["oldest"]
     return Aged(rows.order_by()[:COUNTED_UP_TO].count(), oldest)
 

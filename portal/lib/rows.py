@@ -68,7 +68,7 @@ def fetch_rows(
 def fetch_rows_with_packed_arrays(
     query: str, inputs: Mapping[str, Any]
 ) -> list[TupleRow]:
-    """As fetch_rows, with PackedArrays among the inputs; no rows where none are."""
+    """Fetch rows as fetch_rows does, with PackedArrays among the inputs."""
     with open_database_cursor() as opened:
         opened.adapters.register_dumper(PackedArray, _PackedArrayDumper)
         opened.execute(query.encode(), inputs, binary=True)
@@ -96,7 +96,7 @@ def pack_timestamp_array(values: Iterable[int]) -> PackedArray:
 
 
 def convert_to_postgres_microseconds(moments: Iterable[datetime]) -> list[int]:
-    """Aware moments as PostgreSQL counts them, in microseconds from 2000."""
+    """Convert aware times to microseconds from 2000, as PostgreSQL stores them."""
     return [(moment - _EPOCH) // _MICROSECOND for moment in moments]
 
 

@@ -64,7 +64,7 @@ def parse_scanner_address() -> SplitResult:
 
 
 def scan_with_clamd(upload: BinaryIO) -> bool:
-    """Whether clamd finds nothing. Raises: ScannerSilent, OSError. Source: clamd(8)."""
+    """Return whether clamd finds no malware. Raises: ScannerSilent, OSError."""
     with _connect() as clamd:
         clamd.settimeout(TIMEOUT_S)
         try:

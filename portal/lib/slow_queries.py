@@ -35,7 +35,7 @@ class WatchedCursor(Cursor[TupleRow]):
 
 
 def log_slow_queries() -> None:
-    """Watch what Django sends, over every connection that is made from now on."""
+    """Log slow queries on every database connection opened from now on."""
     connection_created.connect(_watch, dispatch_uid="slow_queries")
 
 

@@ -119,8 +119,8 @@ class TenantOwned(models.Model):
         base_manager_name = "unscoped"
 
 
-def fence(*tables: str) -> list[migrations.RunSQL]:
-    """Operations of a migration that let tables show the named tenant's rows alone.
+def enable_tenant_row_security(*tables: str) -> list[migrations.RunSQL]:
+    """Return migration operations that restrict tables to the rows of one tenant.
 
     Holds for reads and writes, and for the tables' owner too. Without a tenant on the
     connection a statement that meets a row is refused (insufficient_privilege), so that
@@ -133,6 +133,10 @@ def fence(*tables: str) -> list[migrations.RunSQL]:
         )
         for table in tables
     ]
+
+
+# The name that migrations import.
+fence = enable_tenant_row_security
 
 
 def _switch(value: str) -> str:

@@ -151,7 +151,7 @@ def parse_list_offset(request: HttpRequest) -> int:
 
 
 def is_page_fragment_requested(request: TenantRequest) -> bool:
-    """Whether htmx asks for a part of the page; boosts and history get all of it."""
+    """Return whether htmx asks for a part of the page, not for all of it."""
     htmx = request.htmx
     return bool(htmx) and not (htmx.boosted or htmx.history_restore_request)
 
@@ -185,7 +185,7 @@ def redirect_browser(request: TenantRequest, url: str) -> HttpResponse:
 
 
 def page_url(request: TenantRequest, name: str, **parameters: object) -> str:
-    """The address of a dashboard page in the request's own team and environment."""
+    """Return the URL of a dashboard page in the request's team and environment."""
     place = {
         "team_slug": request.tenant.team.slug,
         "environment": request.tenant.environment,

@@ -176,7 +176,7 @@ class BoundedConnection(HttpToolsProtocol):
 
 
 def close_timed_out_connections(loop: asyncio.AbstractEventLoop) -> None:
-    """Close timed-out connections, now and every SWEEP_S seconds."""
+    """Close connections of clients that timed out, now and every SWEEP_S seconds."""
     now = loop.time()
     for connection in tuple(_open):
         connection.close_if_timed_out(now)

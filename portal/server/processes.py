@@ -23,5 +23,5 @@ class WatchedProcess(multiprocess.Process):
 
 
 def detect_dead_web_processes() -> None:
-    """Have uvicorn start such processes."""
+    """Make uvicorn notice at once when a web process dies."""
     multiprocess.Process = WatchedProcess  # type: ignore[misc]

@@ -56,7 +56,7 @@ register.filter("units", format_unit)
 
 @register.simple_tag(name="status_pill")
 def render_status_pill(value: str, says: str = "") -> SafeString:
-    """The pill of a status; a value we do not know keeps its own words, outlined.
+    """Draw the pill of a status; an unknown value keeps its own words, outlined.
 
     `says` is for a place where the status's own words would say too little.
     """
@@ -71,7 +71,7 @@ def render_status_pill(value: str, says: str = "") -> SafeString:
 
 @register.simple_tag(takes_context=True, name="page_url")
 def build_page_url_for_template(context: Context, name: str, **parameters: Any) -> str:
-    """The address of a dashboard page in the team and environment of the request."""
+    """Return the URL of a dashboard page in the request's team and environment."""
     return web.page_url(context["request"], name, **parameters)
 
 
@@ -119,7 +119,7 @@ def render_form_field(
     switch: bool = False,
     **attrs: Any,
 ) -> dict[str, Any]:
-    """A form field with label, hint and error; further names become its attributes.
+    """Render a form field with label, hint and error; more names are attributes.
 
     Boxes and radios come as a group with a legend, one box with its label after it (as
     a `switch` where it takes effect by itself), a file as a drop zone. `error` is for a
@@ -184,7 +184,7 @@ def embed_script_texts() -> SafeString:
 
 @register.simple_tag(name="boosted")
 def render_htmx_boost_attributes() -> SafeString:
-    """Attributes that make links within swap only the page's content."""
+    """Return attributes that make links within swap only the page's content."""
     return SafeString(
         'hx-boost:inherited="true" hx-target:inherited="#content"'
         ' hx-select:inherited="#content" hx-swap:inherited="outerHTML"'
@@ -193,7 +193,7 @@ def render_htmx_boost_attributes() -> SafeString:
 
 @register.simple_block_tag(name="notice")
 def render_notice(content: SafeString, kind: str = "", glyph: str = "") -> SafeString:
-    """A note that stays in the page: what happened, what to do, one action at most."""
+    """Render a note that stays on the page: what happened, and what to do."""
     return format_html(
         '<div class="note{}">{}{}</div>',
         f" note--{kind}" if kind else "",
@@ -210,7 +210,7 @@ def render_empty_state(
     level: int = 3,
     announce: bool = False,
 ) -> SafeString:
-    """Why there is nothing here and what to do: paragraphs, then one action.
+    """Render why a place is empty and what to do: paragraphs, then one action.
 
     `art` is the drawing: `search` for no match, `report` for no data yet, `lock` for no
     access, or empty. `announce` reads the title aloud after a swap.
@@ -228,7 +228,7 @@ def render_filter_chip(
     menu: str = "",
     is_id: bool = False,
 ) -> dict[str, Any]:
-    """A filter: unset it opens `menu`, set it shows `value` and how to remove it.
+    """Render a filter: unset it opens `menu`, set it shows `value` and a remove link.
 
     `parameter` names what it is in the query string, several with commas between.
     """
@@ -249,7 +249,7 @@ def render_filter_chip(
 def render_menu(
     content: SafeString, name: str, label: str, long: bool = False
 ) -> SafeString:
-    """What `popovertarget="name"` opens: links and buttons, destructive ones last."""
+    """Render what `popovertarget="name"` opens: links, then destructive buttons."""
     return format_html(
         '<div class="menu{}" id="{}" popover aria-label="{}">{}</div>',
         " menu--long" if long else "",
@@ -277,7 +277,7 @@ def render_keyboard_shortcut(
 def render_dialog(
     content: SafeString, name: str, title: str, wide: bool = False
 ) -> SafeString:
-    """A dialog opened by `data-dialog="name"`: its body and foot, or a form of both."""
+    """Render a dialog opened by `data-dialog="name"`: body and foot, or a form."""
     return format_html(
         '<dialog class="dialog{}" id="{}" data-light aria-labelledby="{}-h">'
         '<div class="dialog__head"><h2 id="{}-h">{}</h2>{}</div>{}</dialog>',
@@ -298,14 +298,14 @@ def render_dialog(
 
 @register.simple_block_tag(name="codebox")
 def render_code_box(content: SafeString, title: str, label: str = "") -> SafeString:
-    """Text to copy, a call say, under its title. What stands in it is escaped."""
+    """Render text to copy, such as a call, under its title. Its content is escaped."""
     text = unescape(content).strip("\n")
     return _codebox(title, label or _("Example call"), text, format_html("{}", text))
 
 
 @register.simple_tag(name="json_box")
 def render_json_box(title: str, value: object) -> SafeString:
-    """A value as JSON in colours, under its title, with a button that copies it."""
+    """Render a value as highlighted JSON, under its title, with a copy button."""
     text = format_json(value)
     return _codebox(title, title, text, highlight_json(text))
 
@@ -336,7 +336,7 @@ def render_copy_button(text: str, words: str = "") -> SafeString:
 
 @register.filter("thousands")
 def format_thousands(number: int) -> str:
-    """2418 as 2,418."""
+    """Write 2418 as 2,418."""
     return f"{number:,}"
 
 
@@ -349,13 +349,13 @@ def format_percent(share: float) -> str:
 
 @register.filter("milliseconds")
 def format_milliseconds(number: float) -> str:
-    """182 as 182 ms, 10040 as 10.0 s."""
+    """Write 182 as 182 ms, 10040 as 10.0 s."""
     return f"{number:.0f} ms" if number < 1000 else f"{number / 1000:.1f} s"
 
 
 @register.filter("duration")
 def format_seconds(seconds: int) -> str:
-    """90 as 90 s, 600 as 10 min, 7500 as 2 h 5 min."""
+    """Write 90 as 90 s, 600 as 10 min, 7500 as 2 h 5 min."""
     minutes = seconds // 60
     if minutes < 2:
         return f"{seconds} s"
@@ -364,14 +364,14 @@ def format_seconds(seconds: int) -> str:
 
 @register.filter("initials")
 def build_initials(text: str) -> str:
-    """Up to two letters that stand for a name or an email address."""
+    """Return up to two letters that stand for a name or an email address."""
     parts = text.partition("@")[0].replace(".", " ").split()
     return "".join(part[0] for part in (parts[:1] + parts[-1:] if parts[1:] else parts))
 
 
 @register.filter("day")
 def format_day(value: date | None) -> str:
-    """12 Mar 2026, and 12 Mar in the present year. A moment has the reader's day."""
+    """Write 12 Mar 2026, and 12 Mar in this year. A time has the reader's day."""
     if value is None:
         return ""
     if isinstance(value, datetime):
@@ -382,7 +382,7 @@ def format_day(value: date | None) -> str:
 
 @register.filter("iso_day")
 def format_iso_day(text: str | None) -> str:
-    """A date read from a report, YYYY-MM-DD, as a day; other text stays as it is."""
+    """Write a date YYYY-MM-DD of a report as a day; other text stays as it is."""
     try:
         return format_day(date.fromisoformat(text or ""))
     except ValueError:

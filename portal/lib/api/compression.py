@@ -36,7 +36,7 @@ def accepts_gzip(request: HttpRequest) -> bool:
 
 
 def build_response_from_gzipped_json(request: HttpRequest, body: bytes) -> HttpResponse:
-    """Answer JSON that is stored gzipped: as it is, or unpacked for who can't."""
+    """Build a response from gzipped JSON, unpacked where the client needs it."""
     taken = accepts_gzip(request)
     answer = HttpResponse(
         body if taken else gzip.decompress(body), content_type=MEDIA_TYPE

@@ -109,7 +109,7 @@ def list_validation_errors(
 
 
 def handle_api_exception(exc: Exception, context: Mapping[str, Any]) -> Response | None:
-    """DRF's exception handler: any exception to a body of contract 1.3.
+    """Turn any exception of an API view into a response (contract 1.3).
 
     A fault of ours gives None: DRF raises it on, and `portal.error_pages` answers 500.
     """
@@ -182,7 +182,7 @@ def handle_api_exception(exc: Exception, context: Mapping[str, Any]) -> Response
 
 
 def format_validation_error(error: FieldError) -> dict[str, object]:
-    """A 422 line as sent; the input itself is never echoed: it may be health data."""
+    """Return a line of a 422; the input is never echoed: it may be health data."""
     return {"loc": list(error.loc), "msg": error.msg, "type": error.type}
 
 

@@ -43,7 +43,7 @@ def respond_once_per_idempotency_key(
     retention: timedelta = RETENTION,
     in_transaction: bool = True,
 ) -> HttpResponse:
-    """Do `work` and answer its value, or repeat the answer of the key's first call.
+    """Do `work` and answer it, or repeat the answer of the key's first call.
 
     The answer is stored in the transaction of the work. A refusal is stored too, unless
     `X-Idempotency-Error: no-cache`; 409, 422 and 503 never are. Without a key the work

@@ -72,7 +72,7 @@ def decode_page_cursor(
 
 
 def decode_row_cursor(cursor: str | None, *, name: str = "next_cursor") -> int:
-    """The row key that a list goes on after, 0 for its beginning. Raises: 422."""
+    """Return the row key that a list continues after, 0 at its start. Raises: 422."""
     if cursor is None:
         return 0
     [text] = decode_page_cursor(cursor, length=1, name=name)

@@ -99,7 +99,7 @@ def describe_api_operation(
     query: type[Inputs] | None = None,
     refuses: Iterable[int] | Mapping[int, Any] = (),
 ) -> Callable[[F], F]:
-    """Say in the document what a view's method takes and answers.
+    """Describe a view's method in the OpenAPI document.
 
     `answer` is a TypedDict, a list of one, a JsonShape, PDF, or None for an empty body.
     `body` is a class of inputs, or inputs or a JsonShape by media type. `refuses` names

@@ -128,7 +128,7 @@ def mount_api_view(
 
 
 def get_tenant_row_or_404(rows: QuerySet[Any], *, what: str, **lookup: Any) -> Any:
-    """The one row of a tenant's `rows`. Raises: not_found, also for a stranger's."""
+    """Return the one row of a tenant's `rows`. Raises: not_found."""
     try:
         return rows.get(**lookup)
     except rows.model.DoesNotExist:

@@ -121,7 +121,7 @@ def _can_run(programs: Path, account: Account) -> bool:
 
 
 def find_postgres_wheel_version() -> str:
-    """Say which version of the wheel is installed; `none` without one.
+    """Return the version of the installed PostgreSQL wheel; `none` without one.
 
     Source: Ours: its major version is PostgreSQL's, and names the data folder.
     """

@@ -111,7 +111,7 @@ def default_postgres_data_folder() -> Path:
 
 
 def start_embedded_postgres(*, cluster: str, root: Path) -> Server:
-    """Start the server of a cluster, or join the one that runs; once per process.
+    """Start the PostgreSQL server of a cluster, or join the running one.
 
     The data of `test` holds nothing of value: it is made anew when it cannot start.
     Raises: ServerUnavailable. Source: Ours (architecture 1).
@@ -124,7 +124,7 @@ def start_embedded_postgres(*, cluster: str, root: Path) -> Server:
 
 
 def leave_embedded_postgres(server: Server) -> None:
-    """Give up this process's share; when it was the last, wait until nothing runs.
+    """Stop using a PostgreSQL server; the last process waits until it has stopped.
 
     Source: Ours: whoever looks after we are gone must find nothing running.
     """
@@ -169,7 +169,7 @@ def delete_postgres_data(*, cluster: str, root: Path) -> None:
 
 @atexit.register
 def leave_all_embedded_postgres() -> None:
-    """Leave every server this process uses. Source: as leave_embedded_postgres."""
+    """Stop using every PostgreSQL server of this process."""
     for server in list(_servers.values()):
         leave_embedded_postgres(server)
 

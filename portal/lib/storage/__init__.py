@@ -74,7 +74,7 @@ def write_stored_file(name: str, *, durable: bool = True) -> Iterator[BinaryIO]:
 
 @contextmanager
 def open_local_copies(names: Iterable[str]) -> Iterator[list[Path]]:
-    """Files where programs of this machine may read them until the block ends.
+    """Give stored files as local paths for other programs until the block ends.
 
     Raises: FileNotFoundError; storage_unavailable (503).
     """
@@ -106,7 +106,7 @@ def open_stored_file(name: str) -> File[bytes]:
 
 
 def list_stored_files(folder: str) -> Iterator[FoundFile]:
-    """All files below a folder, those of one folder together; `""`: all there are.
+    """List all files below a folder, those of one folder together; `""`: all.
 
     Raises: storage_unavailable (503).
     """

@@ -28,7 +28,7 @@ LEFT_BEHIND = timedelta(days=1)
 
 
 def prepare_scratch_folder() -> Path:
-    """The folder, made where it is missing, without what died processes left in it."""
+    """Create the folder for temporary files, and empty it of dead processes' files."""
     folder = Path(settings.VAR_DIR) / "scratch"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     before = (timezone.now() - LEFT_BEHIND).timestamp()
@@ -43,7 +43,7 @@ def prepare_scratch_folder() -> Path:
 
 @contextmanager
 def open_scratch_file() -> Iterator[BinaryIO]:
-    """A new file to write and read, at `.name`, that only we may open and that goes."""
+    """Open a temporary file, at `.name`, that only this user may open."""
     with NamedTemporaryFile(dir=prepare_scratch_folder()) as opened:
         yield cast(BinaryIO, opened)
 

@@ -30,7 +30,7 @@ _BRACKETS = re.compile(r"\[([^\]]*)\]")
 
 @lru_cache(maxsize=512)
 def format_unit(ucum: str) -> str:
-    """A UCUM unit for people to read; text that is no UCUM comes back much as it was.
+    """Format a UCUM unit for people; other text comes back nearly unchanged.
 
     Source: Ours (DESIGN shows units as reports print them).
     """

@@ -200,7 +200,7 @@ def _read(squeezed: str) -> str | None:
 
 @lru_cache(maxsize=8192)
 def parse_printed_unit(text: str) -> tuple[str, ...]:
-    """Every UCUM reading of a printed unit, the likeliest first; empty when unknown.
+    """Return every UCUM reading of a printed unit, the likeliest first.
 
     Two readings arise from capitals, "G/L" is giga per litre on European counts and
     grams per litre on a page printed in capitals, and from "mil".
@@ -231,7 +231,7 @@ def normalize_unit(text: str) -> str | None:
 
 @lru_cache(maxsize=8192)
 def looks_like_unit(text: str) -> bool:
-    """Whether a text standing beside a value is a unit rather than a word or a flag.
+    """Return whether a text beside a value is a unit, not a word or a flag.
 
     Stricter than normalize_unit: single letters and short words that are flags,
     names or methods elsewhere on a report are refused.
@@ -249,7 +249,7 @@ def looks_like_unit(text: str) -> bool:
 def can_printed_unit_express_loinc_property(
     *, property: str, units: str
 ) -> bool | None:
-    """Whether a printed unit can express a LOINC property; None when it can't say."""
+    """Return whether a printed unit fits a LOINC property; None when unknown."""
 
     verdicts = [
         can_unit_express_loinc_property(property=property, unit=u)
