@@ -139,11 +139,11 @@ def _schedule(
 
 
 def _available(connection: Connection, gateway: SourceGateway) -> list[str]:
-    told = connection.resource_availability
+    availability = connection.resource_availability
     return [
         resource
         for resource in gateway.resources
-        if told.get(resource, {}).get("status") == "available"
+        if availability.get(resource, {}).get("status") == "available"
     ]
 
 
@@ -157,11 +157,11 @@ def _find_refused_resources(
     scopes = kept.values_list("scopes", flat=True).first()
     granted = gateway.granted_resources(Grant("", scopes=tuple(scopes or ())))
     lately = _pulls(connection).filter(scheduled_at__gt=timezone.now() - ASK_AGAIN)
-    asked = set(lately.values_list("resource", flat=True))
+    lately_pulled = set(lately.values_list("resource", flat=True))
     return [
         resource
         for resource in gateway.resources
-        if resource in granted and resource not in {*available, *asked}
+        if resource in granted and resource not in {*available, *lately_pulled}
     ]
 
 
@@ -192,5 +192,5 @@ def _pull_range(user: User, since: datetime) -> tuple[datetime, datetime]:
     return start, end
 
 
-def _belongs_to_other_user(known: str, told: str) -> bool:
-    return bool(known and told and known != told)
+def _belongs_to_other_user(known: str, received: str) -> bool:
+    return bool(known and received and known != received)

@@ -49,8 +49,8 @@ def load_demo_sources(scene: DemoScene) -> None:
     every screen with something on it): sources beyond the contract's four give what of
     theirs can be made up; a job for each, as it is minutes of data for one who waits.
     """
-    wanted = [person.user_uuid for person in scene.people]
-    live = User.objects.for_tenant(scene.tenant).live().filter(uuid__in=wanted)
+    user_uuids = [person.user_uuid for person in scene.people]
+    live = User.objects.for_tenant(scene.tenant).live().filter(uuid__in=user_uuids)
     users = {user.uuid: user for user in live.select_related("tenant__team")}
     known = {
         (connection.user_id, connection.provider): connection.disconnected_at is None
@@ -97,8 +97,8 @@ def load_demo_source(
     user = connection.user
     user.tenant = tenant
     now = timezone.now() - timedelta(days=quiet_days)
-    heard = find_last_data_time_by_source(user=user).get(provider)
-    for until in [now] if heard else [now - _NEWS, now]:
+    last_data_at = find_last_data_time_by_source(user=user).get(provider)
+    for until in [now] if last_data_at else [now - _NEWS, now]:
         add_demo_source_data(
             user=user,
             actor=actor,
@@ -106,9 +106,9 @@ def load_demo_source(
             resources=_made_up(provider),
             until=until,
         )
-    _spread_arrivals(user, provider, since=heard, now=now)
+    _spread_arrivals(user, provider, since=last_data_at, now=now)
     update_usual_data_intervals(tenant=tenant, user_key=user.pk)
-    if heard is None and provider in _TAKEN_BACK:
+    if last_data_at is None and provider in _TAKEN_BACK:
         mark_connection_failed(
             connection=connection,
             actor=actor,

@@ -404,10 +404,10 @@ def _clean_file_name(name: str) -> str:
     return shown[-FILE_NAME_MAX_LENGTH:] or "file"
 
 
-def _provider_of(format_: ImportFormat, wanted: str) -> str:
+def _provider_of(format_: ImportFormat, provider: str) -> str:
     if format_ == ImportFormat.APPLE_HEALTH:
         return "apple_health_kit"
-    return "" if format_ == ImportFormat.FIT else wanted
+    return "" if format_ == ImportFormat.FIT else provider
 
 
 def _record(job: ImportJob, actor: Actor, verb: str, **changes: object) -> None:

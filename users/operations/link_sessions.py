@@ -116,11 +116,11 @@ def build_connect_link_url(session: LinkSession, *, provider: str = "") -> str:
 
     With a provider it goes on to the source's own sign-in.
     """
-    told = {
+    parameters = {
         "token": sign_connect_link_token(session),
         **({"provider": provider} if provider else {}),
     }
-    query = urlencode(told)
+    query = urlencode(parameters)
     return build_absolute_url(f"{reverse('connect:open')}?{query}")
 
 
@@ -236,8 +236,8 @@ def build_link_redirect_url(
     ours. Nothing else is told: who it was about, the client knows. Source: Ours
     (contract 3.6 names the address alone).
     """
-    told = {"state": state, "provider": provider, "error": error}
-    added = urlencode({name: text for name, text in told.items() if text})
+    parameters = {"state": state, "provider": provider, "error": error}
+    added = urlencode({name: text for name, text in parameters.items() if text})
     parts = urlsplit(session.redirect_url)
     query = f"{parts.query}&{added}" if parts.query else added
     return urlunsplit(parts._replace(query=query))

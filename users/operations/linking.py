@@ -217,12 +217,12 @@ def parse_source_sign_in_state(state: str) -> SignIn:
     try:
         if len(state) > _STATE_MAX_LENGTH:
             raise _unknown_sign_in()
-        told = json.loads(decrypt_secret(state))
+        payload = json.loads(decrypt_secret(state))
         return SignIn(
-            session_id=UUID(told["session"]),
-            provider=told["provider"],
-            verifier=told["verifier"],
-            until=datetime.fromtimestamp(told["until"], UTC),
+            session_id=UUID(payload["session"]),
+            provider=payload["provider"],
+            verifier=payload["verifier"],
+            until=datetime.fromtimestamp(payload["until"], UTC),
         )
     except (UnreadableSecret, ValueError, KeyError, TypeError):
         raise _unknown_sign_in() from None

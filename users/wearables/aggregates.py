@@ -236,14 +236,14 @@ class _Scope:
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What counted, by series and bucket number; `said` also by feed.
+    """What counted, by series and bucket number; `reported` also by feed.
 
     `words` holds the feeds by rank.
     """
 
     words: dict[int, FeedKey]
     parts: dict[tuple[int, int], list[Stretch]]
-    said: dict[tuple[int, int, int], float]
+    reported: dict[tuple[int, int, int], float]
 
 
 def _count_all_sources(scope: _Scope) -> _Found:
@@ -321,16 +321,16 @@ def _decide_sources(
     for each in sums:
         _add(cells.setdefault(each.series, Cells(moments, cuts)), each)
     parts: dict[tuple[int, int], list[Stretch]] = defaultdict(list)
-    said: dict[tuple[int, int, int], float] = defaultdict(float)
+    reported: dict[tuple[int, int, int], float] = defaultdict(float)
     edges = [edge.timestamp() for edge in scope.edges]
     for series, mine in cells.items():
         for stretch in mine.choose_sources(rank=rank, by_most=by_most):
             number = bisect_right(edges, stretch.start) - 1
             parts[series, number].append(stretch)
-            said[series, number, stretch.feed] += stretch.won.total
+            reported[series, number, stretch.feed] += stretch.won.total
             for feed, total in stretch.others.items():
-                said[series, number, feed] += total
-    return _Found(words, parts, said)
+                reported[series, number, feed] += total
+    return _Found(words, parts, reported)
 
 
 def _add(cells: Cells, found: CellSum) -> None:
@@ -370,7 +370,7 @@ def _bucket(
         SourceShare(
             source=source,
             samples=by_feed[feed].count if feed in by_feed else 0,
-            reported=_round(found.said.get((series, number, feed), 0))
+            reported=_round(found.reported.get((series, number, feed), 0))
             if adds_up
             else None,
             counted=_round(by_feed[feed].total if feed in by_feed else 0)
@@ -378,7 +378,7 @@ def _bucket(
             else None,
         )
         for feed, source in found.words.items()
-        if feed in by_feed or (series, number, feed) in found.said
+        if feed in by_feed or (series, number, feed) in found.reported
     )
     return Bucket(
         start=scope.edges[number],

@@ -216,9 +216,9 @@ def _redirect_with_problem(
     return _redirect_to_page(session, problem=code, source=provider)
 
 
-def _redirect_to_page(session: LinkSession, **told: str) -> HttpResponse:
+def _redirect_to_page(session: LinkSession, **parameters: str) -> HttpResponse:
     address = reverse("connect:page", args=[session.uuid])
-    return HttpResponseRedirect(f"{address}?{urlencode(told)}")
+    return HttpResponseRedirect(f"{address}?{urlencode(parameters)}")
 
 
 def _matches(source: OfferedSource, text: str) -> bool:

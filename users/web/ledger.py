@@ -113,8 +113,12 @@ def show_source_priority(request: TenantRequest, user_id: str) -> HttpResponse:
     )
 
     def query(**changes: str) -> str:
-        asked = {"series": resource.slug, "day": day.isoformat(), "rule": str(rule)}
-        return "?" + urlencode(asked | changes)
+        parameters = {
+            "series": resource.slug,
+            "day": day.isoformat(),
+            "rule": str(rule),
+        }
+        return "?" + urlencode(parameters | changes)
 
     shown = buckets[rule]
     places = _places(shown)
@@ -145,10 +149,10 @@ def show_source_priority(request: TenantRequest, user_id: str) -> HttpResponse:
 def _wanted(
     resource: TimeseriesResource, day: date, zone: tzinfo, rule: Rule, here: Rule
 ) -> AggregateRequest:
-    asked = AggregateRequest(
+    request = AggregateRequest(
         resource=resource, start=day, end=day, period=Period.DAY, zone=zone, rule=rule
     )
-    return replace(asked, with_intervals=True) if rule == here else asked
+    return replace(request, with_intervals=True) if rule == here else request
 
 
 def _places(buckets: Sequence[Bucket]) -> dict[FeedKey, int]:
@@ -195,10 +199,10 @@ def _counted_intervals(
 def _source_totals(
     buckets: Sequence[Bucket], places: dict[FeedKey, int]
 ) -> list[SourceTotal]:
-    said: dict[FeedKey, list[float]] = {}
+    totals: dict[FeedKey, list[float]] = {}
     for bucket in buckets:
         for share in bucket.sources:
-            mine = said.setdefault(share.source, [0.0, 0.0, 0.0])
+            mine = totals.setdefault(share.source, [0.0, 0.0, 0.0])
             mine[0] += share.reported or 0
             mine[1] += share.counted or 0
             mine[2] += share.samples
@@ -210,7 +214,7 @@ def _source_totals(
             format_number(counted),
             int(samples),
         )
-        for source, (own, counted, samples) in said.items()
+        for source, (own, counted, samples) in totals.items()
     ]
 
 
@@ -265,9 +269,9 @@ def _chart(
 
 
 def _resource(slug: str, held: Sequence[TimeseriesResource]) -> TimeseriesResource:
-    wanted = TIMESERIES.get(slug)
-    if wanted is not None and wanted.aggregation == Aggregation.SUM:
-        return wanted
+    resource = TIMESERIES.get(slug)
+    if resource is not None and resource.aggregation == Aggregation.SUM:
+        return resource
     return held[0] if held else TIMESERIES["steps"]
 
 

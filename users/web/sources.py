@@ -143,12 +143,12 @@ def refresh_user_sources(request: TenantRequest, user_id: str) -> HttpResponse:
             % {"reason": refusal.message, "minutes": minutes},
         )
     else:
-        said = (
+        outcomes = (
             (started.refreshed, _("%(sources)s: up to date.")),
             (started.running, _("%(sources)s: refreshing. New data appears soon.")),
             (started.failed, _("%(sources)s: failed. See the reason below.")),
         )
-        parts = [text % {"sources": _names(slugs)} for slugs, text in said if slugs]
+        parts = [text % {"sources": _names(slugs)} for slugs, text in outcomes if slugs]
         if started.failed:
             messages.warning(request, " ".join(parts))
         elif parts:

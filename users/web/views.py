@@ -118,13 +118,13 @@ def show_user_list(request: TenantRequest) -> HttpResponse:
 @require_right(Area.USERS)
 def download_user_list(request: TenantRequest) -> HttpResponse:
     """Download the list as CSV, up to COUNTED_UP_TO users, without birth dates."""
-    wanted = _wanted(request, UserFilters.read(request.GET))
-    fitting = search_users(**wanted, limit=1)
+    conditions = _wanted(request, UserFilters.read(request.GET))
+    fitting = search_users(**conditions, limit=1)
     if fitting.total > COUNTED_UP_TO or not fitting.is_total_exact:
         return render_page(
             request, "users/too_many.html", status=422, limit=COUNTED_UP_TO
         )
-    page = search_users(**wanted, limit=COUNTED_UP_TO)
+    page = search_users(**conditions, limit=COUNTED_UP_TO)
     keys = [user.id for user in page.users]
     last_data = find_last_data_time_by_user(tenant=request.tenant, user_ids=keys)
     columns = _columns(request, keys)
@@ -170,10 +170,10 @@ def look_up_user(request: TenantRequest) -> HttpResponse:
 @require_right(Area.USERS)
 def show_user(request: TenantRequest, user_id: str) -> HttpResponse:
     try:
-        wanted = UUID(user_id)
+        user_uuid = UUID(user_id)
     except ValueError:
         raise Http404 from None
-    overview = user_overview(tenant=request.tenant, user_id=wanted)
+    overview = user_overview(tenant=request.tenant, user_id=user_uuid)
     # A birth date is a patient detail: shown when asked for, to those with the right.
     show_birth_date = request.GET.get("show") == "birth-date" and request.rights.allow(
         Area.PATIENT_DETAILS
@@ -213,8 +213,8 @@ def _wanted(request: TenantRequest, filters: UserFilters) -> dict[str, Any]:
 
 
 def _columns(request: TenantRequest, user_keys: list[int]) -> list[UserColumn]:
-    asked = [part(request, user_keys) for _, part in user_columns]
-    return [column for column in asked if column is not None]
+    columns = [part(request, user_keys) for _, part in user_columns]
+    return [column for column in columns if column is not None]
 
 
 def _numbers(user: UserRow, columns: list[UserColumn]) -> list[tuple[str, int]]:

@@ -38,59 +38,59 @@ class OuraClient:
 
     def fetch_document(self, name: str) -> Document:
         """Return the document of a collection with a single one."""
-        said = self._request(name, {})
-        if not isinstance(said, dict):
+        response = self._request(name, {})
+        if not isinstance(response, dict):
             raise SourceUnavailable("not_documents")
-        return said
+        return response
 
     def fetch_days(self, name: str, first: date, last: date) -> list[Document]:
         """Return documents of a collection between two days, inclusive.
 
-        A last day that is told is taken for its midnight, and Oura's days are stamped
-        at four in the morning: so the next one is told.
+        Oura reads the last day as its midnight, but stamps days at 04:00: so the day
+        after is sent.
         """
-        asked = {
+        params = {
             "start_date": first.isoformat(),
             "end_date": (last + timedelta(days=1)).isoformat(),
         }
-        return list(self._pages(name, asked))
+        return list(self._pages(name, params))
 
     def fetch_moments(self, name: str, first: date, last: date) -> list[Document]:
         """Return rows of a timeseries between two days in UTC, inclusive.
 
         Not of more than 30 days: Oura answers 400 then.
         """
-        asked = {
+        params = {
             "start_datetime": f"{first.isoformat()}T00:00:00Z",
             "end_datetime": f"{(last + timedelta(days=1)).isoformat()}T00:00:00Z",
         }
-        return list(self._pages(name, asked))
+        return list(self._pages(name, params))
 
     def fetch_all(self, name: str) -> list[Document]:
         """Return all documents of a collection without dates."""
         return list(self._pages(name, {}))
 
-    def _pages(self, name: str, asked: Mapping[str, str]) -> Iterator[Document]:
+    def _pages(self, name: str, params: Mapping[str, str]) -> Iterator[Document]:
         token = ""
         for _ in range(_PAGES_MAX):
-            said = self._request(
-                name, {**asked, "next_token": token} if token else asked
+            response = self._request(
+                name, {**params, "next_token": token} if token else params
             )
-            documents = said.get("data") if isinstance(said, dict) else None
+            documents = response.get("data") if isinstance(response, dict) else None
             if not isinstance(documents, list):
                 raise SourceUnavailable("not_documents")
             yield from (each for each in documents if isinstance(each, dict))
-            token = said.get("next_token") or ""
+            token = response.get("next_token") or ""
             if not token:
                 return
             if not isinstance(token, str):
                 raise SourceUnavailable("not_documents")
         raise SourceUnavailable("too_many_pages")
 
-    def _request(self, name: str, asked: Mapping[str, str]) -> Any:
+    def _request(self, name: str, params: Mapping[str, str]) -> Any:
         answer = self._http.get(
             f"{self._api_url}/v2/usercollection/{name}",
-            params=asked,
+            params=params,
             access_token=self._access_token,
         )
         if answer.is_success:

@@ -93,8 +93,9 @@ def parse_sample_batch(
 
     `stated` holds for samples that name no workout or sport of their own. A time
     without offset is wall-clock time at the sample's `timezone_offset`, or else in the
-    fallback time zone. An offset that is not given is the time's own; `Z` tells none
-    (RFC 9557, 2), so it is the fallback's then. Intervals are kept to the second.
+    fallback time zone. A missing offset is taken from the time; `Z` states none (RFC
+    9557, 2), so the fallback's is used. Intervals are stored to the second.
+
     Raises: ElementsInvalid, with the first FAULTS_MAX faults. Source: Contract 5.2,
     5.4, D6; Ours: the rules of offsets and seconds.
     """
@@ -157,41 +158,43 @@ class _Batch:
         self, elements: Sequence[dict[str, Any]]
     ) -> tuple[list[datetime], list[int], list[int]]:
         """Return start, offset and duration of the samples."""
-        given = _column(elements, "timezone_offset")
-        _check_kinds(given, {int, _NONE}, "timezone_offset", "int_parsing")
-        known = [each for each in given if each is not None]
+        sent_offsets = _column(elements, "timezone_offset")
+        _check_kinds(sent_offsets, {int, _NONE}, "timezone_offset", "int_parsing")
+        known = [each for each in sent_offsets if each is not None]
         _check_bounds(known, -_FARTHEST, _FARTHEST, "timezone_offset")
         stamps = _column(elements, "timestamp")
         if not self.resource.is_interval:
-            ts, offsets = self._parse(stamps, given, "timestamp")
-            return ts, self._fill_offsets(given, offsets, ts), [0] * len(ts)
+            ts, offsets = self._parse(stamps, sent_offsets, "timestamp")
+            return ts, self._fill_offsets(sent_offsets, offsets, ts), [0] * len(ts)
         starts = [
             stamp if start is None else start
             for start, stamp in zip(_column(elements, "start"), stamps, strict=True)
         ]
-        ts, offsets = self._parse(starts, given, "start")
-        self._check_stamps(stamps, starts, ts, given)
-        ends, _ = self._parse(_column(elements, "end"), given, "end")
-        return ts, self._fill_offsets(given, offsets, ts), _durations(ts, ends)
+        ts, offsets = self._parse(starts, sent_offsets, "start")
+        self._check_stamps(stamps, starts, ts, sent_offsets)
+        ends, _ = self._parse(_column(elements, "end"), sent_offsets, "end")
+        return ts, self._fill_offsets(sent_offsets, offsets, ts), _durations(ts, ends)
 
     def _check_stamps(
         self,
         stamps: list[Any],
         starts: list[Any],
         ts: list[datetime],
-        given: list[int | None],
+        sent_offsets: list[int | None],
     ) -> None:
         """Check that the timestamp of an interval is its start."""
         if stamps.count(None) == len(stamps):
             return
-        for stamp, start, moment, offset in zip(stamps, starts, ts, given, strict=True):
+        for stamp, start, moment, offset in zip(
+            stamps, starts, ts, sent_offsets, strict=True
+        ):
             if stamp is not None and stamp != start:
                 (read,), _ = self._parse([stamp], [offset], "timestamp")
                 if read != moment:
                     refuse_parsed_value("Must equal start.", "value_error", "timestamp")
 
     def _parse(
-        self, texts: list[Any], given: list[int | None], name: str
+        self, texts: list[Any], sent_offsets: list[int | None], name: str
     ) -> tuple[list[datetime], list[int | None] | None]:
         """Parse times to UTC, with the offsets in their texts, or None without any."""
         _check_kinds(texts, {str}, name, "datetime_parsing")
@@ -204,10 +207,10 @@ class _Batch:
             refuse_parsed_value("Send an ISO 8601 date-time.", "datetime_parsing", name)
         try:
             moments = list(map(datetime.fromisoformat, texts))
-            told = None
+            own_offsets = None
             if not all(shape.endswith(b"Z") for shape in shapes):
-                told = _stated_offsets(moments, texts)
-                moments = self._to_utc(moments, given)
+                own_offsets = _stated_offsets(moments, texts)
+                moments = self._to_utc(moments, sent_offsets)
         except SkippedTime:
             refuse_parsed_value(
                 "This time does not exist in the time zone (clock change).",
@@ -219,14 +222,14 @@ class _Batch:
                 "This date-time does not exist.", "datetime_parsing", name
             )
         _check_bounds(moments, FIRST_MOMENT, self.context.now + AHEAD, name)
-        return moments, told
+        return moments, own_offsets
 
     def _to_utc(
-        self, moments: list[datetime], given: list[int | None]
+        self, moments: list[datetime], sent_offsets: list[int | None]
     ) -> list[datetime]:
         zones = [moment.tzinfo for moment in moments]
         if None in zones:
-            return list(map(self._one_to_utc, moments, given))
+            return list(map(self._one_to_utc, moments, sent_offsets))
         if zones.count(UTC) == len(zones):
             return moments
         return [moment.astimezone(UTC) for moment in moments]
@@ -240,31 +243,31 @@ class _Batch:
 
     def _fill_offsets(
         self,
-        given: list[int | None],
-        told: list[int | None] | None,
+        sent_offsets: list[int | None],
+        own_offsets: list[int | None] | None,
         ts: list[datetime],
     ) -> list[int]:
         """Return each sample's offset: the sent one, the text's, or the zone's."""
-        if told is not None:
-            given = [
+        if own_offsets is not None:
+            sent_offsets = [
                 own if each is None else each
-                for each, own in zip(given, told, strict=True)
+                for each, own in zip(sent_offsets, own_offsets, strict=True)
             ]
-        if None not in given:
-            return given  # type: ignore[return-value]  # as just seen
+        if None not in sent_offsets:
+            return sent_offsets  # type: ignore[return-value]  # as just seen
         is_utc = self.context.time_zone == "UTC"
         fallback = [0] * len(ts) if is_utc else _offsets(ts, self.context.zone)
         return [
             own if each is None else each
-            for each, own in zip(given, fallback, strict=True)
+            for each, own in zip(sent_offsets, fallback, strict=True)
         ]
 
     def _check_units(self, elements: Sequence[dict[str, Any]]) -> None:
         units = _column(elements, "unit")
         _check_kinds(units, {str, _NONE}, "unit", "string_type")
         if not set(units) <= {self.resource.unit, None}:
-            told = f"The unit must be {self.resource.unit}."
-            refuse_parsed_value(told, "enum", "unit")
+            message = f"The unit must be {self.resource.unit}."
+            refuse_parsed_value(message, "enum", "unit")
 
     def _values(self, elements: Sequence[dict[str, Any]]) -> list[float]:
         name = self.resource.value_key
@@ -310,12 +313,12 @@ class _Batch:
             known = {each: None if each is None else UUID(each) for each in set(ids)}
         except ValueError:
             refuse_parsed_value("Send a UUID.", "uuid_parsing", "workout_id")
-        given = set(zip(ids, sports, strict=True))
+        pairs = set(zip(ids, sports, strict=True))
         workouts = {
             (id_, sport): Workout(
                 known[id_] or stated.workout_id, sport or stated.sport
             )
-            for id_, sport in given
+            for id_, sport in pairs
         }
         if self.resource.needs_workout:
             for workout in workouts.values():
@@ -331,10 +334,10 @@ class _Batch:
         extra: dict[int, dict[str, Any]] = {}
         for index, element in enumerate(elements):
             read = record.read(element, self.context)
-            given = {name: each for name, each in read.items() if each is not None}
-            if given:
-                refuse_unstorable_text(given)
-                extra[index] = given
+            values = {name: each for name, each in read.items() if each is not None}
+            if values:
+                refuse_unstorable_text(values)
+                extra[index] = values
         return extra
 
 
@@ -342,9 +345,9 @@ def _column(elements: Sequence[dict[str, Any]], name: str) -> list[Any]:
     return [element.get(name) for element in elements]
 
 
-def _check_kinds(values: list[Any], wanted: set[type], name: str, type_: str) -> None:
+def _check_kinds(values: list[Any], allowed: set[type], name: str, type_: str) -> None:
     kinds = set(map(type, values))
-    if not kinds <= wanted:
+    if not kinds <= allowed:
         if kinds == {_NONE}:
             refuse_parsed_value("This field is required.", "missing", name)
         refuse_parsed_value(f"Send {_KIND_WORDS[type_]}.", type_, name)
@@ -378,11 +381,11 @@ def _stated_offsets(moments: list[datetime], texts: list[str]) -> list[int | Non
     """Return the UTC offset in each text; None for `Z` or none."""
     # The last six characters have the offset whole, and a batch has few of them.
     ends = [text[-6:] for text in texts]
-    told: dict[str, int | None] = {}
+    offsets: dict[str, int | None] = {}
     for end, moment in dict(zip(ends, moments, strict=True)).items():
         offset = None if end.endswith("Z") else moment.utcoffset()
-        told[end] = None if offset is None else int(offset.total_seconds())
-    return list(map(told.__getitem__, ends))
+        offsets[end] = None if offset is None else int(offset.total_seconds())
+    return list(map(offsets.__getitem__, ends))
 
 
 def _durations(starts: list[datetime], ends: list[datetime]) -> list[int]:
