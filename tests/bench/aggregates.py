@@ -88,7 +88,7 @@ def ask(user: User, slug: str, days: int, period: str, rule: str) -> int:
         zone=ZoneInfo("Europe/Berlin"),
         rule=Rule(rule),
     )
-    return len(aggregate_samples(user=user, wanted=wanted))
+    return len(aggregate_samples(user=user, request=wanted))
 
 
 def limit(user: User, slug: str, days: int) -> int:

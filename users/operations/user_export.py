@@ -26,7 +26,7 @@ from users.models import User
 from users.models.user_export import EXPORT_RETENTION, UserExport
 from users.queries import lock_user
 from users.queries.data_map import list_tables_with_user_data
-from users.wearables.exploring import Wanted, iterate_samples_by_time
+from users.wearables.exploring import SampleRequest, iterate_samples_by_time
 from users.wearables.timeseries import TIMESERIES
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def write_user_data_archive(*, user: User, target: IO[bytes]) -> dict[str, int]:
             if number and _has_files(table):
                 _write_files(archive, table, user, counts)
         for name, resource in TIMESERIES.items():
-            wanted = Wanted(
+            request = SampleRequest(
                 resource=resource,
                 start=_FIRST,
                 end=timezone.now() + _NEWEST_SAMPLE,
@@ -143,7 +143,7 @@ def write_user_data_archive(*, user: User, target: IO[bytes]) -> dict[str, int]:
             )
             lines = (
                 {**each.body, "source": each.source}
-                for each in iterate_samples_by_time(user=user, wanted=wanted)
+                for each in iterate_samples_by_time(user=user, request=request)
             )
             _write(archive, f"timeseries/{name}.ndjson", lines, counts)
         tenant = user.tenant

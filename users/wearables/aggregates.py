@@ -140,7 +140,7 @@ class Bucket:
         return slugs.pop() if len(slugs) == 1 else None
 
 
-def aggregate_samples(*, user: User, wanted: AggregateRequest) -> list[Bucket]:
+def aggregate_samples(*, user: User, request: AggregateRequest) -> list[Bucket]:
     """Aggregate a user's samples; at most five queries.
 
     Buckets come by start, those without a sample too; of a resource with types, each
@@ -148,44 +148,46 @@ def aggregate_samples(*, user: User, wanted: AggregateRequest) -> list[Bucket]:
     counts once, by the rule; of others every sample counts. Raises: range_too_long
     (422). Source: Contract 10; Ours: bounds, ranking, ledger.
     """
-    _check(wanted)
-    names = _series(user, wanted)
+    _check(request)
+    names = _series(user, request)
     scope = _Scope(
         user=user,
         series=tuple(names),
         feeds=None
-        if wanted.provider is None
+        if request.provider is None
         else tuple(
-            find_feed_numbers_of_provider(tenant=user.tenant, provider=wanted.provider)
+            find_feed_numbers_of_provider(tenant=user.tenant, provider=request.provider)
         ),
-        edges=list_bucket_edges(wanted.start, wanted.end, wanted.period, wanted.zone),
-        ranking=wanted.ranking,
+        edges=list_bucket_edges(
+            request.start, request.end, request.period, request.zone
+        ),
+        ranking=request.ranking,
     )
-    adds_up = wanted.resource.aggregation == Aggregation.SUM
+    adds_up = request.resource.aggregation == Aggregation.SUM
     if not adds_up:
         found = _count_all_sources(scope)
-    elif wanted.rule == Rule.MERGE and wanted.resource.is_interval:
+    elif request.rule == Rule.MERGE and request.resource.is_interval:
         found = _count_merged_sources(scope)
     else:
-        found = _count_one_source_per_hour(scope, wanted)
+        found = _count_one_source_per_hour(scope, request)
     shown = {
         series
         for series, name in names.items()
-        if name is None or wanted.type is not None
+        if name is None or request.type is not None
     } | {series for series, _ in found.parts}
     return [
-        _bucket(scope, found, wanted, (series, number), names[series])
+        _bucket(scope, found, request, (series, number), names[series])
         for number in range(len(scope.edges) - 1)
         for series in sorted(shown)
     ]
 
 
-def _check(wanted: AggregateRequest) -> None:
-    days = (wanted.end - wanted.start).days + 1
-    most = DAYS_MAX[wanted.period]
-    if wanted.rule == Rule.MERGE:
+def _check(request: AggregateRequest) -> None:
+    days = (request.end - request.start).days + 1
+    most = DAYS_MAX[request.period]
+    if request.rule == Rule.MERGE:
         most = min(most, MERGED_DAYS_MAX)
-    if wanted.with_intervals:
+    if request.with_intervals:
         most = min(most, INTERVALS_DAYS_MAX)
     if days > most:
         raise Invalid(
@@ -196,14 +198,14 @@ def _check(wanted: AggregateRequest) -> None:
         )
 
 
-def _series(user: User, wanted: AggregateRequest) -> dict[int, str | None]:
+def _series(user: User, request: AggregateRequest) -> dict[int, str | None]:
     """Return the requested types by the number of their series."""
     return {
         number: name
         for number, name in list_series_types(
-            user=user, resource=wanted.resource
+            user=user, resource=request.resource
         ).items()
-        if wanted.type in (None, name)
+        if request.type in (None, name)
     }
 
 
@@ -263,20 +265,20 @@ def _count_all_sources(scope: _Scope) -> _Found:
     return _Found(scope.rank(each.feed for each in found), parts, {})
 
 
-def _count_one_source_per_hour(scope: _Scope, wanted: AggregateRequest) -> _Found:
+def _count_one_source_per_hour(scope: _Scope, request: AggregateRequest) -> _Found:
     """Count one source per hour, by `max` or `priority`."""
     hours: list[datetime] = []
     firsts = []  # of each bucket, the number of its first hour
     for start, end in pairwise(scope.edges):
         firsts.append(len(hours))
-        hours += list_full_hours(start, end, wanted.zone)[:-1]
+        hours += list_full_hours(start, end, request.zone)[:-1]
     hours.append(scope.edges[-1])
-    read = sum_interval_samples if wanted.resource.is_interval else sum_instant_samples
+    read = sum_interval_samples if request.resource.is_interval else sum_instant_samples
     sums = read(
         user_id=scope.user.pk, series=scope.series, edges=hours, feeds=scope.feeds
     )
     return _decide_sources(
-        scope, sums, hours, cuts=frozenset(firsts), by_most=wanted.rule == Rule.MAX
+        scope, sums, hours, cuts=frozenset(firsts), by_most=request.rule == Rule.MAX
     )
 
 
@@ -353,7 +355,7 @@ def _moment(seconds: float) -> datetime:
 def _bucket(
     scope: _Scope,
     found: _Found,
-    wanted: AggregateRequest,
+    request: AggregateRequest,
     place: tuple[int, int],
     type_: str | None,
 ) -> Bucket:
@@ -364,8 +366,8 @@ def _bucket(
     for stretch in stretches:
         whole.add(stretch.won)
         by_feed.setdefault(stretch.feed, Tally()).add(stretch.won)
-    has_numbers = wanted.resource.aggregation != Aggregation.NONE
-    adds_up = wanted.resource.aggregation == Aggregation.SUM
+    has_numbers = request.resource.aggregation != Aggregation.NONE
+    adds_up = request.resource.aggregation == Aggregation.SUM
     sources = tuple(
         SourceShare(
             source=source,
@@ -393,7 +395,7 @@ def _bucket(
         total=_round(whole.total) if adds_up and stretches else None,
         sources=sources,
         intervals=tuple(_source_intervals(found.words, stretches))
-        if adds_up and wanted.with_intervals
+        if adds_up and request.with_intervals
         else (),
     )
 

@@ -70,7 +70,7 @@ class Form(OpenChoices):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class SampleRequest:
     """The samples to read: those in [start, end).
 
     `type` None: every type; `provider` is a slug, None for all. `zone` is whose hours
@@ -120,7 +120,7 @@ class View:
     coarser than asked for where that would be too much; `is_thinned` says so.
     """
 
-    wanted: Wanted
+    request: SampleRequest
     form: Form
     resolution: Resolution
     lines: list[Line]
@@ -147,7 +147,7 @@ class Sample:
         return self.key[0] + _TICK
 
 
-def read_chart_points(*, user: User, wanted: Wanted) -> View:
+def read_chart_points(*, user: User, request: SampleRequest) -> View:
     """Read the points of a chart; at most five queries.
 
     Samples as stored up to RAW_POINTS_MAX, else the lowest, highest and mean of
@@ -155,57 +155,57 @@ def read_chart_points(*, user: User, wanted: Wanted) -> View:
     overlap of sources once, by the ranking of `aggregate_samples`; so does everything
     that is asked for by hour, day or week. Source: workflows D4; Ours: bounds.
     """
-    span = wanted.end - wanted.start
-    adds_up = wanted.resource.aggregation == Aggregation.SUM
-    match wanted.resolution:
+    span = request.end - request.start
+    adds_up = request.resource.aggregation == Aggregation.SUM
+    match request.resolution:
         case Resolution.HOUR | Resolution.DAY | Resolution.WEEK:
-            return _aggregate_points(user, wanted, _period(span, wanted.resolution))
+            return _aggregate_points(user, request, _period(span, request.resolution))
         case Resolution.FIVE_MINUTES if not adds_up:
             if span <= STEPS_MAX * _FIVE_MINUTES:
-                edges = _step_edges(wanted, _FIVE_MINUTES)
-                return _thin_samples(user, wanted, edges, Resolution.FIVE_MINUTES)
-            view = _thin_samples(user, wanted, _equal_edges(wanted), Resolution.AUTO)
+                edges = _step_edges(request, _FIVE_MINUTES)
+                return _thin_samples(user, request, edges, Resolution.FIVE_MINUTES)
+            view = _thin_samples(user, request, _equal_edges(request), Resolution.AUTO)
             return replace(view, is_thinned=True)
         case Resolution.RAW | Resolution.FIVE_MINUTES:
-            return _read_stored_samples(user, wanted) or _too_many(
-                user, wanted, adds_up
+            return _read_stored_samples(user, request) or _too_many(
+                user, request, adds_up
             )
         case _ if adds_up:
             days = span / _DAY
             by = Period.WEEK
             if days <= _DAYS_BY_DAY:
                 by = Period.HOUR if days <= _DAYS_BY_HOUR else Period.DAY
-            return _aggregate_points(user, wanted, by)
+            return _aggregate_points(user, request, by)
         case _:
-            view = _thin_samples(user, wanted, _equal_edges(wanted), Resolution.AUTO)
+            view = _thin_samples(user, request, _equal_edges(request), Resolution.AUTO)
             if view.samples <= RAW_POINTS_MAX:
-                return _read_stored_samples(user, wanted) or view
+                return _read_stored_samples(user, request) or view
             return view
 
 
 def list_stored_samples_after(
-    *, user: User, wanted: Wanted, after: Key | None = None
+    *, user: User, request: SampleRequest, after: Key | None = None
 ) -> list[Sample]:
     """Return stored samples by time, at most _PAGE after `after`; four queries."""
-    types = _types(user, wanted)
-    rows = _rows(user, wanted, types, after=after, limit=_PAGE)
-    return _shape_rows(user, wanted, rows, types)
+    types = _types(user, request)
+    rows = _rows(user, request, types, after=after, limit=_PAGE)
+    return _shape_rows(user, request, rows, types)
 
 
 def get_sample_table_page(
-    *, user: User, wanted: Wanted, after: Key | None, limit: int
+    *, user: User, request: SampleRequest, after: Key | None, limit: int
 ) -> tuple[list[Sample], Key | None]:
     """Return a page of samples and the key of its last, None on the last page."""
-    types = _types(user, wanted)
-    rows = _rows(user, wanted, types, after=after, limit=limit + 1)
-    shown = _shape_rows(user, wanted, rows[:limit], types)
+    types = _types(user, request)
+    rows = _rows(user, request, types, after=after, limit=limit + 1)
+    shown = _shape_rows(user, request, rows[:limit], types)
     return shown, shown[-1].key if len(rows) > limit else None
 
 
-def iterate_samples_by_time(*, user: User, wanted: Wanted) -> Iterator[Sample]:
+def iterate_samples_by_time(*, user: User, request: SampleRequest) -> Iterator[Sample]:
     """Yield all samples of the range by time, in bounded memory."""
     after: Key | None = None
-    while page := list_stored_samples_after(user=user, wanted=wanted, after=after):
+    while page := list_stored_samples_after(user=user, request=request, after=after):
         yield from page
         if len(page) < _PAGE:
             return
@@ -216,27 +216,27 @@ def find_samples_at_time(
     *, user: User, resource: TimeseriesResource, at: datetime
 ) -> list[Sample]:
     """Return the samples of one time, of every type and source; five queries."""
-    wanted = Wanted(resource=resource, start=at, end=at + _TICK, zone=UTC)
-    return list_stored_samples_after(user=user, wanted=wanted)
+    request = SampleRequest(resource=resource, start=at, end=at + _TICK, zone=UTC)
+    return list_stored_samples_after(user=user, request=request)
 
 
-def _types(user: User, wanted: Wanted) -> dict[int, str | None]:
+def _types(user: User, request: SampleRequest) -> dict[int, str | None]:
     """Return the requested types by the number of their series."""
-    found = list_series_types(user=user, resource=wanted.resource)
+    found = list_series_types(user=user, resource=request.resource)
     return {
-        number: name for number, name in found.items() if wanted.type in (None, name)
+        number: name for number, name in found.items() if request.type in (None, name)
     }
 
 
-def _feeds(user: User, wanted: Wanted) -> list[int] | None:
-    if wanted.provider is None:
+def _feeds(user: User, request: SampleRequest) -> list[int] | None:
+    if request.provider is None:
         return None
-    return find_feed_numbers_of_provider(tenant=user.tenant, provider=wanted.provider)
+    return find_feed_numbers_of_provider(tenant=user.tenant, provider=request.provider)
 
 
 def _rows(
     user: User,
-    wanted: Wanted,
+    request: SampleRequest,
     types: dict[int, str | None],
     *,
     after: Key | None = None,
@@ -245,9 +245,9 @@ def _rows(
     return get_sample_store().read_range(
         user_id=user.pk,
         series=list(types),
-        start=wanted.start,
-        end=wanted.end,
-        feeds=_feeds(user, wanted),
+        start=request.start,
+        end=request.end,
+        feeds=_feeds(user, request),
         after=after,
         limit=limit,
     )
@@ -255,13 +255,13 @@ def _rows(
 
 def _shape_rows(
     user: User,
-    wanted: Wanted,
+    request: SampleRequest,
     rows: Sequence[SampleRow],
     types: dict[int, str | None],
 ) -> list[Sample]:
     feeds = find_feeds_by_number(tenant=user.tenant, numbers={row[2] for row in rows})
     origins = find_origins_by_number(user_id=user.pk, numbers={row[6] for row in rows})
-    bodies = build_sample_payloads(wanted.resource, rows, types)
+    bodies = build_sample_payloads(request.resource, rows, types)
     return [
         Sample(
             body=body,
@@ -276,10 +276,10 @@ def _shape_rows(
     ]
 
 
-def _read_stored_samples(user: User, wanted: Wanted) -> View | None:
+def _read_stored_samples(user: User, request: SampleRequest) -> View | None:
     """Return the samples themselves; None for too many."""
-    types = _types(user, wanted)
-    rows = _rows(user, wanted, types, limit=RAW_POINTS_MAX + 1)
+    types = _types(user, request)
+    rows = _rows(user, request, types, limit=RAW_POINTS_MAX + 1)
     if len(rows) > RAW_POINTS_MAX:
         return None
     words = find_feeds_by_number(tenant=user.tenant, numbers={row[2] for row in rows})
@@ -288,39 +288,44 @@ def _read_stored_samples(user: User, wanted: Wanted) -> View | None:
         end = ts + timedelta(seconds=duration)
         point = Point(ts, end, value, value, value, 1, tz_offset)
         lines.setdefault((types[series], words[feed].provider), []).append(point)
-    return View(wanted, Form.SAMPLES, Resolution.RAW, _lines(lines), len(rows))
+    return View(request, Form.SAMPLES, Resolution.RAW, _lines(lines), len(rows))
 
 
-def _too_many(user: User, wanted: Wanted, adds_up: bool) -> View:
+def _too_many(user: User, request: SampleRequest, adds_up: bool) -> View:
     view = (
-        read_chart_points(user=user, wanted=replace(wanted, resolution=Resolution.AUTO))
+        read_chart_points(
+            user=user, request=replace(request, resolution=Resolution.AUTO)
+        )
         if adds_up
-        else _thin_samples(user, wanted, _equal_edges(wanted), Resolution.AUTO)
+        else _thin_samples(user, request, _equal_edges(request), Resolution.AUTO)
     )
-    return replace(view, wanted=wanted, is_thinned=True)
+    return replace(view, request=request, is_thinned=True)
 
 
-def _equal_edges(wanted: Wanted) -> list[datetime]:
+def _equal_edges(request: SampleRequest) -> list[datetime]:
     """Return the edges of STRETCHES equal intervals."""
-    length = (wanted.end - wanted.start) / STRETCHES
-    inner = [wanted.start + number * length for number in range(STRETCHES)]
-    return sorted({*inner, wanted.end})
+    length = (request.end - request.start) / STRETCHES
+    inner = [request.start + number * length for number in range(STRETCHES)]
+    return sorted({*inner, request.end})
 
 
-def _step_edges(wanted: Wanted, length: timedelta) -> list[datetime]:
+def _step_edges(request: SampleRequest, length: timedelta) -> list[datetime]:
     """Return edges at whole steps of UTC, cut to the range."""
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
-    first = epoch + (wanted.start - epoch) // length * length
-    number = -((first - wanted.end) // length)
+    first = epoch + (request.start - epoch) // length * length
+    number = -((first - request.end) // length)
     inner = [first + step * length for step in range(1, number)]
-    return [wanted.start, *inner, wanted.end]
+    return [request.start, *inner, request.end]
 
 
 def _thin_samples(
-    user: User, wanted: Wanted, edges: Sequence[datetime], resolution: Resolution
+    user: User,
+    request: SampleRequest,
+    edges: Sequence[datetime],
+    resolution: Resolution,
 ) -> View:
-    types = _types(user, wanted)
-    feeds = _feeds(user, wanted)
+    types = _types(user, request)
+    feeds = _feeds(user, request)
     sums: list[CellSum] = []
     if types and feeds != []:
         sums = sum_instant_samples(
@@ -330,7 +335,7 @@ def _thin_samples(
         tenant=user.tenant, numbers={each.feed for each in sums}
     )
     return View(
-        wanted,
+        request,
         Form.STRETCHES,
         resolution,
         _lines(_by_source(sums, edges, types, words)),
@@ -383,25 +388,25 @@ def _period(span: timedelta, resolution: Resolution) -> Period:
     return fitting[0] if fitting else Period.WEEK
 
 
-def _aggregate_points(user: User, wanted: Wanted, period: Period) -> View:
+def _aggregate_points(user: User, request: SampleRequest, period: Period) -> View:
     """Return the buckets that overlap the range, by hours, days or weeks."""
-    first = wanted.start.astimezone(wanted.zone).date()
-    last = max(first, (wanted.end - _TICK).astimezone(wanted.zone).date())
+    first = request.start.astimezone(request.zone).date()
+    last = max(first, (request.end - _TICK).astimezone(request.zone).date())
     buckets = aggregate_samples(
         user=user,
-        wanted=AggregateRequest(
-            resource=wanted.resource,
+        request=AggregateRequest(
+            resource=request.resource,
             start=max(first, last - timedelta(days=DAYS_MAX[period] - 1)),
             end=last,
             period=period,
-            zone=wanted.zone,
-            provider=wanted.provider,
-            type=wanted.type,
+            zone=request.zone,
+            provider=request.provider,
+            type=request.type,
         ),
     )
     lines: dict[tuple[str | None, str], list[Point]] = {}
     for each in buckets:
-        if each.end <= wanted.start or each.start >= wanted.end:
+        if each.end <= request.start or each.start >= request.end:
             continue
         value = each.mean if each.total is None else each.total
         # A sum may reach in from a sample that is counted in the bucket before.
@@ -413,12 +418,12 @@ def _aggregate_points(user: User, wanted: Wanted, period: Period) -> View:
         lines.setdefault((each.type, ""), []).append(point)
     shown = Resolution(str(period))
     return View(
-        wanted,
+        request,
         Form.BUCKETS,
         shown,
-        [replace(line, provider=wanted.provider) for line in _lines(lines)],
+        [replace(line, provider=request.provider) for line in _lines(lines)],
         sum(point.count for points in lines.values() for point in points),
-        is_thinned=wanted.resolution not in (shown, Resolution.AUTO),
+        is_thinned=request.resolution not in (shown, Resolution.AUTO),
     )
 
 

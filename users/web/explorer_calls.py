@@ -121,7 +121,7 @@ def _answer(user: User, question: Question, call: Call) -> object:
             provider=provider,
             type=call.key.type,
         )
-        buckets = aggregate_samples(user=user, wanted=wanted)
+        buckets = aggregate_samples(user=user, request=wanted)
         return build_aggregate_response(wanted, zone_name, buckets)
     page = get_sample_page(
         user=user,

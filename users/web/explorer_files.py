@@ -91,7 +91,7 @@ def _every_row(user: User, question: Question) -> Iterator[dict[str, Any]]:
                 }
             continue
         for sample in iterate_samples_by_time(
-            user=user, wanted=build_timeseries_request(question, key)
+            user=user, request=build_timeseries_request(question, key)
         ):
             body, source = sample.body, sample.source
             extra = {name: body[name] for name in body.keys() - _USUAL}

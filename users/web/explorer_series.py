@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from portal.pills import format_wire_value
 from portal.series_chart import Curve, Lane, Mark, Stay
 from users.queries import list_user_summaries
-from users.wearables.exploring import Form, Resolution, Wanted, read_chart_points
+from users.wearables.exploring import Form, Resolution, SampleRequest, read_chart_points
 from users.wearables.providers import find_provider
 from users.wearables.summaries import SLEEP_CYCLE, WORKOUTS
 from users.wearables.timeseries import Aggregation, Group
@@ -130,7 +130,7 @@ class ShownSeries:
         return bool(
             self.view
             and self.view.is_thinned
-            and self.view.wanted.resolution != Resolution.AUTO
+            and self.view.request.resolution != Resolution.AUTO
         )
 
     @property
@@ -177,11 +177,11 @@ def build_explorer_series(user: User, question: Question) -> list[ShownSeries]:
     return shown
 
 
-def build_timeseries_request(question: Question, key: SeriesKey) -> Wanted:
+def build_timeseries_request(question: Question, key: SeriesKey) -> SampleRequest:
     """Build the store's request for a timeseries of a question."""
     resource = key.timeseries
     assert resource is not None  # noqa: S101 - the caller has asked
-    return Wanted(
+    return SampleRequest(
         resource=resource,
         start=question.start,
         end=question.end,
@@ -237,7 +237,7 @@ def format_number(value: float | None) -> str:
 
 
 def _samples(user: User, question: Question, key: SeriesKey, hue: str) -> ShownSeries:
-    view = read_chart_points(user=user, wanted=build_timeseries_request(question, key))
+    view = read_chart_points(user=user, request=build_timeseries_request(question, key))
     rows = [
         Row(
             point.start,
@@ -254,13 +254,13 @@ def _samples(user: User, question: Question, key: SeriesKey, hue: str) -> ShownS
     ]
     rows.sort(key=lambda row: row.start)
     # What has no value, a note say, has nothing to draw.
-    has_value = view.wanted.resource.value_key is not None
+    has_value = view.request.resource.value_key is not None
     curves = _curves(key, view, hue) if has_value else ()
     return ShownSeries(key, hue, view, tuple(curves), None, tuple(rows))
 
 
 def _curves(key: SeriesKey, view: View, hue: str) -> Iterator[Curve]:
-    resource = view.wanted.resource
+    resource = view.request.resource
     adds_up = resource.aggregation == Aggregation.SUM
     for dash, line in enumerate(view.lines[:_CURVES_MAX]):
         name = [str(resource.name)]

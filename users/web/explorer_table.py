@@ -70,7 +70,7 @@ def build_series_table(user: User, question: Question, shown: ShownSeries) -> Ta
         after = None
     samples, last = get_sample_table_page(
         user=user,
-        wanted=build_timeseries_request(question, shown.key),
+        request=build_timeseries_request(question, shown.key),
         after=after,
         limit=TABLE_ROWS,
     )

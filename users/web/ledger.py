@@ -100,7 +100,7 @@ def show_source_priority(request: TenantRequest, user_id: str) -> HttpResponse:
     rule = Rule.known(request.GET.get("rule", "")) or Rule.PRIORITY
     buckets = {
         each: aggregate_samples(
-            user=user, wanted=_wanted(resource, day, zone, each, rule)
+            user=user, request=_wanted(resource, day, zone, each, rule)
         )
         for each in Rule
     }

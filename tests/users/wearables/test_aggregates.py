@@ -28,7 +28,7 @@ def user(alice_tenant):
 def ask(user, slug="steps", start=DAY, end=None, period=Period.DAY, zone=UTC, **more):
     return aggregate_samples(
         user=user,
-        wanted=AggregateRequest(
+        request=AggregateRequest(
             resource=TIMESERIES[slug],
             start=start,
             end=end or start,

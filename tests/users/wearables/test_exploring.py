@@ -10,7 +10,7 @@ from users.wearables import exploring
 from users.wearables.exploring import (
     Form,
     Resolution,
-    Wanted,
+    SampleRequest,
     find_samples_at_time,
     get_sample_table_page,
     iterate_samples_by_time,
@@ -30,8 +30,8 @@ def at(text):
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
-def wanted(slug="heartrate", **given):
-    return Wanted(
+def sample_request(slug="heartrate", **given):
+    return SampleRequest(
         **{
             "resource": TIMESERIES[slug],
             "start": at("2026-02-01"),
@@ -60,7 +60,7 @@ def test_few_samples_are_shown_as_they_are_by_source(user):
         provider="garmin",
     )
 
-    view = read_chart_points(user=user, wanted=wanted())
+    view = read_chart_points(user=user, request=sample_request())
 
     assert view.form == Form.SAMPLES
     assert [
@@ -75,7 +75,7 @@ def test_a_long_range_is_thinned_and_keeps_its_peaks(user, monkeypatch):
     put_samples(user, "heartrate", ("2026-02-01T05:00:30", 0, 190))
     put_samples(user, "heartrate", ("2026-02-01T05:01:30", 0, 31))
 
-    view = read_chart_points(user=user, wanted=wanted())
+    view = read_chart_points(user=user, request=sample_request())
 
     (line,) = view.lines
     assert view.form == Form.STRETCHES
@@ -88,11 +88,11 @@ def test_a_long_range_is_thinned_and_keeps_its_peaks(user, monkeypatch):
 
 def test_what_is_too_much_to_show_raw_says_that_it_was_thinned(user, monkeypatch):
     put_samples(user, "heartrate", *minutes(20))
-    raw = wanted(resolution=Resolution.RAW)
-    whole = read_chart_points(user=user, wanted=raw)
+    raw = sample_request(resolution=Resolution.RAW)
+    whole = read_chart_points(user=user, request=raw)
     monkeypatch.setattr(exploring, "RAW_POINTS_MAX", 10)
 
-    thinned = read_chart_points(user=user, wanted=raw)
+    thinned = read_chart_points(user=user, request=raw)
 
     assert (whole.form, whole.is_thinned) == (Form.SAMPLES, False)
     assert (thinned.form, thinned.is_thinned) == (Form.STRETCHES, True)
@@ -100,13 +100,13 @@ def test_what_is_too_much_to_show_raw_says_that_it_was_thinned(user, monkeypatch
 
 def test_five_minutes_are_those_of_the_clock(user):
     put_samples(user, "heartrate", *minutes(12))
-    asked = wanted(
+    asked = sample_request(
         start=at("2026-02-01T00:02"),
         end=at("2026-02-01T00:12"),
         resolution=Resolution.FIVE_MINUTES,
     )
 
-    (line,) = read_chart_points(user=user, wanted=asked).lines
+    (line,) = read_chart_points(user=user, request=asked).lines
 
     assert [(point.start, point.count) for point in line.points] == [
         (at("2026-02-01T00:02"), 3),
@@ -125,7 +125,7 @@ def test_what_adds_up_is_added_up_once(user):
         source_type="phone",
     )
 
-    view = read_chart_points(user=user, wanted=wanted("steps"))
+    view = read_chart_points(user=user, request=sample_request("steps"))
 
     (line,) = view.lines
     assert view.form == Form.BUCKETS
@@ -150,7 +150,7 @@ def test_a_range_too_long_for_its_resolution_gets_the_next(
     end = at("2026-02-08")
     view = read_chart_points(
         user=user,
-        wanted=wanted(
+        request=sample_request(
             "steps", start=end - timedelta(days=days), end=end, resolution=asked
         ),
     )
@@ -163,7 +163,7 @@ def test_an_hour_without_a_sample_is_no_point(user):
     put_samples(user, "steps", ("2026-02-01T10:00", 5, 9), ("2026-02-01T13:00", 5, 0))
 
     (line,) = read_chart_points(
-        user=user, wanted=wanted("steps", resolution=Resolution.HOUR)
+        user=user, request=sample_request("steps", resolution=Resolution.HOUR)
     ).lines
 
     assert [(point.start.hour, point.value) for point in line.points] == [
@@ -180,7 +180,7 @@ def test_one_source_and_one_type_can_be_asked_for(user):
     )
 
     view = read_chart_points(
-        user=user, wanted=wanted("cholesterol", type="ldl", provider="oura")
+        user=user, request=sample_request("cholesterol", type="ldl", provider="oura")
     )
 
     assert [
@@ -191,8 +191,12 @@ def test_one_source_and_one_type_can_be_asked_for(user):
 def test_a_page_of_samples_ends_with_where_the_next_begins(user):
     put_samples(user, "heartrate", *minutes(5))
 
-    first, key = get_sample_table_page(user=user, wanted=wanted(), after=None, limit=3)
-    rest, end = get_sample_table_page(user=user, wanted=wanted(), after=key, limit=3)
+    first, key = get_sample_table_page(
+        user=user, request=sample_request(), after=None, limit=3
+    )
+    rest, end = get_sample_table_page(
+        user=user, request=sample_request(), after=key, limit=3
+    )
 
     assert [each.body["timestamp"].minute for each in first + rest] == [0, 1, 2, 3, 4]
     assert first[0].source["provider"] == "oura"
@@ -203,7 +207,7 @@ def test_every_sample_is_read_in_parts(user, monkeypatch):
     monkeypatch.setattr(exploring, "_PAGE", 3)
     put_samples(user, "heartrate", *minutes(7))
 
-    found = list(iterate_samples_by_time(user=user, wanted=wanted()))
+    found = list(iterate_samples_by_time(user=user, request=sample_request()))
 
     assert [each.body["timestamp"].minute for each in found] == list(range(7))
 

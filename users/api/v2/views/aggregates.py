@@ -73,7 +73,7 @@ class AggregateView(SamplesView):
             type=query.get("type"),
             with_intervals="ledger" in query.get("include", ()),
         )
-        buckets = aggregate_samples(user=user, wanted=wanted)
+        buckets = aggregate_samples(user=user, request=wanted)
         self.record_read(wanted_resource.event_resource, user.uuid)
         return json_response(build_aggregate_response(wanted, name, buckets))
 
