@@ -366,7 +366,7 @@ def _type_hints(kind: type) -> dict[str, Any]:
 
 
 def build_parsed_value_from_json(kind: Any, value: Any) -> Any:
-    """Build a value of a type of reports.parser.report from JSON, refusing all else.
+    """Build a value of a type of reports.parser.report from JSON, refusing other input.
 
     Raises ValueError or TypeError. NUL is dropped: PostgreSQL takes no text with it.
     Source: Ours: what a stranger's file made is checked like any input.
@@ -428,7 +428,7 @@ def _build_answer(request: dict[str, Any]) -> bytes:
 
 
 def get_error_type_and_code_line(error: Exception) -> str:
-    """Return an error's type and code line, without its text, which may quote."""
+    """Return an error's type and code line, without its text, which may quote data."""
     where = " < ".join(
         f"{Path(step.filename).name}:{step.lineno}"
         for step in reversed(traceback.extract_tb(error.__traceback__)[-6:])

@@ -74,7 +74,7 @@ def load_or_render_page_jpeg(
 
 
 def render_pages_of_report_in_review(*, tenant_pk: int, job_id: UUID) -> None:
-    """Render all pages of a report that waits for review (run by the worker).
+    """Render all pages of a report that is pending review (run by the worker).
 
     Safe to repeat: what is kept is not drawn again, and a page that can't be drawn is
     tried once more when it is looked at. Source: Ours (workflow D1): nobody waits for

@@ -23,7 +23,7 @@ def build_unsaved_result_rows(report: ParsedReport) -> list[ReportResult]:
 
 
 def serialize_check_notes(report: ParsedReport) -> list[dict[str, object]]:
-    """Return check notes as stored and sent: facts by name."""
+    """Return check notes as JSON objects, as stored and sent."""
     return [
         {
             "code": note.code,

@@ -291,7 +291,7 @@ def store_parsing_results(
 def mark_parsing_job_failed(
     *, job: ParsingJob, actor: Actor, reason: FailureReason, why: str = ""
 ) -> ParsingJob:
-    """End a job without values; those that waited for review go. `why` may be empty.
+    """Fail a job and delete the values that were pending review. `why` may be empty.
 
     Raises: transition_not_allowed. Source: Contract 7.2, 7.3.
     """

@@ -94,7 +94,7 @@ def parse_typed_row_text(
     metadata: Metadata,
     decimal_comma: bool,
 ) -> ParsedResult:
-    """Return the row that a text gives; its position on the page is unchanged.
+    """Parse the text that a reviewer typed into a row; its position is unchanged.
 
     LOINC candidates are sought anew where name, unit, panel or specimen changed; bounds
     where the range or the unit did. Confidence in what was changed is gone: it told of

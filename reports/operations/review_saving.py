@@ -176,7 +176,7 @@ def store_review_row_versions(
     restores: dict[int, int | None] | None = None,
     **told: object,
 ) -> None:
-    """Write rows with a version each, `also` without one, and the review.
+    """Write rows with a version each, rows of `also` without one, and the review.
 
     together: the positions that the operation itself changed; the other rows only
     follow.
@@ -271,7 +271,7 @@ def require_box_inside_page(*, review: Review, place: Place) -> None:
 
 
 def convert_row_values_as_stored(result: ParsedResult) -> dict[str, Any]:
-    """Return a row's values as the database returns them."""
+    """Return a row's values in the form in which the database returns them."""
     stored: dict[str, Any] = orjson.loads(orjson.dumps(asdict(result), default=list))
     return stored
 

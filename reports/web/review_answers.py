@@ -214,6 +214,7 @@ def render_review_row_dialog(
     verb: str,
     seen: int,
 ) -> HttpResponse:
+    """Return the dialog of one change to a row; a page of its own without script."""
     return render_form(
         request,
         "reports/review/_reason.html",

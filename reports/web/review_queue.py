@@ -111,6 +111,7 @@ class QueueRow:
 @require_GET
 @require_right(Area.SIGN_REPORTS, write=True)
 def list_reviews(request: TenantRequest) -> HttpResponse:
+    """Show the review queue, by tab and filter."""
     form = QueueForm(request.GET)
     form.is_valid()
     given = form.cleaned_data

@@ -59,6 +59,7 @@ LATEST_OF_USER = 25
 @require_GET
 @require_right(Area.REPORTS)
 def list_reports(request: TenantRequest) -> HttpResponse:
+    """Show the reports of the team, filtered and paged."""
     views = build_saved_views_row(request)
     if views.opens_at:
         return HttpResponseRedirect(views.opens_at)
@@ -112,6 +113,7 @@ def list_reports(request: TenantRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @require_right(Area.REPORTS, write=True)
 def upload_report(request: TenantRequest) -> HttpResponse:
+    """Show the upload form, or submit a report for parsing."""
     if request.method != "POST":
         form = UploadForm(initial={"user": request.GET.get("user", "")})
         return _upload_page(request, form)
@@ -201,6 +203,7 @@ def show_report(request: TenantRequest, job_id: str) -> HttpResponse:
 @require_right(Area.USERS)
 @require_right(Area.REPORTS)
 def list_reports_of_user(request: TenantRequest, user_id: str) -> HttpResponse:
+    """Show the reports of one user."""
     overview = user_overview(tenant=request.tenant, user_id=_uuid(user_id))
     found = list_parsing_jobs(
         tenant=request.tenant, filters=JobFilters(user_uuid=overview.user.uuid)
