@@ -164,9 +164,9 @@ def _aliased(result: ParsedResult, alias: LoincAlias | None) -> ParsedResult:
     hit = next((hit for hit in hits if hit.loinc_code == alias.loinc_code), None)
     doubtful = hit is not None and is_loinc_hit_contradicted(hit)
     remembered: dict[str, Any] = alias.match
-    told: LoincMatch = build_parsed_value_from_json(LoincMatch, remembered)
+    aliased_match: LoincMatch = build_parsed_value_from_json(LoincMatch, remembered)
     match = replace(
-        told,
+        aliased_match,
         confidence_score=1.0,
         reasons=(LoincReason.TEAM_ALIAS, *(hit.reasons if hit else ())),
     )

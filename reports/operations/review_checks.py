@@ -197,9 +197,9 @@ def recheck_changed_results(report: ParsedReport) -> tuple[Note, ...]:
 
 def get_row_review_state(notes: Sequence[dict[str, Any]], position: int) -> str:
     """Return the review state that the notes give one row."""
-    asked = {note["severity"] for note in notes if position in note["rows"]}
+    severities = {note["severity"] for note in notes if position in note["rows"]}
     for state in (RowState.CONTRADICTION, RowState.LOOK):
-        if state in asked:
+        if state in severities:
             return state.value
     return RowState.AUTO.value
 
@@ -292,15 +292,15 @@ def _age(metadata: Metadata) -> float | None:
 
 
 def _left_of(before: ParsedResult, text: RowText) -> Confidence:
-    told = before.confidence
+    confidence = before.confidence
     written = (text.test_name, text.value) == (before.test_name, before.value)
     same_unit = text.units == before.units
     same_range = text.reference_range == before.reference_range
     return Confidence(
-        text=told.text if written else None,
-        row=told.row,
-        loinc=told.loinc if written and same_unit else None,
-        unit=told.unit if same_unit else None,
-        range=told.range if same_range else None,
-        overall=told.overall if written and same_unit and same_range else None,
+        text=confidence.text if written else None,
+        row=confidence.row,
+        loinc=confidence.loinc if written and same_unit else None,
+        unit=confidence.unit if same_unit else None,
+        range=confidence.range if same_range else None,
+        overall=confidence.overall if written and same_unit and same_range else None,
     )

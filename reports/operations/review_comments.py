@@ -40,7 +40,7 @@ def add_review_comment(
     have signed. Raises: review_not_found, row_not_found (404); claim_needed, claim_lost
     (409); review_ended, reason_missing, reason_too_long. Source: Ours (workflow D1).
     """
-    said = validate_review_reason(text)
+    comment_text = validate_review_reason(text)
     review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
     rows = ReviewRow.objects.for_tenant(tenant).filter(review=review)
     if position is not None and not rows.filter(position=position).exists():
@@ -49,7 +49,7 @@ def add_review_comment(
         tenant=tenant,
         review=review,
         position=position,
-        text=said,
+        text=comment_text,
         actor_key=actor.key,
         actor_label=actor.label,
     )

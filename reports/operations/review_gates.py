@@ -200,7 +200,10 @@ def record_critical_value_notification(
     (409); review_ended, not_critical, reason_missing, reason_too_long. Source: Ours
     (workflow D1), as ISO 15189 asks of who reports an alarming value.
     """
-    told, way = validate_review_reason(notice.told), validate_review_reason(notice.way)
+    notified_person, way = (
+        validate_review_reason(notice.told),
+        validate_review_reason(notice.way),
+    )
     review = lock_claimed_review(tenant=tenant, actor=actor, review_id=ref.review_id)
     rows = ReviewRow.objects.for_tenant(tenant).filter(review=review)
     row: ReviewRow | None = rows.filter(position=ref.position).first()
@@ -212,7 +215,11 @@ def record_critical_value_notification(
         )
     if not row.is_critical:
         raise DomainError("not_critical", _("This value is not critical."))
-    row.acknowledged = {"told": told, "at": notice.at.isoformat(), "way": way}
+    row.acknowledged = {
+        "told": notified_person,
+        "at": notice.at.isoformat(),
+        "way": way,
+    }
     row.save(update_fields=["acknowledged"])
     review.save(update_fields=["claimed_until"])
     record_review_change_in_audit_log(

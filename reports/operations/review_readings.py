@@ -144,12 +144,12 @@ def resolve_disputed_row(
     row = desk.find(ref)
     if row.disputed is None:
         raise DomainError("row_not_disputed", _("The two readers agree on this row."))
-    told = row.disputed[side]
-    if told is None:
+    reading = row.disputed[side]
+    if reading is None:
         change = Change(row, RowDecision.EXCLUDED, reason=NOT_READ)
     else:
-        result = build_parsed_value_from_json(ParsedResult, told["values"])
-        change = Change(row, told["decision"], result, reason=told["reason"])
+        result = build_parsed_value_from_json(ParsedResult, reading["values"])
+        change = Change(row, reading["decision"], result, reason=reading["reason"])
     return save_and_recheck_review_rows(
         desk=desk, changes=[change], verb="take_reading"
     )

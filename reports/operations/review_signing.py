@@ -198,9 +198,9 @@ def reject_report(
     claim_lost (409); review_ended, reason_too_long; transition_not_allowed where the
     review amends a completed job. Source: Contract 7.2; Ours (workflow D1).
     """
-    said = validate_review_reason(why) if why.strip() else ""
+    explanation = validate_review_reason(why) if why.strip() else ""
     review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
-    end_review(review, ReviewStatus.REJECTED, rejection=reason, why=said)
+    end_review(review, ReviewStatus.REJECTED, rejection=reason, why=explanation)
     mark_parsing_job_failed(
         job=review.job,
         actor=actor,
@@ -223,12 +223,14 @@ def waive_second_read(
     hold up a patient. Raises: review_not_found (404); review_ended; not_a_second_read,
     reason_missing, reason_too_long. Source: Ours.
     """
-    said = validate_review_reason(why)
+    explanation = validate_review_reason(why)
     review = lock_open_review(tenant=tenant, review_id=review_id)
     if review.kind != ReviewKind.SECOND:
         raise DomainError("not_a_second_read", _("This review is not a second read."))
-    end_review(review, ReviewStatus.WITHDRAWN, why=said)
-    record_review_change_in_audit_log(review, actor, verb="waive_second_read", why=said)
+    end_review(review, ReviewStatus.WITHDRAWN, why=explanation)
+    record_review_change_in_audit_log(
+        review, actor, verb="waive_second_read", why=explanation
+    )
     (first,) = _attach_job(list_previous_readings(review), review.job)
     _publish_results(first, actor)
     return first

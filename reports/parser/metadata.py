@@ -327,8 +327,8 @@ def _sex_of(found: Mapping[str, str], pages: Sequence[Sequence[Line]]) -> str | 
     """The sex; in Spanish a lone M may be a woman's (mujer) as well as a man's."""
     text = found.get("sex")
     if text and normalize_letters_and_digits(text).split()[:1] == ["m"]:
-        said = " ".join(line.text for lines in pages for line in lines[:40])
-        if _SPANISH.search(said):
+        first_lines = " ".join(line.text for lines in pages for line in lines[:40])
+        if _SPANISH.search(first_lines):
             return None
     return _read_sex(text) or _sex_beside_age(found.get("name"))
 

@@ -103,8 +103,8 @@ def _is_pictured(page: pdfium.PdfPage, words: int) -> bool:
     """
     handle = ctypes.cast(page.raw, ctypes.c_void_p)
     count = _as_int(_object_count(handle))
-    asked = sorted({*range(min(count, 8)), *range(max(0, count - 4), count)})
-    objects = [found for n in asked if (found := _page_object(handle, n))]
+    sampled = sorted({*range(min(count, 8)), *range(max(0, count - 4), count)})
+    objects = [found for n in sampled if (found := _page_object(handle, n))]
     kinds = {found: _as_int(_object_kind(found)) for found in objects}
     area = page.get_width() * page.get_height()
     pictures = [o for o in objects if kinds[o] == pdfium_c.FPDF_PAGEOBJ_IMAGE]

@@ -155,11 +155,11 @@ def list_events_sent_for_report(request: TenantRequest, job: ParsingJob) -> list
         data_id=job.id,
         says="status",
     )[:_SENT_AT_MOST]
-    told = list_endpoints_by_message(
+    endpoints = list_endpoints_by_message(
         tenant=request.tenant, message_ids=[event.message_id for event in events]
     )
     return [
-        Sent(event.at, event.says or "", told.get(event.message_id, []))
+        Sent(event.at, event.says or "", endpoints.get(event.message_id, []))
         for event in events
     ]
 

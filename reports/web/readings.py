@@ -107,10 +107,10 @@ def resolve_row_with_reader_version(
 
 
 def _disputed(request: TenantRequest, review: Review, row: ReviewRow) -> DisputedRow:
-    told = row.disputed or {}
+    readings = row.disputed or {}
     first, second = (
         side["values"] if side and side["decision"] != RowDecision.EXCLUDED else None
-        for side in (told.get("first"), told.get("second"))
+        for side in (readings.get("first"), readings.get("second"))
     )
     return DisputedRow(
         row=row,
@@ -118,7 +118,7 @@ def _disputed(request: TenantRequest, review: Review, row: ReviewRow) -> Dispute
         sides=tuple(
             (
                 side,
-                told.get(side),
+                readings.get(side),
                 crop_page_around_row(request, job=review.job, values=values)
                 if values
                 else None,

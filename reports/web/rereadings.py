@@ -57,10 +57,10 @@ class ChoiceForm(WhyForm):
 @require_right(Area.SIGN_REPORTS, write=True)
 def reread_completed_report(request: TenantRequest, job_id: str) -> HttpResponse:
     """Enqueue a new reading of a report."""
-    asked = parse_report_id_or_404(job_id)
+    report_id = parse_report_id_or_404(job_id)
     try:
         enqueue_report_rereading(
-            tenant=request.tenant, actor=request.actor, job_id=asked
+            tenant=request.tenant, actor=request.actor, job_id=report_id
         )
     except (NotAllowed, NotFound):
         raise
@@ -68,7 +68,9 @@ def reread_completed_report(request: TenantRequest, job_id: str) -> HttpResponse
         messages.error(request, refusal.message)
     else:
         messages.success(request, _("Reading again. Signed results do not change."))
-    return redirect_browser(request, page_url(request, "reports:history", job_id=asked))
+    return redirect_browser(
+        request, page_url(request, "reports:history", job_id=report_id)
+    )
 
 
 @require_GET

@@ -105,15 +105,15 @@ def show_review_page(request: TenantRequest, review_id: str) -> HttpResponse:
     state = list_review_page_rows(request, review)
     chosen = _chosen(request, state)
     pages = list_page_images_with_boxes(request, review, state.rows)
-    wanted = request.GET.get("page", "")
+    chosen_page = request.GET.get("page", "")
     return render_page(
         request,
         "reports/review/desk.html",
         **build_review_page_context(request, state),
         pages=pages,
         chosen=chosen,
-        page_wanted=wanted,
-        page_first=_first_page(pages, wanted, chosen),
+        page_wanted=chosen_page,
+        page_first=_first_page(pages, chosen_page, chosen),
         duplicates=[]
         if review.duplicate_decided
         else find_duplicate_reports(job=review.job),

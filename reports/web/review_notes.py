@@ -73,20 +73,20 @@ def merge_notes_on_repeated_tests(
     notes: Iterable[Mapping[str, Any]],
 ) -> list[Mapping[str, Any]]:
     """Return the notes, those on one repeated test merged into one."""
-    told: list[Mapping[str, Any]] = []
+    merged: list[Mapping[str, Any]] = []
     first: dict[int, dict[str, Any]] = {}
     for note in notes:
         if note["code"] != NoteCode.DUPLICATE or len(note["rows"]) != _PAIR:
-            told.append(note)
+            merged.append(note)
             continue
         (later, earlier), facts = note["rows"], note["facts"]
         if earlier not in first:
             values = [_text(facts, "other")]
             first[earlier] = {**note, "rows": [earlier], "facts": {"values": values}}
-            told.append(first[earlier])
+            merged.append(first[earlier])
         first[earlier]["rows"].append(later)
         first[earlier]["facts"]["values"].append(_text(facts, "value"))
-    return told
+    return merged
 
 
 def describe_check_note(note: Mapping[str, Any]) -> str:

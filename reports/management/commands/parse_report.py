@@ -61,14 +61,14 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         paths: list[Path] = options["file"]
         times = Counter(path.name for path in paths)
-        asked: dict[str, list[Path]] = {
+        reports: dict[str, list[Path]] = {
             path.name if times[path.name] == 1 else str(path): [path] for path in paths
         }
         if options["pages"]:
-            asked = {paths[0].name: paths}
-        several = len(asked) > 1
+            reports = {paths[0].name: paths}
+        several = len(reports) > 1
         found: dict[str, ParsedLabReportData] = {}
-        for name, answer in _read_all(asked, threads=options["threads"]):
+        for name, answer in _read_all(reports, threads=options["threads"]):
             if isinstance(answer, str):
                 self._refuse(name, answer, several=several)
             else:
@@ -79,7 +79,7 @@ class Command(BaseCommand):
             self.stdout.write(text)
         elif several:
             self.stdout.write("{}")
-        if len(found) < len(asked):
+        if len(found) < len(reports):
             sys.exit(1)
 
     def _refuse(self, name: str, reason: str, *, several: bool) -> None:
