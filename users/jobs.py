@@ -119,7 +119,7 @@ def create_upcoming_sample_partitions() -> None:
 
 @tenant_job("users.learn_cadences")
 def learn_usual_data_intervals(*, tenant_pk: int, **_inputs: Any) -> None:
-    """Learn from a tenant's arrivals how often data comes."""
+    """Update how often each source of a tenant usually sends data."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
     update_usual_data_intervals(tenant=tenant)
 
@@ -132,7 +132,7 @@ def schedule_learning_of_data_intervals() -> None:
 
 @periodic_job("28 * * * *", "users.tell_silences")
 def notify_of_sources_that_stopped_sending() -> None:
-    """Post a notice for each source that went silent; hourly."""
+    """Post a notice for each source that stopped sending data; hourly."""
     post_silent_source_notices(at=timezone.now())
 
 

@@ -28,7 +28,7 @@ LEAST_PAUSE = timedelta(days=1)
 
 
 def post_silent_source_notices(*, at: datetime) -> int:
-    """Post a notice for each source that went silent; return how many.
+    """Post a notice for each source that stopped sending data; return how many.
 
     Over all tenants with a live connection. A user whose silence began before a source
     was last told of is not counted again. Source: Issue "Trust", 5; Ours: how often.
