@@ -89,17 +89,17 @@ def check_owner_remains(*, team: Team, without: Membership) -> None:
 
 def validate_roles(roles: Iterable[str]) -> list[str]:
     """Return roles in order, each once. Raises: roles_missing, role_unknown."""
-    wanted = set(roles)
-    if not wanted:
+    chosen = set(roles)
+    if not chosen:
         raise DomainError("roles_missing", _("Select at least one role."), "roles")
-    if wanted - set(Role.values):
+    if chosen - set(Role.values):
         raise DomainError(
             "role_unknown",
             _("Unknown role. Choose from: %(roles)s.")
             % {"roles": ", ".join(Role.values)},
             "roles",
         )
-    return [role.value for role in Role if role in wanted]
+    return [role.value for role in Role if role in chosen]
 
 
 def find_roles_of_actor(*, team: Team, actor: Actor) -> frozenset[str]:

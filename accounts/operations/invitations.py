@@ -92,9 +92,9 @@ def create_or_renew_invitation(
     In the caller's transaction. Invitations of one `batch` are those of one link.
     Raises: as invite_member.
     """
-    wanted = validate_roles(roles)
+    granted_roles = validate_roles(roles)
     lock_team_membership(team)
-    check_actor_may_grant_roles(team=team, actor=actor, roles=wanted)
+    check_actor_may_grant_roles(team=team, actor=actor, roles=granted_roles)
     if Membership.objects.filter(team=team, member__email=email).exists():
         raise DomainError(
             "already_member", _("This person is already a member."), "email"
@@ -103,7 +103,7 @@ def create_or_renew_invitation(
     invitation = open_ones.filter(email=email).first()
     if invitation is not None:
         check_actor_may_grant_roles(team=team, actor=actor, roles=invitation.roles)
-        return _renew(invitation, actor, wanted, token, batch), True
+        return _renew(invitation, actor, granted_roles, token, batch), True
     if open_ones.count() >= MAX_OPEN:
         raise DomainError(
             "invitation_limit",
@@ -113,7 +113,7 @@ def create_or_renew_invitation(
     invitation = Invitation(
         team=team,
         email=email,
-        roles=wanted,
+        roles=granted_roles,
         digest=_hash_token(token),
         batch=batch,
         invited_by_id=_member_id_of_actor(actor),
@@ -124,7 +124,7 @@ def create_or_renew_invitation(
         invitation,
         actor,
         "invite_member",
-        {"email": [None, email], "roles": [None, wanted]},
+        {"email": [None, email], "roles": [None, granted_roles]},
     )
     return invitation, False
 

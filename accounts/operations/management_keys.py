@@ -74,9 +74,9 @@ class ManagementGrant:
 
     def find_teams(self, team_ids: Iterable[UUID]) -> list[Team]:
         """Return teams it manages, each once. Raises: team_unknown."""
-        wanted = set(team_ids)
-        found = list(self.teams().filter(pk__in=wanted))
-        if len(found) < len(wanted):
+        unique_ids = set(team_ids)
+        found = list(self.teams().filter(pk__in=unique_ids))
+        if len(found) < len(unique_ids):
             raise DomainError(
                 "team_unknown",
                 _("This key does not manage a team with this ID."),

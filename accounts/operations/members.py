@@ -36,26 +36,26 @@ def set_member_roles(
     roles_missing, role_unknown, not_allowed, owners_only, own_rights, last_owner,
     not_member.
     """
-    wanted = validate_roles(roles)
+    new_roles = validate_roles(roles)
     membership = _lock_membership(membership)
     before = membership.roles
-    if set(before) == set(wanted):
+    if set(before) == set(new_roles):
         return membership
     check_actor_may_grant_roles(
-        team=membership.team, actor=actor, roles={*before, *wanted}
+        team=membership.team, actor=actor, roles={*before, *new_roles}
     )
     if _is_self(membership, actor):
-        check_roles_add_no_rights(before=before, after=wanted)
-    if Role.OWNER in before and Role.OWNER not in wanted:
+        check_roles_add_no_rights(before=before, after=new_roles)
+    if Role.OWNER in before and Role.OWNER not in new_roles:
         check_owner_remains(team=membership.team, without=membership)
-    membership.roles = wanted
+    membership.roles = new_roles
     membership.save(update_fields=["roles"])
-    _record(membership, actor, "change_roles", [before, wanted])
+    _record(membership, actor, "change_roles", [before, new_roles])
     revoke_invitations_beyond_roles(
         member=membership.member,
         team=membership.team,
         actor=actor,
-        still_held=wanted,
+        still_held=new_roles,
     )
     return membership
 

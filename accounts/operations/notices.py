@@ -103,7 +103,7 @@ def change_notice_preferences(
         tenant=tenant, membership=membership
     ) or NoticeChoices(tenant=tenant, membership=membership)
     quiet_from, quiet_until = preferences.quiet or (None, None)
-    wanted = {
+    new_values = {
         "levels": {
             kind.value: level.value
             for kind, level in preferences.levels.items()
@@ -115,11 +115,11 @@ def change_notice_preferences(
     }
     changes = {
         field: [_plain(getattr(choices, field)), _plain(value)]
-        for field, value in wanted.items()
+        for field, value in new_values.items()
         if getattr(choices, field) != value
     }
     if changes:
-        for field, value in wanted.items():
+        for field, value in new_values.items():
             setattr(choices, field, value)
         choices.save()
         record_change(
@@ -274,7 +274,7 @@ def send_notice_mail(*, tenant: Tenant, mail_id: UUID) -> bool:
     if mail is None:
         return False
     membership = mail.membership
-    wanted = build_notice_recipient(
+    recipient = build_notice_recipient(
         tenant=tenant,
         membership=membership,
         choices=find_notice_settings(tenant=tenant, membership=membership),
@@ -282,7 +282,9 @@ def send_notice_mail(*, tenant: Tenant, mail_id: UUID) -> bool:
     notices_sent = [
         copy.notice
         for copy in mail.copies.select_related("notice").order_by("notice__at", "pk")
-        if wanted.preferences.levels.get(NoticeKind(copy.notice.kind), NoticeLevel.OFF)
+        if recipient.preferences.levels.get(
+            NoticeKind(copy.notice.kind), NoticeLevel.OFF
+        )
         != NoticeLevel.OFF
     ]
     is_sent = bool(notices_sent) and membership.member.is_active
@@ -292,7 +294,7 @@ def send_notice_mail(*, tenant: Tenant, mail_id: UUID) -> bool:
                 kind.label,
                 [
                     (
-                        _moment(each.at, wanted.zone),
+                        _moment(each.at, recipient.zone),
                         each.words,
                         build_absolute_url(each.path),
                     )

@@ -42,7 +42,7 @@ def change_data_retention(
     team = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
     known = {each.name: each for each in list_retention_settings(team)}
     changes: dict[str, object] = {}
-    for name, wanted in days.items():
+    for name, chosen_days in days.items():
         kept = known.get(name)
         if kept is None or kept.is_fixed:
             raise DomainError(
@@ -51,7 +51,7 @@ def change_data_retention(
                 name,
             )
         usual = kept.data_class.usual_days
-        then = usual if wanted is None else wanted
+        then = usual if chosen_days is None else chosen_days
         most = kept.data_class.most_days
         if then is not None and (then < kept.least or (most and then > most)):
             raise DomainError(
@@ -64,7 +64,7 @@ def change_data_retention(
         if name == EVENTS:
             team.event_retention_days = then or team.event_retention_days
             team.save(update_fields=["event_retention_days"])
-        elif then is None or wanted is None:
+        elif then is None or chosen_days is None:
             rules.delete()
         else:
             RetentionRule.objects.update_or_create(

@@ -194,18 +194,18 @@ def change_sign_in_rules(
                 _("Sign in with single sign-on yourself first, to test it."),
                 "requires_single_sign_on",
             )
-    wanted = {
+    new_rules = {
         "requires_second_factor": requires_second_factor,
         "requires_single_sign_on": requires_single_sign_on,
     }
     changes = {
         name: [getattr(rules, name), value]
-        for name, value in wanted.items()
+        for name, value in new_rules.items()
         if getattr(rules, name) != value
     }
     if changes:
         for name in changes:
-            setattr(rules, name, wanted[name])
+            setattr(rules, name, new_rules[name])
         rules.save()
         record_team_change(
             team=team,
@@ -254,9 +254,9 @@ def _discover_issuer(issuer: str) -> str:
     return provider.issuer
 
 
-def _check_domains(given: Sequence[str]) -> list[str]:
+def _check_domains(entered: Sequence[str]) -> list[str]:
     """Return domains in order, each once. Raises: domain_invalid, domains_limit."""
-    domains = sorted({domain.strip().lower().lstrip("@") for domain in given} - {""})
+    domains = sorted({domain.strip().lower().lstrip("@") for domain in entered} - {""})
     if len(domains) > MAX_DOMAINS:
         raise DomainError(
             "domains_limit",

@@ -265,15 +265,15 @@ def change_team(*, team: Team, actor: Actor, name: str, time_zone: str) -> Team:
             "time_zone",
         )
     team = Team.objects.select_for_update(no_key=True).get(pk=team.pk)
-    wanted: dict[str, object] = {"name": name, "time_zone": time_zone}
+    new_values: dict[str, object] = {"name": name, "time_zone": time_zone}
     changes = {
         field: [getattr(team, field), value]
-        for field, value in wanted.items()
+        for field, value in new_values.items()
         if getattr(team, field) != value
     }
     if changes:
         for field in changes:
-            setattr(team, field, wanted[field])
+            setattr(team, field, new_values[field])
         team.save(update_fields=sorted(changes))
         record_team_change(
             team=team,

@@ -22,10 +22,10 @@ def start_viewing_team_as_role(*, team: Team, actor: Actor, role: str) -> Role:
     Raises: role_unknown, not_allowed. Source: Ours (issue Access): who gives roles sees
     what they give.
     """
-    (wanted,) = validate_roles([role])
+    (role_value,) = validate_roles([role])
     check_actor_may_grant_roles(team=team, actor=actor, roles=())
-    _record(team, actor, "view_as_role", wanted)
-    return Role(wanted)
+    _record(team, actor, "view_as_role", role_value)
+    return Role(role_value)
 
 
 @transaction.atomic

@@ -180,8 +180,8 @@ def _filter_by_prefix(text: str) -> Q:
     bounds = find_uuid_range_of_prefix(text)
     if bounds is None:
         return Q(pk__in=())
-    wanted = Q(user_uuid__range=bounds)
-    wanted |= Q(request_id__startswith=text.replace("-", "").lower())
+    condition = Q(user_uuid__range=bounds)
+    condition |= Q(request_id__startswith=text.replace("-", "").lower())
     if is_complete_uuid(text, bounds[0]):
-        wanted |= Q(path__contains=str(bounds[0]))
-    return wanted
+        condition |= Q(path__contains=str(bounds[0]))
+    return condition

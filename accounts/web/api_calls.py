@@ -38,10 +38,10 @@ PAGE_SIZE = 50
 @require_right(Area.API_KEYS)
 def show_api_key_page(request: TenantRequest, api_key_id: str) -> HttpResponse:
     key = get_api_key_or_404(request, api_key_id)
-    asked = CallQuery.read(request.GET)
+    call_query = CallQuery.read(request.GET)
     page = list_api_calls_of_key(
         key=key,
-        filters=asked.filters,
+        filters=call_query.filters,
         before=_read_cursor(request.GET.get("before", "")),
         limit=PAGE_SIZE,
     )
@@ -53,14 +53,14 @@ def show_api_key_page(request: TenantRequest, api_key_id: str) -> HttpResponse:
     )
     log: dict[str, Any] = {
         "key": key,
-        "asked": asked,
+        "asked": call_query,
         "calls": page.calls,
         "after": _write_cursor(page.after),
     }
     if is_page_fragment_requested(request) and "before" in request.GET:
         return render_page(request, "accounts/_older_calls.html", **log)
     log |= {
-        "total": count_matching_api_calls(key=key, filters=asked.filters),
+        "total": count_matching_api_calls(key=key, filters=call_query.filters),
         "counted_up_to": COUNTED_UP_TO,
         "answers": StatusClass.offered(),
         "methods": METHODS,

@@ -294,10 +294,10 @@ def _show_new_key(request: TenantRequest, key: ApiKey, text: str) -> HttpRespons
 def get_api_key_or_404(request: TenantRequest, api_key_id: str) -> ApiKey:
     """Return the key of the path, in this environment."""
     try:
-        wanted = UUID(api_key_id)
+        key_id = UUID(api_key_id)
     except ValueError:
         raise Http404 from None
-    key: ApiKey | None = list_api_keys(request.tenant).filter(pk=wanted).first()
+    key: ApiKey | None = list_api_keys(request.tenant).filter(pk=key_id).first()
     if key is None:
         raise Http404
     return key

@@ -115,12 +115,12 @@ class AuditQuery:
         """Parse a query string."""
         form = AuditForm(query)
         form.is_valid()
-        given = {
+        values = {
             name: value
             for name, value in form.cleaned_data.items()
             if value and "\0" not in str(value)
         }
-        return cls(**given)
+        return cls(**values)
 
     def filters(self, tenant: Tenant) -> AuditFilters:
         """Return the filters for the query; resolve a client_user_id."""
@@ -128,7 +128,7 @@ class AuditQuery:
         period = PERIODS[self.period or USUAL_PERIOD]
         if period and not (self.since or self.until):
             since = timezone.now() - period
-        asked = AuditFilters(
+        filters = AuditFilters(
             kind=self.kind,
             verb=self.verb,
             subject=self.subject,
@@ -139,9 +139,9 @@ class AuditQuery:
             until=self.until,
         )
         for _name, book in user_books:
-            if asked.begins and (found := book.find(tenant, asked.begins)):
-                return replace(asked, begins="", user=found)
-        return asked
+            if filters.begins and (found := book.find(tenant, filters.begins)):
+                return replace(filters, begins="", user=found)
+        return filters
 
     @property
     def kept(self) -> list[tuple[str, object]]:
@@ -212,8 +212,8 @@ class AuditRow:
 @require_GET
 @require_right(Area.AUDIT)
 def show_audit_log(request: TenantRequest) -> HttpResponse:
-    asked = AuditQuery.read(request.GET)
-    filters = asked.filters(request.tenant)
+    audit_query = AuditQuery.read(request.GET)
+    filters = audit_query.filters(request.tenant)
     page = read_audit_page(
         tenant=request.tenant,
         filters=filters,
@@ -223,7 +223,7 @@ def show_audit_log(request: TenantRequest) -> HttpResponse:
     listed: dict[str, Any] = {
         "rows": _build_rows(request.tenant, page.entries),
         "after": _write_cursor(page.after),
-        "asked": asked,
+        "asked": audit_query,
     }
     record_read(
         tenant=request.tenant,
@@ -246,7 +246,9 @@ def show_audit_log(request: TenantRequest) -> HttpResponse:
             (key, f"{label}, {ACTOR_WORDS.get(kind, kind).lower()}")
             for kind, key, label in actors
         ],
-        actor_words=next((n for _, k, n in actors if k == asked.actor), asked.actor),
+        actor_words=next(
+            (n for _, k, n in actors if k == audit_query.actor), audit_query.actor
+        ),
         usual=PERIOD_WORDS[USUAL_PERIOD],
         user=filters.user,
         user_name=names.get(filters.user, "") if filters.user else "",
@@ -372,10 +374,10 @@ def _build_rows(tenant: Tenant, entries: Sequence[AuditEntry]) -> list[AuditRow]
 
 def _find_user_names(tenant: Tenant, uuids: Iterable[UUID]) -> dict[UUID, str]:
     names: dict[UUID, str] = {}
-    wanted = sorted(set(uuids))
+    unique_uuids = sorted(set(uuids))
     for _name, book in user_books:
-        if wanted:
-            names.update(book.names(tenant, wanted))
+        if unique_uuids:
+            names.update(book.names(tenant, unique_uuids))
     return names
 
 

@@ -63,8 +63,8 @@ class PagePlace:
         """Parse a query string; ignore invalid values."""
         form = PageForm(query)
         form.is_valid()
-        given = form.cleaned_data
-        return cls(given.get("offset") or 0, given.get("limit") or DEFAULT_PAGE_SIZE)
+        values = form.cleaned_data
+        return cls(values.get("offset") or 0, values.get("limit") or DEFAULT_PAGE_SIZE)
 
 
 class RolesForm(forms.Form):
@@ -157,9 +157,9 @@ class KeyForm(forms.Form):
     )
 
     def __init__(
-        self, *given: Any, taken: QuerySet[Any] | None = None, **named: Any
+        self, *args: Any, taken: QuerySet[Any] | None = None, **named: Any
     ) -> None:
-        super().__init__(*given, **named)
+        super().__init__(*args, **named)
         self.taken = taken
 
     def clean_label(self) -> str:
@@ -201,8 +201,10 @@ class ZoneSelect(forms.Select):
                 for zone, words in self.choices
             ),
         )
-        given = flatatt(self.build_attrs(self.attrs, {**(attrs or {}), "name": name}))
-        return format_html("<select{}>{}</select>", given, options)
+        attributes = flatatt(
+            self.build_attrs(self.attrs, {**(attrs or {}), "name": name})
+        )
+        return format_html("<select{}>{}</select>", attributes, options)
 
 
 class TeamForm(forms.Form):
@@ -252,11 +254,11 @@ class BrandForm(forms.Form):
     logo_url = _PageAddress(schemes=["https"])
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
-        rest = {name for name, text in given.items() if text} - {"logo_url"}
-        if rest and not given.get("company_name") and "company_name" in given:
+        values = super().clean() or {}
+        rest = {name for name, text in values.items() if text} - {"logo_url"}
+        if rest and not values.get("company_name") and "company_name" in values:
             self.add_error("company_name", _("Enter the company name."))
-        return given
+        return values
 
     def settings(self) -> dict[str, object]:
         """Return the settings as stored."""

@@ -162,10 +162,12 @@ def _show_link(
 
 def _find_invitation(request: TenantRequest, invitation_id: str) -> Invitation:
     try:
-        wanted = UUID(invitation_id)
+        invitation_pk = UUID(invitation_id)
     except ValueError:
         raise Http404 from None
-    invitation = list_open_invitations(request.tenant.team).filter(pk=wanted).first()
+    invitation = (
+        list_open_invitations(request.tenant.team).filter(pk=invitation_pk).first()
+    )
     if invitation is None:
         raise Http404
     return invitation

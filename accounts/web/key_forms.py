@@ -79,7 +79,7 @@ class ApiKeyForm(KeyForm):
 
     def __init__(
         self,
-        *given: Any,
+        *args: Any,
         key: ApiKey | None = None,
         end_words: str = "",
         **named: Any,
@@ -93,7 +93,7 @@ class ApiKeyForm(KeyForm):
                 "calls_per_minute": key.calls_per_minute,
                 "lasting": KEEP_END if key.expires_at else NO_END,
             }
-        super().__init__(*given, **named)
+        super().__init__(*args, **named)
         self.key = key
         lasting = self.fields["lasting"]
         assert isinstance(lasting, forms.ChoiceField)  # noqa: S101 - for the type checker
@@ -122,19 +122,19 @@ class ApiKeyForm(KeyForm):
 
     def rules(self) -> KeyRules:
         """Return the rules entered."""
-        given = self.cleaned_data
-        lasting = given["lasting"]
+        values = self.cleaned_data
+        lasting = values["lasting"]
         if lasting == KEEP_END and self.key:
             expires_at = self.key.expires_at
         elif lasting:
             expires_at = timezone.now() + timedelta(days=int(lasting))
         else:
             expires_at = None
-        some = given["reach"] == SOME_SCOPES
+        some = values["reach"] == SOME_SCOPES
         return KeyRules(
-            scopes=frozenset(given["scopes"]) if some else None,
-            networks=tuple(given["networks"].replace(",", " ").split()),
-            calls_per_minute=given["calls_per_minute"],
+            scopes=frozenset(values["scopes"]) if some else None,
+            networks=tuple(values["networks"].replace(",", " ").split()),
+            calls_per_minute=values["calls_per_minute"],
             expires_at=expires_at,
         )
 

@@ -117,10 +117,10 @@ def revoke_management_key_page(
 
 def _find_key(request: TenantRequest, management_key_id: str) -> ManagementKey:
     try:
-        wanted = UUID(management_key_id)
+        key_id = UUID(management_key_id)
     except ValueError:
         raise Http404 from None
-    key = list_management_keys(request.tenant.team).filter(pk=wanted).first()
+    key = list_management_keys(request.tenant.team).filter(pk=key_id).first()
     if key is None:
         raise Http404
     return key

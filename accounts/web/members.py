@@ -171,10 +171,10 @@ def remove_member_page(request: TenantRequest, member_id: str) -> HttpResponse:
 
 def _find_membership(request: TenantRequest, member_id: str) -> Membership:
     try:
-        wanted = UUID(member_id)
+        member_pk = UUID(member_id)
     except ValueError:
         raise Http404 from None
-    membership = find_team_membership(team=request.tenant.team, member_id=wanted)
+    membership = find_team_membership(team=request.tenant.team, member_id=member_pk)
     if membership is None:
         raise Http404
     return membership

@@ -90,25 +90,25 @@ class NoticesForm(forms.Form):
             )
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
+        values = super().clean() or {}
         for name, other in (
             ("quiet_from", "quiet_until"),
             ("quiet_until", "quiet_from"),
         ):
-            if given.get(other) and name in given and not given[name]:
+            if values.get(other) and name in values and not values[name]:
                 self.add_error(
                     name, _("Enter both a start and an end, or leave both empty.")
                 )
-        return given
+        return values
 
     def preferences(self) -> NoticePreferences:
         """Return the settings entered."""
-        given = self.cleaned_data
-        start, end = given["quiet_from"], given["quiet_until"]
+        values = self.cleaned_data
+        start, end = values["quiet_from"], values["quiet_until"]
         return NoticePreferences(
-            {kind: given[kind.value] for kind in self.kinds},
+            {kind: values[kind.value] for kind in self.kinds},
             (start, end) if start is not None and end is not None else None,
-            given["digest_hour"],
+            values["digest_hour"],
         )
 
 

@@ -143,11 +143,11 @@ def normalize_list_query(query: QueryDict) -> str:
 @require_http_methods(["GET", "POST"])
 def save_list_view_page(request: TenantRequest) -> HttpResponse:
     """Ask for a name and save the list's query, given by `page` and `query`."""
-    asked = request.GET
-    if not asked and request.method == "GET":
+    parameters = request.GET
+    if not parameters and request.method == "GET":
         return HttpResponseRedirect(page_url(request, "home"))
-    target = _find_list_page(request, asked.get("page", ""))
-    query = normalize_list_query(QueryDict(asked.get("query", "")))
+    target = _find_list_page(request, parameters.get("page", ""))
+    query = normalize_list_query(QueryDict(parameters.get("query", "")))
     back = f"{page_url(request, target.path_name)}?{query or ALL}"
     form = ViewForm(request.POST or None)
     if request.method == "POST" and form.is_valid():

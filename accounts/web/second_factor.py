@@ -54,14 +54,14 @@ def find_second_factor_url(
             "type", flat=True
         )
     )
-    given = [
+    given_methods = [
         record
         for record in get_authentication_records(request, user)
         if record.get("method") == "mfa"
     ]
     if not kinds:
         page = set_up
-    elif given:
+    elif given_methods:
         return None
     elif Authenticator.Type.TOTP in kinds:
         page = "mfa_reauthenticate"

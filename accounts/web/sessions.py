@@ -103,10 +103,12 @@ def list_session_rows(request: TenantRequest) -> list[tuple[MemberSession, str, 
 @forbid_single_sign_on_sessions
 def sign_out_session(request: TenantRequest, sign_in_id: str) -> HttpResponse:
     try:
-        wanted = UUID(sign_in_id)
+        session_id = UUID(sign_in_id)
     except ValueError:
         raise Http404 from None
-    end_member_session(member=request.member, actor=request.actor, session_id=wanted)
+    end_member_session(
+        member=request.member, actor=request.actor, session_id=session_id
+    )
     messages.success(request, _("Device signed out."))
     return redirect_browser(request, page_url(request, "team:profile"))
 

@@ -68,8 +68,8 @@ def choose_single_sign_on_team(request: HttpRequest) -> HttpResponse:
     """Ask for the team, unless the next page names it."""
     onward = _next_page(request)
     place = _PLACE.match(onward)
-    wanted = request.GET.get("team", "").strip().strip("/").lower()
-    slug = wanted or (place["slug"] if place else "")
+    team_name = request.GET.get("team", "").strip().strip("/").lower()
+    slug = team_name or (place["slug"] if place else "")
     limited = _refuse_too_many(request)
     if limited:
         return limited
@@ -80,8 +80,8 @@ def choose_single_sign_on_team(request: HttpRequest) -> HttpResponse:
         render(
             request,
             "accounts/single_sign_on_team.html",
-            {"onward": onward, "wanted": wanted},
-            status=404 if wanted else 200,
+            {"onward": onward, "wanted": team_name},
+            status=404 if team_name else 200,
         )
     )
 

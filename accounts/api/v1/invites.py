@@ -104,10 +104,10 @@ class InvitesView(InvitesBase):
         Inviting an org_admin requires an org_admin key. If the email cannot be sent
         (400 `mail_refused`), the invitation exists: repeat the call to send it again.
         """
-        wanted = validate_post_body(request, InviteInputs)
-        role = wanted.get("role", ManagementRole.ORG_ADMIN)
+        body = validate_post_body(request, InviteInputs)
+        role = body.get("role", ManagementRole.ORG_ADMIN)
         among = list(self.grant.teams())
-        bindings = wanted.get("team_role_bindings", [])
+        bindings = body.get("team_role_bindings", [])
         teams = self.grant.find_teams(each["team_id"] for each in bindings)
         if role == ManagementRole.ORG_ADMIN:
             self.grant.check_whole()
@@ -120,7 +120,7 @@ class InvitesView(InvitesBase):
                 )
             teams = among
         status, invitation, token = invite_administrator_to_teams(
-            teams=teams, among=among, actor=self.actor, email=wanted["email"]
+            teams=teams, among=among, actor=self.actor, email=body["email"]
         )
         if invitation is not None and not mail_invitation(
             invitation=invitation, token=token
@@ -144,10 +144,10 @@ class InviteView(InvitesBase):
     )
     def delete(self, request: Request, *, invite_id: str, **path: str) -> HttpResponse:
         """Withdraw it from all teams that the key manages. Its link stops working."""
-        wanted = parse_path_uuid(invite_id, "invite_id")
+        link_id = parse_path_uuid(invite_id, "invite_id")
         found = list(
             self.get_invitations()
-            .filter(_filter_by_links([wanted]))
+            .filter(_filter_by_links([link_id]))
             .select_related("team")
         )
         if not found:

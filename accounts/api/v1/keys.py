@@ -90,8 +90,8 @@ class TeamApiKeysView(OrganisationView):
     )
     def post(self, request: Request, **path: str) -> Response:
         """Return the key with its full value, once. Omitted limits do not apply."""
-        wanted = validate_post_body(request, ApiKeyInputs)
-        team = self.grant.find_team(wanted["team_id"])
+        body = validate_post_body(request, ApiKeyInputs)
+        team = self.grant.find_team(body["team_id"])
         if team.region != path["region"]:
             raise NotFound("not_found", "Team not found.")
         key, text = create_api_key(
@@ -99,8 +99,8 @@ class TeamApiKeysView(OrganisationView):
                 environment=path["environment"]
             ),
             actor=self.actor,
-            label=wanted["label"],
-            rules=_rules(wanted),
+            label=body["label"],
+            rules=_rules(body),
         )
         return Response(build_api_key_response(key, text=text))
 
@@ -113,12 +113,12 @@ class TeamApiKeysView(OrganisationView):
     )
     def delete(self, request: Request, **path: str) -> Response:
         """Revoke each key by itself. An already revoked key counts as a failure."""
-        wanted = dict.fromkeys(
+        key_ids = dict.fromkeys(
             validate_query_string(request, ApiKeyEnding)["api_key_id"]
         )
-        found = self.get_keys(path).filter(pk__in=list(wanted)).in_bulk()
+        found = self.get_keys(path).filter(pk__in=list(key_ids)).in_bulk()
         result: EndedKeys = {"success": [], "failure": [], "not_found": []}
-        for key_id in wanted:
+        for key_id in key_ids:
             if key_id not in found:
                 result["not_found"].append(key_id)
                 continue
@@ -156,8 +156,8 @@ class AccessTokenView(OrganisationView):
         in the API key header.
         """
         team = self.grant.find_team(parse_path_uuid(team_id, "team_id"))
-        wanted = validate_post_body(request, AccessTokenInputs)
-        tenant = team.tenants.select_related("team").get(environment=wanted["env"])
+        body = validate_post_body(request, AccessTokenInputs)
+        tenant = team.tenants.select_related("team").get(environment=body["env"])
         return Response(
             {
                 "access_token": create_team_access_token(
@@ -208,13 +208,13 @@ class ManagementKeysView(OrganisationView):
     def post(self, request: Request, **path: str) -> Response:
         """Return the key with its text, once. Requires an org_admin key."""
         self.grant.check_whole()
-        wanted = validate_post_body(request, ManagementKeyInputs)
+        body = validate_post_body(request, ManagementKeyInputs)
         key, text = create_organisation_management_key(
             organisation=self.organisation,
             actor=self.actor,
-            label=wanted["label"],
-            role=ManagementRole(wanted["role"]),
-            teams=self.grant.find_teams(read_team_ids_from_body(wanted)),
+            label=body["label"],
+            role=ManagementRole(body["role"]),
+            teams=self.grant.find_teams(read_team_ids_from_body(body)),
         )
         return Response({**build_management_key_response(key), "key": text})
 
@@ -237,12 +237,12 @@ class ManagementKeyView(OrganisationView):
         Bindings replace all earlier ones.
         """
         key = self.get_key(management_key_id)
-        wanted = validate_patch_body(request, ManagementKeyPatch)
+        body = validate_patch_body(request, ManagementKeyPatch)
         teams = None
-        if "team_role_bindings" in wanted:
-            teams = self.grant.find_teams(read_team_ids_from_body(wanted))
+        if "team_role_bindings" in body:
+            teams = self.grant.find_teams(read_team_ids_from_body(body))
         changed = change_management_key(
-            key=key, actor=self.actor, label=wanted.get("label"), teams=teams
+            key=key, actor=self.actor, label=body.get("label"), teams=teams
         )
         return Response(build_management_key_response(changed))
 
@@ -280,16 +280,16 @@ def list_active_management_keys(organisation_id: UUID) -> QuerySet[ManagementKey
     return keys.select_related("created_by").prefetch_related("teams")
 
 
-def read_team_ids_from_body(wanted: Mapping[str, Any]) -> Iterable[UUID]:
+def read_team_ids_from_body(body: Mapping[str, Any]) -> Iterable[UUID]:
     """Return the team ids in a request body."""
-    return [each["team_id"] for each in wanted.get("team_role_bindings", ())]
+    return [each["team_id"] for each in body.get("team_role_bindings", ())]
 
 
-def _rules(wanted: Mapping[str, Any]) -> KeyRules:
-    scopes = wanted.get("scopes")
+def _rules(body: Mapping[str, Any]) -> KeyRules:
+    scopes = body.get("scopes")
     return KeyRules(
         scopes=None if scopes is None else frozenset(scopes),
-        networks=tuple(wanted.get("networks", ())),
-        calls_per_minute=wanted.get("calls_per_minute"),
-        expires_at=wanted.get("expires_at"),
+        networks=tuple(body.get("networks", ())),
+        calls_per_minute=body.get("calls_per_minute"),
+        expires_at=body.get("expires_at"),
     )

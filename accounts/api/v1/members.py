@@ -102,8 +102,8 @@ class MemberView(ManagedMembersView):
         Other roles stay. Keys cannot add or remove owners.
         """
         member = self.get_member(member_id)
-        wanted = validate_post_body(request, MemberPatch)
-        role, bindings = wanted["role"], wanted.get("team_role_bindings", [])
+        body = validate_post_body(request, MemberPatch)
+        role, bindings = body["role"], body.get("team_role_bindings", [])
         among = list(self.grant.teams())
         teams = self.grant.find_teams(each["team_id"] for each in bindings)
         if role == ManagementRole.ORG_ADMIN:

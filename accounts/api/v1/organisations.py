@@ -150,8 +150,10 @@ class TeamView(OrganisationView):
     )
     def get(self, request: Request, *, team_id: str, **path: str) -> Response:
         team = self.get_team(team_id)
-        asked = validate_query_string(request, TeamQuery).get("include_environment")
-        return Response(build_team_response(team, asked or Environment.values))
+        environments = validate_query_string(request, TeamQuery).get(
+            "include_environment"
+        )
+        return Response(build_team_response(team, environments or Environment.values))
 
     @describe_api_operation(
         "update_team",
@@ -163,26 +165,26 @@ class TeamView(OrganisationView):
     def patch(self, request: Request, *, team_id: str, **path: str) -> Response:
         """Change the given values. Omitted settings stay the same."""
         team = self.get_team(team_id)
-        wanted = validate_patch_body(request, TeamPatch)
+        body = validate_patch_body(request, TeamPatch)
         with transaction.atomic():
-            if "name" in wanted:
+            if "name" in body:
                 team = change_team(
                     team=team,
                     actor=self.actor,
-                    name=wanted["name"],
+                    name=body["name"],
                     time_zone=team.time_zone,
                 )
-            if "integration_team_id" in wanted:
+            if "integration_team_id" in body:
                 team = set_team_integration_id(
                     team=team,
                     actor=self.actor,
-                    integration_team_id=wanted["integration_team_id"],
+                    integration_team_id=body["integration_team_id"],
                 )
-            for tenant in team.tenants.filter(environment__in=wanted).order_by("pk"):
+            for tenant in team.tenants.filter(environment__in=body).order_by("pk"):
                 change_team_settings(
                     tenant=tenant,
                     actor=self.actor,
-                    settings=dict(wanted[tenant.environment]),
+                    settings=dict(body[tenant.environment]),
                 )
         return Response(build_team_response(team))
 
