@@ -102,7 +102,7 @@ def create_backup(out: IO[bytes]) -> Manifest:
     return manifest
 
 
-def restore_backup(given: IO[bytes], *, without_keys: bool = False) -> Manifest:
+def restore_backup(source: IO[bytes], *, without_keys: bool = False) -> Manifest:
     """Fill an empty database and empty folders from a backup, then migrate.
 
     Everything is read and checked before anything is written; rows are counted before
@@ -111,7 +111,7 @@ def restore_backup(given: IO[bytes], *, without_keys: bool = False) -> Manifest:
     """
     _refuse_what_is_not_empty()
     with _scratch() as scratch:
-        manifest = _unpack(given, scratch)
+        manifest = _unpack(source, scratch)
         if not without_keys:
             _check_keys(manifest)
         _load(scratch / DUMP)
@@ -205,7 +205,7 @@ def _count_rows() -> dict[str, int]:
     return counts
 
 
-def _run(program: str, *given: str) -> None:
+def _run(program: str, *source: str) -> None:
     """Run a program of PostgreSQL on our database; its password is in no argument."""
     parameters = connection.get_connection_params()
     names = {
@@ -224,7 +224,7 @@ def _run(program: str, *given: str) -> None:
         if parameters.get(name)
     }
     done = subprocess.run(  # noqa: S603 - our own command line
-        [_program(program), *given],
+        [_program(program), *source],
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -277,10 +277,10 @@ def _anonymous(member: tarfile.TarInfo) -> tarfile.TarInfo:
     return member
 
 
-def _unpack(given: IO[bytes], scratch: Path) -> Manifest:
+def _unpack(source: IO[bytes], scratch: Path) -> Manifest:
     seen = {}
     try:
-        with tarfile.open(fileobj=given, mode="r|") as tar:
+        with tarfile.open(fileobj=source, mode="r|") as tar:
             for member in tar:
                 if not member.isreg():
                     raise BackupFailed("the file holds more than plain files")

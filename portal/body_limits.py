@@ -64,9 +64,9 @@ class CallerLimit(WSGIHandler):
 
 def _has_key(view: Any, request: HttpRequest) -> bool:
     """Whether the call comes with a key that its view takes."""
-    asked = view.cls(**view.initkwargs).initialize_request(request)
+    api_request = view.cls(**view.initkwargs).initialize_request(request)
     try:
-        return bool(asked.auth)
+        return bool(api_request.auth)
     except APIException:
         return False
 

@@ -31,8 +31,8 @@ def _answer(
             body = dump_json({"detail": sentence, "code": code})
         return HttpResponse(body, status=status, content_type=MEDIA_TYPE)
     # A page of a fault asks no database, which context processors might.
-    asked = request if status < 500 else None
-    page = render_to_string(f"{status}.html", {"sentence": sentence}, asked)
+    page_request = request if status < 500 else None
+    page = render_to_string(f"{status}.html", {"sentence": sentence}, page_request)
     return HttpResponse(page, status=status)
 
 

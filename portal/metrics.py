@@ -127,8 +127,10 @@ def show_prometheus_metrics(request: HttpRequest) -> HttpResponse:
     Anybody else finds nothing here (404).
     """
     token = settings.METRICS_TOKEN
-    given = request.headers.get("Authorization", "")
-    if not token or not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
+    authorization = request.headers.get("Authorization", "")
+    if not token or not hmac.compare_digest(
+        authorization.encode(), f"Bearer {token}".encode()
+    ):
         raise Http404
     registry = CollectorRegistry()
     registry.register(_Collector())

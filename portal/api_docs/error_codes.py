@@ -185,12 +185,12 @@ def _made(
                         yield text, int(str(status.value)), _sentence(sentence)
             case ast.Call(func=ast.Name(id=name), args=[code, *rest]) if name in KINDS:
                 status_of = _status(KINDS[name])
-                said = _sentence(rest[0]) if rest else ""
+                sentence_text = _sentence(rest[0]) if rest else ""
                 if rest and isinstance(table := _unwrap(rest[0]), ast.Subscript):
                     for text, words in _table(table, module, modules):
                         yield text, status_of, words
                 for text in _codes(code, module, modules):
-                    yield text, status_of, said
+                    yield text, status_of, sentence_text
             case ast.Call(
                 func=ast.Attribute(
                     value=ast.Call(func=ast.Name(id="super")), attr=attr

@@ -59,12 +59,12 @@ def show_api_quick_start(request: HttpRequest) -> HttpResponse:
 @require_safe
 def show_api_error_codes(request: HttpRequest) -> HttpResponse:
     """List the error codes; `q` keeps those whose code or sentence contains it."""
-    wanted = request.GET.get("q", "").strip()[:QUERY_MAX_LENGTH]
-    found = [each for each in list_api_error_codes() if _fits(each, wanted.lower())]
+    query = request.GET.get("q", "").strip()[:QUERY_MAX_LENGTH]
+    found = [each for each in list_api_error_codes() if _fits(each, query.lower())]
     context = {
         "here": "errors",
         "codes": found,
-        "query": wanted,
+        "query": query,
         "types": sorted(CONTRACT_TYPES),
     }
     return render(request, "portal/docs/errors.html", context)
@@ -103,5 +103,5 @@ def read_api_changelog() -> tuple[Change, ...]:
     )
 
 
-def _fits(each: ErrorCode, wanted: str) -> bool:
-    return wanted in each.code or any(wanted in s.lower() for s in each.sentences)
+def _fits(each: ErrorCode, query: str) -> bool:
+    return query in each.code or any(query in s.lower() for s in each.sentences)

@@ -56,6 +56,6 @@ def _route_addresses() -> set[str]:
 
 def _addresses_of(name: str) -> set[str]:
     with suppress(OSError, UnicodeError):
-        told = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
-        return {str(place[0]).partition("%")[0] for *_, place in told}
+        addresses = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+        return {str(place[0]).partition("%")[0] for *_, place in addresses}
     return set()

@@ -97,8 +97,8 @@ def run_demo(options: DemoOptions, *, say: Callable[[str], None]) -> None:
     """
     parent_is_gone = _detect_parent_exit()
     # SIGINT too: a shell starts what it puts in the background with SIGINT ignored.
-    for asked in STOP_SIGNALS:
-        signal.signal(asked, signal.default_int_handler)
+    for stop_signal in STOP_SIGNALS:
+        signal.signal(stop_signal, signal.default_int_handler)
     processes: list[DemoProcess] = []
     try:
         with contextlib.suppress(KeyboardInterrupt):
@@ -110,8 +110,8 @@ def run_demo(options: DemoOptions, *, say: Callable[[str], None]) -> None:
             say(_welcome(granted))
             _restart_ended_processes(processes, parent_is_gone, say=say)
     finally:
-        for asked in STOP_SIGNALS:
-            signal.signal(asked, signal.SIG_IGN)
+        for stop_signal in STOP_SIGNALS:
+            signal.signal(stop_signal, signal.SIG_IGN)
         for process in reversed(processes):
             process.stop()
         server.leave_all_embedded_postgres()

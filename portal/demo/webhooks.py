@@ -40,8 +40,8 @@ def find_free_receiver_port(*, kept: int, beside: int) -> int | None:
     none of the PORTS_TRIED ports after `beside` is free.
     """
     after = range(beside + 1, min(beside + 1 + PORTS_TRIED, 65_536))
-    wanted = [port for port in (kept, *after) if port not in {0, beside}]
-    return next((port for port in wanted if _is_free(port)), None)
+    ports = [port for port in (kept, *after) if port not in {0, beside}]
+    return next((port for port in ports if _is_free(port)), None)
 
 
 def demo_webhook_log_path() -> Path:

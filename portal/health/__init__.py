@@ -368,10 +368,10 @@ def healthz(_request: HttpRequest) -> HttpResponse:
 @require_safe
 def readyz(_request: HttpRequest) -> HttpResponse:
     """Answer 200 when all required checks pass, else 503 with those that fail."""
-    asked = tuple(check for check in CHECKS if check.for_ready)
+    required = tuple(check for check in CHECKS if check.for_ready)
     failed = [
         check.name
-        for check, finding in run_health_checks(asked)
+        for check, finding in run_health_checks(required)
         if finding.state == "fail"
     ]
     if failed:

@@ -92,9 +92,9 @@ def list_palette_commands(request: TenantRequest) -> list[Group]:
 
 def filter_palette_commands(groups: list[Group], text: str) -> list[Group]:
     """Return the lines whose words hold `text`, in any case; for who has no script."""
-    wanted = text.strip().lower()
+    lower_text = text.strip().lower()
     kept = [
-        Group(g.key, g.title, [o for o in g.options if wanted in o.words.lower()])
+        Group(g.key, g.title, [o for o in g.options if lower_text in o.words.lower()])
         for g in groups
     ]
     return [group for group in kept if group.options]

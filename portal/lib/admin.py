@@ -97,10 +97,12 @@ class ReadOnlyAdmin(ModelAdmin):
             )
             return found
         try:
-            wanted = UUID(search_term.strip())
+            search_uuid = UUID(search_term.strip())
         except ValueError:
             return queryset.none(), False
-        match = Q(*((column, wanted) for column in self.search_ids), _connector=Q.OR)
+        match = Q(
+            *((column, search_uuid) for column in self.search_ids), _connector=Q.OR
+        )
         return queryset.filter(match), False
 
     def get_object(self, request: Any, object_id: str, from_field: Any = None) -> Any:

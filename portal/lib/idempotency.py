@@ -116,16 +116,16 @@ def claim_idempotency_key(
             place="header",
         )
     now = timezone.now()
-    wanted = {
+    claim_values = {
         "request_hash": hashlib.sha256(request_body).digest(),
         "status": None,
         "body": None,
         "claimed_at": now,
         "kept_until": now + retention,
     }
-    found, is_mine = _claim(tenant, endpoint, key, wanted)
+    found, is_mine = _claim(tenant, endpoint, key, claim_values)
     if not is_mine:
-        yield Turn(None, _answer_of(found, wanted), keep_failures)
+        yield Turn(None, _answer_of(found, claim_values), keep_failures)
         return
     try:
         yield Turn(found, None, keep_failures)
@@ -161,14 +161,14 @@ def build_key_in_use_error() -> Conflict:
 
 
 def _claim(
-    tenant: Tenant, endpoint: str, key: str, wanted: dict[str, Any]
+    tenant: Tenant, endpoint: str, key: str, claim_values: dict[str, Any]
 ) -> tuple[IdempotentAnswer, bool]:
     """The row of the key, and whether it is ours to answer now."""
     rows = IdempotentAnswer.unscoped.filter(tenant=tenant, endpoint=endpoint, key=key)
     while True:
         with transaction.atomic():
             row, is_new = IdempotentAnswer.unscoped.get_or_create(
-                tenant=tenant, endpoint=endpoint, key=key, defaults=wanted
+                tenant=tenant, endpoint=endpoint, key=key, defaults=claim_values
             )
             if is_new:
                 return row, True
@@ -177,18 +177,20 @@ def _claim(
                 continue  # given up since it was found: try for it again
             is_dead = (
                 locked.status is None
-                and wanted["claimed_at"] - locked.claimed_at >= CLAIM_TTL
+                and claim_values["claimed_at"] - locked.claimed_at >= CLAIM_TTL
             )
-            if not is_dead and locked.kept_until > wanted["claimed_at"]:
+            if not is_dead and locked.kept_until > claim_values["claimed_at"]:
                 return locked, False
-            for name, value in wanted.items():
+            for name, value in claim_values.items():
                 setattr(locked, name, value)
-            locked.save(update_fields=sorted(wanted))
+            locked.save(update_fields=sorted(claim_values))
             return locked, True
 
 
-def _answer_of(row: IdempotentAnswer, wanted: dict[str, Any]) -> tuple[int, bytes]:
-    if bytes(row.request_hash) != wanted["request_hash"]:
+def _answer_of(
+    row: IdempotentAnswer, claim_values: dict[str, Any]
+) -> tuple[int, bytes]:
+    if bytes(row.request_hash) != claim_values["request_hash"]:
         raise Invalid(
             "idempotency_key_mismatch",
             _("This key was already used with a different body."),

@@ -40,9 +40,9 @@ class RouteFilter(logging.Filter):
         path = getattr(request, "path", None)
         if path and isinstance(record.args, tuple):
             # Django escapes what it logs.
-            said = (path, path.encode("unicode_escape").decode("ascii"))
+            texts = (path, path.encode("unicode_escape").decode("ascii"))
             route = _route(getattr(request, "resolver_match", None))
-            record.args = tuple(route if a in said else a for a in record.args)
+            record.args = tuple(route if a in texts else a for a in record.args)
         return True
 
 
@@ -124,11 +124,11 @@ def _frames(
     raised = [
         (type(each), each.__traceback__) for each in iterate_exception_chain(error)
     ]
-    said = []
+    texts = []
     for what, where in [*raised[:0:-1], (kind, trace)]:
-        said += [
+        texts += [
             f"  {frame.filename}:{frame.lineno} {frame.name}"
             for frame in traceback.extract_tb(where)
         ]
-        said.append(what.__qualname__ if what else "")
-    return said
+        texts.append(what.__qualname__ if what else "")
+    return texts

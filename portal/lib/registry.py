@@ -234,8 +234,8 @@ def register_retention_rules(app: str, ends: Mapping[str, RetentionRule | str]) 
 def register_erasure_rules(app: str, fates: Mapping[str, ErasureRule | str]) -> None:
     """Register erasure rules of an app's tables; a text says why none is needed."""
     for name, fate in fates.items():
-        told = ErasureRule(why=fate) if isinstance(fate, str) else fate
-        erasure_rules.add(f"{app}.{name}", told)
+        rule = ErasureRule(why=fate) if isinstance(fate, str) else fate
+        erasure_rules.add(f"{app}.{name}", rule)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,11 +25,11 @@ _STATEMENT_MAX = 500
 class WatchedCursor(Cursor[TupleRow]):
     """Psycopg's cursor, as `portal.lib.rows` uses it, with a look at the clock."""
 
-    def execute(self, query: Any, *given: Any, **options: Any) -> WatchedCursor:
+    def execute(self, query: Any, *args: Any, **options: Any) -> WatchedCursor:
         """As psycopg's own."""
         began = time.perf_counter()
         try:
-            return super().execute(query, *given, **options)
+            return super().execute(query, *args, **options)
         finally:
             _judge(query, began)
 

@@ -35,11 +35,13 @@ def limit_database_statement_time() -> None:
         "idle_in_transaction_session_timeout": settings.IDLE_TRANSACTION_TIMEOUT,
     }
     database: dict[str, Any] = connections.settings[DEFAULT_DB_ALIAS]
-    given = database["OPTIONS"].get("options", "")
-    told = [f"-c {name}={_ms(bound)}" for name, bound in bounds.items() if bound]
-    if told:
+    own_options = database["OPTIONS"].get("options", "")
+    bound_options = [
+        f"-c {name}={_ms(bound)}" for name, bound in bounds.items() if bound
+    ]
+    if bound_options:
         # What the installation itself says of a bound comes last, and counts.
-        database["OPTIONS"]["options"] = " ".join([*told, given]).strip()
+        database["OPTIONS"]["options"] = " ".join([*bound_options, own_options]).strip()
 
 
 def is_database_timeout(error: BaseException | None) -> bool:

@@ -95,15 +95,15 @@ class WorkerDatabase(PsycopgConnector):
         )
         return found
 
-    async def listen_notify(self, *given: Any, **named: Any) -> None:
+    async def listen_notify(self, *args: Any, **named: Any) -> None:
         try:
-            await self._retry_while_away(super().listen_notify, *given, **named)
+            await self._retry_while_away(super().listen_notify, *args, **named)
         except ConnectorException:
             if not self.is_stopped:
                 raise
 
     async def _retry_while_away(
-        self, ask: Callable[..., Awaitable[Any]], *given: Any, **named: Any
+        self, ask: Callable[..., Awaitable[Any]], *args: Any, **named: Any
     ) -> Any:
         while True:
             if self._restoring is not None:
@@ -113,7 +113,7 @@ class WorkerDatabase(PsycopgConnector):
             if pool is None and self.is_stopped:
                 raise ConnectorException
             try:
-                return await ask(*given, **named)
+                return await ask(*args, **named)
             except AppNotOpen:
                 # Listening connects again by itself, perhaps while another statement
                 # that noticed the outage first has the pool made anew.

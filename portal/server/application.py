@@ -192,11 +192,15 @@ class Application:
             raise _Refused(answer)
 
         async def may_send(length: int) -> int:
-            asked = {**environ, "CONTENT_LENGTH": str(length), "wsgi.input": BytesIO()}
-            answer = await self._work(self.caller_limit, asked, connection)
-            if self.may_send_key not in asked:
+            limit_environ = {
+                **environ,
+                "CONTENT_LENGTH": str(length),
+                "wsgi.input": BytesIO(),
+            }
+            answer = await self._work(self.caller_limit, limit_environ, connection)
+            if self.may_send_key not in limit_environ:
                 raise _Refused(answer)
-            limit: int = asked[self.may_send_key]
+            limit: int = limit_environ[self.may_send_key]
             return limit
 
         at_most, stated = self.anybody, int(environ.get("CONTENT_LENGTH") or 0)

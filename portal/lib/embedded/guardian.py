@@ -38,9 +38,9 @@ def run_postgres_until_unused(arguments: list[str]) -> int:
         chosen.command, preexec_fn=_as_server_user(chosen.uid, chosen.gid)
     )
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    for asked in (signal.SIGTERM, signal.SIGINT):
+    for stop_signal in (signal.SIGTERM, signal.SIGINT):
         # SIGINT is PostgreSQL's fast shutdown: it does not wait for clients.
-        signal.signal(asked, lambda *_: postgres.send_signal(signal.SIGINT))
+        signal.signal(stop_signal, lambda *_: postgres.send_signal(signal.SIGINT))
     threading.Thread(
         target=_stop_after_last_user,
         args=(postgres, chosen.gate, chosen.use),

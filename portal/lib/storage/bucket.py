@@ -131,10 +131,10 @@ class BucketStorage(Storage):
         """Return whether the bucket keeps removed files as old versions."""
         with _asking():
             try:
-                told = self._client.get_bucket_versioning(Bucket=self.address.bucket)
+                reason = self._client.get_bucket_versioning(Bucket=self.address.bucket)
             except ClientError:
                 return False
-        return bool(told.get("Status") == "Enabled")
+        return bool(reason.get("Status") == "Enabled")
 
     def _open(self, name: str, mode: str = "rb") -> File[bytes]:
         with _asking():
@@ -218,15 +218,17 @@ def _asking() -> Iterator[None]:
         yield
         return
     except ClientError as error:
-        told = _code(error)
-        if told in _ABSENT:
+        reason = _code(error)
+        if reason in _ABSENT:
             raise FileNotFoundError(errno.ENOENT, "no such object") from None
     except Boto3Error as error:  # an upload's, which wraps the server's answer
         cause = error.__context__
-        told = _code(cause) if isinstance(cause, ClientError) else type(error).__name__
+        reason = (
+            _code(cause) if isinstance(cause, ClientError) else type(error).__name__
+        )
     except BotoCoreError as error:
-        told = type(error).__name__
-    logger.warning("the bucket did not do as it was asked: %s", told)
+        reason = type(error).__name__
+    logger.warning("the bucket did not do as it was asked: %s", reason)
     raise StorageAway from None
 
 

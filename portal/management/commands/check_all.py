@@ -218,12 +218,12 @@ class Command(BaseCommand):
         unknown = set(options["steps"]) - {step.name for step in STEPS}
         if unknown:
             raise CommandError(f"No such step: {', '.join(sorted(unknown))}.")
-        wanted = options["steps"] or [step.name for step in STEPS]
+        step_names = options["steps"] or [step.name for step in STEPS]
         results = self._run(
             [
                 step
                 for step in STEPS
-                if step.name in wanted and step.name not in options["skip"]
+                if step.name in step_names and step.name not in options["skip"]
             ]
         )
         self.stdout.write("")

@@ -28,7 +28,7 @@ class Command(BaseCommand):
         """Print a line per check; exit with 1 when any fails, not for warnings."""
         looked = run_all_health_checks()
         if options["json"]:
-            told = [
+            findings = [
                 {
                     "check": check.name,
                     "state": state,
@@ -37,7 +37,7 @@ class Command(BaseCommand):
                 }
                 for check, state, finding in looked
             ]
-            self.stdout.write(json.dumps(told, indent=2))
+            self.stdout.write(json.dumps(findings, indent=2))
         else:
             self._print(looked)
         if any(state == "fail" for _, state, _ in looked):

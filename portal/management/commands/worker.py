@@ -41,6 +41,8 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        told = run_worker(concurrency=options["concurrency"], queues=options["queues"])
-        if not told:
+        was_stop_requested = run_worker(
+            concurrency=options["concurrency"], queues=options["queues"]
+        )
+        if not was_stop_requested:
             raise CommandError("The worker failed. Check its log and start it again.")
