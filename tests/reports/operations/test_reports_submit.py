@@ -242,7 +242,7 @@ def test_a_fault_while_writing_leaves_no_file(alice_tenant, user, monkeypatch):
     def fail(*args, **inputs):
         raise LookupError
 
-    monkeypatch.setattr(reports, "enqueue", fail)
+    monkeypatch.setattr(reports, "enqueue_job", fail)
 
     with nothing_happened(alice_tenant), pytest.raises(LookupError):
         submit(user, (make_pdf(), PDF))
