@@ -22,8 +22,8 @@ import sys, time
 from types import SimpleNamespace
 from django.conf import settings
 settings.configure(VAR_DIR=sys.argv[1])
-from portal.lib.slots import Work, slot
-with slot(Work.UPLOAD, tenant=SimpleNamespace(pk=1)):
+from portal.lib.slots import Work, hold_work_slot
+with hold_work_slot(Work.UPLOAD, tenant=SimpleNamespace(pk=1)):
     print("held", flush=True)
     time.sleep(60)
 """
