@@ -133,10 +133,10 @@ def find_status_pill(value: str) -> Pill:
     for key in (last, first):
         if known := PILLS.get(key.lower()):
             return known
-    return Pill("unknown", "ring", format_wire_value(value))
+    return Pill("unknown", "ring", format_wire_value_as_words(value))
 
 
-def format_wire_value(value: str) -> str:
+def format_wire_value_as_words(value: str) -> str:
     """Return a wire value as words: underscores to spaces, first letter up."""
     text = value.replace("_", " ").strip()
     return text[:1].upper() + text[1:]

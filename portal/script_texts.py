@@ -76,7 +76,7 @@ SCRIPT_TEXTS: dict[str, str] = {
 }
 
 
-def list_script_texts() -> dict[str, str]:
+def list_translated_javascript_texts() -> dict[str, str]:
     """Return every text of the scripts by key, in the language of the page."""
     texts = {key: str(text) for key, text in SCRIPT_TEXTS.items()}
     for status, (title, text) in FAILURE_TEXTS.items():

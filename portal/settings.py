@@ -31,18 +31,18 @@ DEBUG: bool = env.bool("DEBUG", default=False)
 DATABASE_URL: str = env.str("DATABASE_URL", default="")
 # Everything the server writes outside the database: uploads, mail files, keys.
 VAR_DIR = Path(env.str("VAR_DIR", default=str(BASE_DIR / "var")))
+
+
 # A process without a database of its own is a trial: it takes the demo's key, so that
 # a command beside a running demo reads and writes what the demo encrypted.
-DEMO_SECRET_KEY_FILE = VAR_DIR / "demo-secret-key"
-
-
 def _build_trial_secret_key() -> str:
     if DATABASE_URL:
         return secrets.token_urlsafe(50) if DEBUG else ""
     try:
-        return DEMO_SECRET_KEY_FILE.read_text().strip() or secrets.token_urlsafe(50)
+        key = (VAR_DIR / "demo-secret-key").read_text().strip()
     except OSError:
-        return secrets.token_urlsafe(50)
+        key = ""
+    return key or secrets.token_urlsafe(50)
 
 
 SECRET_KEY: str = env.str("SECRET_KEY", default="") or _build_trial_secret_key()

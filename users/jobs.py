@@ -29,7 +29,7 @@ from users.operations.imports import (
 from users.operations.link_sessions import delete_ended_connect_links
 from users.operations.pausing import (
     enqueue_due_source_pauses,
-    pause_sources_after_ingestion,
+    pause_sources_past_ingestion_end,
 )
 from users.operations.pulling import (
     enqueue_due_source_pulls,
@@ -65,7 +65,7 @@ def erase_due_user(*, tenant_pk: int, **inputs: Any) -> None:
 def pause_user_sources_after_ingestion(*, tenant_pk: int, **inputs: Any) -> None:
     """Pause the connections of the user `user_id`, if ingestion has ended."""
     tenant = Tenant.objects.select_related("team").get(pk=tenant_pk)
-    pause_sources_after_ingestion(
+    pause_sources_past_ingestion_end(
         tenant=tenant, actor=SWEEPS, user_uuid=UUID(inputs["user_id"])
     )
 

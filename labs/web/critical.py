@@ -35,7 +35,7 @@ from portal.lib.web import (
     redirect_browser,
     render_page,
 )
-from portal.pills import format_wire_value
+from portal.pills import format_wire_value_as_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -211,7 +211,9 @@ def build_critical_result_row(
         alert=alert,
         results=results,
         countdown=build_acknowledgement_countdown(alert),
-        told_by=str(told_by.label) if told_by else format_wire_value(alert.told_by),
+        told_by=str(told_by.label)
+        if told_by
+        else format_wire_value_as_words(alert.told_by),
         took=format_duration(until - alert.opened_at) if until else "",
         was_late=bool(until and until > alert.due_at),
     )

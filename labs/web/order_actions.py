@@ -52,7 +52,7 @@ from labs.web.order_rows import format_lab_account_name
 from labs.web.visits import build_appointment_row
 from portal.lib.errors import DomainError
 from portal.lib.web import page_url, redirect_browser, render_page
-from portal.pills import find_status_pill, format_wire_value
+from portal.pills import find_status_pill, format_wire_value_as_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -334,7 +334,7 @@ def _list_changes(order: Order, plan: OrderPlan, form: RecreateForm) -> list[Cha
     """List what a recreation changes, with patient fields by name only."""
     panel, request = plan.resolved.panels[0], plan.request
     corrected_fields = [
-        format_wire_value(name).lower() for name in form.corrected_fields
+        format_wire_value_as_words(name).lower() for name in form.corrected_fields
     ]
     if not form.may_correct_patient:
         corrected_fields = []

@@ -52,7 +52,7 @@ from labs.web.order_rows import format_lab_account_name
 from labs.web.papers import list_order_documents
 from labs.web.visits import build_appointment_card
 from portal.lib.web import is_page_fragment_requested, render_page
-from portal.pills import find_status_pill, format_wire_value
+from portal.pills import find_status_pill, format_wire_value_as_words
 from users.states import Gender
 
 if TYPE_CHECKING:
@@ -160,14 +160,16 @@ def render_order_page(
         next_step=describe_next_order_step(order, is_unsettled=is_unsettled),
         turnaround=build_order_turnaround(order, events),
         actions=list_order_actions(request, order),
-        method=method.label if method else format_wire_value(order.method),
+        method=method.label if method else format_wire_value_as_words(order.method),
         account=format_lab_account_name(order.lab_account),
         account_before=_previous_account_name(order),
         account_reason=reason.label
         if reason
-        else format_wire_value(order.account_reason),
+        else format_wire_value_as_words(order.account_reason),
         update_reason=update_reason.label if update_reason else order.update_reason,
-        billing=billing.label if billing else format_wire_value(order.billing_type),
+        billing=billing.label
+        if billing
+        else format_wire_value_as_words(order.billing_type),
         markers=sorted(order.lab_test.markers.all(), key=lambda one: one.name),
         is_archived=order.lab_test.status == LabTestStatus.INACTIVE,
         answers=list_order_answers(order),

@@ -12,7 +12,7 @@ from labs.states.catalogue import CollectionMethod
 from labs.states.orders import OrderOrigin, split_order_status
 from labs.states.turnaround import Lateness, get_current_order_lateness
 from portal.lib.translation import gettext_lazy
-from portal.pills import format_wire_value
+from portal.pills import format_wire_value_as_words
 
 if TYPE_CHECKING:
     from datetime import date
@@ -68,7 +68,9 @@ def build_order_row(order: Order) -> OrderRow:
     return OrderRow(
         order=order,
         status=low,
-        method=str(method.label) if method else format_wire_value(order.method),
+        method=str(method.label)
+        if method
+        else format_wire_value_as_words(order.method),
         icon=_METHOD_ICONS[method] if method else "ring",
         account=format_lab_account_name(order.lab_account),
         origin="" if origin in {None, OrderOrigin.INITIAL} else str(origin.label),

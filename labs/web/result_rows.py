@@ -26,7 +26,7 @@ from labs.states.turnaround import (
 )
 from portal.charts import draw_reference_range_bar
 from portal.lib.units import format_unit
-from portal.pills import find_status_pill, format_wire_value
+from portal.pills import find_status_pill, format_wire_value_as_words
 from portal.trend_chart import TrendMark, draw_result_trend_chart
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ def describe_result_version(version: ResultVersion) -> str:
     if version.is_correction:
         return _("Corrected")
     known = ResultStatus.known(version.status)
-    return str(known.label) if known else format_wire_value(version.status)
+    return str(known.label) if known else format_wire_value_as_words(version.status)
 
 
 def build_result_trend_chart(trend: Trend) -> TrendFigure:

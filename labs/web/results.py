@@ -38,7 +38,7 @@ from labs.web.result_rows import (
 )
 from portal.lib.units import format_unit
 from portal.lib.web import render_page
-from portal.pills import format_wire_value
+from portal.pills import format_wire_value_as_words
 from users.queries.users import user_overview
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ def _build_abnormal_figures(
 
 def _failure_label(gap: MissingResult) -> str:
     known = FailureType.known(gap.failure_type)
-    return str(known.label) if known else format_wire_value(gap.failure_type)
+    return str(known.label) if known else format_wire_value_as_words(gap.failure_type)
 
 
 def _record_read(

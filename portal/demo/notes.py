@@ -66,7 +66,7 @@ def delete_demo_credentials() -> None:
 
 def load_or_create_demo_secret_key() -> str:
     """Return the key that signs sessions; it is created once and outlives restarts."""
-    path = Path(settings.DEMO_SECRET_KEY_FILE)
+    path = Path(settings.VAR_DIR) / "demo-secret-key"  # settings.py reads it
     try:
         kept = path.read_text().strip()
     except FileNotFoundError:

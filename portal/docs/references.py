@@ -241,14 +241,16 @@ REFERENCES: dict[str, Callable[[], str]] = {
 }
 
 
-def reference_docs_path(name: str) -> Path:
+def find_generated_docs_file(name: str) -> Path:
     """Return where a generated reference is committed."""
     return Path(settings.BASE_DIR) / "docs" / "reference" / f"{name}.md"
 
 
 def list_outdated_references() -> dict[Path, str]:
     """Return the generated references that are not current, with their new text."""
-    built = {reference_docs_path(name): build() for name, build in REFERENCES.items()}
+    built = {
+        find_generated_docs_file(name): build() for name, build in REFERENCES.items()
+    }
     return {
         path: text
         for path, text in built.items()

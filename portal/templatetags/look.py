@@ -22,8 +22,8 @@ from django.utils.translation import gettext as _
 from portal.highlighting import format_json, highlight_json
 from portal.lib import web
 from portal.lib.units import format_unit
-from portal.pills import find_status_pill, format_wire_value
-from portal.script_texts import list_script_texts
+from portal.pills import find_status_pill, format_wire_value_as_words
+from portal.script_texts import list_translated_javascript_texts
 
 if TYPE_CHECKING:
     from django.forms import BoundField
@@ -50,7 +50,7 @@ def render_icon(name: str, size: int = 16, label: str = "") -> SafeString:
     )
 
 
-register.filter("words", format_wire_value)
+register.filter("words", format_wire_value_as_words)
 register.filter("units", format_unit)
 
 
@@ -179,7 +179,7 @@ def _shape(bound: BoundField) -> str:
 @register.simple_tag(name="script_texts")
 def embed_script_texts() -> SafeString:
     """Write the texts of the scripts into the page, as JSON."""
-    return json_script(list_script_texts(), "texts")
+    return json_script(list_translated_javascript_texts(), "texts")
 
 
 @register.simple_tag(name="boosted")

@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 
 from portal.lib.translation import gettext_lazy
 from portal.lib.units import format_unit
-from portal.pills import format_wire_value
+from portal.pills import format_wire_value_as_words
 from reports.parser.report import LoincReason, NoteCode
 
 if TYPE_CHECKING:
@@ -126,13 +126,14 @@ def describe_check_note(note: Mapping[str, Any]) -> str:
                 "second": _date_label(_text(facts, "later")).lower(),
             }
         case code:
-            return f"{format_wire_value(str(code))}."
+            return f"{format_wire_value_as_words(str(code))}."
 
 
 def describe_loinc_candidate_reasons(reasons: list[str]) -> str:
     """Describe the reasons for and against a LOINC candidate."""
     texts = [
-        _REASONS.get(reason) or format_wire_value(reason).lower() for reason in reasons
+        _REASONS.get(reason) or format_wire_value_as_words(reason).lower()
+        for reason in reasons
     ]
     return ", ".join(str(text) for text in texts)
 
@@ -195,7 +196,7 @@ def _arithmetic_sentence(facts: Mapping[str, Any]) -> str:
     return _(
         "%(rule)s: %(printed)s is printed, but the other rows give %(expected)s."
     ) % {
-        "rule": format_wire_value(rule),
+        "rule": format_wire_value_as_words(rule),
         "printed": printed,
         "expected": f"{_text(facts, 'expected')} {_unit(facts)}".strip(),
     }
@@ -215,7 +216,7 @@ def _with_fitting_units(text: str, facts: Mapping[str, Any]) -> str:
 
 
 def _date_label(name: str) -> str:
-    return str(_DATES.get(name) or format_wire_value(name))
+    return str(_DATES.get(name) or format_wire_value_as_words(name))
 
 
 def _range(facts: Mapping[str, Any]) -> str:

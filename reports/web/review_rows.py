@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from portal.gauges import draw_percentage_bar
 from portal.lib.translation import gettext_lazy
-from portal.pills import find_status_pill, format_wire_value
+from portal.pills import find_status_pill, format_wire_value_as_words
 from reports.parser.report import Interpretation
 from reports.parser.values import parse_printed_number
 from reports.states import RowDecision
@@ -151,7 +151,9 @@ def build_review_page_row(
     state = str(row.decision) if row.is_decided else row.state
     if needs and state == "auto":
         state = "look"
-    icon, family, says = _STATES.get(state, ("ring", "mute", format_wire_value(state)))
+    icon, family, says = _STATES.get(
+        state, ("ring", "mute", format_wire_value_as_words(state))
+    )
     why = [describe_check_note(note) for note in notes if row.position in note["rows"]]
     if values["loinc_match_status"] == "needs_review" and not row.is_decided:
         why.append(_("The LOINC code is uncertain. Confirm it or choose another."))

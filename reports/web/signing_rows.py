@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from portal.lib.translation import gettext_lazy
 from portal.lib.web import page_url
-from portal.pills import format_wire_value
+from portal.pills import format_wire_value_as_words
 from reports.states import RowPart
 
 if TYPE_CHECKING:
@@ -190,7 +190,9 @@ def crop_page_around_row(
 def _text(values: Mapping[str, Any] | None, name: str) -> str:
     found = (values or {}).get(name) or ""
     return (
-        format_wire_value(str(found)) if name == "sample_type" and found else str(found)
+        format_wire_value_as_words(str(found))
+        if name == "sample_type" and found
+        else str(found)
     )
 
 

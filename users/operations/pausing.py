@@ -82,7 +82,7 @@ def resume_sources_paused_by_ingestion_end(*, user: User, actor: Actor) -> None:
 
 
 @transaction.atomic
-def pause_sources_after_ingestion(
+def pause_sources_past_ingestion_end(
     *, tenant: Tenant, actor: Actor, user_uuid: UUID
 ) -> int:
     """Pause a user's connections if ingestion is over; return how many.

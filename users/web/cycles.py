@@ -16,7 +16,7 @@ from django.utils.translation import ngettext
 
 from portal.body_charts import CycleDay, draw_menstrual_cycle_chart
 from portal.lib.translation import gettext_lazy
-from portal.pills import format_wire_value
+from portal.pills import format_wire_value_as_words
 from users.states import (
     CervicalMucusQuality,
     Contraceptive,
@@ -314,7 +314,7 @@ _LOGS: tuple[tuple[str, str, str, type[OpenChoices]], ...] = (
 
 def _label(kind: type[OpenChoices], value: str) -> str:
     known = kind.known(value)
-    return str(known.label) if known else format_wire_value(value)
+    return str(known.label) if known else format_wire_value_as_words(value)
 
 
 def _logged(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils.translation import gettext as _
 
-from portal.pills import format_wire_value
+from portal.pills import format_wire_value_as_words
 from portal.series_chart import Curve, Lane, Mark, Stay
 from users.queries import list_user_summaries
 from users.wearables.exploring import Form, Resolution, SampleRequest, read_chart_points
@@ -334,7 +334,11 @@ def _span_words(key: SeriesKey, row: SummaryRow) -> str:
     if key.slug != WORKOUTS.slug:
         return f"{key.name}, {length}"
     sport: dict[str, Any] = row.body.get("sport") or {}
-    name = row.body.get("title") or sport.get("name") or format_wire_value("workout")
+    name = (
+        row.body.get("title")
+        or sport.get("name")
+        or format_wire_value_as_words("workout")
+    )
     return f"{name}, {length}"
 
 

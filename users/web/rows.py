@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
-from portal.pills import format_wire_value
+from portal.pills import format_wire_value_as_words
 from users.states import (
     ConnectionFault,
     ConnectionStatus,
@@ -117,7 +117,7 @@ def _row(entry: ConnectionEntry) -> TimelineRow:
     if entry.message_id:
         said.append(_("webhook sent"))
     return TimelineRow(
-        label=known.label if known else format_wire_value(entry.kind),
+        label=known.label if known else format_wire_value_as_words(entry.kind),
         kind=kind,
         icon=icon,
         at=entry.at,
@@ -148,12 +148,12 @@ def _detail(entry: ConnectionEntry) -> str:
         )
     if entry.kind == EntryKind.PAUSED:
         cause = PauseCause.known(entry.detail)
-        return str(cause.label) if cause else format_wire_value(entry.detail)
+        return str(cause.label) if cause else format_wire_value_as_words(entry.detail)
     if entry.kind == EntryKind.REFRESHED:
         if not _is_repeated(entry):
             return ""
         return _("%(number)s times") % {"number": entry.detail}
-    return format_wire_value(entry.detail)
+    return format_wire_value_as_words(entry.detail)
 
 
 def _name_actor(entry: ConnectionEntry) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from portal.pills import format_wire_value
+from portal.pills import format_wire_value_as_words
 from users.wearables.providers import find_provider
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def list_overdue_data_rows(cadences: Iterable[SeriesCadence]) -> list[SilentRow]
     found = [
         SilentRow(
             provider=find_provider(each.provider),
-            resource=format_wire_value(each.resource),
+            resource=format_wire_value_as_words(each.resource),
             pace=describe_interval(each.usual_gap),
             last_at=each.last_at,
         )

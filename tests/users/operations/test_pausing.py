@@ -15,7 +15,7 @@ from users.models import Connection, ConnectionEntry
 from users.operations.pausing import (
     enqueue_due_source_pauses,
     pause_source,
-    pause_sources_after_ingestion,
+    pause_sources_past_ingestion_end,
     resume_source,
 )
 from users.operations.sources import connect_source
@@ -112,7 +112,7 @@ def statuses(tenant):
 
 
 def test_sources_pause_when_seven_days_after_the_end_are_over(ended, alice_tenant):
-    paused = pause_sources_after_ingestion(
+    paused = pause_sources_past_ingestion_end(
         tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid
     )
 
@@ -130,7 +130,7 @@ def test_sources_run_through_the_seventh_day_after_the_end(
     time_machine.move_to(datetime(2026, 3, 8, 23, 59, tzinfo=UTC), tick=False)
     before = stored_rows(alice_tenant)
 
-    paused = pause_sources_after_ingestion(
+    paused = pause_sources_past_ingestion_end(
         tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid
     )
 
@@ -140,12 +140,12 @@ def test_sources_run_through_the_seventh_day_after_the_end(
 
 
 def test_pausing_twice_changes_nothing(ended, alice_tenant):
-    pause_sources_after_ingestion(
+    pause_sources_past_ingestion_end(
         tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid
     )
     before = stored_rows(alice_tenant)
 
-    again = pause_sources_after_ingestion(
+    again = pause_sources_past_ingestion_end(
         tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid
     )
 
@@ -157,11 +157,11 @@ def test_pausing_twice_changes_nothing(ended, alice_tenant):
 def test_pausing_leaves_strangers_and_the_deleted_alone(
     ended, alice_tenant, charlie_tenant
 ):
-    stranger = pause_sources_after_ingestion(
+    stranger = pause_sources_past_ingestion_end(
         tenant=charlie_tenant, actor=ACTOR, user_uuid=ended.uuid
     )
     delete_user(user=ended, actor=ACTOR)
-    deleted = pause_sources_after_ingestion(
+    deleted = pause_sources_past_ingestion_end(
         tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid
     )
 
@@ -172,7 +172,7 @@ def test_pausing_leaves_strangers_and_the_deleted_alone(
 
 @pytest.mark.parametrize("end", [None, date(2026, 3, 2)])
 def test_a_later_end_resumes_what_was_paused(ended, alice_tenant, end):
-    pause_sources_after_ingestion(
+    pause_sources_past_ingestion_end(
         tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid
     )
 
@@ -182,7 +182,7 @@ def test_a_later_end_resumes_what_was_paused(ended, alice_tenant, end):
 
 
 def test_an_end_that_is_over_too_resumes_nothing(ended, alice_tenant):
-    pause_sources_after_ingestion(
+    pause_sources_past_ingestion_end(
         tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid
     )
 
@@ -206,7 +206,9 @@ def test_a_later_end_leaves_what_was_paused_by_hand(user, alice_tenant, time_mac
     connect_source(user=user, actor=ACTOR, provider="oura")
     pause_source(user=user, actor=ACTOR, provider="oura")
     update_user(user=user, actor=ACTOR, changes=UserChanges(ingestion_end=ENDED))
-    pause_sources_after_ingestion(tenant=alice_tenant, actor=ACTOR, user_uuid=user.uuid)
+    pause_sources_past_ingestion_end(
+        tenant=alice_tenant, actor=ACTOR, user_uuid=user.uuid
+    )
 
     update_user(user=user, actor=ACTOR, changes=UserChanges(ingestion_end=None))
 
@@ -214,7 +216,7 @@ def test_a_later_end_leaves_what_was_paused_by_hand(user, alice_tenant, time_mac
 
 
 def test_resuming_is_refused_while_ingestion_is_over(ended, alice_tenant):
-    pause_sources_after_ingestion(
+    pause_sources_past_ingestion_end(
         tenant=alice_tenant, actor=ACTOR, user_uuid=ended.uuid
     )
     before = stored_rows(alice_tenant)
