@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.models import Member, Organisation, Team
-from accounts.operations.operators import (
+from accounts.operations.members.operators import (
     rename_organisation,
     set_operator_access,
     set_sign_in_allowed,

@@ -19,15 +19,15 @@ class AccountsConfig(AppConfig):
         from django.contrib.auth.signals import user_logged_in, user_logged_out
 
         from accounts.states import Area
-        from accounts.web.addresses import confirm_address_after_password_reset
-        from accounts.web.overview import build_api_key_warnings
-        from accounts.web.second_factor import (
+        from accounts.web.api_keys.overview import build_api_key_warnings
+        from accounts.web.sign_in.addresses import confirm_address_after_password_reset
+        from accounts.web.sign_in.second_factor import (
             record_recovery_codes_renewed,
             record_second_factor_added,
             record_second_factor_removed,
             record_wrong_second_factor_code,
         )
-        from accounts.web.sessions import (
+        from accounts.web.sign_in.sessions import (
             delete_session_record_on_sign_out,
             record_session_on_sign_in,
         )
@@ -99,7 +99,7 @@ class AccountsConfig(AppConfig):
     def _register_data_classes(self) -> None:
         from django.conf import settings
 
-        from accounts.operations.api_calls import (
+        from accounts.operations.api_keys.call_log import (
             count_api_calls_before,
             delete_tenant_api_calls_before,
         )

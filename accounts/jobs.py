@@ -11,13 +11,13 @@ from uuid import UUID
 from django.utils import timezone
 
 from accounts.models import Team, Tenant
-from accounts.operations.api_calls import delete_expired_api_calls
-from accounts.operations.audit_chain import (
+from accounts.operations.api_keys.call_limits import delete_old_rate_limit_windows
+from accounts.operations.api_keys.call_log import delete_expired_api_calls
+from accounts.operations.audit.chain import (
     record_audit_chain_anchors,
     seal_new_audit_entries,
 )
-from accounts.operations.call_limits import delete_old_rate_limit_windows
-from accounts.operations.invitations import delete_old_invitations
+from accounts.operations.members.invitations import delete_old_invitations
 from accounts.operations.notices import (
     MAIL_JOB,
     delete_old_notices,
@@ -25,15 +25,15 @@ from accounts.operations.notices import (
     requeue_notices_of_refused_mail,
     send_notice_mail,
 )
-from accounts.operations.retention import apply_retention
-from accounts.operations.sessions import delete_expired_sessions
-from accounts.operations.team_deletion import (
+from accounts.operations.sign_in.sessions import delete_expired_sessions
+from accounts.operations.teams.deletion import (
     ERASE_JOB,
     enqueue_due_team_erasures,
     erase_team,
 )
+from accounts.operations.teams.retention import apply_retention
 from portal.lib.actor import Actor
-from portal.lib.jobs import periodic_job, tenant_job
+from portal.lib.jobs.jobs import periodic_job, tenant_job
 
 SWEEPS = Actor.system("accounts.sweep")
 

@@ -8,7 +8,7 @@ from django.contrib import admin, messages
 from django.utils.translation import ngettext
 
 from labs.models import Lab, LabTest, Marker
-from labs.operations.catalogue import approve_lab_test
+from labs.operations.catalogue.panels import approve_lab_test
 from portal.lib.admin import ReadOnlyAdmin, build_operator_actor
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy

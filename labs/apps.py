@@ -26,12 +26,12 @@ class LabsConfig(AppConfig):
     def ready(self) -> None:
         """Register events, erasers, demo data and pages."""
         from accounts.webhooks.catalogue import EventType, register_event_type
-        from labs.operations.demo import load_demo_lab_accounts
-        from labs.operations.demo_inbound import load_demo_lab_messages
-        from labs.operations.demo_orders import load_demo_orders
-        from labs.operations.demo_visits import load_demo_appointments
+        from labs.demo.accounts import load_demo_lab_accounts
+        from labs.demo.appointments import load_demo_appointments
+        from labs.demo.inbound import load_demo_lab_messages
+        from labs.demo.orders import load_demo_orders
+        from labs.operations.catalogue.reference_data import install_reference_panels
         from labs.operations.erasure import erase_user_orders
-        from labs.operations.reference import install_reference_panels
         from labs.payloads import CRITICAL_SCHEMA, ORDER_SCHEMA
         from labs.payloads.appointments import APPOINTMENT_SCHEMA
         from portal.lib.registry import demo_loaders, tenant_layers, user_erasers
@@ -110,7 +110,7 @@ class LabsConfig(AppConfig):
         )
 
     def _enter_data_classes(self) -> None:
-        from labs.operations.ageing import (
+        from labs.operations.retention import (
             count_old_lab_messages,
             count_old_orders,
             delete_old_lab_messages,
@@ -157,15 +157,15 @@ class LabsConfig(AppConfig):
 
     def _enter_pages(self) -> None:
         from accounts.states import Area
-        from labs.queries.person_tests import list_latest_tests_of_user
-        from labs.web import inbound_overview
-        from labs.web.overview import (
+        from labs.queries.orders.user_tests import list_latest_tests_of_user
+        from labs.web.inbound import overview as inbound_overview
+        from labs.web.orders.overview import (
             build_critical_nav_count,
             build_orders_nav_count,
             build_orders_overview,
         )
-        from labs.web.palette import search_orders_by_id
-        from labs.web.user_column import build_user_orders_column
+        from labs.web.orders.palette import search_orders_by_id
+        from labs.web.orders.user_column import build_user_orders_column
         from portal.lib.registry import (
             Destination,
             Search,
@@ -271,7 +271,7 @@ class LabsConfig(AppConfig):
 
 
 def _install_reference_data(*, using: str, **given: Any) -> None:
-    from labs.operations.reference import install_reference_data
+    from labs.operations.catalogue.reference_data import install_reference_data
 
     if using == DEFAULT_DB_ALIAS and _is_migrated(given.get("apps") or apps):
         install_reference_data()

@@ -8,7 +8,8 @@ from uuid import UUID
 from django.utils import timezone
 
 from accounts.models import Tenant
-from labs.operations.appointment_upkeep import (
+from labs.operations.appointments.booking import RELEASE_JOB
+from labs.operations.appointments.upkeep import (
     SETTLE_JOB,
     cancel_unused_booking_at_provider,
     complete_collected_appointments,
@@ -16,37 +17,42 @@ from labs.operations.appointment_upkeep import (
     delete_old_sandbox_bookings,
     release_expired_holds_and_check_appointments,
 )
-from labs.operations.appointments import RELEASE_JOB
-from labs.operations.call_offs import CALL_OFF_JOB, cancel_order_at_lab
-from labs.operations.critical import (
+from labs.operations.inbound.files import (
+    TAKE_JOB,
+    enqueue_hl7_folders_having_files,
+    process_files_of_hl7_folder,
+)
+from labs.operations.order_status.lab_cancellations import (
+    CALL_OFF_JOB,
+    cancel_order_at_lab,
+)
+from labs.operations.order_status.patient_notices import (
+    SEND_JOB,
+    mark_queued_notices_refused,
+    send_queued_notices,
+)
+from labs.operations.orders.requisition_watches import (
+    READY_JOB,
+    mail_requisition_subscribers,
+)
+from labs.operations.orders.requisitions import (
+    REQUISITION_JOB,
+    create_requisition,
+    enqueue_due_requisitions,
+)
+from labs.operations.results.critical import (
     MAIL_JOB,
     escalate_overdue_alerts,
     mail_critical_alert,
     post_failed_critical_mail_notice,
 )
-from labs.operations.inbound_files import (
-    TAKE_JOB,
-    enqueue_hl7_folders_having_files,
-    process_files_of_hl7_folder,
-)
-from labs.operations.patient_notices import (
-    SEND_JOB,
-    mark_queued_notices_refused,
-    send_queued_notices,
-)
-from labs.operations.requisition_watches import READY_JOB, mail_requisition_subscribers
-from labs.operations.requisitions import (
-    REQUISITION_JOB,
-    create_requisition,
-    enqueue_due_requisitions,
-)
-from labs.operations.simulation import (
+from labs.operations.simulation.orders import (
     SIMULATE_JOB,
     advance_order_to_goal,
     decode_simulation_flags,
 )
 from portal.lib.actor import Actor
-from portal.lib.jobs import periodic_job, tenant_job
+from portal.lib.jobs.jobs import periodic_job, tenant_job
 
 
 @tenant_job(REQUISITION_JOB)

@@ -17,13 +17,13 @@ class PortalConfig(AppConfig):
         from django.conf import settings
 
         from accounts.states import Area
-        from portal import checks  # noqa: F401 - importing registers them
-        from portal.lib.outages import close_dead_connections_on_each_request
+        from portal.lib.database.outages import close_dead_connections_on_each_request
         from portal.lib.registry import (
             Destination,
             destinations,
             register_erasure_rules,
         )
+        from portal.ops import checks  # noqa: F401 - importing registers them
 
         register_erasure_rules(
             "portal",
@@ -55,11 +55,11 @@ class PortalConfig(AppConfig):
         self._register_retention_rules()
         close_dead_connections_on_each_request()
         if settings.SENTRY_DSN:
-            from portal.fault_reports import start_error_reporting
+            from portal.ops.fault_reports import start_error_reporting
 
             start_error_reporting(settings.SENTRY_DSN)
         if settings.SLOW_QUERY_MS:
-            from portal.lib.slow_queries import log_slow_queries
+            from portal.lib.database.slow_queries import log_slow_queries
 
             log_slow_queries()
         destinations.add("home", Destination(10, "Overview", "home", "home"))
@@ -113,4 +113,4 @@ class OperatorsAdminConfig(admin.AdminConfig):
     """Django's admin app, with our site as its one site."""
 
     default = False
-    default_site = "portal.operators.OperatorsSite"
+    default_site = "portal.ops.operators.OperatorsSite"

@@ -14,7 +14,7 @@ from portal.demo.sandbox import (
     mark_demo_loading_finished,
 )
 from portal.lib.idempotency import delete_expired_answers
-from portal.lib.jobs import delete_finished_jobs, periodic_job, tenant_job
+from portal.lib.jobs.jobs import delete_finished_jobs, periodic_job, tenant_job
 
 
 @periodic_job("17 * * * *", "portal.remove_finished_jobs")

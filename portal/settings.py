@@ -103,27 +103,27 @@ INSTALLED_APPS = [
     "reports",
 ]
 
-# The dashboard's middleware steps aside for API paths: see portal.middleware.
+# The dashboard's middleware steps aside for API paths: see portal.http.middleware.
 API_PREFIXES = (
     *("/v1/", "/v2/", "/v3/", "/lab_report/"),
     *("/healthz", "/readyz", "/metrics"),
 )
 MIDDLEWARE = [
-    "portal.lib.proxies.TrustedProxyMiddleware",
-    "portal.lib.request_ids.RequestIdMiddleware",
+    "portal.lib.web.proxies.TrustedProxyMiddleware",
+    "portal.lib.web.request_ids.RequestIdMiddleware",
     "django.middleware.security.SecurityMiddleware",
-    "portal.headers.SecurityHeadersMiddleware",
-    "portal.middleware.WhiteNoiseMiddleware",
-    "portal.middleware.CSPMiddleware",
-    "portal.middleware.SessionMiddleware",
-    "portal.middleware.CommonMiddleware",
+    "portal.http.headers.SecurityHeadersMiddleware",
+    "portal.http.middleware.WhiteNoiseMiddleware",
+    "portal.http.middleware.CSPMiddleware",
+    "portal.http.middleware.SessionMiddleware",
+    "portal.http.middleware.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
-    "portal.middleware.AuthenticationMiddleware",
-    "portal.middleware.MessageMiddleware",
+    "portal.http.middleware.AuthenticationMiddleware",
+    "portal.http.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
-    "portal.middleware.HtmxMiddleware",
+    "portal.http.middleware.HtmxMiddleware",
     "allauth.account.middleware.AccountMiddleware",  # allauth insists on this spelling
-    "portal.middleware.TenantMiddleware",
+    "portal.http.middleware.TenantMiddleware",
 ]
 
 TEMPLATES = [
@@ -244,7 +244,7 @@ EMAIL_URL: str = env.str("EMAIL_URL", default="")
 if EMAIL_URL:
     vars().update(environ.Env.email_url_config(EMAIL_URL))
 else:
-    EMAIL_BACKEND = "portal.lib.private_files.PrivateFileBackend"
+    EMAIL_BACKEND = "portal.lib.secrets.private_files.PrivateFileBackend"
     EMAIL_FILE_PATH = VAR_DIR / "mail"
 DEFAULT_FROM_EMAIL: str = env.str("DEFAULT_FROM_EMAIL", default="assay@localhost")
 SERVER_EMAIL = DEFAULT_FROM_EMAIL
@@ -269,7 +269,7 @@ AUTH_PASSWORD_VALIDATORS = [
 PASSWORD_RESET_TIMEOUT = int(timedelta(days=3).total_seconds())
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "/"
-ACCOUNT_ADAPTER = "accounts.web.adapter.MemberAdapter"
+ACCOUNT_ADAPTER = "accounts.web.sign_in.adapter.MemberAdapter"
 ACCOUNT_USER_MODEL_USERNAME_FIELD = None
 ACCOUNT_LOGIN_METHODS = {"email"}
 ACCOUNT_SIGNUP_FIELDS = ["email*", "password1*", "password2*"]
@@ -280,7 +280,7 @@ ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_REAUTHENTICATION_TIMEOUT = int(timedelta(minutes=15).total_seconds())
 ACCOUNT_RATE_LIMITS = {
     "login": "60/m/ip",
-    # By account: accounts.operations.sign_in_tries.
+    # By account: accounts.operations.sign_in.attempts.
     "login_failed": "10/m/ip",
     "reset_password": "20/m/ip,5/m/key",
     "reset_password_from_key": "20/m/ip",
@@ -290,13 +290,13 @@ ACCOUNT_RATE_LIMITS = {
     "single_sign_on": "60/m/ip",
 }
 
-MFA_ADAPTER = "accounts.web.adapter.SecondFactorAdapter"
+MFA_ADAPTER = "accounts.web.sign_in.adapter.SecondFactorAdapter"
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 # Passkeys need https, or a browser on the server's own http://localhost.
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_FORMS = {
-    "authenticate": "accounts.web.second_factor.CodeForm",
-    "reauthenticate": "accounts.web.second_factor.ConfirmingCodeForm",
+    "authenticate": "accounts.web.sign_in.second_factor.CodeForm",
+    "reauthenticate": "accounts.web.sign_in.second_factor.ConfirmingCodeForm",
 }
 MFA_RATE_LIMITS = {"webauthn_login": "60/m/ip"}
 MFA_TOTP_ISSUER = "Assay"

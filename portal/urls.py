@@ -7,10 +7,10 @@ from django.contrib import admin
 from django.urls import include, path
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
-from labs.web.requisition_link import download_requisition_by_link
+from labs.web.documents.requisition_link import download_requisition_by_link
 from portal.api_docs.document import show_openapi_document
-from portal.health import healthz, readyz
-from portal.metrics import show_prometheus_metrics
+from portal.ops.health import healthz, readyz
+from portal.ops.metrics import show_prometheus_metrics
 from users.api.logos import serve_source_logo
 
 # Swagger's page styles itself inline and draws its icons as data.
@@ -18,17 +18,17 @@ api_docs = csp_update(
     {"style-src": ["'self'", "'unsafe-inline'"], "img-src": ["'self'", "data:"]}
 )(SpectacularSwaggerSplitView.as_view(url_name="api-schema"))
 
-handler400 = "portal.error_pages.show_bad_request_page"
-handler403 = "portal.error_pages.show_forbidden_page"
-handler404 = "portal.error_pages.show_not_found_page"
-handler500 = "portal.error_pages.show_server_error_page"
+handler400 = "portal.http.error_pages.show_bad_request_page"
+handler403 = "portal.http.error_pages.show_forbidden_page"
+handler404 = "portal.http.error_pages.show_not_found_page"
+handler500 = "portal.http.error_pages.show_server_error_page"
 
 urlpatterns = [
     path("v1/org/", include("accounts.webhooks.api.v1.urls")),
     path("v1/org/", include("accounts.api.v1.urls")),
     path("v1/org/", include("labs.api.v1.urls")),
-    path("v2/team/", include("labs.api.v3.team_urls")),
-    path("v2/user/", include("labs.api.v3.user_urls")),
+    path("v2/team/", include("labs.api.v3.team.urls")),
+    path("v2/user/", include("labs.api.v3.insurance.urls")),
     path("v2/", include("accounts.webhooks.api.v2.urls")),
     path("v2/", include("users.api.v2.urls")),
     path("v3/", include("labs.api.v3.urls")),
@@ -39,7 +39,7 @@ urlpatterns = [
     path("api/docs/", include("accounts.webhooks.web.docs_urls")),
     path("docs/", include("portal.docs.urls")),
     path("logos/<slug:slug>.svg", serve_source_logo, name="logo"),
-    path("connect/", include("users.web.connect_urls")),
+    path("connect/", include("users.web.connect.urls")),
     path("requisition/", download_requisition_by_link, name="requisition_link"),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),

@@ -12,7 +12,7 @@ application = get_wsgi_application()
 
 # They need the apps.
 from accounts.api.call_log import flush_api_call_log, start_api_call_log  # noqa: E402 - as above
-from portal.lib.time_limits import limit_database_statement_time  # noqa: E402 - as above
+from portal.lib.database.time_limits import limit_database_statement_time  # noqa: E402 - as above
 
 limit_database_statement_time()
 start_api_call_log()

@@ -19,7 +19,7 @@ class ReportsConfig(AppConfig):
             register_retention_rules,
             user_erasers,
         )
-        from reports.operations.storage import erase_user_reports
+        from reports.operations.reading.files import erase_user_reports
 
         user_erasers.add("reports", erase_user_reports)
         register_erasure_rules(
@@ -33,7 +33,7 @@ class ReportsConfig(AppConfig):
 
     def _enter_data_classes(self) -> None:
         from portal.lib.registry import DataClass, data_classes
-        from reports.operations.ageing import (
+        from reports.operations.retention import (
             count_old_completed_reports,
             count_old_failed_reports,
             delete_old_completed_reports,
@@ -90,13 +90,15 @@ class ReportsConfig(AppConfig):
             overview_parts,
             searches,
         )
-        from reports.operations.signed_values import list_signed_values_with_loinc
-        from reports.web.overview import (
+        from reports.operations.signing.signed_values import (
+            list_signed_values_with_loinc,
+        )
+        from reports.web.jobs.overview import (
             build_reports_overview_part,
             count_reports_needing_attention,
         )
-        from reports.web.palette import find_reports_by_id
-        from reports.web.review_queue import count_open_reviews as count_reviews
+        from reports.web.jobs.palette import find_reports_by_id
+        from reports.web.review.queue import count_open_reviews as count_reviews
 
         area = Area.REPORTS
         marker_sources.add("reports", MarkerSource(area, list_signed_values_with_loinc))

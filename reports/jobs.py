@@ -7,21 +7,24 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from portal.lib.jobs import periodic_job, tenant_job
-from reports.operations.page_pictures import DRAW_JOB, render_pages_of_report_in_review
-from reports.operations.reports import (
+from portal.lib.jobs.jobs import periodic_job, tenant_job
+from reports.operations.jobs.jobs import (
     INSPECT_JOB,
     PARSE_JOB,
     fail_parsing_after_retries,
     inspect_submitted_report,
     parse_submitted_report,
 )
-from reports.operations.rereading import (
+from reports.operations.jobs.rereading import (
     REREAD_JOB,
     fail_rereading_after_retries,
     parse_report_again,
 )
-from reports.operations.storage import delete_orphan_report_files
+from reports.operations.reading.files import delete_orphan_report_files
+from reports.operations.reading.page_images import (
+    DRAW_JOB,
+    render_pages_of_report_in_review,
+)
 
 
 def fail_parsing_after_retries_job(*, tenant_pk: int, job_id: str) -> None:

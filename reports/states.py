@@ -1,7 +1,7 @@
 """Statuses of a parsing job and of its review, and the moves between statuses.
 
-Must not be here: the writers of status (reports.operations.reports and
-reports.operations.review_signing).
+Must not be here: the writers of status (reports.operations.jobs.jobs and
+reports.operations.signing.signing).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from portal.lib.choices import OpenChoices
-from portal.lib.transitions import Transitions
+from portal.lib.database.transitions import Transitions
 from portal.lib.translation import gettext_lazy
 
 

@@ -19,7 +19,7 @@ from psycopg import sql
 
 from accounts.models import Tenant
 from users.models import User
-from users.queries.data_map import list_tables_with_user_data
+from users.queries.users.data_map import list_tables_with_user_data
 
 if TYPE_CHECKING:
     from pathlib import Path

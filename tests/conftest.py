@@ -12,12 +12,12 @@ from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.test import Client, override_settings
 
 from accounts.api import auth
-from accounts.operations.api_keys import clear_api_key_cache
+from accounts.operations.api_keys.api_keys import clear_api_key_cache
 from accounts.states import Environment, Role
-from reports.operations import extraction
+from reports.operations.reading import extraction
 from tests.clients import ApiClient
 from tests.factories.accounts import make_api_key, make_member, make_team, make_tenant
-from users.wearables import partitions
+from users.store import partitions
 
 pytest_plugins = [
     "tests.buckets",

@@ -28,14 +28,14 @@ class UsersConfig(AppConfig):
             user_books,
             user_erasers,
         )
+        from users.demo.sandbox import load_demo_sources
         from users.gateways.base import source_gateways
         from users.gateways.oura.gateway import OuraGateway
-        from users.operations.demo import load_demo_sources
         from users.operations.erasure import erase_user_samples
-        from users.operations.import_files import erase_user_imports
-        from users.operations.tenant_erasure import erase_all_users
-        from users.operations.user_export import erase_user_exports
-        from users.queries.book import BOOK
+        from users.operations.imports.files import erase_user_imports
+        from users.operations.users.export import erase_user_exports
+        from users.operations.users.tenant_erasure import erase_all_users
+        from users.queries.users.names import BOOK
 
         source_gateways.add("oura", OuraGateway())
         self._register_pages()
@@ -104,7 +104,7 @@ class UsersConfig(AppConfig):
 
     def _register_data_classes(self) -> None:
         from portal.lib.registry import DataClass, data_classes
-        from users.operations.ageing import (
+        from users.operations.retention import (
             count_expired_samples,
             count_expired_summaries,
             delete_expired_samples,
@@ -247,8 +247,8 @@ class UsersConfig(AppConfig):
             overview_parts,
             searches,
         )
-        from users.web.overview import build_users_overview
-        from users.web.palette import search_users_for_palette
+        from users.web.users.overview import build_users_overview
+        from users.web.users.palette import search_users_for_palette
 
         overview_parts.add("users", build_users_overview)
         searches.add(
@@ -282,7 +282,7 @@ class UsersConfig(AppConfig):
 
 
 def _create_month_partitions(*, using: str, **given: Any) -> None:
-    from users.wearables.partitions import ensure_upcoming_sample_partitions
+    from users.store.partitions import ensure_upcoming_sample_partitions
 
     if using == DEFAULT_DB_ALIAS and _has_samples(given):
         ensure_upcoming_sample_partitions()

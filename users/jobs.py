@@ -12,42 +12,45 @@ from django.utils import timezone
 
 from accounts.models import Tenant
 from portal.lib.actor import Actor
-from portal.lib.jobs import enqueue_job, periodic_job, tenant_job
-from users.operations.cadences import (
-    enqueue_learning_of_data_intervals,
-    update_usual_data_intervals,
-)
-from users.operations.demo import LOAD_JOB, load_demo_source
+from portal.lib.jobs.jobs import enqueue_job, periodic_job, tenant_job
+from users.demo.sandbox import LOAD_JOB, load_demo_source
+from users.operations.connect.link_sessions import delete_ended_connect_links
+from users.operations.data.summaries import delete_old_arrivals
 from users.operations.demo_sources import enqueue_demo_user_expiries, expire_demo_user
-from users.operations.grants import delete_connection_tokens, revoke_grant_at_source
-from users.operations.import_files import delete_orphan_import_files
-from users.operations.imports import (
+from users.operations.imports.files import delete_orphan_import_files
+from users.operations.imports.imports import (
     IMPORT_JOB,
     mark_health_data_import_failed,
     run_health_data_import,
 )
-from users.operations.link_sessions import delete_ended_connect_links
-from users.operations.pausing import (
-    enqueue_due_source_pauses,
-    pause_sources_past_ingestion_end,
-)
-from users.operations.pulling import (
+from users.operations.pulling.pulling import (
     enqueue_due_source_pulls,
     fail_connection_pulls,
     run_connection_pulls,
 )
-from users.operations.pulls import delete_old_pulls
-from users.operations.refresh import delete_old_refreshes
-from users.operations.silences import post_silent_source_notices
-from users.operations.summaries import delete_old_arrivals
-from users.operations.user_export import (
+from users.operations.pulling.refresh import delete_old_refreshes
+from users.operations.sources.cadences import (
+    enqueue_learning_of_data_intervals,
+    update_usual_data_intervals,
+)
+from users.operations.sources.grants import (
+    delete_connection_tokens,
+    revoke_grant_at_source,
+)
+from users.operations.sources.pausing import (
+    enqueue_due_source_pauses,
+    pause_sources_past_ingestion_end,
+)
+from users.operations.sources.pulls import delete_old_pulls
+from users.operations.sources.silences import post_silent_source_notices
+from users.operations.users.export import (
     EXPORT_JOB,
     delete_old_user_exports,
     mark_user_export_failed,
     run_user_export,
 )
-from users.operations.users import enqueue_due_user_erasures, erase_user
-from users.wearables.partitions import ensure_upcoming_sample_partitions
+from users.operations.users.users import enqueue_due_user_erasures, erase_user
+from users.store.partitions import ensure_upcoming_sample_partitions
 
 SWEEPS = Actor.system("users.sweep")
 DEMO = Actor.system("demo")

@@ -20,8 +20,12 @@ from rest_framework.exceptions import AuthenticationFailed
 from rest_framework.permissions import SAFE_METHODS, BasePermission
 
 from accounts.api.throttling import count_call_without_valid_key
-from accounts.operations.access_tokens import PREFIX, find_access_token_grant
-from accounts.operations.api_keys import KeyGrant, find_api_key_grant, known_grants
+from accounts.operations.api_keys.access_tokens import PREFIX, find_access_token_grant
+from accounts.operations.api_keys.api_keys import (
+    KeyGrant,
+    find_api_key_grant,
+    known_grants,
+)
 from accounts.states import Access
 from portal.lib.errors import NotAllowed, NotFound
 

@@ -12,7 +12,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
 from accounts.api.throttling import count_call_without_valid_key
-from accounts.operations.management_keys import find_management_key_grant
+from accounts.operations.api_keys.management_keys import find_management_key_grant
 from accounts.states import Environment, Region
 from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import parse_path_uuid
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rest_framework.request import Request
 
     from accounts.models import Organisation, Tenant
-    from accounts.operations.management_keys import ManagementGrant
+    from accounts.operations.api_keys.management_keys import ManagementGrant
 
 HEADER = "x-management-key"
 

@@ -13,13 +13,13 @@ from django.conf import settings
 from rest_framework.exceptions import Throttled
 from rest_framework.throttling import BaseThrottle
 
-from accounts.operations.api_keys import KeyGrant
-from accounts.operations.call_limits import (
+from accounts.operations.api_keys.api_keys import KeyGrant
+from accounts.operations.api_keys.call_limits import (
     WINDOW,
     Window,
     count_call_against_rate_limit,
 )
-from portal.lib.proxies import find_client_network
+from portal.lib.web.proxies import find_client_network
 
 if TYPE_CHECKING:
     from rest_framework.request import Request

@@ -1,7 +1,7 @@
 """Discover OpenID providers, build sign-in URLs and verify ID tokens.
 
 The authorisation code flow with PKCE (OpenID Connect Core 1.0, 3.1; RFC 7636). Must not
-be here: whom a team lets in (accounts.operations.single_sign_on_entry).
+be here: whom a team lets in (accounts.operations.sign_in.single_sign_on_entry).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from accounts.gateways.openid_http import (
     compute_openid_call_deadline,
     request_json_without_redirects,
 )
-from portal.lib.addresses import AddressRefused, parse_and_check_url
+from portal.lib.network.addresses import AddressRefused, parse_and_check_url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -19,8 +19,8 @@ import orjson
 from django.conf import settings
 
 from accounts.gateways.base import ProviderRefused, ProviderUnavailable
-from portal.lib.addresses import is_public_ip_address, parse_ip_address
-from portal.lib.outgoing import DeadlineTransport
+from portal.lib.network.addresses import is_public_ip_address, parse_ip_address
+from portal.lib.network.outgoing import DeadlineTransport
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

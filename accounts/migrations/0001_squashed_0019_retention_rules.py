@@ -14,7 +14,7 @@ import django.utils.timezone
 from django.conf import settings
 from django.db import migrations, models
 
-from portal.lib.schema import CreateModels
+from portal.lib.database.schema import CreateModels
 
 
 class Migration(migrations.Migration):

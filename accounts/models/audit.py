@@ -10,9 +10,9 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
 
-from portal.lib.request_ids import REQUEST_ID_LENGTH
 from portal.lib.tenancy import TenantOwned
 from portal.lib.translation import gettext_lazy
+from portal.lib.web.request_ids import REQUEST_ID_LENGTH
 
 
 class AuditEntry(TenantOwned):

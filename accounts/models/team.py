@@ -104,7 +104,7 @@ class Tenant(models.Model):
     is the confidence in percent below which a row sends its report to a reviewer by
     itself, null for never; `lab_report_second_read_percent`, ours, is how many of a
     hundred signed reports a second person reads as well. A new tenant's settings are
-    those of `accounts.operations.teams.create_team`: the defaults of three differ by
+    those of `accounts.operations.teams.teams.create_team`: three defaults differ by
     environment.
     """
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import Membership, Notice, NoticeChoices, NoticeCopy, NoticeMail
-from accounts.operations.audit import record_change
+from accounts.operations.audit.entries import record_change
 from accounts.queries.notices import (
     NoticePreferences,
     build_notice_recipient,
@@ -34,8 +34,8 @@ from accounts.states import (
     notice_ignores_quiet_hours,
 )
 from portal.lib.errors import DomainError
-from portal.lib.jobs import enqueue_job
-from portal.lib.links import build_absolute_url, get_public_host
+from portal.lib.jobs.jobs import enqueue_job
+from portal.lib.web.links import build_absolute_url, get_public_host
 
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo

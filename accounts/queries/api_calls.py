@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from django.db.models import Q
 
 from accounts.models import ApiCall
-from portal.lib import rows
 from portal.lib.choices import OpenChoices
+from portal.lib.database import rows
 from portal.lib.ids import find_uuid_range_of_prefix, is_complete_uuid
 from portal.lib.translation import gettext_lazy
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from portal.lib.web import is_page_fragment_requested, render_page
+from portal.lib.web.views import is_page_fragment_requested, render_page
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse, QueryDict
 
-    from portal.lib.web import TenantRequest
+    from portal.lib.web.views import TenantRequest
 
 
 def read_posted(request: HttpRequest) -> QueryDict | None:

@@ -22,7 +22,7 @@ from accounts.models.team import (
     CRITICAL_LIMIT_MINUTES_MAX,
     NAME_MAX_LENGTH,
 )
-from accounts.operations.api_keys import OVERLAPS
+from accounts.operations.api_keys.api_keys import OVERLAPS
 from accounts.states import Role, Theme
 from portal.lib.periods import list_time_zones
 from portal.lib.translation import gettext_lazy

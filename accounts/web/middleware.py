@@ -17,33 +17,33 @@ from django.utils.functional import SimpleLazyObject
 from django.views.defaults import page_not_found, permission_denied
 
 from accounts.models import Member
-from accounts.web.places import (
+from accounts.web.members.viewing import (
+    apply_rights_of_role_viewed_as,
+    refuse_change_while_viewing_as_role,
+)
+from accounts.web.sign_in.places import (
     find_member_environment,
     list_member_environments,
     remember_last_environment,
 )
-from accounts.web.proofs import refuse_single_sign_on_session
-from accounts.web.sessions import record_session_seen
-from accounts.web.sign_in_rules import (
+from accounts.web.sign_in.proofs import refuse_single_sign_on_session
+from accounts.web.sign_in.requirements import (
     find_missing_sign_in_step,
     is_page_closed_to_session,
 )
-from accounts.web.viewing import (
-    apply_rights_of_role_viewed_as,
-    refuse_change_while_viewing_as_role,
-)
+from accounts.web.sign_in.sessions import record_session_seen
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import NotAllowed, NotFound
 from portal.lib.periods import find_time_zone_by_name
 from portal.lib.tenancy import acting_for
-from portal.lib.web import redirect_browser
+from portal.lib.web.views import redirect_browser
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from django.http import HttpRequest
 
-    from portal.lib.web import TenantRequest
+    from portal.lib.web.views import TenantRequest
 
 _PLACE = re.compile(r"/t/(?P<team_slug>[^/]+)/(?P<environment>[^/]+)/")
 

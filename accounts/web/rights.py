@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from django.http.response import HttpResponseBase
 
-    from portal.lib.web import TenantRequest
+    from portal.lib.web.views import TenantRequest
 
     View = Callable[..., HttpResponseBase]
 

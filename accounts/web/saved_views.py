@@ -19,7 +19,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.models import SavedView
 from accounts.models.saved_view import NAME_MAX_LENGTH
-from accounts.operations.saved_views import (
+from accounts.operations.members.saved_views import (
     ViewSettings,
     change_saved_view,
     create_saved_view,
@@ -31,13 +31,13 @@ from accounts.web.dialogs import render_confirmation, render_form
 from portal.lib.errors import DomainError
 from portal.lib.registry import destinations
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import is_page_fragment_requested, page_url, redirect_browser
+from portal.lib.web.views import is_page_fragment_requested, page_url, redirect_browser
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
     from portal.lib.registry import Destination
-    from portal.lib.web import TenantRequest
+    from portal.lib.web.views import TenantRequest
 
 # The whole list, also for who opens it with a default.
 ALL = "view=all"

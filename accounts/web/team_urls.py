@@ -4,23 +4,15 @@ from __future__ import annotations
 
 from django.urls import path
 
-from accounts.web import (
-    api_calls,
-    api_keys,
-    audit,
-    invitations,
-    management_keys,
-    members,
-    notices,
-    profile,
-    retention,
-    saved_views,
-    sessions,
-    settings,
-    sign_in_settings,
-    team_deletion,
-    viewing,
-)
+from accounts.web import saved_views
+from accounts.web.api_keys import call_log, management_keys
+from accounts.web.api_keys import views as api_keys
+from accounts.web.audit import views as audit
+from accounts.web.members import invitations, profile, viewing
+from accounts.web.members import views as members
+from accounts.web.settings import notices, retention, sign_in, team_deletion
+from accounts.web.settings import views as settings
+from accounts.web.sign_in import sessions
 
 app_name = "team"
 urlpatterns = [
@@ -42,7 +34,7 @@ urlpatterns = [
     ),
     path("api-keys/", api_keys.show_api_keys_page, name="api_keys"),
     path("api-keys/create/", api_keys.create_api_key_page, name="create_key"),
-    path("api-keys/<str:api_key_id>/", api_calls.show_api_key_page, name="api_key"),
+    path("api-keys/<str:api_key_id>/", call_log.show_api_key_page, name="api_key"),
     path(
         "api-keys/<str:api_key_id>/change/",
         api_keys.edit_api_key_page,
@@ -80,20 +72,20 @@ urlpatterns = [
         name="delete_view",
     ),
     path("settings/", settings.show_team_settings, name="settings"),
-    path("settings/sign-in/", sign_in_settings.show_sign_in_settings, name="sign_in"),
+    path("settings/sign-in/", sign_in.show_sign_in_settings, name="sign_in"),
     path(
         "settings/sign-in/rules/",
-        sign_in_settings.save_sign_in_rules,
+        sign_in.save_sign_in_rules,
         name="save_rules",
     ),
     path(
         "settings/sign-in/provider/",
-        sign_in_settings.save_single_sign_on_provider,
+        sign_in.save_single_sign_on_provider,
         name="save_provider",
     ),
     path(
         "settings/sign-in/provider/remove/",
-        sign_in_settings.remove_single_sign_on_page,
+        sign_in.remove_single_sign_on_page,
         name="remove_provider",
     ),
     path(

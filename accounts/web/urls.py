@@ -13,22 +13,23 @@ from allauth.mfa.totp import views as authenticator_app
 from django.conf import settings
 from django.urls import path, re_path
 
-from accounts.web import addresses, invitations, single_sign_on
-from accounts.web.passkeys import (
+from accounts.web.members import invitations
+from accounts.web.settings.team_deletion import deleted_teams_page
+from accounts.web.sign_in import addresses, single_sign_on
+from accounts.web.sign_in.passkeys import (
     AddPasskey,
     ConfirmWithPasskey,
     RemovePasskey,
     RenamePasskey,
     SignInWithPasskey,
 )
-from accounts.web.password_reset import SetPassword
-from accounts.web.second_factor import (
+from accounts.web.sign_in.password_reset import SetPassword
+from accounts.web.sign_in.second_factor import (
     ActivateAuthenticatorApp,
     AskSecondFactor,
     ListSecondFactors,
     ShowRecoveryCodes,
 )
-from accounts.web.team_deletion import deleted_teams_page
 
 urlpatterns = [
     path("invitation/", invitations.accept_invitation_page, name="invitation"),

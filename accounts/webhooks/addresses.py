@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
-from portal.lib import addresses
-from portal.lib.addresses import AddressRefused, is_public_ip_address
+from portal.lib.network import addresses
+from portal.lib.network.addresses import AddressRefused, is_public_ip_address
 
 if TYPE_CHECKING:
     from urllib.parse import SplitResult

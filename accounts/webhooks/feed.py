@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from portal.lib import rows
+from portal.lib.database import rows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

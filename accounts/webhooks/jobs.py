@@ -16,7 +16,7 @@ from accounts.webhooks.operations.alerts import (
 )
 from accounts.webhooks.operations.replay import REPLAY_JOB, queue_next_replay_deliveries
 from accounts.webhooks.operations.retention import delete_events_past_retention
-from portal.lib.jobs import periodic_job, tenant_job
+from portal.lib.jobs.jobs import periodic_job, tenant_job
 
 
 @periodic_job("33 4 * * *", "webhooks.prune")

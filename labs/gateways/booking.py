@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from datetime import date, datetime, timedelta
     from uuid import UUID
 
-    from labs.queries.bookable_sites import Site
+    from labs.queries.appointments.bookable_sites import Site
 
 
 class SlotUnavailable(Exception):

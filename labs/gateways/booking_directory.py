@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from labs.gateways.booking import AppointmentRequest
-    from labs.queries.bookable_sites import Site
+    from labs.queries.appointments.bookable_sites import Site
     from labs.states.service_centers import OpenSpan
 
 # Ours: the public holidays on which US service centers are closed; on others they work.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from labs.gateways.booking import AppointmentRequest
-    from labs.queries.bookable_sites import Site
+    from labs.queries.appointments.bookable_sites import Site
 
 # How it behaves, by the word in the notes.
 SLOW = "sandbox:slow"  # answers yes, but only after SLOWNESS

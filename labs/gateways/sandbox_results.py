@@ -18,8 +18,8 @@ from labs.gateways.results import (
     ReportedSample,
     ResultDelivery,
 )
-from labs.queries.places import find_zip_code_location
-from labs.queries.results import list_results_of_version
+from labs.queries.appointments.zip_codes import find_zip_code_location
+from labs.queries.results.results import list_results_of_version
 from labs.states.catalogue import ResultType
 from labs.states.orders import Interpretation
 from labs.states.results import FailureType, ResultStatus

@@ -24,7 +24,7 @@ import labs.states.orders
 import labs.states.patient_notices
 import labs.states.patients
 import labs.states.results
-from portal.lib.schema import CreateModels
+from portal.lib.database.schema import CreateModels
 
 
 class Migration(migrations.Migration):

@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import Team
-from accounts.operations.audit import record_change
+from accounts.operations.audit.entries import record_change
 from labs.models import Lab, LabAccount, LabAccountTeam
 from labs.states.accounts import (
     LAB_ACCOUNT_MOVES,
@@ -20,8 +20,8 @@ from labs.states.accounts import (
     DelegatedFlow,
     LabAccountStatus,
 )
+from portal.lib.database.transitions import move_status
 from portal.lib.errors import DomainError, NotFound
-from portal.lib.transitions import move_status
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.operations.audit import record_change
+from accounts.operations.audit.entries import record_change
 from labs.models import Payor, UserInsurance
 from labs.states.patients import PayorSource
 from portal.lib.errors import Invalid

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from labs.models import Order
 from portal.lib.errors import NotFound
-from users.operations.link_sessions import LinkRequest, create_connect_link
+from users.operations.connect.link_sessions import LinkRequest, create_connect_link
 from users.states.links import PortalContext
 
 if TYPE_CHECKING:

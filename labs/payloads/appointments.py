@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from labs.models import Appointment
-    from labs.queries.bookable_sites import Site
+    from labs.queries.appointments.bookable_sites import Site
 
 
 class UsAddress(TypedDict):
@@ -159,7 +159,7 @@ APPOINTMENT_SCHEMA: dict[str, Any] = {
 
 
 def build_appointment(appointment: Appointment) -> AppointmentAnswer:
-    """Build an appointment read by labs.queries.appointments."""
+    """Build an appointment read by labs.queries.appointments.appointments."""
     order = appointment.order
     events = sorted(appointment.events.all(), key=lambda event: event.pk)
     return {

@@ -6,8 +6,8 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 from uuid import UUID
 
+from labs.documents.links import get_requisition_link_url
 from labs.models import Shipment
-from labs.papers.links import get_requisition_link_url
 from labs.payloads.catalogue import LabTestAnswer, build_lab_test
 from labs.payloads.patients import (
     PatientAddressAnswer,

@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from labs.states.catalogue import CollectionMethod
 from portal.lib.choices import OpenChoices
-from portal.lib.transitions import Transitions
+from portal.lib.database.transitions import Transitions
 from portal.lib.translation import gettext_lazy
 
 # Ours: a key is shown on a page that people leave open.

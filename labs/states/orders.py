@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from labs.states.catalogue import CollectionMethod
 from portal.lib.choices import OpenChoices
-from portal.lib.transitions import Transitions
+from portal.lib.database.transitions import Transitions
 from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:

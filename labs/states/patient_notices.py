@@ -6,7 +6,7 @@ Source: Ours: contract 9.2 only has two switches.
 from __future__ import annotations
 
 from portal.lib.choices import OpenChoices
-from portal.lib.transitions import Transitions
+from portal.lib.database.transitions import Transitions
 from portal.lib.translation import gettext_lazy
 
 

@@ -1,7 +1,7 @@
 """Parsing of result texts and reference ranges into numbers (contract 6.15).
 
 Parses the contract's forms and those of HL7. Only unambiguous numbers are parsed:
-`1,250` stays text. Ranges of printed reports are parsed in reports.parser.ranges.
+`1,250` stays text. Ranges of printed reports are parsed in reports.parser.text.ranges.
 """
 
 from __future__ import annotations

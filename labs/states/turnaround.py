@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from labs.states.order_work import is_order_in_progress
+from labs.states.order_queues import is_order_in_progress
 from labs.states.orders import ORDER_STATUSES, split_order_status
 from portal.lib.choices import OpenChoices
 from portal.lib.translation import gettext_lazy

@@ -12,7 +12,7 @@ from labs.states.catalogue import CollectionMethod
 from labs.states.orders import OrderOrigin, split_order_status
 from labs.states.turnaround import Lateness, get_current_order_lateness
 from portal.lib.translation import gettext_lazy
-from portal.pills import format_wire_value_as_words
+from portal.ui.pills import format_wire_value_as_words
 
 if TYPE_CHECKING:
     from datetime import date

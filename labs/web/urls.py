@@ -4,31 +4,23 @@ from __future__ import annotations
 
 from django.urls import path
 
-from labs.web import (
-    accounts,
-    booking,
-    catalogue,
-    critical,
-    imports,
-    order_actions,
-    order_page,
-    orders,
-    panels,
-    papers,
-    place_order,
-    results,
-    unmatched,
-    visit_days,
-    visit_outcomes,
-    visits,
-)
+from labs.web.accounts import views as accounts
+from labs.web.appointments import booking, card, days, outcomes
+from labs.web.catalogue import panels
+from labs.web.catalogue import views as catalogue
+from labs.web.documents import views as papers
+from labs.web.inbound import unmatched
+from labs.web.order_wizard import views as place_order
+from labs.web.orders import actions, imports, order_list, order_page
+from labs.web.results import critical
+from labs.web.results import views as results
 
 app_name = "labs"
 urlpatterns = [
     path("orders/place/", place_order.place_order_page, name="place_order"),
-    path("orders/", orders.show_order_list, name="orders"),
-    path("orders/file/", orders.export_orders_as_csv, name="order_file"),
-    path("users/<str:user_id>/orders/", orders.show_user_orders, name="of_user"),
+    path("orders/", order_list.show_order_list, name="orders"),
+    path("orders/file/", order_list.export_orders_as_csv, name="order_file"),
+    path("users/<str:user_id>/orders/", order_list.show_user_orders, name="of_user"),
     path("orders/import/", imports.import_order_page, name="import_order"),
     path("orders/<uuid:order_id>/", order_page.show_order_page, name="order"),
     path(
@@ -38,42 +30,42 @@ urlpatterns = [
     ),
     path(
         "orders/<uuid:order_id>/cancel/",
-        order_actions.cancel_order_dialog,
+        actions.cancel_order_dialog,
         name="cancel_order",
     ),
     path(
         "orders/<uuid:order_id>/recreate/",
-        order_actions.recreate_order_page,
+        actions.recreate_order_page,
         name="recreate_order",
     ),
     path(
         "orders/<uuid:order_id>/advance/",
-        order_actions.advance_order_dialog,
+        actions.advance_order_dialog,
         name="advance_order",
     ),
     path(
         "orders/<uuid:order_id>/future/",
-        order_actions.send_unknown_sandbox_status,
+        actions.send_unknown_sandbox_status,
         name="report_future",
     ),
     path(
         "orders/<uuid:order_id>/register/",
-        order_actions.register_kit_page,
+        actions.register_kit_page,
         name="register_kit",
     ),
     path(
         "orders/<uuid:order_id>/start/",
-        order_actions.change_order_start_date_dialog,
+        actions.change_order_start_date_dialog,
         name="reschedule_order",
     ),
     path(
         "orders/<uuid:order_id>/draw/",
-        order_actions.mark_sample_collected,
+        actions.mark_sample_collected,
         name="note_draw",
     ),
     path(
         "orders/<uuid:order_id>/resend/",
-        order_actions.resend_last_order_event,
+        actions.resend_last_order_event,
         name="resend_order",
     ),
     path("orders/<uuid:order_id>/results/", results.show_order_results, name="results"),
@@ -107,7 +99,7 @@ urlpatterns = [
         papers.replace_requisition_link,
         name="reissue_link",
     ),
-    path("visits/", visit_days.show_appointment_list, name="visits"),
+    path("visits/", days.show_appointment_list, name="visits"),
     path(
         "orders/<uuid:order_id>/visit/book/",
         booking.book_appointment_page,
@@ -115,32 +107,32 @@ urlpatterns = [
     ),
     path(
         "orders/<uuid:order_id>/visit/cancel/",
-        visits.cancel_appointment_page,
+        card.cancel_appointment_page,
         name="cancel_visit",
     ),
     path(
         "orders/<uuid:order_id>/visit/sheet/",
-        visits.download_patient_sheet,
+        card.download_patient_sheet,
         name="visit_sheet",
     ),
     path(
         "orders/<uuid:order_id>/visit/calendar/",
-        visits.download_calendar_entry,
+        card.download_calendar_entry,
         name="visit_calendar",
     ),
     path(
         "orders/<uuid:order_id>/visit/time/",
-        visit_outcomes.set_appointment_time,
+        outcomes.set_appointment_time,
         name="set_visit_time",
     ),
     path(
         "orders/<uuid:order_id>/visit/complete/",
-        visit_outcomes.mark_appointment_completed,
+        outcomes.mark_appointment_completed,
         name="complete_visit",
     ),
     path(
         "orders/<uuid:order_id>/requisition/watch/",
-        visits.subscribe_to_requisition_ready_mail,
+        card.subscribe_to_requisition_ready_mail,
         name="watch_requisition",
     ),
     path("unmatched/", unmatched.show_unmatched_reports_and_messages, name="unmatched"),

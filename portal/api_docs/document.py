@@ -16,7 +16,7 @@ from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.renderers import OpenApiYamlRenderer
 
 from portal.lib.api.json import MEDIA_TYPE, dump_json
-from portal.lib.time_limits import RETRY_AFTER_S
+from portal.lib.database.time_limits import RETRY_AFTER_S
 
 if TYPE_CHECKING:
     from django.http import HttpRequest

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import ApiKey, Member
-from accounts.operations.api_keys import (
+from accounts.operations.api_keys.api_keys import (
     create_api_key,
     find_api_key_grant,
     revoke_api_key,

@@ -16,7 +16,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from accounts.models import Member, Membership, Team
-from accounts.operations.teams import add_team_member, create_team
+from accounts.operations.teams.teams import add_team_member, create_team
 from accounts.states import Environment, Role
 from portal.demo.models import DemoData
 from portal.demo.webhooks import (
@@ -26,8 +26,8 @@ from portal.demo.webhooks import (
 from portal.lib.actor import Actor
 from portal.lib.registry import DemoPerson, DemoScene, demo_loaders
 from portal.lib.tenancy import across_tenants, acting_for
-from reports.operations.reports import ReportPart, ReportRequest, submit_report
-from users.operations.users import ClientUserIdTaken, UserRequest, create_user
+from reports.operations.jobs.jobs import ReportPart, ReportRequest, submit_report
+from users.operations.users.users import ClientUserIdTaken, UserRequest, create_user
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

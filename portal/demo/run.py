@@ -29,15 +29,15 @@ from portal.demo.access import ensure_demo_sign_ins_and_api_keys
 from portal.demo.hosts import list_machine_hosts
 from portal.demo.processes import DemoProcess
 from portal.demo.webhooks import HOST, demo_webhook_log_path, find_free_receiver_port
-from portal.health import (
+from portal.lib.embedded import server
+from portal.lib.embedded.base import embedded_postgres_data_folder
+from portal.lib.embedded.programs import ServerUnavailable
+from portal.ops.health import (
     check_database,
     check_database_version,
     check_webhook_deliverer,
     check_worker,
 )
-from portal.lib.embedded import server
-from portal.lib.embedded.base import embedded_postgres_data_folder
-from portal.lib.embedded.programs import ServerUnavailable
 from portal.server import STOP_S
 
 READY_TIMEOUT_S = 60.0

@@ -10,12 +10,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.models import Tenant
-from accounts.operations.audit import record_change
+from accounts.operations.audit.entries import record_change
 from portal.demo.data import ACTOR, TEAMS, create_demo_users
 from portal.demo.models import DemoData
 from portal.lib.errors import DomainError, NotAllowed, NotFound
-from portal.lib.jobs import enqueue_job
-from users.operations.users import SANDBOX_USER_LIMIT, delete_user, erase_user
+from portal.lib.jobs.jobs import enqueue_job
+from users.operations.users.users import SANDBOX_USER_LIMIT, delete_user, erase_user
 from users.queries import count_live_users, user_overview
 
 if TYPE_CHECKING:

@@ -16,8 +16,8 @@ from accounts.webhooks.operations.endpoints import (
 )
 from accounts.webhooks.queries.health import list_webhook_endpoints
 from portal.lib.actor import Actor
-from portal.lib.encryption import UnreadableSecret, decrypt_secret
 from portal.lib.errors import DomainError
+from portal.lib.secrets.encryption import UnreadableSecret, decrypt_secret
 
 if TYPE_CHECKING:
     from accounts.models import Tenant

@@ -14,7 +14,8 @@ from django.http import Http404
 from django.templatetags.static import static
 from django.views.decorators.http import require_GET
 
-from portal.body_charts import (
+from portal.lib.web.views import Pager, page_url, render_page
+from portal.ui.body_charts import (
     CycleDay,
     Lane,
     Stretch,
@@ -22,14 +23,13 @@ from portal.body_charts import (
     draw_share_bar,
     draw_sleep_stage_chart,
 )
-from portal.charts import (
+from portal.ui.charts import (
     draw_hourly_arrivals_strip,
     draw_reference_range_bar,
     draw_sparkline,
 )
-from portal.gauges import draw_places_by_distance
-from portal.lib.web import Pager, page_url, render_page
-from portal.parts import (
+from portal.ui.gauges import draw_places_by_distance
+from portal.ui.parts import (
     Happening,
     PagePicture,
     Place,
@@ -39,13 +39,13 @@ from portal.parts import (
     SlotDay,
     Stage,
 )
-from portal.pills import PILLS
+from portal.ui.pills import PILLS
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
     from django.utils.safestring import SafeString
 
-    from portal.lib.web import TenantRequest
+    from portal.lib.web.views import TenantRequest
 
 _DAY = datetime(2026, 11, 15, 11, 4, tzinfo=UTC)
 _UNKNOWN_STATUS = "awaiting_partner_hold"

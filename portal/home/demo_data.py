@@ -23,14 +23,14 @@ from portal.demo.sandbox import (
     request_demo_data_removal,
 )
 from portal.lib.errors import DomainError, NotAllowed, NotFound
-from portal.lib.web import page_url, redirect_browser, render_page
+from portal.lib.web.views import page_url, redirect_browser, render_page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from django.http import HttpResponse, HttpResponseBase
 
-    from portal.lib.web import TenantRequest
+    from portal.lib.web.views import TenantRequest
 
 
 def sandbox_only(

@@ -12,14 +12,14 @@ from django.template.loader import render_to_string
 
 from accounts.states import Area
 from accounts.webhooks.queries import count_recent_event_types
-from portal.charts import draw_sparkline
 from portal.lib.registry import OverviewCard, OverviewPart, overview_parts
+from portal.ui.charts import draw_sparkline
 
 if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
     from portal.lib.registry import AttentionItem, Tile
-    from portal.lib.web import TenantRequest
+    from portal.lib.web.views import TenantRequest
 
 TILES = 4
 # More than this is no list to work through from here: each item's own list has it all.

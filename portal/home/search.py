@@ -12,11 +12,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from portal.lib.registry import destinations, nav_counts, searches
-from portal.lib.web import page_url
+from portal.lib.web.views import page_url
 
 if TYPE_CHECKING:
     from portal.lib.registry import Destination, Hit, NavCount
-    from portal.lib.web import TenantRequest
+    from portal.lib.web.views import TenantRequest
 
 # Fewer letters would fit too much to be of use.
 LEAST_LETTERS = 2

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from portal.home.search import Group
     from portal.lib.registry import NavCount
-    from portal.lib.web import TenantRequest
+    from portal.lib.web.views import TenantRequest
 
 
 class Shell:

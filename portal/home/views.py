@@ -14,9 +14,9 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
-from accounts.operations.audit import record_read
+from accounts.operations.audit.entries import record_read
 from accounts.states import Area
-from accounts.web.places import find_landing_environment
+from accounts.web.sign_in.places import find_landing_environment
 from portal.demo.sandbox import find_demo_data
 from portal.home.greeting import greet_member
 from portal.home.overview import CALM_POLL_S, build_team_overview
@@ -27,14 +27,14 @@ from portal.home.search import (
     list_palette_commands,
     search_records_by_id,
 )
-from portal.lib.web import is_page_fragment_requested, render_page
+from portal.lib.web.views import is_page_fragment_requested, render_page
 from users.queries import count_live_users
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
     from accounts.models import Member
-    from portal.lib.web import TenantRequest
+    from portal.lib.web.views import TenantRequest
 
 # How soon to ask again while demo data is on its way.
 DEMO_POLL_S = 2

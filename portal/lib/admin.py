@@ -1,6 +1,6 @@
 """What every table's page in the operators' admin stands on.
 
-Must not be here: the site and its gate (portal.operators), or the page of one table.
+The site and who may enter it: portal.ops.operators.
 """
 
 from __future__ import annotations

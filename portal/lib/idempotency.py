@@ -17,9 +17,9 @@ from django.db import DatabaseError, models, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from portal.lib.database.outages import is_database_outage
+from portal.lib.database.rows import open_database_cursor
 from portal.lib.errors import Conflict, Invalid
-from portal.lib.outages import is_database_outage
-from portal.lib.rows import open_database_cursor
 from portal.lib.tenancy import TenantOwned, acting_for
 
 if TYPE_CHECKING:

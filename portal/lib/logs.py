@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 import orjson
 
-from portal.lib.outages import is_database_outage, iterate_exception_chain
-from portal.lib.request_ids import get_current_request_id
+from portal.lib.database.outages import is_database_outage, iterate_exception_chain
+from portal.lib.web.request_ids import get_current_request_id
 
 if TYPE_CHECKING:
     from types import TracebackType

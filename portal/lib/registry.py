@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from accounts.models import Tenant
     from accounts.states import Area
     from portal.lib.actor import Actor
-    from portal.lib.web import TenantRequest
+    from portal.lib.web.views import TenantRequest
 
 T = TypeVar("T")
 Family = Literal["ok", "warn", "bad", "info", "rev", "mute"]
@@ -204,7 +204,7 @@ class ErasureRule:
 
 @dataclass(frozen=True, slots=True)
 class EncryptedTable:
-    """Where a table holds what portal.lib.encryption made of secrets.
+    """Where a table holds what portal.lib.secrets.encryption made of secrets.
 
     `columns` are texts, empty ones aside. `members` names, by JSON column, the members
     that are such a text or a list of them; they may be missing.

@@ -21,7 +21,7 @@ from django.db import (
 )
 from psycopg import pq
 
-from portal.lib.outages import DatabaseAway
+from portal.lib.database.outages import DatabaseAway
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

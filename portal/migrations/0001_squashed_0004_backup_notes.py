@@ -9,7 +9,7 @@ import django.db.models.manager
 import django.utils.timezone
 from django.db import migrations, models
 
-from portal.lib.schema import CreateModels
+from portal.lib.database.schema import CreateModels
 
 
 class Migration(migrations.Migration):

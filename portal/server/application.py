@@ -136,9 +136,9 @@ class Application:
         module: Any = import_module(self.wsgi)  # which sets Django up
         from django.conf import settings
 
-        from portal.body_limits import CALLER_MAY_SEND, CallerLimit
-        from portal.lib.proxies import parse_ip_networks
+        from portal.http.body_limits import CALLER_MAY_SEND, CallerLimit
         from portal.lib.storage.scratch import prepare_scratch_folder
+        from portal.lib.web.proxies import parse_ip_networks
 
         self.handler: Handler = module.application
         self.caller_limit, self.may_send_key = CallerLimit(), CALLER_MAY_SEND

@@ -1,7 +1,7 @@
 """Read the body of a request to its end, within bounds, before anything works on it.
 
 What a thread is given is complete: a body that was cut off never runs. Must not be
-here: how much one caller may send (portal.body_limits).
+here: how much one caller may send (portal.http.body_limits).
 """
 
 from __future__ import annotations

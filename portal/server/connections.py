@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from portal.lib.proxies import find_client_network, is_in_ip_networks
+from portal.lib.web.proxies import find_client_network, is_in_ip_networks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from portal.lib.proxies import Network
+    from portal.lib.web.proxies import Network
 
 # Seconds for the whole of a request's line and headers.
 HEADERS_S = 10

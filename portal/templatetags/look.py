@@ -19,11 +19,11 @@ from django.utils.html import format_html, json_script
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from portal.highlighting import format_json, highlight_json
-from portal.lib import web
 from portal.lib.units import format_unit
-from portal.pills import find_status_pill, format_wire_value_as_words
-from portal.script_texts import list_translated_javascript_texts
+from portal.lib.web import views as web
+from portal.ui.highlighting import format_json, highlight_json
+from portal.ui.pills import find_status_pill, format_wire_value_as_words
+from portal.ui.script_texts import list_translated_javascript_texts
 
 if TYPE_CHECKING:
     from django.forms import BoundField

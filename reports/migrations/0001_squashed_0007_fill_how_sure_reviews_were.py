@@ -12,7 +12,7 @@ import django.utils.timezone
 from django.db import migrations, models
 
 import reports.states
-from portal.lib.schema import CreateModels
+from portal.lib.database.schema import CreateModels
 
 
 class Migration(migrations.Migration):

@@ -13,17 +13,17 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.operations.audit import record_change
+from accounts.operations.audit.entries import record_change
+from portal.lib.database.transitions import move_status
 from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
-from portal.lib.transitions import move_status
 from reports.models import LoincAlias
-from reports.operations.extraction import build_parsed_value_from_json
-from reports.operations.review_checks import (
+from reports.operations.reading.extraction import build_parsed_value_from_json
+from reports.operations.review.checks import (
     convert_stored_row_to_parsed_result,
     recheck_changed_results,
 )
-from reports.operations.review_saving import lock_review_rows
-from reports.operations.reviews import record_review_change_in_audit_log
+from reports.operations.review.reviews import record_review_change_in_audit_log
+from reports.operations.review.saving import lock_review_rows
 from reports.parser.loinc import search_loinc_codes
 from reports.parser.loinc.catalogue import build_name_key
 from reports.parser.loinc.search import is_loinc_hit_contradicted
@@ -33,7 +33,7 @@ from reports.states import ALIAS_MOVES, AliasStatus
 if TYPE_CHECKING:
     from accounts.models import Tenant
     from portal.lib.actor import Actor
-    from reports.operations.review_saving import RowRef
+    from reports.operations.review.saving import RowRef
     from reports.parser.report import ParsedReport, ParsedResult
 
 NAME_MAX_LENGTH = 200

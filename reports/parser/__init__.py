@@ -6,6 +6,8 @@ and `check_file_can_be_opened` check an upload. Each stage has its own module.
 
 from __future__ import annotations
 
+from reports.parser.assembly.loinc_table_matches import add_loinc_table_candidates
+
 from .documents import NoPictureReader
 from .intake import (
     FileKind,
@@ -17,7 +19,6 @@ from .intake import (
 )
 from .parsing import MAX_PAGES, parse_report, parse_report_pages
 from .report import ParsedReport, ParsedResult, UnreadableReport
-from .widening import add_loinc_table_candidates
 
 __all__ = [
     "MAX_PAGES",

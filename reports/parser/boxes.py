@@ -10,16 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from reports.parser.assembly.results import is_known_test_row
+from reports.parser.layout.lines import Line, group_words_into_lines
+from reports.parser.layout.text_layer import read_pdf_page
+from reports.parser.readers import Row, find_result_rows
+from reports.parser.text.fields import join_word_texts, split_value_cell
+from reports.parser.text.values import is_result_value
+
 from .documents import NoPictureReader, read_words_in_box
-from .fields import join_word_texts, split_value_cell
 from .intake import FileKind, detect_file_kind_by_signature
-from .lines import Line, group_words_into_lines
 from .pages import Page, Word
 from .report import Place
-from .results import is_known_test_row
-from .rows import Row, find_result_rows
-from .text_layer import read_pdf_page
-from .values import is_result_value
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,11 @@ from types import ModuleType
 import pypdfium2 as pdfium
 import pypdfium2.raw as pdfium_c
 
+from reports.parser.layout.text_layer import TooManyPages, read_pdf_pages
+
 from .intake import FileKind, RefusalCode, RefusedFile, detect_file_kind_by_signature
 from .pages import Page
 from .report import FailureReason, Place, UnreadableReport
-from .text_layer import TooManyPages, read_pdf_pages
 
 OnPage = Callable[[], None]
 

@@ -9,12 +9,29 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from reports.parser.assembly.confidence import calibrate_row_confidences
+from reports.parser.assembly.header import (
+    read_patient_age,
+    read_patient_on_each_page,
+    read_report_header,
+)
+from reports.parser.assembly.results import build_parsed_result, is_known_test_row
+from reports.parser.assembly.screening import (
+    are_rows_plausible_lab_results,
+    find_reason_for_no_rows,
+    is_unsupported_language,
+)
+from reports.parser.layout.lines import Line, group_words_into_lines
+from reports.parser.layout.mending import repair_misread_words
+from reports.parser.readers import (
+    deduplicate_rows_and_clean_names,
+    find_result_rows,
+    find_unread_result_lines,
+)
+from reports.parser.text.values import has_decimal_commas
+
 from .checks import require_review_for_other_patients, run_report_checks
-from .confidence import calibrate_row_confidences
 from .documents import OnPage, read_document_pages
-from .lines import Line, group_words_into_lines
-from .mending import repair_misread_words
-from .metadata import read_patient_age, read_patient_on_each_page, read_report_header
 from .pages import Page
 from .report import (
     FailureReason,
@@ -22,18 +39,6 @@ from .report import (
     ParsedReport,
     UnreadableReport,
 )
-from .results import build_parsed_result, is_known_test_row
-from .rows import (
-    deduplicate_rows_and_clean_names,
-    find_result_rows,
-    find_unread_result_lines,
-)
-from .screening import (
-    are_rows_plausible_lab_results,
-    find_reason_for_no_rows,
-    is_unsupported_language,
-)
-from .values import has_decimal_commas
 
 MAX_PAGES = 30
 

@@ -4,16 +4,10 @@ from __future__ import annotations
 
 from django.urls import include, path
 
-from reports.web import (
-    aliases,
-    amending,
-    history,
-    page_images,
-    readings,
-    rereadings,
-    signing,
-    views,
-)
+from reports.web.jobs import history, page_images, rereadings, views
+from reports.web.names import aliases
+from reports.web.signing import amending, second_reads
+from reports.web.signing import views as signing
 
 app_name = "reports"
 urlpatterns = [
@@ -72,12 +66,12 @@ urlpatterns = [
     ),
     path(
         "reviews/<str:review_id>/readings/",
-        readings.show_disputed_rows,
+        second_reads.show_disputed_rows,
         name="readings",
     ),
     path(
         "reviews/<str:review_id>/readings/<int:position>/",
-        readings.resolve_row_with_reader_version,
+        second_reads.resolve_row_with_reader_version,
         name="settle",
     ),
     path(
@@ -85,6 +79,6 @@ urlpatterns = [
         signing.record_person_notified_of_critical_value,
         name="acknowledge",
     ),
-    path("reviews/", include("reports.web.review_urls")),
+    path("reviews/", include("reports.web.review.urls")),
     path("users/<str:user_id>/reports/", views.list_reports_of_user, name="of_user"),
 ]

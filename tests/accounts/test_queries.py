@@ -6,9 +6,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from accounts.models import Invitation
-from accounts.operations.api_keys import create_api_key
-from accounts.operations.invitations import invite_member, revoke_invitation
-from accounts.operations.teams import change_team_settings
+from accounts.operations.api_keys.api_keys import create_api_key
+from accounts.operations.members.invitations import invite_member, revoke_invitation
+from accounts.operations.teams.teams import change_team_settings
 from accounts.queries import (
     find_team_membership,
     list_api_keys,

@@ -13,9 +13,9 @@ from django.utils import timezone
 from psycopg import sql
 
 from labs.models import CriticalAlert, Order
-from labs.operations.critical import escalate_overdue_alerts
-from portal.isolation.trying import list_tables_with_row_security
+from labs.operations.results.critical import escalate_overdue_alerts
 from portal.lib.tenancy import TenantOwned, acting_for, iterate_as_tenant
+from portal.ops.isolation.probing import list_tables_with_row_security
 from tests.architecture.test_strangers import samples  # noqa: F401 - a fixture
 from tests.factories.accounts import make_tenant
 from tests.factories.labs import make_order

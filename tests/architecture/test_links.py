@@ -19,8 +19,8 @@ OF_A_REQUEST = frozenset(
 # Where it may stand, and why.
 READERS = {
     "portal/server/application.py": "hands over what a request says of its server",
-    "accounts/web/step_up.py": "compares a referring page's host, of which it keeps"
-    " the path alone",
+    "accounts/web/sign_in/step_up.py": "compares a referring page's host,"
+    " of which it keeps the path alone",
 }
 # Markup in which a template would do so.
 IN_MARKUP = re.compile(

@@ -14,7 +14,11 @@ from django.template import loader
 
 from accounts.models import AuditEntry, Membership
 from accounts.states import Role
-from portal.isolation.doors import PUBLIC, fill_route_parameters, list_named_urls
+from portal.ops.isolation.endpoints import (
+    PUBLIC,
+    fill_route_parameters,
+    list_named_urls,
+)
 from tests.architecture.test_strangers import samples  # noqa: F401 - a fixture
 
 if TYPE_CHECKING:

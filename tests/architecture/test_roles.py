@@ -16,9 +16,13 @@ from django.conf import settings
 from django.db import transaction
 
 from accounts.models import Membership
-from accounts.operations.management_keys import create_management_key
+from accounts.operations.api_keys.management_keys import create_management_key
 from accounts.states import Area, Environment, ManagementRole, Role, roles_allow_access
-from portal.isolation.doors import PARAMETER, fill_route_parameters, list_named_urls
+from portal.ops.isolation.endpoints import (
+    PARAMETER,
+    fill_route_parameters,
+    list_named_urls,
+)
 from tests.architecture.test_strangers import (  # noqa: F401 - samples is a fixture
     MANAGEMENT,
     SERVED,

@@ -23,15 +23,16 @@ from accounts.models import (
     MemberSession,
     Membership,
 )
-from accounts.operations.api_keys import create_api_key
-from accounts.operations.invitations import invite_member
-from accounts.operations.management_keys import create_management_key
-from accounts.operations.saved_views import ViewSettings, create_saved_view
+from accounts.operations.api_keys.api_keys import create_api_key
+from accounts.operations.api_keys.management_keys import create_management_key
+from accounts.operations.members.invitations import invite_member
+from accounts.operations.members.saved_views import ViewSettings, create_saved_view
 from accounts.states import Environment, Role
 from accounts.webhooks.operations.replay import start_replay
 from accounts.webhooks.queries.log import LogFilters
-from portal.isolation import trying
-from portal.isolation.doors import (
+from portal.lib.tenancy import TenantOwned
+from portal.ops.isolation import probing
+from portal.ops.isolation.endpoints import (
     ABOVE_TEAMS,
     METHODS,
     PUBLIC,
@@ -42,9 +43,8 @@ from portal.isolation.doors import (
     list_named_urls,
     list_route_parameters,
 )
-from portal.isolation.models import IsolationRun
-from portal.isolation.trying import ROWS, TEAM_ROWS, WORDS, create_isolation_report
-from portal.lib.tenancy import TenantOwned
+from portal.ops.isolation.models import IsolationRun
+from portal.ops.isolation.probing import ROWS, TEAM_ROWS, WORDS, create_isolation_report
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.imports import make_import
 from tests.factories.inbound import make_unmatched
@@ -67,11 +67,11 @@ from tests.factories.webhooks import (
     make_delivery,
     make_endpoint,
 )
-from users.operations.devices import DeviceDetails, record_device_details
+from users.operations.connect.link_sessions import create_connect_link
 from users.operations.erasure import create_erasure_receipt
-from users.operations.link_sessions import create_connect_link
-from users.operations.sources import connect_source
-from users.operations.user_export import request_user_export
+from users.operations.sources.devices import DeviceDetails, record_device_details
+from users.operations.sources.sources import connect_source
+from users.operations.users.export import request_user_export
 
 if TYPE_CHECKING:
     from accounts.models import Tenant
@@ -223,14 +223,14 @@ def test_strangers_and_roles_are_refused_at_every_door(
     samples, alice_tenant, monkeypatch, undrawn
 ):
     # By one role of seven: test_roles calls as each.
-    monkeypatch.setattr(trying, "ROLES", (Role.VIEWER,))
-    knock = trying._call_route
+    monkeypatch.setattr(probing, "ROLES", (Role.VIEWER,))
+    knock = probing._call_route
 
     def knock_where_it_is_served(client, route, here, methods):
         asked = [method for method in methods if method in SERVED[route]]
         return knock(client, route, here, asked)
 
-    monkeypatch.setattr(trying, "_call_route", knock_where_it_is_served)
+    monkeypatch.setattr(probing, "_call_route", knock_where_it_is_served)
     before = everything()
 
     run = create_isolation_report(
@@ -248,11 +248,11 @@ def test_strangers_and_roles_are_refused_at_every_door(
 @pytest.mark.django_db
 def test_what_is_not_refused_is_told(samples, alice_tenant, monkeypatch, capsys):
     monkeypatch.setattr(
-        trying,
+        probing,
         "list_endpoints_with_path_parameters",
         lambda: Endpoints(["v2/providers/?$"], [], []),
     )
-    monkeypatch.setattr(trying, "ROLES", ())
+    monkeypatch.setattr(probing, "ROLES", ())
 
     with pytest.raises(SystemExit) as ended:
         call_command("isolation_report", team=alice_tenant.team.slug)

@@ -16,21 +16,21 @@ from labs.gateways.hl7.drop import DropFolder
 from labs.models import Order
 from portal.lib.idempotency import claim_idempotency_key
 from portal.lib.registry import RetentionRule, erasure_rules, retention_rules
-from portal.lib.signatures import (
+from portal.lib.secrets.signatures import (
     Signature,
     is_signed_with_installation_key,
     is_valid_signature,
 )
 from reports.models import ReportFile
-from reports.operations.storage import store_page_image
+from reports.operations.reading.files import store_page_image
 from reports.states import PictureSize
 from tests.canaries import Planter, files_with, tables_with
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from users.models import ErasureReceipt
 from users.operations.erasure import count_user_rows
-from users.operations.users import delete_user, erase_user
-from users.queries.data_map import (
+from users.operations.users.users import delete_user, erase_user
+from users.queries.users.data_map import (
     list_retention_rules,
     list_tables_with_user_data,
     list_tables_without_erasure_rule,

@@ -29,7 +29,7 @@ from tests.factories.reports import ROWS, make_pdf
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.portal.nodes import WebNode
+    from tests.portal.outages.nodes import WebNode
 
 UPLOAD = "/lab_report/v1/parser/job"
 # A client's own pace: two cores also run what serves it.

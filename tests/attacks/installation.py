@@ -19,12 +19,12 @@ from django.db import connection
 
 from accounts.webhooks.queries.deliverers import DELIVERER_NAME
 from tests.bench.stage import processes_below
-from tests.portal.nodes import StartedNode, WebNode
+from tests.portal.outages.nodes import StartedNode, WebNode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from tests.accounts.webhooks.storms import StormReceiver
+    from tests.accounts.webhooks.delivery.storms import StormReceiver
     from tests.attacks.careful_clients import Traffic
     from tests.bench.stage import PrivateDatabase
 

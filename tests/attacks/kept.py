@@ -17,11 +17,11 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 
 from accounts.models import AuditEntry
-from accounts.operations.audit_chain import seal_new_audit_entries
+from accounts.operations.audit.chain import seal_new_audit_entries
 from accounts.webhooks.models import Attempt, Delivery, Event
 from labs.models import Order, OrderEvent, ResultVersion
 from reports.models import ParsingJob, ReportResult
-from tests.accounts.webhooks.storms import Receipt
+from tests.accounts.webhooks.delivery.storms import Receipt
 from tests.attacks.careful_clients import STEP
 from tests.factories.reports import ROWS
 from tests.jobs import queued
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable
 
     from accounts.models import Tenant
-    from tests.accounts.webhooks.storms import StormReceiver
+    from tests.accounts.webhooks.delivery.storms import StormReceiver
     from tests.attacks.careful_clients import Batch, CarefulClient
 
 WALK = ["ordered", "requisition_created", "partial_results", "completed"]

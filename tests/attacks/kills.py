@@ -36,7 +36,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from tests.accounts.webhooks.storms import StormReceiver
+from tests.accounts.webhooks.delivery.storms import StormReceiver
 from tests.bench.stage import private_database
 from tests.bench.webhook_storm import shorten_timers
 

@@ -524,7 +524,7 @@ def installation(proxy: str, program: str) -> Iterator[Installation]:
             make_tenant,
         )
         from tests.factories.users import make_user
-        from tests.portal.nodes import free_port
+        from tests.portal.outages.nodes import free_port
 
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         var = folder / "var"

@@ -16,8 +16,8 @@ from rest_framework.serializers import ModelSerializer
 
 from accounts.models import Member, Membership, Team
 from accounts.states import Role
-from portal.isolation.doors import fill_route_parameters, list_named_urls
 from portal.lib.api.fields import Inputs
+from portal.ops.isolation.endpoints import fill_route_parameters, list_named_urls
 from reports.models import ReportFile
 from tests.architecture.source import PACKAGES
 from tests.architecture.test_strangers import (  # noqa: F401 - samples is a fixture

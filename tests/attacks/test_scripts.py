@@ -13,10 +13,10 @@ from django.db import connection, models
 from psycopg import sql
 
 from accounts.models import AuditEntry, Member, Membership
-from accounts.operations.audit import record_change
+from accounts.operations.audit.entries import record_change
 from accounts.states import Role
-from portal.isolation.doors import fill_route_parameters, list_named_urls
 from portal.lib.registry import encrypted_tables
+from portal.ops.isolation.endpoints import fill_route_parameters, list_named_urls
 from tests.architecture.source import PACKAGES
 from tests.architecture.test_strangers import (  # noqa: F401 - samples is a fixture
     PAGES,
@@ -58,7 +58,7 @@ NO_TABLES = {
     "accounts.AuditSeal": "hashes",
     "accounts.AuditEntry": "refuses changes; an entry of its own is planted",
     "accounts.ApiCall": "routes, of ours",
-    "webhooks.Event": "JSON; tests.portal.test_highlighting has its page",
+    "webhooks.Event": "JSON; tests.portal.ui.test_highlighting has its page",
     "users.ErasureReceipt": "numbers, and refuses changes",
     "users.Feed": "codes of samples",
     "users.Series": "codes of samples",

@@ -16,13 +16,13 @@ from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 from portal.lib import slots
 from portal.lib.slots import Work, hold_work_slot
 from reports.models import ParsingJob
-from reports.operations import extraction
+from reports.operations.reading import extraction
 from tests.factories.accounts import make_api_key, make_team, make_tenant
 from tests.factories.reports import encrypt, make_endless_pdf, make_pdf
 from tests.factories.users import make_user
 from tests.outbox import emitted_types
 from tests.portal.lib.worker_process import wait_until
-from tests.portal.nodes import ANSWER_TIMEOUT_S, WebNode
+from tests.portal.outages.nodes import ANSWER_TIMEOUT_S, WebNode
 
 UPLOAD = "/lab_report/v1/parser/job"
 CREATED = "lab_report.parsing_job.created"

@@ -46,11 +46,11 @@ def fill() -> User:
     """A user with a year of minutes: steps of watch and phone, heart rates."""
     from django.db import transaction
 
-    from portal.lib import rows
+    from portal.lib.database import rows
     from tests.factories.accounts import make_tenant
     from tests.factories.users import make_user
-    from users.wearables.dictionaries import get_or_create_feed_number
-    from users.wearables.partitions import ensure_sample_partitions
+    from users.store.dictionaries import get_or_create_feed_number
+    from users.store.partitions import ensure_sample_partitions
     from users.wearables.timeseries import TIMESERIES
 
     user = make_user(tenant=make_tenant(environment="production"))
@@ -75,9 +75,9 @@ def fill() -> User:
 
 
 def ask(user: User, slug: str, days: int, period: str, rule: str) -> int:
-    from users.wearables.aggregates import AggregateRequest, aggregate_samples
-    from users.wearables.buckets import Period
-    from users.wearables.ledger import Rule
+    from users.analysis.aggregates import AggregateRequest, aggregate_samples
+    from users.analysis.buckets import Period
+    from users.analysis.source_priority import Rule
     from users.wearables.timeseries import TIMESERIES
 
     wanted = AggregateRequest(
@@ -92,7 +92,7 @@ def ask(user: User, slug: str, days: int, period: str, rule: str) -> int:
 
 
 def limit(user: User, slug: str, days: int) -> int:
-    from portal.lib import rows
+    from portal.lib.database import rows
     from users.wearables.timeseries import TIMESERIES
 
     (series,) = TIMESERIES[slug].series

@@ -27,7 +27,7 @@ def make_user_and_key() -> tuple[str, str]:
     """A user with two sources, and the key of its tenant."""
     from tests.factories.accounts import ACTOR, make_api_key, make_tenant
     from tests.factories.users import make_user
-    from users.operations.sources import connect_source
+    from users.operations.sources.sources import connect_source
 
     tenant = make_tenant(environment="production")
     user = make_user(tenant=tenant)

@@ -119,9 +119,9 @@ def measure(given: argparse.Namespace) -> int:
     """The lines of the bench."""
     from accounts.states import Environment
     from labs.models import SlotPlace
-    from labs.operations.slots import list_center_slots
-    from labs.queries.bookable_sites import list_bookable_center_sites
-    from labs.queries.service_centers import get_zip_code_location
+    from labs.operations.appointments.slots import list_center_slots
+    from labs.queries.appointments.bookable_sites import list_bookable_center_sites
+    from labs.queries.appointments.service_centers import get_zip_code_location
     from tests.clients import ApiClient
     from tests.factories.accounts import make_api_key, make_team, make_tenant
     from tests.factories.labs import make_order

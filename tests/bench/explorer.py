@@ -39,10 +39,10 @@ def fill(tenant: Any, samples: int) -> Any:
     """Users until there are so many samples; returns the first."""
     from django.db import transaction
 
-    from portal.lib import rows
+    from portal.lib.database import rows
     from tests.factories.users import make_user
-    from users.wearables.dictionaries import get_or_create_feed_number
-    from users.wearables.partitions import ensure_upcoming_sample_partitions
+    from users.store.dictionaries import get_or_create_feed_number
+    from users.store.partitions import ensure_upcoming_sample_partitions
     from users.wearables.timeseries import TIMESERIES
 
     ensure_upcoming_sample_partitions()

@@ -56,7 +56,7 @@ def main() -> None:
         from django.utils import timezone
 
         from portal.demo.data import load_demo_data
-        from portal.isolation.trying import list_tables_with_row_security
+        from portal.ops.isolation.probing import list_tables_with_row_security
         from tests.factories.accounts import PASSWORD
         from tests.jobs import run_waiting
 

@@ -49,7 +49,7 @@ def import_file(path: Path, times: int) -> None:
         from portal.lib.tenancy import acting_for
         from tests.factories.accounts import ACTOR, make_tenant
         from tests.factories.users import make_user
-        from users.operations.imports import (
+        from users.operations.imports.imports import (
             ImportRequest,
             run_health_data_import,
             start_health_data_import,

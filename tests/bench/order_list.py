@@ -198,7 +198,7 @@ def measure(*, orders: int, rounds: int) -> float:
         from django.test import Client
 
         from labs.models import Order
-        from labs.operations.reference import install_reference_data
+        from labs.operations.catalogue.reference_data import install_reference_data
         from tests.clients import ApiClient
         from tests.factories.accounts import (
             make_api_key,

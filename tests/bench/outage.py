@@ -72,8 +72,8 @@ def measure(options: Any) -> int:
     from accounts.states import Environment
     from tests.factories.accounts import make_api_key, make_tenant
     from tests.portal.lib.worker_process import wait_until
-    from tests.portal.nodes import WebNode
-    from tests.portal.outage_server import entered, make_outage_server
+    from tests.portal.outages.nodes import WebNode
+    from tests.portal.outages.outage_server import entered, make_outage_server
 
     server = make_outage_server()
     readers: list[Reader] = []

@@ -27,7 +27,7 @@ def pages(tenant: Any) -> Iterator[str]:
     from accounts.models import Membership
     from accounts.queries import list_api_keys
     from labs.models import Order
-    from portal.isolation.doors import (
+    from portal.ops.isolation.endpoints import (
         fill_route_parameters,
         list_endpoints_with_path_parameters,
         list_route_parameters,

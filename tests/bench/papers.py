@@ -28,9 +28,9 @@ from reportlab.graphics.barcode.qr import QrCode  # noqa: E402
 from reportlab.lib.pagesizes import LETTER  # noqa: E402
 from reportlab.pdfgen.canvas import Canvas  # noqa: E402
 
-from labs.papers import requisition, sheet  # noqa: E402
-from labs.papers.requisition import RequisitionContent, render_requisition_pdf  # noqa: E402
-from labs.queries.order_answers import AnsweredQuestion  # noqa: E402
+from labs.documents import requisition, sheet  # noqa: E402
+from labs.documents.requisition import RequisitionContent, render_requisition_pdf  # noqa: E402
+from labs.queries.orders.answers import AnsweredQuestion  # noqa: E402
 
 ROUNDS = 60
 LIMIT = 2.0

@@ -1,4 +1,4 @@
-"""Fits the tables that turn evidence into confidence (reports.parser.confidence).
+"""Fit the tables that turn evidence into confidence.
 
 Run `python -m tests.bench.parser_confidence [--pictures N] [--seed N ...]`: reads the
 synthetic corpus with evidence left as it is, fits a rising step function to what was
@@ -17,8 +17,12 @@ from pathlib import Path
 from reports.management.scorecard.calibration import expected_error
 from reports.management.scorecard.marking import Claim
 from reports.management.scorecard.scoring import score_reports, spread_sample
-from reports.parser import confidence
-from reports.parser.confidence import PARTS, Table, interpolate_calibration_table
+from reports.parser.assembly import confidence
+from reports.parser.assembly.confidence import (
+    PARTS,
+    Table,
+    interpolate_calibration_table,
+)
 from tests.reports.corpus import draw_report, layout_names
 
 _PLAIN: Table = ((0.0, 0.0), (1.0, 1.0))

@@ -21,7 +21,7 @@ from pathlib import Path
 import pypdfium2
 
 from reports.management.scorecard.scoring import parse_rows
-from reports.operations.extraction import parse_stored_report_files
+from reports.operations.reading.extraction import parse_stored_report_files
 from reports.parser import UnreadableReport
 from tests.reports.corpus import TrueReport, build_corpus
 

@@ -95,7 +95,7 @@ def plant(user: Any, users: list[int]) -> dict[str, Callable[[int], None]]:
         copies(rows[Attempt], number, delivery_id=far)
 
     def samples(number: int) -> None:
-        from users.wearables.partitions import ensure_partitions_for_batch
+        from users.store.partitions import ensure_partitions_for_batch
 
         old = planter.user.created_on - timedelta(days=900)
         ensure_partitions_for_batch(old, old + timedelta(days=31))

@@ -247,7 +247,7 @@ def judged(said: str, found: float, unit: str, most: float) -> bool:
 
 def figures(database_url: str, rounds: int) -> Iterator[bool]:
     """Each figure, printed; whether it keeps its limit."""
-    from reports.operations.page_pictures import render_pages_of_report_in_review
+    from reports.operations.reading.page_images import render_pages_of_report_in_review
 
     bench = make_bench()
     wide = stage_report(bench, *drawn_report(PAGES * ROWS_OF_A_PAGE))

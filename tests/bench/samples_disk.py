@@ -20,7 +20,7 @@ from tests.bench.stage import database
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from users.wearables.samples import SampleColumns
+    from users.store.samples import SampleColumns
 
 MUST = 1.15
 BATCH = 1440
@@ -48,7 +48,7 @@ _SIZES = """
 
 def days(number: int, people: int) -> Iterator[tuple[int, SampleColumns]]:
     """Days of minutes, of each of the people in turn."""
-    from users.wearables.samples import SampleColumns
+    from users.store.samples import SampleColumns
 
     dice = Random(7)  # noqa: S311 - made-up values
     for index in range(number):
@@ -70,7 +70,7 @@ def sizes(number: int, people: list[int]) -> dict[str, tuple[float, float]]:
     """Bytes of heap and of index for one sample, by table."""
     from django.db import connection, transaction
 
-    from users.wearables.samples import get_sample_store
+    from users.store.samples import get_sample_store
 
     found = {}
     with connection.cursor() as cursor:

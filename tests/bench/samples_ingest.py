@@ -179,8 +179,8 @@ class Bench:
         """The store alone, in this process and on one connection."""
         from django.db import transaction
 
-        from portal.lib import rows
-        from users.wearables.samples import SampleColumns, get_sample_store
+        from portal.lib.database import rows
+        from users.store.samples import SampleColumns, get_sample_store
 
         batches = [
             SampleColumns(

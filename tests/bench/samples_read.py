@@ -53,7 +53,7 @@ def fill() -> tuple[Any, str, int]:
 
     from tests.factories.accounts import make_api_key, make_tenant
     from tests.factories.users import make_user
-    from users.wearables.dictionaries import get_or_create_feed_number
+    from users.store.dictionaries import get_or_create_feed_number
     from users.wearables.timeseries import TIMESERIES
 
     tenant = make_tenant(environment="production")

@@ -74,8 +74,8 @@ def fill_samples(tenant: Any, days: int) -> None:
     """Each user's heart rate, a statement for each day, as days come."""
     from django.db import connection, transaction
 
-    from users.wearables.dictionaries import get_or_create_feed_number
-    from users.wearables.partitions import ensure_sample_partitions
+    from users.store.dictionaries import get_or_create_feed_number
+    from users.store.partitions import ensure_sample_partitions
     from users.wearables.timeseries import TIMESERIES
 
     (series,) = TIMESERIES["heartrate"].series
@@ -135,7 +135,7 @@ def settle() -> None:
 def fill(size: Size) -> tuple[Any, Any]:
     """One team's production and its endpoint, filled."""
     from accounts.webhooks.catalogue import EVENT_TYPES
-    from labs.operations.reference import install_reference_data
+    from labs.operations.catalogue.reference_data import install_reference_data
     from tests.factories.accounts import make_team, make_tenant
     from tests.factories.labs import make_lab_account, make_lab_test
     from tests.factories.webhooks import make_endpoint

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import django
 
-from tests.portal.embedded_server import ServerUser, kill_all_naming
+from tests.portal.lib.embedded.embedded_server import ServerUser, kill_all_naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -101,9 +101,9 @@ def post_bare(
 
 def post_ours(begin: Callable[[], None]) -> None:
     """As the command does, which also sets gc as `measured` does for all."""
-    from accounts.webhooks.delivering import Deliverer
+    from accounts.webhooks.delivery.sending import Sender
+    from accounts.webhooks.delivery.worker import Deliverer
     from accounts.webhooks.management.commands.deliver_webhooks import connector
-    from accounts.webhooks.sending import Sender
 
     async def post() -> None:
         async with Sender() as sender:

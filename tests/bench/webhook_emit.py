@@ -23,9 +23,9 @@ def measure(*, events: int) -> None:
     with database():
         from django.db import connection, transaction
 
-        from accounts.operations.audit import record_change
+        from accounts.operations.audit.entries import record_change
         from accounts.webhooks.models import Delivery
-        from portal.lib import rows
+        from portal.lib.database import rows
         from tests.factories.accounts import ACTOR, make_tenant
         from tests.factories.webhooks import make_endpoint, make_event
 

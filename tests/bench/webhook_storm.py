@@ -19,7 +19,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from tests.accounts.webhooks.storms import Agreement, StormReceiver, compare
+from tests.accounts.webhooks.delivery.storms import Agreement, StormReceiver, compare
 from tests.bench.stage import private_database
 
 if TYPE_CHECKING:

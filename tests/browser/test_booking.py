@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import expect
 
 from labs.models import Appointment
-from labs.operations.slot_places import hold_slot_for_order
+from labs.operations.appointments.slot_places import hold_slot_for_order
 from tests.browser.conftest import complaints
 from tests.factories.appointments import free_slots, make_bookable_order, make_center
 

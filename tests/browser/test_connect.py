@@ -9,7 +9,10 @@ from tests.browser.conftest import PHONE, assert_sound, complaints
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from users.models import Connection, ImportJob
-from users.operations.link_sessions import create_connect_link, sign_connect_link_token
+from users.operations.connect.link_sessions import (
+    create_connect_link,
+    sign_connect_link_token,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 ROWS = "resource,timestamp,value,unit\nheartrate,2026-03-01T08:00:00+00:00,61,bpm\n"

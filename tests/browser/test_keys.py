@@ -6,7 +6,11 @@ import pytest
 from django.test import Client
 from playwright.sync_api import expect
 
-from accounts.operations.api_keys import OVERLAPS, create_api_key, rotate_api_key
+from accounts.operations.api_keys.api_keys import (
+    OVERLAPS,
+    create_api_key,
+    rotate_api_key,
+)
 from tests.browser.conftest import complaints
 from tests.clients import confirm
 from tests.factories.accounts import ACTOR

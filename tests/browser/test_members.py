@@ -7,7 +7,7 @@ from django.core import mail
 from playwright.sync_api import expect
 
 from accounts.models import Member
-from accounts.operations.invitations import invite_member
+from accounts.operations.members.invitations import invite_member
 from accounts.states import Role
 from tests.browser.conftest import assert_sound, complaints
 from tests.factories.accounts import ACTOR, PASSWORD

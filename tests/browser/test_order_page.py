@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-from labs.operations.order_steps import advance_order
-from labs.operations.requisitions import create_requisition
-from labs.queries.orders import get_order_with_details
-from labs.web import order_page
+from labs.operations.order_status.status import advance_order
+from labs.operations.orders.requisitions import create_requisition
+from labs.queries.orders.orders import get_order_with_details
+from labs.web.orders import order_page
 from tests.browser.conftest import complaints
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import make_order

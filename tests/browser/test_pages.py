@@ -9,7 +9,7 @@ from tests.browser.conftest import OVERFLOW, PHONE, assert_sound, complaints
 from tests.factories.accounts import ACTOR
 from tests.factories.reports import make_parsed, make_parsing_job, make_pdf, make_pdf_of
 from tests.factories.users import make_user
-from users.operations.sources import connect_source
+from users.operations.sources.sources import connect_source
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 

@@ -6,8 +6,8 @@ import pytest
 from playwright.sync_api import expect
 
 from labs.models import Order
-from labs.operations import requisitions
-from labs.web import order_entry
+from labs.operations.orders import requisitions
+from labs.web.order_wizard import entry
 from tests.browser.conftest import assert_sound, complaints
 from tests.factories.labs import (
     make_lab,
@@ -30,7 +30,7 @@ PLACE = "/t/alice-health/sandbox/orders/place/"
 def lab(alice_tenant, monkeypatch):
     lab = make_lab(name="Northgate")
     # One of its own, as those that take comments have tests of the reference set.
-    for module in (requisitions, order_entry):
+    for module in (requisitions, entry):
         monkeypatch.setattr(module, "COMMENT_LABS", {lab.slug})
     make_lab_account(
         tenant=alice_tenant,

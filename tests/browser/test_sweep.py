@@ -13,7 +13,7 @@ from django.test import Client
 
 from accounts.models import Membership
 from accounts.states import Role
-from portal.isolation.doors import fill_route_parameters, list_named_urls
+from portal.ops.isolation.endpoints import fill_route_parameters, list_named_urls
 from tests.architecture.test_strangers import (  # noqa: F401 - samples is a fixture
     PAGES,
     samples,

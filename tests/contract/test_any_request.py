@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 
-from accounts.operations.management_keys import create_management_key
+from accounts.operations.api_keys.management_keys import create_management_key
 from accounts.states import Environment, ManagementRole
 from tests.architecture.test_strangers import samples  # noqa: F401 - a fixture
 from tests.contract.document import document

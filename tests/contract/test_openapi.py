@@ -14,8 +14,8 @@ from tests.contract.document import SNAPSHOT, check_answer, document
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from tests.users.factories import info_body
-from users.operations.sources import connect_source
-from users.operations.users import SANDBOX_USER_LIMIT
+from users.operations.sources.sources import connect_source
+from users.operations.users.users import SANDBOX_USER_LIMIT
 
 SUMMARIES = [
     "menstrual_cycle",

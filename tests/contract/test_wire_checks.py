@@ -12,8 +12,8 @@ from tests.factories.accounts import ACTOR
 from tests.factories.timeseries import push_samples
 from tests.factories.users import make_user
 from tests.outbox import emitted
-from users.operations.sources import connect_source
-from users.operations.users import SANDBOX_USER_LIMIT
+from users.operations.sources.sources import connect_source
+from users.operations.users.users import SANDBOX_USER_LIMIT
 
 pytestmark = pytest.mark.django_db
 

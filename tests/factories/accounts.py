@@ -7,9 +7,9 @@ from itertools import count
 from django.utils import timezone
 
 from accounts.models import Member, Team, Tenant
-from accounts.operations.api_keys import create_api_key
-from accounts.operations.management_keys import create_management_key
-from accounts.operations.teams import add_team_member, create_team
+from accounts.operations.api_keys.api_keys import create_api_key
+from accounts.operations.api_keys.management_keys import create_management_key
+from accounts.operations.teams.teams import add_team_member, create_team
 from accounts.states import Environment, Role
 from portal.lib.actor import Actor
 

@@ -9,11 +9,11 @@ from typing import Any
 from django.utils import timezone
 
 from labs.models import Appointment, Lab, Order, ServiceCenter
-from labs.operations.appointments import BookingRequest, book_appointment
-from labs.operations.booking_keys import BookingKeys
-from labs.operations.order_steps import advance_order
-from labs.operations.slots import FreeSlot, list_center_slots
-from labs.queries.bookable_sites import build_bookable_center_site
+from labs.operations.appointments.booking import BookingRequest, book_appointment
+from labs.operations.appointments.booking_keys import BookingKeys
+from labs.operations.appointments.slots import FreeSlot, list_center_slots
+from labs.operations.order_status.status import advance_order
+from labs.queries.appointments.bookable_sites import build_bookable_center_site
 from labs.states.catalogue import CollectionMethod
 from labs.states.service_centers import (
     Capability,

@@ -7,8 +7,8 @@ from typing import Any
 from tests.factories.accounts import ACTOR
 from users.gateways.base import Grant
 from users.models import Connection
-from users.operations.grants import store_connection_tokens
-from users.operations.sources import connect_source
+from users.operations.sources.grants import store_connection_tokens
+from users.operations.sources.sources import connect_source
 
 ALL_SCOPES = (
     "extapi:personal",

@@ -7,8 +7,8 @@ from typing import Any
 
 from labs.gateways.hl7.drop import DroppedFile
 from labs.models import InboundMessage, InboundReport, Order
-from labs.operations.inbound import process_hl7_file_content
-from labs.operations.order_steps import advance_order
+from labs.operations.inbound.processing import process_hl7_file_content
+from labs.operations.order_status.status import advance_order
 from tests.factories.accounts import ACTOR
 from tests.factories.hl7 import make_oru, make_test, obx
 from tests.factories.labs import make_lab, make_lab_test, make_marker, make_order

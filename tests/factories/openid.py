@@ -17,7 +17,7 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric.ec import SECP256R1, generate_private_key
 
 from accounts.models import SignInRules, SingleSignOn
-from portal.lib.encryption import encrypt_secret
+from portal.lib.secrets.encryption import encrypt_secret
 
 CLIENT_ID = "assay-at-alices"
 CLIENT_SECRET = "a secret with: signs & more"

@@ -13,16 +13,16 @@ from PIL import Image
 from reportlab.pdfgen.canvas import Canvas
 
 from reports.models import LoincAlias, ParsingJob, ReportFile, ReportResult, Rereading
-from reports.operations.parsed_rows import (
+from reports.operations.reading.files import store_files_on_success
+from reports.operations.reading.parsed_rows import (
     build_unsaved_result_rows,
     serialize_check_notes,
 )
-from reports.operations.reviews import (
+from reports.operations.review.reviews import (
     build_initial_review_rows,
     claim_review,
     open_report_review,
 )
-from reports.operations.storage import store_files_on_success
 from reports.parser.report import (
     Interpretation,
     LoincMatch,

@@ -7,10 +7,10 @@ from typing import Any
 
 from labs.gateways.results import ReportedResult, ResultDelivery
 from labs.models import ExpectedResult, Marker, Order, ResultVersion
-from labs.operations.order_steps import advance_order
-from labs.operations.requisitions import create_requisition
-from labs.operations.results import store_result_delivery
-from labs.queries.orders import get_order_with_details
+from labs.operations.order_status.status import advance_order
+from labs.operations.orders.requisitions import create_requisition
+from labs.operations.results.deliveries import store_result_delivery
+from labs.queries.orders.orders import get_order_with_details
 from labs.states.catalogue import CollectionMethod, ResultType
 from labs.states.results import ResultStatus
 from tests.factories.accounts import ACTOR

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from tests.factories.accounts import ACTOR
 from tests.factories.summaries import record
 from users.models import Summary
-from users.operations.streams import record_workout_stream
+from users.operations.data.streams import record_workout_stream
 
 if TYPE_CHECKING:
     from users.models import User

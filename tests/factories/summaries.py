@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tests.factories.accounts import ACTOR
-from users.operations.summaries import Recorded, SummaryBatch, record_summaries
+from users.operations.data.summaries import Recorded, SummaryBatch, record_summaries
 from users.wearables.summaries import SUMMARIES
 
 if TYPE_CHECKING:

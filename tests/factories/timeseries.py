@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tests.factories.accounts import ACTOR
-from users.operations.samples import RecordedSamples, SampleBatch, record_samples
+from users.operations.data.samples import RecordedSamples, SampleBatch, record_samples
 from users.wearables.timeseries import TIMESERIES
 
 if TYPE_CHECKING:

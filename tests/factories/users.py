@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from tests.factories.accounts import ACTOR
 from users.models import Arrival, User
-from users.operations.cadences import update_usual_data_intervals
-from users.operations.users import UserRequest, create_user
+from users.operations.sources.cadences import update_usual_data_intervals
+from users.operations.users.users import UserRequest, create_user
 
 if TYPE_CHECKING:
     from datetime import datetime

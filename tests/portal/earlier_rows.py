@@ -11,8 +11,8 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from accounts.operations.api_keys import hash_api_key
-from portal.lib.encryption import encrypt_secret
+from accounts.operations.api_keys.api_keys import hash_api_key
+from portal.lib.secrets.encryption import encrypt_secret
 from users.wearables.timeseries import TIMESERIES
 
 KEY = "sk_us_upgrade_0123456789"

@@ -13,10 +13,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.utils import timezone
 
-from portal.health.files import check_upload_storage
 from portal.lib.errors import Unavailable
+from portal.ops.health.files import check_upload_storage
 from reports.models import ParsingJob
-from reports.operations.reports import parse_submitted_report
+from reports.operations.jobs.jobs import parse_submitted_report
 from reports.states import ParsingJobStatus
 from tests.buckets import keeping_at
 from tests.clients import ApiClient, confirm
@@ -27,7 +27,7 @@ from tests.jobs import queued
 from tests.portal.lib.worker_process import start_worker, wait_until
 from tests.reports.uploads import nothing_happened, upload
 from users.models import ImportJob, UserExport
-from users.operations.users import delete_user, erase_user
+from users.operations.users.users import delete_user, erase_user
 
 PLACE = "/t/alice-health/sandbox"
 BEATS = b"".join(

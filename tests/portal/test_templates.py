@@ -9,7 +9,7 @@ from django.conf import settings
 from django.template import TemplateSyntaxError
 from django.template.loader import get_template
 
-from portal.pills import PILLS
+from portal.ui.pills import PILLS
 
 TEMPLATES = Path(settings.BASE_DIR) / "templates"
 STATIC = Path(settings.BASE_DIR) / "static"

@@ -14,7 +14,7 @@ from django.test import Client
 
 from accounts.models import Member
 from accounts.webhooks.models import Endpoint
-from portal.lib.encryption import decrypt_secret
+from portal.lib.secrets.encryption import decrypt_secret
 from portal.lib.tenancy import across_tenants
 from tests.clients import ApiClient
 from tests.database import MIGRATED, PREFIX

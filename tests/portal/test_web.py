@@ -7,7 +7,7 @@ from django.http import HttpResponse
 from django.test import RequestFactory
 from django_htmx.middleware import HtmxDetails
 
-from portal.lib.web import (
+from portal.lib.web.views import (
     Pager,
     PageStep,
     Toast,

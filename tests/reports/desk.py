@@ -8,15 +8,15 @@ from django.utils import timezone
 
 from portal.lib.actor import Actor, ActorKind
 from reports.models import ReviewRow
-from reports.operations.review_checks import (
+from reports.operations.review.checks import (
     RowText,
     convert_stored_row_to_parsed_result,
     get_editable_row_text,
 )
-from reports.operations.review_gates import record_page_shown_to_reviewer
-from reports.operations.review_rows import confirm_review_row
-from reports.operations.review_saving import RowRef
-from reports.operations.review_signing import Signature, sign_and_approve_report
+from reports.operations.review.gates import record_page_shown_to_reviewer
+from reports.operations.review.rows import confirm_review_row
+from reports.operations.review.saving import RowRef
+from reports.operations.signing.signing import Signature, sign_and_approve_report
 from reports.states import SignatureMeaning
 
 NORA = Actor(ActorKind.MEMBER, "7", "nora@assay.example")

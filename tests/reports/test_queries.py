@@ -18,7 +18,7 @@ from reports.states import ParsingJobStatus
 from tests.factories.accounts import ACTOR
 from tests.factories.reports import make_parsed, make_parsed_result, make_parsing_job
 from tests.factories.users import make_user
-from users.operations.users import delete_user
+from users.operations.users.users import delete_user
 
 pytestmark = pytest.mark.django_db
 

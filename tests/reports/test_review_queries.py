@@ -8,7 +8,7 @@ import pytest
 
 from portal.lib.errors import NotFound
 from reports.models import Review
-from reports.operations.review_rows import confirm_review_row
+from reports.operations.review.rows import confirm_review_row
 from reports.parser.report import Interpretation, Note, NoteCode, RowState
 from reports.queries import (
     compare_report_patient_with_user,

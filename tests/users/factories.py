@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from users.operations.user_info import Address, Guarantor, UserInfoRequest
+from users.operations.users.demographics import Address, Guarantor, UserInfoRequest
 
 ADDRESS = Address(
     first_line="1 Sample Street",

@@ -12,8 +12,8 @@ from tests.factories.users import make_user
 from tests.users.holdings import stored_rows
 from users import jobs
 from users.models import Connection, User
-from users.operations.sources import connect_source
-from users.operations.users import UserChanges, delete_user, update_user
+from users.operations.sources.sources import connect_source
+from users.operations.users.users import UserChanges, delete_user, update_user
 
 pytestmark = pytest.mark.django_db
 DELETED = datetime(2026, 3, 1, 12, tzinfo=UTC)

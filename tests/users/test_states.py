@@ -4,13 +4,13 @@ from itertools import product
 
 import pytest
 
+from portal.lib.database.transitions import move_status
 from portal.lib.errors import DomainError
-from portal.lib.transitions import move_status
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from tests.users.holdings import stored_rows
 from users.models import Connection
-from users.operations.sources import connect_source
+from users.operations.sources.sources import connect_source
 from users.states import (
     CONNECTION_MOVES,
     PULL_MOVES,

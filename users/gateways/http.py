@@ -18,7 +18,7 @@ import httpx
 import orjson
 from django.utils import timezone
 
-from portal.lib.outgoing import DeadlineTransport
+from portal.lib.network.outgoing import DeadlineTransport
 from users.gateways.base import SourceUnavailable
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from django.db import migrations, models
 import users.states.connections
 import users.states.imports
 import users.states.people
-from portal.lib.schema import CreateModels
+from portal.lib.database.schema import CreateModels
 
 
 class Migration(migrations.Migration):

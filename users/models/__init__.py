@@ -1,19 +1,19 @@
 """Tables of end users and their wearable data."""
 
-from users.models.arrival import Arrival
-from users.models.cadence import Cadence
+from users.models.data.sample import Feed, Origin, Sample, SampleExtra, Series
+from users.models.data.stream import WorkoutStream
+from users.models.data.summary import Summary
 from users.models.demo_user import DemoUser
-from users.models.device import Device
 from users.models.erasure_receipt import ErasureReceipt
-from users.models.grant import SourceGrant
 from users.models.import_job import ImportJob
-from users.models.link_session import LinkSession
-from users.models.pull import Pull, PullQuerySet, Refresh
-from users.models.sample import Feed, Origin, Sample, SampleExtra, Series
-from users.models.source import Connection, ConnectionEntry, ConnectionQuerySet
-from users.models.stream import WorkoutStream
-from users.models.summary import Summary
-from users.models.supply import Supply
+from users.models.sources.arrival import Arrival
+from users.models.sources.cadence import Cadence
+from users.models.sources.device import Device
+from users.models.sources.grant import SourceGrant
+from users.models.sources.link_session import LinkSession
+from users.models.sources.pull import Pull, PullQuerySet, Refresh
+from users.models.sources.source import Connection, ConnectionEntry, ConnectionQuerySet
+from users.models.sources.supply import Supply
 from users.models.user import User, UserCount, UserQuerySet
 from users.models.user_export import UserExport
 from users.models.user_info import UserInfo

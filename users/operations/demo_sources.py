@@ -10,19 +10,19 @@ from django.db.models import Max
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from portal.lib import jobs
 from portal.lib.errors import DomainError
+from portal.lib.jobs import jobs
 from portal.lib.periods import find_day_start
+from users.gateways.demo import make_demo_person, make_demo_source_data
 from users.models import Connection, DemoUser, Pull, Summary, Supply, User
-from users.operations.pulls import record_completed_backfill
-from users.operations.samples import SampleBatch, record_samples
-from users.operations.sources import connect_source
-from users.operations.streams import record_workout_stream
-from users.operations.summaries import SummaryBatch, record_summaries
-from users.operations.users import delete_user
+from users.operations.data.samples import SampleBatch, record_samples
+from users.operations.data.streams import record_workout_stream
+from users.operations.data.summaries import SummaryBatch, record_summaries
+from users.operations.sources.pulls import record_completed_backfill
+from users.operations.sources.sources import connect_source
+from users.operations.users.users import delete_user
 from users.queries import lock_user
 from users.states import SourceType
-from users.wearables.demo import make_demo_person, make_demo_source_data
 from users.wearables.summaries import MENSTRUAL_CYCLE, SUMMARIES, WORKOUTS
 from users.wearables.timeseries import TIMESERIES
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from accounts.models import Tenant
     from portal.lib.actor import Actor
-    from users.wearables.demo import DemoData
+    from users.gateways.demo import DemoData
 
 # Contract 3.5.
 _OURA = (

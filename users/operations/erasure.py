@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
-from accounts.operations.api_calls import delete_api_calls_of_user
-from accounts.operations.saved_views import delete_saved_views_filtering_by_ids
-from portal.lib import rows
+from accounts.operations.api_keys.call_log import delete_api_calls_of_user
+from accounts.operations.members.saved_views import delete_saved_views_filtering_by_ids
+from portal.lib.database import rows
 from portal.lib.idempotency import delete_answers_containing
-from portal.lib.signatures import sign_with_installation_key
+from portal.lib.secrets.signatures import sign_with_installation_key
 from users.models import User
 from users.models.erasure_receipt import ErasureReceipt
-from users.queries.data_map import list_tables_with_user_data
-from users.wearables.samples import get_sample_store
+from users.queries.users.data_map import list_tables_with_user_data
+from users.store.samples import get_sample_store
 
 if TYPE_CHECKING:
     from datetime import datetime

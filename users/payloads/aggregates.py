@@ -10,7 +10,7 @@ from users.wearables.timeseries import Aggregation
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from users.wearables.aggregates import AggregateRequest, Bucket, SourceInterval
+    from users.analysis.aggregates import AggregateRequest, Bucket, SourceInterval
 
 
 class ShareAnswer(TypedDict):

@@ -13,7 +13,7 @@ from portal.lib.api.pagination import (
 from users.wearables.timeseries.readings import FIRST_MOMENT
 
 if TYPE_CHECKING:
-    from users.wearables.timeseries.pages import Key, SamplePage
+    from users.store.pages import Key, SamplePage
 
 _TICK = timedelta(microseconds=1)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

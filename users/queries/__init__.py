@@ -1,12 +1,26 @@
 """Reads of users and what they have, by noun."""
 
-from users.queries.silence import (
+from users.queries.data.summaries import (
+    SummaryPage,
+    SummaryRow,
+    find_latest_summary,
+    find_summary,
+    get_summary_with_neighbors,
+    list_user_summaries,
+)
+from users.queries.data.workouts import (
+    WorkoutStreamRow,
+    find_birth_dates_by_source,
+    sum_seconds_at_each_heart_rate,
+    workout_stream,
+)
+from users.queries.sources.silence import (
     SeriesCadence,
     SilentSource,
     list_sources_gone_silent,
     list_usual_data_intervals,
 )
-from users.queries.sources import (
+from users.queries.sources.sources import (
     ProviderUse,
     SourceRow,
     count_connected_users_by_source,
@@ -17,15 +31,7 @@ from users.queries.sources import (
     list_connections_by_user,
     list_live_user_connections,
 )
-from users.queries.summaries import (
-    SummaryPage,
-    SummaryRow,
-    find_latest_summary,
-    find_summary,
-    get_summary_with_neighbors,
-    list_user_summaries,
-)
-from users.queries.users import (
+from users.queries.users.users import (
     COUNTED_UP_TO,
     SORTS,
     UserOverview,
@@ -44,12 +50,6 @@ from users.queries.users import (
     lock_user,
     search_users,
     user_overview,
-)
-from users.queries.workouts import (
-    WorkoutStreamRow,
-    find_birth_dates_by_source,
-    sum_seconds_at_each_heart_rate,
-    workout_stream,
 )
 
 __all__ = [

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from portal.lib.choices import OpenChoices
-from portal.lib.transitions import Transitions
+from portal.lib.database.transitions import Transitions
 from portal.lib.translation import gettext_lazy
 
 

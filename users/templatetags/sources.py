@@ -12,9 +12,9 @@ from django import template
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from users.analysis import heart_rate
 from users.models.user import MANUAL
 from users.states import ConnectionStatus
-from users.wearables import heart_rate
 from users.wearables.names import resource_name
 from users.wearables.providers import find_provider
 

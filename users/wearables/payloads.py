@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, TypedDict
 from uuid import UUID
 
-from portal.lib.links import build_absolute_url
+from portal.lib.web.links import build_absolute_url
 from users.wearables.providers import find_provider
 from users.wearables.readings import (
     Schema,

@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from django.urls import path
 
-from users.web import (
-    connect_links,
-    erasures,
-    explorer,
-    imports,
-    ledger,
-    records,
-    sources,
-    summaries,
-    user_deletion,
-    user_exports,
-    user_import,
-    views,
-    workouts,
-)
+from users.web.connect import links
+from users.web.data import imports, summaries
+from users.web.explorer import page as explorer
+from users.web.explorer import records, source_priority, workouts
+from users.web.sources import views as sources
+from users.web.users import csv_import, deletion, erasures, exports, views
 
 app_name = "users"
 _SOURCE = "users/<str:user_id>/sources/<str:provider>"
@@ -28,17 +19,17 @@ urlpatterns = [
     path("users/resolve/", views.look_up_user, name="resolve"),
     path("erasures/", erasures.list_erasure_receipts, name="erasures"),
     path("erasures/<str:receipt_id>/", erasures.show_erasure_receipt, name="receipt"),
-    path("deleted-users/", user_deletion.show_deleted_users, name="deleted"),
+    path("deleted-users/", deletion.show_deleted_users, name="deleted"),
     path(
         "deleted-users/<str:user_id>/undo/",
-        user_deletion.undo_user_deletion,
+        deletion.undo_user_deletion,
         name="undo_delete",
     ),
-    path("users/import/", user_import.show_user_csv_import, name="import_users"),
+    path("users/import/", csv_import.show_user_csv_import, name="import_users"),
     path("users/<str:user_id>/", views.show_user, name="page"),
     path(
         "users/<str:user_id>/delete/",
-        user_deletion.confirm_user_deletion,
+        deletion.confirm_user_deletion,
         name="delete",
     ),
     path("users/<str:user_id>/refresh/", sources.refresh_user_sources, name="refresh"),
@@ -67,7 +58,11 @@ urlpatterns = [
         workouts.show_workout,
         name="workout",
     ),
-    path("users/<str:user_id>/ledger/", ledger.show_source_priority, name="ledger"),
+    path(
+        "users/<str:user_id>/ledger/",
+        source_priority.show_source_priority,
+        name="ledger",
+    ),
     path(
         "users/<str:user_id>/imports/", imports.show_health_data_imports, name="imports"
     ),
@@ -81,32 +76,30 @@ urlpatterns = [
         imports.cancel_data_import,
         name="cancel_import",
     ),
-    path(
-        "users/<str:user_id>/exports/", user_exports.show_user_exports, name="exports"
-    ),
+    path("users/<str:user_id>/exports/", exports.show_user_exports, name="exports"),
     path(
         "users/<str:user_id>/exports/<str:export_id>/file/",
-        user_exports.download_user_export,
+        exports.download_user_export,
         name="export_file",
     ),
     path(
         "users/<str:user_id>/links/",
-        connect_links.create_connect_link_for_user,
+        links.create_connect_link_for_user,
         name="links",
     ),
     path(
         "users/<str:user_id>/links/<str:session_id>/",
-        connect_links.show_connect_link,
+        links.show_connect_link,
         name="link",
     ),
     path(
         "users/<str:user_id>/links/<str:session_id>/mail/",
-        connect_links.send_connect_link_by_email,
+        links.send_connect_link_by_email,
         name="mail_link",
     ),
     path(
         "users/<str:user_id>/links/<str:session_id>/end/",
-        connect_links.revoke_connect_link,
+        links.revoke_connect_link,
         name="end_link",
     ),
 ]

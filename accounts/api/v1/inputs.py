@@ -11,7 +11,7 @@ from rest_framework.exceptions import ValidationError
 from accounts.models.api_key import LABEL_MAX_LENGTH
 from accounts.models.member import EMAIL_MAX_LENGTH
 from accounts.models.team import INTEGRATION_ID_MAX_LENGTH, NAME_MAX_LENGTH
-from accounts.operations.api_keys import CALLS_PER_MINUTE_MAX, NETWORKS_MAX
+from accounts.operations.api_keys.api_keys import CALLS_PER_MINUTE_MAX, NETWORKS_MAX
 from accounts.states import SCOPES, Environment, ManagementRole, Region
 from portal.lib.api.fields import (
     Bool,

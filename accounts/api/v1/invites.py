@@ -20,8 +20,8 @@ from accounts.api.v1.outputs import (
 )
 from accounts.api.v1.paging import read_page_after_cursor
 from accounts.models import Invitation
-from accounts.operations.invitations import mail_invitation
-from accounts.operations.organisation_invitations import (
+from accounts.operations.members.invitations import mail_invitation
+from accounts.operations.members.organisation_invitations import (
     invite_administrator_to_teams,
     revoke_invitation_to_teams,
 )

@@ -31,9 +31,16 @@ from accounts.api.v1.outputs import (
 )
 from accounts.api.v1.paging import read_page_after_cursor
 from accounts.models import ApiKey, ManagementKey
-from accounts.operations.access_tokens import TEAM_TOKEN_TTL, create_team_access_token
-from accounts.operations.api_keys import KeyRules, create_api_key, revoke_api_key
-from accounts.operations.management_keys import (
+from accounts.operations.api_keys.access_tokens import (
+    TEAM_TOKEN_TTL,
+    create_team_access_token,
+)
+from accounts.operations.api_keys.api_keys import (
+    KeyRules,
+    create_api_key,
+    revoke_api_key,
+)
+from accounts.operations.api_keys.management_keys import (
     change_management_key,
     create_organisation_management_key,
     revoke_management_key,

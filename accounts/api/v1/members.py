@@ -16,7 +16,7 @@ from accounts.api.v1.inputs import MemberListQuery, MemberPatch
 from accounts.api.v1.outputs import NOTHING, MemberPage, build_member_response
 from accounts.api.v1.paging import read_page_after_cursor
 from accounts.models import Member, Membership
-from accounts.operations.organisation_members import (
+from accounts.operations.teams.organisation_members import (
     remove_member_from_teams,
     set_administered_teams,
 )

@@ -26,12 +26,12 @@ from accounts.api.v1.outputs import (
 )
 from accounts.api.v1.paging import read_page_after_cursor
 from accounts.models import Team
-from accounts.operations.team_deletion import (
+from accounts.operations.teams.deletion import (
     delete_team,
     mail_owners_how_to_restore_team,
     undo_delete_team,
 )
-from accounts.operations.teams import (
+from accounts.operations.teams.teams import (
     change_team,
     change_team_settings,
     create_organisation_team,

@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from accounts.models import Tenant
-from accounts.operations.api_keys import KeyRules, create_api_key
+from accounts.operations.api_keys.api_keys import KeyRules, create_api_key
 from accounts.states import SCOPES, Environment
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import Team
-from accounts.operations.management_keys import create_management_key
+from accounts.operations.api_keys.management_keys import create_management_key
 from accounts.states import ManagementRole
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError

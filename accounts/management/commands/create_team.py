@@ -9,8 +9,8 @@ from django.core.management.base import BaseCommand, CommandError
 from django.core.validators import validate_email
 from django.db import transaction
 
-from accounts.operations.passwords import create_password_reset_link
-from accounts.operations.teams import add_team_member, create_team
+from accounts.operations.members.passwords import create_password_reset_link
+from accounts.operations.teams.teams import add_team_member, create_team
 from accounts.states import Region, Role
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError

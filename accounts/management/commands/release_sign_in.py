@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import Team
-from accounts.operations.single_sign_on import change_sign_in_rules
+from accounts.operations.sign_in.single_sign_on import change_sign_in_rules
 from portal.lib.actor import Actor
 from portal.lib.tenancy import across_tenants
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import Tenant
-from accounts.operations.audit_chain import (
+from accounts.operations.audit.chain import (
     Anchor,
     check_audit_chain,
     read_audit_anchors,
 )
-from accounts.operations.audit_watch import (
+from accounts.operations.audit.tampering import (
     describe_missing_audited_tenant,
     find_unprotected_audit_tables,
 )

@@ -11,12 +11,12 @@ from zoneinfo import ZoneInfo
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import Tenant
-from accounts.operations.audit import record_read
+from accounts.operations.audit.entries import record_read
 from accounts.queries.audit import has_audit_entries_of_user, list_accesses_to_user_data
 from accounts.states import Environment
 from portal.lib.actor import Actor
-from portal.lib.csv_files import escape_spreadsheet_formula, format_csv_timestamp
 from portal.lib.tenancy import acting_for
+from portal.lib.web.csv_files import escape_spreadsheet_formula, format_csv_timestamp
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser

@@ -13,7 +13,7 @@ from django.db import migrations, models
 
 import accounts.webhooks.models.event
 import accounts.webhooks.states
-from portal.lib.schema import CreateModels
+from portal.lib.database.schema import CreateModels
 
 
 class Migration(migrations.Migration):

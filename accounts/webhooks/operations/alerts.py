@@ -30,9 +30,9 @@ from accounts.states import NoticeKind
 from accounts.webhooks.models import Attempt, Delivery, Endpoint
 from accounts.webhooks.schedule import DISABLE_AFTER
 from accounts.webhooks.states import DeliveryFault, DeliveryStatus, DisabledBy
-from portal.lib.jobs import enqueue_job
-from portal.lib.links import build_absolute_url
+from portal.lib.jobs.jobs import enqueue_job
 from portal.lib.periods import find_time_zone_by_name
+from portal.lib.web.links import build_absolute_url
 
 if TYPE_CHECKING:
     from datetime import datetime, tzinfo

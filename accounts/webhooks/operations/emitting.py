@@ -11,7 +11,7 @@ from django.utils import timezone
 from accounts.webhooks.catalogue import EVENT_TYPES
 from accounts.webhooks.feed import FEED_LOCK, FLOOR_MASK, TENANT_MASK
 from accounts.webhooks.models import Event, new_message_id
-from portal.lib import rows
+from portal.lib.database import rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

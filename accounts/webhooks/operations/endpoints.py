@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.operations.audit import record_change
+from accounts.operations.audit.entries import record_change
 from accounts.webhooks.addresses import AddressRefused, parse_webhook_url
 from accounts.webhooks.catalogue import filter_covers_event_type
 from accounts.webhooks.models import Delivery, Endpoint
@@ -23,9 +23,9 @@ from accounts.webhooks.signing import (
     sign_webhook_message,
 )
 from accounts.webhooks.states import DELIVERY_MOVES, DeliveryStatus, DisabledBy
-from portal.lib.encryption import decrypt_secret, encrypt_secret
+from portal.lib.database.transitions import move_status_of_all
 from portal.lib.errors import DomainError
-from portal.lib.transitions import move_status_of_all
+from portal.lib.secrets.encryption import decrypt_secret, encrypt_secret
 from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.operations.audit import record_change
+from accounts.operations.audit.entries import record_change
 from accounts.webhooks.models import Attempt, Delivery, Endpoint, Replay, ReplayItem
 from accounts.webhooks.queries.log import (
     LogFilters,
@@ -29,11 +29,11 @@ from accounts.webhooks.states import (
     DeliveryStatus,
     ReplayStatus,
 )
-from portal.lib import rows
 from portal.lib.actor import Actor
+from portal.lib.database import rows
+from portal.lib.database.transitions import move_status, move_status_of_all
 from portal.lib.errors import DomainError
-from portal.lib.jobs import enqueue_job
-from portal.lib.transitions import move_status, move_status_of_all
+from portal.lib.jobs.jobs import enqueue_job
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,8 +16,8 @@ from django.utils import timezone
 from accounts.models import Tenant
 from accounts.webhooks.models import Delivery, Endpoint, Event, Replay
 from accounts.webhooks.states import DeliveryStatus
-from portal.lib import rows
-from portal.lib.retention import count_rows_and_find_oldest
+from portal.lib.database import rows
+from portal.lib.database.retention import count_rows_and_find_oldest
 
 if TYPE_CHECKING:
     from datetime import datetime

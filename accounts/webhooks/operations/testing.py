@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.operations.audit import record_change
+from accounts.operations.audit.entries import record_change
 from accounts.webhooks.catalogue import EVENT_TYPES
 from accounts.webhooks.examples import build_example_event
 from accounts.webhooks.models import Delivery, Endpoint, Event

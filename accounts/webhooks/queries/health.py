@@ -15,8 +15,8 @@ from accounts.webhooks.diagnosis import Situation, Try
 from accounts.webhooks.models import Endpoint
 from accounts.webhooks.queries.log import COUNTED_UP_TO
 from accounts.webhooks.states import DisabledBy
-from portal.lib import rows
 from portal.lib.choices import OpenChoices
+from portal.lib.database import rows
 from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:

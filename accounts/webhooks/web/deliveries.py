@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from accounts.operations.audit import record_read
+from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from accounts.webhooks.diagnosis import diagnose_webhook_endpoint
@@ -48,20 +48,20 @@ from accounts.webhooks.web.payloads import (
     render_attempt_as_curl,
     verify_attempt_signature,
 )
-from portal.charts import draw_hourly_delivery_outcomes
 from portal.lib.errors import DomainError
-from portal.lib.web import (
+from portal.lib.web.views import (
     is_page_fragment_requested,
     page_url,
     redirect_browser,
     render_page,
 )
+from portal.ui.charts import draw_hourly_delivery_outcomes
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
     from accounts.webhooks.models import Attempt, Delivery
-    from portal.lib.web import TenantRequest
+    from portal.lib.web.views import TenantRequest
 
 PAGE_SIZE = 50
 HOURS = 48

@@ -16,10 +16,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from accounts.webhooks.catalogue import EVENT_TYPES
+from accounts.webhooks.delivery.sending import TIMEOUT_S
 from accounts.webhooks.examples import build_example_event
 from accounts.webhooks.operations.endpoints import OVERLAP
 from accounts.webhooks.schedule import ATTEMPTS_MAX, LADDER_S
-from accounts.webhooks.sending import TIMEOUT_S
 from accounts.webhooks.signing import TOLERANCE_S
 from portal.lib.translation import gettext_lazy
 

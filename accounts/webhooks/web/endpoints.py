@@ -41,10 +41,10 @@ from accounts.webhooks.web.forms import (
     HeadersForm,
     group_event_types,
 )
-from portal.charts import draw_hourly_delivery_outcomes
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
-from portal.lib.web import page_url, redirect_browser, render_page
+from portal.lib.web.views import page_url, redirect_browser, render_page
+from portal.ui.charts import draw_hourly_delivery_outcomes
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     from accounts.webhooks.models import Endpoint
     from accounts.webhooks.queries.health import Health
-    from portal.lib.web import TenantRequest
+    from portal.lib.web.views import TenantRequest
 
 BACK_WORDS = gettext_lazy("Webhooks")
 HOURS = 24

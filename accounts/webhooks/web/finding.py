@@ -14,7 +14,7 @@ from accounts.webhooks.queries.replays import find_replay
 
 if TYPE_CHECKING:
     from accounts.webhooks.models import Delivery, Endpoint, Replay
-    from portal.lib.web import TenantRequest
+    from portal.lib.web.views import TenantRequest
 
 
 def get_endpoint_or_404(request: TenantRequest, endpoint_id: str) -> Endpoint:

@@ -19,10 +19,10 @@ from portal.lib.registry import (
     OverviewPart,
     Urgency,
 )
-from portal.lib.web import page_url
+from portal.lib.web.views import page_url
 
 if TYPE_CHECKING:
-    from portal.lib.web import TenantRequest
+    from portal.lib.web.views import TenantRequest
 
 
 def build_failing_endpoints_overview(request: TenantRequest) -> OverviewPart:

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from accounts.states import Area
+from accounts.webhooks.delivery.sending import USER_AGENT
 from accounts.webhooks.operations.endpoints import (
     SIGNING_SECRETS,
     find_secret_matching_signature,
     read_custom_headers,
 )
-from accounts.webhooks.sending import USER_AGENT
 from accounts.webhooks.signing import TOLERANCE_S
 
 if TYPE_CHECKING:

@@ -36,13 +36,13 @@ from accounts.webhooks.web.finding import (
 )
 from accounts.webhooks.web.forms import LogQuery, ReplayForm
 from portal.lib.errors import DomainError
-from portal.lib.web import page_url, redirect_browser, render_page
+from portal.lib.web.views import page_url, redirect_browser, render_page
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
     from accounts.webhooks.models import Replay
-    from portal.lib.web import TenantRequest
+    from portal.lib.web.views import TenantRequest
 
 POLL_S = 3
 

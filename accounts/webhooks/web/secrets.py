@@ -12,7 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from accounts.states import Area
 from accounts.web.dialogs import render_confirmation
 from accounts.web.rights import require_right
-from accounts.web.step_up import (
+from accounts.web.sign_in.step_up import (
     is_identity_confirmed,
     redirect_to_identity_confirmation,
 )
@@ -22,12 +22,12 @@ from accounts.webhooks.operations.endpoints import (
     rotate_signing_secret,
 )
 from accounts.webhooks.web.finding import get_endpoint_display_name, get_endpoint_or_404
-from portal.lib.web import page_url, redirect_browser, render_page
+from portal.lib.web.views import page_url, redirect_browser, render_page
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
-    from portal.lib.web import TenantRequest
+    from portal.lib.web.views import TenantRequest
 
 
 @require_GET

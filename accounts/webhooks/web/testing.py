@@ -18,12 +18,12 @@ from accounts.webhooks.operations.testing import (
 from accounts.webhooks.web.finding import get_endpoint_display_name, get_endpoint_or_404
 from accounts.webhooks.web.forms import group_event_types
 from portal.lib.errors import DomainError
-from portal.lib.web import page_url, redirect_browser
+from portal.lib.web.views import page_url, redirect_browser
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
-    from portal.lib.web import TenantRequest
+    from portal.lib.web.views import TenantRequest
 
 
 class TestForm(forms.Form):

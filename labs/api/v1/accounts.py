@@ -12,8 +12,8 @@ from rest_framework.response import Response
 
 from accounts.api.management import OrganisationView
 from accounts.models import Tenant
-from labs.api.v3.catalogue_inputs import LabAccountQuery
-from labs.api.v3.catalogue_outputs import (
+from labs.api.v3.catalogue.inputs import LabAccountQuery
+from labs.api.v3.catalogue.outputs import (
     LabAccountAnswer,
     LabAccountList,
     build_lab_account,

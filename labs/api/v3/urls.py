@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from labs.api.v3.accounts import LabAccountsView
-from labs.api.v3.appointments import (
+from labs.api.v3.appointments.views import (
     CenterAppointmentView,
     CenterAvailabilityView,
     CenterBookingView,
@@ -18,7 +17,8 @@ from labs.api.v3.appointments import (
     HomeRequestView,
     HomeReschedulingView,
 )
-from labs.api.v3.catalogue import (
+from labs.api.v3.catalogue.account_views import LabAccountsView
+from labs.api.v3.catalogue.views import (
     LabMarkerView,
     LabsView,
     LabTestListView,
@@ -28,14 +28,23 @@ from labs.api.v3.catalogue import (
     PanelMarkersView,
     SetMarkersView,
 )
-from labs.api.v3.communication import OrderCommunicationView
-from labs.api.v3.insurance import (
+from labs.api.v3.documents import (
+    AbnPdfView,
+    LabelsPdfView,
+    OrderInstructionsPdfView,
+    OrderResultPdfView,
+    PanelInstructionsPdfView,
+    RequisitionPdfView,
+    TransactionResultPdfView,
+)
+from labs.api.v3.insurance.views import (
     DiagnosisCheckView,
     DiagnosisSearchView,
     PayorSearchView,
     PayorsView,
 )
-from labs.api.v3.orders import (
+from labs.api.v3.orders.communication import OrderCommunicationView
+from labs.api.v3.orders.views import (
     KitOrdersView,
     KitRegistrationView,
     OrderCancelView,
@@ -50,21 +59,16 @@ from labs.api.v3.orders import (
     OrderTransactionView,
     OrderView,
 )
-from labs.api.v3.papers import (
-    AbnPdfView,
-    LabelsPdfView,
-    OrderInstructionsPdfView,
-    OrderResultPdfView,
-    PanelInstructionsPdfView,
-    RequisitionPdfView,
-    TransactionResultPdfView,
-)
-from labs.api.v3.results import (
+from labs.api.v3.results.views import (
     OrderResultMetadataView,
     OrderResultView,
     TransactionResultView,
 )
-from labs.api.v3.service_centers import AreaView, CentersNearOrderView, CentersView
+from labs.api.v3.service_centers.views import (
+    AreaView,
+    CentersNearOrderView,
+    CentersView,
+)
 from portal.lib.api.views import mount_api_view
 
 urlpatterns = [

@@ -8,7 +8,7 @@ from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import Tenant
 from accounts.states import Environment
-from labs.operations.inbound_files import create_hl7_drop_folders
+from labs.operations.inbound.files import create_hl7_drop_folders
 from portal.lib.tenancy import acting_for
 
 if TYPE_CHECKING:

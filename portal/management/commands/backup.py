@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from portal.backup_notes import record_backup_time
-from portal.backups import BackupFailed, create_backup
 from portal.lib.errors import Unavailable
+from portal.ops.backup_notes import record_backup_time
+from portal.ops.backups import BackupFailed, create_backup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

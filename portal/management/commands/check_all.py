@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from portal.dependency_audit import has_no_overdue_advisory
+from portal.ops.dependency_audit import has_no_overdue_advisory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandParser
 
-from portal.health import run_all_health_checks
+from portal.ops.health import run_all_health_checks
 
 _WORDS = {"ok": "ok    ", "warn": "warn  ", "fail": "FAILED", "skip": "-     "}
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts.states import Environment
-from portal.isolation.trying import create_isolation_report, find_tenant_to_probe
+from portal.ops.isolation.probing import create_isolation_report, find_tenant_to_probe
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser

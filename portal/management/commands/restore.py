@@ -9,8 +9,8 @@ from typing import IO, Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from portal.backups import BackupFailed, restore_backup
 from portal.lib.errors import Unavailable
+from portal.ops.backups import BackupFailed, restore_backup
 
 
 class Command(BaseCommand):

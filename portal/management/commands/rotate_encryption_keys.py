@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from portal.key_rotation import reencrypt_stored_secrets
-from portal.lib.encryption import list_encryption_key_fingerprints
+from portal.lib.secrets.encryption import list_encryption_key_fingerprints
+from portal.ops.key_rotation import reencrypt_stored_secrets
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser

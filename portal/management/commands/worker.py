@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from portal.lib.jobs import run_worker
+from portal.lib.jobs.jobs import run_worker
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rest_framework.response import Response
 
-from accounts.operations.audit import record_read
+from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from portal.lib.api.fields import parse_path_uuid, validate_query_string
 from portal.lib.api.schema import describe_api_operation
@@ -17,7 +17,7 @@ from reports.api.v1.inputs import (
     ReportUploadParser,
     validate_report_upload,
 )
-from reports.operations.reports import require_report_parsing_enabled, submit_report
+from reports.operations.jobs.jobs import require_report_parsing_enabled, submit_report
 from reports.parser.intake import MAX_BYTES
 from reports.payloads import ParsingJobAnswer, build_parsing_job_payload
 from reports.queries import get_parsing_job

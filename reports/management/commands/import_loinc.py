@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand, CommandError
 
 from portal.lib.errors import DomainError
-from reports.operations.loinc import get_imported_loinc_folder, import_loinc_table
+from reports.operations.reading.loinc_table import (
+    get_imported_loinc_folder,
+    import_loinc_table,
+)
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from django.core.management.base import BaseCommand
 
-from reports.operations import extraction
-from reports.operations.loinc import get_imported_loinc_folder
-from reports.operations.parsed_rows import build_unsaved_result_rows
+from reports.operations.reading import extraction
+from reports.operations.reading.loinc_table import get_imported_loinc_folder
+from reports.operations.reading.parsed_rows import build_unsaved_result_rows
 from reports.parser import (
     NoPictureReader,
     UnreadableReport,

@@ -17,7 +17,7 @@ from reports.parser.report import (
     LoincReason,
     ParsedResult,
 )
-from reports.parser.values import parse_printed_number
+from reports.parser.text.values import parse_printed_number
 
 # A candidate that nobody has confirmed takes part from here on; where its unit speaks
 # against it, which is a thing to check, by its name alone.

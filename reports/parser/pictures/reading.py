@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 
 from reports.parser.pages import Page, Word
-from reports.parser.spelling import count_misspelled_test_words
+from reports.parser.text.spelling import count_misspelled_test_words
 
 from .engine import LINE_HEIGHT, Engine, Reading, crop_line_image
 from .levelling import fit_page_levelling

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from reports.parser.fields import find_unit_in_range, join_word_texts
-from reports.parser.lines import Cell, Line
+from reports.parser.layout.lines import Cell, Line
 from reports.parser.pages import Word
-from reports.parser.ranges import (
+from reports.parser.text.fields import find_unit_in_range, join_word_texts
+from reports.parser.text.ranges import (
     is_plain_numeric_range,
     is_range_in_words,
     looks_like_range,

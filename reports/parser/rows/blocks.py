@@ -8,16 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from reports.parser.fields import find_unit_in_range, join_word_texts, split_value_cell
-from reports.parser.lines import Cell, Line, build_line_from_words
+from reports.parser.layout.lines import Cell, Line, build_line_from_words
 from reports.parser.pages import Word
-from reports.parser.ranges import (
+from reports.parser.text.fields import (
+    find_unit_in_range,
+    join_word_texts,
+    split_value_cell,
+)
+from reports.parser.text.ranges import (
     is_plain_numeric_range,
     is_range_label,
     looks_like_range,
 )
-from reports.parser.roles import Role, find_column_role
-from reports.parser.values import is_numeric_value
+from reports.parser.text.roles import Role, find_column_role
+from reports.parser.text.values import is_numeric_value
 
 from .row import Row, add_labeled_range_to_row, replace_row_range_text
 

@@ -7,22 +7,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from reports.parser.fields import is_range_status_text, is_unit, join_word_texts
-from reports.parser.lines import (
+from reports.parser.layout.lines import (
     Line,
     are_lines_of_same_font_size,
     split_words_into_cells,
 )
-from reports.parser.names import (
+from reports.parser.pages import Word
+from reports.parser.text.fields import is_range_status_text, is_unit, join_word_texts
+from reports.parser.text.not_names import (
     has_letters,
     is_prose,
     is_test_method,
     starts_explanation_section,
 )
-from reports.parser.pages import Word
-from reports.parser.ranges import is_plain_numeric_range, looks_like_range
-from reports.parser.roles import Role
-from reports.parser.values import is_out_of_range_flag
+from reports.parser.text.ranges import is_plain_numeric_range, looks_like_range
+from reports.parser.text.roles import Role
+from reports.parser.text.values import is_out_of_range_flag
 
 from .naming import is_printed_smaller_than_name
 from .row import Parts, Row, Section, replace_row_range_text, replace_row_unit

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import re
 
-from reports.parser.columns import Strip, split_line_by_column
-from reports.parser.dates import is_date_title
-from reports.parser.fields import (
+from reports.parser.columns.columns import Strip, split_line_by_column
+from reports.parser.layout.lines import Cell, Line, split_words_into_cells
+from reports.parser.pages import Word
+from reports.parser.text.dates import is_date_title
+from reports.parser.text.fields import (
     is_laboratory_mark,
     is_unit,
     join_word_texts,
     split_value_cell,
 )
-from reports.parser.folding import normalize_letters_and_digits
-from reports.parser.lines import Cell, Line, split_words_into_cells
-from reports.parser.pages import Word
-from reports.parser.ranges import (
+from reports.parser.text.folding import normalize_letters_and_digits
+from reports.parser.text.ranges import (
     looks_like_range,
     parse_labeled_range,
     parse_range_bounds,
 )
-from reports.parser.roles import ZONES, Role, is_column_title
-from reports.parser.values import (
+from reports.parser.text.roles import ZONES, Role, is_column_title
+from reports.parser.text.values import (
     has_decimal_commas,
     is_not_reported,
     is_numeric_value,

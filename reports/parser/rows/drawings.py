@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from reports.parser.fields import (
+from reports.parser.layout.lines import Cell, Line, build_line_from_words
+from reports.parser.pages import Word
+from reports.parser.text.fields import (
     Fields,
     is_range_status_text,
     is_unit,
     split_value_cell,
 )
-from reports.parser.lines import Cell, Line, build_line_from_words
-from reports.parser.pages import Word
-from reports.parser.values import (
+from reports.parser.text.values import (
     NUMBER,
     has_decimal_commas,
     is_numeric_value,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from reports.parser.columns import Strip
-from reports.parser.fields import is_unit
-from reports.parser.lines import Line, are_lines_of_same_font_size
-from reports.parser.ranges import is_plain_numeric_range, looks_like_range
-from reports.parser.roles import Role
-from reports.parser.values import is_numeric_value, is_worded_value
+from reports.parser.columns.columns import Strip
+from reports.parser.layout.lines import Line, are_lines_of_same_font_size
+from reports.parser.text.fields import is_unit
+from reports.parser.text.ranges import is_plain_numeric_range, looks_like_range
+from reports.parser.text.roles import Role
+from reports.parser.text.values import is_numeric_value, is_worded_value
 
 from .row import Row, Section
 from .wording import is_exact_value, is_sentence_part, starts_with_lower_case_word

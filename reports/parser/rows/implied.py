@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from reports.parser.lines import split_words_into_cells
+from reports.parser.columns.table_titles import Title
+from reports.parser.layout.lines import split_words_into_cells
 from reports.parser.pages import Word
-from reports.parser.roles import Role
-from reports.parser.table_titles import Title
+from reports.parser.text.roles import Role
 
 from .row import Row, list_words_of_fields, replace_row_range_text
 

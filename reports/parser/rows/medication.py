@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reports.parser.folding import normalize_letters_and_digits
-from reports.parser.lines import Line, are_lines_of_same_font_size
-from reports.parser.roles import Role, find_column_role
+from reports.parser.layout.lines import Line, are_lines_of_same_font_size
+from reports.parser.text.folding import normalize_letters_and_digits
+from reports.parser.text.roles import Role, find_column_role
 
 _LONGEST_HEADING = 4
 _LONGEST_TITLES = 8

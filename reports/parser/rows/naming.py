@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from reports.parser.fields import Fields, join_word_texts
-from reports.parser.lines import Line, are_lines_of_same_font_size
-from reports.parser.names import is_test_method
+from reports.parser.layout.lines import Line, are_lines_of_same_font_size
 from reports.parser.pages import Word
-from reports.parser.values import is_out_of_range_flag
+from reports.parser.text.fields import Fields, join_word_texts
+from reports.parser.text.not_names import is_test_method
+from reports.parser.text.values import is_out_of_range_flag
 
 from .pairs import read_percentage_and_count_pair
 from .row import Row, Section

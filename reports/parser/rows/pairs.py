@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from portal.lib.units import Dimension, find_unit_dimension, normalize_unit
-from reports.parser.fields import Fields, is_unit, join_word_texts
 from reports.parser.pages import Word
-from reports.parser.ranges import is_plain_numeric_range, parse_range_bounds
-from reports.parser.values import (
+from reports.parser.text.fields import Fields, is_unit, join_word_texts
+from reports.parser.text.ranges import is_plain_numeric_range, parse_range_bounds
+from reports.parser.text.values import (
     is_numeric_value,
     is_out_of_range_flag,
     parse_printed_number,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from reports.parser.fields import (
+from reports.parser.layout.lines import CELL_GAP
+from reports.parser.pages import Word
+from reports.parser.text.fields import (
     Fields,
     find_unit_in_range,
     find_words_with_text,
@@ -17,15 +19,13 @@ from reports.parser.fields import (
     split_value_in_two_units,
     strip_footnote_mark,
 )
-from reports.parser.lines import CELL_GAP
-from reports.parser.pages import Word
-from reports.parser.ranges import (
+from reports.parser.text.ranges import (
     is_plain_numeric_range,
     looks_like_range,
     strip_range_label,
 )
-from reports.parser.roles import Role
-from reports.parser.values import (
+from reports.parser.text.roles import Role
+from reports.parser.text.values import (
     is_not_reported,
     is_numeric_value,
     is_out_of_range_flag,

@@ -7,22 +7,22 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from portal.lib.units import normalize_unit
-from reports.parser.fields import (
+from reports.parser.layout.lines import Line
+from reports.parser.pages import Word
+from reports.parser.report import SampleType
+from reports.parser.text.fields import (
     Fields,
     find_unit_in_range,
     find_words_with_text,
     join_word_texts,
     split_value_in_two_units,
 )
-from reports.parser.lines import Line
-from reports.parser.names import (
+from reports.parser.text.not_names import (
     find_specimen_in_text,
     names_both_blood_and_urine,
 )
-from reports.parser.pages import Word
-from reports.parser.report import SampleType
-from reports.parser.roles import Role
-from reports.parser.values import is_numeric_value
+from reports.parser.text.roles import Role
+from reports.parser.text.values import is_numeric_value
 
 from .pairs import read_percentage_and_count_pair
 from .wording import (

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from reports.parser.fields import is_unit, strip_status_words_from_name
 from reports.parser.report import SampleType
+from reports.parser.text.fields import is_unit, strip_status_words_from_name
 
 from .row import Row
 

@@ -7,15 +7,16 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from reports.parser.dates import NUMBER_DATE
-from reports.parser.fields import (
+from reports.parser.layout.lines import Line
+from reports.parser.pages import Word
+from reports.parser.text.dates import NUMBER_DATE
+from reports.parser.text.fields import (
     Fields,
     is_range_status_text,
     is_unit,
     split_value_cell,
 )
-from reports.parser.lines import Line
-from reports.parser.names import (
+from reports.parser.text.not_names import (
     find_specimen_in_text,
     has_letters,
     is_administrative_line,
@@ -23,14 +24,13 @@ from reports.parser.names import (
     is_prose,
     starts_explanation_section,
 )
-from reports.parser.pages import Word
-from reports.parser.ranges import (
+from reports.parser.text.ranges import (
     is_range_in_words,
     is_range_label,
     looks_like_range,
     parse_labeled_range,
 )
-from reports.parser.values import (
+from reports.parser.text.values import (
     is_numeric_value,
     is_out_of_range_flag,
     is_worded_value,

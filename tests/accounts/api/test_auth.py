@@ -7,14 +7,14 @@ import time_machine
 
 from accounts.api import auth
 from accounts.models import ApiKey
-from accounts.operations.api_keys import (
+from accounts.operations.api_keys.api_keys import (
     OVERLAPS,
     clear_api_key_cache,
     create_api_key,
     revoke_api_key,
     rotate_api_key,
 )
-from accounts.operations.teams import change_team_settings
+from accounts.operations.teams.teams import change_team_settings
 from tests.clients import ApiClient
 from tests.factories.accounts import ACTOR, make_api_key
 from tests.statements import count_statements

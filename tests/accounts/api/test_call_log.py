@@ -15,7 +15,7 @@ from accounts.api.call_log import (
     start_api_call_log,
 )
 from accounts.models import ApiCall, ApiKey
-from accounts.operations.api_keys import KeyRules, create_api_key
+from accounts.operations.api_keys.api_keys import KeyRules, create_api_key
 from portal.lib.registry import call_observers
 from tests.clients import ApiClient, ManagementClient
 from tests.factories.accounts import ACTOR, make_api_key, make_management_key

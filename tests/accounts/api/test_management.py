@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from accounts.models import ManagementKey
-from accounts.operations.management_keys import revoke_management_key
+from accounts.operations.api_keys.management_keys import revoke_management_key
 from tests.clients import ManagementClient, error_lines
 from tests.factories.accounts import ACTOR, make_api_key, make_management_key
 

@@ -10,9 +10,9 @@ from rest_framework.views import APIView
 
 from accounts.api.auth import ApiKeyAuthentication, list_areas_needed_by_call
 from accounts.models import AuditEntry
-from accounts.operations.api_keys import KeyRules, create_api_key
+from accounts.operations.api_keys.api_keys import KeyRules, create_api_key
 from accounts.states import SCOPES, Access
-from portal.isolation.doors import PARAMETER, list_named_urls
+from portal.ops.isolation.endpoints import PARAMETER, list_named_urls
 from tests.clients import ApiClient
 from tests.factories.accounts import ACTOR
 

@@ -7,8 +7,12 @@ import pytest
 import time_machine
 
 from accounts.models import AuditEntry, CallWindow
-from accounts.operations.api_keys import KeyRules, clear_api_key_cache, create_api_key
-from portal.lib.proxies import find_client_network
+from accounts.operations.api_keys.api_keys import (
+    KeyRules,
+    clear_api_key_cache,
+    create_api_key,
+)
+from portal.lib.web.proxies import find_client_network
 from tests.clients import ApiClient, ManagementClient
 from tests.factories.accounts import ACTOR, make_api_key
 from users.models import User

@@ -8,8 +8,8 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from accounts.models import ApiKey, ManagementKey, Member, SignInRules, Team
-from accounts.operations.api_keys import find_api_key_grant
-from accounts.operations.management_keys import find_management_key_grant
+from accounts.operations.api_keys.api_keys import find_api_key_grant
+from accounts.operations.api_keys.management_keys import find_management_key_grant
 from tests.factories.accounts import PASSWORD, make_member, make_team
 from tests.factories.openid import make_single_sign_on
 

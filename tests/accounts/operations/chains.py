@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from django.db import connection
 
 from accounts.models import AuditEntry
-from accounts.operations.audit import record_change
-from accounts.operations.audit_chain import check_audit_chain, read_audit_anchors
+from accounts.operations.audit.chain import check_audit_chain, read_audit_anchors
+from accounts.operations.audit.entries import record_change
 from tests.factories.accounts import ACTOR
 
 

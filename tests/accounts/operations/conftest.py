@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from django.conf import settings
 
-from accounts.operations.audit_chain import (
+from accounts.operations.audit.chain import (
     record_audit_chain_anchors,
     seal_new_audit_entries,
 )

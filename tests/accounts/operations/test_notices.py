@@ -8,7 +8,7 @@ from django.core import mail
 from django.core.mail.backends.locmem import EmailBackend
 
 from accounts.models import Membership, Notice, NoticeCopy, NoticeMail
-from accounts.operations.members import remove_member, set_member_roles
+from accounts.operations.members.members import remove_member, set_member_roles
 from accounts.operations.notices import (
     MAIL_JOB,
     NOTICE_RETENTION,

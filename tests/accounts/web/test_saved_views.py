@@ -5,7 +5,7 @@ from django.http import QueryDict
 from django.test import Client
 
 from accounts.models import SavedView
-from accounts.operations.saved_views import ViewSettings, create_saved_view
+from accounts.operations.members.saved_views import ViewSettings, create_saved_view
 from accounts.states import Role
 from accounts.web.saved_views import normalize_list_query
 from tests.audit import audited

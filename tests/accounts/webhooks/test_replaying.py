@@ -15,11 +15,8 @@ from accounts.webhooks.queries.replays import (
     find_replay_probe_attempt,
     measure_replay_progress,
 )
-from tests.accounts.webhooks.receivers import Receiver, deliver
-from tests.accounts.webhooks.test_delivering import (  # noqa: F401 - port is a fixture
-    endpoint_at,
-    port,
-)
+from tests.accounts.webhooks.delivery.receivers import Receiver, deliver
+from tests.accounts.webhooks.delivery.test_worker import endpoint_at
 from tests.factories.accounts import ACTOR
 from tests.factories.webhooks import make_event
 from tests.jobs import make_all_due
@@ -29,7 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def test_what_was_missed_arrives_under_the_same_ids(
     alice_tenant,
-    port,  # noqa: F811 - the fixture
+    port,
     run_jobs,
 ):
     endpoint = endpoint_at(port, alice_tenant)

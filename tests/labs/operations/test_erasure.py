@@ -15,9 +15,14 @@ from labs.models import (
 )
 from labs.operations.erasure import erase_user_orders
 from labs.operations.insurance import InsuranceRequest, store_insurance
-from labs.operations.kits import KitRegistration, KitRequest, order_kit, register_kit
-from labs.operations.order_steps import advance_order
-from labs.operations.redraws import place_redraw_order
+from labs.operations.order_status.status import advance_order
+from labs.operations.orders.kits import (
+    KitRegistration,
+    KitRequest,
+    order_kit,
+    register_kit,
+)
+from labs.operations.orders.redraws import place_redraw_order
 from labs.states.catalogue import CollectionMethod
 from labs.states.inbound import MessageStatus
 from tests.factories.accounts import ACTOR

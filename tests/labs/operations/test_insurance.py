@@ -18,7 +18,7 @@ from tests.factories.accounts import ACTOR
 from tests.factories.labs import ADDRESS, PATIENT
 from tests.factories.users import make_user
 from tests.labs.holdings import refused
-from users.operations.users import delete_user
+from users.operations.users.users import delete_user
 
 pytestmark = pytest.mark.django_db
 

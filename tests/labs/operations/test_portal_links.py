@@ -17,13 +17,13 @@ from tests.factories.labs import make_order
 from tests.factories.users import make_user
 from tests.users.holdings import stored_rows
 from users.models import Connection, LinkSession
-from users.operations.link_sessions import (
+from users.operations.connect.link_sessions import (
     build_connect_link_url,
     create_connect_link,
     sign_connect_link_token,
 )
-from users.operations.sources import connect_source
-from users.operations.users import delete_user
+from users.operations.sources.sources import connect_source
+from users.operations.users.users import delete_user
 from users.states.links import PortalContext
 
 pytestmark = pytest.mark.django_db

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from portal.pills import PILLS
+from portal.ui.pills import PILLS
 
 PAGE = "/t/alice-health/sandbox/components/"
 

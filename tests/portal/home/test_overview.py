@@ -21,7 +21,7 @@ from tests.factories.labs import make_lab_test, make_order
 from tests.factories.reports import make_parsing_job
 from tests.factories.users import make_user
 from tests.factories.webhooks import make_event
-from users.operations.sources import connect_source
+from users.operations.sources.sources import connect_source
 
 pytestmark = pytest.mark.django_db
 

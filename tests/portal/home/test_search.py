@@ -15,8 +15,8 @@ from tests.factories.accounts import ACTOR, make_member
 from tests.factories.labs import make_order
 from tests.factories.reports import make_parsing_job
 from tests.factories.users import make_user
-from users.operations.sources import connect_source
-from users.operations.users import delete_user
+from users.operations.sources.sources import connect_source
+from users.operations.users.users import delete_user
 
 pytestmark = pytest.mark.django_db
 

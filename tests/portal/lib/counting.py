@@ -11,7 +11,7 @@ from pathlib import Path
 
 from django.db import connection, transaction
 
-from portal.lib.jobs import enqueue_job, periodic_job, tenant_job
+from portal.lib.jobs.jobs import enqueue_job, periodic_job, tenant_job
 
 
 def make_tables() -> None:

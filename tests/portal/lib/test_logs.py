@@ -8,8 +8,9 @@ import psycopg
 import pytest
 from django.db import OperationalError, connection, transaction
 
-from portal.lib import request_ids, slow_queries
+from portal.lib.database import slow_queries
 from portal.lib.logs import JsonFormatter, LineFormatter, OutageFilter, RouteFilter
+from portal.lib.web import request_ids
 from tests.log_watch import LogWatch
 
 

@@ -138,7 +138,7 @@ def fail_to_finish_once() -> None:
 
 def shorten_pulse() -> None:
     """Let the workers of this process find dead ones within seconds."""
-    from portal.lib import jobs
+    from portal.lib.jobs import jobs
 
     jobs.HEARTBEAT_TIMEOUT_SECONDS = HEARTBEAT_TIMEOUT_SECONDS
     jobs.HEARTBEAT_INTERVAL_SECONDS = 0.3
@@ -147,7 +147,7 @@ def shorten_pulse() -> None:
 
 def prepare() -> None:
     """Make this process a worker of tests, as its environment says."""
-    from portal.lib import jobs
+    from portal.lib.jobs import jobs
     from tests.jobs import forget_periodic_jobs
     from tests.portal.lib import counting
 

@@ -17,7 +17,7 @@ from portal.server import connections
 from portal.server.__main__ import OPTIONS
 from portal.server.application import Application
 from portal.server.connections import Room
-from tests.portal.nodes import free_port
+from tests.portal.outages.nodes import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

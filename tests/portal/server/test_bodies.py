@@ -21,8 +21,11 @@ from tests.factories.users import make_user
 from tests.outbox import emitted_types
 from tests.portal.server.raw import END, HOST, Raw, chunk, request, serving
 from users.models import User
-from users.operations.import_files import BODY_MAX_BYTES
-from users.operations.link_sessions import create_connect_link, sign_connect_link_token
+from users.operations.connect.link_sessions import (
+    create_connect_link,
+    sign_connect_link_token,
+)
+from users.operations.imports.files import BODY_MAX_BYTES
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -12,7 +12,7 @@ from reports.operations.loinc_aliases import (
     end_loinc_alias,
     propose_loinc_alias,
 )
-from reports.operations.review_rows import set_review_row_loinc_code
+from reports.operations.review.rows import set_review_row_loinc_code
 from reports.parser.report import LoincMatchStatus, Metadata
 from tests.factories.reports import make_parsed, make_parsed_result, make_review
 from tests.factories.users import make_user

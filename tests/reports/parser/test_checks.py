@@ -6,15 +6,14 @@ from datetime import date
 
 import pytest
 
+from reports.parser.assembly.interpretation import interpret_result_against_range
 from reports.parser.checks import (
     check_dates_not_after,
     choose_likely_unit,
     find_likely_catalogue_entry,
     run_report_checks,
 )
-from reports.parser.interpretation import interpret_result_against_range
 from reports.parser.loinc import rank_loinc_matches
-from reports.parser.ranges import parse_range_bounds
 from reports.parser.report import (
     Fact,
     Metadata,
@@ -25,6 +24,7 @@ from reports.parser.report import (
     Provenance,
     RowState,
 )
+from reports.parser.text.ranges import parse_range_bounds
 
 
 def row(

@@ -5,7 +5,7 @@ from io import StringIO
 from django.apps import apps
 from django.core.management import call_command
 
-from users.queries.data_map import list_tables_with_user_data
+from users.queries.users.data_map import list_tables_with_user_data
 
 
 def test_the_map_has_a_line_for_every_table():

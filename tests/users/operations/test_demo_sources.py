@@ -18,8 +18,8 @@ from users.operations.demo_sources import (
     enqueue_demo_user_expiries,
     expire_demo_user,
 )
-from users.operations.sources import connect_source
-from users.operations.users import delete_user
+from users.operations.sources.sources import connect_source
+from users.operations.users.users import delete_user
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

@@ -8,7 +8,7 @@ from portal.lib.registry import user_erasers
 from tests.factories.users import make_user
 from users.models import Sample, SampleExtra
 from users.operations.erasure import erase_user_samples
-from users.wearables.samples import SampleColumns, get_sample_store
+from users.store.samples import SampleColumns, get_sample_store
 
 pytestmark = pytest.mark.django_db
 MOMENTS = [datetime(year, 3, 1, tzinfo=UTC) for year in (2024, 2025, 2026)]

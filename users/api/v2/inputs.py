@@ -25,11 +25,13 @@ from portal.lib.api.fields import (
     person_name,
 )
 from portal.lib.api.pagination import CURSOR_MAX_LENGTH, CursorInputs
-from users.models.link_session import REDIRECT_URL_MAX_LENGTH
-from users.models.sample import SPORT_MAX_LENGTH
+from users.analysis.buckets import Period
+from users.analysis.source_priority import Rule
+from users.models.data.sample import SPORT_MAX_LENGTH
+from users.models.sources.link_session import REDIRECT_URL_MAX_LENGTH
 from users.models.user import CLIENT_USER_ID_MAX_LENGTH
 from users.operations.demo_sources import DEMO_SOURCES
-from users.operations.user_info import Address, Guarantor, UserInfoRequest
+from users.operations.users.demographics import Address, Guarantor, UserInfoRequest
 from users.states import (
     Ethnicity,
     Gender,
@@ -39,8 +41,6 @@ from users.states import (
     SourceType,
 )
 from users.states.links import LinkReturn
-from users.wearables.buckets import Period
-from users.wearables.ledger import Rule
 from users.wearables.providers import PROVIDERS
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 from uuid import UUID
 
 from users.models.user import MANUAL
-from users.operations.link_sessions import build_connect_link_url
+from users.operations.connect.link_sessions import build_connect_link_url
 from users.states import (
     ConnectionFault,
     ConnectionStatus,
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from accounts.models import Tenant
     from users.models import Connection, LinkSession, User, UserInfo
-    from users.operations.linking import OfferedSource
-    from users.operations.users import ClientUserIdTaken
+    from users.operations.connect.linking import OfferedSource
+    from users.operations.users.users import ClientUserIdTaken
     from users.queries import SourceRow, UserPage, UserRow
     from users.wearables.providers import Provider
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.management.base import BaseCommand
 
 from portal.lib.registry import RetentionRule, encrypted_tables, erasure_rules
-from users.queries.data_map import (
+from users.queries.users.data_map import (
     list_retention_rules,
     list_tables_with_user_data,
     list_tables_without_erasure_rule,

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand, CommandError
 
 from accounts.models import Tenant
-from accounts.operations.audit import record_read
+from accounts.operations.audit.entries import record_read
 from accounts.states import Environment
 from portal.lib.actor import Actor
 from portal.lib.tenancy import acting_for
 from users.models import User
-from users.operations.user_export import write_user_data_archive
+from users.operations.users.export import write_user_data_archive
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser

@@ -14,7 +14,7 @@ from accounts.states import Environment
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.tenancy import acting_for
-from users.operations.imports import (
+from users.operations.imports.imports import (
     DEFAULT_PROVIDER,
     ImportRequest,
     run_health_data_import,

@@ -13,9 +13,9 @@ from accounts.models import Tenant
 from accounts.states import Environment
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError
-from portal.lib.private_files import open_owner_only_file
+from portal.lib.secrets.private_files import open_owner_only_file
 from portal.lib.tenancy import acting_for
-from users.operations.user_import import EXISTS, RowNote, import_users_from_csv
+from users.operations.users.csv_import import EXISTS, RowNote, import_users_from_csv
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser

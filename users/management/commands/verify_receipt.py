@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from portal.lib.signatures import (
+from portal.lib.secrets.signatures import (
     Signature,
     is_signed_with_installation_key,
     is_valid_signature,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from users.states.imports import DropReason, ImportFormat
-from users.wearables.formats.apple_health import AppleHealthReader
+from users.wearables.formats.apple.export import AppleHealthReader
 from users.wearables.formats.fit import FitReader
 from users.wearables.formats.moments import Moments
 from users.wearables.formats.parts import Part, PartKind, PartsWriter

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import UUID
 
 from portal.lib.periods import SkippedTime, convert_local_time_to_utc, find_day_start
-from users.models.sample import SPORT_MAX_LENGTH, TYPE_MAX_LENGTH
+from users.models.data.sample import SPORT_MAX_LENGTH, TYPE_MAX_LENGTH
 from users.wearables.readings import (
     FAULTS_MAX,
     ElementsInvalid,

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from uuid import UUID
 
+    from users.store.samples import SampleRow
     from users.wearables.payloads import EventSource
-    from users.wearables.samples import SampleRow
     from users.wearables.timeseries.resources import TimeseriesResource
 
 _MOMENT = Moment().schema

@@ -12,7 +12,7 @@ import orjson
 from django.utils import timezone
 from rest_framework import serializers
 
-from accounts.operations.audit import record_read
+from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from accounts.webhooks.catalogue import filter_covers_event_type
 from accounts.webhooks.feed import list_event_feed

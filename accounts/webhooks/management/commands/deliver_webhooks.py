@@ -13,9 +13,9 @@ import psycopg
 from django.core.management.base import BaseCommand
 from django.db import OperationalError, connection
 
-from accounts.webhooks.delivering import Deliverer
+from accounts.webhooks.delivery.sending import Sender
+from accounts.webhooks.delivery.worker import Deliverer
 from accounts.webhooks.queries.deliverers import DELIVERER_NAME
-from accounts.webhooks.sending import Sender
 from portal.lib.tenancy import OPEN_TO_ALL
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from accounts.webhooks.addresses import is_allowed_local_webhook_host
 from accounts.webhooks.listening import Listener, start_local_webhook_listener
 from accounts.webhooks.models import Endpoint
 from accounts.webhooks.signing import SecretInvalid, decode_signing_secret
-from portal.lib.encryption import UnreadableSecret, decrypt_secret
-from portal.lib.private_files import open_owner_only_file
+from portal.lib.secrets.encryption import UnreadableSecret, decrypt_secret
+from portal.lib.secrets.private_files import open_owner_only_file
 from portal.lib.tenancy import across_tenants
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from django.core import mail
 from django.core.mail.backends.locmem import EmailBackend
 
 from accounts.models import Invitation
-from accounts.operations.management_keys import create_management_key
-from accounts.operations.teams import create_team
+from accounts.operations.api_keys.management_keys import create_management_key
+from accounts.operations.teams.teams import create_team
 from accounts.states import ManagementRole, Role
 from tests.clients import ManagementClient, error_lines
 from tests.contract.document import check_answer

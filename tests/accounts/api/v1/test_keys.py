@@ -5,9 +5,9 @@ from uuid import uuid4
 import pytest
 
 from accounts.models import ApiKey, AuditEntry, ManagementKey
-from accounts.operations.api_keys import create_api_key
-from accounts.operations.management_keys import create_management_key
-from accounts.operations.teams import create_team
+from accounts.operations.api_keys.api_keys import create_api_key
+from accounts.operations.api_keys.management_keys import create_management_key
+from accounts.operations.teams.teams import create_team
 from accounts.states import ManagementRole
 from tests.clients import ApiClient, ManagementClient, error_lines
 from tests.contract.document import check_answer

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from accounts.models import Membership
-from accounts.operations.management_keys import create_management_key
+from accounts.operations.api_keys.management_keys import create_management_key
 from accounts.states import ManagementRole, Role
 from tests.clients import ManagementClient, error_lines
 from tests.contract.document import check_answer

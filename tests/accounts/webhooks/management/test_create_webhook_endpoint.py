@@ -4,7 +4,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from accounts.webhooks.models import Endpoint
-from portal.lib.encryption import decrypt_secret
+from portal.lib.secrets.encryption import decrypt_secret
 from tests.factories.webhooks import PUBLIC_URL
 
 pytestmark = pytest.mark.django_db

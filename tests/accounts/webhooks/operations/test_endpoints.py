@@ -17,8 +17,8 @@ from accounts.webhooks.operations.endpoints import (
     rotate_signing_secret,
 )
 from accounts.webhooks.signing import decode_signing_secret
-from portal.lib.encryption import decrypt_secret
 from portal.lib.errors import DomainError
+from portal.lib.secrets.encryption import decrypt_secret
 from tests.factories.accounts import ACTOR
 from tests.factories.webhooks import PUBLIC_URL, make_endpoint, make_event
 

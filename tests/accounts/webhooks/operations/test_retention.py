@@ -8,13 +8,13 @@ import pytest
 from django.utils import timezone
 
 from accounts.models import Team
-from accounts.webhooks import claims, verdicts
+from accounts.webhooks.delivery import leases, outcomes
+from accounts.webhooks.delivery.sending import SendOutcome
 from accounts.webhooks.management.commands.deliver_webhooks import connector
 from accounts.webhooks.models import Attempt, Delivery, Endpoint, Event, Replay
 from accounts.webhooks.operations import UserRef, delete_user_events, retention
 from accounts.webhooks.operations.endpoints import delete_endpoint
 from accounts.webhooks.operations.retention import delete_events_past_retention
-from accounts.webhooks.sending import SendOutcome
 from accounts.webhooks.states import DeliveryFault
 from tests.factories.accounts import ACTOR
 from tests.factories.webhooks import make_endpoint, make_event
@@ -200,13 +200,13 @@ def test_the_verdict_of_an_erased_message_leaves_nothing(alice_tenant):
 
     async def lease_and_record(between):
         async with await connector()() as opened:
-            [lease] = await claims.lease_due_deliveries(
+            [lease] = await leases.lease_due_deliveries(
                 opened, limit=1, per_endpoint=1, busy={}
             )
             await asyncio.to_thread(between)
             outcome = SendOutcome(1.0, 1, "v1,", fault=DeliveryFault.RESET)
-            await verdicts.record_delivery_outcomes(
-                opened, [verdicts.AttemptOutcome(lease, outcome, None)]
+            await outcomes.record_delivery_outcomes(
+                opened, [outcomes.AttemptOutcome(lease, outcome, None)]
             )
 
     def erase():

@@ -18,7 +18,7 @@ from accounts.webhooks.operations.endpoints import (
     rotate_signing_secret,
 )
 from accounts.webhooks.signing import decode_signing_secret, sign_webhook_message
-from portal.lib.encryption import decrypt_secret
+from portal.lib.secrets.encryption import decrypt_secret
 from tests.audit import audited
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.webhooks import (

@@ -15,7 +15,7 @@ from accounts.webhooks.signing import (
     sign_webhook_message,
 )
 from accounts.webhooks.web.docs import LANGUAGES, read_verification_snippet
-from portal.highlighting import format_json, highlight_json
+from portal.ui.highlighting import format_json, highlight_json
 
 BODY = '{"event_type":"labtest.order.updated","data":"é"}'.encode()
 SECRET = generate_signing_secret()

@@ -12,7 +12,7 @@ from accounts.webhooks.operations.endpoints import (
     read_custom_headers,
     replace_custom_headers,
 )
-from portal.lib.encryption import decrypt_secret
+from portal.lib.secrets.encryption import decrypt_secret
 from tests.accounts.webhooks.web.test_deliveries import LIST, page
 from tests.audit import audited
 from tests.clients import confirm

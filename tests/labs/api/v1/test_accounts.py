@@ -5,8 +5,8 @@ from uuid import uuid4
 import pytest
 
 from accounts.models import AuditEntry
-from accounts.operations.management_keys import create_management_key
-from accounts.operations.teams import create_team
+from accounts.operations.api_keys.management_keys import create_management_key
+from accounts.operations.teams.teams import create_team
 from accounts.states import ManagementRole
 from labs.models import LabAccountTeam
 from tests.clients import ManagementClient, error_lines

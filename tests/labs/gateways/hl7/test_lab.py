@@ -6,7 +6,7 @@ from labs.gateways.base import LabUnavailable
 from labs.gateways.hl7.drop import OUT, DropFolder
 from labs.gateways.hl7.lab import Hl7FileDrop
 from labs.gateways.hl7.messages import parse_hl7_message
-from labs.queries.orders import get_order_with_details
+from labs.queries.orders.orders import get_order_with_details
 from tests.factories.labs import make_lab_account, make_lab_test, make_order
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("hl7_dir")]

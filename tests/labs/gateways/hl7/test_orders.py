@@ -6,7 +6,7 @@ import pytest
 
 from labs.gateways.hl7.messages import parse_hl7_message
 from labs.gateways.hl7.orders import CANCEL, NEW, build_hl7_order_message
-from labs.queries.orders import get_order_with_details
+from labs.queries.orders.orders import get_order_with_details
 from labs.states.catalogue import CollectionMethod
 from tests.factories.labs import (
     PATIENT,

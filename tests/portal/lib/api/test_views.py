@@ -86,8 +86,8 @@ urlpatterns = [
     mount_api_view("v2/month", Month),
     page("language", language),
 ]
-handler404 = "portal.error_pages.show_not_found_page"
-handler500 = "portal.error_pages.show_server_error_page"
+handler404 = "portal.http.error_pages.show_not_found_page"
+handler500 = "portal.http.error_pages.show_server_error_page"
 
 
 @pytest.fixture(autouse=True)

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from portal import checks
 from portal.lib.storage.address import AddressInvalid, BucketAddress, parse_storage_url
+from portal.ops import checks
 
 
 def test_an_address_says_where_and_who_and_shows_no_secret():

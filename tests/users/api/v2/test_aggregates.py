@@ -12,7 +12,7 @@ from tests.factories.accounts import ACTOR
 from tests.factories.samples import put_samples
 from tests.factories.users import make_user
 from tests.statements import count_statements
-from users.operations.users import UserChanges, update_user
+from users.operations.users.users import UserChanges, update_user
 
 pytestmark = pytest.mark.django_db
 PATH = "/v2/aggregate/{user_id}/{resource}"

@@ -12,13 +12,13 @@ from tests.clients import error_lines
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from users.models import Pull
-from users.operations.pulls import (
+from users.operations.sources.pulls import (
     end_data_pull,
     record_completed_backfill,
     record_pull_attempt,
     start_data_pull,
 )
-from users.operations.sources import (
+from users.operations.sources.sources import (
     connect_source,
     disconnect_source,
     record_data_arrival,

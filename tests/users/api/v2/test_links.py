@@ -12,7 +12,7 @@ from tests.factories.sources import FakeSource
 from tests.factories.users import make_user
 from tests.users.holdings import stored_rows
 from users.models import LinkSession
-from users.operations.link_sessions import (
+from users.operations.connect.link_sessions import (
     create_connect_link,
     end_connect_link,
     find_open_connect_link,

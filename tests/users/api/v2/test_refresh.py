@@ -10,9 +10,9 @@ from tests.clients import error_lines
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from tests.users.holdings import stored_rows
-from users.operations.devices import DeviceDetails, record_device_details
-from users.operations.refresh import RefreshOutcome
-from users.operations.sources import connect_source
+from users.operations.pulling.refresh import RefreshOutcome
+from users.operations.sources.devices import DeviceDetails, record_device_details
+from users.operations.sources.sources import connect_source
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)

@@ -5,14 +5,14 @@ from uuid import uuid4
 
 import pytest
 
-from portal.lib.transitions import move_status
+from portal.lib.database.transitions import move_status
 from tests.audit import audited
 from tests.clients import error_lines
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from tests.users.holdings import stored_rows
 from users.models import Connection
-from users.operations.sources import connect_source
+from users.operations.sources.sources import connect_source
 from users.states import CONNECTION_MOVES, ConnectionFault, ConnectionStatus
 from users.wearables.providers import PROVIDERS
 

@@ -18,7 +18,7 @@ from tests.factories.users import make_user
 from tests.outbox import emitted_types
 from tests.statements import count_statements
 from tests.users.holdings import stored_rows
-from users.operations.users import UserChanges, delete_user, update_user
+from users.operations.users.users import UserChanges, delete_user, update_user
 from users.wearables.streams import CHANNELS
 
 pytestmark = pytest.mark.django_db

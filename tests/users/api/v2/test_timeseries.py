@@ -376,7 +376,7 @@ def test_an_unknown_resource_is_not_there(alice_api, alice_tenant, user):
 def test_a_team_has_so_many_types_of_its_own(
     alice_api, alice_tenant, user, monkeypatch
 ):
-    monkeypatch.setattr("users.wearables.dictionaries.OPEN_TYPES_MAX", 1)
+    monkeypatch.setattr("users.store.dictionaries.OPEN_TYPES_MAX", 1)
     before = stored_rows(alice_tenant)
 
     reply = push(

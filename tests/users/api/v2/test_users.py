@@ -12,8 +12,8 @@ from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from tests.users.holdings import stored_rows
 from users.models import User
-from users.operations.sources import connect_source
-from users.operations.users import SANDBOX_USER_LIMIT, delete_user
+from users.operations.sources.sources import connect_source
+from users.operations.users.users import SANDBOX_USER_LIMIT, delete_user
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

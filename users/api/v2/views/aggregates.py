@@ -13,10 +13,10 @@ from portal.lib.api.fields import validate_query_string
 from portal.lib.api.schema import describe_api_operation
 from portal.lib.api.views import json_response
 from portal.lib.periods import find_time_zone_by_name
+from users.analysis.aggregates import AggregateRequest, aggregate_samples
 from users.api.v2.inputs import AggregateInputs
 from users.api.v2.views.timeseries import _RESOURCE, SamplesView
 from users.payloads.aggregates import AggregateAnswer, build_aggregate_response
-from users.wearables.aggregates import AggregateRequest, aggregate_samples
 from users.wearables.values import EARLIEST
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from rest_framework.response import Response
 
-from accounts.operations.audit import record_read
+from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from portal.lib.api.fields import QueryInt, QueryText, QueryUuid, validate_query_string
 from portal.lib.api.pagination import (
@@ -20,7 +20,7 @@ from portal.lib.api.pagination import (
 )
 from portal.lib.api.schema import describe_api_operation
 from portal.lib.api.views import TenantAPIView
-from users.queries.introspection import (
+from users.queries.data.introspection import (
     Introspected,
     IntrospectedPage,
     Place,

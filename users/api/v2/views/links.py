@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rest_framework.response import Response
 
-from accounts.operations.audit import record_read
+from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from portal.lib.api.fields import validate_post_body
 from portal.lib.api.schema import describe_api_operation
@@ -14,13 +14,13 @@ from portal.lib.api.views import TenantAPIView
 from users.api.link_token import LinkAPIView
 from users.api.v2.inputs import LinkTokenInputs
 from users.api.v2.outputs import LinkProvider, LinkToken, build_link_provider_response
-from users.operations.link_sessions import (
+from users.operations.connect.link_sessions import (
     LinkRequest,
     build_connect_link_url,
     create_connect_link,
     sign_connect_link_token,
 )
-from users.operations.linking import list_connect_page_sources
+from users.operations.connect.linking import list_connect_page_sources
 from users.queries import live_user
 
 if TYPE_CHECKING:

@@ -14,8 +14,11 @@ from rest_framework.serializers import FloatField
 from portal.lib.api.fields import Inputs, parse_path_uuid, validate_query_string
 from portal.lib.api.schema import Refusal, describe_api_operation
 from users.api.v2.views.base import UserAPIView
-from users.operations.refresh import refresh_all_user_sources, wait_for_user_refresh
-from users.queries.introspection import find_user_device, list_user_devices
+from users.operations.pulling.refresh import (
+    refresh_all_user_sources,
+    wait_for_user_refresh,
+)
+from users.queries.data.introspection import find_user_device, list_user_devices
 from users.wearables.payloads import DeviceAnswer, build_device_payload
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from rest_framework.response import Response
 
-from accounts.operations.access_tokens import create_user_sign_in_token
+from accounts.operations.api_keys.access_tokens import create_user_sign_in_token
 from accounts.states import Area
 from portal.lib.api.schema import describe_api_operation
 from users.api.v2.views.base import UserAPIView

@@ -19,7 +19,7 @@ from users.api.v2.outputs import (
     build_user_providers_response,
 )
 from users.api.v2.views.base import UserAPIView
-from users.operations.sources import disconnect_source
+from users.operations.sources.sources import disconnect_source
 from users.queries import list_live_user_connections
 from users.wearables.providers import PROVIDERS
 

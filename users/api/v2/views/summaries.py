@@ -17,6 +17,11 @@ from portal.lib.api.fields import validate_post_body, validate_query_string
 from portal.lib.api.schema import JsonShape, describe_api_operation
 from portal.lib.api.views import json_response, mount_api_view
 from portal.lib.errors import NotFound
+from users.analysis.workout_zones import (
+    PROVENANCE_SCHEMA,
+    derive_workout_zones,
+    fill_missing_workout_zones,
+)
 from users.api.v2.inputs import (
     LatestSummaryInputs,
     SummaryBatchInputs,
@@ -28,16 +33,11 @@ from users.api.v2.views.base import (
     build_batch_validation_error,
     get_pushed_batch_elements,
 )
-from users.operations.summaries import SummaryBatch, record_summaries
+from users.operations.data.summaries import SummaryBatch, record_summaries
 from users.queries import find_latest_summary, list_user_summaries
 from users.wearables.readings import ElementsInvalid
 from users.wearables.resources import ELEMENTS_MAX
 from users.wearables.summaries import SUMMARIES, WORKOUTS
-from users.wearables.workout_zones import (
-    PROVENANCE_SCHEMA,
-    derive_workout_zones,
-    fill_missing_workout_zones,
-)
 
 if TYPE_CHECKING:
     from django.http import HttpResponse

@@ -29,12 +29,12 @@ from users.api.v2.views.base import (
     build_batch_validation_error,
     get_pushed_batch_elements,
 )
-from users.operations.samples import SampleBatch, record_samples
+from users.operations.data.samples import SampleBatch, record_samples
 from users.payloads.samples import build_grouped_samples_response, decode_sample_cursor
+from users.store.pages import get_sample_page
 from users.wearables.payloads import SOURCE
 from users.wearables.readings import ElementsInvalid
 from users.wearables.timeseries import TIMESERIES
-from users.wearables.timeseries.pages import get_sample_page
 from users.wearables.timeseries.readings import FIRST_MOMENT, SAMPLES_MAX
 from users.wearables.timeseries.shapes import (
     build_schema_of_any_pushed_sample,

@@ -13,7 +13,7 @@ from portal.lib.errors import NotFound
 from users.api.v2.inputs import UserInfoInputs, parse_user_info_request
 from users.api.v2.outputs import UserInfoAnswer, build_user_info_response
 from users.api.v2.views.base import UserAPIView
-from users.operations.user_info import record_user_info
+from users.operations.users.demographics import record_user_info
 from users.queries import latest_user_info
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rest_framework.response import Response
 
-from accounts.operations.audit import record_read
+from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from portal.lib.api.fields import (
     parse_path_uuid,
@@ -29,7 +29,7 @@ from users.api.v2.outputs import (
     build_user_response,
 )
 from users.api.v2.views.base import UserAPIView
-from users.operations.users import (
+from users.operations.users.users import (
     UserChanges,
     UserRequest,
     create_user,

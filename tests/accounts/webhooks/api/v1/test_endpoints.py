@@ -8,7 +8,7 @@ from accounts.models import AuditEntry
 from accounts.webhooks.models import Delivery, Endpoint
 from accounts.webhooks.operations.endpoints import read_custom_headers
 from accounts.webhooks.signing import generate_signing_secret
-from portal.lib.encryption import decrypt_secret
+from portal.lib.secrets.encryption import decrypt_secret
 from tests.clients import ManagementClient, error_lines
 from tests.contract.document import check_answer
 from tests.factories.accounts import make_management_key

@@ -1,0 +1,1 @@
+"""API keys, management keys and tokens, their call log and limits."""

@@ -1,0 +1,1 @@
+"""The audit: write entries, seal and verify their chain."""

@@ -1,0 +1,108 @@
+"""Write the audit: every change and every read of health data goes through here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+from psycopg.types.json import Jsonb
+
+from portal.lib.database import rows
+from portal.lib.web.request_ids import get_current_request_id
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from uuid import UUID
+
+    from accounts.models import Team, Tenant
+    from portal.lib.actor import Actor
+
+
+# By hand: through the ORM it would cost more than the rest of a small API read.
+_INSERT = (
+    b"INSERT INTO accounts_auditentry (tenant_id, at, verb, subject, subject_id,"
+    b" user_uuid, actor_kind, actor_key, actor_label, address, changes, request_id)"
+    b" VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)"
+)
+
+
+def record_change(
+    *,
+    tenant: Tenant,
+    actor: Actor,
+    verb: str,
+    subject: str,
+    subject_id: object,
+    user_uuid: UUID | None = None,
+    changes: Mapping[str, object] | None = None,
+) -> None:
+    """Write an audit entry for a change, in the caller's transaction.
+
+    `verb` is the operation's name. `changes` maps a field to `[old, new]`; of patient
+    details give the names alone, as `{"fields": [...]}`. Source: Ours (architecture
+    2.6): append-only, so that nothing in it can be taken back.
+    """
+    with rows.open_database_cursor() as opened:
+        opened.execute(
+            _INSERT,
+            (
+                tenant.pk,
+                timezone.now(),
+                verb,
+                subject,
+                str(subject_id),
+                user_uuid,
+                str(actor.kind),
+                actor.key,
+                actor.label,
+                actor.address,
+                Jsonb(changes or {}),
+                get_current_request_id(),
+            ),
+        )
+
+
+def record_team_change(
+    *,
+    team: Team,
+    actor: Actor,
+    verb: str,
+    subject: str,
+    subject_id: object,
+    changes: Mapping[str, object] | None = None,
+) -> None:
+    """Write an audit entry for a team change, in each of its environments.
+
+    Source: Ours: whoever reads the audit of one environment sees who had access to it.
+    """
+    for tenant in team.tenants.order_by("pk"):
+        record_change(
+            tenant=tenant,
+            actor=actor,
+            verb=verb,
+            subject=subject,
+            subject_id=subject_id,
+            changes=changes,
+        )
+
+
+def record_read(
+    *,
+    tenant: Tenant,
+    actor: Actor,
+    subject: str,
+    subject_id: object,
+    user_uuid: UUID | None = None,
+) -> None:
+    """Write an audit entry for a read of health data.
+
+    `subject_id` is the wire id of what was read, or of whose it is. Source: as above.
+    """
+    record_change(
+        tenant=tenant,
+        actor=actor,
+        verb="read",
+        subject=subject,
+        subject_id=subject_id,
+        user_uuid=user_uuid,
+    )

@@ -1,0 +1,1 @@
+"""Members: invite, grant roles, change and remove them."""

@@ -1,0 +1,1 @@
+"""Sign-in: addresses, passwords, sessions, attempts and single sign-on."""

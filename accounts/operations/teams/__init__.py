@@ -1,0 +1,1 @@
+"""Teams: create, change, delete them; their retention."""

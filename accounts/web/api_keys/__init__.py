@@ -1,0 +1,1 @@
+"""Pages of API keys and their call log."""

@@ -1,0 +1,1 @@
+"""Pages of members, their roles, invitations and profiles."""

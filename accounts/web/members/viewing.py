@@ -1,0 +1,98 @@
+"""View a team as one of its roles: read-only, in this session only.
+
+The session keeps which role and until when; the middleware asks at each page. Must not
+be here: what a role may see (accounts.states).
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django.contrib import messages
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_POST
+
+from accounts.operations.members.viewing import (
+    record_end_of_viewing_as_role,
+    start_viewing_team_as_role,
+)
+from accounts.states import Area, Role
+from accounts.web.rights import Rights, require_right
+from portal.lib.errors import DomainError
+from portal.lib.web.views import page_url, redirect_browser
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from portal.lib.web.views import TenantRequest
+
+VIEWING_TTL = timedelta(hours=1)  # Ours: whoever forgets it works as themselves again
+_KEY = "viewing_as"
+_SAFE = ("GET", "HEAD", "OPTIONS")
+
+
+def find_role_viewed_as(request: TenantRequest) -> Role | None:
+    """Return the role this session views the team as, if still allowed."""
+    kept = request.session.get(_KEY)
+    if (
+        not kept
+        or kept["team"] != str(request.tenant.team_id)
+        or kept["until"] <= timezone.now().timestamp()
+        or not request.rights.allow(Area.TEAM, write=True)
+    ):
+        return None
+    return Role(kept["role"])
+
+
+def apply_rights_of_role_viewed_as(request: TenantRequest) -> None:
+    """Give the request the rights of the viewed role."""
+    request.viewing_as = find_role_viewed_as(request)
+    if request.viewing_as is not None:
+        request.rights = Rights(
+            frozenset({request.viewing_as.value}), request.tenant.environment
+        )
+
+
+def refuse_change_while_viewing_as_role(
+    request: TenantRequest, view: object
+) -> HttpResponse | None:
+    """Return a refusal for changes while viewing as a role, else None."""
+    if (
+        request.viewing_as is None
+        or request.method in _SAFE
+        or view is stop_viewing_team_as_role
+    ):
+        return None
+    return render(request, "accounts/only_looking.html", status=403)
+
+
+@require_POST
+@require_right(Area.TEAM, write=True)
+def view_team_as_role(request: TenantRequest) -> HttpResponse:
+    try:
+        role = start_viewing_team_as_role(
+            team=request.tenant.team,
+            actor=request.actor,
+            role=request.POST.get("role", ""),
+        )
+    except DomainError as refusal:
+        messages.error(request, refusal.message)
+        return redirect_browser(request, page_url(request, "team:members"))
+    request.session[_KEY] = {
+        "team": str(request.tenant.team_id),
+        "role": role.value,
+        "until": (timezone.now() + VIEWING_TTL).timestamp(),
+    }
+    return redirect_browser(request, page_url(request, "home"))
+
+
+@require_POST
+def stop_viewing_team_as_role(request: TenantRequest) -> HttpResponse:
+    if request.viewing_as is not None:
+        record_end_of_viewing_as_role(
+            team=request.tenant.team, actor=request.actor, role=request.viewing_as
+        )
+    request.session.pop(_KEY, None)
+    return redirect_browser(request, page_url(request, "team:members"))

@@ -1,0 +1,1 @@
+"""Pages of sign-in: passwords, second factors, passkeys, single sign-on."""

@@ -1,0 +1,1 @@
+"""Delivery of webhooks: lease, send, record the outcome, schedule retries."""

@@ -1,0 +1,1 @@
+"""Appointments in the API (contract 6.18)."""

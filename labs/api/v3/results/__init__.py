@@ -1,0 +1,1 @@
+"""Results in the API (contract 6.15)."""

@@ -1,0 +1,1 @@
+"""Service centers and areas in the API (contract 6.17)."""

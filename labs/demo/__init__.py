@@ -1,0 +1,1 @@
+"""Demo data of lab testing. No operation may import it."""

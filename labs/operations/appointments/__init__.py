@@ -1,0 +1,1 @@
+"""Appointments: offer slots, book, change, complete and cancel."""

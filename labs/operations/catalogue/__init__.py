@@ -1,0 +1,1 @@
+"""Panels, order sets and reference data: create, import, approve."""

@@ -1,0 +1,1 @@
+"""Documents of orders and appointments: render them and issue their links."""

@@ -1,0 +1,1 @@
+"""Messages from labs: read files, match reports to orders, review the rest."""

@@ -1,0 +1,184 @@
+"""Notices to patients about their orders, as the team allows.
+
+A message says that the team has something for the patient, never which test or result.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.template.loader import render_to_string
+from django.utils import timezone
+
+from accounts.operations.audit.entries import record_change
+from labs.gateways.patient_messages import (
+    PatientMessage,
+    find_patient_message_sender,
+)
+from labs.models import PatientNotice
+from labs.states.catalogue import CollectionMethod
+from labs.states.orders import Interpretation, split_order_status
+from labs.states.patient_notices import (
+    NOTICE_MOVES,
+    NOTICE_OF_STEP,
+    ONCE,
+    NoticeChannel,
+    NoticeKind,
+    NoticeStatus,
+)
+from portal.lib.database.transitions import move_status
+from portal.lib.jobs.jobs import enqueue_job
+
+if TYPE_CHECKING:
+    from accounts.models import Tenant
+    from labs.models import Order, OrderEvent
+    from portal.lib.actor import Actor
+
+SEND_JOB = "labs.send_patient_notice"
+
+
+def queue_patient_order_notices(*, order: Order, event: OrderEvent) -> None:
+    """Store a patient's notices of an order event and enqueue sending them.
+
+    In the caller's transaction. Nothing where the team, the order or the patient's
+    details leave no channel, and nothing of critical results: people tell those.
+    Source: Contract 9.2; Ours: which steps.
+    """
+    kind = _notice_kind_of_order(order)
+    channels = _enabled_channels(order)
+    if kind is None or not channels:
+        return
+    mine = PatientNotice.objects.for_tenant(order.tenant).filter(order=order)
+    if kind in ONCE and mine.filter(kind=kind).exists():
+        return
+    now = timezone.now()
+    is_live = {
+        channel: find_patient_message_sender(tenant=order.tenant, channel=channel)
+        is not None
+        for channel in channels
+    }
+    PatientNotice.objects.for_tenant(order.tenant).bulk_create(
+        PatientNotice(
+            tenant=order.tenant,
+            order=order,
+            event=event,
+            kind=kind,
+            channel=channel,
+            status=NoticeStatus.WAITING if live else NoticeStatus.RECORDED,
+            created_at=now,
+            closed_at=None if live else now,
+        )
+        for channel, live in is_live.items()
+    )
+    if any(is_live.values()):
+        enqueue_job(
+            SEND_JOB,
+            tenant=order.tenant,
+            lock=f"patient-notice-{order.pk}",
+            order_id=str(order.pk),
+        )
+
+
+@transaction.atomic
+def set_order_sms_enabled(*, order: Order, actor: Actor, enabled: bool) -> Order:
+    """Enable or disable an order's text messages, where the team allows them.
+
+    Source: Contract 10 (communication_settings).
+    """
+    rows = type(order).objects.for_tenant(order.tenant).select_for_update()
+    locked: Order = rows.get(pk=order.pk)
+    if locked.sms_enabled != enabled:
+        rows.filter(pk=order.pk).update(sms_enabled=enabled)
+        record_change(
+            tenant=order.tenant,
+            actor=actor,
+            verb="set_order_texts",
+            subject="order",
+            subject_id=order.pk,
+            user_uuid=order.user.uuid,
+            changes={"sms_enabled": [locked.sms_enabled, enabled]},
+        )
+    order.sms_enabled = enabled
+    return order
+
+
+def send_queued_notices(*, tenant: Tenant, order_id: str) -> None:
+    """Send an order's queued notices, oldest first.
+
+    Asks other servers, so never inside a transaction. A message that was handed over
+    just before its worker died is sent again. Raises: MessageRefused; the job runs
+    again. Source: Ours.
+    """
+    for notice in _queued_notices(tenant, order_id):
+        order = notice.order
+        order.tenant = tenant
+        messenger = find_patient_message_sender(tenant=tenant, channel=notice.channel)
+        message = _build_message(order, notice)
+        if messenger is None or not message.to:
+            _set_notice_status(notice, NoticeStatus.RECORDED)
+            continue
+        messenger.send(message)
+        _set_notice_status(notice, NoticeStatus.SENT)
+
+
+def mark_queued_notices_refused(*, tenant: Tenant, order_id: str) -> None:
+    """Mark an order's queued notices as rejected."""
+    for notice in _queued_notices(tenant, order_id):
+        _set_notice_status(notice, NoticeStatus.REFUSED)
+
+
+def _set_notice_status(notice: PatientNotice, status: NoticeStatus) -> None:
+    move_status(notice, moves=NOTICE_MOVES, to=status, closed_at=timezone.now())
+
+
+def _queued_notices(tenant: Tenant, order_id: str) -> list[PatientNotice]:
+    found = PatientNotice.objects.for_tenant(tenant).filter(
+        order_id=order_id,
+        status=NoticeStatus.WAITING,
+        order__user__deleted_at=None,
+    )
+    return list(found.select_related("order").order_by("id"))
+
+
+def _notice_kind_of_order(order: Order) -> NoticeKind | None:
+    low = split_order_status(order.status).low
+    if low == "requisition_created" and order.method == CollectionMethod.WALK_IN_TEST:
+        return NoticeKind.REQUISITION_READY
+    kind = NOTICE_OF_STEP.get(low)
+    is_critical = order.interpretation == Interpretation.CRITICAL
+    return None if kind == NoticeKind.RESULTS_READY and is_critical else kind
+
+
+def _enabled_channels(order: Order) -> list[NoticeChannel]:
+    """Return channels the team enabled and the patient has an address for."""
+    tenant, details = order.tenant, order.patient_details or {}
+    by_mail = tenant.lab_tests_patient_email_communication_enabled
+    by_text = tenant.lab_tests_patient_sms_communication_enabled and order.sms_enabled
+    channels = []
+    if by_mail and details.get("email"):
+        channels.append(NoticeChannel.EMAIL)
+    if by_text and details.get("phone_number"):
+        channels.append(NoticeChannel.SMS)
+    return channels
+
+
+def _build_message(order: Order, notice: PatientNotice) -> PatientMessage:
+    brand = order.tenant.brand_information or {}
+    details = order.patient_details or {}
+    by_mail = notice.channel == NoticeChannel.EMAIL
+    context = {
+        "kind": notice.kind,
+        "company": brand.get("company_name") or order.tenant.team.name,
+        "website": brand.get("company_website", ""),
+        "support_email": brand.get("support_email", ""),
+        "support_contact": brand.get("support_contact", ""),
+    }
+    subject = render_to_string("labs/email/patient_notice_subject.txt", context)
+    body = "message" if by_mail else "sms"
+    return PatientMessage(
+        to=str(details.get("email" if by_mail else "phone_number") or ""),
+        subject=" ".join(subject.split()),
+        text=render_to_string(f"labs/email/patient_notice_{body}.txt", context),
+        reply_to=str(brand.get("support_email") or ""),
+    )

@@ -1,0 +1,1 @@
+"""Orders: check, place, send to the lab, change and cancel them."""

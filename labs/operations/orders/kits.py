@@ -1,0 +1,181 @@
+"""Test kits ordered before their patient is known, and their registration."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from labs.models import Order, OrderTransaction
+from labs.operations.accounts import require_billing_type_allowed, resolve_lab_account
+from labs.operations.catalogue.order_sets import (
+    OrderSet,
+    find_or_create_panel_of_order_set,
+    resolve_order_set,
+)
+from labs.operations.order_status.status import (
+    advance_order,
+    audit_order_change,
+    lock_order,
+)
+from labs.operations.orders.checks import (
+    require_adult_or_permitted_minor,
+    require_physician,
+)
+from labs.operations.orders.placing import store_order
+from labs.operations.orders.requisitions import enqueue_requisition
+from labs.queries.accounts import get_linked_lab_account
+from labs.queries.orders.history import find_last_known_order_status
+from labs.states.accounts import Billing
+from labs.states.catalogue import CollectionMethod
+from labs.states.orders import build_order_status, split_order_status
+from portal.lib.errors import DomainError, NotFound
+from users.queries import find_user
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from portal.lib.actor import Actor
+
+_REGISTRABLE = {"awaiting_registration", "with_customer"}
+
+
+@dataclass(frozen=True, slots=True)
+class KitRequest:
+    """A kit to order (contract 6.5)."""
+
+    user_id: UUID
+    lab_test_id: UUID
+    shipping_address: Mapping[str, Any]
+    lab_account_id: UUID | None = None
+    passthrough: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KitRegistration:
+    """The patient of a kit (contract 6.5), shapes as on the wire."""
+
+    sample_id: str
+    patient_details: Mapping[str, Any]
+    patient_address: Mapping[str, Any]
+    user_id: UUID | None = None
+    physician: Mapping[str, Any] | None = None
+    health_insurance: Mapping[str, Any] | None = None
+    consents: tuple[Mapping[str, Any], ...] = ()
+
+
+@transaction.atomic
+def order_kit(*, tenant: Tenant, actor: Actor, request: KitRequest) -> Order:
+    """Order a kit whose patient is registered later.
+
+    It carries its sample id from the start, as it is printed on the kit. Raises:
+    user_not_found, lab_test_not_found, lab_account_not_found (404); not_a_kit; those
+    of resolve_order_set and resolve_lab_account. Source: Contract 6.5, 6.12.
+    """
+    found = find_user(tenant=tenant, user_id=request.user_id)
+    if found is None:
+        raise NotFound("user_not_found", _("User not found."), "user_id")
+    chosen = None
+    if request.lab_account_id is not None:
+        chosen = get_linked_lab_account(
+            tenant=tenant, account_id=request.lab_account_id
+        ).lab
+    resolved = resolve_order_set(
+        tenant=tenant,
+        order_set=OrderSet(lab_test_ids=(request.lab_test_id,)),
+        lab=chosen,
+    )
+    if resolved.method != CollectionMethod.TESTKIT:
+        raise DomainError(
+            "not_a_kit", _("This test can't be collected with a kit."), "lab_test_id"
+        )
+    account = resolve_lab_account(
+        tenant=tenant, lab=resolved.lab, account_id=request.lab_account_id
+    )
+    require_billing_type_allowed(
+        account=account.account,
+        billing_type=Billing.CLIENT_BILL,
+        state=str(request.shipping_address.get("state", "")),
+    )
+    joined = OrderTransaction(tenant=tenant, user_id=found.user.id)
+    joined.save(force_insert=True)
+    order = Order(
+        tenant=tenant,
+        user_id=found.user.id,
+        transaction=joined,
+        lab=resolved.lab,
+        lab_test=find_or_create_panel_of_order_set(tenant=tenant, resolved=resolved),
+        lab_account=account.account,
+        account_reason=account.reason,
+        method=CollectionMethod.TESTKIT,
+        status=build_order_status(CollectionMethod.TESTKIT, "ordered"),
+        is_registrable=True,
+        shipping_address=dict(request.shipping_address),
+        recipient_name=str(request.shipping_address.get("receiver_name", "")),
+        passthrough=request.passthrough,
+    )
+    order.sample_id = make_kit_sample_id(order)
+    store_order(order=order, actor=actor, verb="order_kit", asks=False)
+    advance_order(order=order, actor=actor, to="awaiting_registration")
+    return order
+
+
+@transaction.atomic
+def register_kit(*, tenant: Tenant, actor: Actor, request: KitRegistration) -> Order:
+    """Register a kit to a patient, and to another user where one is named.
+
+    Raises: kit_not_found, user_not_found (404); kit_registered; kit_not_registrable;
+    minor_not_allowed, medical_proxy_missing, physician_missing, billing_not_allowed.
+    Source: Contract 6.12.
+    """
+    rows = Order.objects.for_tenant(tenant).live().select_related("tenant")
+    found = rows.filter(sample_id=request.sample_id, is_registrable=True).first()
+    if found is None:
+        raise NotFound("kit_not_found", _("No kit has this sample ID."), "sample_id")
+    order = lock_order(found)
+    if order.registered_at is not None:
+        raise DomainError("kit_registered", _("This kit is already registered."))
+    if split_order_status(find_last_known_order_status(order)).low not in _REGISTRABLE:
+        raise DomainError(
+            "kit_not_registrable",
+            _("A kit in status %(status)s can't be registered.")
+            % {"status": order.status},
+        )
+    details = request.patient_details
+    require_adult_or_permitted_minor(tenant, details)
+    require_physician(order.lab_account, request.physician)
+    require_billing_type_allowed(
+        account=order.lab_account,
+        billing_type=order.billing_type,
+        state=str(request.patient_address.get("state", "")),
+    )
+    changes: dict[str, object] = {
+        "registered_at": timezone.now(),
+        "patient_details": dict(details),
+        "patient_address": dict(request.patient_address),
+        "patient_name": f"{details['first_name']} {details['last_name']}",
+        "patient_dob": details["dob"],
+        "physician": dict(request.physician) if request.physician else None,
+        "consents": [dict(consent) for consent in request.consents],
+    }
+    if request.health_insurance is not None:
+        changes["health_insurance"] = dict(request.health_insurance)
+    if request.user_id is not None:
+        other = find_user(tenant=tenant, user_id=request.user_id)
+        if other is None:
+            raise NotFound("user_not_found", _("User not found."), "user_id")
+        changes["user_id"] = other.user.id
+    advance_order(order=order, actor=actor, to="registered", changes=changes)
+    audit_order_change(order, actor, "register_kit")
+    enqueue_requisition(order)
+    return order
+
+
+def make_kit_sample_id(order: Order) -> str:
+    """Return the id printed on a kit: 12 characters of the order's id."""
+    return f"K{order.pk.hex[:11].upper()}"

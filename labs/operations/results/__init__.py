@@ -1,0 +1,1 @@
+"""Results: store deliveries as versions, and raise critical ones."""

@@ -1,0 +1,1 @@
+"""The sandbox simulation, by the operations that production uses."""

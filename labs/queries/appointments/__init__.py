@@ -1,0 +1,1 @@
+"""Reads of appointments, and of where and when they can be booked."""

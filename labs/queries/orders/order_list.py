@@ -1,0 +1,377 @@
+"""Reads of the dashboard's lists of orders: pages, tabs, needed attention.
+
+Patient details are read only where the caller asks for them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models.functions import TruncDate
+from django.utils import timezone
+
+from labs.models import CriticalAlert, Lab, Order
+from labs.states.catalogue import CollectionMethod
+from labs.states.order_queues import (
+    ENDED_BADLY,
+    HELD_UP,
+    IN_STATE,
+    ORDERED,
+    WorkState,
+    get_order_stage,
+)
+from labs.states.orders import split_order_status
+from labs.states.turnaround import AT_LAB
+from portal.lib.database import rows
+from portal.lib.ids import find_uuid_range_of_prefix
+from users.queries.users.users import find_users_by_id_prefix
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from datetime import date, datetime
+    from uuid import UUID
+
+    from django.db.models import QuerySet
+
+    from accounts.models import Tenant
+    from labs.models.order import OrderQuerySet
+
+# A list is counted up to here: counting on would cost more than the page.
+COUNTED_UP_TO = 10_000
+# How long what has ended badly needs attention.
+LATELY = timedelta(days=7)
+# A requisition is made within seconds; an order without one for so long is stuck.
+STUCK_AFTER = timedelta(hours=1)
+NO_RESULT = "none"
+# Orders of more users than this are found by a join, not by the users' keys.
+_FEW_USERS = 500
+_SHOWN = (
+    "id",
+    "status",
+    "method",
+    "origin",
+    "priority",
+    "sample_id",
+    "interpretation",
+    "activate_by",
+    "account_reason",
+    "due_by",
+    "worst_case_due_by",
+    "created_at",
+    "updated_at",
+    "tenant_id",
+    "user__uuid",
+    "user__client_user_id",
+    "lab__name",
+    "lab_test__name",
+    "lab_account__account_name",
+    "lab_account__provider_account_id",
+)
+_PATIENT = ("patient_name", "patient_dob")
+
+# Walks from one status to the next by the index, so that it costs as many steps as
+# there are statuses, known to us or not; each is counted up to a limit by the index.
+_PER_STATUS = """
+WITH RECURSIVE seen (status) AS (
+  (SELECT status FROM labs_order WHERE tenant_id = %s ORDER BY status LIMIT 1)
+  UNION ALL
+  SELECT (
+    SELECT status FROM labs_order WHERE tenant_id = %s AND status > seen.status
+    ORDER BY status LIMIT 1
+  ) FROM seen WHERE seen.status IS NOT NULL
+)
+SELECT status, (
+  SELECT count(*) FROM (
+    SELECT FROM labs_order WHERE tenant_id = %s AND status = seen.status
+    AND user_id NOT IN (
+      SELECT id FROM users_user WHERE tenant_id = %s AND deleted_at IS NOT NULL
+    ) LIMIT %s
+  ) counted
+) FROM seen WHERE status IS NOT NULL
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ListFilters:
+    """Filters of a dashboard list of orders; empty values filter nothing.
+
+    `stage` is a Stage, `status` the last part of one. `result` is an interpretation or
+    NO_RESULT. `created_from` is included, `created_until` is not. `text` is an order's
+    or user's id or how it begins, how a client_user_id begins, or a whole sample id.
+    """
+
+    work: WorkState = WorkState.ALL
+    stage: str = ""
+    status: str = ""
+    method: str = ""
+    lab: str = ""
+    account_id: UUID | None = None
+    on_platform: bool = False
+    result: str = ""
+    created_from: datetime | None = None
+    created_until: datetime | None = None
+    user_uuid: UUID | None = None
+    text: str = ""
+    oldest_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ListedOrders:
+    """Part of a list. `total` is exact up to COUNTED_UP_TO; `is_exact` says so."""
+
+    orders: list[Order]
+    total: int
+    is_exact: bool
+
+
+def count_orders_per_status(*, tenant: Tenant) -> dict[str, int]:
+    """Count live orders in each status, each up to COUNTED_UP_TO + 1.
+
+    One query. A status that only deleted users' orders have counts 0.
+    """
+    found = rows.fetch_rows(_PER_STATUS, [*[tenant.pk] * 4, COUNTED_UP_TO + 1])
+    return dict(found)
+
+
+def list_orders(
+    *,
+    tenant: Tenant,
+    filters: ListFilters,
+    statuses: Iterable[str],
+    offset: int = 0,
+    limit: int = 50,
+    with_patients: bool = False,
+) -> ListedOrders:
+    """List a part of the orders; `statuses` are the tenant's existing ones.
+
+    At most three queries, and those of find_users_by_id_prefix where `text` is given.
+    """
+    parts = _matching_parts(tenant, filters, statuses)
+    if not parts:
+        return ListedOrders([], 0, is_exact=True)
+    keys = _sort_keys(parts, "created_at")
+    sign = "" if filters.oldest_first else "-"
+    ordered = keys.order_by(f"{sign}created_at", f"{sign}id")
+    ids = [key for _, key in ordered[offset : offset + limit]]
+    if len(ids) < limit and (ids or not offset):
+        total = offset + len(ids)  # counting would walk all that was walked just now
+    else:
+        total = _count_parts(parts)
+    return ListedOrders(
+        orders=_load_listed_orders(tenant, ids, with_patients=with_patients),
+        total=min(total, COUNTED_UP_TO),
+        is_exact=total <= COUNTED_UP_TO,
+    )
+
+
+def list_orders_needing_attention(*, tenant: Tenant, limit: int) -> list[Order]:
+    """List orders needing attention: unacknowledged first, then last changed.
+
+    At most three queries.
+    """
+    critical = Q(pk__in=_unacknowledged_alerts(tenant).values("order_id"))
+    ids: list[UUID] = []
+    for which in (critical, ~critical):
+        if len(ids) < limit:
+            keys = _sort_keys([part.filter(which) for part in _attention_parts(tenant)])
+            newest = keys.order_by("-updated_at", "id")[: limit - len(ids)]
+            ids += [key for _, key in newest]
+    return _load_listed_orders(tenant, ids, with_patients=False)
+
+
+def count_orders_per_user(
+    *, tenant: Tenant, user_keys: Sequence[int]
+) -> dict[int, int]:
+    """Count the orders of each user by user key; users without any are absent.
+
+    One query, by the index on users.
+    """
+    return dict(
+        rows.fetch_rows(
+            "SELECT user_id, count(*) FROM labs_order"
+            " WHERE tenant_id = %s AND user_id = ANY(%s) GROUP BY user_id",
+            [tenant.pk, list(user_keys)],
+        )
+    )
+
+
+def count_orders_needing_attention(*, tenant: Tenant) -> int:
+    """Count orders needing attention, up to COUNTED_UP_TO + 1. One query."""
+    return _count_parts(_attention_parts(tenant))
+
+
+def count_orders_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
+    """Count orders placed on each UTC day that has any, by the index alone.
+
+    Those of users deleted since are counted too: it was a busy day all the same.
+    """
+    placed = Order.objects.for_tenant(tenant).filter(created_at__gte=since)
+    by_day = placed.values_list(TruncDate("created_at", tzinfo=UTC))
+    return dict(by_day.annotate(Count("created_at")).order_by())
+
+
+def find_orders_by_id(*, tenant: Tenant, text: str, limit: int) -> list[Order]:
+    """Return orders whose id starts with `text`, or with this sample id."""
+    condition = Q(sample_id__in={text, text.upper()})
+    bounds = find_uuid_range_of_prefix(text)
+    if bounds is not None:
+        condition |= Q(pk__range=bounds)
+    found = (
+        _live_orders(tenant)
+        .filter(condition)
+        .order_by("pk")
+        .values_list("pk", flat=True)
+    )
+    return _load_listed_orders(tenant, list(found[:limit]), with_patients=False)
+
+
+def _unacknowledged_alerts(tenant: Tenant) -> QuerySet[CriticalAlert]:
+    found: QuerySet[CriticalAlert] = CriticalAlert.objects.for_tenant(tenant).filter(
+        acknowledged_at=None
+    )
+    return found
+
+
+def _live_orders(tenant: Tenant) -> OrderQuerySet:
+    found: OrderQuerySet = Order.objects.for_tenant(tenant).live_among_many()
+    return found
+
+
+def _load_listed_orders(
+    tenant: Tenant, ids: list[UUID], *, with_patients: bool
+) -> list[Order]:
+    """Load orders by id, in order, with the columns lists show."""
+    if not ids:
+        return []
+    columns = (*_SHOWN, *(_PATIENT if with_patients else ()))
+    alerts = _unacknowledged_alerts(tenant).filter(order=OuterRef("pk"))
+    full = Order.objects.for_tenant(tenant).select_related(
+        "user", "lab", "lab_test", "lab_account"
+    )
+    full = full.annotate(has_open_alert=Exists(alerts))
+    found = {order.pk: order for order in full.only(*columns).filter(pk__in=ids)}
+    return [found[pk] for pk in ids if pk in found]
+
+
+def _sort_keys(
+    parts: list[OrderQuerySet], at: str = "updated_at"
+) -> QuerySet[Order, Any]:
+    """Return time and key of each order of the parts once, unordered."""
+    first, *others = (part.order_by().values_list(at, "id") for part in parts)
+    return first.union(*others) if others else first
+
+
+def _count_parts(parts: list[OrderQuerySet]) -> int:
+    """Count the orders of all parts together, up to COUNTED_UP_TO + 1."""
+    first, *others = (
+        part.order_by().values_list("id", flat=True)[: COUNTED_UP_TO + 1]
+        for part in parts
+    )
+    number = (first.union(*others) if others else first).count()
+    return min(number, COUNTED_UP_TO + 1)
+
+
+def _attention_parts(tenant: Tenant) -> list[OrderQuerySet]:
+    """Return orders needing attention, in parts that each have an index.
+
+    Source: Ours (design guide, Orders).
+    """
+    now = timezone.now()
+    lately = Q(updated_at__gte=now - LATELY)
+    waiting = _unacknowledged_alerts(tenant).values("order_id")
+    parts = [
+        Q(status__in=HELD_UP),
+        Q(status__in=ENDED_BADLY) & lately,
+        Q(pk__in=waiting),
+        Q(status__in=AT_LAB, worst_case_due_by__lt=now.date()),
+    ]
+    if not tenant.is_sandbox:  # where a requisition waits for simulation
+        due = Q(activate_by=None) | Q(activate_by__lt=now.date())
+        parts.append(Q(status__in=ORDERED, created_at__lt=now - STUCK_AFTER) & due)
+    return [_live_orders(tenant).filter(part) for part in parts]
+
+
+def _matching_parts(
+    tenant: Tenant, filters: ListFilters, statuses: Iterable[str]
+) -> list[OrderQuerySet]:
+    """Return matching live orders in parts; no parts where none can match."""
+    is_attention = filters.work == WorkState.ATTENTION
+    parts = _attention_parts(tenant) if is_attention else [_live_orders(tenant)]
+    conditions = [
+        _status_condition(filters, statuses),
+        _search_condition(tenant, filters.text),
+    ]
+    if None in conditions:
+        return []
+    exact: dict[str, Any] = {
+        "lab_id": _find_lab_key(filters.lab) if filters.lab else None,
+        "lab_account_id": filters.account_id,
+        "lab_account__isnull": True if filters.on_platform else None,
+        "created_at__gte": filters.created_from,
+        "created_at__lt": filters.created_until,
+        "user__uuid": filters.user_uuid,
+    }
+    conditions.append(Q(**{name: v for name, v in exact.items() if v is not None}))
+    if filters.result:
+        value = "" if filters.result == NO_RESULT else filters.result
+        conditions.append(Q(interpretation=value))
+    return [part.filter(*conditions) for part in parts]
+
+
+def _status_condition(filters: ListFilters, statuses: Iterable[str]) -> Q | None:
+    """Return the condition on the status; None where no order can match."""
+    narrowed = filters.status or filters.stage or filters.method
+    if filters.work not in IN_STATE and not narrowed:
+        return Q()
+    fitting = [status for status in statuses if _status_fits_filters(status, filters)]
+    if not fitting:
+        return None
+    condition = Q(status__in=fitting)
+    # An unknown status may not contain a method.
+    if filters.method and not all(map(_filter_names_method, fitting)):
+        condition &= Q(method=filters.method)
+    return condition
+
+
+def _status_fits_filters(status: str, filters: ListFilters) -> bool:
+    _, method, low = split_order_status(status)
+    is_other = filters.method != method and _filter_names_method(status)
+    return (
+        (filters.work not in IN_STATE or IN_STATE[filters.work](status))
+        and (not filters.status or filters.status == low)
+        and (not filters.stage or filters.stage == get_order_stage(status))
+        and not (filters.method and is_other)
+    )
+
+
+def _filter_names_method(status: str) -> bool:
+    return CollectionMethod.known(split_order_status(status).method) is not None
+
+
+def _find_lab_key(slug: str) -> int:
+    """Return the lab's key: a join would look up the slug of each order's lab."""
+    found = Lab.objects.filter(slug=slug).values_list("pk", flat=True).first()
+    return found or 0
+
+
+def _search_condition(tenant: Tenant, text: str) -> Q | None:
+    """Return the condition of a search by ids; None where nothing can match."""
+    if not text:
+        return Q()
+    if "\0" in text:  # PostgreSQL takes no text with it
+        return None
+    users = find_users_by_id_prefix(
+        tenant=tenant, text=text, limit=_FEW_USERS + 1
+    ).users
+    if len(users) > _FEW_USERS:
+        # By the index on parts of it, which plain comparisons in any case can't use.
+        return Q(user__client_user_id__iregex=f"^{re.escape(text)}")
+    condition = Q(sample_id__in={text, text.upper()})
+    condition |= Q(user_id__in=[user.id for user in users])
+    if (bounds := find_uuid_range_of_prefix(text)) is not None:
+        condition |= Q(pk__range=bounds)
+    return condition

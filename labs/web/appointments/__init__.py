@@ -1,0 +1,1 @@
+"""Pages of appointments: booking, the list by day, the order's visit."""

@@ -1,0 +1,136 @@
+"""Dialogs that record a visit's time, and that it took place."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from django import forms
+from django.contrib import messages
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_POST
+
+from accounts.states import Area
+from accounts.web.dialogs import read_posted, render_form
+from accounts.web.rights import require_right
+from labs.operations.appointments.changes import (
+    complete_appointment,
+    schedule_requested_appointment,
+)
+from labs.queries.appointments.appointments import find_active_appointment
+from labs.queries.orders.orders import get_order_with_details
+from labs.web.appointments.card import has_home_visit_started, needs_appointment_time
+from portal.lib.errors import DomainError
+from portal.lib.periods import (
+    SkippedTime,
+    convert_local_time_to_utc,
+    find_time_zone_by_name,
+)
+from portal.lib.translation import gettext_lazy
+from portal.lib.web.views import page_url, redirect_browser
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from django.http import HttpResponse
+
+    from labs.models import Order
+    from portal.lib.web.views import TenantRequest
+
+_USUAL_MINUTES = 30
+_LONGEST_MINUTES = 480
+
+
+class AppointmentTimeForm(forms.Form):
+    """The visit's local time and the provider's number for it."""
+
+    day = forms.DateField(
+        label=gettext_lazy("Day"),
+        widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
+    )
+    time = forms.TimeField(
+        label=gettext_lazy("Time"),
+        widget=forms.TimeInput(attrs={"type": "time"}, format="%H:%M"),
+    )
+    minutes = forms.IntegerField(
+        label=gettext_lazy("Minutes"),
+        min_value=5,
+        max_value=_LONGEST_MINUTES,
+        initial=_USUAL_MINUTES,
+    )
+    external_id = forms.CharField(
+        label=gettext_lazy("Provider's visit number"), max_length=100, required=False
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.ORDERS)
+@require_right(Area.BOOKINGS, write=True)
+def set_appointment_time(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    """Enter the time of a requested visit."""
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    visit = find_active_appointment(order=order)
+    if visit is None or not needs_appointment_time(visit):
+        messages.error(request, _("No requested visit needs a time."))
+        return _redirect_to_order(request, order)
+    form = AppointmentTimeForm(read_posted(request))
+    if request.method == "POST" and form.is_valid():
+        data = form.cleaned_data
+        local = datetime.combine(data["day"], data["time"])
+        try:
+            start = convert_local_time_to_utc(
+                local, find_time_zone_by_name(visit.time_zone)
+            )
+            schedule_requested_appointment(
+                order=order,
+                actor=request.actor,
+                start_at=start,
+                end_at=start + timedelta(minutes=data["minutes"]),
+                external_id=data["external_id"],
+            )
+        except SkippedTime:
+            form.add_error(
+                "time",
+                _("Clocks skip this time on that day. Enter another time."),
+            )
+        except DomainError as refused:
+            form.add_error(
+                "day" if refused.field == "start_at" else None, refused.message
+            )
+        else:
+            messages.success(request, _("Visit time saved. The visit is confirmed."))
+            return _redirect_to_order(request, order)
+    return render_form(
+        request,
+        "labs/_visit_time.html",
+        title=_("When does the provider come?"),
+        back=page_url(request, "labs:order", order_id=order.pk),
+        back_words=_("Order %(order_id)s") % {"order_id": str(order.pk)[:8]},
+        status=422 if form.errors else 200,
+        form=form,
+        visit=visit,
+        section="orders",
+    )
+
+
+@require_POST
+@require_right(Area.ORDERS)
+@require_right(Area.BOOKINGS, write=True)
+def mark_appointment_completed(request: TenantRequest, order_id: UUID) -> HttpResponse:
+    """Record that a home visit took place."""
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    visit = find_active_appointment(order=order)
+    if visit is None or not has_home_visit_started(visit):
+        messages.error(request, _("No home visit has started."))
+        return _redirect_to_order(request, order)
+    try:
+        complete_appointment(order=order, actor=request.actor)
+    except DomainError as refused:
+        messages.error(request, refused.message)
+    else:
+        messages.success(request, _("Sample marked as collected."))
+    return _redirect_to_order(request, order)
+
+
+def _redirect_to_order(request: TenantRequest, order: Order) -> HttpResponse:
+    return redirect_browser(request, page_url(request, "labs:order", order_id=order.pk))

@@ -1,0 +1,1 @@
+"""Pages of lab tests, markers and panels."""

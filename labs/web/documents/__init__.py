@@ -1,0 +1,1 @@
+"""Documents of orders: downloads, labels, and the public requisition link."""

@@ -1,0 +1,1 @@
+"""Pages of lab reports that match no order."""

@@ -1,0 +1,1 @@
+"""The order wizard: drafts, steps and their forms."""

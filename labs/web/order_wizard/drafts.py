@@ -1,0 +1,121 @@
+"""Drafts of orders in the member's session, encrypted, between two pages.
+
+Signing out deletes the drafts, and no other member can open one. Source: Ours: entered
+values are health data, which must not be in a URL, and browser tabs are independent.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.utils import timezone
+
+from portal.lib.secrets.encryption import (
+    UnreadableSecret,
+    decrypt_secret,
+    encrypt_secret,
+)
+
+if TYPE_CHECKING:
+    from portal.lib.web.views import TenantRequest
+
+DRAFT_TTL = timedelta(hours=12)
+DRAFTS_KEPT = 5
+_SESSION_KEY = "order_drafts"
+
+
+@dataclass(frozen=True, slots=True)
+class OrderDraft:
+    """A draft of an order; `token` names it in the address.
+
+    `key` is the idempotency key that it is placed with. `entries` holds the raw values
+    of each step's form, `done` the steps whose values were found good. `placed` is the
+    id of the order it became.
+    """
+
+    token: str
+    key: str
+    entries: dict[str, dict[str, Any]] = field(default_factory=dict)
+    done: tuple[str, ...] = ()
+    placed: str = ""
+
+    def step_values(self, step: str) -> dict[str, Any]:
+        """Return the values entered in a step."""
+        return self.entries.get(step, {})
+
+    def with_step_values(
+        self, step: str, values: dict[str, Any], *, is_done: bool
+    ) -> OrderDraft:
+        """Return the draft with a step's values."""
+        others = tuple(one for one in self.done if one != step)
+        return replace(
+            self,
+            entries={**self.entries, step: values},
+            done=(*others, step) if is_done else others,
+        )
+
+    def without_steps(self, *steps: str) -> OrderDraft:
+        """Return the draft without the values of some steps."""
+        return replace(
+            self,
+            entries={k: v for k, v in self.entries.items() if k not in steps},
+            done=tuple(one for one in self.done if one not in steps),
+        )
+
+
+def create_order_draft() -> OrderDraft:
+    """Return an empty draft that is not stored yet."""
+    return OrderDraft(token=secrets.token_urlsafe(12), key=secrets.token_urlsafe(24))
+
+
+def find_order_draft(request: TenantRequest, token: str) -> OrderDraft | None:
+    """Return the member's draft of this tenant, or None once expired."""
+    stored = request.session.get(_SESSION_KEY, {}).get(token)
+    if (
+        stored is None
+        or not _is_unexpired(stored)
+        or stored["tenant"] != request.tenant.pk
+    ):
+        return None
+    try:
+        content = json.loads(decrypt_secret(stored["sealed"]))
+    except UnreadableSecret:
+        return None
+    return OrderDraft(token=token, **{**content, "done": tuple(content["done"])})
+
+
+def save_order_draft(request: TenantRequest, draft: OrderDraft) -> None:
+    """Store a draft for 12 hours; only the newest five are kept."""
+    content = {
+        "key": draft.key,
+        "entries": draft.entries,
+        "done": draft.done,
+        "placed": draft.placed,
+    }
+    drafts = {
+        token: stored
+        for token, stored in request.session.get(_SESSION_KEY, {}).items()
+        if token != draft.token and _is_unexpired(stored)
+    }
+    newest = list(drafts.items())[-(DRAFTS_KEPT - 1) :]
+    now = {
+        "tenant": request.tenant.pk,
+        "at": timezone.now().isoformat(),
+        "sealed": encrypt_secret(json.dumps(content)),
+    }
+    request.session[_SESSION_KEY] = {**dict(newest), draft.token: now}
+
+
+def mark_order_draft_placed(
+    request: TenantRequest, draft: OrderDraft, order_id: object
+) -> None:
+    """Record the order of a placed draft, and delete what was entered."""
+    save_order_draft(request, replace(draft, entries={}, done=(), placed=str(order_id)))
+
+
+def _is_unexpired(stored: dict[str, Any]) -> bool:
+    return timezone.now() - datetime.fromisoformat(stored["at"]) < DRAFT_TTL

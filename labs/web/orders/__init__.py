@@ -1,0 +1,1 @@
+"""Pages of orders: the list, one order, its actions and documents."""

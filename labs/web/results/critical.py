@@ -1,0 +1,251 @@
+"""Queue of critical results and the dialog that acknowledges one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from django import forms
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.http import HttpResponse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods
+
+from accounts.operations.audit.entries import record_read
+from accounts.states import Area
+from accounts.web.dialogs import read_posted, render_form
+from accounts.web.rights import require_right
+from labs.models.critical import ACTION_MAX_LENGTH, TOLD_MAX_LENGTH
+from labs.operations.results.critical import Acknowledgement, acknowledge_critical_alert
+from labs.queries.results.critical import (
+    get_critical_alert,
+    list_acknowledged_critical_alerts,
+    list_critical_results,
+    list_unacknowledged_critical_alerts,
+)
+from labs.states.critical import ToldBy
+from portal.lib.errors import Conflict, DomainError
+from portal.lib.translation import gettext_lazy
+from portal.lib.web.views import (
+    is_page_fragment_requested,
+    page_url,
+    redirect_browser,
+    render_page,
+)
+from portal.ui.pills import format_wire_value_as_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from labs.models import CriticalAlert, Result
+    from portal.lib.web.views import TenantRequest
+
+# How often the page looks at its clocks, and how many acknowledged ones it shows.
+POLL_SECONDS = 20
+ACKNOWLEDGED_SHOWN = 50
+# A clock with less than this left is about to run out.
+_NEARLY_DUE = timedelta(minutes=15)
+
+
+class AcknowledgeForm(forms.Form):
+    """The action taken and who was informed; times in the reader's zone."""
+
+    action = forms.CharField(
+        max_length=ACTION_MAX_LENGTH,
+        required=False,
+        strip=True,
+        label=gettext_lazy("Action taken"),
+        widget=forms.Textarea(attrs={"rows": 3}),
+    )
+    told_by = forms.ChoiceField(
+        choices=ToldBy.choices,
+        required=False,
+        label=gettext_lazy("How was the treating clinician informed?"),
+        widget=forms.RadioSelect,
+    )
+    told = forms.CharField(
+        max_length=TOLD_MAX_LENGTH,
+        required=False,
+        label=gettext_lazy("Who was informed"),
+    )
+    told_at = forms.DateTimeField(
+        required=False,
+        label=gettext_lazy("When"),
+        widget=forms.DateTimeInput(
+            attrs={"type": "datetime-local"}, format="%Y-%m-%dT%H:%M"
+        ),
+        error_messages={"invalid": gettext_lazy("Enter a date and a time.")},
+    )
+    was_read_back = forms.BooleanField(
+        required=False, label=gettext_lazy("They read the result back correctly")
+    )
+
+    def acknowledgement(self) -> Acknowledgement:
+        """Return the acknowledgement of a valid form."""
+        return Acknowledgement(**self.cleaned_data)
+
+
+@dataclass(frozen=True, slots=True)
+class Countdown:
+    """The time left to acknowledge a critical result."""
+
+    family: str
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class AlertRow:
+    """A critical result as a table row.
+
+    `results` are those that the order has now, none where they were corrected away.
+    `took` is how long its acknowledgement took, in words.
+    """
+
+    alert: CriticalAlert
+    results: Sequence[Result]
+    countdown: Countdown
+    told_by: str = ""
+    took: str = ""
+    was_late: bool = False
+
+
+@require_GET
+@require_right(Area.ORDERS)
+def show_critical_result_queue(request: TenantRequest) -> HttpResponse:
+    """Show the queue; a poll with the results it has `seen` is not audited."""
+    waiting = list_unacknowledged_critical_alerts(tenant=request.tenant)
+    seen = ",".join(str(alert.pk) for alert in waiting)
+    is_poll = is_page_fragment_requested(request) and "seen" in request.GET
+    done = list_acknowledged_critical_alerts(
+        tenant=request.tenant, limit=ACKNOWLEDGED_SHOWN
+    )
+    if not (is_poll and request.GET["seen"] == seen):
+        record_read(
+            tenant=request.tenant,
+            actor=request.actor,
+            subject="critical_results",
+            subject_id=f"waiting={len(waiting)} acknowledged={len(done)}",
+        )
+    results = list_critical_results(
+        tenant=request.tenant, order_ids=[one.order_id for one in (*waiting, *done)]
+    )
+    return render_page(
+        request,
+        "labs/critical.html",
+        fragment="labs/_critical.html",
+        section="critical",
+        waiting=[
+            build_critical_result_row(one, results.get(one.order_id, ()))
+            for one in waiting
+        ],
+        done=[
+            build_critical_result_row(one, results.get(one.order_id, ()))
+            for one in done
+        ],
+        seen=seen,
+        poll_seconds=POLL_SECONDS,
+        limit=request.tenant.critical_result_limit_minutes,
+        may_acknowledge=request.rights.allow(Area.SIGN_REPORTS, write=True),
+    )
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.ORDERS)
+def acknowledge_critical_result_dialog(
+    request: TenantRequest, alert_id: int
+) -> HttpResponse:
+    """Acknowledge a critical result; for clinicians."""
+    alert = get_critical_alert(tenant=request.tenant, alert_id=alert_id)
+    # Only now: what another team has is not there, whatever the role.
+    if not request.rights.allow(Area.SIGN_REPORTS, write=True):
+        raise PermissionDenied
+    form = AcknowledgeForm(read_posted(request), initial={"told_at": timezone.now()})
+    if request.method == "POST" and form.is_valid():
+        try:
+            acknowledge_critical_alert(
+                tenant=request.tenant,
+                actor=request.actor,
+                alert_id=alert_id,
+                acknowledgement=form.acknowledgement(),
+                name=request.member.name or request.member.email,
+            )
+        except Conflict as settled:
+            messages.error(request, settled.message)
+            return _redirect_to_results(request, alert)
+        except DomainError as refused:
+            known = refused.field if refused.field in form.fields else None
+            form.add_error(known, refused.message)
+        else:
+            messages.success(request, _("Critical result acknowledged."))
+            return _redirect_to_results(request, alert)
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="critical_result",
+        subject_id=alert.pk,
+        user_uuid=alert.order.user.uuid,
+    )
+    results = list_critical_results(tenant=request.tenant, order_ids=[alert.order_id])
+    return render_form(
+        request,
+        "labs/_acknowledge.html",
+        title=_("Acknowledge critical result"),
+        back=page_url(request, "labs:critical"),
+        back_words=_("Critical results"),
+        status=422 if form.errors else 200,
+        form=form,
+        row=build_critical_result_row(alert, results.get(alert.order_id, ())),
+    )
+
+
+def build_critical_result_row(
+    alert: CriticalAlert, results: Sequence[Result]
+) -> AlertRow:
+    """Build the table row of a critical result."""
+    until = alert.acknowledged_at
+    told_by = ToldBy.known(alert.told_by)
+    return AlertRow(
+        alert=alert,
+        results=results,
+        countdown=build_acknowledgement_countdown(alert),
+        told_by=str(told_by.label)
+        if told_by
+        else format_wire_value_as_words(alert.told_by),
+        took=format_duration(until - alert.opened_at) if until else "",
+        was_late=bool(until and until > alert.due_at),
+    )
+
+
+def build_acknowledgement_countdown(alert: CriticalAlert) -> Countdown:
+    """Build the countdown of a result that is not acknowledged."""
+    left = alert.due_at - timezone.now()
+    if left <= timedelta():
+        return Countdown(
+            "bad", _("%(time)s overdue") % {"time": format_duration(-left)}
+        )
+    return Countdown(
+        "warn" if left <= _NEARLY_DUE else "rev",
+        _("%(time)s left") % {"time": format_duration(left)},
+    )
+
+
+def format_duration(span: timedelta) -> str:
+    """Format a duration: 42 min, 3 h 5 min, 2 days."""
+    minutes = int(span.total_seconds() // 60)
+    if minutes < 60:
+        return _("%(minutes)d min") % {"minutes": minutes}
+    hours, rest = divmod(minutes, 60)
+    if hours < 48:
+        if not rest:
+            return _("%(hours)d h") % {"hours": hours}
+        return _("%(hours)d h %(minutes)d min") % {"hours": hours, "minutes": rest}
+    return _("%(days)d days") % {"days": hours // 24}
+
+
+def _redirect_to_results(request: TenantRequest, alert: CriticalAlert) -> HttpResponse:
+    return redirect_browser(
+        request, page_url(request, "labs:results", order_id=alert.order_id)
+    )

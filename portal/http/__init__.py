@@ -1,0 +1,1 @@
+"""Requests and responses of the whole site: limits, headers, error pages."""

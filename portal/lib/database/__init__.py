@@ -1,0 +1,1 @@
+"""PostgreSQL: cursors, schema operations, time limits, outages."""

@@ -1,0 +1,1 @@
+"""Background jobs, and their worker's connection."""

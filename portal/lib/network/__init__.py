@@ -1,0 +1,1 @@
+"""Calls to other servers, and which may be called."""

@@ -1,0 +1,1 @@
+"""Requests: their client, id and links, and the base of pages."""

@@ -1,0 +1,193 @@
+"""Shared parts of dashboard views: typed request, page or fragment, toasts.
+
+Must not be here: anything about one page, or the API (portal.lib.api).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import render
+from django.urls import reverse
+from django.utils.cache import patch_vary_headers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from django_htmx.middleware import HtmxDetails
+
+    from accounts.models import Member, Tenant
+    from accounts.states import Role
+    from accounts.web.rights import Rights
+    from portal.lib.actor import Actor
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# Longer ones PostgreSQL, or Python itself, would refuse.
+_OFFSET = re.compile("[0-9]{1,9}")
+# What the choice between page and fragment depends on, for caches on the way.
+_CHOOSERS = ("HX-Request", "HX-Boosted", "HX-History-Restore-Request")
+
+
+class TenantRequest(HttpRequest):
+    """A request below /t/<team>/<environment>/, as its middleware hands it on."""
+
+    htmx: HtmxDetails
+    member: Member
+    tenant: Tenant
+    rights: Rights
+    viewing_as: Role | None
+    actor: Actor
+    places: Sequence[Tenant]
+
+
+def is_signed_in(request: HttpRequest, **_path: Any) -> bool:
+    """Return whether a member has signed in, of whatever team."""
+    return request.user.is_authenticated
+
+
+def allow_larger_request_body(
+    max_bytes: int, *, of: Callable[..., bool] = is_signed_in
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Allow larger bodies on a page, for requests that `of` accepts.
+
+    `of` is asked with the request and the path's parameters before any of the body is
+    read; what is refused is a 413 (portal.http.body_limits). The outermost decorator.
+    """
+
+    def mark(view: Callable[P, R]) -> Callable[P, R]:
+        view.accepts_body = (max_bytes, of)  # type: ignore[attr-defined]  # as Django marks views
+        return view
+
+    return mark
+
+
+def build_secure_cookie_name(name: str, *, path: str) -> str:
+    """Return a cookie's name, with the prefix that makes browsers hold it to https.
+
+    A cookie for all paths is this host's alone too, so that no other host below the
+    same domain can plant it.
+    """
+    if not settings.HTTPS:
+        return name
+    return f"__Host-{name}" if path == "/" else f"__Secure-{name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Toast:
+    """A note that appears in the corner: `ok` leaves by itself, `bad` stays."""
+
+    title: str
+    text: str = ""
+    kind: Literal["ok", "bad"] = "ok"
+
+    def on(self, response: HttpResponse) -> HttpResponse:
+        """Send it with an answer to an htmx request."""
+        response["HX-Trigger"] = json.dumps({"toast": asdict(self)})
+        return response
+
+
+@dataclass(frozen=True, slots=True)
+class Pager:
+    """Where a page of an offset list stands: `offset` rows skipped, `limit` shown."""
+
+    total: int
+    offset: int
+    limit: int
+
+    @property
+    def first(self) -> int:
+        """The number of the first row shown, from 1; 0 when there is none."""
+        return self.offset + 1 if self.offset < self.total else 0
+
+    @property
+    def last(self) -> int:
+        """The number of the last row shown."""
+        return min(self.offset + self.limit, self.total)
+
+    @property
+    def previous(self) -> int | None:
+        """The offset of the page before, or None on the first."""
+        return max(self.offset - self.limit, 0) if self.offset else None
+
+    @property
+    def next(self) -> int | None:
+        """The offset of the page after, or None on the last."""
+        return self.offset + self.limit if self.last < self.total else None
+
+    @property
+    def steps(self) -> list[PageStep | None]:
+        """Links to the first, the near and the last page; None stands for a gap."""
+        pages = max(1, -(-self.total // self.limit))
+        here = self.offset // self.limit + 1
+        shown = sorted({1, here - 1, here, here + 1, pages} & {*range(1, pages + 1)})
+        steps: list[PageStep | None] = []
+        for before, page in zip([0, *shown], shown, strict=False):
+            if page > before + 1:
+                steps.append(None)
+            steps.append(PageStep(page, (page - 1) * self.limit, page == here))
+        return steps
+
+
+@dataclass(frozen=True, slots=True)
+class PageStep:
+    """One numbered link of a pager."""
+
+    number: int
+    offset: int
+    is_here: bool
+
+
+def parse_list_offset(request: HttpRequest) -> int:
+    """Return how many rows the query's `offset` skips; 0 for what is no such number."""
+    asked = request.GET.get("offset", "")
+    return int(asked) if _OFFSET.fullmatch(asked) else 0
+
+
+def is_page_fragment_requested(request: TenantRequest) -> bool:
+    """Return whether htmx asks for a part of the page, not for all of it."""
+    htmx = request.htmx
+    return bool(htmx) and not (htmx.boosted or htmx.history_restore_request)
+
+
+def render_page(
+    request: TenantRequest,
+    template: str,
+    *,
+    fragment: str | None = None,
+    status: int = 200,
+    **context: Any,
+) -> HttpResponse:
+    """Render the page, or only `fragment` of it when htmx asks for a part.
+
+    The fragment is the same template that the page includes, with the same context.
+    Source: Ours (design guide, htmx patterns).
+    """
+    part = fragment is not None and is_page_fragment_requested(request)
+    response = render(
+        request, fragment if part and fragment else template, context, status=status
+    )
+    patch_vary_headers(response, _CHOOSERS)
+    return response
+
+
+def redirect_browser(request: TenantRequest, url: str) -> HttpResponse:
+    """Send the browser to `url` after a change, with htmx and without it."""
+    if request.htmx:
+        return HttpResponse(status=204, headers={"HX-Redirect": url})
+    return HttpResponseRedirect(url)
+
+
+def page_url(request: TenantRequest, name: str, **parameters: object) -> str:
+    """Return the URL of a dashboard page in the request's team and environment."""
+    place = {
+        "team_slug": request.tenant.team.slug,
+        "environment": request.tenant.environment,
+    }
+    return reverse(name, kwargs={**place, **parameters})

@@ -1,0 +1,1 @@
+"""What operators run: health, backups, metrics, key rotation, isolation report."""

@@ -1,0 +1,180 @@
+"""System checks of our own settings; each has an id, a sentence and a hint.
+
+Must not be here: checks of what runs (portal.ops.health), but for the role.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from ipaddress import ip_network
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.checks import CheckMessage, Error, Tags, Warning, register
+
+from portal.lib.network.scanning import SCANNERS, parse_scanner_address
+from portal.lib.storage.address import AddressInvalid, parse_storage_url
+from portal.ops import health
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@register(Tags.compatibility)
+def check_time_zone(**_: Any) -> list[CheckMessage]:
+    """Check that the server's zone is UTC: times are converted for display only."""
+    if settings.TIME_ZONE == "UTC" and settings.USE_TZ:
+        return []
+    return [Error("TIME_ZONE is not UTC.", hint="Set it to UTC.", id="portal.E001")]
+
+
+@register(Tags.urls)
+def check_public_url(**_: Any) -> list[CheckMessage]:
+    """Check that PUBLIC_URL is an absolute http or https address."""
+    parts = urlsplit(settings.PUBLIC_URL)
+    if parts.scheme in {"http", "https"} and parts.netloc:
+        return []
+    return [
+        Error(
+            "PUBLIC_URL is not an absolute URL.",
+            hint="Set it to the address that people use, such as https://assay.example.",
+            id="portal.E002",
+        )
+    ]
+
+
+@register(Tags.security)
+def check_allowed_hosts(**_: Any) -> list[CheckMessage]:
+    """Check that ALLOWED_HOSTS lists names and no wildcard."""
+    if "*" not in settings.ALLOWED_HOSTS:
+        return []
+    return [
+        Warning(
+            "ALLOWED_HOSTS is *, so any host name is accepted.",
+            hint="List the host names and addresses of this server.",
+            id="portal.W001",
+        )
+    ]
+
+
+@register(Tags.compatibility)
+def check_oura_settings(**_: Any) -> list[CheckMessage]:
+    """Check that OURA_PORTAL is known and that Oura's client ID has its secret."""
+    found: list[CheckMessage] = []
+    if settings.OURA_PORTAL not in {"developer", "cloud"}:
+        found.append(
+            Error(
+                "OURA_PORTAL is neither developer nor cloud.",
+                hint="Set it to the portal where the application is registered.",
+                id="portal.E005",
+            )
+        )
+    if bool(settings.OURA_CLIENT_ID) != bool(settings.OURA_CLIENT_SECRET):
+        found.append(
+            Error(
+                "OURA_CLIENT_ID or OURA_CLIENT_SECRET is missing.",
+                hint="Set both to enable Oura, or neither.",
+                id="portal.E006",
+            )
+        )
+    return found
+
+
+@register(Tags.compatibility)
+def check_trusted_proxies(**_: Any) -> list[CheckMessage]:
+    """Check that every entry of TRUSTED_PROXIES is an IP network."""
+    try:
+        for each in settings.TRUSTED_PROXIES:
+            ip_network(each)
+    except ValueError:
+        return [
+            Error(
+                "TRUSTED_PROXIES contains an invalid address or network.",
+                hint="Write each as 192.0.2.7 or 10.0.0.0/8, comma-separated.",
+                id="portal.E010",
+            )
+        ]
+    return []
+
+
+@register(Tags.compatibility)
+def check_api_rate_limits(**_: Any) -> list[CheckMessage]:
+    """Check that the limits and days of API calls are not negative."""
+    names = ("API_CALLS_PER_KEY", "API_CALLS_PER_ADDRESS", "API_CALL_LOG_DAYS")
+    return [
+        Error(f"{name} is negative.", hint="0 means none.", id="portal.E011")
+        for name in names
+        if getattr(settings, name) < 0
+    ]
+
+
+@register(Tags.compatibility)
+def check_upload_scanner(**_: Any) -> list[CheckMessage]:
+    """Check that UPLOAD_SCANNER is a supported malware scanner with an address."""
+    address = parse_scanner_address()
+    if not settings.UPLOAD_SCANNER or (
+        address.scheme in SCANNERS and (address.hostname or address.path)
+    ):
+        return []
+    return [
+        Error(
+            "UPLOAD_SCANNER is not a valid scanner URL.",
+            hint="Write it as clamd://host:3310 or clamd:///path/of/socket.",
+            id="portal.E012",
+        )
+    ]
+
+
+@register(Tags.compatibility)
+def check_storage_url(**_: Any) -> list[CheckMessage]:
+    """Check that STORAGE_URL can be parsed and that the bucket client is installed."""
+    if not settings.STORAGE_URL:
+        return []
+    try:
+        parse_storage_url(settings.STORAGE_URL)
+    except AddressInvalid as invalid:
+        return [
+            Error(
+                f"STORAGE_URL can't be read: {invalid}.",
+                hint="Write it as s3://key:secret@host/bucket?region=eu-central-1, with"
+                " %2F for / and %40 for @ in the secret.",
+                id="portal.E013",
+            )
+        ]
+    if find_spec("boto3") is None:
+        return [
+            Error(
+                "STORAGE_URL needs boto3, which is not installed.",
+                hint="Run `uv sync --no-dev --group s3`.",
+                id="portal.E014",
+            )
+        ]
+    return []
+
+
+@register(Tags.security, deploy=True)
+def check_public_url_is_https(**_: Any) -> list[CheckMessage]:
+    """Check that production is reached over https."""
+    if settings.HTTPS:
+        return []
+    return [
+        Error(
+            "PUBLIC_URL does not use https.",
+            hint="Cookies and health data must not cross a network unencrypted.",
+            id="portal.E003",
+        )
+    ]
+
+
+@register(Tags.database)
+def check_database_role(
+    databases: Sequence[str] | None = None, **_: Any
+) -> list[CheckMessage]:
+    """Check that with DEBUG off the role is no superuser and has no BYPASSRLS."""
+    if settings.DEBUG or not databases:
+        return []
+    found = health.check_database_role()
+    if found.ok:
+        return []
+    return [Error(found.sentence, hint=found.remedy, id="portal.E004")]

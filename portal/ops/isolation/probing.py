@@ -1,0 +1,427 @@
+"""Probe tenant isolation: call every endpoint as callers without access.
+
+Lives here: which rows of an installation to knock with, and the knocking. All of it
+happens in one transaction that is rolled back; of rows nothing is read but their ids.
+Must not be here: what doors there are (doors), what is kept of a run (models).
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import shutil
+import subprocess
+import time
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from django.apps import apps
+from django.conf import settings
+from django.db import connection, transaction
+from django.test import Client, override_settings
+from django.utils import timezone
+from psycopg import sql
+
+from accounts.models import Member, Tenant
+from accounts.operations.api_keys.api_keys import clear_api_key_cache, create_api_key
+from accounts.operations.api_keys.management_keys import create_management_key
+from accounts.operations.teams.teams import add_team_member, create_team
+from accounts.states import Environment, Role, roles_allow_access
+from portal.lib.actor import Actor
+from portal.lib.tenancy import across_tenants, acting_for
+from portal.lib.web.links import get_public_host
+from portal.ops.isolation.endpoints import (
+    METHODS,
+    OF_THE_TEAM,
+    fill_route_parameters,
+    list_endpoints_with_path_parameters,
+    list_named_urls,
+    list_route_parameters,
+)
+from portal.ops.isolation.models import IsolationRun
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from accounts.models import Team
+
+READING = ("get",)
+RUNS_KEPT = 100
+ROLES = tuple(Role)
+# Where an id of each parameter is found: a table of the tenant's and its column.
+ROWS = {
+    "user_id": "users.User.uuid",
+    "client_user_id": "users.User.client_user_id",
+    "device_id": "users.Device.uuid",
+    "workout_id": "users.Summary.pk",
+    "sleep_id": "users.Summary.pk",
+    "receipt_id": "users.ErasureReceipt.pk",
+    "export_id": "users.UserExport.pk",
+    "session_id": "users.LinkSession.uuid",
+    "import_id": "users.ImportJob.id",
+    "job_id": "reports.ParsingJob.id",
+    "review_id": "reports.ParsingJob.id",
+    "rereading_id": "reports.Rereading.pk",
+    "alias_id": "reports.LoincAlias.pk",
+    "order_id": "labs.Order.pk",
+    "transaction_id": "labs.OrderTransaction.pk",
+    "alert_id": "labs.CriticalAlert.pk",
+    "lab_report_id": "labs.InboundReport.pk",
+    "lab_message_id": "labs.InboundMessage.pk",
+    "lab_test_id": "labs.LabTest.pk",
+    "api_key_id": "accounts.ApiKey.id",
+    "view_id": "accounts.SavedView.pk",
+    "endpoint_id": "webhooks.Endpoint.uuid",
+    "webhook_id": "webhooks.Endpoint.uuid",
+    "message_id": "webhooks.Event.message_id",
+    "replay_id": "webhooks.Replay.uuid",
+}
+# The same of a team's or its organisation's tables, by the way to the team.
+TEAM_ROWS = {
+    "member_id": ("accounts.Membership.member_id", "team"),
+    "invitation_id": ("accounts.Invitation.pk", "team"),
+    "invite_id": ("accounts.Invitation.pk", "team"),
+    "management_key_id": ("accounts.ManagementKey.pk", "organisation__teams"),
+    "account_id": ("labs.LabAccount.pk", "organisation__teams"),
+    "sign_in_id": ("accounts.MemberSession.pk", "member__memberships__team"),
+    "pk": ("mfa.Authenticator.pk", "user__memberships__team"),
+}
+# Words that any id may stand beside.
+WORDS = {"provider": "oura", "page": "1", "position": "0", "resource": "heartrate"}
+
+_FENCED = """
+SELECT relname FROM pg_class JOIN pg_policy ON polrelid = pg_class.oid
+WHERE polname = 'tenant_fence' AND relrowsecurity AND relforcerowsecurity
+ORDER BY relname
+"""
+_ACTOR = Actor.system("isolation_report")
+
+
+@dataclass(slots=True)
+class Findings:
+    """What came of a run: answers by sweep, doors that nothing could be tried at.
+
+    `open` are calls that should have been refused: (who, method, route, status); the
+    route as it is written in the URL conf, so that no id is kept.
+    """
+
+    team: str
+    environment: str
+    methods: tuple[str, ...]
+    doors: int = 0
+    visitors: set[str] = field(default_factory=set)
+    refusals: Counter[str] = field(default_factory=Counter)
+    open: list[tuple[str, str, str, int]] = field(default_factory=list)
+    untried: list[str] = field(default_factory=list)
+    tables: int = 0
+    rows: int = 0
+
+    def note(self, sweep: str, who: str, knocked: _Call, right: set[int]) -> None:
+        """Count a response; a method that is not served is left out."""
+        self.visitors.add(who)
+        if knocked.status in right:
+            self.refusals[sweep] += 1
+        elif knocked.status != 405:
+            self.open.append((who, knocked.method, knocked.route, knocked.status))
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    route: str
+    method: str
+    status: int
+
+
+def probe_tenant_isolation(
+    *, tenant: Tenant, report_progress: Callable[[str], None]
+) -> Findings:
+    """Call every endpoint with IDs of this tenant as callers without access.
+
+    In a sandbox by every method; in production by those that only read, since of a
+    refusal that failed more than rows might remain. A throwaway team is the stranger;
+    its members are the roles. `tell` is called with each step's name. Raises nothing of
+    what it finds. Source: Issue "Trust", 4.
+    """
+    is_sandbox = tenant.environment == Environment.SANDBOX
+    findings = Findings(
+        tenant.team.slug, tenant.environment, METHODS if is_sandbox else READING
+    )
+    host = get_public_host()
+    with (
+        _quiet(),
+        override_settings(
+            ALLOWED_HOSTS=[host],
+            API_CALL_LOG_DAYS=0,  # its thread writes past our transaction
+            API_CALLS_PER_KEY=0,
+            API_CALLS_PER_ADDRESS=0,
+            CACHES={
+                "default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+            },
+        ),
+        transaction.atomic(),
+    ):
+        with across_tenants(why="a stranger is made, and ids of the tenant are read"):
+            samples = find_sample_ids(tenant)
+            stranger = _make_team()
+            visitors = _Callers(stranger, tenant, host)
+        report_progress("strangers")
+        _probe_as_strangers(findings, visitors, samples)
+        report_progress("roles")
+        _probe_as_roles(findings, visitors, samples, stranger)
+        report_progress("tables")
+        _probe_tables(findings, stranger)
+        transaction.set_rollback(True)
+    clear_api_key_cache()
+    return findings
+
+
+def find_tenant_to_probe(*, environment: str, slug: str = "") -> Tenant | None:
+    """Return the team of this slug there, or else the one with most users."""
+    tenants = Tenant.objects.select_related("team").filter(
+        environment=environment, team__deleted_at=None
+    )
+    if slug:
+        return tenants.filter(team__slug=slug).first()
+    counts = apps.get_model("users.UserCount")._base_manager.order_by("-live")
+    for tenant_pk in counts.values_list("tenant_id", flat=True):
+        if tenant := tenants.filter(pk=tenant_pk).first():
+            return tenant
+    return tenants.first()
+
+
+def create_isolation_report(
+    *, tenant: Tenant, report_progress: Callable[[str], None]
+) -> IsolationRun:
+    """Probe isolation with IDs of this tenant and store the report.
+
+    Source: Issue "Trust", 4; as probe_tenant_isolation.
+    """
+    began = time.monotonic()
+    found = probe_tenant_isolation(tenant=tenant, report_progress=report_progress)
+    old = IsolationRun.objects.order_by("-at").values("pk")[RUNS_KEPT - 1 :]
+    IsolationRun.objects.filter(pk__in=list(old.values_list("pk", flat=True))).delete()
+    return IsolationRun.objects.create(
+        seconds=round(time.monotonic() - began, 1),
+        commit=_commit(),
+        team=found.team,
+        environment=found.environment,
+        methods=list(found.methods),
+        doors=found.doors,
+        visitors=len(found.visitors),
+        refusals=dict(found.refusals),
+        open=found.open,
+        untried=found.untried,
+        tables=found.tables,
+        rows=found.rows,
+    )
+
+
+def _commit() -> str:
+    """What the code was, where it is a checkout."""
+    git = shutil.which("git")
+    if git is None or not (settings.BASE_DIR / ".git").exists():
+        return ""
+    done = subprocess.run(  # noqa: S603 - our own command line
+        [git, "-C", str(settings.BASE_DIR), "rev-parse", "HEAD"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stdout.strip()
+
+
+def find_sample_ids(tenant: Tenant) -> dict[str, str]:
+    """Find an ID of this tenant for each route parameter, of its newest row."""
+    team = tenant.team
+    samples = {
+        **WORDS,
+        "team_slug": team.slug,
+        "environment": tenant.environment,
+        "region": team.region,
+        "team_id": str(team.pk),
+        "org_id": str(team.organisation_id),
+    }
+    wanted: dict[str, tuple[str, dict[str, Any]]] = {
+        name: (place, {"tenant_id": tenant.pk}) for name, place in ROWS.items()
+    }
+    wanted |= {name: (place, {way: team}) for name, (place, way) in TEAM_ROWS.items()}
+    for name, (place, condition) in wanted.items():
+        label, _, column = place.rpartition(".")
+        rows = apps.get_model(label)._base_manager.filter(**condition)
+        if value := rows.order_by("-pk").values_list(column, flat=True).first():
+            samples[name] = str(value)
+    return samples
+
+
+class _Callers:
+    """Clients of those who must find nothing."""
+
+    def __init__(self, stranger: Team, tenant: Tenant, host: str) -> None:
+        self.host = host
+        here = stranger.tenants.get(environment=tenant.environment)
+        other = tenant.team.tenants.exclude(pk=tenant.pk).get()
+        self.nobody = self._client()
+        self.stranger = self._keyed(here)
+        self.other_environment = self._keyed(other)
+        _, text = create_management_key(team=stranger, actor=_ACTOR, label="isolation")
+        self.manager = self._client(x_management_key=text)
+        self.owner = self.member(stranger, Role.OWNER)
+        self.loner = self.member(None)
+
+    def member(self, team: Team | None, *roles: Role) -> Client:
+        email = f"{secrets.token_hex(8)}@isolation.invalid"
+        if team is None:
+            member = Member.objects.create_user(email=email)
+        else:
+            joined = add_team_member(team=team, actor=_ACTOR, email=email, roles=roles)
+            member = joined.member
+        Member.objects.filter(pk=member.pk).update(email_confirmed_at=timezone.now())
+        client = self._client()
+        client.force_login(Member.objects.get(pk=member.pk))
+        return client
+
+    def _keyed(self, tenant: Tenant) -> Client:
+        _, text = create_api_key(tenant=tenant, actor=_ACTOR, label="isolation")
+        return self._client(x_service_api_key=text)
+
+    def _client(self, **headers: str) -> Client:
+        return Client(
+            raise_request_exception=False,
+            headers={name.replace("_", "-"): text for name, text in headers.items()},
+            SERVER_NAME=self.host,
+        )
+
+
+def _probe_as_strangers(
+    findings: Findings, visitors: _Callers, samples: dict[str, str]
+) -> None:
+    found = list_endpoints_with_path_parameters()
+    strangers = {
+        "a key of another team": visitors.stranger,
+        "a key of the other environment": visitors.other_environment,
+    }
+    sweeps: list[tuple[str, list[str], dict[str, Client], set[int]]] = [
+        ("api", found.api, strangers, {404}),
+        ("api", found.api, {"no key": visitors.nobody}, {401}),
+        (
+            "management",
+            found.management,
+            {"a key of another organisation": visitors.manager},
+            {404},
+        ),
+        ("management", found.management, {"no key": visitors.nobody}, {401}),
+        (
+            "pages",
+            found.pages,
+            {
+                "an owner of another team": visitors.owner,
+                "a member of no team": visitors.loner,
+            },
+            {404},
+        ),
+    ]
+    tried: set[str] = set()
+    untried: set[str] = set()
+    for sweep, routes, clients, right in sweeps:
+        for route in routes:
+            if not list_route_parameters(route) <= samples.keys():
+                untried.add(route)
+                continue
+            tried.add(route)
+            for who, client in clients.items():
+                if route.startswith(OF_THE_TEAM) and "environment" in who:
+                    continue
+                for knocked in _call_route(client, route, samples, findings.methods):
+                    findings.note(sweep, who, knocked, right)
+    findings.doors = len(tried)
+    findings.untried = sorted(untried)
+
+
+def _probe_as_roles(
+    findings: Findings, visitors: _Callers, samples: dict[str, str], team: Team
+) -> None:
+    """Every page of a team that says what it needs, as each role that has not that."""
+    here = {**dict.fromkeys({*ROWS, *TEAM_ROWS}, "1"), **samples}
+    here |= {"team_slug": team.slug, "environment": Environment.SANDBOX.value}
+    pages = [
+        (route, view.needs)
+        for route, _, view in list_named_urls()
+        if route.startswith("t/<") and hasattr(view, "needs")
+    ]
+    for role in ROLES:
+        client = visitors.member(team, role)
+        for route, needs in pages:
+            may = all(
+                roles_allow_access(
+                    roles=[role],
+                    area=area,
+                    write=write,
+                    environment=Environment.SANDBOX,
+                )
+                for area, write in needs
+            )
+            if may or not list_route_parameters(route) <= here.keys():
+                continue
+            for knocked in _call_route(client, route, here, ("get", "post")):
+                findings.note("roles", f"the role {role.label}", knocked, {403})
+
+
+def _probe_tables(findings: Findings, stranger: Team) -> None:
+    """What PostgreSQL shows the stranger of fenced tables, asked in plain SQL."""
+    tables = list_tables_with_row_security()
+    with across_tenants(why="the rows that are to be hidden are counted"):
+        findings.rows = sum(_count(table) for table in tables)
+    outsider = stranger.tenants.get(environment=Environment.PRODUCTION)
+    with acting_for(outsider):
+        for table in tables:
+            if _count(table):
+                findings.open.append(("SQL of another team", "select", table, 200))
+    findings.tables = len(tables)
+
+
+def list_tables_with_row_security() -> list[str]:
+    """List tables whose rows PostgreSQL restricts to the connection's tenant."""
+    with connection.cursor() as cursor:
+        cursor.execute(_FENCED)
+        return [name for (name,) in cursor.fetchall()]
+
+
+def _count(table: str) -> int:
+    with connection.cursor() as cursor:
+        cursor.execute(sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table)))
+        (number,) = cursor.fetchone()
+    return int(number)
+
+
+def _call_route(
+    client: Client, route: str, samples: dict[str, str], methods: tuple[str, ...]
+) -> Iterator[_Call]:
+    """Call a door by each method, and undo what each call did."""
+    path = fill_route_parameters(route, samples)
+    signed_in = client.cookies.get(settings.SESSION_COOKIE_NAME)
+    session = signed_in.value if signed_in else None
+    for method in methods:
+        with transaction.atomic():
+            call = getattr(client, method)
+            status = call(path, secure=settings.HTTPS).status_code
+            transaction.set_rollback(True)
+        if session:
+            client.cookies[settings.SESSION_COOKIE_NAME] = session
+        yield _Call(route, method, status)
+
+
+def _make_team() -> Team:
+    return create_team(name=f"Isolation {secrets.token_hex(8)}", actor=_ACTOR)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Thousands of refusals are no news."""
+    before = logging.root.manager.disable
+    logging.disable(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logging.disable(before)

@@ -1,0 +1,1 @@
+"""Parsing jobs: submit a report, parse it, read it again."""

@@ -1,0 +1,1 @@
+"""Reads uploaded files: keeps them, parses them in a child process."""

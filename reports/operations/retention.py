@@ -1,0 +1,71 @@
+"""Count and remove old reports under a team's retention settings.
+
+Must not be here: how old (accounts.operations.teams.retention), or erasing a user's
+(reports.operations.reading.files).
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from portal.lib.database.retention import (
+    count_rows_and_find_oldest,
+    delete_rows_in_batches,
+)
+from reports.models import ParsingJob
+from reports.operations.reading.files import delete_parsing_jobs
+from reports.states import ParsingJobStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from portal.lib.registry import Aged
+    from reports.models.jobs import ParsingJobQuerySet
+
+# A report takes its pages and rows along: far more than a row.
+_STEP = 50
+
+
+def count_old_failed_reports(tenant: Tenant, before: datetime) -> Aged:
+    """Count failed reports that ended before a moment."""
+    return count_rows_and_find_oldest(
+        _ended(tenant, before, ParsingJobStatus.FAILED), "finished_at"
+    )
+
+
+def delete_old_failed_reports(tenant: Tenant, before: datetime) -> Iterator[int]:
+    """Delete old failed reports with their files."""
+    return _remove(tenant, _ended(tenant, before, ParsingJobStatus.FAILED))
+
+
+def count_old_completed_reports(tenant: Tenant, before: datetime) -> Aged:
+    """Count completed reports that ended before a moment."""
+    return count_rows_and_find_oldest(
+        _ended(tenant, before, ParsingJobStatus.COMPLETED), "finished_at"
+    )
+
+
+def delete_old_completed_reports(tenant: Tenant, before: datetime) -> Iterator[int]:
+    """Delete old reports with their pages, values, reviews and signatures."""
+    return _remove(tenant, _ended(tenant, before, ParsingJobStatus.COMPLETED))
+
+
+def _ended(
+    tenant: Tenant, before: datetime, status: ParsingJobStatus
+) -> ParsingJobQuerySet:
+    found: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).filter(
+        status=status, finished_at__lt=before
+    )
+    return found
+
+
+def _remove(tenant: Tenant, old: ParsingJobQuerySet) -> Iterator[int]:
+    return delete_rows_in_batches(old, step=_STEP, remove=partial(_drop, tenant))
+
+
+def _drop(tenant: Tenant, keys: list[UUID]) -> None:
+    delete_parsing_jobs(ParsingJob.objects.for_tenant(tenant).filter(pk__in=keys))

@@ -1,0 +1,1 @@
+"""Reviews: claim one, edit and confirm its rows, pass its gates."""

@@ -1,0 +1,1 @@
+"""Signing: end a review, publish its values, amend a signed report."""

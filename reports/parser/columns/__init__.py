@@ -1,0 +1,1 @@
+"""The columns of tables: their titles and roles."""

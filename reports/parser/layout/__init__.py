@@ -1,0 +1,1 @@
+"""Pages as words, lines and cells with their places."""

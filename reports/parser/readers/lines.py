@@ -1,0 +1,418 @@
+"""Rows on lines without column titles, by the form of what stands on them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from statistics import median
+
+from reports.parser.layout.lines import Cell, Line, split_words_into_cells
+from reports.parser.pages import Word
+from reports.parser.rows.announced import (
+    are_ranges_above_rows,
+    find_range_among_cells,
+    is_range_label_line,
+    is_row_value_part_of_range,
+    take_range_beside_card_name,
+    take_range_between_name_and_value,
+    take_row_range_from_line_above,
+)
+from reports.parser.rows.continuation import (
+    is_unit_below_value,
+    take_row_unit_from_line_below,
+)
+from reports.parser.rows.naming import is_printed_smaller_than_name
+from reports.parser.rows.pairs import read_percentage_and_count_pair
+from reports.parser.rows.row import (
+    Row,
+    Section,
+    add_labeled_range_to_row,
+    repeat_row_in_other_unit,
+    split_row_with_two_units,
+)
+from reports.parser.rows.wording import (
+    clean_printed_name,
+    find_labeled_range,
+    is_dot_leader,
+    is_exact_value,
+    is_explained_limit,
+    is_section_heading,
+    is_sentence_part,
+    may_name_a_test,
+    may_start_value,
+    starts_with_lower_case_word,
+)
+from reports.parser.text.fields import (
+    Fields,
+    classify_value_cells,
+    is_laboratory_mark,
+    is_range_status_text,
+    is_unit,
+    join_word_texts,
+    split_value_cell,
+)
+from reports.parser.text.not_names import (
+    is_explanation_table_title,
+    is_prose,
+    is_test_method,
+    starts_explanation_section,
+)
+from reports.parser.text.ranges import looks_like_range
+from reports.parser.text.roles import Role, find_column_role
+from reports.parser.text.values import is_numeric_value
+
+_DATED = 3
+_IN_COLUMN = 2.5
+_LEAST_FINDINGS = 3
+_SMALLER = 0.9
+_DATE_OR_TIME = re.compile(
+    r"\d{4}-\d\d-\d\d|\d{1,2}[./-]\d{1,2}[./-](?:\d\d){1,2}|\d{1,2}:\d\d(?::\d\d)?"
+)
+_OPEN_SPAN = re.compile(r"(?<![^\W_])[\d.,]*\d\s*[-–—]$")
+_FINDING = re.compile(r"(?i)(?:not )?detected|(?:non[- ]?)?reactive|positive|negative")
+_CURRENCY = re.compile(r"(?:^|\s)(?:R|Rs\.?|INR|USD|EUR|GBP|AED|SAR|[$€£₹])$")
+
+
+class LooseReader:
+    """Reads lines of a page without column titles, by the form of their cells."""
+
+    def __init__(self, section: Section) -> None:
+        self._section = section
+        self.rows: list[Row] = []
+
+    def read(self, lines: Sequence[Line]) -> None:
+        candidates: list[tuple[Line, Row | None]] = []
+        above: Line | None = None
+        for n, line in enumerate(lines):
+            row = self._candidate(line)
+            if row is not None and is_row_value_part_of_range(row):
+                row = None
+            if row is not None and not row.fields.range:
+                take_range_between_name_and_value(row)
+            if row is None:
+                row = self._again(line, candidates[-2:])
+            else:
+                row = self._again_beside_method(row, candidates[-1:]) or row
+            if row is None and not (candidates and candidates[-1][1]):
+                row = self._card(line, above, lines[n + 1 : n + 2])
+            candidates.append((line, row))
+            above = line
+        edges = [
+            (row.fields.value_words[0].x0, row.fields.value_words[-1].x1)
+            for _, row in candidates
+            if row is not None
+        ]
+        findings = [
+            row.fields.value_words[0].x0
+            for _, row in candidates
+            if row is not None and _FINDING.fullmatch(row.fields.value)
+        ]
+        usual = _usual_size(row for _, row in candidates if row is not None)
+        explaining = False
+        over = are_ranges_above_rows(candidates)
+        for n, (line, row) in enumerate(candidates):
+            if row is None:
+                if over and find_labeled_range(line) is not None:
+                    continue
+                if self._take_range_below(line):
+                    continue
+                if self.rows and take_row_unit_from_line_below(
+                    self.rows[-1], line, line.text
+                ):
+                    continue
+                if starts_explanation_section(line.text) or is_explanation_table_title(
+                    line.text
+                ):
+                    explaining = True
+                elif is_section_heading(line):
+                    self._section.open(line.text)
+                    explaining = False
+                continue
+            known = self._section.knows(row.test_name, row.fields)
+            if not known and _is_small_print(row, usual):
+                continue
+            score = self._score(row, edges, known=known)
+            score += _IN_COLUMN if _is_of_column(row, findings) else 0
+            if not row.fields.range and is_range_label_line(lines[n + 1 : n + 2]):
+                score += 2
+            if any(is_unit_below_value(row, b, b.text) for b in lines[n + 1 : n + 2]):
+                score += 2
+            titles = len(line.cells) > 1 and is_explanation_table_title(line.text)
+            digits = any(sign.isdigit() for sign in line.text)
+            if not known and (
+                starts_explanation_section(line.text) or (titles and not digits)
+            ):
+                explaining = True
+                continue
+            below = candidates[n + 1][1] if n + 1 < len(candidates) else None
+            begins = below is not None and known and _continues_row(row, below)
+            if begins or (self.rows and _continues_row(self.rows[-1], row)):
+                score += 1
+            if not known and below is not None and self._is_between(row, below):
+                score += 2
+            if over and n and candidates[n - 1][1] is None:
+                take_row_range_from_line_above(row, candidates[n - 1][0])
+            if explaining and not is_exact_value(row.fields.value):
+                score -= 2
+            if score >= (7.0 if explaining else 5.0):
+                row.score = score
+                row.panel = self._section.panel
+                row.specimen = self._section.specimen
+                self.rows.extend(split_row_with_two_units(row))
+
+    def _is_between(self, row: Row, below: Row) -> bool:
+        """Whether a row stands in a list, between tests that are known."""
+        above = self.rows[-1] if self.rows else None
+        return (
+            above is not None
+            and _continues_row(above, row)
+            and _continues_row(row, below)
+            and self._section.knows(above.test_name, above.fields)
+            and self._section.knows(below.test_name, below.fields)
+        )
+
+    def may_be_row(self, line: Line) -> bool:
+        """Whether a line has a known name and a value with a unit or a range."""
+        row = self._candidate(line)
+        if row is None or not is_exact_value(row.fields.value):
+            return False
+        if not (row.fields.units or row.fields.range):
+            return False
+        return self._section.knows(row.test_name, row.fields)
+
+    def _take_range_below(self, line: Line) -> bool:
+        """'Reference range: 70 - 99' on its own line, for the row above it."""
+        last = self.rows[-1] if self.rows else None
+        if last is None or last.page != line.page:
+            return False
+        text, words = find_labeled_range(line), list(line.words)
+        if text is None:
+            text, words = find_range_among_cells(line.cells, last)
+        if text is None:
+            return False
+        near = line.middle - last.line.middle < 3 * last.line.size
+        if last.fields.range or not near or not looks_like_range(text):
+            return False
+        last.fields = add_labeled_range_to_row(last.fields, text, words)
+        return True
+
+    def _card(
+        self, line: Line, above: Line | None, below: Sequence[Line]
+    ) -> Row | None:
+        """A value with its unit under a name that has a line of its own."""
+        if above is None or line.middle - above.middle > 2.6 * above.size:
+            return None
+        name = clean_printed_name(above.cells[0].text)
+        if not may_name_a_test(name) or len(above.cells[0].words) > 8:
+            return None
+        if is_test_method(above.cells[0].text):
+            return None
+        if above.cells[0].x0 > line.cells[0].x1:
+            return None
+        cells = join_unfinished_cells(
+            split_words_into_cells(line.words, gap=line.tight)
+        )
+        fields = classify_value_cells(cells)
+        if fields is None or not (fields.units or fields.range):
+            return None
+        if not is_numeric_value(fields.value):
+            return None
+        row = Row(line.page, list(above.cells[0].words), fields, line, titled=False)
+        if not fields.range and len(above.cells) > 1:
+            take_range_beside_card_name(row, above.cells[1:])
+        sure = bool(fields.units) and is_range_label_line(below)
+        return row if sure or self._section.knows(name, fields) else None
+
+    def _again(
+        self, line: Line, above: Sequence[tuple[Line, Row | None]]
+    ) -> Row | None:
+        """A value in another unit than that of the row above, which names it."""
+        last = next((row for _, row in reversed(above) if row is not None), None)
+        if last is None:
+            return None
+        fields = classify_value_cells(
+            join_unfinished_cells(split_words_into_cells(line.words, gap=line.tight))
+        )
+        return repeat_row_in_other_unit(last, line, fields) if fields else None
+
+    def _again_beside_method(
+        self, row: Row, above: Sequence[tuple[Line, Row | None]]
+    ) -> Row | None:
+        """The row above in another unit, with its method where a name would stand."""
+        last = above[0][1] if above else None
+        if last is None or self._section.knows(row.test_name, row.fields):
+            return None
+        if not (
+            is_printed_smaller_than_name(row.name, last.name)
+            or is_test_method(row.test_name)
+        ):
+            return None
+        return repeat_row_in_other_unit(last, row.line, row.fields, first=False)
+
+    def _candidate(self, line: Line) -> Row | None:
+        if len(line.words) < 2 or len(line.words) > 26:
+            return None
+        if find_labeled_range(line) is not None:
+            return None
+        words = _strip_remark(line.words)
+        if is_prose(join_word_texts(words)) and (
+            len(line.cells) == 1 or len(line.words) > 16
+        ):
+            return None
+        words = _strip_status(words, line.cells)
+        while len(words) > _DATED and _DATE_OR_TIME.fullmatch(words[0].text):
+            words = words[1:]
+        words = self._name_first(words, line)
+        while len(words) > 2 and _is_mark_before(words[0].text):
+            words = words[1:]
+        best: tuple[float, Row] | None = None
+        tight = line.tight
+        leaders = (is_dot_leader(word.text.removesuffix(":")) for word in words)
+        led = next((n + 1 for n, leads in enumerate(leaders) if leads), 0)
+        for n in range(1, len(words)):
+            apart = words[n].x0 - words[n - 1].x1 > tight * words[n].size
+            if not apart and n != led and not may_start_value(words[n].text):
+                continue
+            if _is_group(words[n - 1], words[n]) or (led and n != led):
+                continue
+            name = clean_printed_name(join_word_texts(words[:n]))
+            if name[-1:] in "<>≤≥=" or _OPEN_SPAN.search(name):
+                continue
+            if not may_name_a_test(name) or find_column_role(name) is Role.VALUE:
+                continue
+            cells = join_unfinished_cells(split_words_into_cells(words[n:], gap=tight))
+            pair = read_percentage_and_count_pair(words[n:])
+            fields = pair[0] if pair else classify_value_cells(cells)
+            if fields is None or is_explained_limit(join_word_texts(words[:n]), fields):
+                continue
+            if pair:
+                return Row(line.page, words[:n], fields, line, titled=False)
+            gap = (words[n].x0 - words[n - 1].x1) / max(words[n].size, 1)
+            worth = (
+                min(max(gap, 0.0), 4.0)
+                + 3 * bool(fields.units)
+                + 3 * bool(fields.range)
+            )
+            if best is None or worth > best[0]:
+                row = Row(line.page, words[:n], fields, line, titled=False)
+                best = (worth, row)
+        return best[1] if best else None
+
+    def _name_first(self, words: list[Word], line: Line) -> list[Word]:
+        """'139 mmol/L  Sodium  136 - 145' with the name in front of its value."""
+        cells = split_words_into_cells(words, gap=line.tight)
+        if len(cells) < 2 or not cells[0].text[:1].isdigit():
+            return words
+        value, unit, _, spread = split_value_cell(cells[0].text)
+        if unit is None or spread or not is_numeric_value(value):
+            return words
+        name = clean_printed_name(cells[1].text)
+        if not may_name_a_test(name):
+            return words
+        if not self._section.knows(name, Fields(value=value, units=unit)):
+            return words
+        return [word for n in (1, 0, *range(2, len(cells))) for word in cells[n].words]
+
+    def _score(
+        self, row: Row, edges: Iterable[tuple[float, float]], *, known: bool
+    ) -> float:
+        fields = row.fields
+        score = 2.0 if is_numeric_value(fields.value) else 1.5
+        if fields.units and is_unit(fields.units):
+            score += 2
+        if fields.range:
+            score += 2
+        if known:
+            score += 2
+        else:
+            score -= 3 if is_sentence_part(row.test_name) else 0
+            score -= 0 if is_exact_value(fields.value) else 1
+            if starts_with_lower_case_word(row.test_name) or _CURRENCY.search(
+                row.test_name
+            ):
+                score -= 2
+        x0, x1 = fields.value_words[0].x0, fields.value_words[-1].x1
+        aligned = sum(1 for a, b in edges if abs(x0 - a) < 2 or abs(x1 - b) < 2)
+        return score + (1 if aligned > 1 else 0)
+
+
+def _strip_status(words: list[Word], cells: Sequence[Cell]) -> list[Word]:
+    """Words without a cell apart that says how the number on the line is."""
+    said = [cell for cell in cells if is_range_status_text(cell.text)]
+    others = [cell for cell in cells if cell not in said]
+    if not said or not any(_is_measured(cell) for cell in others[1:]):
+        return words
+    return [word for word in words if not any(word in cell.words for cell in said)]
+
+
+def _is_measured(cell: Cell) -> bool:
+    value = split_value_cell(cell.text)[0]
+    return is_numeric_value(value) and is_exact_value(value)
+
+
+def _is_mark_before(text: str) -> bool:
+    """Whether a sign in front of a name says that its value is high or low."""
+    return is_laboratory_mark(text) or text in ("^", "v")
+
+
+def _is_of_column(row: Row, findings: Sequence[float]) -> bool:
+    """Whether a row without unit and range finds something, as others over it do."""
+    if row.fields.units or row.fields.range or not _FINDING.fullmatch(row.fields.value):
+        return False
+    x0 = row.fields.value_words[0].x0
+    return sum(1 for x in findings if abs(x - x0) < 2) >= _LEAST_FINDINGS
+
+
+def _usual_size(rows: Iterable[Row]) -> float:
+    """The size of type that names of whole rows are set in; 0 where none is whole."""
+    sizes = [row.name[0].size for row in rows if row.fields.units and row.fields.range]
+    return median(sizes) if sizes else 0.0
+
+
+def _is_small_print(row: Row, usual: float) -> bool:
+    """Whether a line without a range is set smaller than whole rows: 'IFCC 37 °C'."""
+    return not row.fields.range and row.name[0].size < _SMALLER * usual
+
+
+def _continues_row(last: Row, row: Row) -> bool:
+    """Whether a row stands right below another, name under name, value under value."""
+    pairs = (
+        (last.name[0], row.name[0]),
+        (last.fields.value_words[0], row.fields.value_words[0]),
+    )
+    near = 0 < row.line.middle - last.line.middle < 1.9 * row.line.size
+    return near and all(abs(a.x0 - b.x0) < 1 for a, b in pairs)
+
+
+def _strip_remark(words: Sequence[Word]) -> list[Word]:
+    """Words up to what is said behind a bracketed range: '[3.5 - 5.3]; Above range'."""
+    for n, word in enumerate(words):
+        if word.text.endswith(("];", ");")) and n > 1:
+            return [*words[:n], word._replace(text=word.text[:-1])]
+        if word.text.endswith(("]", ")")) and is_range_status_text(
+            join_word_texts(list(words[n + 1 :]))
+        ):
+            return list(words[: n + 1])
+    return list(words)
+
+
+def _is_group(last: Word, word: Word) -> bool:
+    """Whether a word is the next three digits of a number: '251' and '000'."""
+    near = word.x0 - last.x1 < 0.4 * word.size
+    digits = last.text.isdigit() and len(last.text) < 4
+    return near and digits and word.text.isdigit() and len(word.text) == 3
+
+
+def join_unfinished_cells(cells: Sequence[Cell]) -> list[list[Word]]:
+    """Join cells that end in a comparator, dash or open bracket to the next one."""
+    held: list[list[Word]] = []
+    for cell in cells:
+        last, first = held[-1][-1].text if held else "", cell.words[0].text
+        ends = re.match(r"[–-]$|[)\]]$", first) or (
+            re.match(r"[-–]\s*\d", first) and last[-1:].isdigit()
+        )
+        if held and (ends or re.search(r"[<>≤≥=(\[–-]$", last)):
+            held[-1].extend(cell.words)
+        else:
+            held.append(list(cell.words))
+    return held

@@ -1,0 +1,1 @@
+"""The meaning of printed text: values, units, ranges, dates and labels."""

@@ -1,0 +1,1 @@
+"""Pages of reports: the list, upload, one report, its history."""

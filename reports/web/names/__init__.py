@@ -1,0 +1,1 @@
+"""Pages of a team's LOINC mappings."""

@@ -1,0 +1,252 @@
+"""Page of the review queue, and claiming a review.
+
+Must not be here: the workbench (review_desk).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from accounts.operations.audit.entries import record_read
+from accounts.states import Area
+from accounts.web.rights import require_right
+from portal.lib.errors import DomainError, NotAllowed, NotFound
+from portal.lib.registry import NavCount
+from portal.lib.translation import gettext_lazy
+from portal.lib.web.views import Pager, page_url, redirect_browser, render_page
+from reports.operations.review.reviews import (
+    claim_review,
+    release_review,
+    take_over_review,
+)
+from reports.queries import get_review
+from reports.queries.review_queue import (
+    TABS,
+    TabFilters,
+    count_reviews_per_tab,
+    count_rows_per_review,
+    list_reviews_in_tab,
+    list_senders_of_open_reports,
+)
+from reports.states import ReviewKind, ReviewStatus
+
+if TYPE_CHECKING:
+    from django.http import HttpResponse
+
+    from portal.lib.web.views import TenantRequest
+    from reports.models import Review
+
+PAGE_SIZE = 50
+_MAX_OFFSET = 2**31
+_TAB_WORDS = {
+    "open": gettext_lazy("To review"),
+    "mine": gettext_lazy("Mine"),
+    "second": gettext_lazy("Second read"),
+    "disputed": gettext_lazy("Disputed"),
+    "done": gettext_lazy("Done"),
+}
+
+
+_BAND_WORDS = {
+    "": gettext_lazy("Any"),
+    "low": gettext_lazy("Below 60%"),
+    "fair": gettext_lazy("60–89%"),
+    "high": gettext_lazy("90% or more"),
+}
+
+
+class QueueForm(forms.Form):
+    """The queue's query string; an invalid value counts as not given."""
+
+    tab = forms.ChoiceField(required=False, choices=[(tab, "") for tab in TABS])
+    lab = forms.CharField(
+        required=False,
+        max_length=100,
+        label=gettext_lazy("Lab"),
+        widget=forms.TextInput(attrs={"class": "input input--sm"}),
+    )
+    collected = forms.DateField(
+        required=False,
+        label=gettext_lazy("Collected on"),
+        widget=forms.DateInput(
+            attrs={"type": "date", "class": "input input--sm"}, format="%Y-%m-%d"
+        ),
+    )
+    band = forms.ChoiceField(
+        required=False,
+        label=gettext_lazy("Lowest confidence"),
+        choices=list(_BAND_WORDS.items()),
+        widget=forms.Select(attrs={"class": "select select--sm"}),
+    )
+    source = forms.CharField(
+        required=False, max_length=100, label=gettext_lazy("Sent by")
+    )
+    attention = forms.BooleanField(
+        required=False, label=gettext_lazy("Needs attention")
+    )
+    offset = forms.IntegerField(required=False, min_value=0, max_value=_MAX_OFFSET)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRow:
+    """A review as listed; `holder` is its reviewer."""
+
+    review: Review
+    rows: int
+    holder: str
+    minutes: int
+    is_mine: bool
+
+
+@require_GET
+@require_right(Area.SIGN_REPORTS, write=True)
+def list_reviews(request: TenantRequest) -> HttpResponse:
+    """Show the review queue, by tab and filter."""
+    form = QueueForm(request.GET)
+    form.is_valid()
+    given = form.cleaned_data
+    sources = list_senders_of_open_reports(tenant=request.tenant)
+    form.fields["source"].widget = forms.Select(
+        attrs={"class": "select select--sm"}, choices=[("", _("Anyone")), *sources]
+    )
+    filters = TabFilters(
+        tab=given.get("tab") or "open",
+        member=request.actor.key,
+        lab=given.get("lab") or "",
+        collected=given.get("collected"),
+        needs_attention=bool(given.get("attention")),
+        band=given.get("band") or "",
+        source=source if (source := given.get("source", "")) in dict(sources) else "",
+    )
+    offset = given.get("offset") or 0
+    found = list_reviews_in_tab(tenant=request.tenant, filters=filters)
+    reviews = list(found[offset : offset + PAGE_SIZE])
+    numbers = count_rows_per_review(tenant=request.tenant, reviews=reviews)
+    counts = count_reviews_per_tab(tenant=request.tenant, member=request.actor.key)
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="review_queue",
+        subject_id=f"tab={filters.tab} offset={offset}",
+    )
+    return render_page(
+        request,
+        "reports/review/queue.html",
+        fragment="reports/review/_queue.html",
+        section="reviews",
+        form=form,
+        filters=filters,
+        is_filtered=filters.narrows,
+        sources=sources,
+        public_url=settings.PUBLIC_URL,
+        tabs=[(tab, _TAB_WORDS[tab], counts[tab]) for tab in TABS],
+        rows=[_row(request, review, numbers.get(review.pk, 0)) for review in reviews],
+        pager=Pager(total=found.count(), offset=offset, limit=PAGE_SIZE),
+    )
+
+
+@require_POST
+@require_right(Area.SIGN_REPORTS, write=True)
+def claim_and_open_review(request: TenantRequest, review_id: str) -> HttpResponse:
+    """Claim a review and open it; read only if someone else was faster.
+
+    A dispute opens at what its two readers made of it.
+    """
+    key = parse_review_id_or_404(review_id)
+    try:
+        review = claim_review(tenant=request.tenant, actor=request.actor, review_id=key)
+    except NotFound:
+        raise
+    except DomainError as refusal:
+        messages.error(request, refusal.message)
+    else:
+        if review.kind == ReviewKind.DISPUTE:
+            return redirect_browser(
+                request, page_url(request, "reports:readings", review_id=key)
+            )
+    return redirect_browser(request, page_url(request, "reports:review", review_id=key))
+
+
+@require_POST
+@require_right(Area.SIGN_REPORTS, write=True)
+def take_over_review_from_reviewer(
+    request: TenantRequest, review_id: str
+) -> HttpResponse:
+    """Take over a review from its reviewer, with a reason."""
+    key = get_review(
+        tenant=request.tenant, review_id=parse_review_id_or_404(review_id)
+    ).id
+    try:
+        take_over_review(
+            tenant=request.tenant,
+            actor=request.actor,
+            review_id=key,
+            why=request.POST.get("reason", ""),
+        )
+    except NotFound:
+        raise
+    except DomainError as refusal:
+        messages.error(request, refusal.message)
+    return redirect_browser(request, page_url(request, "reports:review", review_id=key))
+
+
+@require_POST
+@require_right(Area.SIGN_REPORTS, write=True)
+def release_review_to_queue(request: TenantRequest, review_id: str) -> HttpResponse:
+    """Return a review to the queue."""
+    try:
+        release_review(
+            tenant=request.tenant,
+            actor=request.actor,
+            review_id=parse_review_id_or_404(review_id),
+        )
+    except (NotFound, NotAllowed):
+        raise
+    except DomainError as refusal:
+        messages.error(request, refusal.message)
+    return redirect_browser(request, page_url(request, "reports:reviews"))
+
+
+def count_open_reviews(request: TenantRequest) -> NavCount | None:
+    """Count the reviews that are open."""
+    if not request.rights.allow(Area.SIGN_REPORTS, write=True):
+        return None
+    counts = count_reviews_per_tab(tenant=request.tenant, member=request.actor.key)
+    number = counts["open"] + counts["second"] + counts["disputed"]
+    return NavCount(number, _("to review"), "rev") if number else None
+
+
+def parse_review_id_or_404(text: str) -> UUID:
+    """Parse an ID of the address. Raises: Http404."""
+    try:
+        return UUID(text)
+    except ValueError:
+        raise Http404 from None
+
+
+def _row(request: TenantRequest, review: Review, rows: int) -> QueueRow:
+    now = timezone.now()
+    is_held = (
+        review.status == ReviewStatus.OPEN
+        and review.claimed_until is not None
+        and review.claimed_until > now
+    )
+    is_mine = is_held and review.claimed_by_key == request.actor.key
+    since = review.claimed_at or now
+    return QueueRow(
+        review=review,
+        rows=rows,
+        holder=review.claimed_by_label if is_held else "",
+        minutes=max(0, int((now - since).total_seconds() // 60)),
+        is_mine=is_mine,
+    )

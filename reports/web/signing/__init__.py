@@ -1,0 +1,1 @@
+"""Pages that end a review, and that amend a signed report."""

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import pytest
+
+from labs.operations.appointments.booking import request_home_appointment
+from labs.operations.simulation.orders import simulate_order_progress
+from labs.queries.appointments.appointments import (
+    find_active_appointment,
+    list_appointments_of_order,
+)
+from labs.queries.orders.orders import get_order_with_details
+from labs.states.catalogue import CollectionMethod
+from labs.states.orders import build_order_status
+from tests.factories.accounts import ACTOR
+from tests.factories.appointments import HOME, make_appointment, make_bookable_order
+
+pytestmark = pytest.mark.django_db
+_AT_HOME = CollectionMethod.AT_HOME_PHLEBOTOMY
+
+
+@pytest.fixture
+def asked(alice_tenant):
+    """An order with a visit to a home that has no time yet."""
+    order = make_bookable_order(tenant=alice_tenant, method=_AT_HOME)
+    request_home_appointment(
+        order=order,
+        actor=ACTOR,
+        provider="phlebfinders",
+        address={**HOME, "zip_code": "54650"},
+    )
+    return order
+
+
+def walk(order, low):
+    order = get_order_with_details(tenant=order.tenant, order_id=order.pk)
+    goal = build_order_status(order.method, low)
+    simulate_order_progress(order=order, actor=ACTOR, final_status=goal)
+    return get_order_with_details(tenant=order.tenant, order_id=order.pk).status == goal
+
+
+def visits(order):
+    return [one.status for one in list_appointments_of_order(order=order)]
+
+
+def test_the_sandbox_sets_a_time_for_a_requested_visit_and_comes(asked):
+    scheduled = walk(asked, "appointment_scheduled")
+    visit = find_active_appointment(order=asked)
+    drawn = walk(asked, "draw_completed")
+
+    assert (scheduled, drawn) == (True, True)
+    assert visit.start_at is not None
+    assert visits(asked) == ["completed"]
+
+
+def test_a_waiting_visit_is_confirmed_by_a_walk_to_scheduled(
+    alice_tenant, time_machine
+):
+    time_machine.move_to("2026-03-02T16:00:00+00:00", tick=False)
+    order = make_bookable_order(tenant=alice_tenant)
+    make_appointment(order=order, notes="sandbox:slow", waits_on=True)
+
+    assert walk(order, "appointment_scheduled")
+    assert visits(order) == ["confirmed"]
+
+
+def test_a_walk_to_a_called_off_visit_or_order_calls_the_visit_off(asked):
+    assert walk(asked, "appointment_cancelled")
+    assert visits(asked) == ["cancelled"]
+
+
+def test_a_walk_to_cancelled_takes_a_home_visit_along(asked):
+    assert walk(asked, "cancelled")
+    assert visits(asked) == ["cancelled"]

@@ -1,0 +1,134 @@
+"""A PostgreSQL of a test's own, over TCP, that is killed and started again.
+
+`entered` points this process's connection at it, so that factories, forks and processes
+with the surroundings of the test use it as they use the suite's. Must not be here: what
+is expected of those who use it.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psycopg
+from django.core.management import call_command
+from django.db import connection
+
+from portal.lib.embedded.programs import find_postgres_account, find_postgres_programs
+from portal.lib.embedded.server import INITDB_OPTIONS, default_postgres_data_folder
+from tests.portal.lib.worker_process import wait_until
+from tests.portal.outages.nodes import HOST, free_port
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROLE = "assay"
+
+
+class OutageServer:
+    """Made and started; `remove` leaves nothing behind."""
+
+    def __init__(self) -> None:
+        self._account = find_postgres_account()
+        self._programs = find_postgres_programs(
+            default_postgres_data_folder(), self._account
+        )
+        name = f"assay-outage-{os.getpid()}-{secrets.token_hex(4)}"
+        self._data = Path("/var/tmp") / name  # noqa: S108 - nobody can guess the name
+        self._data.mkdir(mode=0o700)
+        os.chown(self._data, self._account.uid, self._account.gid)
+        made = self._account.run(
+            [str(self._programs / "initdb"), "-D", str(self._data), *INITDB_OPTIONS]
+        )
+        assert made.returncode == 0, made.stderr
+        self.port = free_port()
+        self.start()
+        with self.connect("postgres", "postgres") as opened:
+            opened.execute(f"CREATE ROLE {ROLE} LOGIN NOSUPERUSER NOBYPASSRLS")
+            opened.execute(f"CREATE DATABASE {ROLE} OWNER {ROLE}")
+
+    def start(self) -> None:
+        """Start it; returns once it answers."""
+        connection.close()  # this process's own, which is dead
+        as_root = os.geteuid() == 0
+        self._process = subprocess.Popen(
+            [
+                *(str(self._programs / "postgres"), "-D", str(self._data)),
+                *("-p", str(self.port), "-c", f"listen_addresses={HOST}"),
+                *("-c", "unix_socket_directories=", "-c", "fsync=off"),
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd="/",
+            user=self._account.uid if as_root else None,
+            group=self._account.gid if as_root else None,
+            extra_groups=[] if as_root else None,
+            start_new_session=True,
+        )
+        wait_until(self._answers)
+
+    def connect(
+        self, role: str = ROLE, database: str = ROLE
+    ) -> psycopg.Connection[tuple[int]]:
+        return psycopg.connect(
+            host=HOST, port=self.port, user=role, dbname=database, autocommit=True
+        )
+
+    def kill(self) -> None:
+        """kill -9 of all its processes; returns once they are gone."""
+        pids = self._pids()
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        self._process.wait()
+        wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in pids))
+
+    def stop(self) -> None:
+        """Stop it as an upgrade does: sessions are ended, each is given a reason."""
+        self._process.send_signal(signal.SIGINT)
+        self._process.wait()
+
+    def remove(self) -> None:
+        self.kill()
+        shutil.rmtree(self._data)
+
+    def _pids(self) -> list[int]:
+        """Its postmaster, and the sessions' processes that are its children."""
+        own = self._process.pid
+        listed = Path(f"/proc/{own}/task/{own}/children")
+        children = listed.read_text().split() if listed.exists() else []
+        return [own, *map(int, children)] if self._process.poll() is None else []
+
+    def _answers(self) -> bool:
+        with suppress(psycopg.OperationalError):
+            self.connect("postgres", "postgres").close()
+            return True
+        return False
+
+
+@contextmanager
+def entered(server: OutageServer) -> Iterator[None]:
+    """Let this process's connection, and all it starts, use the server's database."""
+    own = connection.settings_dict
+    kept = dict(own)
+    connection.close()
+    own.update(NAME=ROLE, HOST=HOST, PORT=str(server.port), USER=ROLE, PASSWORD="")
+    try:
+        yield
+    finally:
+        connection.close()
+        own.update(kept)
+
+
+def make_outage_server() -> OutageServer:
+    """A server with today's schema."""
+    server = OutageServer()
+    with entered(server):
+        call_command("migrate", verbosity=0, skip_checks=True)
+    return server

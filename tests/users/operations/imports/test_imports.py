@@ -1,0 +1,445 @@
+from __future__ import annotations
+
+import zipfile
+from datetime import UTC, date, datetime, timedelta
+from functools import partial
+from io import BytesIO
+
+import orjson
+import pytest
+
+from portal.lib.errors import DomainError, NotFound
+from portal.lib.storage import list_stored_files
+from tests.audit import changes_of
+from tests.factories.accounts import ACTOR
+from tests.factories.apple_health import make_archive, make_export
+from tests.factories.users import make_user
+from tests.jobs import queued
+from tests.outbox import emitted
+from tests.users.holdings import stored_rows
+from users.models import Device, ImportJob, Sample, Summary
+from users.operations.imports import imports
+from users.operations.imports.files import FOLDER
+from users.operations.imports.imports import (
+    IMPORT_JOB,
+    ImportRequest,
+    cancel_health_data_import,
+    mark_health_data_import_failed,
+    run_health_data_import,
+    start_health_data_import,
+)
+from users.operations.imports.parts import store_import_part
+from users.operations.users.users import (
+    UserChanges,
+    delete_user,
+    erase_user,
+    update_user,
+)
+from users.states.imports import ImportStatus
+from users.wearables.formats import staging
+from users.wearables.formats.parts import read_import_file_parts
+
+pytestmark = pytest.mark.django_db
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+@pytest.fixture(autouse=True)
+def _noon(time_machine):
+    time_machine.move_to(NOON, tick=False)
+
+
+@pytest.fixture
+def user(alice_tenant):
+    return make_user(tenant=alice_tenant, client_user_id="u-1")
+
+
+def lines(*rows):
+    return b"\n".join(orjson.dumps(row) for row in rows) + b"\n"
+
+
+def beat(minute, value):
+    return {
+        "resource": "heartrate",
+        "timestamp": f"2026-02-28T10:{minute:02}:00+00:00",
+        "value": value,
+    }
+
+
+BEATS = lines(beat(0, 60), beat(1, 61))
+
+
+def start(user, content, name="beats.ndjson", **wanted):
+    request = ImportRequest(file_name=name, chunks=[content], **wanted)
+    return start_health_data_import(
+        user=user, actor=ACTOR, wanted=request, runs_here=True
+    )
+
+
+@pytest.fixture
+def commits(django_capture_on_commit_callbacks):
+    """What waits for the end of the transaction is done at the end of the block."""
+    return partial(django_capture_on_commit_callbacks, execute=True)
+
+
+@pytest.fixture
+def run(commits):
+    def run(job):
+        with commits():
+            run_health_data_import(tenant_pk=job.tenant_id, job_id=job.id)
+        job.refresh_from_db()
+        return job
+
+    return run
+
+
+def files():
+    return list(list_stored_files(FOLDER))
+
+
+def test_a_file_is_stored_and_counted(user, alice_tenant, run):
+    job = run(start(user, lines(beat(0, 60), beat(1, 61), {"resource": "moods"})))
+
+    assert job.status == ImportStatus.COMPLETED
+    assert (job.rows_read, job.rows_accepted, job.rows_dropped) == (3, 2, 1)
+    assert job.drops == {"unknown_kind": {"moods": 1}}
+    assert job.counts == {
+        "heartrate": {
+            "created": 2,
+            "updated": 0,
+            "unchanged": 0,
+            "first": "2026-02-28T10:00:00+00:00",
+            "last": "2026-02-28T10:01:00+00:00",
+        }
+    }
+    values = Sample.objects.filter(user_id=user.pk).order_by("ts")
+    assert list(values.values_list("value", flat=True)) == [60.0, 61.0]
+
+
+def test_what_cannot_be_told_at_once_is_refused_by_the_worker(user, run):
+    members = BytesIO()
+    with zipfile.ZipFile(members, "w") as archive:
+        for number in range(15_000):  # a directory of 1.3 MB
+            archive.writestr(f"apple_health_export/route_{number}.gpx", b"")
+
+    job = start(user, members.getvalue(), "export.zip")
+    waiting = job.status
+    ended = run(job)
+
+    assert waiting == ImportStatus.WAITING
+    assert (ended.status, ended.failure) == (ImportStatus.REFUSED, "no_export_inside")
+    assert not files()
+
+
+def test_an_upload_waits_for_a_worker(user, alice_tenant):
+    request = ImportRequest(file_name="C:\\Health\\beats.ndjson", chunks=[BEATS])
+
+    job = start_health_data_import(user=user, actor=ACTOR, wanted=request)
+
+    assert job.status == ImportStatus.WAITING
+    assert (job.file_name, job.format, job.size) == ("beats.ndjson", "ndjson", 152)
+    (waiting,) = [each for each in queued() if each.name == IMPORT_JOB]
+    assert waiting.inputs == {"tenant_pk": alice_tenant.pk, "job_id": str(job.id)}
+    assert waiting.lock == f"import:{job.id}"
+    assert Sample.objects.filter(user_id=user.pk).count() == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "wanted", "code"),
+    [
+        (b"", {}, "file_empty"),
+        (b"%PDF-1.7", {}, "unsupported_file_type"),
+        (make_archive()[:-30], {}, "file_damaged"),
+        (b"{}", {"provider": "nobody"}, "provider_unknown"),
+    ],
+    ids=["empty", "a report", "half an archive", "an unknown source"],
+)
+def test_what_is_no_health_data_is_refused_at_once(
+    user, alice_tenant, content, wanted, code
+):
+    before = stored_rows(alice_tenant)
+
+    with pytest.raises(DomainError) as refused:
+        start(user, content, **wanted)
+
+    assert refused.value.code == code
+    assert stored_rows(alice_tenant) == before
+    assert files() == []
+
+
+def test_a_deleted_users_file_is_not_kept(user, alice_tenant):
+    delete_user(user=user, actor=ACTOR)
+
+    with pytest.raises(NotFound):
+        start(user, BEATS)
+
+    assert files() == []
+    assert not ImportJob.objects.for_tenant(alice_tenant).exists()
+
+
+def test_a_user_has_few_imports_under_way(user, alice_tenant):
+    for _ in range(3):
+        start(user, BEATS)
+
+    with pytest.raises(DomainError) as refused:
+        start(user, BEATS)
+
+    assert refused.value.code == "too_many_imports"
+    assert ImportJob.objects.for_tenant(alice_tenant).count() == 3
+    assert len(files()) == 3
+
+
+def test_an_export_is_stored_whole_and_told_of_once_a_resource(user, alice_tenant, run):
+    before = len(emitted(alice_tenant))
+
+    job = run(start(user, make_archive(make_export(days=1)), name="export.zip"))
+
+    assert job.status == ImportStatus.COMPLETED
+    assert (job.provider, job.percent) == ("apple_health_kit", 100)
+    assert {name: count["created"] for name, count in job.counts.items()} == {
+        "activity": 1,
+        "blood_oxygen": 6,
+        "blood_pressure": 1,
+        "body": 1,
+        "calories_active": 84,
+        "heartrate": 288,
+        "profile": 1,
+        "respiratory_rate": 6,
+        "sleep": 1,
+        "sleep_cycle": 1,
+        "stand_hour": 12,
+        "steps": 168,
+        "weight": 1,
+        "workout_stream": 1,
+        "workouts": 1,
+    }
+    events = emitted(alice_tenant)[before:]
+    told = [e for e in events if e["event_type"].startswith("historical.data.")]
+    assert [e["event_type"] for e in told] == [
+        f"historical.data.{name}.created" for name in sorted(job.counts)
+    ]
+    assert told[5]["data"] == {
+        "user_id": str(user.uuid),
+        "start_date": "2026-02-27T23:00:00+00:00",
+        "end_date": "2026-02-28T22:55:00+00:00",
+        "provider": "apple_health_kit",
+    }
+    assert not [e for e in events if e["event_type"].startswith("daily.data.")]
+    devices = Device.objects.for_tenant(alice_tenant).filter(user=user)
+    assert set(devices.values_list("source_type", "device_model")) == {
+        ("watch", "Watch7,5"),
+        ("phone", "iPhone15,4"),
+    }
+    assert files() == []
+    assert changes_of(alice_tenant, "finish_import") == {"rows": 578}
+
+
+def test_the_same_file_again_changes_nothing(user, alice_tenant, run):
+    content = make_archive(make_export(days=1))
+    first = run(start(user, content))
+    samples = list(Sample.objects.filter(user_id=user.pk).order_by("pk").values())
+    summaries = list(Summary.objects.for_tenant(alice_tenant).order_by("pk").values())
+    events = emitted(alice_tenant)
+
+    again = run(start(user, content))
+
+    assert again.sha256 == first.sha256
+    assert {
+        (count["created"], count["updated"]) for count in again.counts.values()
+    } == {(0, 0)}
+    assert again.counts["heartrate"]["unchanged"] == 288
+    assert (
+        list(Sample.objects.filter(user_id=user.pk).order_by("pk").values()) == samples
+    )
+    assert (
+        list(Summary.objects.for_tenant(alice_tenant).order_by("pk").values())
+        == summaries
+    )
+    assert emitted(alice_tenant) == events
+
+
+def test_a_file_that_breaks_off_stores_nothing(user, alice_tenant, monkeypatch, run):
+    monkeypatch.setattr(staging, "_PART_SAMPLES", 10)
+    job = start(user, make_export(days=1)[:-60])
+    before = stored_rows(alice_tenant)
+
+    job = run(job)
+
+    assert (job.status, job.failure) == (ImportStatus.REFUSED, "file_damaged")
+    assert job.finished_at == NOON
+    after = stored_rows(alice_tenant)
+    assert {name for name in before if before[name] != after[name]} == {
+        "ImportJob",
+        "AuditEntry",
+    }
+    assert files() == []
+
+
+def test_a_file_of_nothing_that_is_kept_is_refused_with_the_reasons(user, run):
+    job = run(start(user, lines({"resource": "moods"})))
+
+    assert (job.status, job.failure) == (ImportStatus.REFUSED, "nothing_to_import")
+    assert job.drops == {"unknown_kind": {"moods": 1}}
+
+
+def test_days_outside_of_ingestion_are_dropped(user, run):
+    update_user(
+        user=user, actor=ACTOR, changes=UserChanges(ingestion_start=date(2026, 2, 28))
+    )
+    early = {**beat(0, 60), "timestamp": "2026-02-27T10:00:00+00:00"}
+
+    job = run(start(user, lines(early, beat(1, 61))))
+
+    assert (job.rows_accepted, job.rows_dropped) == (1, 1)
+    assert job.drops == {"out_of_bounds": {"heartrate": 1}}
+
+
+def test_a_run_that_dies_is_gone_on_with_behind_the_last_part(user, monkeypatch, run):
+    monkeypatch.setattr(staging, "_PART_SAMPLES", 2)
+    job = start(user, lines(*(beat(minute, 60) for minute in range(6))))
+    stored = []
+
+    def die_at_the_second(**part):
+        if len(stored) == 1:
+            raise RuntimeError
+        stored.append(part["part"].first)
+        return store_import_part(**part)
+
+    monkeypatch.setattr(imports, "store_import_part", die_at_the_second)
+    with pytest.raises(RuntimeError):
+        run(job)
+    job.refresh_from_db()
+    assert (job.status, job.batches_done) == (ImportStatus.STORING, 1)
+
+    monkeypatch.setattr(imports, "store_import_part", store_import_part)
+    job = run(job)
+
+    assert (job.status, job.batches, job.batches_done) == ("completed", 3, 3)
+    assert job.counts["heartrate"]["created"] == 6
+    assert job.counts["heartrate"]["unchanged"] == 0
+
+
+def test_two_runs_at_once_store_a_part_once(user, monkeypatch, run):
+    job = start(user, BEATS)
+
+    def another_is_quicker(**part):
+        ImportJob.unscoped.filter(id=job.id).update(batches_done=1)
+        return store_import_part(**part)
+
+    monkeypatch.setattr(imports, "store_import_part", another_is_quicker)
+    job = run(job)
+
+    # With this run's part its sign of the other one is undone as well.
+    assert (job.status, job.batches_done) == (ImportStatus.STORING, 0)
+    assert Sample.objects.filter(user_id=user.pk).count() == 0
+
+
+def test_cancelling_before_the_start_leaves_nothing(user, alice_tenant, commits, run):
+    job = start(user, BEATS)
+
+    with commits():
+        cancel_health_data_import(job=job, actor=ACTOR)
+
+    assert run(job).status == ImportStatus.CANCELLED
+    assert job.rows_read == 0
+    assert files() == []
+    assert changes_of(alice_tenant, "cancel_import") == {
+        "status": ["waiting", "cancelled"]
+    }
+    with pytest.raises(DomainError) as refused:
+        cancel_health_data_import(job=job, actor=ACTOR)
+    assert refused.value.code == "transition_not_allowed"
+
+
+def test_cancelling_halfway_keeps_what_is_stored(user, monkeypatch, run):
+    monkeypatch.setattr(staging, "_PART_SAMPLES", 2)
+    job = start(user, lines(*(beat(minute, 60) for minute in range(6))))
+
+    def cancel_after_the_first(path):
+        for number, part in enumerate(read_import_file_parts(path)):
+            if number == 1:
+                cancel_health_data_import(
+                    job=ImportJob.unscoped.get(id=job.id), actor=ACTOR
+                )
+            yield part
+
+    monkeypatch.setattr(imports, "read_import_file_parts", cancel_after_the_first)
+    job = run(job)
+
+    assert (job.status, job.batches_done) == (ImportStatus.CANCELLED, 1)
+    assert Sample.objects.filter(user_id=user.pk).count() == 2
+    assert files() == []
+
+
+def test_deleting_the_user_ends_an_import(user, run):
+    job = start(user, BEATS)
+    delete_user(user=user, actor=ACTOR)
+
+    job = run(job)
+
+    assert job.status == ImportStatus.CANCELLED
+    assert files() == []
+
+
+def test_erasing_the_user_takes_the_file_along(user, alice_tenant, commits):
+    start(user, BEATS)
+    delete_user(user=user, actor=ACTOR)
+
+    with commits():
+        erase_user(
+            tenant=alice_tenant,
+            actor=ACTOR,
+            user_uuid=user.uuid,
+            grace=timedelta(0),
+        )
+
+    assert not ImportJob.objects.for_tenant(alice_tenant).exists()
+    assert files() == []
+
+
+def test_what_no_run_can_finish_is_given_up(user, commits):
+    job = start(user, BEATS)
+
+    with commits():
+        mark_health_data_import_failed(tenant_pk=job.tenant_id, job_id=job.id)
+
+    job.refresh_from_db()
+    assert (job.status, job.failure) == (ImportStatus.FAILED, "processing_error")
+    assert files() == []
+
+
+def test_how_far_the_reading_is_can_be_seen_meanwhile(user, monkeypatch, run):
+    monkeypatch.setattr(imports, "_TOLD_EVERY_SECONDS", 0)
+    monkeypatch.setattr(staging, "_TELL_EVERY", 2)
+    job = start(user, lines(*(beat(minute, 60) for minute in range(6))))
+    seen = []
+    touch = imports._write_progress
+
+    def look(job, **changes):
+        touch(job, **changes)
+        seen.append((job.status, job.rows_read, job.percent))
+
+    monkeypatch.setattr(imports, "_write_progress", look)
+    run(job)
+
+    assert seen == [
+        ("reading", 1, 8),
+        ("reading", 3, 25),
+        ("reading", 5, 41),
+        ("storing", 6, 99),
+    ]
+
+
+def test_cancelling_while_the_file_is_read_leaves_nothing(user, monkeypatch, run):
+    job = start(user, BEATS)
+
+    def cancel_at_the_end(*args, **given):
+        staged = staging.parse_file_into_parts(*args, **given)
+        cancel_health_data_import(job=ImportJob.unscoped.get(id=job.id), actor=ACTOR)
+        return staged
+
+    monkeypatch.setattr(imports, "parse_file_into_parts", cancel_at_the_end)
+    job = run(job)
+
+    assert (job.status, job.batches) == (ImportStatus.CANCELLED, 0)
+    assert Sample.objects.filter(user_id=user.pk).count() == 0
+    assert files() == []

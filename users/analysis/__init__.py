@@ -1,0 +1,1 @@
+"""Analysis of stored data; samples are read through users.store."""

@@ -1,0 +1,1 @@
+"""Demo data of users. No operation may import it."""

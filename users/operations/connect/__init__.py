@@ -1,0 +1,1 @@
+"""Connect links, and connecting sources through them."""

@@ -1,0 +1,1 @@
+"""Data of users: store batches of samples, summaries and streams."""

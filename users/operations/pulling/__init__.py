@@ -1,0 +1,1 @@
+"""Pulls of cloud sources: run them, and refresh a user."""

@@ -1,0 +1,407 @@
+"""Run the pulls of cloud sources: fetch data page by page and store it.
+
+A page is stored in one transaction with the place where to go on, so that a pull that
+is cut off stores nothing twice.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
+from portal.lib.errors import NotFound
+from users.gateways.base import (
+    AccessExpired,
+    ResourceRefused,
+    SourceRefused,
+    SourceUnavailable,
+    find_source_gateway,
+)
+from users.models import Connection, Pull, SourceGrant
+from users.operations.data.samples import SampleBatch, record_samples
+from users.operations.data.summaries import SummaryBatch, record_summaries
+from users.operations.sources.cloud_sources import schedule_cloud_source_refresh
+from users.operations.sources.connections import mark_connection_failed
+from users.operations.sources.devices import DeviceDetails, record_device_details
+from users.operations.sources.grants import (
+    get_valid_connection_tokens,
+    renew_connection_tokens,
+)
+from users.operations.sources.pulls import (
+    end_data_pull,
+    postpone_data_pull,
+    start_data_pull,
+    store_pull_position,
+)
+from users.queries import lock_user
+from users.states import ConnectionFault, ConnectionStatus
+from users.wearables.readings import ElementsInvalid
+from users.wearables.resources import ELEMENTS_MAX, derive_summary_id
+from users.wearables.summaries import SLEEP, SLEEP_CYCLE, SUMMARIES
+from users.wearables.timeseries import TIMESERIES
+from users.wearables.timeseries.readings import SAMPLES_MAX
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from portal.lib.actor import Actor
+    from users.gateways.base import PulledBatch, PulledPage, SourceGateway
+    from users.models import User
+    from users.operations.sources.grants import StoredGrant
+
+logger = logging.getLogger(__name__)
+
+# How often a connected source is asked for what is new, by itself.
+PULL_EVERY = timedelta(hours=1)
+# Waits between runs while a source is away: then the pull has failed, and the next
+# hour's asks again.
+_WAITS = tuple(timedelta(minutes=each) for each in (1, 5, 20, 60, 180))
+# However long a source wants to be left alone.
+_PATIENCE = timedelta(days=1)
+# By the name of contract 3.4, which a timeseries may have beside that of its path.
+_TIMESERIES = {each.event_resource: each for each in TIMESERIES.values()}
+# Keys of elements that say which day they are of, the first that is there.
+_DAY_KEYS = (
+    "calendar_date",
+    "bedtime_stop",
+    "session_end",
+    "time_start",
+    "start",
+    "timestamp",
+)
+
+
+class _Ended(Exception):
+    """The connection must not be read any more."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """The pulls of one connection, run in sequence with the same tokens."""
+
+    connection: Connection
+    gateway: SourceGateway
+    actor: Actor
+    kept: StoredGrant
+    has_renewed: bool = False
+    # Why resources were refused.
+    refusals: list[str] = field(default_factory=list)
+
+    def renew_tokens(self) -> None:
+        """Renew the tokens, once a run. Raises: ResourceRefused if already renewed."""
+        if self.has_renewed:
+            raise ResourceRefused("http_401")
+        self.kept = renew_connection_tokens(
+            connection=self.connection, gateway=self.gateway, spent=self.kept.rotation
+        )
+        self.has_renewed = True
+
+
+def run_connection_pulls(
+    *, tenant: Tenant, actor: Actor, connection_pk: int
+) -> timedelta | None:
+    """Run the open pulls of a connection; return the wait before the rest, or None.
+
+    What one resource is refused for does not keep the others; a source that is away,
+    or wants to be asked later, keeps all. One that says no for good breaks the
+    connection. Asks the source, so never call it inside a transaction. Source:
+    Contract 2.4, 5.5.
+    """
+    connection: Connection | None = (
+        Connection.objects.for_tenant(tenant)
+        .select_related("user")
+        .filter(pk=connection_pk)
+        .first()
+    )
+    if connection is None:
+        return None
+    connection.tenant = connection.user.tenant = tenant
+    try:
+        return _run(connection, actor)
+    except _Ended:
+        _fail_open(connection, actor, "not_connected")
+        return None
+    except SourceRefused as refused:
+        _fail_open(connection, actor, refused.fault)
+        mark_connection_failed(connection=connection, actor=actor, fault=refused.fault)
+        return None
+
+
+def fail_connection_pulls(*, tenant: Tenant, actor: Actor, connection_pk: int) -> None:
+    """Mark the open pulls of a connection as failed after repeated errors.
+
+    Source: Ours: nothing waits for a job that is no more.
+    """
+    for pull in _open_pulls(tenant, connection_pk):
+        end_data_pull(pull=pull, actor=actor, error_type=ConnectionFault.UNKNOWN)
+
+
+def enqueue_due_source_pulls() -> int:
+    """Schedule pulls for every due cloud source; return how many connections.
+
+    Those that were asked within PULL_EVERY, or have a pull open, are left. Over all
+    tenants. Source: Ours: sources that push nothing have to be asked.
+    """
+    # By user and provider, which pulls are indexed by.
+    lately = Pull.unscoped.filter(
+        Q(scheduled_at__gt=timezone.now() - PULL_EVERY) | Q(ended_at=None),
+        user=OuterRef("connection__user"),
+        provider=OuterRef("connection__provider"),
+        connection=OuterRef("connection"),
+    )
+    due = SourceGrant.unscoped.filter(
+        ~Exists(lately),
+        connection__disconnected_at=None,
+        connection__status=ConnectionStatus.CONNECTED,
+        connection__user__deleted_at=None,
+        connection__tenant__team__deleted_at=None,
+    )
+    found = due.select_related("connection__user__tenant", "connection__tenant")
+    asked = 0
+    for grant in found.order_by("pk").iterator():
+        try:
+            asked += bool(schedule_cloud_source_refresh(connection=grant.connection))
+        except NotFound:
+            continue  # its user was deleted meanwhile
+    return asked
+
+
+def _run(connection: Connection, actor: Actor) -> timedelta | None:
+    gateway = find_source_gateway(connection.provider)
+    pulls = _open_pulls(connection.tenant, connection.pk)
+    if not pulls:
+        return None
+    if gateway is None:
+        _fail_open(connection, actor, "source_not_offered")
+        return None
+    if connection.disconnected_at or connection.status != ConnectionStatus.CONNECTED:
+        _fail_open(connection, actor, "not_connected")
+        return None
+    run: _Run | None = None
+    for pull in pulls:
+        start_data_pull(pull=pull)
+        try:
+            if run is None:
+                kept = get_valid_connection_tokens(
+                    connection=connection, gateway=gateway
+                )
+                run = _Run(connection, gateway, actor, kept)
+            _run_pull(run, pull)
+        except SourceUnavailable as away:
+            wait = _next_wait(pull, away)
+            if wait is None:
+                end_data_pull(pull=pull, actor=actor, error_type=away.reason)
+                continue
+            postpone_data_pull(pull=pull, reason=away.reason)
+            return wait
+    if run is not None and run.refusals and not _has_any_resource(connection):
+        fault = _fault(run.refusals)
+        mark_connection_failed(connection=connection, actor=actor, fault=fault)
+    return None
+
+
+def _run_pull(run: _Run, pull: Pull) -> None:
+    """Fetch and store the data of one pull.
+
+    Raises: SourceUnavailable, SourceRefused; _Ended.
+    """
+    try:
+        while True:
+            try:
+                _fetch(run, pull)
+                break
+            except AccessExpired:
+                run.renew_tokens()
+    except ResourceRefused as refused:
+        run.refusals.append(refused.reason)
+        _record_availability(run.connection, pull.resource, is_given=False)
+        end_data_pull(pull=pull, actor=run.actor, error_type=refused.reason)
+        return
+    _record_availability(run.connection, pull.resource, is_given=True)
+    end_data_pull(pull=pull, actor=run.actor, days_with_data=pull.days_with_data or 0)
+
+
+def _fetch(run: _Run, pull: Pull) -> None:
+    until = pull.range_end or timezone.now()
+    pages = run.gateway.pull(
+        run.connection.user,
+        pull.resource,
+        pull.range_start or until - run.gateway.history,
+        until=until,
+        grant=run.kept.grant,
+        position=pull.position,
+    )
+    for page in pages:
+        _store_page(run, pull, page)
+
+
+@transaction.atomic
+def _store_page(run: _Run, pull: Pull, page: PulledPage) -> None:
+    """Store a page. Raises: _Ended if the connection was ended, paused or broken."""
+    try:
+        user = lock_user(run.connection.user)
+    except NotFound:
+        raise _Ended from None
+    live = Connection.objects.for_tenant(user.tenant).live()
+    if not live.filter(
+        pk=run.connection.pk, status=ConnectionStatus.CONNECTED
+    ).exists():
+        raise _Ended
+    days: set[str] = set()
+    for batch in page.batches:
+        if batch.elements:
+            days |= _days(batch)
+            _store_batch(run, pull, user, batch)
+    pull.days_with_data = (pull.days_with_data or 0) + len(days)
+    pull.save(update_fields=["days_with_data"])
+    store_pull_position(pull=pull, position=page.position)
+
+
+def _store_batch(run: _Run, pull: Pull, user: User, batch: PulledBatch) -> None:
+    provider = run.connection.provider
+    device_id = _device_id(user, provider, batch)
+
+    def record(part: Sequence[dict[str, Any]]) -> None:
+        if summary := SUMMARIES.get(batch.resource):
+            record_summaries(
+                user=user,
+                actor=run.actor,
+                resource=summary,
+                batch=SummaryBatch(
+                    provider, part, batch.source_type, batch.app_id, device_id
+                ),
+                is_history=pull.is_history,
+            )
+        else:
+            record_samples(
+                user=user,
+                actor=run.actor,
+                resource=_TIMESERIES[batch.resource],
+                batch=SampleBatch(
+                    provider, part, batch.source_type, batch.app_id, device_id
+                ),
+                is_history=pull.is_history,
+            )
+
+    elements = batch.elements
+    if batch.resource == SLEEP_CYCLE.slug:
+        elements = [_link_to_sleep(each, user, provider) for each in elements]
+    size = ELEMENTS_MAX if batch.resource in SUMMARIES else SAMPLES_MAX
+    for first in range(0, len(elements), size):
+        _record_readable(elements[first : first + size], record)
+
+
+def _record_readable(
+    elements: Sequence[dict[str, Any]],
+    record: Callable[[Sequence[dict[str, Any]]], None],
+) -> None:
+    """Store elements in one call; invalid ones are skipped."""
+    while elements:
+        try:
+            record(elements)
+        except ElementsInvalid as invalid:
+            # Faults are told up to a limit, so that there may be more.
+            bad = {fault.loc[0] for fault in invalid.faults if fault.loc}
+            logger.warning("skipped %s elements that are not valid", len(bad))
+            elements = [
+                each for at, each in enumerate(elements) if bad and at not in bad
+            ]
+        else:
+            return
+
+
+def _link_to_sleep(cycle: dict[str, Any], user: User, provider: str) -> dict[str, Any]:
+    """Set the sleep of a sleep cycle: the one with the same ID at the source."""
+    named = cycle.get("external_id")
+    if named is None or cycle.get("sleep_id") is not None:
+        return cycle
+    key = f"external_id:{named}"
+    return {
+        **cycle,
+        "sleep_id": str(derive_summary_id(user.uuid, provider, SLEEP.slug, key)),
+    }
+
+
+def _device_id(user: User, provider: str, batch: PulledBatch) -> UUID | None:
+    if batch.device is None:
+        return None
+    return record_device_details(
+        user=user,
+        details=DeviceDetails(
+            provider=provider,
+            device_id=batch.device.device_id,
+            source_type=batch.source_type,
+            app_id=batch.app_id,
+            device_manufacturer=batch.device.manufacturer,
+            device_model=batch.device.model,
+            device_version=batch.device.version,
+        ),
+    )
+
+
+def _days(batch: PulledBatch) -> set[str]:
+    """Return the days of elements, as their source writes them."""
+    days = set()
+    for element in batch.elements:
+        told = next((element[key] for key in _DAY_KEYS if element.get(key)), "")
+        days.add(str(told)[:10])
+    return days - {""}
+
+
+def _next_wait(pull: Pull, away: SourceUnavailable) -> timedelta | None:
+    """Return the wait before the next request; None after the last retry."""
+    if timezone.now() - pull.scheduled_at > _PATIENCE:
+        return None
+    if away.retry_after is not None:
+        return max(away.retry_after, timedelta(seconds=1))
+    if pull.attempts > len(_WAITS):
+        return None
+    return _WAITS[pull.attempts - 1]
+
+
+def _has_any_resource(connection: Connection) -> bool:
+    """Return whether a source returned any of the requested resources."""
+    told = connection.resource_availability.values()
+    return any(each["status"] == "available" for each in told)
+
+
+def _fault(refusals: list[str]) -> ConnectionFault:
+    """Return the fault of a source that refuses all resources with new tokens."""
+    if all(reason == "http_401" for reason in refusals):
+        return ConnectionFault.PROVIDER_CREDENTIAL_ERROR
+    if all(reason in {"http_401", "http_403"} for reason in refusals):
+        return ConnectionFault.REQUIRED_SCOPES_NOT_GRANTED
+    return ConnectionFault.UNKNOWN
+
+
+@transaction.atomic
+def _record_availability(
+    connection: Connection, resource: str, *, is_given: bool
+) -> None:
+    """Record whether the source provides a resource (contract 2.4)."""
+    lock_user(connection.user)
+    connection.refresh_from_db(fields=["resource_availability"])
+    told = connection.resource_availability
+    status = "available" if is_given else "unavailable"
+    if told.get(resource, {}).get("status") != status:
+        told[resource] = {**told.get(resource, {}), "status": status}
+        connection.save(update_fields=["resource_availability"])
+
+
+def _fail_open(connection: Connection, actor: Actor, error_type: str) -> None:
+    for pull in _open_pulls(connection.tenant, connection.pk):
+        end_data_pull(pull=pull, actor=actor, error_type=error_type)
+
+
+def _open_pulls(tenant: Tenant, connection_pk: int) -> list[Pull]:
+    """Return open pulls in the order scheduled: past data first."""
+    mine = Pull.objects.for_tenant(tenant).open().filter(connection=connection_pk)
+    return list(mine.select_related("user__tenant", "connection").order_by("id"))

@@ -1,0 +1,1 @@
+"""Sources of users: connect, pull, pause, watch and disconnect them."""

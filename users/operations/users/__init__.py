@@ -1,0 +1,1 @@
+"""Users: create, change, delete, export and import them."""

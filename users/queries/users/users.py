@@ -1,0 +1,391 @@
+"""Reads of users: one user, pages, and the dashboard's list.
+
+Every reader of these audits the read (accounts.operations.audit.entries).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC
+from typing import TYPE_CHECKING, NamedTuple
+from uuid import UUID
+
+from django.db import DEFAULT_DB_ALIAS
+from django.db.models import Count, Exists, F, OuterRef, Q
+from django.db.models.functions import TruncDate
+from django.utils.translation import gettext as _
+
+from portal.lib.database import rows
+from portal.lib.errors import NotFound
+from portal.lib.ids import find_uuid_range_of_prefix
+from users.models import User, UserInfo
+from users.queries.sources.sources import (
+    SourceRow,
+    filter_live_connections,
+    find_last_data_time_by_source,
+    list_connections_by_user,
+    list_live_user_connections,
+)
+from users.queries.users.filters import (
+    ILike,
+    escape_like_wildcards,
+    find_matching_users,
+)
+from users.queries.users.last_data import LAST_DATA_SORTS, filter_users_by_last_data
+from users.states import Silence
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date, datetime
+
+    from django.db.models import QuerySet
+
+    from accounts.models import Tenant
+    from users.models import Connection
+
+# A filtered list is counted up to here: counting on would cost more than the page.
+COUNTED_UP_TO = 10_000
+SORTS = (
+    *("created_on", "-created_on", "client_user_id", "-client_user_id"),
+    *LAST_DATA_SORTS,
+)
+# What puts a list in order where its own sort can't choose who is in it.
+_NEWEST_FIRST = "-created_on"
+_COLUMNS = (
+    "person.id, uuid, client_user_id, person.created_on,"
+    " fallback_time_zone, fallback_time_zone_source, fallback_time_zone_updated_at,"
+    " fallback_birth_date, fallback_birth_date_source, fallback_birth_date_updated_at,"
+    " ingestion_start, ingestion_end"
+)
+
+
+class UserRow(NamedTuple):
+    """A live user as read by rows: the columns of User that answers show."""
+
+    id: int
+    uuid: UUID
+    client_user_id: str
+    created_on: datetime
+    fallback_time_zone: str
+    fallback_time_zone_source: str
+    fallback_time_zone_updated_at: datetime | None
+    fallback_birth_date: date | None
+    fallback_birth_date_source: str
+    fallback_birth_date_updated_at: datetime | None
+    ingestion_start: date | None
+    ingestion_end: date | None
+
+
+_WIDTH = len(UserRow._fields)
+
+
+class UserWithSources(NamedTuple):
+    """A live user and the live connections, oldest first."""
+
+    user: UserRow
+    sources: list[SourceRow]
+
+
+@dataclass(frozen=True, slots=True)
+class UserPage:
+    """A page of a list; `sources` by user `id`, oldest first.
+
+    `total` is exact up to COUNTED_UP_TO, and past it when nothing was filtered;
+    `is_total_exact` says whether it is. `among` is how many users were looked through
+    where there are more of them than that, else None.
+    """
+
+    users: Sequence[UserRow]
+    sources: dict[int, list[SourceRow]]
+    total: int
+    is_total_exact: bool = True
+    among: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UserOverview:
+    """A user with the live connections, oldest first, and when each source last sent.
+
+    A source that sent nothing for ARRIVAL_RETENTION is not in `last_data_by_source`.
+    """
+
+    user: User
+    connections: list[Connection]
+    last_data_by_source: dict[str, datetime]
+
+    @property
+    def last_data(self) -> datetime | None:
+        """Return when data last arrived from any source."""
+        return max(self.last_data_by_source.values(), default=None)
+
+
+def live_user(*, tenant: Tenant, user_id: UUID) -> User:
+    """Return the live user with this user_id. Raises: not_found."""
+    return _live_user(tenant, "uuid = %s", user_id)
+
+
+def deleted_users(*, tenant: Tenant) -> QuerySet[User]:
+    """Return deleted users that are not erased yet, latest first."""
+    rows: QuerySet[User] = User.objects.for_tenant(tenant)
+    return rows.filter(deleted_at__isnull=False).order_by("-deleted_at", "-id")
+
+
+def lock_user(user: User) -> User:
+    """Lock the live user's row until the transaction ends. Raises: not_found."""
+    return _live_user(user.tenant, "id = %s FOR UPDATE", user.pk)
+
+
+def _live_user(tenant: Tenant, condition: str, value: object) -> User:
+    # By hand: each call of the API asks, a push asks twice.
+    names = [field.attname for field in User._meta.concrete_fields]
+    found = rows.fetch_rows(
+        f"SELECT {', '.join(names)} FROM users_user"  # noqa: S608 - text of ours
+        f" WHERE tenant_id = %s AND deleted_at IS NULL AND {condition}",
+        [tenant.pk, value],
+    )
+    if not found:
+        raise NotFound("not_found", _("User not found."))
+    user = User.from_db(DEFAULT_DB_ALIAS, names, found[0])
+    user.tenant = tenant
+    return user
+
+
+def list_users_page(*, tenant: Tenant, offset: int, limit: int) -> UserPage:
+    """Return a page of live users by created_on, then user_id.
+
+    Ids come first out of an index that holds all it needs, so skipping rows reads no
+    table; the total is a counter (performance.md 2c). One statement for a page that
+    has users: as in `_find`.
+    """
+    found = rows.fetch_rows(
+        f"SELECT {_COLUMNS}, provider, status, source.created_on,"  # noqa: S608 - columns are ours
+        " (SELECT live FROM users_usercount WHERE tenant_id = %(tenant)s)"
+        " FROM (SELECT id FROM users_user"
+        " WHERE tenant_id = %(tenant)s AND deleted_at IS NULL"
+        " ORDER BY created_on, uuid LIMIT %(limit)s OFFSET %(offset)s) page"
+        " JOIN users_user person ON person.id = page.id"
+        " LEFT JOIN users_connection source"
+        " ON user_id = person.id AND disconnected_at IS NULL"
+        " ORDER BY person.created_on, uuid, source.id",
+        {"tenant": tenant.pk, "limit": limit, "offset": offset},
+    )
+    users: list[UserRow] = []
+    sources: dict[int, list[SourceRow]] = {}
+    for row in found:
+        if row[0] not in sources:
+            users.append(UserRow(*row[:_WIDTH]))
+            sources[row[0]] = []
+        if row[_WIDTH] is not None:
+            sources[row[0]].append(SourceRow(*row[_WIDTH:-1]))
+    total = int(found[0][-1] or 0) if found else count_live_users(tenant=tenant)
+    return UserPage(users=users, sources=sources, total=total)
+
+
+def count_live_users(*, tenant: Tenant) -> int:
+    """Return the number of live users of a tenant, from the counter."""
+    found = rows.fetch_rows(
+        "SELECT live FROM users_usercount WHERE tenant_id = %s", [tenant.pk]
+    )
+    return int(found[0][0]) if found else 0
+
+
+def find_user(*, tenant: Tenant, user_id: UUID) -> UserWithSources | None:
+    """Return the live user with this user_id, or None."""
+    return _find("uuid", tenant, user_id)
+
+
+def find_user_by_client_user_id(
+    *, tenant: Tenant, client_user_id: str
+) -> UserWithSources | None:
+    """Return the live user with exactly this client_user_id, or None."""
+    if "\0" in client_user_id:  # PostgreSQL takes no text with it
+        return None
+    return _find("client_user_id", tenant, client_user_id)
+
+
+def search_users(
+    *,
+    tenant: Tenant,
+    text: str = "",
+    provider: str = "",
+    status: str = "",
+    last_data: str = "",
+    region: str = "",
+    window: str = "",
+    silence: str = "",
+    sort: str = _NEWEST_FIRST,
+    offset: int = 0,
+    limit: int = 50,
+) -> UserPage:
+    """Return live users for the dashboard's list.
+
+    `text` is part of a client_user_id in any case (one or two letters: its beginning,
+    which the index can find), or a whole user_id. `provider` (a slug) and `status` ask
+    for a live connection that has both. `region` (a ZoneRegion) is that of the fallback
+    time zone, `window` (an IngestionWindow) where today in UTC stands to the bounds of
+    ingestion, `silence` (a Silence) that data of a source, of `provider` if given, is
+    overdue. `sort` is one of SORTS.
+
+    `last_data` (a LastData) and a sort by it look through the first COUNTED_UP_TO users
+    that fit the rest, in the order of `sort` or else the newest: no index has when the
+    data of all came.
+    """
+    text = text.strip()
+    if "\0" in text + provider + status:  # PostgreSQL takes no text with it
+        return UserPage(users=[], sources={}, total=0)
+    live = filter_live_connections(tenant, provider, status)
+    users = find_matching_users(
+        tenant=tenant,
+        text=text,
+        region=region,
+        window=window,
+        silence=silence,
+        provider=provider,
+    )
+    # Who is silent of a source has it connected; asking twice costs three times that.
+    if status or (provider and not Silence.known(silence)):
+        users = users.filter(Exists(live.filter(user=OuterRef("pk"))))
+    if last_data or sort in LAST_DATA_SORTS:
+        return _page_by_last_data(users, tenant, last_data, sort, offset, limit)
+    is_exact = True
+    if text or region or window or silence:
+        total = users.order_by()[: COUNTED_UP_TO + 1].count()
+    elif provider or status:
+        # Of live users only: deleting one ends the connections.
+        total = live.values("user").distinct()[: COUNTED_UP_TO + 1].count()
+    else:
+        total = count_live_users(tenant=tenant)
+    is_narrowed = text or provider or status or region or window or silence
+    if is_narrowed and total > COUNTED_UP_TO:
+        total, is_exact = COUNTED_UP_TO, False
+    columns = users.order_by(*_order(sort)).values_list(*UserRow._fields)
+    found = [UserRow(*row) for row in columns[offset : offset + limit]]
+    return UserPage(
+        users=found,
+        sources=list_connections_by_user(
+            tenant=tenant, user_ids=[user.id for user in found]
+        ),
+        total=total,
+        is_total_exact=is_exact,
+    )
+
+
+def find_users_by_id_prefix(*, tenant: Tenant, text: str, limit: int) -> UserPage:
+    """Return live users whose client_user_id or user_id starts with `text`.
+
+    The whole id comes first, then the newest. A client_user_id is compared in any case
+    (trigram index), a user_id from eight letters on (its unique index). At most three
+    queries; nothing is counted.
+    """
+    if "\0" in text or not text:
+        return UserPage(users=[], sources={}, total=0)
+    live: QuerySet[User] = User.objects.for_tenant(tenant).live()
+    wanted = Q(client_user_id=text)
+    bounds = find_uuid_range_of_prefix(text)
+    if bounds is not None:
+        wanted |= Q(uuid__range=bounds)
+    columns = live.values_list(*UserRow._fields)
+    found = {row[0]: UserRow(*row) for row in columns.filter(wanted)[:limit]}
+    if len(found) < limit and (bounds is None or bounds[0] != bounds[1]):
+        alike = columns.filter(
+            ILike(F("client_user_id"), f"{escape_like_wildcards(text)}%")
+        )
+        for row in alike.order_by("-created_on", "-uuid")[:limit]:
+            found.setdefault(row[0], UserRow(*row))
+    users = list(found.values())[:limit]
+    return UserPage(
+        users=users,
+        sources=list_connections_by_user(
+            tenant=tenant, user_ids=[user.id for user in users]
+        ),
+        total=len(users),
+    )
+
+
+def count_new_users_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:
+    """Return how many live users were created on each UTC day."""
+    new = User.objects.for_tenant(tenant).live().filter(created_on__gte=since)
+    by_day = new.values_list(TruncDate("created_on", tzinfo=UTC))
+    return dict(by_day.annotate(Count("id")).order_by())
+
+
+def count_users_by_connection_status(*, tenant: Tenant, status: str) -> int:
+    """Count live users with a connection in `status`, up to COUNTED_UP_TO + 1.
+
+    The number that the users list gives for the same filter.
+    """
+    has_source = Exists(
+        filter_live_connections(tenant, "", status).filter(user=OuterRef("pk"))
+    )
+    users = User.objects.for_tenant(tenant).live().filter(has_source)
+    return int(users.order_by()[: COUNTED_UP_TO + 1].count())
+
+
+def user_overview(*, tenant: Tenant, user_id: UUID) -> UserOverview:
+    """Return a live user, their live connections and last data. Raises: not_found."""
+    user = User.objects.for_tenant(tenant).live().filter(uuid=user_id).first()
+    if user is None:
+        raise NotFound("not_found", _("User not found."))
+    user.tenant = tenant
+    return UserOverview(
+        user=user,
+        connections=list_live_user_connections(user=user),
+        last_data_by_source=find_last_data_time_by_source(user=user),
+    )
+
+
+def latest_user_info(*, user: User) -> UserInfo | None:
+    """Return the user's demographics, or None."""
+    info: UserInfo | None = (
+        UserInfo.objects.for_tenant(user.tenant).filter(user=user).first()
+    )
+    return info
+
+
+def _find(column: str, tenant: Tenant, value: object) -> UserWithSources | None:
+    # One statement for both tables: on so small a read statements are what costs.
+    found = rows.fetch_rows(
+        f"SELECT {_COLUMNS}, provider, status, source.created_on FROM users_user person"  # noqa: S608 - columns are ours
+        " LEFT JOIN users_connection source"
+        " ON user_id = person.id AND disconnected_at IS NULL"
+        f" WHERE person.tenant_id = %s AND {column} = %s AND deleted_at IS NULL"
+        " ORDER BY source.id",
+        [tenant.pk, value],
+    )
+    if not found:
+        return None
+    sources = [SourceRow(*row[_WIDTH:]) for row in found if row[_WIDTH] is not None]
+    return UserWithSources(UserRow(*found[0][:_WIDTH]), sources)
+
+
+def _page_by_last_data(
+    users: QuerySet[User],
+    tenant: Tenant,
+    last_data: str,
+    sort: str,
+    offset: int,
+    limit: int,
+) -> UserPage:
+    order = _order(_NEWEST_FIRST if sort in LAST_DATA_SORTS else sort)
+    keys = list(
+        users.order_by(*order).values_list("id", flat=True)[: COUNTED_UP_TO + 1]
+    )
+    is_whole = len(keys) <= COUNTED_UP_TO
+    fitting = filter_users_by_last_data(
+        tenant=tenant, user_ids=keys[:COUNTED_UP_TO], last_data=last_data, sort=sort
+    )
+    shown = fitting[offset : offset + limit]
+    live: QuerySet[User] = User.objects.for_tenant(tenant).live()
+    columns = live.filter(id__in=shown).values_list(*UserRow._fields)
+    by_key = {row[0]: UserRow(*row) for row in columns}
+    return UserPage(
+        users=[by_key[key] for key in shown if key in by_key],
+        sources=list_connections_by_user(tenant=tenant, user_ids=shown),
+        total=len(fitting),
+        is_total_exact=is_whole,
+        among=None if is_whole else COUNTED_UP_TO,
+    )
+
+
+def _order(sort: str) -> tuple[str, str]:
+    return sort, "-uuid" if sort.startswith("-") else "uuid"

@@ -1,0 +1,1 @@
+"""The store of samples: the only code that knows the sample tables."""

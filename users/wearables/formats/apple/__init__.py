@@ -1,0 +1,1 @@
+"""Apple Health exports (export.zip, export.xml)."""

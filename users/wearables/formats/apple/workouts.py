@@ -1,0 +1,306 @@
+"""Workouts of an Apple Health export, and their heart rates as streams."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left, bisect_right
+from datetime import datetime
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from users.wearables.formats.apple.times import (
+    find_apple_record_time_zone,
+    find_utc_offset_of_apple_time,
+)
+from users.wearables.formats.rows import Origin, StreamRow, SummaryRow
+from users.wearables.formats.units import find_unit_conversion
+from users.wearables.streams import POINTS_MAX
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_ACTIVITY = "HKWorkoutActivityType"
+_WORDS = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_QUANTITY = re.compile(r"([\d.]+) ?(\S+)", re.ASCII)
+# Bits of a heart rate beside its second, in one number.
+_RATE_BITS = 10
+_RATE_MAX = (1 << _RATE_BITS) - 1
+_POINTS_MIN = 2
+
+
+class _Statistic(NamedTuple):
+    sum: float | None
+    average: float | None
+    maximum: float | None
+    unit: str
+
+
+class HeartRates:
+    """Heart rates of the whole file, eight bytes each."""
+
+    def __init__(self) -> None:
+        self._all = array("q")
+        self._ascends = True
+
+    def add(self, second: int, rate: float) -> None:
+        """Add a heart rate by its Unix second; skip impossible values."""
+        rounded = round(rate)
+        if not 0 < rounded <= _RATE_MAX:
+            return
+        packed = (second << _RATE_BITS) | rounded
+        if self._all and packed < self._all[-1]:
+            self._ascends = False
+        self._all.append(packed)
+
+    def between(self, start: int, end: int) -> tuple[list[int], list[int]]:
+        """Return seconds and rates from `start` to `end`, inclusive, one a second."""
+        if not self._ascends:
+            self._all = array("q", sorted(self._all))
+            self._ascends = True
+        first = bisect_left(self._all, start << _RATE_BITS)
+        after = bisect_right(self._all, (end << _RATE_BITS) | _RATE_MAX)
+        seconds: list[int] = []
+        rates: list[int] = []
+        for packed in self._all[first:after]:
+            second = packed >> _RATE_BITS
+            if not seconds or second > seconds[-1]:
+                seconds.append(second)
+                rates.append(packed & _RATE_MAX)
+        return seconds[:POINTS_MAX], rates[:POINTS_MAX]
+
+
+class Workouts:
+    """Workouts until the end of the file; some hundreds a year."""
+
+    def __init__(self) -> None:
+        self._all: list[tuple[Origin, dict[str, Any], datetime, datetime]] = []
+
+    def add(
+        self,
+        origin: Origin,
+        start: datetime,
+        end: datetime,
+        told: Mapping[str, str],
+        statistics: Mapping[str, _Statistic],
+        metadata: Mapping[str, str],
+    ) -> None:
+        """Add a workout: attributes, statistics by type, and metadata."""
+        element = _element(start, end, told, statistics, metadata)
+        self._all.append((origin, element, start, end))
+
+    def rows(self, heart: HeartRates) -> Iterator[SummaryRow | StreamRow]:
+        """Yield all workouts, then the streams of those with heart rates."""
+        streams = []
+        for origin, element, start, end in self._all:
+            seconds, rates = heart.between(int(start.timestamp()), int(end.timestamp()))
+            if len(seconds) >= _POINTS_MIN:
+                if "average_hr" not in element:
+                    element["average_hr"] = round(sum(rates) / len(rates))
+                if "max_hr" not in element:
+                    element["max_hr"] = max(rates)
+                streams.append((element, start, end))
+            yield SummaryRow("workouts", origin, element)
+        for element, start, end in streams:
+            seconds, rates = heart.between(int(start.timestamp()), int(end.timestamp()))
+            yield StreamRow(element, {"time": seconds, "heartrate": rates})
+
+
+def parse_apple_workout_statistic(told: Mapping[str, str]) -> _Statistic:
+    """Parse a workout's statistic of one record type."""
+    return _Statistic(
+        sum=_number(told.get("sum")),
+        average=_number(told.get("average")),
+        maximum=_number(told.get("maximum")),
+        unit=told.get("unit", ""),
+    )
+
+
+def convert_healthkit_activity_to_sport(activity: str) -> dict[str, Any]:
+    """Return the sport of a HealthKit activity type; 0 without a number."""
+    word = activity.removeprefix(_ACTIVITY) or "Other"
+    words = _WORDS.sub(" ", word)
+    return {
+        "id": _SPORT_IDS.get(word, 0),
+        "name": words[:1] + words[1:].lower(),
+        "slug": words.lower().replace(" ", "_"),
+    }
+
+
+def _element(
+    start: datetime,
+    end: datetime,
+    told: Mapping[str, str],
+    statistics: Mapping[str, _Statistic],
+    metadata: Mapping[str, str],
+) -> dict[str, Any]:
+    element: dict[str, Any] = {
+        "time_start": start.isoformat(),
+        "time_end": end.isoformat(),
+        "timezone_offset": find_utc_offset_of_apple_time(
+            start, find_apple_record_time_zone(metadata)
+        ),
+        "sport": convert_healthkit_activity_to_sport(
+            told.get("workoutActivityType", "")
+        ),
+    }
+    heart = statistics.get("HeartRate")
+    steps = statistics.get("StepCount")
+    power = [each for name, each in statistics.items() if name.endswith("Power")]
+    speed = [each for name, each in statistics.items() if name.endswith("Speed")]
+    found: dict[str, float | int | None] = {
+        "average_hr": _whole(heart and heart.average),
+        "max_hr": _whole(heart and heart.maximum),
+        "distance": _distance(told, statistics),
+        "calories": _energy(told, statistics),
+        "moving_time": _whole(
+            _in(told.get("duration"), told.get("durationUnit", "min"), "s")
+        ),
+        "total_elevation_gain": _read_quantity(metadata.get("HKElevationAscended")),
+        "steps": _whole(steps and steps.sum),
+        "average_watts": power[0].average if power else None,
+        "max_watts": power[0].maximum if power else None,
+        "average_speed": _in_unit(speed[0].average, speed[0].unit, "m/s")
+        if speed
+        else None,
+        "max_speed": _in_unit(speed[0].maximum, speed[0].unit, "m/s")
+        if speed
+        else None,
+    }
+    return element | {name: each for name, each in found.items() if each is not None}
+
+
+def _distance(
+    told: Mapping[str, str], statistics: Mapping[str, _Statistic]
+) -> float | None:
+    whole = _in(told.get("totalDistance"), told.get("totalDistanceUnit", "km"), "m")
+    if whole:
+        return whole
+    for name, each in statistics.items():
+        if name.startswith("Distance") and each.sum:
+            return _in_unit(each.sum, each.unit, "m")
+    return None
+
+
+def _energy(
+    told: Mapping[str, str], statistics: Mapping[str, _Statistic]
+) -> float | None:
+    unit = told.get("totalEnergyBurnedUnit", "kcal")
+    whole = _in(told.get("totalEnergyBurned"), unit, "kcal")
+    active = statistics.get("ActiveEnergyBurned")
+    if not whole and active is not None:
+        return _in_unit(active.sum, active.unit, "kcal")
+    return whole
+
+
+def _read_quantity(text: str | None) -> float | None:
+    """Parse metadata such as "1234 cm", in meters."""
+    found = _QUANTITY.fullmatch(text or "")
+    return _in(found[1], found[2], "m") if found else None
+
+
+def _in(text: str | None, unit: str, to: str) -> float | None:
+    return _in_unit(_number(text), unit, to)
+
+
+def _in_unit(value: float | None, unit: str, to: str) -> float | None:
+    conversion = find_unit_conversion(unit, to)
+    return None if value is None or conversion is None else conversion.apply(value)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float(text) if text else None
+    except ValueError:
+        return None
+    return value if value is not None and isfinite(value) else None
+
+
+def _whole(value: float | None) -> int | None:
+    return None if value is None else round(value)
+
+
+# HealthKit's own numbers of its activities: the first is 1.
+_SPORTS = (
+    "AmericanFootball",
+    "Archery",
+    "AustralianFootball",
+    "Badminton",
+    "Baseball",
+    "Basketball",
+    "Bowling",
+    "Boxing",
+    "Climbing",
+    "Cricket",
+    "CrossTraining",
+    "Curling",
+    "Cycling",
+    "Dance",
+    "DanceInspiredTraining",
+    "Elliptical",
+    "EquestrianSports",
+    "Fencing",
+    "Fishing",
+    "FunctionalStrengthTraining",
+    "Golf",
+    "Gymnastics",
+    "Handball",
+    "Hiking",
+    "Hockey",
+    "Hunting",
+    "Lacrosse",
+    "MartialArts",
+    "MindAndBody",
+    "MixedMetabolicCardioTraining",
+    "PaddleSports",
+    "Play",
+    "PreparationAndRecovery",
+    "Racquetball",
+    "Rowing",
+    "Rugby",
+    "Running",
+    "Sailing",
+    "SkatingSports",
+    "SnowSports",
+    "Soccer",
+    "Softball",
+    "Squash",
+    "StairClimbing",
+    "SurfingSports",
+    "Swimming",
+    "TableTennis",
+    "Tennis",
+    "TrackAndField",
+    "TraditionalStrengthTraining",
+    "Volleyball",
+    "Walking",
+    "WaterFitness",
+    "WaterPolo",
+    "WaterSports",
+    "Wrestling",
+    "Yoga",
+    "Barre",
+    "CoreTraining",
+    "CrossCountrySkiing",
+    "DownhillSkiing",
+    "Flexibility",
+    "HighIntensityIntervalTraining",
+    "JumpRope",
+    "Kickboxing",
+    "Pilates",
+    "Snowboarding",
+    "Stairs",
+    "StepTraining",
+    "WheelchairWalkPace",
+    "WheelchairRunPace",
+    "TaiChi",
+    "MixedCardio",
+    "HandCycling",
+    "DiscSports",
+    "FitnessGaming",
+    "CardioDance",
+    "SocialDance",
+    "Pickleball",
+    "Cooldown",
+)
+_SPORT_IDS = {word: number for number, word in enumerate(_SPORTS, start=1)}

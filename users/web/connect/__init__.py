@@ -1,0 +1,1 @@
+"""The connect page, where a user's sources are connected."""

@@ -1,0 +1,1 @@
+"""Pages of users: the list, one user, import, export and deletion."""

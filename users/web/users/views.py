@@ -1,0 +1,240 @@
+"""The users list, its CSV file, the ID look-up, and a user's page."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.conf import settings
+from django.http import Http404, HttpResponseRedirect
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET
+
+from accounts.operations.audit.entries import record_read
+from accounts.states import Area
+from accounts.web.rights import require_right
+from accounts.web.saved_views import build_saved_views_row
+from portal.lib.registry import user_columns
+from portal.lib.web.csv_files import build_csv_download, format_csv_timestamp
+from portal.lib.web.views import Pager, page_url, render_page
+from users.queries import (
+    COUNTED_UP_TO,
+    find_last_data_time_by_user,
+    find_user_by_client_user_id,
+    list_usual_data_intervals,
+    search_users,
+    user_overview,
+)
+from users.states import (
+    ConnectionStatus,
+    IngestionWindow,
+    LastData,
+    Silence,
+    ZoneRegion,
+)
+from users.wearables.providers import KNOWN, find_provider
+from users.web.sources.rows import build_source_row
+from users.web.sources.silence import list_overdue_data_rows
+from users.web.users.forms import PAGE_SIZES, ResolveForm, UserFilters
+
+if TYPE_CHECKING:
+    from datetime import date, datetime
+
+    from django.http import HttpResponse
+
+    from portal.lib.registry import UserColumn
+    from portal.lib.web.views import TenantRequest
+    from users.queries import SourceRow, UserRow
+
+_COLUMNS = (
+    "user_id",
+    "client_user_id",
+    "created_on",
+    "sources",
+    "last_data",
+    "fallback_time_zone",
+    "ingestion_start",
+    "ingestion_end",
+)
+
+
+@require_GET
+@require_right(Area.USERS)
+def show_user_list(request: TenantRequest) -> HttpResponse:
+    views = build_saved_views_row(request)
+    if views.opens_at:
+        return HttpResponseRedirect(views.opens_at)
+    filters = UserFilters.read(request.GET)
+    page = search_users(
+        **_wanted(request, filters), offset=filters.offset, limit=filters.limit
+    )
+    keys = [user.id for user in page.users]
+    last_data = find_last_data_time_by_user(tenant=request.tenant, user_ids=keys)
+    columns = _columns(request, keys)
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="user_list",
+        subject_id=f"offset={filters.offset} limit={filters.limit}",
+    )
+    return render_page(
+        request,
+        "users/list.html",
+        fragment="users/_list.html",
+        filters=filters,
+        views=views,
+        users=[
+            (
+                user,
+                [find_provider(source.provider) for source in page.sources[user.id]],
+                last_data.get(user.id),
+                _numbers(user, columns),
+            )
+            for user in page.users
+        ],
+        columns=columns,
+        pager=Pager(total=page.total, offset=filters.offset, limit=filters.limit),
+        is_total_exact=page.is_total_exact,
+        among=page.among,
+        page_sizes=PAGE_SIZES,
+        source=find_provider(filters.source) if filters.source else None,
+        providers=sorted(KNOWN.values(), key=lambda provider: provider.name.lower()),
+        source_status=ConnectionStatus.known(filters.status),
+        source_statuses=ConnectionStatus.offered(),
+        last_data=LastData.known(filters.last_data),
+        last_data_choices=LastData.offered(),
+        silence=Silence.known(filters.silence),
+        silences=Silence.offered(),
+        region=ZoneRegion.known(filters.region),
+        regions=ZoneRegion.offered(),
+        window=IngestionWindow.known(filters.window),
+        windows=IngestionWindow.offered(),
+        resolve_form=ResolveForm(),
+        public_url=settings.PUBLIC_URL,
+    )
+
+
+@require_GET
+@require_right(Area.USERS)
+def download_user_list(request: TenantRequest) -> HttpResponse:
+    """Download the list as CSV, up to COUNTED_UP_TO users, without birth dates."""
+    conditions = _wanted(request, UserFilters.read(request.GET))
+    fitting = search_users(**conditions, limit=1)
+    if fitting.total > COUNTED_UP_TO or not fitting.is_total_exact:
+        return render_page(
+            request, "users/too_many.html", status=422, limit=COUNTED_UP_TO
+        )
+    page = search_users(**conditions, limit=COUNTED_UP_TO)
+    keys = [user.id for user in page.users]
+    last_data = find_last_data_time_by_user(tenant=request.tenant, user_ids=keys)
+    columns = _columns(request, keys)
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="user_file",
+        subject_id=f"users={len(page.users)}",
+    )
+    return build_csv_download(
+        name="users",
+        columns=(*_COLUMNS, *(column.words.lower() for column in columns)),
+        rows=(
+            (
+                *_cells(user, page.sources[user.id], last_data.get(user.id)),
+                *(str(number) for _, number in _numbers(user, columns)),
+            )
+            for user in page.users
+        ),
+    )
+
+
+@require_GET
+@require_right(Area.USERS)
+def look_up_user(request: TenantRequest) -> HttpResponse:
+    form = ResolveForm(request.GET or None)
+    status = 200
+    if form.is_valid():
+        found = find_user_by_client_user_id(tenant=request.tenant, **form.cleaned_data)
+        if found is not None:
+            return HttpResponseRedirect(
+                page_url(request, "users:page", user_id=found.user.uuid)
+            )
+        form.add_error(
+            "client_user_id", _("No user has this ID. Check its spelling and case.")
+        )
+    if form.errors:
+        status = 422
+    return render_page(request, "users/resolve.html", status=status, form=form)
+
+
+@require_GET
+@require_right(Area.USERS)
+def show_user(request: TenantRequest, user_id: str) -> HttpResponse:
+    try:
+        user_uuid = UUID(user_id)
+    except ValueError:
+        raise Http404 from None
+    overview = user_overview(tenant=request.tenant, user_id=user_uuid)
+    # A birth date is a patient detail: shown when asked for, to those with the right.
+    show_birth_date = request.GET.get("show") == "birth-date" and request.rights.allow(
+        Area.PATIENT_DETAILS
+    )
+    for subject in ("user", *(["fallback_birth_date"] if show_birth_date else [])):
+        record_read(
+            tenant=request.tenant,
+            actor=request.actor,
+            subject=subject,
+            subject_id=overview.user.uuid,
+            user_uuid=overview.user.uuid,
+        )
+    return render_page(
+        request,
+        "users/page.html",
+        overview=overview,
+        tab="overview",
+        show_birth_date=show_birth_date,
+        sources=[build_source_row(connection) for connection in overview.connections],
+        silent=list_overdue_data_rows(list_usual_data_intervals(user=overview.user)),
+        public_url=settings.PUBLIC_URL,
+    )
+
+
+def _wanted(request: TenantRequest, filters: UserFilters) -> dict[str, Any]:
+    return {
+        "tenant": request.tenant,
+        "text": filters.q,
+        "provider": filters.source,
+        "status": filters.status,
+        "last_data": filters.last_data,
+        "silence": filters.silence,
+        "region": filters.region,
+        "window": filters.window,
+        "sort": filters.sort,
+    }
+
+
+def _columns(request: TenantRequest, user_keys: list[int]) -> list[UserColumn]:
+    columns = [part(request, user_keys) for _, part in user_columns]
+    return [column for column in columns if column is not None]
+
+
+def _numbers(user: UserRow, columns: list[UserColumn]) -> list[tuple[str, int]]:
+    return [(column.words, column.numbers.get(user.id, 0)) for column in columns]
+
+
+def _cells(
+    user: UserRow, sources: list[SourceRow], last_data: datetime | None
+) -> tuple[str, ...]:
+    return (
+        str(user.uuid),
+        user.client_user_id,
+        format_csv_timestamp(user.created_on),
+        " ".join(source.provider for source in sources),
+        format_csv_timestamp(last_data),
+        user.fallback_time_zone,
+        _day(user.ingestion_start),
+        _day(user.ingestion_end),
+    )
+
+
+def _day(day: date | None) -> str:
+    return day.isoformat() if day else ""
