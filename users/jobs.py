@@ -42,7 +42,7 @@ from users.operations.sources.pausing import (
     pause_sources_past_ingestion_end,
 )
 from users.operations.sources.pulls import delete_old_pulls
-from users.operations.sources.silences import post_silent_source_notices
+from users.operations.sources.silence_notices import post_silent_source_notices
 from users.operations.users.export import (
     EXPORT_JOB,
     delete_old_user_exports,

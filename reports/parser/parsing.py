@@ -22,7 +22,7 @@ from reports.parser.assembly.screening import (
     is_unsupported_language,
 )
 from reports.parser.layout.lines import Line, group_words_into_lines
-from reports.parser.layout.mending import repair_misread_words
+from reports.parser.layout.word_repair import repair_misread_words
 from reports.parser.readers import (
     deduplicate_rows_and_clean_names,
     find_result_rows,

@@ -339,7 +339,7 @@ def show_user_access_log(request: TenantRequest, user_id: str) -> HttpResponse:
         )
     return render_page(
         request,
-        "accounts/who_looked.html",
+        "accounts/access_log.html",
         user_uuid=user_uuid,
         user_name=_find_user_names(tenant, [user_uuid]).get(user_uuid, ""),
         lines=lines,

@@ -65,7 +65,7 @@ def refuse_change_while_viewing_as_role(
         or view is stop_viewing_team_as_role
     ):
         return None
-    return render(request, "accounts/only_looking.html", status=403)
+    return render(request, "accounts/read_only_view.html", status=403)
 
 
 @require_POST

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from reports.parser.checks.quantities import (
+    build_numeric_readings,
+    find_likely_catalogue_entry,
+)
 from reports.parser.report import (
     LoincMatchStatus,
     Metadata,
@@ -17,7 +21,6 @@ from .arithmetic import check_result_arithmetic
 from .flags import check_flags_against_ranges
 from .header import check_dates_not_after, check_header_patient_and_dates
 from .plausibility import check_value_plausibility, choose_likely_unit
-from .readings import build_numeric_readings, find_likely_catalogue_entry
 from .repeats import check_repeated_tests
 
 __all__ = [

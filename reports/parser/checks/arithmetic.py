@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 
+from reports.parser.checks.quantities import Reading
 from reports.parser.report import Fact, Note, NoteCode, RowState
 
-from .readings import Reading
 from .rules import RULES, Rule
 
 # Of several rows for one analyte so many are tried.

@@ -20,10 +20,9 @@ from portal.lib.units import (
     find_unit_conversion_factor,
     find_unit_dimension,
 )
+from reports.parser.checks.quantities import Reading
 from reports.parser.loinc import Entry
 from reports.parser.report import Fact, Note, NoteCode, ParsedResult, RowState
-
-from .readings import Reading
 
 _FILE = Path(__file__).parent.parent / "data" / "plausible.csv"
 

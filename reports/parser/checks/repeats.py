@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from reports.parser.checks.quantities import find_result_catalogue_entry
 from reports.parser.report import Fact, Note, NoteCode, ParsedResult, RowState
-
-from .readings import find_result_catalogue_entry
 
 
 def check_repeated_tests(results: Sequence[ParsedResult]) -> tuple[Note, ...]:

@@ -124,7 +124,7 @@ def show_source_priority(request: TenantRequest, user_id: str) -> HttpResponse:
     places = _places(shown)
     return render_page(
         request,
-        "users/ledger.html",
+        "users/source_priority.html",
         overview=overview,
         tab="explorer",
         resource=resource,

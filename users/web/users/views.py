@@ -34,7 +34,7 @@ from users.states import (
 )
 from users.wearables.providers import KNOWN, find_provider
 from users.web.sources.rows import build_source_row
-from users.web.sources.silence import list_overdue_data_rows
+from users.web.sources.silent_resources import list_overdue_data_rows
 from users.web.users.forms import PAGE_SIZES, ResolveForm, UserFilters
 
 if TYPE_CHECKING:

@@ -161,7 +161,7 @@ def test_a_file_holds_what_the_filters_match_and_all_it_takes_to_check_it(
     assert [each.subject_id for each in taken.order_by("id")] == ["ndjson", "csv"]
 
 
-def test_who_looked_counts_by_day_actor_and_thing(
+def test_the_access_log_counts_by_day_actor_and_thing(
     alice_web, alice_tenant, user, time_machine
 ):
     now = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -198,14 +198,14 @@ def test_who_looked_counts_by_day_actor_and_thing(
     out = StringIO()
     slug = alice_tenant.team.slug
     call_command(
-        "who_looked",
+        "access_log",
         *("--team", slug, "--user", str(user.uuid), "--since", "2026-03-02"),
         stdout=out,
     )
     assert "2026-03-02,api_key,'=ci,read,sleep,2,2026-03-02T09:00:00Z" in out.getvalue()
     assert "2026-03-01" not in out.getvalue()
     with pytest.raises(CommandError):
-        call_command("who_looked", "--team", slug, "--user", str(uuid4()))
+        call_command("access_log", "--team", slug, "--user", str(uuid4()))
     own = AuditEntry.objects.for_tenant(alice_tenant).filter(
         at__gte=session, subject="audit", user_uuid=user.uuid
     )

@@ -221,7 +221,7 @@ def test_commands_make_the_folders_and_take_what_waits(alice_tenant, capsys):
     call_command("hl7_folders", "--team", team, "--environment", "sandbox")
     ((_, drop),) = create_hl7_drop_folders(tenant=alice_tenant)
     write_file(drop, "results.hl7", make_oru(make_test(obx())))
-    call_command("take_hl7")
+    call_command("process_hl7")
 
     said = capsys.readouterr().out
     assert f"Acme, account {account.provider_account_id}: {drop.path}" in said

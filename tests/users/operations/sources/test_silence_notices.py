@@ -8,7 +8,7 @@ from accounts.models import Notice
 from portal.lib.tenancy import across_tenants
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_regular_arrivals, make_user
-from users.operations.sources.silences import post_silent_source_notices
+from users.operations.sources.silence_notices import post_silent_source_notices
 from users.operations.sources.sources import connect_source
 
 pytestmark = pytest.mark.django_db

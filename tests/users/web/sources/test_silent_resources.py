@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from users.web.sources.silence import describe_interval
+from users.web.sources.silent_resources import describe_interval
 
 
 @pytest.mark.parametrize(

@@ -11,10 +11,10 @@ from portal.lib.actor import Actor
 
 
 class Command(BaseCommand):
-    """`manage.py take_hl7`."""
+    """`manage.py process_hl7`."""
 
     help = "Process the HL7 files that labs delivered, without waiting for the worker."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        number = process_files_of_all_hl7_folders(actor=Actor.system("take_hl7"))
+        number = process_files_of_all_hl7_folders(actor=Actor.system("process_hl7"))
         self.stdout.write(f"Processed {number} file{'s' * (number != 1)}.")

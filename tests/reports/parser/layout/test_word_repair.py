@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reports.parser.layout.mending import (
+from reports.parser.layout.word_repair import (
     repair_misread_range,
     repair_misread_unit,
     repair_misread_words,

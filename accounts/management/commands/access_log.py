@@ -25,7 +25,7 @@ COLUMNS = ("day", "kind", "who", "verb", "subject", "times", "first_at", "last_a
 
 
 class Command(BaseCommand):
-    """`manage.py who_looked --team SLUG --user UUID [--since DAY]`."""
+    """`manage.py access_log --team SLUG --user UUID [--since DAY]`."""
 
     help = (
         "Print the access log of one user: one line per day, person "
@@ -60,7 +60,7 @@ class Command(BaseCommand):
             )
             record_read(
                 tenant=tenant,
-                actor=Actor.system("who_looked"),
+                actor=Actor.system("access_log"),
                 subject="audit",
                 subject_id=user_uuid,
                 user_uuid=user_uuid,
