@@ -1,6 +1,6 @@
 """Roles, areas, the permission matrix and the environments of a team.
 
-Lives here: closed sets and the one table that says who may do what.
+Closed sets and the one table that says who may do what.
 """
 
 from __future__ import annotations

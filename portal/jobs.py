@@ -1,7 +1,4 @@
-"""Jobs of floor and roof: its own tables are kept small, demo data comes and goes.
-
-Must not be here: jobs of an app.
-"""
+"""Jobs of floor and roof: its own tables are kept small, demo data comes and goes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Background jobs of reports; each calls one operation.
-
-Must not be here: the work itself.
-"""
+"""Background jobs of reports; each calls one operation."""
 
 from __future__ import annotations
 

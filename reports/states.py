@@ -1,8 +1,4 @@
-"""Statuses of a parsing job and of its review, and the moves between statuses.
-
-Must not be here: the writers of status (reports.operations.jobs.jobs and
-reports.operations.signing.signing).
-"""
+"""Statuses of a parsing job and of its review, and the moves between statuses."""
 
 from __future__ import annotations
 

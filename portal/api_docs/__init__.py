@@ -1,4 +1,4 @@
 """Pages for developers below /api/docs/: quick start, error codes, changes.
 
-Open to all, like the document itself. Must not be here: anything of a team's.
+Open to all, like the document itself.
 """

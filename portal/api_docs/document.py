@@ -1,7 +1,6 @@
 """The OpenAPI document: made once a process, then served as it is.
 
-Making it takes seconds of CPU and anybody may ask for it. Must not be here: what it
-says (portal.lib.api.schema, and `describe_api_operation` beside each call).
+Making it takes seconds of CPU and anybody may ask for it.
 """
 
 from __future__ import annotations

@@ -3,8 +3,7 @@
 From the modules of the API every function and class is followed that they name, and
 what each of those names; a code counts where an error is made with it. So the page can
 tell no code that is gone, and forgets none that is new. Calls of methods are followed
-by the class that is named, not by the object. Must not be here: how a code becomes a
-status (portal.lib.api.errors).
+by the class that is named, not by the object.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""List the names and addresses by which this machine is reached.
-
-Must not be here: which of them a server answers to (portal.demo.run).
-"""
+"""List the names and addresses by which this machine is reached."""
 
 from __future__ import annotations
 

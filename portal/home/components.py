@@ -1,7 +1,6 @@
 """The components page: every part of the design with its states, for operators.
 
-What it shows is made up here. Must not be here: a part itself (templates/components) or
-anything read from a team's data.
+What it shows is made up here.
 """
 
 from __future__ import annotations

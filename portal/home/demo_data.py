@@ -1,7 +1,4 @@
-"""The page and the buttons of demo data, in the sandbox, for owners and admins.
-
-Must not be here: the loading itself (portal.demo).
-"""
+"""The page and the buttons of demo data, in the sandbox, for owners and admins."""
 
 from __future__ import annotations
 

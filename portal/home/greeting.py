@@ -1,7 +1,4 @@
-"""The words at the top of the overview: a greeting and the day, where the member is.
-
-Must not be here: what waits for them.
-"""
+"""The words at the top of the overview: a greeting and the day, where the member is."""
 
 from __future__ import annotations
 

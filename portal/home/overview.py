@@ -1,7 +1,4 @@
-"""The overview: what every app has to say on it, in the order that people need.
-
-Must not be here: what one app says (its own web/overview.py).
-"""
+"""The overview: what every app has to say on it, in the order that people need."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The command palette: pages, actions and places by rights, and things by their ids.
-
-Must not be here: how one kind of thing is found (its app's web/palette.py).
-"""
+"""The command palette: pages, actions and places by rights, and things by their ids."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Context of the page shell: navigation counts and palette commands.
-
-Must not be here: what those apps say (portal.lib.registry).
-"""
+"""Context of the page shell: navigation counts and palette commands."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The landing page, the overview and the search.
-
-Must not be here: any page of one app.
-"""
+"""The landing page, the overview and the search."""
 
 from __future__ import annotations
 

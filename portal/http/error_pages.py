@@ -1,7 +1,4 @@
-"""Error responses: JSON below the API's paths, a page elsewhere.
-
-Must not be here: errors a view can foresee.
-"""
+"""Error responses: JSON below the API's paths, a page elsewhere."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The dashboard's middleware, which steps aside for API paths.
 
 An API call needs no session and no message store; left in, they would cost half of a
-small request (performance.md 3). Must not be here: behaviour of our own.
+small request (performance.md 3).
 """
 
 from __future__ import annotations

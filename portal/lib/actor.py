@@ -1,7 +1,4 @@
-"""Who did it: the value every operation takes and every audit line keeps.
-
-Lives here: the value alone. Must not be here: how a request finds its actor.
-"""
+"""Who did it: the value every operation takes and every audit line keeps."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Enumerations that may gain values (specification 3 and 9).
 
-Lives here: the base class of open enumerations. Must not be here: any value of one.
+The base class of open enumerations.
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Domain errors that operations raise, each with a code.
-
-Lives here: one base and its few children. Must not be here: HTTP statuses (they are
-mapped in portal.lib.api) or texts that hold health data.
-"""
+"""Domain errors that operations raise, each with a code."""
 
 from __future__ import annotations
 

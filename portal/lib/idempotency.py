@@ -1,7 +1,7 @@
 """One store of answers for POSTs that may be sent twice (contract 1.6).
 
 A row is claimed by INSERT before the work; a second call with the key gets the first
-one's status and body. Must not be here: which endpoints take a key.
+one's status and body.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Ids as people type and paste them: whole, or only how they begin.
-
-Must not be here: what an id names.
-"""
+"""Ids as people type and paste them: whole, or only how they begin."""
 
 from __future__ import annotations
 

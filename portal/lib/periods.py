@@ -1,7 +1,4 @@
-"""Time zones and wall clocks, as contract 1.5 and 5.4 read them.
-
-Must not be here: whose zone it is, or what is done about a bad one.
-"""
+"""Time zones and wall clocks, as contract 1.5 and 5.4 read them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """What lower apps need from higher ones, handed over in `AppConfig.ready`.
 
-Lives here: the registers, and the values their entries give. Must not be here: anything
-that fills or reads them.
+The registers, and the values their entries give.
 """
 
 from __future__ import annotations

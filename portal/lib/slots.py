@@ -1,7 +1,7 @@
 """Slots of this machine for costly work that a request waits for: few in all.
 
 A slot is a locked file in VAR_DIR/slots, so all web processes of a machine share them
-and the kernel frees what a killed process held. Must not be here: the work.
+and the kernel frees what a killed process held.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """The tenant fence: tables that refuse to be read without a tenant.
 
-Lives here: the abstract base of every tenant table, the manager that refuses, the two
-context managers that say on the database connection whose rows are being worked on,
-and the policy by which PostgreSQL holds a table to it. Must not be here: how a request
-finds its tenant (accounts.api.auth, accounts.web).
+The abstract base of every tenant table, the manager that refuses, the two context
+managers that say on the database connection whose rows are being worked on, and the
+policy by which PostgreSQL holds a table to it.
 """
 
 from __future__ import annotations

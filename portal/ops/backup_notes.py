@@ -1,7 +1,4 @@
-"""When backups were made, so that somebody notices when none is.
-
-Must not be here: making one (portal.ops.backups).
-"""
+"""When backups were made, so that somebody notices when none is."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""System checks of our own settings; each has an id, a sentence and a hint.
-
-Must not be here: checks of what runs (portal.ops.health), but for the role.
-"""
+"""System checks of our own settings; each has an id, a sentence and a hint."""
 
 from __future__ import annotations
 

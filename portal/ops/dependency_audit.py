@@ -1,7 +1,6 @@
 """Known weaknesses of what we depend on: check_all's step `audit`.
 
-`uv audit` compares uv.lock with the advisories of OSV. Must not be here: what is
-depended on (pyproject.toml).
+`uv audit` compares uv.lock with the advisories of OSV.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Sent: what was raised and where, the address without its query, the request's id. Not
 sent: the words of exceptions, which may quote rows, local variables, bodies, headers,
-cookies, breadcrumbs. Must not be here: what is a fault.
+cookies, breadcrumbs.
 """
 
 from __future__ import annotations

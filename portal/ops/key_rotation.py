@@ -1,8 +1,4 @@
-"""Secrets under the newest key: what `manage.py rotate_encryption_keys` does.
-
-Must not be here: which tables hold secrets (`encrypted_tables`, which apps fill), or
-how one is encrypted (portal.lib.secrets.encryption).
-"""
+"""Secrets under the newest key: what `manage.py rotate_encryption_keys` does."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """/metrics for Prometheus: backlogs, workers and how calls went, from the database.
 
 Asked of the database at each scrape, so that every process gives the same figures and
-none keeps counts of its own. Must not be here: a label with a team or a person in it.
+none keeps counts of its own. No label names a team or a person.
 """
 
 from __future__ import annotations

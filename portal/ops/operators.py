@@ -1,7 +1,4 @@
-"""The operators' admin: who gets in, under which policy, and what is written of it.
-
-Lives here: the site. Must not be here: the pages of tables (each app's `admin`).
-"""
+"""The operators' admin: who gets in, under which policy, and what is written of it."""
 
 from __future__ import annotations
 

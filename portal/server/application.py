@@ -1,7 +1,7 @@
 """Django behind the event loop: a request with its whole body to a thread, and back.
 
 /healthz is answered by the loop itself and /readyz by a thread of its own, so that both
-answer while every other thread is at work. Must not be here: what a page or call does.
+answer while every other thread is at work.
 """
 
 from __future__ import annotations

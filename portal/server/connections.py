@@ -3,7 +3,6 @@
 Counted in each process by itself. A connection that waits for its client (idle, in its
 headers, in its body, in taking an answer) is closed in favour of a new one where its
 address, or the whole process, has no more room; one that a thread works for never is.
-Must not be here: how long a body may take (bodies), or what is answered (application).
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The processes of a web server, as uvicorn starts and replaces them.
-
-Must not be here: what a process does (application).
-"""
+"""The processes of a web server, as uvicorn starts and replaces them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """An answer in parts, on its way from a thread that makes it to a client that takes it.
 
 The thread never waits for the client: what is not yet taken is kept, in memory and then
-in a file without a name, as by a buffering proxy. Must not be here: what is answered.
+in a file without a name, as by a buffering proxy.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Charts of a night's sleep and of a menstrual cycle, as in portal.ui.charts.
 
-Every text in them is escaped here. Must not be here: a query, a colour, or what a
-code of a source means (users.web).
+Every text in them is escaped here.
 """
 
 from __future__ import annotations

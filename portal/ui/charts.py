@@ -1,6 +1,6 @@
 """Charts drawn on the server: numbers in, SVG out, coloured by CSS classes alone.
 
-Every text in them is escaped here. Must not be here: a query, or a colour.
+Every text in them is escaped here.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Small figures beside words: a meter, a ruler of distances.
 
-Numbers in, SVG out, as in portal.ui.charts. Must not be here: a query, or a colour.
+Numbers in, SVG out, as in portal.ui.charts.
 """
 
 from __future__ import annotations

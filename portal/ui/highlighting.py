@@ -1,7 +1,4 @@
-"""JSON in colours, made on the server: every token is escaped, then wrapped.
-
-Must not be here: what is shown, or a colour (charts and code take theirs from CSS).
-"""
+"""JSON in colours, made on the server: every token is escaped, then wrapped."""
 
 from __future__ import annotations
 

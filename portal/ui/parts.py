@@ -1,7 +1,6 @@
 """What views hand to components that need more than text: stages, slots, regions.
 
-Frozen values that templates under components/ draw. Must not be here: a query, HTML, or
-what a value means in one app.
+Frozen values that templates under components/ draw.
 """
 
 from __future__ import annotations

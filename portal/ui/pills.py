@@ -1,7 +1,4 @@
-"""Map each status to the color family, icon and text of its pill.
-
-Must not be here: which statuses exist (each app's states.py) or HTML.
-"""
+"""Map each status to the color family, icon and text of its pill."""
 
 from __future__ import annotations
 

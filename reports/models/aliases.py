@@ -1,7 +1,6 @@
 """The names that a team's laboratories print for tests, each with its LOINC code.
 
-No health data: a name of a test and of a laboratory. Must not be here: anything that
-writes a row.
+No health data: a name of a test and of a laboratory.
 """
 
 from __future__ import annotations

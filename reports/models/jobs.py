@@ -1,6 +1,6 @@
 """Tables of lab report parsing: the job, its files, what was read, its history.
 
-All of it is health data. Must not be here: anything that writes a row.
+All of it is health data.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Tables of the review desk: a review, its rows with their versions, its signature.
 
-All of it is health data. Must not be here: anything that writes a row.
+All of it is health data.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A team's LOINC mappings: proposed by one member, active once a second approves.
-
-Must not be here: the catalogue's names (reports.parser.loinc), which no team changes.
-"""
+"""A team's LOINC mappings: proposed by one member, active once a second approves."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Count and remove old reports under a team's retention settings.
-
-Must not be here: how old (accounts.operations.teams.retention), or erasing a user's
-(reports.operations.reading.files).
-"""
+"""Count and remove old reports under a team's retention settings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Reads the text in a box drawn on a page as one row.
 
-The page's own text where it has any there, else its picture. Must not be here: which
-rows a report has.
+The page's own text where it has any there, else its picture.
 """
 
 from __future__ import annotations

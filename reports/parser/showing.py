@@ -1,7 +1,6 @@
 """Renders pages of a report as images for people.
 
-Upright as its owner sees it, in the frame of every polygon on it. Must not be here:
-reading the page.
+Upright as its owner sees it, in the frame of every polygon on it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Reads of parsing jobs; those of deleted users are left out.
-
-Must not be here: the wire's shapes (reports.payloads).
-"""
+"""Reads of parsing jobs; those of deleted users are left out."""
 
 from __future__ import annotations
 

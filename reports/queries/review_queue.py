@@ -1,7 +1,4 @@
-"""Reads of the review queue by tab, and a user's earlier values.
-
-Must not be here: what a reviewer may do (reports.operations).
-"""
+"""Reads of the review queue by tab, and a user's earlier values."""
 
 from __future__ import annotations
 

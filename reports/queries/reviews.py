@@ -1,7 +1,4 @@
-"""Reads of reviews: their rows, readings, comments and open questions.
-
-Must not be here: what a reviewer may do (reports.operations).
-"""
+"""Reads of reviews: their rows, readings, comments and open questions."""
 
 from __future__ import annotations
 

@@ -3,10 +3,8 @@
 PostgreSQL lets readers and writers wait while an index is built, a column checked or a
 table written anew, which on a table of millions of rows is an outage. A table that the
 same migration makes holds nothing yet and is free. A migration that must do it all the
-same says why: `locks_because = "…"`, a sentence, as an attribute of its class.
-
-Must not be here: whether a migration is right; that is what the upgrade test asks.
-Source: PostgreSQL's pages on ALTER TABLE and explicit locking.
+same says why: `locks_because = "…"`, a sentence, as an attribute of its class. Source:
+PostgreSQL's pages on ALTER TABLE and explicit locking.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Clients that repeat what got no answer, and keep what was acknowledged to them.
 
-Each runs in a thread of its own and writes only its own lists. Must not be here: what
-is killed meanwhile (kills), or what the database holds of it (kept).
+Each runs in a thread of its own and writes only its own lists.
 """
 
 from __future__ import annotations

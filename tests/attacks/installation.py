@@ -1,7 +1,7 @@
 """An installation as real processes, each kind of which can be killed at its work.
 
 Two web nodes with two processes each, two workers, a deliverer and a database of its
-own. Must not be here: who calls it (careful_clients), or what is left of it (kept).
+own.
 """
 
 from __future__ import annotations

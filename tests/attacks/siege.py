@@ -7,7 +7,7 @@ over new connections; its slowest call is told, and must be under 2 s. Prints a 
 each attack with what was seen; the exit code is 1 where anything did not hold.
 
 Clients are told apart by their loopback address: attackers come from 127.0.0.66 on, the
-other tenant from 127.0.0.2. Must not be here: kills (tests.attacks.kills).
+other tenant from 127.0.0.2.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A database and a server for benches, both gone at the end.
 
 Benches run on the bundled PostgreSQL's test cluster, in a database of their own, or on
-a private cluster that they may kill. Must not be here: anything that is measured.
+a private cluster that they may kill.
 """
 
 from __future__ import annotations

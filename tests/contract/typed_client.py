@@ -1,7 +1,7 @@
 """The typed client that the contract follows: which model of it an answer must fit.
 
 Its calls are told by the text of its modules, so that a process builds the models of
-those it meets alone. Must not be here: the document (document).
+those it meets alone.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 One row or more of each table that people would miss. The models are the historical
 ones, so that nothing of today's code has a say; secrets and digests are made the way
-that is kept for good. Must not be here: what today's code makes of them.
+that is kept for good.
 """
 
 from __future__ import annotations

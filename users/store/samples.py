@@ -1,7 +1,7 @@
 """The store of samples: the only access to the sample tables.
 
-Lives here: the interface, and the store in PostgreSQL. Another engine for old months or
-many machines is another SampleStore (docs/explanation/scale.md).
+Another engine for old months or many
+machines is another SampleStore (docs/explanation/scale.md).
 """
 
 from __future__ import annotations

@@ -1,8 +1,4 @@
-"""Gzip on the wire, for answers large enough to gain by it.
-
-Must not be here: which answers are stored compressed (their views send those as they
-are, with `accepts_gzip` and `build_response_from_gzipped_json`).
-"""
+"""Gzip on the wire, for answers large enough to gain by it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Convert errors to HTTP statuses and bodies.
 
-Contract 1.3. Must not be here: the rules that refuse (operations raise DomainError).
+Contract 1.3.
 """
 
 from __future__ import annotations

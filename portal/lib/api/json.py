@@ -1,7 +1,4 @@
-"""JSON in and out: orjson behind DRF's renderer, parser and negotiation.
-
-Must not be here: the shape of any answer.
-"""
+"""JSON in and out: orjson behind DRF's renderer, parser and negotiation."""
 
 from __future__ import annotations
 

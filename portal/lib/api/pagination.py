@@ -1,7 +1,4 @@
-"""The pagination styles of contract 1.4: query inputs, and cursors.
-
-Must not be here: what a cursor's parts mean (each endpoint's inputs).
-"""
+"""The pagination styles of contract 1.4: query inputs, and cursors."""
 
 from __future__ import annotations
 

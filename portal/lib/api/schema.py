@@ -1,8 +1,7 @@
 """The OpenAPI document: which paths it holds, and how views say what they answer.
 
 Components come from typed shapes (TypedDicts), so that the builder of an answer, the
-document and the contract tests share one definition. Must not be here: any shape of an
-app's (its outputs).
+document and the contract tests share one definition.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The base of every API view, and the pattern that mounts one.
 
-Fail closed: without an authenticated tenant nothing runs. Must not be here: what an
-endpoint does.
+Fail closed: without an authenticated tenant nothing runs.
 """
 
 from __future__ import annotations

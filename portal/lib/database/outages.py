@@ -1,7 +1,4 @@
-"""A database that is away: how a fault shows it, and connections that it has closed.
-
-Must not be here: what is answered then (portal.http.error_pages), or who waits for it.
-"""
+"""A database that is away: how a fault shows it, and connections that it has closed."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Rows that have grown old: counted up to a bound, removed in steps that commit.
-
-Must not be here: which rows, or how old (each app's own), or who says so
-(accounts.operations.teams.retention).
-"""
+"""Rows that have grown old: counted up to a bound, removed in steps that commit."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Operations for migrations that make a whole schema at once.
 
-Lives here: what Django's own operations do too slowly for an empty database. Must not
-be here: what any one table looks like (each app's migrations).
+For what Django's own operations do too slowly on an empty database.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Statements that took longer than SLOW_QUERY_MS, logged without their values.
 
-PostgreSQL's own log would quote the values, which are health data. Must not be here: a
-cost where the setting is 0.
+PostgreSQL's own log would quote the values, which are health data.
 """
 
 from __future__ import annotations

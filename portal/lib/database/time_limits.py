@@ -1,8 +1,7 @@
 """Limit how long a request may use the database, and report the timeout.
 
 A web process has few threads: one statement without an end would take them all, one
-after another. Workers have no such bound, as their work may be long. Must not be here:
-bounds on what is asked of others (gateways have theirs).
+after another. Workers have no such bound, as their work may be long.
 """
 
 from __future__ import annotations

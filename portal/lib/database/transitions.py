@@ -1,7 +1,6 @@
 """State machines as data, and the compare-and-swap that moves a row.
 
-Lives here: the table type and the one write of a status. Must not be here: any table
-(an app's states.py) or what follows a move (the app's `advance`).
+The table type and the one write of a status.
 """
 
 from __future__ import annotations

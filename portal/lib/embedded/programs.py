@@ -1,7 +1,4 @@
-"""PostgreSQL's programs, where the account that runs them can, and that account.
-
-Must not be here: starting or counting anything (server).
-"""
+"""PostgreSQL's programs, where the account that runs them can, and that account."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Jobs: enqueue in the caller's transaction, retry with backoff, rescue the stalled.
 
 The one place that knows procrastinate. Every job is idempotent: it runs at least once.
-Must not be here: any job (an app's jobs.py).
 """
 
 from __future__ import annotations

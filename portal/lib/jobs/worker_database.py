@@ -2,7 +2,7 @@
 
 A statement that meets an outage waits until the database is back and is sent again, so
 that the worker above goes on as if it had been slow: running jobs run on, their ends
-are written late, and nothing is run twice for it. Must not be here: which statements.
+are written late, and nothing is run twice for it.
 """
 
 from __future__ import annotations

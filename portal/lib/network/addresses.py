@@ -1,6 +1,6 @@
 """Which addresses that people enter may be called: public ones, and hosts named by us.
 
-Pure. Must not be here: sockets, or the settings that name hosts.
+Pure.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Outgoing HTTP calls that end at a set time, whatever they wait for.
 
 An HTTP client's own timeouts are for each wait: a server that sends a byte now and then
-is never late. Must not be here: what is asked, of whom, or what an answer means (the
-gateways of each app).
+is never late.
 """
 
 from __future__ import annotations

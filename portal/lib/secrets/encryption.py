@@ -1,7 +1,4 @@
-"""Encryption of secrets in the database, under keys that may be rotated.
-
-Must not be here: what is encrypted, or keys that are only compared (those are hashed).
-"""
+"""Encryption of secrets in the database, under keys that may be rotated."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Files for this server's own account, whatever its umask: mails, logs, notes.
-
-Must not be here: uploads (portal.lib.storage).
-"""
+"""Files for this server's own account, whatever its umask: mails, logs, notes."""
 
 from __future__ import annotations
 

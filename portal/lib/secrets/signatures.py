@@ -1,7 +1,4 @@
-"""Signatures on documents that leave the installation, for whoever holds them to check.
-
-Must not be here: secrets that are stored (encryption), or what a document says.
-"""
+"""Signatures on documents that leave the installation, for their holders to check."""
 
 from __future__ import annotations
 

@@ -2,7 +2,6 @@
 
 They are in a folder (UPLOADS_DIR) or in a bucket (STORAGE_URL), which every host
 reaches; names have `/` between their parts and are never an address that is served.
-Must not be here: what may be kept, or for how long.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 `s3` is https; `s3+http` is for a server beside ours, as it sends files in clear.
 Without a host it is Amazon's; without key and secret they are found as Amazon's tools
-find them, which gives a machine its role. Must not be here: talking to it.
+find them, which gives a machine its role.
 """
 
 from __future__ import annotations

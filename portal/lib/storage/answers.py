@@ -1,7 +1,4 @@
-"""What a store answers: a file that was found, or that it is away.
-
-Must not be here: a store.
-"""
+"""What a store answers: a file that was found, or that it is away."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Files as objects of a bucket that speaks S3, reached by every host.
 
 Objects are private, have no address, and pass through this server to whoever may see
-them. Must not be here: what they are files of.
+them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Files in a folder of this machine, or one that all machines mount.
-
-Must not be here: what they are files of.
-"""
+"""Files in a folder of this machine, or one that all machines mount."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Files of this machine that last as long as a request or a job: VAR_DIR/scratch.
 
 Not the system's folder for such files, which may be in memory, and where what a killed
-process left would stay. Must not be here: what is to last.
+process left would stay.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Writing a UCUM unit as clinicians read it.
 
 Only the letters change: `u[IU]/mL` is shown as `µIU/mL`. What is stored and sent stays
-UCUM. Must not be here: reading what a laboratory printed (units.reading).
+UCUM.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""A table as a CSV file to download.
-
-Must not be here: what a file holds, how long it may be, or the audit of who took it.
-"""
+"""A table as a CSV file to download."""
 
 from __future__ import annotations
 

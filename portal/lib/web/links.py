@@ -1,7 +1,4 @@
-"""Build absolute links to pages of this server, always from PUBLIC_URL.
-
-Must not be here: which page a link leads to.
-"""
+"""Build absolute links to pages of this server, always from PUBLIC_URL."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 `X-Forwarded-For` is believed from TRUSTED_PROXIES alone, and of it only what they wrote
 themselves: the last entry that is none of them. From anybody else it is what a client
-says of itself. Must not be here: what an address may do.
+says of itself.
 """
 
 from __future__ import annotations

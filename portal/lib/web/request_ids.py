@@ -1,8 +1,7 @@
 """The id of the request that is being served: on the answer, in the audit, in logs.
 
-Lives here: making it and asking for it. Must not be here: what writes it down. An id
-that a client sends is not taken over: it would let anybody write another's into the
-audit.
+An id that a client sends is not taken over: it would let
+anybody write another's into the audit.
 """
 
 from __future__ import annotations

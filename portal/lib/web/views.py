@@ -1,7 +1,4 @@
-"""Shared parts of dashboard views: typed request, page or fragment, toasts.
-
-Must not be here: anything about one page, or the API (portal.lib.api).
-"""
+"""Shared parts of dashboard views: typed request, page or fragment, toasts."""
 
 from __future__ import annotations
 

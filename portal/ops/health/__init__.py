@@ -1,8 +1,7 @@
 """Health checks behind /healthz, /readyz and `manage.py doctor`.
 
 /readyz names the checks that fail and says no more, as anyone may ask; `doctor` says
-each in words. A new check is one entry of CHECKS. Must not be here: checks of settings
-that need nothing running (portal.ops.checks).
+each in words. A new check is one entry of CHECKS.
 """
 
 from __future__ import annotations

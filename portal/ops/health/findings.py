@@ -1,4 +1,4 @@
-"""What a check of this server's health found. Must not be here: any check."""
+"""What a check of this server's health found."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """List the endpoints of the server: every URL with a parameter, by guard.
 
 Told by the URL conf alone, so that a new one is among them by existing. The suite and
-`manage.py isolation_report` sweep the same. Must not be here: who knocks, or with what.
+`manage.py isolation_report` sweep the same.
 """
 
 from __future__ import annotations

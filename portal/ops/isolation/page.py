@@ -1,7 +1,4 @@
-"""Operators' page of the last isolation report.
-
-Must not be here: the report (trying).
-"""
+"""Operators' page of the last isolation report."""
 
 from __future__ import annotations
 

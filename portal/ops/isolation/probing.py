@@ -1,8 +1,7 @@
 """Probe tenant isolation: call every endpoint as callers without access.
 
-Lives here: which rows of an installation to knock with, and the knocking. All of it
-happens in one transaction that is rolled back; of rows nothing is read but their ids.
-Must not be here: what doors there are (doors), what is kept of a run (models).
+All of it happens in one
+transaction that is rolled back; of rows nothing is read but their ids.
 """
 
 from __future__ import annotations

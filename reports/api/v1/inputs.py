@@ -1,7 +1,4 @@
-"""What an upload holds, part by part, and how it is read off the wire within bounds.
-
-Must not be here: which files can be parsed (operations.reports).
-"""
+"""What an upload holds, part by part, and how it is read off the wire within bounds."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Parsing jobs: submit and parse a report; the only writer of a job's status.
-
-Must not be here: how a file is kept (operations.storage) or read (reports.parser).
-"""
+"""Parsing jobs: submit and parse a report; the only writer of a job's status."""
 
 from __future__ import annotations
 

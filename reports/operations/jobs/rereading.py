@@ -1,8 +1,4 @@
-"""Reads a completed report again with the current parser; results do not change.
-
-Must not be here: the first reading (reports.operations.jobs.jobs), or taking anything
-over, which is an amendment by a person (review_amending).
-"""
+"""Reads a completed report again with the current parser; results do not change."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 The child has bounds on memory, time and output, no secrets in its environment and no
 Django; its answer is JSON that is checked like any other input. This module is both
-sides: it runs itself by `python -m`. Must not be here: how a report is read
-(reports.parser), or any row.
+sides: it runs itself by `python -m`.
 """
 
 from __future__ import annotations

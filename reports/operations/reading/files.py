@@ -2,7 +2,7 @@
 
 A file is written before the row that names it, so a crash leaves at most a file without
 a row, which the sweep removes. Pictures of a report's pages are kept in a folder named
-for its first file, and go with that. Must not be here: what may be uploaded.
+for its first file, and go with that.
 """
 
 from __future__ import annotations

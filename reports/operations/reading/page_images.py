@@ -1,7 +1,6 @@
 """Images of report pages: rendered once in the child process, then stored.
 
-They are kept beside the upload and go with it (operations.storage). Must not be here:
-who may see them, or the audit of a view (the face says so).
+They are kept beside the upload and go with it (operations.storage).
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Turns the parser's values into database rows and notes of the wire.
-
-Must not be here: a write, or whose report it is.
-"""
+"""Turns the parser's values into database rows and notes of the wire."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Adds, splits and merges rows of a review.
-
-Must not be here: changes to a row that stays one (review_rows).
-"""
+"""Adds, splits and merges rows of a review."""
 
 from __future__ import annotations
 

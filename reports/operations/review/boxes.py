@@ -1,7 +1,4 @@
-"""Reads the text in a box that a reviewer draws.
-
-Must not be here: the row (review_additions), or how a page is read (reports.parser).
-"""
+"""Reads the text in a box that a reviewer draws."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Parses a reviewer's text as the parser would, and runs the checks on rows.
 
-Nothing here is stored. Must not be here: who may change a row (review_rows).
+Nothing here is stored.
 """
 
 from __future__ import annotations

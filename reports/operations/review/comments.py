@@ -1,7 +1,4 @@
-"""Comments of reviewers on a review or one of its rows.
-
-Must not be here: anything that changes a row.
-"""
+"""Comments of reviewers on a review or one of its rows."""
 
 from __future__ import annotations
 

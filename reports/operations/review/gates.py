@@ -1,7 +1,4 @@
-"""Review steps besides rows: pages viewed, identity, duplicates, critical values.
-
-Must not be here: whether all of it is settled (review_signing).
-"""
+"""Review steps besides rows: pages viewed, identity, duplicates, critical values."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Reviews: open, claim under a lease, release and take over.
-
-Must not be here: what is done to its rows (review_rows) or how it ends
-(review_signing).
-"""
+"""Reviews: open, claim under a lease, release and take over."""
 
 from __future__ import annotations
 

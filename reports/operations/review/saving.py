@@ -1,7 +1,6 @@
 """Saves changes to rows of a review as versions, and runs the checks again.
 
-Rows whose doubts changed change with it. Must not be here: what a reviewer may do to a
-row (review_rows, review_additions).
+Rows whose doubts changed change with it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Amends a signed report: puts its results up for review again.
 
-What is signed stays as it is until the next version is signed. Must not be here: how a
-review ends with a signature (review_signing).
+What is signed stays as it is until the next version is signed.
 """
 
 from __future__ import annotations

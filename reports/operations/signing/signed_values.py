@@ -1,7 +1,6 @@
 """Signed values of a user's reports, for the trends of labs.
 
-Reading their numbers is the parser's, so this is no query. Must not be here: how values
-of different units are compared (labs.queries.results.trends).
+Reading their numbers is the parser's, so this is no query.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Page of a report's history: reviews, edits, signatures, deliveries.
-
-Must not be here: a change (reports.web.signing.views, reports.web.signing.amending).
-"""
+"""Page of a report's history: reviews, edits, signatures, deliveries."""
 
 from __future__ import annotations
 

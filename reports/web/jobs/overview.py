@@ -1,7 +1,4 @@
-"""Tiles, notices and navigation counts of reports on the overview.
-
-Must not be here: a value that was read from one.
-"""
+"""Tiles, notices and navigation counts of reports on the overview."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Finds reports for the command palette by the ID of their parsing job.
-
-Must not be here: names or other patient details.
-"""
+"""Finds reports for the command palette by the ID of their parsing job."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Pages of a report that was read again: differences, and amending with them.
-
-Must not be here: an amendment for any other reason (reports.web.signing.amending).
-"""
+"""Pages of a report that was read again: differences, and amending with them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Reports and their values as the pages show them.
-
-Must not be here: a query, or a judgement: flags and ranges are the parser's.
-"""
+"""Reports and their values as the pages show them."""
 
 from __future__ import annotations
 

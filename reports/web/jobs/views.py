@@ -1,7 +1,4 @@
-"""Pages of reports: list, upload, one report, and the reports of a user.
-
-Must not be here: the review of a report.
-"""
+"""Pages of reports: list, upload, one report, and the reports of a user."""
 
 from __future__ import annotations
 

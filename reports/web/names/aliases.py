@@ -1,7 +1,4 @@
-"""Pages of a team's LOINC mappings: list, approve, decline, remove.
-
-Must not be here: proposing one (the workbench).
-"""
+"""Pages of a team's LOINC mappings: list, approve, decline, remove."""
 
 from __future__ import annotations
 

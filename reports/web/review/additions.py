@@ -1,7 +1,4 @@
-"""Dialogs that add, split and merge rows of a review.
-
-Must not be here: changes to a row that stays one (review_changes).
-"""
+"""Dialogs that add, split and merge rows of a review."""
 
 from __future__ import annotations
 

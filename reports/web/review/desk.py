@@ -1,7 +1,6 @@
 """Page that shows a report's pages beside the values read from them.
 
-Before it opens, whose report it is has to be settled. Must not be here: changing a row
-(review_changes).
+Before it opens, whose report it is has to be settled.
 """
 
 from __future__ import annotations

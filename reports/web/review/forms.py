@@ -1,7 +1,4 @@
-"""Forms of the review page: a row's text, a code, a reason, a box.
-
-Must not be here: what may be changed (reports.operations).
-"""
+"""Forms of the review page: a row's text, a code, a reason, a box."""
 
 from __future__ import annotations
 

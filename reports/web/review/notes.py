@@ -1,6 +1,6 @@
 """Describes check notes and LOINC reasons in sentences for reviewers.
 
-Must not be here: a check. A note whose code we do not know shows its code.
+A note of an unknown code shows the code.
 """
 
 from __future__ import annotations

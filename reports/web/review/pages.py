@@ -1,7 +1,4 @@
-"""A report's pages as the review page shows them: images, boxes, open rows.
-
-Must not be here: a query, or the drawing of a page (operations.page_pictures).
-"""
+"""A report's pages as the review page shows them: images, boxes, open rows."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Page of the review queue, and claiming a review.
-
-Must not be here: the workbench (review_desk).
-"""
+"""Page of the review queue, and claiming a review."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
 """Responses to changes of a review's rows: the changed parts, a form or a redirect.
 
 With htmx only what changed is sent: rows, what is left, marks and boxes of pages.
-Must not be here: the changes (review_changes, review_additions).
 """
 
 from __future__ import annotations

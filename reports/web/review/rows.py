@@ -1,7 +1,4 @@
-"""A review's rows, panels and checks as the review page shows them.
-
-Must not be here: a query, or a judgement: states are the operations'.
-"""
+"""A review's rows, panels and checks as the review page shows them."""
 
 from __future__ import annotations
 

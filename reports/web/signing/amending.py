@@ -1,7 +1,4 @@
-"""Pages that amend a report, withdraw an amendment, or skip a second read.
-
-Must not be here: the signature of the next version (reports.web.signing.views).
-"""
+"""Pages that amend a report, withdraw an amendment, or skip a second read."""
 
 from __future__ import annotations
 

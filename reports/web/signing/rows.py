@@ -1,7 +1,4 @@
-"""Changes, gaps and page crops as the pages of signing show them.
-
-Must not be here: a query, or a rule of signing (reports.operations.signing.signing).
-"""
+"""Changes, gaps and page crops as the pages of signing show them."""
 
 from __future__ import annotations
 

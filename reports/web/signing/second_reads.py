@@ -1,7 +1,4 @@
-"""Page that compares two readers' results side by side for a third to resolve.
-
-Must not be here: the workbench, where a value that neither read is typed.
-"""
+"""Page that compares two readers' results side by side for a third to resolve."""
 
 from __future__ import annotations
 

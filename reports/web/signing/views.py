@@ -1,7 +1,4 @@
-"""Pages that end a review: summary and signature, and rejection.
-
-Must not be here: the workbench, or what comes after (reports.web.jobs.history).
-"""
+"""Pages that end a review: summary and signature, and rejection."""
 
 from __future__ import annotations
 

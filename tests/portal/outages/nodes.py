@@ -2,7 +2,7 @@
 
 A web node is what deploy/start makes of it; workers and deliverers are forks of the
 test's own process, which has loaded everything already. Each tells PostgreSQL its name,
-by which a test sees what it waits for. Must not be here: what is asked of them.
+by which a test sees what it waits for.
 """
 
 from __future__ import annotations

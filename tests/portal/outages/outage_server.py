@@ -1,8 +1,7 @@
 """A PostgreSQL of a test's own, over TCP, that is killed and started again.
 
 `entered` points this process's connection at it, so that factories, forks and processes
-with the surroundings of the test use it as they use the suite's. Must not be here: what
-is expected of those who use it.
+with the surroundings of the test use it as they use the suite's.
 """
 
 from __future__ import annotations

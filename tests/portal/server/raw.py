@@ -1,7 +1,4 @@
-"""HTTP over bare sockets, and the web server in this process with bounds of a test.
-
-Must not be here: what is asserted.
-"""
+"""HTTP over bare sockets, and the web server in this process with bounds of a test."""
 
 from __future__ import annotations
 
