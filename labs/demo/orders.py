@@ -16,12 +16,8 @@ from labs.operations.catalogue.order_sets import OrderSet
 from labs.operations.order_status.due_dates import compute_result_due_dates
 from labs.operations.order_status.status import advance_order, lock_order
 from labs.operations.orders.kits import KitRequest, order_kit
-from labs.operations.orders.placing import (
-    OrderRequest,
-    cancel_order,
-    import_order,
-    place_order,
-)
+from labs.operations.orders.placing import cancel_order, import_order, place_order
+from labs.operations.orders.plans import OrderRequest
 from labs.operations.orders.recreations import RecreationRequest, recreate_order
 from labs.operations.orders.redraws import place_redraw_order
 from labs.operations.simulation.orders import advance_order_to_goal

@@ -171,45 +171,77 @@ def set_lab_account_teams(
 
 
 def resolve_lab_account(
-    *,
-    tenant: Tenant,
-    lab: Lab,
-    account_id: UUID | None = None,
-    importing: bool = False,
-    leave_out: LabAccount | None = None,
+    *, tenant: Tenant, lab: Lab, account_id: UUID | None = None
 ) -> ResolvedAccount:
     """Return the account for an order of `lab`: the named or only possible one.
 
-    `leave_out` is the account of an order recreated for its wrong lab: it is never
-    carried over. Raises: lab_account_not_found (404, also for one that is not linked);
-    lab_account_of_other_lab, lab_account_not_active, lab_account_ambiguous,
-    lab_account_incorrect. Source: Contract 6.4, 6.14.
+    Raises: lab_account_not_found (404, also for one that is not linked);
+    lab_account_of_other_lab, lab_account_not_active, lab_account_ambiguous. Source:
+    Contract 6.4.
     """
-    linked = LabAccount.objects.linked_to(tenant)
     if account_id is not None:
-        account = linked.filter(pk=account_id).first()
-        if account is None:
-            raise NotFound(
-                "lab_account_not_found", _("Lab account not found."), "lab_account_id"
+        account = _get_account_to_use(tenant, account_id)
+        return _use_named_account(account, lab)
+    return _choose_only_active_account(lab, _list_accounts_with_lab(tenant, lab))
+
+
+def resolve_lab_account_of_import(
+    *, tenant: Tenant, lab: Lab, account_id: UUID | None = None
+) -> ResolvedAccount:
+    """Return the account for an imported order, which may still be opening.
+
+    Raises: as resolve_lab_account. Source: Specification 3; contract 6.4, 6.7.
+    """
+    if account_id is not None:
+        account = _get_account_to_use(tenant, account_id)
+        _require_of_lab(account, lab)
+        if not _accepts_imports(account):
+            raise DomainError(
+                "lab_account_not_active",
+                _("A lab account in status %(status)s does not accept imports.")
+                % {"status": account.status},
+                "lab_account_id",
             )
-        if account == leave_out:
+        return ResolvedAccount(account, AccountReason.GIVEN)
+    accounts = _list_accounts_with_lab(tenant, lab)
+    opening = [account for account in accounts if _accepts_imports(account)]
+    if not opening or any(
+        account.status == LabAccountStatus.ACTIVE for account in opening
+    ):
+        return _choose_only_active_account(lab, accounts)
+    if len(opening) > 1:
+        raise _ambiguous_account_error(lab)
+    return ResolvedAccount(opening[0], AccountReason.ONLY_OPENING)
+
+
+def resolve_other_lab_account(
+    *,
+    tenant: Tenant,
+    lab: Lab,
+    wrong: LabAccount | None,
+    account_id: UUID | None = None,
+) -> ResolvedAccount:
+    """Return the account for an order recreated for its wrong lab: never `wrong`.
+
+    Raises: as resolve_lab_account; lab_account_incorrect. Source: Contract 6.14.
+    """
+    if account_id is not None:
+        account = _get_account_to_use(tenant, account_id)
+        if account == wrong:
             raise DomainError(
                 "lab_account_incorrect",
                 _("Choose another account: the original order used this one."),
                 "lab_account_id",
             )
-        if account.lab_id != lab.pk:
-            raise DomainError(
-                "lab_account_of_other_lab",
-                _("This account is not with %(lab)s.") % {"lab": lab.name},
-                "lab_account_id",
-            )
-        _require_accepts_orders(account, importing=importing)
-        return ResolvedAccount(account, AccountReason.GIVEN)
-    candidates = list(linked.filter(lab=lab).order_by("created_at", "pk"))
-    return _choose_only_account(
-        lab, candidates, importing=importing, leave_out=leave_out
-    )
+        return _use_named_account(account, lab)
+    accounts = _list_accounts_with_lab(tenant, lab)
+    others = [account for account in accounts if account != wrong]
+    found = _choose_only_active_account(lab, others)
+    if len(others) == len(accounts):
+        return found
+    if found.account is None:
+        return ResolvedAccount(None, AccountReason.PLATFORM_INSTEAD)
+    return ResolvedAccount(found.account, AccountReason.OTHER_ACTIVE)
 
 
 def list_lab_account_options_by_lab(*, tenant: Tenant) -> list[LabAccountOptions]:
@@ -230,45 +262,10 @@ def list_lab_account_options_by_lab(*, tenant: Tenant) -> list[LabAccountOptions
 
 def _account_options(lab: Lab, accounts: list[LabAccount]) -> LabAccountOptions:
     try:
-        resolved = _choose_only_account(lab, accounts, importing=False, leave_out=None)
+        resolved = _choose_only_active_account(lab, accounts)
     except DomainError as refusal:
         return LabAccountOptions(lab, tuple(accounts), None, refusal.code)
     return LabAccountOptions(lab, tuple(accounts), resolved)
-
-
-def _choose_only_account(
-    lab: Lab,
-    candidates: Sequence[LabAccount],
-    *,
-    importing: bool,
-    leave_out: LabAccount | None,
-) -> ResolvedAccount:
-    """Return the only possible linked account of a lab (contract 6.4)."""
-    others = [account for account in candidates if account != leave_out]
-    left_out = len(others) < len(candidates)
-    if not others:
-        instead = AccountReason.PLATFORM_INSTEAD
-        return ResolvedAccount(None, instead if left_out else AccountReason.PLATFORM)
-    active = [a for a in others if a.status == LabAccountStatus.ACTIVE]
-    if len(active) > 1:
-        raise _ambiguous_account_error(lab)
-    if active:
-        return ResolvedAccount(
-            active[0],
-            AccountReason.OTHER_ACTIVE if left_out else AccountReason.ONLY_ACTIVE,
-        )
-    opening = [
-        a for a in others if importing and _accepts_new_orders(a, importing=True)
-    ]
-    if not opening:
-        raise DomainError(
-            "lab_account_not_active",
-            _("No lab account with %(lab)s is active.") % {"lab": lab.name},
-            "lab_account_id",
-        )
-    if len(opening) > 1:
-        raise _ambiguous_account_error(lab)
-    return ResolvedAccount(opening[0], AccountReason.ONLY_OPENING)
 
 
 def require_billing_type_allowed(
@@ -294,25 +291,65 @@ def require_billing_type_allowed(
         )
 
 
-def _accepts_new_orders(account: LabAccount, *, importing: bool) -> bool:
-    status = LabAccountStatus.known(account.status)
-    if status is None:
-        return False
-    return status.takes_imports if importing else status.takes_orders
-
-
-def _require_accepts_orders(account: LabAccount, *, importing: bool) -> None:
-    if not _accepts_new_orders(account, importing=importing):
-        message = (
-            _("A lab account in status %(status)s does not accept imports.")
-            if importing
-            else _("A lab account in status %(status)s does not accept orders.")
+def _get_account_to_use(tenant: Tenant, account_id: UUID) -> LabAccount:
+    account: LabAccount | None = (
+        LabAccount.objects.linked_to(tenant).filter(pk=account_id).first()
+    )
+    if account is None:
+        raise NotFound(
+            "lab_account_not_found", _("Lab account not found."), "lab_account_id"
         )
+    return account
+
+
+def _list_accounts_with_lab(tenant: Tenant, lab: Lab) -> list[LabAccount]:
+    linked = LabAccount.objects.linked_to(tenant)
+    return list(linked.filter(lab=lab).order_by("created_at", "pk"))
+
+
+def _use_named_account(account: LabAccount, lab: Lab) -> ResolvedAccount:
+    _require_of_lab(account, lab)
+    status = LabAccountStatus.known(account.status)
+    if status is None or not status.takes_orders:
         raise DomainError(
             "lab_account_not_active",
-            message % {"status": account.status},
+            _("A lab account in status %(status)s does not accept orders.")
+            % {"status": account.status},
             "lab_account_id",
         )
+    return ResolvedAccount(account, AccountReason.GIVEN)
+
+
+def _choose_only_active_account(
+    lab: Lab, accounts: Sequence[LabAccount]
+) -> ResolvedAccount:
+    """Return the only active one of a lab's accounts; the platform's for no account."""
+    if not accounts:
+        return ResolvedAccount(None, AccountReason.PLATFORM)
+    active = [a for a in accounts if a.status == LabAccountStatus.ACTIVE]
+    if not active:
+        raise DomainError(
+            "lab_account_not_active",
+            _("No lab account with %(lab)s is active.") % {"lab": lab.name},
+            "lab_account_id",
+        )
+    if len(active) > 1:
+        raise _ambiguous_account_error(lab)
+    return ResolvedAccount(active[0], AccountReason.ONLY_ACTIVE)
+
+
+def _require_of_lab(account: LabAccount, lab: Lab) -> None:
+    if account.lab_id != lab.pk:
+        raise DomainError(
+            "lab_account_of_other_lab",
+            _("This account is not with %(lab)s.") % {"lab": lab.name},
+            "lab_account_id",
+        )
+
+
+def _accepts_imports(account: LabAccount) -> bool:
+    status = LabAccountStatus.known(account.status)
+    return status is not None and status.takes_imports
 
 
 def _ambiguous_account_error(lab: Lab) -> DomainError:

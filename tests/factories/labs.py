@@ -8,7 +8,8 @@ from typing import Any
 
 from labs.models import Lab, LabAccount, LabAccountTeam, LabTest, Marker, Order
 from labs.operations.catalogue.order_sets import OrderSet
-from labs.operations.orders.placing import OrderRequest, place_order
+from labs.operations.orders.placing import place_order
+from labs.operations.orders.plans import OrderRequest
 from labs.states.accounts import LabAccountStatus
 from labs.states.catalogue import (
     CollectionMethod,

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from labs.states.catalogue import CollectionMethod
 
 
+_ORDERABLE = frozenset({LabTestStatus.ACTIVE})
+# An archived panel takes no new order; an order of it may be recreated.
+_ORDERED_BEFORE = frozenset({LabTestStatus.ACTIVE, LabTestStatus.INACTIVE})
+
+
 @dataclass(frozen=True, slots=True)
 class OrderSet:
     """Panels by id, and markers by id or lab code, not both."""
@@ -55,44 +60,37 @@ def resolve_order_set(
     order_set: OrderSet,
     method: CollectionMethod | str | None = None,
     lab: Lab | None = None,
-    with_archived: bool = False,
 ) -> ResolvedSet:
     """Find an order set's panels and markers and check they fit one order.
 
-    `lab` is that of a chosen lab account, which limits what may be ordered;
-    `with_archived` takes archived panels too, for an order that is recreated. Raises:
+    `lab` is that of a chosen lab account, which limits what may be ordered. Raises:
     lab_test_not_found, marker_not_found (404); order_set_empty, add_on_invalid,
     collection_method_missing, collection_method_mismatch, several_labs,
     lab_test_not_active, marker_not_orderable. Source: Contract 6.4, 6.6.
     """
     _validate_add_on(order_set)
-    if order_set.has_add_on and method is None:
-        raise DomainError(
-            "collection_method_missing",
-            _("Send collection_method: an order without a panel requires it."),
-            "collection_method",
-        )
-    panels = _find_panels(tenant, order_set.lab_test_ids, with_archived=with_archived)
-    if not panels and not order_set.has_add_on:
-        raise DomainError(
-            "order_set_empty", _("Choose at least one test."), "order_set"
-        )
-    method = _choose_collection_method(panels, method)
-    of_lab = lab or (panels[0].lab if panels else None)
-    added = _find_markers(order_set, of_lab)
-    labs = {panel.lab_id for panel in panels} | {marker.lab_id for marker in added}
-    if len(labs | ({lab.pk} if lab else set())) > 1:
-        raise DomainError(
-            "several_labs",
-            _("Choose tests of one lab: the lab of the account."),
-            "order_set",
-        )
-    markers: dict[int, Marker] = {}
-    for panel in panels:
-        markers.update({marker.pk: marker for marker in panel.markers.all()})
-    markers.update({marker.pk: marker for marker in added})
-    found_lab = of_lab or added[0].lab
-    return ResolvedSet(found_lab, method, panels, added, tuple(markers.values()))
+    _require_method_of_add_on(order_set, method)
+    panels = _find_panels(tenant, order_set.lab_test_ids)
+    _require_status_of_panels(panels, _ORDERABLE)
+    return _combine(order_set, panels, method, lab)
+
+
+def resolve_recreated_order_set(
+    *,
+    tenant: Tenant,
+    order_set: OrderSet,
+    method: CollectionMethod | str | None = None,
+    lab: Lab | None = None,
+) -> ResolvedSet:
+    """Find the order set of a recreated order, including archived panels.
+
+    Raises: as resolve_order_set. Source: Contract 6.6, 6.14.
+    """
+    _validate_add_on(order_set)
+    _require_method_of_add_on(order_set, method)
+    panels = _find_panels(tenant, order_set.lab_test_ids)
+    _require_status_of_panels(panels, _ORDERED_BEFORE)
+    return _combine(order_set, panels, method, lab)
 
 
 def list_markers_of_order_set(
@@ -105,7 +103,8 @@ def list_markers_of_order_set(
     6.2.
     """
     _validate_add_on(order_set)
-    panels = _find_panels(tenant, order_set.lab_test_ids, with_archived=True)
+    panels = _find_panels(tenant, order_set.lab_test_ids)
+    _require_status_of_panels(panels, _ORDERED_BEFORE)
     added = _find_markers(order_set, lab or (panels[0].lab if panels else None))
     held = [marker for panel in panels for marker in panel.markers.all()]
     return tuple(sorted({marker.pk for marker in (*held, *added)}))
@@ -165,9 +164,18 @@ def _validate_add_on(order_set: OrderSet) -> None:
         )
 
 
-def _find_panels(
-    tenant: Tenant, ids: Sequence[UUID], *, with_archived: bool
-) -> tuple[LabTest, ...]:
+def _require_method_of_add_on(
+    order_set: OrderSet, method: CollectionMethod | str | None
+) -> None:
+    if order_set.has_add_on and method is None:
+        raise DomainError(
+            "collection_method_missing",
+            _("Send collection_method: an order without a panel requires it."),
+            "collection_method",
+        )
+
+
+def _find_panels(tenant: Tenant, ids: Sequence[UUID]) -> tuple[LabTest, ...]:
     panel_ids = dict.fromkeys(ids)
     rows = LabTest.objects.for_tenant(tenant).filter(pk__in=panel_ids)
     found = {
@@ -178,17 +186,49 @@ def _find_panels(
     }
     if panel_ids.keys() - found.keys():
         raise NotFound("lab_test_not_found", _("Lab test not found."), "lab_test_ids")
-    panels = tuple(found[pk] for pk in panel_ids)
+    return tuple(found[pk] for pk in panel_ids)
+
+
+def _require_status_of_panels(
+    panels: Sequence[LabTest], allowed: frozenset[LabTestStatus]
+) -> None:
     for panel in panels:
-        archived = panel.status == LabTestStatus.INACTIVE and with_archived
-        if panel.status != LabTestStatus.ACTIVE and not archived:
+        if panel.status not in allowed:
             raise DomainError(
                 "lab_test_not_active",
                 _("%(panel)s can't be ordered: its status is %(status)s.")
                 % {"panel": panel.name, "status": panel.status},
                 "lab_test_ids",
             )
-    return panels
+
+
+def _combine(
+    order_set: OrderSet,
+    panels: tuple[LabTest, ...],
+    method: CollectionMethod | str | None,
+    lab: Lab | None,
+) -> ResolvedSet:
+    """Combine panels with the markers added to them; refuse what is not one order."""
+    if not panels and not order_set.has_add_on:
+        raise DomainError(
+            "order_set_empty", _("Choose at least one test."), "order_set"
+        )
+    method = _choose_collection_method(panels, method)
+    of_lab = lab or (panels[0].lab if panels else None)
+    added = _find_markers(order_set, of_lab)
+    labs = {panel.lab_id for panel in panels} | {marker.lab_id for marker in added}
+    if len(labs | ({lab.pk} if lab else set())) > 1:
+        raise DomainError(
+            "several_labs",
+            _("Choose tests of one lab: the lab of the account."),
+            "order_set",
+        )
+    markers: dict[int, Marker] = {}
+    for panel in panels:
+        markers.update({marker.pk: marker for marker in panel.markers.all()})
+    markers.update({marker.pk: marker for marker in added})
+    found_lab = of_lab or added[0].lab
+    return ResolvedSet(found_lab, method, panels, added, tuple(markers.values()))
 
 
 def _choose_collection_method(

@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from labs.models import Order, OrderTransaction
+from labs.models import Order
 from labs.operations.accounts import require_billing_type_allowed, resolve_lab_account
 from labs.operations.catalogue.order_sets import (
     OrderSet,
@@ -25,15 +25,18 @@ from labs.operations.orders.checks import (
     require_adult_or_permitted_minor,
     require_physician,
 )
-from labs.operations.orders.placing import store_order
+from labs.operations.orders.plans import (
+    create_order_transaction,
+    get_lab_of_chosen_account,
+    get_user_to_order_for,
+    store_order,
+)
 from labs.operations.orders.requisitions import enqueue_requisition
-from labs.queries.accounts import get_linked_lab_account
 from labs.queries.orders.history import find_last_known_order_status
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import build_order_status, split_order_status
 from portal.lib.errors import DomainError, NotFound
-from users.queries import find_user
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,18 +80,11 @@ def order_kit(*, tenant: Tenant, actor: Actor, request: KitRequest) -> Order:
     user_not_found, lab_test_not_found, lab_account_not_found (404); not_a_kit; those
     of resolve_order_set and resolve_lab_account. Source: Contract 6.5, 6.12.
     """
-    found = find_user(tenant=tenant, user_id=request.user_id)
-    if found is None:
-        raise NotFound("user_not_found", _("User not found."), "user_id")
-    chosen = None
-    if request.lab_account_id is not None:
-        chosen = get_linked_lab_account(
-            tenant=tenant, account_id=request.lab_account_id
-        ).lab
+    user = get_user_to_order_for(tenant=tenant, user_id=request.user_id)
     resolved = resolve_order_set(
         tenant=tenant,
         order_set=OrderSet(lab_test_ids=(request.lab_test_id,)),
-        lab=chosen,
+        lab=get_lab_of_chosen_account(tenant=tenant, account_id=request.lab_account_id),
     )
     if resolved.method != CollectionMethod.TESTKIT:
         raise DomainError(
@@ -102,12 +98,10 @@ def order_kit(*, tenant: Tenant, actor: Actor, request: KitRequest) -> Order:
         billing_type=Billing.CLIENT_BILL,
         state=str(request.shipping_address.get("state", "")),
     )
-    joined = OrderTransaction(tenant=tenant, user_id=found.user.id)
-    joined.save(force_insert=True)
     order = Order(
         tenant=tenant,
-        user_id=found.user.id,
-        transaction=joined,
+        user_id=user.id,
+        transaction=create_order_transaction(tenant=tenant, user=user),
         lab=resolved.lab,
         lab_test=find_or_create_panel_of_order_set(tenant=tenant, resolved=resolved),
         lab_account=account.account,
@@ -120,7 +114,7 @@ def order_kit(*, tenant: Tenant, actor: Actor, request: KitRequest) -> Order:
         passthrough=request.passthrough,
     )
     order.sample_id = make_kit_sample_id(order)
-    store_order(order=order, actor=actor, verb="order_kit", asks=False)
+    store_order(order=order, actor=actor, verb="order_kit")
     advance_order(order=order, actor=actor, to="awaiting_registration")
     return order
 
@@ -166,10 +160,8 @@ def register_kit(*, tenant: Tenant, actor: Actor, request: KitRegistration) -> O
     if request.health_insurance is not None:
         changes["health_insurance"] = dict(request.health_insurance)
     if request.user_id is not None:
-        other = find_user(tenant=tenant, user_id=request.user_id)
-        if other is None:
-            raise NotFound("user_not_found", _("User not found."), "user_id")
-        changes["user_id"] = other.user.id
+        other = get_user_to_order_for(tenant=tenant, user_id=request.user_id)
+        changes["user_id"] = other.id
     advance_order(order=order, actor=actor, to="registered", changes=changes)
     audit_order_change(order, actor, "register_kit")
     enqueue_requisition(order)

@@ -2,100 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from labs.models import Order, OrderTransaction
-from labs.models.order import COMMENTS_MAX_LENGTH
+from labs.models import Order
 from labs.operations.accounts import (
-    ResolvedAccount,
-    require_billing_type_allowed,
     resolve_lab_account,
+    resolve_lab_account_of_import,
 )
 from labs.operations.appointments.changes import cancel_home_appointment_of_order
-from labs.operations.catalogue.order_sets import (
-    OrderSet,
-    ResolvedSet,
-    find_or_create_panel_of_order_set,
-    resolve_order_set,
-)
+from labs.operations.catalogue.order_sets import resolve_order_set
 from labs.operations.order_status.status import (
     advance_order,
     audit_order_change,
-    emit_order_event,
     lock_order,
-    store_order_event,
 )
 from labs.operations.orders.checks import (
     require_adult_or_permitted_minor,
-    require_physician,
     require_start_date_not_past,
     require_valid_order_answers,
 )
-from labs.operations.orders.requisitions import enqueue_requisition
-from labs.queries.accounts import get_linked_lab_account
-from labs.states.accounts import AccountReason, Billing
-from labs.states.catalogue import CollectionMethod
-from labs.states.orders import (
-    CANCELLABLE,
-    OrderOrigin,
-    build_order_status,
-    split_order_status,
+from labs.operations.orders.plans import (
+    OrderPlan,
+    build_order_columns,
+    create_order_transaction,
+    get_lab_of_chosen_account,
+    get_user_to_order_for,
+    require_comments_not_too_long,
+    require_terms_of_account,
+    store_order,
 )
-from portal.lib.errors import DomainError, Invalid, NotFound
-from users.queries import find_user
+from labs.operations.orders.requisitions import enqueue_requisition
+from labs.states.catalogue import CollectionMethod
+from labs.states.orders import CANCELLABLE, OrderOrigin, split_order_status
+from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from uuid import UUID
+    from datetime import date
 
     from accounts.models import Tenant
-    from labs.models import LabAccount
+    from labs.operations.orders.plans import OrderRequest
     from portal.lib.actor import Actor
-    from users.queries import UserRow
-
-
-@dataclass(frozen=True, slots=True)
-class OrderRequest:
-    """An order to place (contract 6.6).
-
-    Details, address, physician, insurance and consents have the wire's shapes, checked
-    by the edge. `comments` is the order's clinical comment.
-    """
-
-    user_id: UUID
-    order_set: OrderSet
-    patient_details: Mapping[str, Any]
-    patient_address: Mapping[str, Any]
-    method: CollectionMethod | None = None
-    lab_account_id: UUID | None = None
-    comments: str = ""
-    physician: Mapping[str, Any] | None = None
-    health_insurance: Mapping[str, Any] | None = None
-    priority: bool = False
-    billing_type: str = Billing.CLIENT_BILL
-    icd_codes: tuple[str, ...] = ()
-    consents: tuple[Mapping[str, Any], ...] = ()
-    activate_by: date | None = None
-    aoe_answers: tuple[Mapping[str, Any], ...] = ()
-    passthrough: str = ""
-    creator_member_id: UUID | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class OrderPlan:
-    """A validated order, before it is stored."""
-
-    user: UserRow
-    resolved: ResolvedSet
-    account: ResolvedAccount
-    request: OrderRequest
-    fields: dict[str, Any] = field(default_factory=dict)
 
 
 @transaction.atomic
@@ -111,7 +61,13 @@ def place_order(*, tenant: Tenant, actor: Actor, request: OrderRequest) -> Order
     Source: Contract 6.6, 6.12.
     """
     plan = preview_order(tenant=tenant, request=request)
-    return store_validated_order(tenant, actor, plan, "place_order")
+    order = Order(
+        transaction=create_order_transaction(tenant=tenant, user=plan.user),
+        **build_order_columns(tenant=tenant, plan=plan),
+    )
+    store_order(order=order, actor=actor, verb="place_order")
+    enqueue_requisition(order)
+    return order
 
 
 def preview_order(*, tenant: Tenant, request: OrderRequest) -> OrderPlan:
@@ -120,10 +76,21 @@ def preview_order(*, tenant: Tenant, request: OrderRequest) -> OrderPlan:
     Raises: as place_order. Source: Ours: who orders sees first what is ordered, on
     which account, and why.
     """
-    plan = validate_order_request(tenant, request)
+    user = get_user_to_order_for(tenant=tenant, user_id=request.user_id)
+    require_comments_not_too_long(request.comments)
+    resolved = resolve_order_set(
+        tenant=tenant,
+        order_set=request.order_set,
+        method=request.method,
+        lab=get_lab_of_chosen_account(tenant=tenant, account_id=request.lab_account_id),
+    )
+    account = resolve_lab_account(
+        tenant=tenant, lab=resolved.lab, account_id=request.lab_account_id
+    )
+    require_terms_of_account(account=account.account, request=request)
     require_adult_or_permitted_minor(tenant, request.patient_details)
-    require_valid_order_answers(plan.resolved.markers, request.aoe_answers)
-    return plan
+    require_valid_order_answers(resolved.markers, request.aoe_answers)
+    return OrderPlan(user, resolved, account, request)
 
 
 @transaction.atomic
@@ -137,17 +104,31 @@ def import_order(
     questions; sample_id_missing, sample_id_taken. Source: Specification 3; contract
     6.7.
     """
-    plan = validate_order_request(tenant, request, importing=True)
-    plan.fields["sample_id"] = sample_id.strip()
-    if not plan.fields["sample_id"]:
+    user = get_user_to_order_for(tenant=tenant, user_id=request.user_id)
+    require_comments_not_too_long(request.comments)
+    resolved = resolve_order_set(
+        tenant=tenant,
+        order_set=request.order_set,
+        method=request.method,
+        lab=get_lab_of_chosen_account(tenant=tenant, account_id=request.lab_account_id),
+    )
+    account = resolve_lab_account_of_import(
+        tenant=tenant, lab=resolved.lab, account_id=request.lab_account_id
+    )
+    require_terms_of_account(account=account.account, request=request)
+    if not sample_id.strip():
         raise DomainError(
             "sample_id_missing",
             _("Enter the sample ID of the imported order."),
             "sample_id",
         )
-    order = store_validated_order(
-        tenant, actor, plan, "import_order", makes_requisition=False
+    plan = OrderPlan(user, resolved, account, request)
+    order = Order(
+        transaction=create_order_transaction(tenant=tenant, user=user),
+        sample_id=sample_id.strip(),
+        **build_order_columns(tenant=tenant, plan=plan),
     )
+    store_order(order=order, actor=actor, verb="import_order")
     advance_order(order=order, actor=actor, to="requisition_bypassed")
     return order
 
@@ -202,142 +183,6 @@ def record_sample_drawn(*, order: Order, actor: Actor) -> Order:
         raise DomainError("not_on_site", _("Only on-site collections have this step."))
     advance_order(order=order, actor=actor, to="draw_completed")
     audit_order_change(order, actor, "complete_draw")
-    return order
-
-
-def validate_order_request(
-    tenant: Tenant,
-    request: OrderRequest,
-    *,
-    importing: bool = False,
-    leave_out: LabAccount | None = None,
-    carried: Order | None = None,
-    with_archived: bool = False,
-) -> OrderPlan:
-    """Validate an order request and return the plan of the order to store.
-
-    `leave_out` and `carried` are a recreation's: the account that was wrong, the order
-    whose account stays. Raises: as place_order. Source: Contract 6.6, 6.14.
-    """
-    found = find_user(tenant=tenant, user_id=request.user_id)
-    if found is None:
-        raise NotFound("user_not_found", _("User not found."), "user_id")
-    if len(request.comments) > COMMENTS_MAX_LENGTH:
-        raise Invalid(
-            "comments_too_long",
-            _("Enter at most %(most)d characters.") % {"most": COMMENTS_MAX_LENGTH},
-            "comments",
-        )
-    chosen = None
-    if request.lab_account_id is not None:
-        chosen = get_linked_lab_account(
-            tenant=tenant, account_id=request.lab_account_id
-        ).lab
-    resolved = resolve_order_set(
-        tenant=tenant,
-        order_set=request.order_set,
-        method=request.method,
-        lab=chosen,
-        with_archived=with_archived,
-    )
-    if carried is not None and carried.lab_id == resolved.lab.pk:
-        account = ResolvedAccount(carried.lab_account, AccountReason.CARRIED_OVER)
-    else:
-        account = resolve_lab_account(
-            tenant=tenant,
-            lab=resolved.lab,
-            account_id=request.lab_account_id,
-            importing=importing,
-            leave_out=leave_out,
-        )
-    require_billing_type_allowed(
-        account=account.account,
-        billing_type=request.billing_type,
-        state=str(request.patient_address.get("state", "")),
-    )
-    require_physician(account.account, request.physician)
-    require_start_date_not_past(request.activate_by)
-    if (
-        request.billing_type == Billing.COMMERCIAL_INSURANCE
-        and request.health_insurance is None
-    ):
-        raise DomainError(
-            "health_insurance_missing",
-            _("Send health_insurance: commercial insurance requires it."),
-            "health_insurance",
-        )
-    return OrderPlan(found.user, resolved, account, request)
-
-
-def store_validated_order(
-    tenant: Tenant,
-    actor: Actor,
-    plan: OrderPlan,
-    verb: str,
-    *,
-    makes_requisition: bool = True,
-) -> Order:
-    """Store a validated order, emit its event, enqueue its requisition if due.
-
-    Raises: sample_id_taken. Source: Contract 6.6, 6.12.
-    """
-    request = plan.request
-    details, address = request.patient_details, request.patient_address
-    if "transaction_id" not in plan.fields:
-        transaction_row = OrderTransaction(tenant=tenant, user_id=plan.user.id)
-        transaction_row.save(force_insert=True)
-        plan.fields["transaction_id"] = transaction_row.pk
-    panel = find_or_create_panel_of_order_set(tenant=tenant, resolved=plan.resolved)
-    order = Order(
-        tenant=tenant,
-        user_id=plan.user.id,
-        lab=plan.resolved.lab,
-        lab_test=panel,
-        lab_account=plan.account.account,
-        account_reason=plan.account.reason,
-        method=str(plan.resolved.method),
-        status=build_order_status(str(plan.resolved.method), "ordered"),
-        patient_details=dict(details),
-        patient_address=dict(address),
-        patient_name=f"{details['first_name']} {details['last_name']}",
-        patient_dob=details["dob"],
-        physician=dict(request.physician) if request.physician else None,
-        health_insurance=dict(request.health_insurance)
-        if request.health_insurance
-        else None,
-        consents=[dict(consent) for consent in request.consents],
-        aoe_answers=[dict(answer) for answer in request.aoe_answers],
-        comments=request.comments,
-        passthrough=request.passthrough,
-        priority=request.priority,
-        billing_type=request.billing_type,
-        icd_codes=list(request.icd_codes),
-        creator_member_id=request.creator_member_id,
-        activate_by=request.activate_by,
-        **plan.fields,
-    )
-    return store_order(order=order, actor=actor, verb=verb, asks=makes_requisition)
-
-
-def store_order(*, order: Order, actor: Actor, verb: str, asks: bool) -> Order:
-    """Store a new order with its first event; enqueue its requisition if `asks`.
-
-    Raises: sample_id_taken. Source: Contract 6.6, 6.12.
-    """
-    try:
-        with transaction.atomic():
-            order.save(force_insert=True)
-    except IntegrityError:
-        raise DomainError(
-            "sample_id_taken",
-            _("Another order at this lab has this sample ID."),
-            "sample_id",
-        ) from None
-    store_order_event(order, actor)
-    audit_order_change(order, actor, verb)
-    emit_order_event(order, "created")
-    if asks:
-        enqueue_requisition(order)
     return order
 
 

@@ -8,17 +8,29 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from labs.models import Order
+from labs.operations.accounts import (
+    ResolvedAccount,
+    resolve_lab_account,
+    resolve_other_lab_account,
+)
 from labs.operations.appointments.changes import cancel_home_appointment_of_order
-from labs.operations.catalogue.order_sets import OrderSet
+from labs.operations.catalogue.order_sets import OrderSet, resolve_recreated_order_set
 from labs.operations.order_status.status import advance_order, lock_order
 from labs.operations.orders.checks import require_adult_or_permitted_minor
-from labs.operations.orders.placing import (
+from labs.operations.orders.placing import require_cancellable
+from labs.operations.orders.plans import (
     OrderPlan,
     OrderRequest,
-    require_cancellable,
-    store_validated_order,
-    validate_order_request,
+    build_order_columns,
+    get_lab_of_chosen_account,
+    get_user_to_order_for,
+    require_comments_not_too_long,
+    require_terms_of_account,
+    store_order,
 )
+from labs.operations.orders.requisitions import enqueue_requisition
+from labs.states.accounts import AccountReason
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import OrderOrigin, UpdateReason
 from portal.lib.errors import DomainError
@@ -27,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from uuid import UUID
 
-    from labs.models import Order
+    from labs.models import Lab
     from portal.lib.actor import Actor
 
 
@@ -63,13 +75,16 @@ def recreate_order(
     advance_order(
         order=order, actor=actor, to="cancelled", why=str(recreation.reason.label)
     )
-    plan.fields.update(
+    recreated = Order(
         transaction_id=order.transaction_id,
         parent=order,
         origin=OrderOrigin.RECREATION,
         update_reason=recreation.reason,
+        **build_order_columns(tenant=order.tenant, plan=plan),
     )
-    return store_validated_order(order.tenant, actor, plan, "recreate_order")
+    store_order(order=recreated, actor=actor, verb="recreate_order")
+    enqueue_requisition(recreated)
+    return recreated
 
 
 def preview_recreation(*, order: Order, recreation: RecreationRequest) -> OrderPlan:
@@ -84,20 +99,38 @@ def preview_recreation(*, order: Order, recreation: RecreationRequest) -> OrderP
             "kit_not_registered",
             _("No patient is registered to this kit. Cancel it and send another."),
         )
-    wrong_lab = recreation.reason == UpdateReason.INCORRECT_LAB
-    request = _build_recreated_request(order, recreation)
-    carried = recreation.lab_account_id is None and not wrong_lab
-    plan = validate_order_request(
-        order.tenant,
-        request,
-        leave_out=order.lab_account if wrong_lab else None,
-        carried=order if carried else None,
-        with_archived=True,
+    tenant, request = order.tenant, _build_recreated_request(order, recreation)
+    user = get_user_to_order_for(tenant=tenant, user_id=request.user_id)
+    require_comments_not_too_long(request.comments)
+    resolved = resolve_recreated_order_set(
+        tenant=tenant,
+        order_set=request.order_set,
+        method=request.method,
+        lab=get_lab_of_chosen_account(tenant=tenant, account_id=request.lab_account_id),
     )
-    require_adult_or_permitted_minor(order.tenant, request.patient_details)
-    marker_ids = {marker.pk for marker in plan.resolved.markers}
+    account = _resolve_account(order, recreation, resolved.lab)
+    require_terms_of_account(account=account.account, request=request)
+    require_adult_or_permitted_minor(tenant, request.patient_details)
+    marker_ids = {marker.pk for marker in resolved.markers}
     answers = tuple(a for a in request.aoe_answers if a["marker_id"] in marker_ids)
-    return replace(plan, request=replace(request, aoe_answers=answers))
+    return OrderPlan(user, resolved, account, replace(request, aoe_answers=answers))
+
+
+def _resolve_account(
+    order: Order, recreation: RecreationRequest, lab: Lab
+) -> ResolvedAccount:
+    """Return the account of a recreated order, and why it is this one.
+
+    The account stays with its lab, unless another is named or the lab was wrong.
+    """
+    tenant, account_id = order.tenant, recreation.lab_account_id
+    if recreation.reason == UpdateReason.INCORRECT_LAB:
+        return resolve_other_lab_account(
+            tenant=tenant, lab=lab, wrong=order.lab_account, account_id=account_id
+        )
+    if account_id is None and order.lab_id == lab.pk:
+        return ResolvedAccount(order.lab_account, AccountReason.CARRIED_OVER)
+    return resolve_lab_account(tenant=tenant, lab=lab, account_id=account_id)
 
 
 def _build_recreated_request(

@@ -11,7 +11,8 @@ from django.utils.translation import gettext as _
 
 from labs.models import Order
 from labs.operations.order_status.status import advance_order, lock_order
-from labs.operations.orders.placing import store_order
+from labs.operations.orders.plans import store_order
+from labs.operations.orders.requisitions import enqueue_requisition
 from labs.states.orders import OrderOrigin, build_order_status
 from portal.lib.errors import DomainError
 
@@ -69,4 +70,6 @@ def place_redraw_order(*, order: Order, actor: Actor) -> Order:
         updated_at=now,
         **{name: getattr(order, name) for name in _COPIED},
     )
-    return store_order(order=redraw, actor=actor, verb="offer_redraw", asks=True)
+    store_order(order=redraw, actor=actor, verb="offer_redraw")
+    enqueue_requisition(redraw)
+    return redraw

@@ -16,7 +16,7 @@ from labs.operations.accounts import (
 )
 from labs.operations.catalogue.order_sets import OrderSet
 from labs.operations.insurance import search_payors
-from labs.operations.orders.placing import OrderRequest
+from labs.operations.orders.plans import OrderRequest
 from labs.queries.catalogue import (
     MarkerFilters,
     lab_tests_with_details,

@@ -17,7 +17,7 @@ from labs.web.order_wizard.forms import QuestionsForm
 from users.states import Gender
 
 if TYPE_CHECKING:
-    from labs.operations.orders.placing import OrderRequest
+    from labs.operations.orders.plans import OrderRequest
     from labs.web.order_wizard.entry import OrderEntry
     from portal.lib.choices import OpenChoices
 

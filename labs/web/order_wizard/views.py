@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from django.http import HttpResponse
 
     from labs.models import Order
-    from labs.operations.orders.placing import OrderPlan, OrderRequest
+    from labs.operations.orders.plans import OrderPlan, OrderRequest
     from labs.web.order_wizard.entry import OrderEntry
     from portal.lib.web.views import TenantRequest
 

@@ -21,12 +21,12 @@ from accounts.web.rights import require_right
 from labs.operations.appointments.changes import cancel_appointment
 from labs.operations.orders.kits import KitRegistration, register_kit
 from labs.operations.orders.placing import (
-    OrderPlan,
     cancel_order,
     change_start_date,
     record_sample_drawn,
     require_cancellable,
 )
+from labs.operations.orders.plans import OrderPlan
 from labs.operations.orders.recreations import preview_recreation, recreate_order
 from labs.operations.orders.resending import resend_last_order_events
 from labs.operations.simulation.orders import (

@@ -14,7 +14,8 @@ from accounts.web.dialogs import read_posted
 from accounts.web.rights import require_right
 from labs.models.order import COMMENTS_MAX_LENGTH
 from labs.operations.catalogue.order_sets import OrderSet
-from labs.operations.orders.placing import OrderRequest, import_order
+from labs.operations.orders.placing import import_order
+from labs.operations.orders.plans import OrderRequest
 from labs.queries.accounts import list_linked_lab_accounts
 from labs.queries.catalogue import LabTestFilters, list_lab_tests
 from labs.states.accounts import AccountReason, Billing

@@ -12,6 +12,8 @@ from labs.operations.accounts import (
     list_lab_account_options_by_lab,
     require_billing_type_allowed,
     resolve_lab_account,
+    resolve_lab_account_of_import,
+    resolve_other_lab_account,
     set_lab_account_teams,
     update_lab_account,
 )
@@ -30,6 +32,7 @@ PENDING, READY, ACTIVE, SUSPENDED = (
     LabAccountStatus.ACTIVE,
     LabAccountStatus.SUSPENDED,
 )
+PLACING, IMPORTING = resolve_lab_account, resolve_lab_account_of_import
 
 
 def request(**wanted):
@@ -168,18 +171,18 @@ def test_an_account_of_strangers_cannot_be_changed(alice_tenant, charlie_tenant)
 
 
 @pytest.mark.parametrize(
-    ("statuses", "importing", "chosen", "reason"),
+    ("statuses", "resolve", "chosen", "reason"),
     [
-        ([], False, None, "platform"),
-        ([ACTIVE], False, 0, "only_active"),
-        ([PENDING, ACTIVE, SUSPENDED], False, 1, "only_active"),
-        ([PENDING], True, 0, "only_opening"),
-        ([SUSPENDED, READY], True, 1, "only_opening"),
-        ([ACTIVE, PENDING], True, 0, "only_active"),
+        ([], PLACING, None, "platform"),
+        ([ACTIVE], PLACING, 0, "only_active"),
+        ([PENDING, ACTIVE, SUSPENDED], PLACING, 1, "only_active"),
+        ([PENDING], IMPORTING, 0, "only_opening"),
+        ([SUSPENDED, READY], IMPORTING, 1, "only_opening"),
+        ([ACTIVE, PENDING], IMPORTING, 0, "only_active"),
     ],
 )
 def test_the_one_possible_account_is_found_and_says_why(
-    alice_tenant, statuses, importing, chosen, reason
+    alice_tenant, statuses, resolve, chosen, reason
 ):
     lab = make_lab()
     accounts = [
@@ -188,57 +191,53 @@ def test_the_one_possible_account_is_found_and_says_why(
     ]
     make_lab_account(tenant=alice_tenant, lab=make_lab())
 
-    found = resolve_lab_account(tenant=alice_tenant, lab=lab, importing=importing)
+    found = resolve(tenant=alice_tenant, lab=lab)
 
     assert found.account == (None if chosen is None else accounts[chosen])
     assert found.reason == reason
 
 
 @pytest.mark.parametrize(
-    ("statuses", "importing", "code"),
+    ("statuses", "resolve", "code"),
     [
-        ([ACTIVE, ACTIVE], False, "lab_account_ambiguous"),
-        ([ACTIVE, ACTIVE], True, "lab_account_ambiguous"),
-        ([PENDING], False, "lab_account_not_active"),
-        ([READY], False, "lab_account_not_active"),
-        ([SUSPENDED], True, "lab_account_not_active"),
-        ([PENDING, READY], True, "lab_account_ambiguous"),
-        (["in_orbit"], True, "lab_account_not_active"),
+        ([ACTIVE, ACTIVE], PLACING, "lab_account_ambiguous"),
+        ([ACTIVE, ACTIVE], IMPORTING, "lab_account_ambiguous"),
+        ([PENDING], PLACING, "lab_account_not_active"),
+        ([READY], PLACING, "lab_account_not_active"),
+        ([SUSPENDED], IMPORTING, "lab_account_not_active"),
+        ([PENDING, READY], IMPORTING, "lab_account_ambiguous"),
+        (["in_orbit"], IMPORTING, "lab_account_not_active"),
     ],
 )
-def test_no_account_is_guessed(alice_tenant, statuses, importing, code):
+def test_no_account_is_guessed(alice_tenant, statuses, resolve, code):
     lab = make_lab()
     for status in statuses:
         make_lab_account(tenant=alice_tenant, lab=lab, status=status)
 
     with refused(alice_tenant, code):
-        resolve_lab_account(tenant=alice_tenant, lab=lab, importing=importing)
+        resolve(tenant=alice_tenant, lab=lab)
 
 
 @pytest.mark.parametrize(
-    ("status", "importing", "open_"),
+    ("status", "resolve", "open_"),
     [
-        (PENDING, False, False),
-        (PENDING, True, True),
-        (READY, True, True),
-        (ACTIVE, False, True),
-        (SUSPENDED, True, False),
+        (PENDING, PLACING, False),
+        (PENDING, IMPORTING, True),
+        (READY, IMPORTING, True),
+        (ACTIVE, PLACING, True),
+        (SUSPENDED, IMPORTING, False),
     ],
 )
-def test_a_given_account_must_be_open_for_it(alice_tenant, status, importing, open_):
+def test_a_given_account_must_be_open_for_it(alice_tenant, status, resolve, open_):
     lab = make_lab()
     account = make_lab_account(tenant=alice_tenant, lab=lab, status=status)
 
     if open_:
-        found = resolve_lab_account(
-            tenant=alice_tenant, lab=lab, account_id=account.pk, importing=importing
-        )
+        found = resolve(tenant=alice_tenant, lab=lab, account_id=account.pk)
         assert (found.account, found.reason) == (account, "given")
     else:
         with refused(alice_tenant, "lab_account_not_active"):
-            resolve_lab_account(
-                tenant=alice_tenant, lab=lab, account_id=account.pk, importing=importing
-            )
+            resolve(tenant=alice_tenant, lab=lab, account_id=account.pk)
 
 
 def test_a_given_account_must_be_of_the_orders_lab(alice_tenant):
@@ -267,13 +266,13 @@ def test_accounts_of_strangers_and_of_the_other_environment_are_not_found(
 def test_the_account_that_was_wrong_is_never_carried_over(alice_tenant):
     lab = make_lab()
     wrong = make_lab_account(tenant=alice_tenant, lab=lab)
-    platform = resolve_lab_account(tenant=alice_tenant, lab=lab, leave_out=wrong)
+    platform = resolve_other_lab_account(tenant=alice_tenant, lab=lab, wrong=wrong)
     other = make_lab_account(tenant=alice_tenant, lab=lab)
 
-    found = resolve_lab_account(tenant=alice_tenant, lab=lab, leave_out=wrong)
+    found = resolve_other_lab_account(tenant=alice_tenant, lab=lab, wrong=wrong)
     with refused(alice_tenant, "lab_account_incorrect"):
-        resolve_lab_account(
-            tenant=alice_tenant, lab=lab, account_id=wrong.pk, leave_out=wrong
+        resolve_other_lab_account(
+            tenant=alice_tenant, lab=lab, account_id=wrong.pk, wrong=wrong
         )
 
     assert (platform.account, platform.reason) == (None, "platform_instead")
@@ -286,7 +285,7 @@ def test_only_inactive_others_are_no_way_out(alice_tenant):
     make_lab_account(tenant=alice_tenant, lab=lab, status=SUSPENDED)
 
     with refused(alice_tenant, "lab_account_not_active"):
-        resolve_lab_account(tenant=alice_tenant, lab=lab, leave_out=wrong)
+        resolve_other_lab_account(tenant=alice_tenant, lab=lab, wrong=wrong)
 
 
 def test_who_pays_must_be_allowed_in_the_patients_state(alice_tenant):

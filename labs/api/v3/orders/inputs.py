@@ -24,7 +24,7 @@ from labs.api.v3.orders.patient_inputs import (
 from labs.models.order import COMMENTS_MAX_LENGTH
 from labs.operations.catalogue.order_sets import OrderSet
 from labs.operations.orders.kits import KitRegistration, KitRequest
-from labs.operations.orders.placing import OrderRequest
+from labs.operations.orders.plans import OrderRequest
 from labs.operations.orders.recreations import RecreationRequest
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod

@@ -10,6 +10,7 @@ from labs.operations.catalogue.order_sets import (
     OrderSet,
     find_or_create_panel_of_order_set,
     resolve_order_set,
+    resolve_recreated_order_set,
 )
 from labs.states.catalogue import CollectionMethod, LabTestStatus
 from tests.factories.labs import make_lab, make_lab_test, make_marker
@@ -94,9 +95,7 @@ def test_only_active_panels_take_new_orders(alice_tenant, status):
 def test_an_archived_panel_may_be_ordered_again(alice_tenant):
     panel = make_lab_test(tenant=alice_tenant, status=LabTestStatus.INACTIVE)
 
-    resolved = resolve_order_set(
-        tenant=alice_tenant, order_set=ids(panel), with_archived=True
-    )
+    resolved = resolve_recreated_order_set(tenant=alice_tenant, order_set=ids(panel))
 
     assert resolved.panels == (panel,)
 

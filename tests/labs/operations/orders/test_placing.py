@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from uuid import uuid4
 
@@ -17,8 +18,10 @@ from labs.operations.orders.placing import (
     preview_order,
     record_sample_drawn,
 )
+from labs.operations.orders.plans import OrderRequest
 from labs.operations.orders.requisitions import REQUISITION_JOB
 from labs.queries.orders.orders import get_order_with_details
+from labs.states.accounts import LabAccountStatus
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import CANCELLABLE, ORDER_STATUSES
 from portal.lib.errors import Invalid
@@ -129,6 +132,49 @@ def test_a_bad_order_is_refused(alice_tenant, wanted, code):
         )
 
     assert isinstance(caught.value, Invalid) == (code == "comments_too_long")
+
+
+def test_an_order_wrong_in_several_ways_is_refused_for_the_first(alice_tenant):
+    panel = make_lab_test(tenant=alice_tenant)
+    account = make_lab_account(
+        tenant=alice_tenant,
+        lab=panel.lab,
+        allowed_billing={"commercial_insurance": ["AZ"]},
+    )
+    suspended = make_lab_account(
+        tenant=alice_tenant, lab=panel.lab, status=LabAccountStatus.SUSPENDED
+    )
+    answer = {"marker_id": 1, "question_id": 1, "answer": "a"}
+    # What is wrong, by the code that refuses it and the value that mends it.
+    mends = {
+        "user_not_found": {"user_id": make_user(tenant=alice_tenant).uuid},
+        "comments_too_long": {"comments": ""},
+        "lab_account_not_found": {"lab_account_id": suspended.pk},
+        "order_set_empty": {"order_set": OrderSet(lab_test_ids=(panel.pk,))},
+        "lab_account_not_active": {"lab_account_id": account.pk},
+        "billing_not_allowed": {"billing_type": "commercial_insurance"},
+        "activate_by_past": {"activate_by": TODAY},
+        "health_insurance_missing": {"health_insurance": {"member_id": "H-1"}},
+        "minor_not_allowed": {"patient_details": PATIENT},
+        "aoe_answer_unknown": {"aoe_answers": ()},
+    }
+    request = OrderRequest(
+        user_id=uuid4(),
+        order_set=OrderSet(),
+        patient_details={**PATIENT, "dob": "2015-01-01"},
+        patient_address=ADDRESS,
+        lab_account_id=uuid4(),
+        comments="x" * 1001,
+        activate_by=date(2026, 3, 1),
+        aoe_answers=(answer,),
+    )
+
+    for code, mend in mends.items():
+        with refused(alice_tenant, code):
+            preview_order(tenant=alice_tenant, request=request)
+        request = replace(request, **mend)
+
+    assert preview_order(tenant=alice_tenant, request=request).request == request
 
 
 def test_a_comment_of_1000_characters_is_taken(alice_tenant):
