@@ -13,13 +13,11 @@ class AccountsConfig(AppConfig):
     name = "accounts"
 
     def ready(self) -> None:
-        """Register the pages, the overview part and the sign-in signals of the app."""
+        """Register the data rules and the sign-in signals of the app."""
         from allauth.account.signals import password_reset
         from allauth.mfa import signals as second_factors
         from django.contrib.auth.signals import user_logged_in, user_logged_out
 
-        from accounts.states import Area
-        from accounts.web.api_keys.overview import build_api_key_warnings
         from accounts.web.sign_in.addresses import confirm_address_after_password_reset
         from accounts.web.sign_in.second_factor import (
             record_recovery_codes_renewed,
@@ -31,13 +29,7 @@ class AccountsConfig(AppConfig):
             delete_session_record_on_sign_out,
             record_session_on_sign_in,
         )
-        from portal.lib.registry import (
-            Destination,
-            EncryptedTable,
-            destinations,
-            encrypted_tables,
-            overview_parts,
-        )
+        from portal.lib.registry import EncryptedTable, encrypted_tables
 
         self._register_erasure_rules()
         self._register_retention_rules()
@@ -50,7 +42,6 @@ class AccountsConfig(AppConfig):
             "mfa.Authenticator",
             EncryptedTable(members={"data": ("secret", "seed", "migrated_codes")}),
         )
-        overview_parts.add("accounts", build_api_key_warnings)
         user_logged_in.connect(
             record_session_on_sign_in, dispatch_uid="accounts.sessions"
         )
@@ -67,34 +58,6 @@ class AccountsConfig(AppConfig):
             (second_factors.authentication_failed, record_wrong_second_factor_code),
         ):
             signal.connect(hear, dispatch_uid="accounts.second_factors")
-        team, keys = Area.TEAM, Area.API_KEYS
-        for rank, words, icon, name, area in (
-            (60, gettext_lazy("API keys"), "key", "team:api_keys", keys),
-            (70, gettext_lazy("Members"), "shield", "team:members", team),
-            (71, gettext_lazy("Settings"), "cog", "team:settings", team),
-            (74, gettext_lazy("Notifications"), "bell", "team:notifications", team),
-            (75, gettext_lazy("Retention"), "clock", "team:retention", team),
-            (73, gettext_lazy("Audit log"), "list", "team:audit", Area.AUDIT),
-            (72, gettext_lazy("Your profile"), "users", "team:profile", None),
-        ):
-            destinations.add(name, Destination(rank, words, icon, name, area=area))
-        for rank, words, icon, name, area in (
-            (160, gettext_lazy("Create API key"), "key", "team:create_key", keys),
-            (
-                165,
-                gettext_lazy("Create management key"),
-                "key",
-                "team:create_management_key",
-                team,
-            ),
-            (170, gettext_lazy("Invite member"), "plus", "team:invite", team),
-        ):
-            destinations.add(
-                name,
-                Destination(
-                    rank, words, icon, name, area=area, write=True, is_action=True
-                ),
-            )
 
     def _register_data_classes(self) -> None:
         from django.conf import settings

@@ -34,7 +34,13 @@ class LabsConfig(AppConfig):
         from labs.operations.erasure import erase_user_orders
         from labs.payloads import CRITICAL_SCHEMA, ORDER_SCHEMA
         from labs.payloads.appointments import APPOINTMENT_SCHEMA
-        from portal.lib.registry import demo_loaders, tenant_layers, user_erasers
+        from labs.queries.orders.user_tests import list_latest_tests_of_user
+        from portal.lib.registry import (
+            demo_loaders,
+            person_tests,
+            tenant_layers,
+            user_erasers,
+        )
 
         user_erasers.add("labs", erase_user_orders)
         for what, when in (
@@ -62,12 +68,12 @@ class LabsConfig(AppConfig):
         )
         register_event_type(EventType("labtest.result.critical", when, CRITICAL_SCHEMA))
         tenant_layers.add("labs", install_reference_panels)
+        person_tests.add("labs", list_latest_tests_of_user)
         demo_loaders.add("labs", load_demo_lab_accounts)
         demo_loaders.add("labs:orders", load_demo_orders)  # on those accounts
         demo_loaders.add("labs:sent", load_demo_lab_messages)  # of those orders
         # After the messages, which are of an order without a visit.
         demo_loaders.add("labs:visits", load_demo_appointments)
-        self._enter_pages()
         self._register_erasure_rules()
         self._register_retention_rules()
         self._enter_data_classes()
@@ -152,120 +158,6 @@ class LabsConfig(AppConfig):
                 count=count_old_orders,
                 remove=delete_old_orders,
                 is_record=True,
-            ),
-        )
-
-    def _enter_pages(self) -> None:
-        from accounts.states import Area
-        from labs.queries.orders.user_tests import list_latest_tests_of_user
-        from labs.web.inbound import overview as inbound_overview
-        from labs.web.orders.overview import (
-            build_critical_nav_count,
-            build_orders_nav_count,
-            build_orders_overview,
-        )
-        from labs.web.orders.palette import search_orders_by_id
-        from labs.web.orders.user_column import build_user_orders_column
-        from portal.lib.registry import (
-            Destination,
-            Search,
-            destinations,
-            nav_counts,
-            overview_parts,
-            person_tests,
-            searches,
-            user_columns,
-        )
-
-        area = Area.ORDERS
-        overview_parts.add("labs", build_orders_overview)
-        overview_parts.add(
-            "labs:inbound", inbound_overview.build_unmatched_report_overview_item
-        )
-        nav_counts.add("orders", build_orders_nav_count)
-        nav_counts.add("unmatched", inbound_overview.build_unmatched_report_nav_count)
-        nav_counts.add("critical", build_critical_nav_count)
-        user_columns.add("labs", build_user_orders_column)
-        person_tests.add("labs", list_latest_tests_of_user)
-        searches.add(
-            "orders",
-            Search(20, gettext_lazy("Orders"), "flask", area, search_orders_by_id),
-        )
-        destinations.add(
-            "orders",
-            Destination(
-                25,
-                gettext_lazy("Orders"),
-                "flask",
-                "labs:orders",
-                area=area,
-                keeps_views=True,
-            ),
-        )
-        destinations.add(
-            "orders:attention",
-            Destination(
-                26,
-                gettext_lazy("Orders that need attention"),
-                "alert",
-                "labs:orders",
-                "tab=attention",
-                area=area,
-            ),
-        )
-        destinations.add(
-            "visits",
-            Destination(
-                27,
-                gettext_lazy("Visits"),
-                "calendar",
-                "labs:visits",
-                area=Area.BOOKINGS,
-            ),
-        )
-        destinations.add(
-            "critical",
-            Destination(
-                27,
-                gettext_lazy("Critical results"),
-                "alert",
-                "labs:critical",
-                area=area,
-            ),
-        )
-        destinations.add(
-            "unmatched",
-            Destination(
-                28,
-                gettext_lazy("Unmatched results"),
-                "vial",
-                "labs:unmatched",
-                area=area,
-            ),
-        )
-        destinations.add(
-            "orders:place",
-            Destination(
-                110,
-                gettext_lazy("New order"),
-                "plus",
-                "labs:place_order",
-                area=area,
-                write=True,
-                is_action=True,
-                on_overview=True,
-            ),
-        )
-        destinations.add(
-            "orders:import",
-            Destination(
-                111,
-                gettext_lazy("Import order"),
-                "upload",
-                "labs:import_order",
-                area=area,
-                write=True,
-                is_action=True,
             ),
         )
 

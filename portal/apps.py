@@ -13,16 +13,11 @@ class PortalConfig(AppConfig):
     default = True
 
     def ready(self) -> None:
-        """Register the system checks, and the pages that look at several apps."""
+        """Register the system checks and the data rules of the floor's tables."""
         from django.conf import settings
 
-        from accounts.states import Area
         from portal.lib.database.outages import close_dead_connections_on_each_request
-        from portal.lib.registry import (
-            Destination,
-            destinations,
-            register_erasure_rules,
-        )
+        from portal.lib.registry import register_erasure_rules
         from portal.ops import checks  # noqa: F401 - importing registers them
 
         register_erasure_rules(
@@ -62,20 +57,6 @@ class PortalConfig(AppConfig):
             from portal.lib.database.slow_queries import log_slow_queries
 
             log_slow_queries()
-        destinations.add("home", Destination(10, "Overview", "home", "home"))
-        destinations.add(
-            "demo_data",
-            Destination(
-                190,
-                "Load or remove demo data",
-                "download",
-                "demo_data",
-                area=Area.TEAM,
-                write=True,
-                is_action=True,
-                is_sandbox_only=True,
-            ),
-        )
 
     def _register_retention_rules(self) -> None:
         from portal.lib.registry import RetentionRule, register_retention_rules

@@ -77,6 +77,8 @@ USE_I18N = True
 TIME_ZONE = "UTC"
 USE_TZ = True
 
+# Our own apps, from the lowest up, but for `portal`, which is floor and roof.
+APPS = ("portal", "accounts", "accounts.webhooks", "users", "labs", "reports")
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",
     "portal.apps.OperatorsAdminConfig",
@@ -95,12 +97,7 @@ INSTALLED_APPS = [
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "procrastinate.contrib.django",
-    "portal",
-    "accounts",
-    "accounts.webhooks",
-    "users",
-    "labs",
-    "reports",
+    *APPS,
 ]
 
 # The dashboard's middleware steps aside for API paths: see portal.http.middleware.

@@ -14,21 +14,29 @@ class ReportsConfig(AppConfig):
 
     def ready(self) -> None:
         """Hand on what erases a user's reports, and what other pages show of them."""
+        from accounts.states import Area
         from portal.lib.registry import (
+            MarkerSource,
+            marker_sources,
             register_erasure_rules,
             register_retention_rules,
             user_erasers,
         )
         from reports.operations.reading.files import erase_user_reports
+        from reports.operations.signing.signed_values import (
+            list_signed_values_with_loinc,
+        )
 
         user_erasers.add("reports", erase_user_reports)
+        marker_sources.add(
+            "reports", MarkerSource(Area.REPORTS, list_signed_values_with_loinc)
+        )
         register_erasure_rules(
             "reports", {"LoincAlias": "names that a lab gives to its tests"}
         )
         register_retention_rules(
             "reports", {"LoincAlias": "with its team: how it reads its labs"}
         )
-        self._enter_pages()
         self._enter_data_classes()
 
     def _enter_data_classes(self) -> None:
@@ -75,83 +83,5 @@ class ReportsConfig(AppConfig):
                 count=count_old_completed_reports,
                 remove=delete_old_completed_reports,
                 is_record=True,
-            ),
-        )
-
-    def _enter_pages(self) -> None:
-        from accounts.states import Area
-        from portal.lib.registry import (
-            Destination,
-            MarkerSource,
-            Search,
-            destinations,
-            marker_sources,
-            nav_counts,
-            overview_parts,
-            searches,
-        )
-        from reports.operations.signing.signed_values import (
-            list_signed_values_with_loinc,
-        )
-        from reports.web.jobs.overview import (
-            build_reports_overview_part,
-            count_reports_needing_attention,
-        )
-        from reports.web.jobs.palette import find_reports_by_id
-        from reports.web.review.queue import count_open_reviews as count_reviews
-
-        area = Area.REPORTS
-        marker_sources.add("reports", MarkerSource(area, list_signed_values_with_loinc))
-        overview_parts.add("reports", build_reports_overview_part)
-        nav_counts.add("reports", count_reports_needing_attention)
-        nav_counts.add("reviews", count_reviews)
-        searches.add(
-            "reports",
-            Search(30, gettext_lazy("Reports"), "scan", area, find_reports_by_id),
-        )
-        destinations.add(
-            "reports",
-            Destination(
-                30,
-                gettext_lazy("Reports"),
-                "scan",
-                "reports:list",
-                area=area,
-                keeps_views=True,
-            ),
-        )
-        destinations.add(
-            "reports:open",
-            Destination(
-                31,
-                gettext_lazy("Open reports"),
-                "clock",
-                "reports:list",
-                "tab=open",
-                area=area,
-            ),
-        )
-        destinations.add(
-            "reports:reviews",
-            Destination(
-                32,
-                gettext_lazy("Reviews"),
-                "eye",
-                "reports:reviews",
-                area=Area.SIGN_REPORTS,
-                write=True,
-            ),
-        )
-        destinations.add(
-            "reports:upload",
-            Destination(
-                100,
-                gettext_lazy("Upload report"),
-                "upload",
-                "reports:upload",
-                area=area,
-                write=True,
-                is_action=True,
-                on_overview=True,
             ),
         )

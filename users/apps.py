@@ -38,7 +38,6 @@ class UsersConfig(AppConfig):
         from users.queries.users.names import BOOK
 
         source_gateways.add("oura", OuraGateway())
-        self._register_pages()
         self._register_erasure_rules()
         self._register_retention_rules()
         self._register_data_classes()
@@ -237,48 +236,6 @@ class UsersConfig(AppConfig):
                     f"provider.device.{verb}", f"A device of a user {when}.", DEVICE
                 )
             )
-
-    def _register_pages(self) -> None:
-        from accounts.states import Area
-        from portal.lib.registry import (
-            Destination,
-            Search,
-            destinations,
-            overview_parts,
-            searches,
-        )
-        from users.web.users.overview import build_users_overview
-        from users.web.users.palette import search_users_for_palette
-
-        overview_parts.add("users", build_users_overview)
-        searches.add(
-            "users",
-            Search(
-                10, gettext_lazy("Users"), "users", Area.USERS, search_users_for_palette
-            ),
-        )
-        destinations.add(
-            "users",
-            Destination(
-                20,
-                gettext_lazy("Users"),
-                "users",
-                "users:list",
-                area=Area.USERS,
-                keeps_views=True,
-            ),
-        )
-        destinations.add(
-            "users:resolve",
-            Destination(
-                120,
-                gettext_lazy("Look up a client user ID"),
-                "search",
-                "users:resolve",
-                area=Area.USERS,
-                is_action=True,
-            ),
-        )
 
 
 def _create_month_partitions(*, using: str, **given: Any) -> None:

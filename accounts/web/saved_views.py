@@ -29,15 +29,15 @@ from accounts.queries import list_saved_views
 from accounts.states import Area
 from accounts.web.dialogs import render_confirmation, render_form
 from portal.lib.errors import DomainError
-from portal.lib.registry import destinations
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import is_page_fragment_requested, page_url, redirect_browser
+from portal.ui.contributions import list_destinations
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
-    from portal.lib.registry import Destination
     from portal.lib.web.views import TenantRequest
+    from portal.ui.contributions import Destination
 
 # The whole list, also for who opens it with a default.
 ALL = "view=all"
@@ -251,7 +251,7 @@ def delete_saved_view_page(request: TenantRequest, view_id: str) -> HttpResponse
 
 def _find_list_page(request: TenantRequest, path_name: str) -> Destination:
     """Return the list of this name, if the member may read it."""
-    for _name, destination in destinations:
+    for destination in list_destinations():
         if (
             destination.keeps_views
             and destination.path_name == path_name

@@ -12,33 +12,21 @@ class WebhooksConfig(AppConfig):
     label = "webhooks"
 
     def ready(self) -> None:
-        """Register webhooks with navigation, overview, search and data rules."""
+        """Register the data rules of webhooks."""
         from accounts.models.team import (
             EVENT_RETENTION_DAYS,
             EVENT_RETENTION_DAYS_MAX,
         )
-        from accounts.states import Area
         from accounts.webhooks.operations.retention import count_events_before
-        from accounts.webhooks.web.overview import (
-            build_failing_endpoints_overview,
-            count_failing_endpoints,
-        )
-        from accounts.webhooks.web.palette import find_webhooks_for_command_palette
         from portal.lib.registry import (
             DataClass,
-            Destination,
             EncryptedTable,
             ErasureRule,
             RetentionRule,
-            Search,
             data_classes,
-            destinations,
             encrypted_tables,
-            nav_counts,
-            overview_parts,
             register_erasure_rules,
             register_retention_rules,
-            searches,
         )
         from portal.lib.translation import gettext_lazy
 
@@ -86,36 +74,5 @@ class WebhooksConfig(AppConfig):
                 usual_days=EVENT_RETENTION_DAYS,
                 most_days=EVENT_RETENTION_DAYS_MAX,
                 removed_by="webhooks.prune",
-            ),
-        )
-        area = Area.WEBHOOKS
-        overview_parts.add("webhooks", build_failing_endpoints_overview)
-        nav_counts.add("webhooks", count_failing_endpoints)
-        searches.add(
-            "webhooks",
-            Search(
-                50,
-                gettext_lazy("Webhooks"),
-                "hook",
-                area,
-                find_webhooks_for_command_palette,
-            ),
-        )
-        destinations.add(
-            "webhooks",
-            Destination(
-                55, gettext_lazy("Webhooks"), "hook", "webhooks:list", area=area
-            ),
-        )
-        destinations.add(
-            "webhooks:create",
-            Destination(
-                150,
-                gettext_lazy("Add endpoint"),
-                "hook",
-                "webhooks:create",
-                area=area,
-                write=True,
-                is_action=True,
             ),
         )

@@ -1,4 +1,4 @@
-"""The overview: what every app has to say on it, in the order that people need."""
+"""The overview: the parts of all apps, in the order that people need."""
 
 from __future__ import annotations
 
@@ -7,23 +7,18 @@ from typing import TYPE_CHECKING
 
 from django.template.loader import render_to_string
 
-from accounts.states import Area
-from accounts.webhooks.queries import count_recent_event_types
-from portal.lib.registry import OverviewCard, OverviewPart, overview_parts
 from portal.ui.charts import draw_sparkline
+from portal.ui.contributions import list_page_contributions
 
 if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
-    from portal.lib.registry import AttentionItem, Tile
     from portal.lib.web.views import TenantRequest
+    from portal.ui.contributions import AttentionItem, OverviewCard, Tile
 
 TILES = 4
 # More than this is no list to work through from here: each item's own list has it all.
 ATTENTION_ITEMS = 8
-# Of so many last events the types are shown.
-EVENTS = 500
-TYPES_SHOWN = 8
 # How long the page waits before it asks again when nobody is in a hurry.
 CALM_POLL_S = 60
 
@@ -53,7 +48,9 @@ def build_team_overview(request: TenantRequest) -> Overview:
 
     Source: Ours (design guide): the most urgent first, within it the oldest.
     """
-    parts = [part(request) for _name, part in overview_parts] + [_events(request)]
+    parts = [
+        build(request) for app in list_page_contributions() for build in app.overview
+    ]
     tiles = sorted((t for p in parts for t in p.tiles), key=lambda tile: tile.rank)
     attention = sorted(
         (item for part in parts for item in part.attention),
@@ -76,17 +73,3 @@ def build_team_overview(request: TenantRequest) -> Overview:
 
 def _render(request: TenantRequest, card: OverviewCard) -> SafeString:
     return render_to_string(card.template, dict(card.context), request)
-
-
-def _events(request: TenantRequest) -> OverviewPart:
-    """List the event types sent most recently, for members who may read events."""
-    if not request.rights.allow(Area.WEBHOOKS):
-        return OverviewPart()
-    types = count_recent_event_types(tenant=request.tenant, among=EVENTS)
-    shown = {
-        "types": types[:TYPES_SHOWN],
-        "more": len(types[TYPES_SHOWN:]),
-        "among": EVENTS,
-    }
-    card = OverviewCard(50, "portal/_recent_events.html", shown)
-    return OverviewPart(cards=(card,))

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from portal.lib.registry import destinations, nav_counts, searches
 from portal.lib.web.views import page_url
+from portal.ui.contributions import list_destinations, list_searches
 
 if TYPE_CHECKING:
-    from portal.lib.registry import Destination, Hit, NavCount
     from portal.lib.web.views import TenantRequest
+    from portal.ui.contributions import Destination, Hit
 
 # Fewer letters would fit too much to be of use.
 LEAST_LETTERS = 2
@@ -56,11 +56,11 @@ def search_records_by_id(request: TenantRequest, text: str) -> Found:
     if not LEAST_LETTERS <= len(text) <= MOST_LETTERS or "\0" in text:
         return Found(groups=[], exact=None)
     found: list[tuple[Group, list[Hit]]] = []
-    for key, kind in sorted(searches, key=lambda entry: entry[1].rank):
+    for kind in list_searches():
         if request.rights.allow(kind.area):
             hits = kind.find(request, text)
             options = [Option(h.words, kind.icon, h.url, h.detail) for h in hits]
-            found.append((Group(key, kind.title, options), hits))
+            found.append((Group(kind.key, kind.title, options), hits))
     exact = [hit.url for _group, hits in found for hit in hits if hit.is_exact]
     return Found(
         groups=[group for group, _hits in found if group.options],
@@ -97,21 +97,14 @@ def filter_palette_commands(groups: list[Group], text: str) -> list[Group]:
     return [group for group in kept if group.options]
 
 
-def count_navigation_badges(request: TenantRequest) -> dict[str, NavCount]:
-    """Count what the navigation shows beside its links, by section."""
-    counted = {section: count(request) for section, count in nav_counts}
-    return {section: found for section, found in counted.items() if found}
-
-
 def _allowed(request: TenantRequest) -> list[Destination]:
     """Destinations that are open to the member, in order."""
-    allowed = [
+    return [
         place
-        for _name, place in destinations
+        for place in list_destinations()
         if (place.area is None or request.rights.allow(place.area, write=place.write))
         and (request.tenant.is_sandbox or not place.is_sandbox_only)
     ]
-    return sorted(allowed, key=lambda place: place.rank)
 
 
 def _option(request: TenantRequest, destination: Destination) -> Option:

@@ -1,18 +1,20 @@
-"""Context of the page shell: navigation counts and palette commands."""
+"""Context of the page shell: the sidebar and the commands of the palette."""
 
 from __future__ import annotations
 
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
-from portal.home.search import count_navigation_badges, list_palette_commands
+from portal.home.navigation import build_sidebar, count_navigation_badges
+from portal.home.search import list_palette_commands
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
+    from portal.home.navigation import SidebarGroup
     from portal.home.search import Group
-    from portal.lib.registry import NavCount
     from portal.lib.web.views import TenantRequest
+    from portal.ui.contributions import NavCount
 
 
 class Shell:
@@ -23,8 +25,13 @@ class Shell:
 
     @cached_property
     def nav_counts(self) -> dict[str, NavCount]:
-        """The numbers of the navigation, by section."""
+        """The numbers of the sidebar, by section."""
         return count_navigation_badges(self._request)
+
+    @cached_property
+    def sidebar(self) -> list[SidebarGroup]:
+        """The links of the sidebar, in groups."""
+        return build_sidebar(self._request, self.nav_counts)
 
     @cached_property
     def commands(self) -> list[Group]:

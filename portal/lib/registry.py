@@ -6,8 +6,7 @@ The registers, and the values their entries give.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import IntEnum
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -19,10 +18,8 @@ if TYPE_CHECKING:
     from accounts.models import Tenant
     from accounts.states import Area
     from portal.lib.actor import Actor
-    from portal.lib.web.views import TenantRequest
 
 T = TypeVar("T")
-Family = Literal["ok", "warn", "bad", "info", "rev", "mute"]
 
 
 class Register(Generic[T]):
@@ -38,141 +35,6 @@ class Register(Generic[T]):
 
     def __iter__(self) -> Iterator[tuple[str, T]]:
         return iter(sorted(self._entries.items()))
-
-
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """A number of the overview and the list that it counts.
-
-    The tiles of the lowest ranks are shown. `unit` follows the number. `trend` is drawn
-    beside it, oldest first; `trend_says` is what it shows, in words.
-    """
-
-    rank: int
-    label: str
-    number: int
-    url: str
-    unit: str = ""
-    detail: str = ""
-    trend: tuple[int, ...] = ()
-    trend_says: str = ""
-
-
-class Urgency(IntEnum):
-    """The order of what needs attention (design guide, overview)."""
-
-    CRITICAL_RESULT = 1
-    DELIVERY = 2
-    ORDER = 3
-    REPORT = 4
-    ACCOUNT = 5
-    SOURCE = 6
-    SETUP = 7
-
-
-@dataclass(frozen=True, slots=True)
-class AttentionItem:
-    """Something that waits for a person; within an urgency the oldest comes first.
-
-    `status` is a value of the look's pills, `pill` its words where the status's own say
-    too little. `detail` names users by client_user_id alone.
-    """
-
-    urgency: Urgency
-    since: datetime
-    family: Family
-    icon: str
-    title: str
-    url: str
-    detail: str = ""
-    status: str = ""
-    pill: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class OverviewCard:
-    """A card of the overview: a template, rendered with `context` and the request."""
-
-    rank: int
-    template: str
-    context: Mapping[str, object] = field(default_factory=dict)
-    is_aside: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class OverviewPart:
-    """What one app has to say on the overview.
-
-    `poll_seconds` is how soon it is worth asking again, None for no hurry.
-    """
-
-    tiles: tuple[Tile, ...] = ()
-    attention: tuple[AttentionItem, ...] = ()
-    cards: tuple[OverviewCard, ...] = ()
-    poll_seconds: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class NavCount:
-    """A number beside a link of the navigation; `says` completes it in words."""
-
-    number: int
-    says: str
-    family: Family | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Destination:
-    """A page, or the page where an action starts, for members with the right.
-
-    `path_name` names its URL in the team and environment, `query` is its query string.
-    `area` None: every member. The overview offers actions `on_overview` as buttons. A
-    list that shows the saved views of its filters `keeps_views`.
-    """
-
-    rank: int
-    words: str
-    icon: str
-    path_name: str
-    query: str = ""
-    area: Area | None = None
-    write: bool = False
-    is_action: bool = False
-    on_overview: bool = False
-    is_sandbox_only: bool = False
-    keeps_views: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """Something found; `words` names users by client_user_id, never by name."""
-
-    words: str
-    url: str
-    detail: str = ""
-    is_exact: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Search:
-    """How things of one kind are found by their ids or the beginnings of them."""
-
-    rank: int
-    title: str
-    icon: str
-    area: Area
-    find: Callable[[TenantRequest, str], list[Hit]]
-
-
-@dataclass(frozen=True, slots=True)
-class UserColumn:
-    """A number beside each user of the users list; `numbers` by user key, 0 if absent.
-
-    `words` is the column's head, in lower case that of the file.
-    """
-
-    words: str
-    numbers: Mapping[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,21 +220,9 @@ data_classes: Register[DataClass] = Register()
 # Each eraser removes all that its app keeps of one user: (tenant key, user uuid).
 user_erasers: Register[Callable[[int, UUID], None]] = Register()
 
-# By app: its tiles, cards and what needs attention, as far as the member's rights go.
-overview_parts: Register[Callable[[TenantRequest], OverviewPart]] = Register()
-
 # Each eraser removes what its app keeps of a tenant besides its rows, which go by
 # themselves after it: users with their files, samples and grants.
 tenant_erasers: Register[Callable[[Tenant, Actor], None]] = Register()
-
-# By section of the navigation; None where the member may not know or nothing waits.
-nav_counts: Register[Callable[[TenantRequest], NavCount | None]] = Register()
-
-# Pages and actions of the command palette.
-destinations: Register[Destination] = Register()
-
-# What the command palette looks through, by kind.
-searches: Register[Search] = Register()
 
 # By label of the model. A table whose foreign keys lead to a user needs no entry: it is
 # erased with the user. Every other table has one (tests.architecture.test_user_data).
@@ -388,11 +238,6 @@ encrypted_tables: Register[EncryptedTable] = Register()
 
 # How pages of apps below name users.
 user_books: Register[UserBook] = Register()
-
-# By app: its column of the users list for these user keys, as the member's rights go.
-user_columns: Register[Callable[[TenantRequest, Sequence[int]], UserColumn | None]] = (
-    Register()
-)
 
 # By app: adds its part to the demo people where it is missing. Runs in a job, and may
 # run twice.

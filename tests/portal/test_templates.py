@@ -9,6 +9,7 @@ from django.conf import settings
 from django.template import TemplateSyntaxError
 from django.template.loader import get_template
 
+from portal.ui.contributions import list_destinations, list_nav_links, list_searches
 from portal.ui.pills import PILLS
 
 TEMPLATES = Path(settings.BASE_DIR) / "templates"
@@ -49,7 +50,8 @@ def test_every_template_can_be_read():
 
 
 def test_every_icon_is_in_the_sprite():
-    drawn = {pill.icon for pill in PILLS.values()} | {"ring"}
+    declared = (*PILLS.values(), *list_nav_links(), *list_destinations())
+    drawn = {part.icon for part in (*declared, *list_searches())} | {"ring"}
     for path in ALL:
         drawn |= set(re.findall(r'{% icon "([\w-]+)"', path.read_text()))
         drawn |= set(re.findall(r'icon_name="([\w-]+)"', path.read_text()))

@@ -10,8 +10,8 @@ from django.utils.translation import gettext as _
 from accounts.queries import list_live_api_keys
 from accounts.states import Area
 from accounts.web.api_keys.views import KeyRow, build_api_key_row
-from portal.lib.registry import AttentionItem, OverviewPart, Urgency
 from portal.lib.web.views import page_url
+from portal.ui.contributions import AttentionItem, OverviewPart, Urgency
 
 if TYPE_CHECKING:
     from portal.lib.web.views import TenantRequest

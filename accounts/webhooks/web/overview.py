@@ -13,13 +13,13 @@ from accounts.webhooks.queries.health import (
     measure_endpoint_health,
 )
 from accounts.webhooks.web.finding import get_endpoint_display_name, get_endpoint_host
-from portal.lib.registry import (
+from portal.lib.web.views import page_url
+from portal.ui.contributions import (
     AttentionItem,
     NavCount,
     OverviewPart,
     Urgency,
 )
-from portal.lib.web.views import page_url
 
 if TYPE_CHECKING:
     from portal.lib.web.views import TenantRequest

@@ -10,8 +10,8 @@ from accounts.webhooks.queries.health import list_webhook_endpoints
 from accounts.webhooks.queries.log import list_event_deliveries
 from accounts.webhooks.web.finding import get_endpoint_display_name, get_endpoint_host
 from portal.lib.ids import is_complete_uuid
-from portal.lib.registry import Hit
 from portal.lib.web.views import page_url
+from portal.ui.contributions import Hit
 
 if TYPE_CHECKING:
     from portal.lib.web.views import TenantRequest

@@ -13,8 +13,8 @@ from django.utils.translation import ngettext
 
 from accounts.states import Area
 from labs.queries.inbound import count_lab_messages_and_reports_to_review
-from portal.lib.registry import AttentionItem, NavCount, OverviewPart, Urgency
 from portal.lib.web.views import page_url
+from portal.ui.contributions import AttentionItem, NavCount, OverviewPart, Urgency
 
 if TYPE_CHECKING:
     from labs.queries.inbound import ReviewQueueCounts

@@ -32,7 +32,10 @@ from labs.states.order_queues import (
 )
 from labs.states.orders import split_order_status
 from labs.states.turnaround import is_sample_drawn_or_at_lab
-from portal.lib.registry import (
+from portal.lib.translation import gettext_lazy
+from portal.lib.web.views import page_url
+from portal.ui.charts import draw_segmented_bar
+from portal.ui.contributions import (
     AttentionItem,
     NavCount,
     OverviewCard,
@@ -40,9 +43,6 @@ from portal.lib.registry import (
     Tile,
     Urgency,
 )
-from portal.lib.translation import gettext_lazy
-from portal.lib.web.views import page_url
-from portal.ui.charts import draw_segmented_bar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

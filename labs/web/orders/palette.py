@@ -12,8 +12,8 @@ from django.utils.translation import gettext as _
 from labs.queries.orders.order_list import find_orders_by_id
 from labs.states.orders import split_order_status
 from portal.lib.ids import is_complete_uuid
-from portal.lib.registry import Hit
 from portal.lib.web.views import page_url
+from portal.ui.contributions import Hit
 from portal.ui.pills import find_status_pill
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 
 from accounts.states import Area
 from labs.queries.orders.order_list import count_orders_per_user
-from portal.lib.registry import UserColumn
+from portal.ui.contributions import UserColumn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.states import Area
-from portal.lib.registry import (
+from portal.lib.web.views import page_url
+from portal.ui.contributions import (
     AttentionItem,
     NavCount,
     OverviewCard,
@@ -17,7 +18,6 @@ from portal.lib.registry import (
     Tile,
     Urgency,
 )
-from portal.lib.web.views import page_url
 from reports.queries import (
     COUNTED_UP_TO,
     JobFilters,

@@ -18,9 +18,9 @@ from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from portal.lib.errors import DomainError, NotAllowed, NotFound
-from portal.lib.registry import NavCount
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import Pager, page_url, redirect_browser, render_page
+from portal.ui.contributions import NavCount
 from reports.operations.review.reviews import (
     claim_review,
     release_review,

@@ -14,8 +14,15 @@ from accounts.models import AuditEntry
 from accounts.states import Role
 from accounts.webhooks.catalogue import EVENT_TYPES
 from labs.models import Order
-from portal.home.overview import ATTENTION_ITEMS, TYPES_SHOWN
-from portal.lib.registry import AttentionItem, OverviewPart, Register, Tile, Urgency
+from portal.home.overview import ATTENTION_ITEMS
+from portal.home.recent_events import TYPES_SHOWN
+from portal.ui.contributions import (
+    AttentionItem,
+    OverviewPart,
+    PageContributions,
+    Tile,
+    Urgency,
+)
 from tests.factories.accounts import ACTOR, make_api_key, make_member
 from tests.factories.labs import make_lab_test, make_order
 from tests.factories.reports import make_parsing_job
@@ -38,15 +45,18 @@ def dana(alice_tenant):
 
 @pytest.fixture
 def parts(monkeypatch):
-    """Call it to replace what the apps say."""
+    """Call it to replace the parts of the apps."""
 
-    def say(*said):
-        register = Register()
-        for number, part in enumerate(said):
-            register.add(str(number), lambda _request, part=part: part)
-        monkeypatch.setattr("portal.home.overview.overview_parts", register)
+    def replace(*parts):
+        apps = [
+            PageContributions(overview=(lambda _request, part=part: part,))
+            for part in parts
+        ]
+        monkeypatch.setattr(
+            "portal.home.overview.list_page_contributions", lambda: apps
+        )
 
-    return say
+    return replace
 
 
 def as_role(team, *roles):

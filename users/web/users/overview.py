@@ -10,14 +10,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from accounts.states import Area
-from portal.lib.registry import (
+from portal.lib.web.views import page_url
+from portal.ui.contributions import (
     AttentionItem,
     OverviewCard,
     OverviewPart,
     Tile,
     Urgency,
 )
-from portal.lib.web.views import page_url
 from users.queries import (
     COUNTED_UP_TO,
     count_connected_users_by_source,

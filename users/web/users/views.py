@@ -14,9 +14,9 @@ from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from accounts.web.saved_views import build_saved_views_row
-from portal.lib.registry import user_columns
 from portal.lib.web.csv_files import build_csv_download, format_csv_timestamp
 from portal.lib.web.views import Pager, page_url, render_page
+from portal.ui.contributions import list_page_contributions
 from users.queries import (
     COUNTED_UP_TO,
     find_last_data_time_by_user,
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
     from django.http import HttpResponse
 
-    from portal.lib.registry import UserColumn
     from portal.lib.web.views import TenantRequest
+    from portal.ui.contributions import UserColumn
     from users.queries import SourceRow, UserRow
 
 _COLUMNS = (
@@ -213,7 +213,11 @@ def _wanted(request: TenantRequest, filters: UserFilters) -> dict[str, Any]:
 
 
 def _columns(request: TenantRequest, user_keys: list[int]) -> list[UserColumn]:
-    columns = [part(request, user_keys) for _, part in user_columns]
+    columns = [
+        build(request, user_keys)
+        for app in list_page_contributions()
+        for build in app.user_columns
+    ]
     return [column for column in columns if column is not None]
 
 

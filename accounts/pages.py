@@ -1,0 +1,102 @@
+"""What the accounts app contributes to pages that show several apps."""
+
+from __future__ import annotations
+
+from accounts.states import Area
+from accounts.web.api_keys.overview import build_api_key_warnings
+from portal.lib.translation import gettext_lazy
+from portal.ui.contributions import Destination, NavGroup, NavLink, PageContributions
+
+PAGES = PageContributions(
+    navigation=(
+        NavLink(
+            group=NavGroup.DEVELOPERS,
+            rank=20,
+            section="api_keys",
+            words=gettext_lazy("API keys"),
+            icon="key",
+            path_name="team:api_keys",
+            areas=(Area.API_KEYS,),
+        ),
+        NavLink(
+            group=NavGroup.TEAM,
+            rank=10,
+            section="members",
+            words=gettext_lazy("Members"),
+            icon="shield",
+            path_name="team:members",
+            areas=(Area.TEAM,),
+        ),
+        NavLink(
+            group=NavGroup.TEAM,
+            rank=20,
+            section="settings",
+            words=gettext_lazy("Settings"),
+            icon="cog",
+            path_name="team:settings",
+            areas=(Area.TEAM,),
+        ),
+        NavLink(
+            group=NavGroup.TEAM,
+            rank=30,
+            section="audit",
+            words=gettext_lazy("Audit"),
+            icon="list",
+            path_name="team:audit",
+            areas=(Area.TEAM, Area.AUDIT),
+        ),
+    ),
+    destinations=(
+        Destination(
+            60, gettext_lazy("API keys"), "key", "team:api_keys", area=Area.API_KEYS
+        ),
+        Destination(
+            70, gettext_lazy("Members"), "shield", "team:members", area=Area.TEAM
+        ),
+        Destination(
+            71, gettext_lazy("Settings"), "cog", "team:settings", area=Area.TEAM
+        ),
+        Destination(72, gettext_lazy("Your profile"), "users", "team:profile"),
+        Destination(
+            73, gettext_lazy("Audit log"), "list", "team:audit", area=Area.AUDIT
+        ),
+        Destination(
+            74,
+            gettext_lazy("Notifications"),
+            "bell",
+            "team:notifications",
+            area=Area.TEAM,
+        ),
+        Destination(
+            75, gettext_lazy("Retention"), "clock", "team:retention", area=Area.TEAM
+        ),
+        Destination(
+            160,
+            gettext_lazy("Create API key"),
+            "key",
+            "team:create_key",
+            area=Area.API_KEYS,
+            write=True,
+            is_action=True,
+        ),
+        Destination(
+            165,
+            gettext_lazy("Create management key"),
+            "key",
+            "team:create_management_key",
+            area=Area.TEAM,
+            write=True,
+            is_action=True,
+        ),
+        Destination(
+            170,
+            gettext_lazy("Invite member"),
+            "plus",
+            "team:invite",
+            area=Area.TEAM,
+            write=True,
+            is_action=True,
+        ),
+    ),
+    overview=(build_api_key_warnings,),
+)

@@ -1,0 +1,60 @@
+"""What webhooks contribute to pages that show several apps."""
+
+from __future__ import annotations
+
+from accounts.states import Area
+from accounts.webhooks.web.overview import (
+    build_failing_endpoints_overview,
+    count_failing_endpoints,
+)
+from accounts.webhooks.web.palette import find_webhooks_for_command_palette
+from portal.lib.translation import gettext_lazy
+from portal.ui.contributions import (
+    Destination,
+    NavGroup,
+    NavLink,
+    PageContributions,
+    Search,
+)
+
+PAGES = PageContributions(
+    navigation=(
+        NavLink(
+            group=NavGroup.DEVELOPERS,
+            rank=10,
+            section="webhooks",
+            words=gettext_lazy("Webhooks"),
+            icon="hook",
+            path_name="webhooks:list",
+            areas=(Area.WEBHOOKS,),
+            count=count_failing_endpoints,
+            shortcut="g w",
+            shortcut_words=gettext_lazy("Go to webhooks"),
+        ),
+    ),
+    destinations=(
+        Destination(
+            55, gettext_lazy("Webhooks"), "hook", "webhooks:list", area=Area.WEBHOOKS
+        ),
+        Destination(
+            150,
+            gettext_lazy("Add endpoint"),
+            "hook",
+            "webhooks:create",
+            area=Area.WEBHOOKS,
+            write=True,
+            is_action=True,
+        ),
+    ),
+    searches=(
+        Search(
+            50,
+            "webhooks",
+            gettext_lazy("Webhooks"),
+            "hook",
+            Area.WEBHOOKS,
+            find_webhooks_for_command_palette,
+        ),
+    ),
+    overview=(build_failing_endpoints_overview,),
+)

@@ -1,0 +1,154 @@
+"""What the labs app contributes to pages that show several apps."""
+
+from __future__ import annotations
+
+from accounts.states import Area
+from labs.web.inbound.overview import (
+    build_unmatched_report_nav_count,
+    build_unmatched_report_overview_item,
+)
+from labs.web.orders.overview import (
+    build_critical_nav_count,
+    build_orders_nav_count,
+    build_orders_overview,
+)
+from labs.web.orders.palette import search_orders_by_id
+from labs.web.orders.user_column import build_user_orders_column
+from portal.lib.translation import gettext_lazy
+from portal.ui.contributions import (
+    Destination,
+    NavGroup,
+    NavLink,
+    PageContributions,
+    Search,
+)
+
+PAGES = PageContributions(
+    navigation=(
+        NavLink(
+            group=NavGroup.LABS,
+            rank=10,
+            section="orders",
+            words=gettext_lazy("Orders"),
+            icon="flask",
+            path_name="labs:orders",
+            areas=(Area.ORDERS,),
+            count=build_orders_nav_count,
+            shortcut="g o",
+            shortcut_words=gettext_lazy("Go to orders"),
+        ),
+        NavLink(
+            group=NavGroup.LABS,
+            rank=20,
+            section="visits",
+            words=gettext_lazy("Visits"),
+            icon="calendar",
+            path_name="labs:visits",
+            areas=(Area.ORDERS, Area.BOOKINGS),
+        ),
+        NavLink(
+            group=NavGroup.LABS,
+            rank=30,
+            section="critical",
+            words=gettext_lazy("Critical results"),
+            icon="alert",
+            path_name="labs:critical",
+            areas=(Area.ORDERS,),
+            count=build_critical_nav_count,
+        ),
+        NavLink(
+            group=NavGroup.LABS,
+            rank=40,
+            section="unmatched",
+            words=gettext_lazy("Unmatched results"),
+            icon="doc",
+            path_name="labs:unmatched",
+            areas=(Area.ORDERS,),
+            count=build_unmatched_report_nav_count,
+        ),
+        NavLink(
+            group=NavGroup.LABS,
+            rank=70,
+            section="lab_accounts",
+            words=gettext_lazy("Lab accounts"),
+            icon="vial",
+            path_name="labs:accounts",
+            areas=(Area.CATALOGUE,),
+        ),
+        NavLink(
+            group=NavGroup.LABS,
+            rank=80,
+            section="lab_tests",
+            words=gettext_lazy("Tests and markers"),
+            icon="list",
+            path_name="labs:tests",
+            areas=(Area.CATALOGUE,),
+        ),
+    ),
+    destinations=(
+        Destination(
+            25,
+            gettext_lazy("Orders"),
+            "flask",
+            "labs:orders",
+            area=Area.ORDERS,
+            keeps_views=True,
+        ),
+        Destination(
+            26,
+            gettext_lazy("Orders that need attention"),
+            "alert",
+            "labs:orders",
+            "tab=attention",
+            area=Area.ORDERS,
+        ),
+        Destination(
+            27,
+            gettext_lazy("Critical results"),
+            "alert",
+            "labs:critical",
+            area=Area.ORDERS,
+        ),
+        Destination(
+            28, gettext_lazy("Visits"), "calendar", "labs:visits", area=Area.BOOKINGS
+        ),
+        Destination(
+            29,
+            gettext_lazy("Unmatched results"),
+            "vial",
+            "labs:unmatched",
+            area=Area.ORDERS,
+        ),
+        Destination(
+            110,
+            gettext_lazy("New order"),
+            "plus",
+            "labs:place_order",
+            area=Area.ORDERS,
+            write=True,
+            is_action=True,
+            on_overview=True,
+        ),
+        Destination(
+            111,
+            gettext_lazy("Import order"),
+            "upload",
+            "labs:import_order",
+            area=Area.ORDERS,
+            write=True,
+            is_action=True,
+        ),
+    ),
+    searches=(
+        Search(
+            20,
+            "orders",
+            gettext_lazy("Orders"),
+            "flask",
+            Area.ORDERS,
+            search_orders_by_id,
+        ),
+    ),
+    overview=(build_orders_overview, build_unmatched_report_overview_item),
+    user_columns=(build_user_orders_column,),
+)

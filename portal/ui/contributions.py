@@ -1,0 +1,256 @@
+"""What an app contributes to pages that show several apps.
+
+Each app declares one `PAGES = PageContributions(...)` in its module `pages`, which is
+imported when a page first asks for it. Copy a neighbour to add one: `labs/pages.py`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+from django.db.models import TextChoices
+
+from portal.lib.app_modules import import_declarations
+from portal.lib.translation import gettext_lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from datetime import datetime
+
+    from accounts.states import Area
+    from portal.lib.web.views import TenantRequest
+
+Family = Literal["ok", "warn", "bad", "info", "rev", "mute"]
+
+
+@dataclass(frozen=True, slots=True)
+class NavCount:
+    """A number beside a link of the sidebar; `says` completes it in words."""
+
+    number: int
+    says: str
+    family: Family | None = None
+
+
+class NavGroup(TextChoices):
+    """The groups of the sidebar, from top to bottom; the first has no title."""
+
+    START = "start", ""
+    LABS = "labs", gettext_lazy("Labs")
+    DEVELOPERS = "developers", gettext_lazy("Developers")
+    TEAM = "team", gettext_lazy("Team")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NavLink:
+    """A link of the sidebar, for members who may read, or `write`, in all `areas`.
+
+    Links of a group are in the order of `rank`. `section` is the name by which a page
+    marks this link as the current one. `path_name` names its URL in the team and
+    environment. `count` returns the number beside it, None for no number. `shortcut` is
+    two keys ("g u"), listed as `shortcut_words`.
+    """
+
+    group: NavGroup
+    rank: int
+    section: str
+    words: str
+    icon: str
+    path_name: str
+    areas: tuple[Area, ...] = ()
+    write: bool = False
+    count: Callable[[TenantRequest], NavCount | None] | None = None
+    shortcut: str = ""
+    shortcut_words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """A page of the command palette, or the page where an action starts.
+
+    Destinations are in the order of `rank`. `path_name` names its URL in the team and
+    environment, `query` is its query string. Members need the right to read, or
+    `write`, in `area`; None: every member. The overview shows actions `on_overview` as
+    buttons. A list that shows the saved views of its filters `keeps_views`.
+    """
+
+    rank: int
+    words: str
+    icon: str
+    path_name: str
+    query: str = ""
+    area: Area | None = None
+    write: bool = False
+    is_action: bool = False
+    on_overview: bool = False
+    is_sandbox_only: bool = False
+    keeps_views: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A search result; `words` names users by client_user_id, never by name."""
+
+    words: str
+    url: str
+    detail: str = ""
+    is_exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """How records of one kind are found by their IDs or the beginnings of them.
+
+    `key` names the kind in the page and in the audit.
+    """
+
+    rank: int
+    key: str
+    title: str
+    icon: str
+    area: Area
+    find: Callable[[TenantRequest, str], list[Hit]]
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A number of the overview and the list that it counts.
+
+    The tiles of the lowest ranks are shown. `unit` follows the number. `trend` is drawn
+    beside it, oldest first; `trend_says` is what it shows, in words.
+    """
+
+    rank: int
+    label: str
+    number: int
+    url: str
+    unit: str = ""
+    detail: str = ""
+    trend: tuple[int, ...] = ()
+    trend_says: str = ""
+
+
+class Urgency(IntEnum):
+    """The order of what needs attention (design guide, overview)."""
+
+    CRITICAL_RESULT = 1
+    DELIVERY = 2
+    ORDER = 3
+    REPORT = 4
+    ACCOUNT = 5
+    SOURCE = 6
+    SETUP = 7
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionItem:
+    """An item that needs a person; within an urgency the oldest comes first.
+
+    `status` is a key of PILLS, `pill` its words where the status's own say too little.
+    `detail` names users by client_user_id alone.
+    """
+
+    urgency: Urgency
+    since: datetime
+    family: Family
+    icon: str
+    title: str
+    url: str
+    detail: str = ""
+    status: str = ""
+    pill: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewCard:
+    """A card of the overview: a template, rendered with `context` and the request."""
+
+    rank: int
+    template: str
+    context: Mapping[str, object] = field(default_factory=dict)
+    is_aside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewPart:
+    """One app's part of the overview, as far as the member's rights go.
+
+    `poll_seconds` is after how long the page should reload it, None for no hurry.
+    """
+
+    tiles: tuple[Tile, ...] = ()
+    attention: tuple[AttentionItem, ...] = ()
+    cards: tuple[OverviewCard, ...] = ()
+    poll_seconds: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UserColumn:
+    """A number beside each user of the users list; `numbers` by user key, 0 if absent.
+
+    `words` is the column's head, in lower case that of the file.
+    """
+
+    words: str
+    numbers: Mapping[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageContributions:
+    """All that one app contributes to pages that show several apps.
+
+    `overview` are functions that return its parts of the overview. `user_columns`
+    return its columns of the users list for these user keys, None where the member may
+    not read them.
+    """
+
+    navigation: tuple[NavLink, ...] = ()
+    destinations: tuple[Destination, ...] = ()
+    searches: tuple[Search, ...] = ()
+    overview: tuple[Callable[[TenantRequest], OverviewPart], ...] = ()
+    user_columns: tuple[
+        Callable[[TenantRequest, Sequence[int]], UserColumn | None], ...
+    ] = ()
+
+
+@cache
+def list_page_contributions() -> tuple[PageContributions, ...]:
+    """Return the contributions of all apps, in the order of the apps' labels."""
+    return tuple(import_declarations("pages", "PAGES").values())
+
+
+@cache
+def list_nav_links() -> tuple[NavLink, ...]:
+    """Return all links of the sidebar, in the order of groups and ranks."""
+    groups = list(NavGroup)
+    return tuple(
+        sorted(
+            (link for app in list_page_contributions() for link in app.navigation),
+            key=lambda link: (groups.index(link.group), link.rank),
+        )
+    )
+
+
+@cache
+def list_destinations() -> tuple[Destination, ...]:
+    """Return all destinations of the command palette, in the order of ranks."""
+    return tuple(
+        sorted(
+            (page for app in list_page_contributions() for page in app.destinations),
+            key=lambda page: page.rank,
+        )
+    )
+
+
+@cache
+def list_searches() -> tuple[Search, ...]:
+    """Return all searches of the command palette, in the order of ranks."""
+    return tuple(
+        sorted(
+            (search for app in list_page_contributions() for search in app.searches),
+            key=lambda search: search.rank,
+        )
+    )

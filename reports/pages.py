@@ -1,0 +1,94 @@
+"""What the reports app contributes to pages that show several apps."""
+
+from __future__ import annotations
+
+from accounts.states import Area
+from portal.lib.translation import gettext_lazy
+from portal.ui.contributions import (
+    Destination,
+    NavGroup,
+    NavLink,
+    PageContributions,
+    Search,
+)
+from reports.web.jobs.overview import (
+    build_reports_overview_part,
+    count_reports_needing_attention,
+)
+from reports.web.jobs.palette import find_reports_by_id
+from reports.web.review.queue import count_open_reviews
+
+PAGES = PageContributions(
+    navigation=(
+        NavLink(
+            group=NavGroup.LABS,
+            rank=50,
+            section="reports",
+            words=gettext_lazy("Reports"),
+            icon="scan",
+            path_name="reports:list",
+            areas=(Area.REPORTS,),
+            count=count_reports_needing_attention,
+            shortcut="g r",
+            shortcut_words=gettext_lazy("Go to reports"),
+        ),
+        NavLink(
+            group=NavGroup.LABS,
+            rank=60,
+            section="reviews",
+            words=gettext_lazy("Reviews"),
+            icon="eye",
+            path_name="reports:reviews",
+            areas=(Area.SIGN_REPORTS,),
+            write=True,
+            count=count_open_reviews,
+        ),
+    ),
+    destinations=(
+        Destination(
+            30,
+            gettext_lazy("Reports"),
+            "scan",
+            "reports:list",
+            area=Area.REPORTS,
+            keeps_views=True,
+        ),
+        Destination(
+            31,
+            gettext_lazy("Open reports"),
+            "clock",
+            "reports:list",
+            "tab=open",
+            area=Area.REPORTS,
+        ),
+        Destination(
+            32,
+            gettext_lazy("Reviews"),
+            "eye",
+            "reports:reviews",
+            area=Area.SIGN_REPORTS,
+            write=True,
+        ),
+        Destination(
+            100,
+            gettext_lazy("Upload report"),
+            "upload",
+            "reports:upload",
+            area=Area.REPORTS,
+            write=True,
+            is_action=True,
+            on_overview=True,
+        ),
+    ),
+    searches=(
+        Search(
+            30,
+            "reports",
+            gettext_lazy("Reports"),
+            "scan",
+            Area.REPORTS,
+            find_reports_by_id,
+        ),
+    ),
+    overview=(build_reports_overview_part,),
+)

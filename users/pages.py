@@ -1,0 +1,60 @@
+"""What the users app contributes to pages that show several apps."""
+
+from __future__ import annotations
+
+from accounts.states import Area
+from portal.lib.translation import gettext_lazy
+from portal.ui.contributions import (
+    Destination,
+    NavGroup,
+    NavLink,
+    PageContributions,
+    Search,
+)
+from users.web.users.overview import build_users_overview
+from users.web.users.palette import search_users_for_palette
+
+PAGES = PageContributions(
+    navigation=(
+        NavLink(
+            group=NavGroup.START,
+            rank=20,
+            section="users",
+            words=gettext_lazy("Users"),
+            icon="users",
+            path_name="users:list",
+            areas=(Area.USERS,),
+            shortcut="g u",
+            shortcut_words=gettext_lazy("Go to users"),
+        ),
+    ),
+    destinations=(
+        Destination(
+            20,
+            gettext_lazy("Users"),
+            "users",
+            "users:list",
+            area=Area.USERS,
+            keeps_views=True,
+        ),
+        Destination(
+            120,
+            gettext_lazy("Look up a client user ID"),
+            "search",
+            "users:resolve",
+            area=Area.USERS,
+            is_action=True,
+        ),
+    ),
+    searches=(
+        Search(
+            10,
+            "users",
+            gettext_lazy("Users"),
+            "users",
+            Area.USERS,
+            search_users_for_palette,
+        ),
+    ),
+    overview=(build_users_overview,),
+)
