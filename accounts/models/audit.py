@@ -1,7 +1,7 @@
 """AuditEntry: every change and every read of health data; AuditSeal: their hash chain.
 
-Both are append-only: triggers refuse UPDATE, DELETE and TRUNCATE (migrations 0002, 0014
-and 0020).
+Both are append-only: triggers of the first migration refuse UPDATE, DELETE and
+TRUNCATE.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ def enable_tenant_row_security(*tables: str) -> list[migrations.RunSQL]:
 
     Holds for reads and writes, and for the tables' owner too. Without a tenant on the
     connection a statement that meets a row is refused (insufficient_privilege), so that
-    a forgotten scope is loud. The migration depends on portal's `tenant_fence`.
+    a forgotten scope is loud. The migration depends on portal's first.
     Source: Ours (architecture 2.6, fence 5).
     """
     return [
@@ -132,10 +132,6 @@ def enable_tenant_row_security(*tables: str) -> list[migrations.RunSQL]:
         )
         for table in tables
     ]
-
-
-# The name that migrations import.
-fence = enable_tenant_row_security
 
 
 def _switch(value: str) -> str:

@@ -11,26 +11,6 @@ from django.db.models.functions import Now, Random
 from tests.architecture.locks import REASON, locks_of
 from tests.architecture.source import PACKAGES
 
-# Landed before there was a rule and before a first release: no other enters.
-BEFORE_THE_RULE = {
-    "accounts.0002_audit_append_only",
-    "accounts.0003_invitations_rotation_and_preferences",
-    "accounts.0011_team_deletion_and_shared_invitations",
-    "accounts.0013_api_key_scopes_calls_and_limits",
-    "accounts.0014_audit_seals_and_request_ids",
-    "labs.0006_result_ranges",
-    "labs.0009_inbound_done_codes",
-    "portal.0002_cache_table",
-    "reports.0003_review_desk",
-    "reports.0004_second_reads_aliases_and_rereadings",
-    "reports.0005_signatures_stay",
-    "users.0003_samples",
-    "users.0004_streams",
-    "users.0005_user_list_filters",
-    "users.0008_connections",
-    "users.0012_erasure_receipts",
-}
-
 
 def ours():
     return {
@@ -40,15 +20,9 @@ def ours():
     }
 
 
-def lint(*, squashed):
-    """Each migration of ours that locks without saying why, and what it does.
-
-    On the way that an empty database takes, or on that of an earlier installation.
-    """
-    loader = MigrationLoader(None, replace_migrations=squashed)
-    if not squashed:
-        for key, migration in loader.replacements.items():
-            loader.graph.remove_replacement_node(key, migration.replaces)
+def lint():
+    """Each migration of ours that locks without saying why, and what it does."""
+    loader = MigrationLoader(None)
     state = ProjectState(real_apps=loader.unmigrated_apps)
     found = {}
     seen = set()
@@ -65,14 +39,7 @@ def lint(*, squashed):
 
 
 def test_no_migration_locks_a_table_in_use_without_saying_why():
-    found = lint(squashed=False)
-
-    new = {
-        name: faults for name, faults in found.items() if name not in BEFORE_THE_RULE
-    }
-    assert new == {}
-    assert set(found) == BEFORE_THE_RULE
-    assert lint(squashed=True) == {}
+    assert lint() == {}
 
 
 def faults_of(*operations, atomic=True):

@@ -1,4 +1,4 @@
-"""An installation as an earlier release wrote it, planted through its own models.
+"""Plant the rows of an installation of the last release, through its own models.
 
 One row or more of each table that people would miss. The models are the historical
 ones, so that nothing of today's code has a say; secrets and digests are made the way
@@ -56,7 +56,13 @@ def _people(make: Planter) -> tuple[Any, Any]:
         "accounts.Team", organisation=organisation, name="North Clinic", slug="north"
     )
     tenant = make("accounts.Tenant", team=team, environment="sandbox")
-    member = make("accounts.Member", email="dana@assay.example", password="!", name="D")
+    member = make(
+        "accounts.Member",
+        email="dana@assay.example",
+        email_confirmed_at=AT,
+        password="!",
+        name="D",
+    )
     make("accounts.Membership", team=team, member=member, roles=["owner"])
     make(
         "accounts.ApiKey",

@@ -1,9 +1,11 @@
-"""An installation of an earlier release, brought to today's schema."""
+"""Upgrade an installation of the last release to today's schema."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,7 @@ from tests.database import MIGRATED, PREFIX
 from tests.portal import earlier_rows as earlier
 
 RELEASE = json.loads((Path(__file__).parent / "previous_release.json").read_text())
+OURS = re.compile(r"\b(accounts|webhooks|users|labs|reports|portal|assay)_")
 # What PostgreSQL holds of tables, but for their partitions, and of functions.
 SCHEMA = """
 WITH tables AS (
@@ -84,15 +87,17 @@ def schema():
 def migrate(leaves, then=None):
     """Bring the schema to these leaves; the state of models that it is then in.
 
-    Without what `migrate` lays and asks besides: the suite's own database has all that.
+    Without what `migrate` installs and asks besides: the suite's own database has that.
     """
     executor = MigrationExecutor(connection)
-    if leaves:
-        # By its own migrations: those that replace them are for empty databases.
-        executor.loader.replace_migrations = False
-        executor.loader.build_graph()
     newest = dict(executor.loader.graph.leaf_nodes())
     return executor.migrate(sorted((newest | leaves).items()), state=then)
+
+
+def digest(lines):
+    """Digest the part of a schema that migrations of Assay make."""
+    own = "\n".join(line for line in lines if OURS.search(line))
+    return hashlib.sha256(own.encode()).hexdigest()
 
 
 def rows_of(tables):
@@ -107,25 +112,16 @@ def rows_of(tables):
 
 def kept(now, before):
     """The rows of now, in the columns of before, that are rows of before."""
-    columns = before[0].keys() - RELEASE["dropped"]
-    was = [{name: row[name] for name in columns} for row in before]
-    found = [{name: row[name] for name in columns} for row in now]
-    return len([row for row in was if row in found])
-
-
-@pytest.fixture
-def _fewer_classes(monkeypatch):
-    """Make the class of a changed model anew, and not of all that refer to it.
-
-    Their columns stay as they are, and the classes are nine tenths of the time.
-    """
-    monkeypatch.setattr(state, "get_related_models_recursive", lambda _model: set())
+    found = [{name: row[name] for name in before[0]} for row in now]
+    return len([row for row in before if row in found])
 
 
 @pytest.mark.timeout(300, func_only=True)
-@pytest.mark.usefixtures("_fewer_classes")
-def test_an_earlier_release_is_upgraded_with_its_rows(empty_database):
+def test_the_last_release_is_upgraded_with_its_rows(empty_database):
     then = migrate(RELEASE["leaves"])
+    # Installations have run these migrations: a change to them would not reach any.
+    if connection.pg_version // 10000 == RELEASE["postgresql"]:
+        assert digest(schema()) == RELEASE["schema"]
     # The state's own models have been made one by one, some of them twice.
     tables = earlier.plant(state.ProjectState(then.models, then.real_apps).apps)
     before = rows_of(tables)

@@ -1,7 +1,4 @@
-"""Operations for migrations that make a whole schema at once.
-
-For what Django's own operations do too slowly on an empty database.
-"""
+"""Create the tables of many models at once, for first migrations."""
 
 from __future__ import annotations
 
@@ -15,11 +12,11 @@ if TYPE_CHECKING:
 
 
 class CreateModels(migrations.SeparateDatabaseAndState):
-    """Makes the tables of models that may refer to one another, in any order.
+    """Create the tables of models that may refer to one another, in any order.
 
-    After each `CreateModel` alone Django makes the classes of all related models anew,
-    which are nearly all there are, so that its time grows with their square. Here they
-    are made once, when all are known. Source: Ours: four fifths of a first `migrate`.
+    After each `CreateModel` alone Django makes the classes of all related models again,
+    which are nearly all there are, so that its time grows with their square. Here each
+    is made once, when all are known. Source: Ours: four fifths of a first `migrate`.
     """
 
     def __init__(self, *models: migrations.CreateModel) -> None:
@@ -27,9 +24,14 @@ class CreateModels(migrations.SeparateDatabaseAndState):
         self.models = models
 
     def state_forwards(self, app_label: str, state: ProjectState) -> None:
-        """Add the models; their classes are made by whoever asks for them next."""
-        state.__dict__.pop("apps", None)
+        """Add the models, and their classes to those that are made already."""
+        classes = state.__dict__.pop("apps", None)
         super().state_forwards(app_label, state)
+        if classes is not None:
+            classes.render_multiple(
+                [state.models[app_label, model.name_lower] for model in self.models]
+            )
+            state.__dict__["apps"] = classes
 
     def database_forwards(
         self,
@@ -38,7 +40,7 @@ class CreateModels(migrations.SeparateDatabaseAndState):
         from_state: ProjectState,
         to_state: ProjectState,
     ) -> None:
-        """Make the tables; their foreign keys follow when all of them stand."""
+        """Create the tables, then their foreign keys."""
         for model in self.models:
             model.database_forwards(app_label, schema_editor, from_state, to_state)
 
@@ -59,5 +61,5 @@ class CreateModels(migrations.SeparateDatabaseAndState):
         return f"Create models {names}"
 
     def deconstruct(self) -> tuple[str, Any, Any]:
-        """As Django writes operations."""
+        """Return name and arguments, as Django writes operations."""
         return type(self).__name__, self.models, {}
