@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 # Names more alike than this differ by a slip of print or of reading.
 _SAME_NAME = 80.0
 _SEX = {"m": "male", "f": "female"}
+# Decisions of rows that a report does not have: as parsed, and as reviewed.
+_ABSENT_BEFORE = {RowDecision.EXCLUDED, RowDecision.ADDED}
+_ABSENT_AFTER = {RowDecision.EXCLUDED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +158,8 @@ def list_rows_changed_by_review(*, tenant: Tenant, review: Review) -> list[RowDi
     found = []
     for row in list_review_rows(tenant=tenant, review=review):
         first = firsts[row.pk]
-        before = None if _is_absent(first.decision, first=True) else first.values
-        after = None if _is_absent(row.decision) else row.values
+        before = None if first.decision in _ABSENT_BEFORE else first.values
+        after = None if row.decision in _ABSENT_AFTER else row.values
         fields = tuple(
             name
             for name in sorted({**(before or {}), **(after or {})})
@@ -219,13 +222,6 @@ def _need(row: ReviewRow) -> int:
     if row.state == "look":
         return 1
     return 2 if row.is_flagged else 3
-
-
-def _is_absent(decision: str, *, first: bool = False) -> bool:
-    absent = (
-        {RowDecision.EXCLUDED, RowDecision.ADDED} if first else {RowDecision.EXCLUDED}
-    )
-    return decision in absent
 
 
 def _same_name(first: str, second: str) -> bool | None:

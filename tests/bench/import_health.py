@@ -51,8 +51,8 @@ def import_file(path: Path, times: int) -> None:
         from tests.factories.users import make_user
         from users.operations.imports.imports import (
             ImportRequest,
+            create_health_data_import,
             run_health_data_import,
-            start_health_data_import,
         )
 
         tenant = make_tenant()
@@ -60,13 +60,12 @@ def import_file(path: Path, times: int) -> None:
             user = make_user(tenant=tenant)
             for number in range(times):
                 with path.open("rb") as opened:
-                    job = start_health_data_import(
+                    job = create_health_data_import(
                         user=user,
                         actor=ACTOR,
                         wanted=ImportRequest(
                             path.name, iter(partial(opened.read, _MB), b"")
                         ),
-                        runs_here=True,
                     )
                 began = time.monotonic()
                 cpu = time.process_time()

@@ -6,7 +6,6 @@ here: which endpoints take a key.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from rest_framework.request import Request
 
     from portal.lib.api.views import TenantAPIView
+    from portal.lib.idempotency import Turn
 
 NO_CACHE_HEADER = "x-idempotency-error"
 
@@ -41,15 +41,69 @@ def respond_once_per_idempotency_key(
     endpoint: str,
     work: Callable[[], object],
     retention: timedelta = RETENTION,
-    in_transaction: bool = True,
 ) -> HttpResponse:
     """Do `work` and answer it, or repeat the answer of the key's first call.
 
     The answer is stored in the transaction of the work. A refusal is stored too, unless
     `X-Idempotency-Error: no-cache`; 409, 422 and 503 never are. Without a key the work
-    is simply done. Work that calls others and so can't be `in_transaction` must itself
-    know a booking or the like that it has made before. Source: Contract 1.6.
+    is simply done. Source: Contract 1.6.
     """
+
+    def work_and_store(turn: Turn) -> bytes:
+        with transaction.atomic():
+            body = dump_json(work())
+            if not turn.keep(status=200, body=body):
+                raise build_key_in_use_error()
+        return body
+
+    return _respond_once(
+        view,
+        request,
+        endpoint=endpoint,
+        work=work,
+        work_and_store=work_and_store,
+        retention=retention,
+    )
+
+
+def respond_once_after_repeatable_work(
+    view: TenantAPIView,
+    request: Request,
+    *,
+    endpoint: str,
+    work: Callable[[], object],
+    retention: timedelta = RETENTION,
+) -> HttpResponse:
+    """Do what respond_once_per_idempotency_key does, in no transaction of its own.
+
+    For work that calls others: it must itself find a booking or the like that it has
+    made before. Source: Contract 1.6.
+    """
+
+    def work_and_store(turn: Turn) -> bytes:
+        body = dump_json(work())
+        turn.keep(status=200, body=body)
+        return body
+
+    return _respond_once(
+        view,
+        request,
+        endpoint=endpoint,
+        work=work,
+        work_and_store=work_and_store,
+        retention=retention,
+    )
+
+
+def _respond_once(
+    view: TenantAPIView,
+    request: Request,
+    *,
+    endpoint: str,
+    work: Callable[[], object],
+    work_and_store: Callable[[Turn], bytes],
+    retention: timedelta,
+) -> HttpResponse:
     # Before anything parses it: the body is compared as it was sent.
     raw = request._request.body
     key = request.headers.get(HEADER)
@@ -68,10 +122,7 @@ def respond_once_per_idempotency_key(
             status, body = turn.repeat
             return HttpResponse(body, status=status, content_type=MEDIA_TYPE)
         try:
-            with transaction.atomic() if in_transaction else nullcontext():
-                body = dump_json(work())
-                if not turn.keep(status=200, body=body) and in_transaction:
-                    raise build_key_in_use_error()
+            body = work_and_store(turn)
         except DomainError as refusal:
             answered = handle_api_exception(refusal, {"view": view, "request": request})
             if answered is None:

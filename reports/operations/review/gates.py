@@ -165,20 +165,36 @@ def move_report_to_other_user(
 
 
 @transaction.atomic
-def request_or_cancel_second_read(
-    *, tenant: Tenant, actor: Actor, review_id: UUID, is_wanted: bool = True
-) -> Review:
-    """Request a second read before the results are sent, or cancel the request.
+def request_second_read(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
+    """Request a second read before the results are sent.
 
     Raises: as record_page_shown_to_reviewer but for page_unknown; not_a_first_read.
     Source: Ours (workflow D1).
     """
+    review = _lock_first_review(tenant, actor, review_id)
+    return _store_second_read_request(review, actor, is_wanted=True)
+
+
+@transaction.atomic
+def cancel_second_read(*, tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
+    """Cancel the request of a second read. Raises: as request_second_read."""
+    review = _lock_first_review(tenant, actor, review_id)
+    return _store_second_read_request(review, actor, is_wanted=False)
+
+
+def _lock_first_review(tenant: Tenant, actor: Actor, review_id: UUID) -> Review:
     review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
     if review.kind != ReviewKind.FIRST:
         raise DomainError(
             "not_a_first_read",
             _("A second read can only be requested for a first review."),
         )
+    return review
+
+
+def _store_second_read_request(
+    review: Review, actor: Actor, *, is_wanted: bool
+) -> Review:
     review.wants_second_read = is_wanted
     review.save(update_fields=["wants_second_read", "claimed_until"])
     record_review_change_in_audit_log(

@@ -26,8 +26,9 @@ from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import page_url, redirect_browser, render_page
 from reports.operations.review.gates import (
     CriticalNotification,
+    cancel_second_read,
     record_critical_value_notification,
-    request_or_cancel_second_read,
+    request_second_read,
 )
 from reports.operations.review.saving import RowRef
 from reports.operations.signing.signing import (
@@ -240,12 +241,14 @@ def request_or_cancel_second_read_of_report(
     review = _review(request, review_id)
     here = page_url(request, "reports:approve", review_id=review.id)
     try:
-        request_or_cancel_second_read(
-            tenant=request.tenant,
-            actor=request.actor,
-            review_id=review.id,
-            is_wanted=request.POST.get("wanted") == "yes",
-        )
+        if request.POST.get("wanted") == "yes":
+            request_second_read(
+                tenant=request.tenant, actor=request.actor, review_id=review.id
+            )
+        else:
+            cancel_second_read(
+                tenant=request.tenant, actor=request.actor, review_id=review.id
+            )
     except (NotAllowed, NotFound):
         raise
     except DomainError as refusal:

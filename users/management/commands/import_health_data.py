@@ -17,8 +17,8 @@ from portal.lib.tenancy import acting_for
 from users.operations.imports.imports import (
     DEFAULT_PROVIDER,
     ImportRequest,
+    create_health_data_import,
     run_health_data_import,
-    start_health_data_import,
 )
 from users.queries import find_user_by_client_user_id, live_user
 from users.states.imports import DropReason, ImportRefusal, ImportStatus
@@ -81,9 +81,7 @@ class Command(BaseCommand):
         with path.open("rb") as opened:
             chunks = iter(partial(opened.read, _CHUNK_BYTES), b"")
             wanted = ImportRequest(path.name, chunks, provider)
-            job = start_health_data_import(
-                user=user, actor=ACTOR, wanted=wanted, runs_here=True
-            )
+            job = create_health_data_import(user=user, actor=ACTOR, wanted=wanted)
         run_health_data_import(
             tenant_pk=job.tenant_id, job_id=job.id, watch=self._show_progress
         )

@@ -7,6 +7,7 @@ part, each exactly once however often a worker dies.
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -50,10 +51,11 @@ from users.wearables.providers import PROVIDERS
 from users.wearables.readings import build_batch_parsing_context
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from uuid import UUID
 
     from users.models import User
+    from users.operations.imports.files import NewUpload
     from users.wearables.formats.staging import Staged
 
     # Called with an import that has gone on.
@@ -82,23 +84,58 @@ class ImportRequest:
     provider: str = DEFAULT_PROVIDER
 
 
+@dataclass(frozen=True, slots=True)
+class _CheckedUpload:
+    """A stored file, and the format it was found to have."""
+
+    upload: NewUpload
+    format: ImportFormat
+
+
 class _Stopped(Exception):
     """The import was cancelled or is run by another worker."""
 
 
 def start_health_data_import(
-    *, user: User, actor: Actor, wanted: ImportRequest, runs_here: bool = False
+    *, user: User, actor: Actor, wanted: ImportRequest
 ) -> ImportJob:
     """Store an uploaded file and enqueue its import, with status `waiting`.
 
-    A file whose first bytes are not health data is refused at once and not stored. With
-    `runs_here` no job is enqueued: the caller calls `run_health_data_import`.
+    A file whose first bytes are not health data is refused at once and not stored.
 
     Raises: file_too_large (413); scanner_unavailable, storage_unavailable (503);
     file_infected, provider_unknown, too_many_imports, file_empty,
     unsupported_file_type, file_damaged, encrypted_file, archive_too_large,
     no_export_inside (400); not_found.
     Source: Ours (the specification is silent on files).
+    """
+    with _store_upload(wanted) as upload:
+        job = _create_import_job(user, actor, wanted, upload)
+        enqueue_job(
+            IMPORT_JOB,
+            tenant=user.tenant,
+            lock=f"import:{job.id}",
+            job_id=str(job.id),
+        )
+    return job
+
+
+def create_health_data_import(
+    *, user: User, actor: Actor, wanted: ImportRequest
+) -> ImportJob:
+    """Store a file whose import the caller runs, by `run_health_data_import`.
+
+    Raises: as start_health_data_import. Source: Ours (the command of operators).
+    """
+    with _store_upload(wanted) as upload:
+        return _create_import_job(user, actor, wanted, upload)
+
+
+@contextmanager
+def _store_upload(wanted: ImportRequest) -> Iterator[_CheckedUpload]:
+    """Store a checked upload, in a transaction that its job is created in.
+
+    The file is deleted where the job is not created.
     """
     if wanted.provider not in PROVIDERS:
         raise DomainError("provider_unknown", _("Unknown source."), "provider")
@@ -108,27 +145,7 @@ def start_health_data_import(
     is_written = False
     try:
         with transaction.atomic():
-            user = lock_user(user)
-            _check_open(user)
-            job = ImportJob(
-                tenant=user.tenant,
-                user=user,
-                file_name=_clean_file_name(wanted.file_name),
-                format=format_,
-                provider=_provider_of(format_, wanted.provider),
-                stored_as=upload.name,
-                size=upload.size,
-                sha256=upload.sha256,
-            )
-            job.save(force_insert=True)
-            _record(job, actor, "start_import", format=str(format_))
-            if not runs_here:
-                enqueue_job(
-                    IMPORT_JOB,
-                    tenant=user.tenant,
-                    lock=f"import:{job.id}",
-                    job_id=str(job.id),
-                )
+            yield _CheckedUpload(upload, format_)
             is_written = True
     except BaseException:
         # A commit that fails may have been made, and its row needs the file: if it was
@@ -136,6 +153,26 @@ def start_health_data_import(
         if not is_written:
             delete_import_upload(upload.name)
         raise
+
+
+def _create_import_job(
+    user: User, actor: Actor, wanted: ImportRequest, checked: _CheckedUpload
+) -> ImportJob:
+    user = lock_user(user)
+    _check_open(user)
+    upload, format_ = checked.upload, checked.format
+    job = ImportJob(
+        tenant=user.tenant,
+        user=user,
+        file_name=_clean_file_name(wanted.file_name),
+        format=format_,
+        provider=_provider_of(format_, wanted.provider),
+        stored_as=upload.name,
+        size=upload.size,
+        sha256=upload.sha256,
+    )
+    job.save(force_insert=True)
+    _record(job, actor, "start_import", format=str(format_))
     return job
 
 

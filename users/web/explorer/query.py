@@ -134,8 +134,8 @@ class Question:
             else find_time_zone_by_name(user.fallback_time_zone)
         )
         days = _number(query.get("days", ""))
-        start = _moment(query.get("start", ""), clock)
-        end = _moment(query.get("end", ""), clock, is_end=True)
+        start = _parse_moment(query.get("start", ""), clock, date_is_at=timedelta())
+        end = _parse_moment(query.get("end", ""), clock, date_is_at=_DAY)
         if start is None or end is None or end - start < _SHORTEST:
             days = days if days in RANGES else DEFAULT_DAYS
             today = present().astimezone(clock).date()
@@ -288,12 +288,12 @@ def _number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 4 else None
 
 
-def _moment(text: str, zone: tzinfo, *, is_end: bool = False) -> datetime | None:
-    """Parse a date in the zone or a date-time; `is_end` takes the end of a date."""
+def _parse_moment(text: str, zone: tzinfo, *, date_is_at: timedelta) -> datetime | None:
+    """Parse a date-time, or a date in the zone: the start of the day this far on."""
     try:
         if len(text) == len("2026-01-01"):
             day = date.fromisoformat(text)
-            found = find_day_start(day + _DAY if is_end else day, zone)
+            found = find_day_start(day + date_is_at, zone)
         else:
             # A plus in a query string that was not written by us is a space.
             found = datetime.fromisoformat(text.replace(" ", "+"))

@@ -52,7 +52,7 @@ from labs.queries.appointments.appointments import (
 )
 from labs.states.appointments import AppointmentType
 from portal.lib.api.fields import validate_post_body, validate_query_string
-from portal.lib.api.idempotency import respond_once_per_idempotency_key
+from portal.lib.api.idempotency import respond_once_after_repeatable_work
 from portal.lib.api.schema import Refusal, describe_api_operation
 from portal.lib.api.views import TenantAPIView
 from portal.lib.idempotency import HEADER
@@ -172,13 +172,12 @@ class _BookingView(AppointmentAPIView):
                 book_appointment(order=order, actor=self.actor, request=booking)
             )
 
-        return respond_once_per_idempotency_key(
+        return respond_once_after_repeatable_work(
             self,
             request,
             endpoint=f"appointment_{order.pk}",
             work=book_once,
             retention=_RETENTION,
-            in_transaction=False,
         )
 
 

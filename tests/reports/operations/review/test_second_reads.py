@@ -10,7 +10,7 @@ from portal.lib.errors import DomainError, NotAllowed
 from reports.models import ReportResult, SignOff
 from reports.operations.review.additions import add_review_row
 from reports.operations.review.checks import RowText
-from reports.operations.review.gates import request_or_cancel_second_read
+from reports.operations.review.gates import request_second_read
 from reports.operations.review.reviews import claim_review
 from reports.operations.review.rows import (
     confirm_review_row,
@@ -185,13 +185,13 @@ def test_a_reader_may_ask_for_a_second_read(user):
     user.tenant.lab_report_second_read_percent = 0
     user.tenant.save(update_fields=["lab_report_second_read_percent"])
     review = make_review(user=user, claimed_by=NORA)
-    request_or_cancel_second_read(tenant=user.tenant, actor=NORA, review_id=review.id)
+    request_second_read(tenant=user.tenant, actor=NORA, review_id=review.id)
     decide_all(review)
     sign(review)
 
     second = claimed(review, OTTO)
     for refused, code in (
-        (request_or_cancel_second_read, "not_a_first_read"),
+        (request_second_read, "not_a_first_read"),
         (withdraw_report_amendment, "not_an_amendment"),
     ):
         with pytest.raises(DomainError) as refusal:

@@ -17,7 +17,7 @@ from reports.operations.jobs.rereading import parse_report_again
 from reports.operations.loinc_aliases import propose_loinc_alias
 from reports.operations.review.additions import add_review_row
 from reports.operations.review.checks import RowText
-from reports.operations.review.gates import request_or_cancel_second_read
+from reports.operations.review.gates import request_second_read
 from reports.operations.review.reviews import claim_review
 from reports.operations.review.rows import edit_review_row_text, exclude_review_row
 from reports.parser.report import (
@@ -219,6 +219,22 @@ def test_a_report_is_rejected_with_a_reason(user, nora):
     assert (done.status_code, job.failure_reason) == (302, "low_quality")
 
 
+def test_the_request_of_a_second_read_is_cancelled(user, nora):
+    review = waiting(user, nora)
+    page = f"/reviews/{review.id}/second-read/"
+
+    wanted = []
+    for press in ("yes", "no"):
+        assert nora.post(page, wanted=press).status_code == 302
+        review.refresh_from_db()
+        wanted.append(review.wants_second_read)
+
+    assert wanted == [True, False]
+    entries = AuditEntry.objects.for_tenant(user.tenant).order_by("id")
+    recorded = [one.changes["wanted"] for one in entries if "wanted" in one.changes]
+    assert recorded == [True, False]
+
+
 def test_two_readers_and_a_third_on_one_report(user, nora, otto, alice_team):
     review = waiting(user, nora)
     assert nora.post(f"/reviews/{review.id}/second-read/", wanted="yes").status_code
@@ -267,9 +283,7 @@ def opened(review):
 
 def test_a_second_read_is_waived_with_a_reason(user, nora):
     review = waiting(user, nora)
-    request_or_cancel_second_read(
-        tenant=user.tenant, actor=nora.actor, review_id=review.id
-    )
+    request_second_read(tenant=user.tenant, actor=nora.actor, review_id=review.id)
     decide_all(review, nora.actor)
     sign(review, nora.actor)
     page = f"/reviews/{opened(review).id}/waive/"

@@ -24,6 +24,7 @@ from users.operations.imports.imports import (
     IMPORT_JOB,
     ImportRequest,
     cancel_health_data_import,
+    create_health_data_import,
     mark_health_data_import_failed,
     run_health_data_import,
     start_health_data_import,
@@ -70,9 +71,7 @@ BEATS = lines(beat(0, 60), beat(1, 61))
 
 def start(user, content, name="beats.ndjson", **wanted):
     request = ImportRequest(file_name=name, chunks=[content], **wanted)
-    return start_health_data_import(
-        user=user, actor=ACTOR, wanted=request, runs_here=True
-    )
+    return create_health_data_import(user=user, actor=ACTOR, wanted=request)
 
 
 @pytest.fixture
