@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 
+from users.store.batches import SampleColumns
 from users.store.dictionaries import (
     get_or_create_feed_number,
     get_or_create_series_numbers,
 )
-from users.store.samples import SampleColumns, get_sample_store
+from users.store.samples import get_sample_store
 from users.wearables.timeseries import TIMESERIES
 
 if TYPE_CHECKING:

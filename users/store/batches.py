@@ -8,7 +8,7 @@ samples_ingest), with no table made for each call.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
@@ -19,8 +19,6 @@ from users.store.partitions import ensure_partitions_for_batch
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
-
-    from users.store.samples import SampleColumns
 
 _T = TypeVar("_T")
 
@@ -87,6 +85,24 @@ _DROP_EXTRAS = f"""
     WHERE kept.user_id = %(user_id)s AND kept.feed = %(feed)s
         AND kept.series = given.series AND kept.ts = given.ts
 """  # noqa: S608 - as above
+
+
+@dataclass(frozen=True, slots=True)
+class SampleColumns:
+    """Samples of one user and feed, as lists of equal length.
+
+    Of one (series, ts) there is at most one. `ts` is aware, `tz_offset` and `duration`
+    are seconds. `extra` is JSON by index into the lists; one that is absent here is
+    removed where it was stored.
+    """
+
+    series: list[int]
+    ts: list[datetime]
+    value: list[float]
+    tz_offset: list[int]
+    duration: list[int]
+    origin: list[int]
+    extra: dict[int, dict[str, Any]] = field(default_factory=dict)
 
 
 def write_sample_batch(

@@ -1,12 +1,12 @@
 """The store of samples: the only access to the sample tables.
 
-Another engine for old months or many
-machines is another SampleStore (docs/explanation/scale.md).
+Another engine for old months or many machines is another SampleStore
+(docs/explanation/scale.md).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from portal.lib.database import rows
 from portal.lib.errors import NotFound
-from users.store.batches import write_sample_batch
+from users.store.batches import SampleColumns, write_sample_batch
 from users.store.partitions import find_month_partition_bounds
 
 if TYPE_CHECKING:
@@ -74,24 +74,6 @@ _LOWEST = -(2**15)
 # Of a sample as `read_range` gives it: ts (UTC), series, feed, value, tz_offset,
 # duration, origin, extra or None.
 SampleRow = tuple[datetime, int, int, float, int, int, int, "dict[str, Any] | None"]
-
-
-@dataclass(frozen=True, slots=True)
-class SampleColumns:
-    """Samples of one user and feed, as lists of equal length.
-
-    Of one (series, ts) there is at most one. `ts` is aware, `tz_offset` and `duration`
-    are seconds. `extra` is JSON by index into the lists; one that is absent here is
-    removed where it was stored.
-    """
-
-    series: list[int]
-    ts: list[datetime]
-    value: list[float]
-    tz_offset: list[int]
-    duration: list[int]
-    origin: list[int]
-    extra: dict[int, dict[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

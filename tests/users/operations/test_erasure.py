@@ -8,7 +8,8 @@ from portal.lib.registry import user_erasers
 from tests.factories.users import make_user
 from users.models import Sample, SampleExtra
 from users.operations.erasure import erase_user_samples
-from users.store.samples import SampleColumns, get_sample_store
+from users.store.batches import SampleColumns
+from users.store.samples import get_sample_store
 
 pytestmark = pytest.mark.django_db
 MOMENTS = [datetime(year, 3, 1, tzinfo=UTC) for year in (2024, 2025, 2026)]

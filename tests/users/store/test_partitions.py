@@ -10,6 +10,7 @@ from django.db import connection
 from tests.factories.users import make_user
 from users import jobs
 from users.store import partitions
+from users.store.batches import SampleColumns
 from users.store.partitions import (
     FIRST_MONTH,
     MONTHS_AHEAD,
@@ -17,7 +18,7 @@ from users.store.partitions import (
     ensure_sample_partitions,
     find_month_partition_bounds,
 )
-from users.store.samples import SampleColumns, get_sample_store
+from users.store.samples import get_sample_store
 
 pytestmark = pytest.mark.django_db
 TICK = timedelta(microseconds=1)

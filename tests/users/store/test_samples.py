@@ -14,7 +14,8 @@ from tests.factories.users import make_user
 from tests.statements import count_statements
 from users.models import Sample, SampleExtra
 from users.store import partitions
-from users.store.samples import SampleColumns, Written, get_sample_store
+from users.store.batches import SampleColumns
+from users.store.samples import Written, get_sample_store
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)

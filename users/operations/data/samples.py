@@ -20,13 +20,14 @@ from users.operations.sources.sources import (
 )
 from users.queries import lock_user
 from users.states import SourceType
+from users.store.batches import SampleColumns
 from users.store.dictionaries import (
     OriginKey,
     get_or_create_feed_number,
     get_or_create_origin_numbers,
     get_or_create_series_numbers,
 )
-from users.store.samples import SampleColumns, get_sample_store
+from users.store.samples import get_sample_store
 from users.wearables.payloads import build_event_source
 from users.wearables.providers import PROVIDERS
 from users.wearables.readings import build_batch_parsing_context
