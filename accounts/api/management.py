@@ -12,11 +12,12 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
 from accounts.api.throttling import count_call_without_valid_key
+from accounts.api.views import TenantAPIView
 from accounts.operations.api_keys.management_keys import find_management_key_grant
 from accounts.states import Environment, Region
 from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import parse_path_uuid
-from portal.lib.api.views import KeyedAPIView, TenantAPIView
+from portal.lib.api.views import KeyedAPIView
 from portal.lib.tenancy import across_tenants
 
 if TYPE_CHECKING:

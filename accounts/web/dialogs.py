@@ -9,7 +9,7 @@ from portal.lib.web.views import is_page_fragment_requested, render_page
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse, QueryDict
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 
 def read_posted(request: HttpRequest) -> QueryDict | None:

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from django.http import HttpRequest
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 _PLACE = re.compile(r"/t/(?P<team_slug>[^/]+)/(?P<environment>[^/]+)/")
 

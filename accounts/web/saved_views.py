@@ -36,7 +36,7 @@ from portal.ui.contributions import list_destinations
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from portal.ui.contributions import Destination
 
 # The whole list, also for who opens it with a default.

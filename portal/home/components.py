@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from django.http import HttpResponse
     from django.utils.safestring import SafeString
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 _DAY = datetime(2026, 11, 15, 11, 4, tzinfo=UTC)
 _UNKNOWN_STATUS = "awaiting_partner_hold"

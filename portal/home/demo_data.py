@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from django.http import HttpResponse, HttpResponseBase
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 
 def sandbox_only(

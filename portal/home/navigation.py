@@ -11,7 +11,7 @@ from portal.ui.contributions import list_nav_links
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from portal.ui.contributions import NavCount, NavGroup, NavLink
 
 

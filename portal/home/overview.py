@@ -13,7 +13,7 @@ from portal.ui.contributions import list_page_contributions
 if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from portal.ui.contributions import AttentionItem, OverviewCard, Tile
 
 TILES = 4

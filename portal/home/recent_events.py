@@ -9,7 +9,7 @@ from accounts.webhooks.queries import count_recent_event_types
 from portal.ui.contributions import OverviewCard, OverviewPart
 
 if TYPE_CHECKING:
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 # Of so many last events the types are shown.
 EVENTS = 500

@@ -12,7 +12,7 @@ from portal.lib.web.views import page_url
 from portal.ui.contributions import list_destinations, list_searches
 
 if TYPE_CHECKING:
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from portal.ui.contributions import Destination, Hit
 
 # Fewer letters would fit too much to be of use.

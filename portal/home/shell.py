@@ -11,9 +11,9 @@ from portal.home.search import list_palette_commands
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
+    from accounts.web.requests import TenantRequest
     from portal.home.navigation import SidebarGroup
     from portal.home.search import Group
-    from portal.lib.web.views import TenantRequest
     from portal.ui.contributions import NavCount
 
 

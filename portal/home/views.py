@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
     from accounts.models import Member
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 # How soon to ask again while demo data is on its way.
 DEMO_POLL_S = 2

@@ -20,12 +20,11 @@ from django.utils.translation import gettext as _
 from portal.lib.database.outages import is_database_outage
 from portal.lib.database.rows import open_database_cursor
 from portal.lib.errors import Conflict, Invalid
-from portal.lib.tenancy import TenantOwned, acting_for
+from portal.lib.tenancy import HasPrimaryKey, TenantOwned, acting_for
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from accounts.models import Tenant
 
 KEY_MAX_LENGTH = 255
 # A claim whose worker died is given to the next call after this.
@@ -91,7 +90,7 @@ class Turn:
 @contextmanager
 def claim_idempotency_key(
     *,
-    tenant: Tenant,
+    tenant: HasPrimaryKey,
     endpoint: str,
     key: str,
     request_body: bytes,
@@ -133,7 +132,7 @@ def claim_idempotency_key(
         _give_up(found, tenant)
 
 
-def _give_up(claim: IdempotentAnswer, tenant: Tenant) -> None:
+def _give_up(claim: IdempotentAnswer, tenant: HasPrimaryKey) -> None:
     """End a claim that was not answered, over a new connection where its own broke.
 
     With the database away the claim ends by CLAIM_TTL, and what is answered counts: the
@@ -161,7 +160,7 @@ def build_key_in_use_error() -> Conflict:
 
 
 def _claim(
-    tenant: Tenant, endpoint: str, key: str, claim_values: dict[str, Any]
+    tenant: HasPrimaryKey, endpoint: str, key: str, claim_values: dict[str, Any]
 ) -> tuple[IdempotentAnswer, bool]:
     """The row of the key, and whether it is ours to answer now."""
     rows = IdempotentAnswer.unscoped.filter(tenant=tenant, endpoint=endpoint, key=key)

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from psycopg import Connection
     from psycopg.pq.abc import PGresult
 
-    from accounts.models import Tenant
 
 ALL_TENANTS = "*"
 # For connections that are not Django's.
@@ -62,6 +61,23 @@ class HasPrimaryKey(Protocol):
 
     @property
     def pk(self) -> Any: ...
+
+
+class TeamRow(Protocol):
+    """What this library reads of a team."""
+
+    @property
+    def slug(self) -> str: ...
+
+
+class TenantRow(HasPrimaryKey, Protocol):
+    """What this library reads of an accounts.models.Tenant."""
+
+    @property
+    def environment(self) -> str: ...
+
+    @property
+    def team(self) -> TeamRow: ...
 
 
 _Row = TypeVar("_Row", bound="models.Model")
@@ -186,7 +202,7 @@ def _setting(value: str) -> Iterator[None]:
 
 
 @contextmanager
-def acting_for(tenant: Tenant | int) -> Iterator[None]:
+def acting_for(tenant: HasPrimaryKey | int) -> Iterator[None]:
     """Name the tenant whose rows the connection works on, and put back what was.
 
     Enter outside `atomic`: a rollback undoes a setting made inside it. Source: Ours
@@ -209,7 +225,9 @@ def across_tenants(*, why: str) -> Iterator[None]:
         yield
 
 
-def iterate_as_tenant(tenant: Tenant | int, parts: Iterator[_Part]) -> Iterator[_Part]:
+def iterate_as_tenant(
+    tenant: HasPrimaryKey | int, parts: Iterator[_Part]
+) -> Iterator[_Part]:
     """Pass on what is made step by step, each step inside `acting_for(tenant)`.
 
     For answers that are sent while they are made: the request's own scope has ended.

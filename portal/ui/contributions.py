@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from accounts.states import Area
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 Family = Literal["ok", "warn", "bad", "info", "rev", "mute"]
 

@@ -13,7 +13,7 @@ from rest_framework.authentication import BaseAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
 from accounts.api.throttling import count_call_without_valid_key
-from portal.lib.api.views import TenantAPIView
+from accounts.api.views import TenantAPIView
 from portal.lib.errors import DomainError
 from users.operations.connect.link_sessions import (
     build_link_holder_audit_actor,

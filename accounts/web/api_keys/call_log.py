@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from django.http import HttpResponse
 
     from accounts.models import ApiKey
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 PAGE_SIZE = 50
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from django.http import HttpResponse
 
     from accounts.models import ManagementKey
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 
 @require_http_methods(["GET", "POST"])

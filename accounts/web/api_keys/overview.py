@@ -14,7 +14,7 @@ from portal.lib.web.views import page_url
 from portal.ui.contributions import AttentionItem, OverviewPart, Urgency
 
 if TYPE_CHECKING:
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 
 def build_api_key_warnings(request: TenantRequest) -> OverviewPart:

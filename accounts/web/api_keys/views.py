@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
     from accounts.models import ApiKey
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 # A key that nobody uses for so long is better ended (design guide, keys).
 UNUSED_AFTER = timedelta(days=90)

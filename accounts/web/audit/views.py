@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from django.http import HttpResponse, QueryDict
 
     from accounts.models import AuditEntry, Tenant
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 PAGE_SIZE = 50
 PERIODS = {

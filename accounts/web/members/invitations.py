@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
     from accounts.models import Invitation, Membership
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 
 @require_http_methods(["GET", "POST"])

@@ -38,7 +38,7 @@ from portal.lib.web.views import page_url, redirect_browser, render_page
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 
 @require_http_methods(["GET", "POST"])

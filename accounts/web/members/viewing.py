@@ -19,14 +19,15 @@ from accounts.operations.members.viewing import (
     start_viewing_team_as_role,
 )
 from accounts.states import Area, Role
-from accounts.web.rights import Rights, require_right
+from accounts.web.requests import Rights
+from accounts.web.rights import require_right
 from portal.lib.errors import DomainError
 from portal.lib.web.views import page_url, redirect_browser
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 VIEWING_TTL = timedelta(hours=1)  # Ours: whoever forgets it works as themselves again
 _KEY = "viewing_as"

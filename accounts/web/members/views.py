@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from django.http import HttpResponse
 
     from accounts.models import Membership
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 BACK_WORDS = gettext_lazy("Members")
 

@@ -36,7 +36,7 @@ from portal.lib.web.views import page_url, redirect_browser, render_page
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 _BACK_WORDS = gettext_lazy("Member sign-in")
 

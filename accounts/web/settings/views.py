@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from django.http import HttpResponse
 
     from accounts.models import AuditEntry
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 SHOWN_CHANGES = 8
 _BRAND = ("brand_information", "logo_url")

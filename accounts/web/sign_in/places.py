@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from accounts.models import Membership, Tenant
 from accounts.models.sign_in import format_provider_version
-from accounts.web.rights import Rights
+from accounts.web.requests import Rights
 from accounts.web.sign_in.proofs import (
     is_single_sign_on_session,
     list_teams_proven_by_provider,

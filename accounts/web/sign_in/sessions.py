@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
     from accounts.models import Member, MemberSession
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 _SEEN = "seen_at"
 # In this order: a browser's text names those that it descends from, too.

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
     from django.http.response import HttpResponseBase
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
     View = Callable[..., HttpResponseBase]
 

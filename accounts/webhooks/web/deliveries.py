@@ -60,8 +60,8 @@ from portal.ui.charts import draw_hourly_delivery_outcomes
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
+    from accounts.web.requests import TenantRequest
     from accounts.webhooks.models import Attempt, Delivery
-    from portal.lib.web.views import TenantRequest
 
 PAGE_SIZE = 50
 HOURS = 48

@@ -50,9 +50,9 @@ if TYPE_CHECKING:
     from django.http import HttpResponse
     from django.utils.safestring import SafeString
 
+    from accounts.web.requests import TenantRequest
     from accounts.webhooks.models import Endpoint
     from accounts.webhooks.queries.health import Health
-    from portal.lib.web.views import TenantRequest
 
 BACK_WORDS = gettext_lazy("Webhooks")
 HOURS = 24

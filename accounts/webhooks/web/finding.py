@@ -13,8 +13,8 @@ from accounts.webhooks.queries.log import find_webhook_delivery
 from accounts.webhooks.queries.replays import find_replay
 
 if TYPE_CHECKING:
+    from accounts.web.requests import TenantRequest
     from accounts.webhooks.models import Delivery, Endpoint, Replay
-    from portal.lib.web.views import TenantRequest
 
 
 def get_endpoint_or_404(request: TenantRequest, endpoint_id: str) -> Endpoint:

@@ -22,7 +22,7 @@ from portal.ui.contributions import (
 )
 
 if TYPE_CHECKING:
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 
 def build_failing_endpoints_overview(request: TenantRequest) -> OverviewPart:

@@ -14,7 +14,7 @@ from portal.lib.web.views import page_url
 from portal.ui.contributions import Hit
 
 if TYPE_CHECKING:
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 HITS = 6
 

@@ -21,7 +21,7 @@ from accounts.webhooks.operations.endpoints import (
 from accounts.webhooks.signing import TOLERANCE_S
 
 if TYPE_CHECKING:
-    from accounts.web.rights import Rights
+    from accounts.web.requests import Rights
     from accounts.webhooks.models import Attempt, Delivery
 
 MASK = "•••"

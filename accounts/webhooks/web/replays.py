@@ -41,8 +41,8 @@ from portal.lib.web.views import page_url, redirect_browser, render_page
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
+    from accounts.web.requests import TenantRequest
     from accounts.webhooks.models import Replay
-    from portal.lib.web.views import TenantRequest
 
 POLL_S = 3
 

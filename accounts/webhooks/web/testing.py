@@ -23,7 +23,7 @@ from portal.lib.web.views import page_url, redirect_browser
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 
 class TestForm(forms.Form):

@@ -41,8 +41,8 @@ if TYPE_CHECKING:
     from django import forms
     from django.http import HttpResponse
 
+    from accounts.web.requests import TenantRequest
     from labs.models import LabAccount
-    from portal.lib.web.views import TenantRequest
 
 BACK_WORDS = gettext_lazy("Lab accounts")
 

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
     from django.http import HttpResponse
 
+    from accounts.web.requests import TenantRequest
     from labs.models import Appointment, Order
-    from portal.lib.web.views import TenantRequest
 
 _FORM_KEY_MAX = 64
 

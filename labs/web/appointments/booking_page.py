@@ -53,13 +53,13 @@ if TYPE_CHECKING:
 
     from django.http import HttpResponse
 
+    from accounts.web.requests import TenantRequest
     from labs.models import Appointment, Order
     from labs.operations.appointments.booking_keys import OfferedSlot
     from labs.operations.appointments.slot_places import Hold
     from labs.operations.appointments.slots import Availability
     from labs.queries.appointments.service_centers import NearCenter
     from labs.web.appointments.booking_grid import Grid
-    from portal.lib.web.views import TenantRequest
 
 _OTHERS_SHOWN = 5
 

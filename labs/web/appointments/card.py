@@ -56,8 +56,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from uuid import UUID
 
+    from accounts.web.requests import TenantRequest
     from labs.models import Appointment, AppointmentEvent, Order
-    from portal.lib.web.views import TenantRequest
 
 _ICONS = {
     "pending": "clock",

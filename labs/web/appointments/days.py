@@ -26,7 +26,7 @@ from portal.lib.web.views import Pager, parse_list_offset, render_page
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 PAGE_SIZE = 50
 _EMPTY = {

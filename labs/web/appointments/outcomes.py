@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from django.http import HttpResponse
 
+    from accounts.web.requests import TenantRequest
     from labs.models import Order
-    from portal.lib.web.views import TenantRequest
 
 _USUAL_MINUTES = 30
 _LONGEST_MINUTES = 480

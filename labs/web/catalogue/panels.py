@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from django.http import HttpResponse
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 MARKERS_SHOWN = 12
 MARKERS_AT_MOST = 200  # as many as the API takes

@@ -35,8 +35,8 @@ from portal.lib.web.views import Pager, page_url, redirect_browser, render_page
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
+    from accounts.web.requests import TenantRequest
     from labs.models import LabTest
-    from portal.lib.web.views import TenantRequest
 
 BACK_WORDS = gettext_lazy("Tests and markers")
 PAGE_SIZE = 50

@@ -49,9 +49,9 @@ from portal.lib.web.views import page_url
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from accounts.web.requests import TenantRequest
     from labs.documents.sheet import Document
     from labs.models import Order
-    from portal.lib.web.views import TenantRequest
 
 _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)

@@ -17,8 +17,8 @@ from portal.lib.web.views import page_url
 from portal.ui.contributions import AttentionItem, NavCount, OverviewPart, Urgency
 
 if TYPE_CHECKING:
+    from accounts.web.requests import TenantRequest
     from labs.queries.inbound import ReviewQueueCounts
-    from portal.lib.web.views import TenantRequest
 
 # By request: a page's tabs and its navigation show the same numbers.
 _counts: WeakKeyDictionary[TenantRequest, ReviewQueueCounts] = WeakKeyDictionary()

@@ -60,10 +60,10 @@ if TYPE_CHECKING:
 
     from django.http import HttpResponse
 
+    from accounts.web.requests import TenantRequest
     from labs.gateways.hl7.results import Report
     from labs.models import InboundMessage
     from labs.operations.inbound.matching import Candidate, Evidence
-    from portal.lib.web.views import TenantRequest
 
 PAGE_SIZE = 25
 SHOWN_CHARACTERS = 20_000

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from django import forms
     from django.http import HttpResponse
 
+    from accounts.web.requests import TenantRequest
     from labs.web.order_wizard.drafts import OrderDraft
     from labs.web.order_wizard.entry import OrderEntry
-    from portal.lib.web.views import TenantRequest
 
 
 def render_order_wizard_step(

@@ -21,7 +21,7 @@ from portal.lib.secrets.encryption import (
 )
 
 if TYPE_CHECKING:
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 DRAFT_TTL = timedelta(hours=12)
 DRAFTS_KEPT = 5

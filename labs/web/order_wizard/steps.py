@@ -54,10 +54,10 @@ if TYPE_CHECKING:
     from django import forms
     from django.http import HttpResponse
 
+    from accounts.web.requests import TenantRequest
     from labs.web.order_wizard.drafts import OrderDraft
     from labs.web.order_wizard.entry import OrderEntry
     from labs.web.order_wizard.forms import BillingForm
-    from portal.lib.web.views import TenantRequest
 
 USERS_SHOWN = 8
 PANELS_SHOWN = 12

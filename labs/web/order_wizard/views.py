@@ -62,10 +62,10 @@ if TYPE_CHECKING:
 
     from django.http import HttpResponse
 
+    from accounts.web.requests import TenantRequest
     from labs.models import Order
     from labs.operations.orders.plans import OrderPlan, OrderRequest
     from labs.web.order_wizard.entry import OrderEntry
-    from portal.lib.web.views import TenantRequest
 
     StepView = Callable[["TenantRequest", "OrderEntry"], HttpResponse]
 

@@ -61,8 +61,8 @@ if TYPE_CHECKING:
     from django import forms
     from django.http import HttpResponse
 
+    from accounts.web.requests import TenantRequest
     from labs.models import Order
-    from portal.lib.web.views import TenantRequest
 
 _PANELS_OFFERED = 500
 

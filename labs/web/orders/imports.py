@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from django.http import HttpResponse
 
+    from accounts.web.requests import TenantRequest
     from labs.models import LabAccount, LabTest
-    from portal.lib.web.views import TenantRequest
 
 PANELS_OFFERED = 500
 _SAMPLE_MAX = 50

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
     from django.http import HttpResponse
 
+    from accounts.web.requests import TenantRequest
     from labs.models import LabAccount, Order
-    from portal.lib.web.views import TenantRequest
 
 # A user's tab lists this many; the orders list has the rest.
 LATEST_OF_USER = 25

@@ -61,8 +61,8 @@ from users.states import Gender
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from accounts.web.requests import TenantRequest
     from labs.models import Order, OrderEvent
-    from portal.lib.web.views import TenantRequest
 
 ORDER_EVENTS = ("labtest.order.created", "labtest.order.updated")
 # Poll often just after a status change, rarely otherwise.

@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 
     from django.utils.safestring import SafeString
 
+    from accounts.web.requests import TenantRequest
     from labs.models import Order
-    from portal.lib.web.views import TenantRequest
 
 # Days of the tile's trend.
 TREND_DAYS = 26

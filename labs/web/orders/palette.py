@@ -17,7 +17,7 @@ from portal.ui.contributions import Hit
 from portal.ui.pills import find_status_pill
 
 if TYPE_CHECKING:
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 HITS = 6
 

@@ -13,7 +13,7 @@ from portal.ui.contributions import UserColumn
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 
 def build_user_orders_column(

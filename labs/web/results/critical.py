@@ -40,8 +40,8 @@ from portal.ui.pills import format_wire_value_as_words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from accounts.web.requests import TenantRequest
     from labs.models import CriticalAlert, Result
-    from portal.lib.web.views import TenantRequest
 
 # How often the page looks at its clocks, and how many acknowledged ones it shows.
 POLL_SECONDS = 20

@@ -52,10 +52,10 @@ if TYPE_CHECKING:
 
     from django.http import HttpResponse
 
+    from accounts.web.requests import TenantRequest
     from labs.models import MissingResult, Order, Result, ResultVersion
     from labs.queries.results.trends import Trend
     from labs.web.results.rows import TrendFigure
-    from portal.lib.web.views import TenantRequest
 
 _FILTERS: dict[str, tuple[str, ...] | None] = {
     "": None,

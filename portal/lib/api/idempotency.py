@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
     from rest_framework.request import Request
 
-    from portal.lib.api.views import TenantAPIView
     from portal.lib.idempotency import Turn
+    from portal.lib.web.views import HasTenant
 
 NO_CACHE_HEADER = "x-idempotency-error"
 
 
 def respond_once_per_idempotency_key(
-    view: TenantAPIView,
+    view: HasTenant,
     request: Request,
     *,
     endpoint: str,

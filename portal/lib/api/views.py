@@ -1,6 +1,6 @@
 """The base of every API view, and the pattern that mounts one.
 
-Fail closed: without an authenticated tenant nothing runs.
+Fail closed: without an authenticated key nothing runs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from portal.lib.api.json import BODY_MAX_BYTES, MEDIA_TYPE, dump_json
 from portal.lib.api.schema import ApiSchema
 from portal.lib.errors import NotFound
 from portal.lib.registry import call_observers
-from portal.lib.tenancy import acting_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from django.urls import URLPattern
     from rest_framework.request import Request
 
-    from accounts.models import Tenant
     from portal.lib.actor import Actor
 
 
@@ -92,24 +90,6 @@ class KeyedAPIView(APIView):
     def enter(self, grant: Any, **path: str) -> AbstractContextManager[None]:
         """Set what the key opens at this path, and name its rows to the database."""
         raise NotImplementedError
-
-
-class TenantAPIView(KeyedAPIView):
-    """A view behind `x-service-api-key`: `self.tenant` is set too.
-
-    The whole of it runs inside `acting_for(tenant)`.
-    """
-
-    tenant: Tenant
-
-    def enter(self, grant: Any, **path: str) -> AbstractContextManager[None]:
-        self.tenant = self.find_tenant(grant, **path)
-        return acting_for(self.tenant)
-
-    def find_tenant(self, grant: Any, **path: str) -> Tenant:
-        """The tenant that a key opens, at this path."""
-        tenant: Tenant = grant.tenant
-        return tenant
 
 
 def mount_api_view(

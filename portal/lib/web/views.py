@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeVar
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
@@ -14,14 +14,11 @@ from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from django_htmx.middleware import HtmxDetails
 
-    from accounts.models import Member, Tenant
-    from accounts.states import Role
-    from accounts.web.rights import Rights
-    from portal.lib.actor import Actor
+    from portal.lib.tenancy import TenantRow
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -32,16 +29,17 @@ _OFFSET = re.compile("[0-9]{1,9}")
 _CHOOSERS = ("HX-Request", "HX-Boosted", "HX-History-Restore-Request")
 
 
-class TenantRequest(HttpRequest):
-    """A request below /t/<team>/<environment>/, as its middleware hands it on."""
+class HasTenant(Protocol):
+    """A request in a team and environment."""
+
+    @property
+    def tenant(self) -> TenantRow: ...
+
+
+class HtmxRequest(HttpRequest):
+    """A request that django-htmx's middleware has seen."""
 
     htmx: HtmxDetails
-    member: Member
-    tenant: Tenant
-    rights: Rights
-    viewing_as: Role | None
-    actor: Actor
-    places: Sequence[Tenant]
 
 
 def is_signed_in(request: HttpRequest, **_path: Any) -> bool:
@@ -147,14 +145,14 @@ def parse_list_offset(request: HttpRequest) -> int:
     return int(asked) if _OFFSET.fullmatch(asked) else 0
 
 
-def is_page_fragment_requested(request: TenantRequest) -> bool:
+def is_page_fragment_requested(request: HtmxRequest) -> bool:
     """Return whether htmx asks for a part of the page, not for all of it."""
     htmx = request.htmx
     return bool(htmx) and not (htmx.boosted or htmx.history_restore_request)
 
 
 def render_page(
-    request: TenantRequest,
+    request: HtmxRequest,
     template: str,
     *,
     fragment: str | None = None,
@@ -174,14 +172,14 @@ def render_page(
     return response
 
 
-def redirect_browser(request: TenantRequest, url: str) -> HttpResponse:
+def redirect_browser(request: HtmxRequest, url: str) -> HttpResponse:
     """Send the browser to `url` after a change, with htmx and without it."""
     if request.htmx:
         return HttpResponse(status=204, headers={"HX-Redirect": url})
     return HttpResponseRedirect(url)
 
 
-def page_url(request: TenantRequest, name: str, **parameters: object) -> str:
+def page_url(request: HasTenant, name: str, **parameters: object) -> str:
     """Return the URL of a dashboard page in the request's team and environment."""
     place = {
         "team_slug": request.tenant.team.slug,

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from rest_framework.response import Response
 
+from accounts.api.views import TenantAPIView
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from portal.lib.api.fields import parse_path_uuid, validate_query_string
 from portal.lib.api.schema import describe_api_operation
-from portal.lib.api.views import TenantAPIView
 from reports.api.v1.inputs import (
     ParsingJobInputs,
     ParsingJobQuery,

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 
     from django.http import HttpResponse
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from reports.models import ParsingJob, Review, ReviewComment, ReviewRowVersion
 
 _WAITS = {

@@ -34,7 +34,7 @@ from reports.web.jobs.rows import get_polling_interval_seconds
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from reports.models import ParsingJob
 
 TREND_DAYS = 14

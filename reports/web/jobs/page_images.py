@@ -24,7 +24,7 @@ from reports.queries import get_parsing_job
 from reports.states import PictureSize
 
 if TYPE_CHECKING:
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 
 @require_GET

@@ -13,7 +13,7 @@ from portal.ui.pills import find_status_pill
 from reports.queries import find_jobs_by_id_prefix
 
 if TYPE_CHECKING:
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 HITS = 6
 

@@ -52,7 +52,7 @@ from users.queries import find_user_by_client_user_id, user_overview
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from reports.models import ParsingJob
 
 # A user's tab lists this many; the reports list has the rest.

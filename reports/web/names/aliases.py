@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from django.http import HttpResponse
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from reports.models import LoincAlias
 
 _ENDED_SHOWN = 25

@@ -37,7 +37,7 @@ from reports.web.review.responses import (
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from reports.models import Review, ReviewRow
 
 

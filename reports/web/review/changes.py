@@ -72,7 +72,7 @@ from reports.web.review.rows import Candidate, list_row_loinc_candidates
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from reports.models import Review, ReviewRow
 
 PLAIN_ACTS = {"confirm": confirm_review_row, "undo": undo_review_row_change}

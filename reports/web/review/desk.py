@@ -52,7 +52,7 @@ from reports.web.review.rows import (
 from users.queries import find_user_by_client_user_id
 
 if TYPE_CHECKING:
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from reports.models import Review
     from reports.web.review.pages import DeskPage
 

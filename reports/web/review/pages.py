@@ -11,7 +11,7 @@ from reports.states import PictureSize, RowPart
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from reports.models import Review, ReviewRow
     from reports.web.review.rows import DeskRow
 

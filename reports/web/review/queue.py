@@ -40,7 +40,7 @@ from reports.states import ReviewKind, ReviewStatus
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from reports.models import Review
 
 PAGE_SIZE = 50

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
     from django.http import HttpResponse
 
+    from accounts.web.requests import TenantRequest
     from portal.lib.errors import DomainError
-    from portal.lib.web.views import TenantRequest
     from reports.models import Review, ReviewRow
     from reports.web.review.desk import DeskState
     from reports.web.review.forms import ReasonForm

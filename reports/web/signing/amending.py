@@ -29,7 +29,7 @@ from reports.web.signing.rows import build_review_page_url
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from reports.models import Review
 
 

@@ -15,7 +15,7 @@ from reports.states import RowPart
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from reports.models import ParsingJob, Review, ReviewRow
     from reports.operations.signing.signing import Gap
     from reports.queries import RowDiff

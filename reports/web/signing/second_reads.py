@@ -31,7 +31,7 @@ from reports.web.signing.rows import (
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from reports.models import Review, ReviewRow
 
 

@@ -57,7 +57,7 @@ from reports.web.signing.rows import (
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from reports.models import Review, ReviewRow
     from reports.web.signing.rows import PageCrop
 

@@ -12,7 +12,7 @@ from django.test import RequestFactory
 from accounts.models import Membership
 from accounts.states import Role
 from accounts.web.middleware import TenantMiddleware
-from accounts.web.rights import Rights
+from accounts.web.requests import Rights
 from accounts.web.settings import views as settings_pages
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import NotAllowed, NotFound

@@ -6,7 +6,8 @@ import pytest
 from django.core.exceptions import PermissionDenied
 
 from accounts.states import Area, Role
-from accounts.web.rights import Rights, require_right
+from accounts.web.requests import Rights
+from accounts.web.rights import require_right
 
 
 def request_of(*roles, environment="sandbox"):

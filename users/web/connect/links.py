@@ -37,7 +37,7 @@ from users.web.qr import draw_qr_code
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from users.models import User
 
 _ANY = ("", gettext_lazy("Any source"))

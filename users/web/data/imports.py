@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from django.core.files.uploadedfile import UploadedFile
     from django.http import HttpResponse
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from users.models import ImportJob, User
 
 # The page lists this many; older ones have an address, and the audit.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from django.http import HttpResponse
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from users.queries import SummaryPage, UserOverview
 
 EARLIER_NIGHTS = 7

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from django.http.response import HttpResponseBase
     from django.utils.safestring import SafeString
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from portal.ui.series_chart import Curve, Mark
     from users.models import User
     from users.queries import UserOverview

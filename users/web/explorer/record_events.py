@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from uuid import UUID
 
+    from accounts.web.requests import TenantRequest
     from accounts.webhooks.queries import CarryingEvent
-    from portal.lib.web.views import TenantRequest
     from users.models import User
     from users.wearables.resources import SummaryResource
     from users.wearables.timeseries import TimeseriesResource

@@ -31,7 +31,7 @@ from users.web.explorer.record_events import (
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from users.models import User
     from users.wearables.providers import Provider
     from users.web.explorer.record_events import RecordEvent

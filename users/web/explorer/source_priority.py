@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from django.http import HttpResponse
     from django.utils.safestring import SafeString
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from users.analysis.aggregates import Bucket, SourceInterval
     from users.store.dictionaries import FeedKey
     from users.wearables.timeseries import TimeseriesResource

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from django.http import HttpResponse
     from django.utils.safestring import SafeString
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from users.queries import SummaryRow, WorkoutStreamRow
     from users.wearables.providers import Provider
 

@@ -27,7 +27,7 @@ from users.operations.users.csv_import import (
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from users.operations.users.csv_import import UserImport
 
 # As many as are created while somebody waits; `manage.py import_users` takes any.

@@ -37,7 +37,7 @@ from users.queries.users.users import deleted_users
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 PAGE_SIZE = 50
 

@@ -23,7 +23,7 @@ from users.models import ErasureReceipt
 from users.operations.erasure import build_erasure_receipt_file
 
 if TYPE_CHECKING:
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 PAGE_SIZE = 50
 

@@ -28,7 +28,7 @@ from users.queries import live_user
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from users.models import User
 
 POLL_S = 3

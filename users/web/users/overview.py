@@ -34,7 +34,7 @@ from users.web.sources.arrivals import HOUR, STRIP_HOURS, SourceDay
 if TYPE_CHECKING:
     from datetime import date
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from users.queries import ProviderUse, SilentSource
 
 TREND_DAYS = 26

@@ -13,7 +13,7 @@ from portal.ui.contributions import Hit
 from users.queries import find_users_by_id_prefix
 
 if TYPE_CHECKING:
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
 
 HITS = 6
 

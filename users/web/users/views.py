@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from django.http import HttpResponse
 
-    from portal.lib.web.views import TenantRequest
+    from accounts.web.requests import TenantRequest
     from portal.ui.contributions import UserColumn
     from users.queries import SourceRow, UserRow
 

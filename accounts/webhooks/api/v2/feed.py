@@ -12,6 +12,7 @@ import orjson
 from django.utils import timezone
 from rest_framework import serializers
 
+from accounts.api.views import TenantAPIView
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from accounts.webhooks.catalogue import filter_covers_event_type
@@ -26,7 +27,7 @@ from portal.lib.api.pagination import (
     encode_page_cursor,
 )
 from portal.lib.api.schema import describe_api_operation
-from portal.lib.api.views import TenantAPIView, json_response
+from portal.lib.api.views import json_response
 
 if TYPE_CHECKING:
     from django.http import HttpResponse

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rest_framework.response import Response
 
+from accounts.api.views import TenantAPIView
 from accounts.states import Area
 from labs.api.v3.appointments.inputs import (
     BookingInputs,
@@ -54,7 +55,6 @@ from labs.states.appointments import AppointmentType
 from portal.lib.api.fields import validate_post_body, validate_query_string
 from portal.lib.api.idempotency import respond_once_after_repeatable_work
 from portal.lib.api.schema import Refusal, describe_api_operation
-from portal.lib.api.views import TenantAPIView
 from portal.lib.idempotency import HEADER
 
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from rest_framework.response import Response
 
+from accounts.api.views import TenantAPIView
 from accounts.states import Area
 from labs.api.v3.catalogue.inputs import LabAccountQuery
 from labs.api.v3.catalogue.outputs import LabAccountList, build_lab_account
 from labs.queries.accounts import list_linked_lab_accounts
 from portal.lib.api.fields import validate_query_string
 from portal.lib.api.schema import describe_api_operation
-from portal.lib.api.views import TenantAPIView
 
 if TYPE_CHECKING:
     from rest_framework.request import Request

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from django.utils.http import http_date
 from rest_framework.response import Response
 
+from accounts.api.views import TenantAPIView
 from accounts.states import Area
 from labs.api.v3.catalogue.inputs import (
     AccountPageQuery,
@@ -60,7 +61,6 @@ from portal.lib.api.fields import (
 )
 from portal.lib.api.pagination import PageInputs
 from portal.lib.api.schema import describe_api_operation
-from portal.lib.api.views import TenantAPIView
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from django.utils.http import http_date
 from rest_framework.response import Response
 
+from accounts.api.views import TenantAPIView
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from labs.api.v3.insurance.inputs import (
@@ -49,7 +50,6 @@ from portal.lib.api.fields import (
     validate_query_string,
 )
 from portal.lib.api.schema import describe_api_operation
-from portal.lib.api.views import TenantAPIView
 from portal.lib.errors import NotFound
 from users.queries import user_overview
 

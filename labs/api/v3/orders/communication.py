@@ -7,12 +7,12 @@ from uuid import UUID
 
 from rest_framework.response import Response
 
+from accounts.api.views import TenantAPIView
 from accounts.states import Area
 from labs.operations.order_status.patient_notices import set_order_sms_enabled
 from labs.queries.orders.orders import get_order_with_details
 from portal.lib.api.fields import Bool, Inputs, parse_path_uuid, validate_patch_body
 from portal.lib.api.schema import describe_api_operation
-from portal.lib.api.views import TenantAPIView
 
 if TYPE_CHECKING:
     from rest_framework.request import Request

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from rest_framework.response import Response
 
+from accounts.api.views import TenantAPIView
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from labs.api.v3.orders.inputs import (
@@ -66,7 +67,6 @@ from portal.lib.api.fields import (
 )
 from portal.lib.api.idempotency import respond_once_per_idempotency_key
 from portal.lib.api.schema import describe_api_operation
-from portal.lib.api.views import TenantAPIView
 from portal.lib.errors import NotFound
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rest_framework.response import Response
 
+from accounts.api.views import TenantAPIView
 from accounts.states import Area
 from labs.api.v3.orders.views import OrderAPIView
 from labs.api.v3.service_centers.inputs import (
@@ -30,7 +31,6 @@ from labs.queries.appointments.service_centers import (
 from labs.queries.catalogue import find_lab
 from portal.lib.api.fields import validate_query_string
 from portal.lib.api.schema import describe_api_operation
-from portal.lib.api.views import TenantAPIView
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from uuid import UUID
 from django.utils import timezone
 from rest_framework.response import Response
 
+from accounts.api.views import TenantAPIView
 from accounts.states import Area
 from labs.queries.orders.orders import count_orders_of_live_users
 from portal.lib.api.schema import describe_api_operation
-from portal.lib.api.views import TenantAPIView
 from users.queries.users.metrics import get_tenant_source_metrics
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from rest_framework.response import Response
 
+from accounts.api.views import TenantAPIView
 from accounts.states import Area
 from labs.operations.portal_links import PORTAL_TTL, create_portal_link
 from portal.lib.api.fields import (
@@ -19,7 +20,6 @@ from portal.lib.api.fields import (
     validate_post_body,
 )
 from portal.lib.api.schema import describe_api_operation
-from portal.lib.api.views import TenantAPIView
 from users.operations.connect.link_sessions import build_connect_link_url
 from users.queries import live_user
 from users.states.links import PortalContext

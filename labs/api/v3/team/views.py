@@ -10,12 +10,12 @@ from uuid import UUID
 
 from rest_framework.response import Response
 
+from accounts.api.views import TenantAPIView
 from accounts.states import Area
 from labs.queries.accounts import list_linked_lab_accounts
 from labs.states.accounts import DelegatedFlow, LabAccountStatus
 from portal.lib.api.fields import parse_path_uuid
 from portal.lib.api.schema import describe_api_operation
-from portal.lib.api.views import TenantAPIView
 from portal.lib.errors import NotFound
 
 if TYPE_CHECKING:

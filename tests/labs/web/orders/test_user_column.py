@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from accounts.web.rights import Rights
+from accounts.web.requests import Rights
 from tests.factories.labs import make_lab_test, make_order
 from tests.factories.users import make_user
 

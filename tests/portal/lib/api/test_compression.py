@@ -8,11 +8,12 @@ from django.http import HttpResponse
 from django.test import RequestFactory, override_settings
 from rest_framework.response import Response
 
+from accounts.api.views import TenantAPIView
 from portal.lib.api.compression import (
     COMPRESSED_FROM_BYTES,
     build_response_from_gzipped_json,
 )
-from portal.lib.api.views import TenantAPIView, json_response, mount_api_view
+from portal.lib.api.views import json_response, mount_api_view
 
 LARGE = {"text": "a" * COMPRESSED_FROM_BYTES}
 SMALL = {"text": "a" * (COMPRESSED_FROM_BYTES - len('{"text":""}') - 1)}

@@ -8,6 +8,7 @@ import pytest
 from drf_spectacular.generators import SchemaGenerator
 from rest_framework.response import Response
 
+from accounts.api.views import TenantAPIView
 from portal.lib.api.fields import Inputs, OpenEnum, QueryInt, Str
 from portal.lib.api.schema import (
     ApiSchema,
@@ -16,7 +17,7 @@ from portal.lib.api.schema import (
     describe_api_operation,
     keep_only_api_paths_in_schema,
 )
-from portal.lib.api.views import TenantAPIView, mount_api_view
+from portal.lib.api.views import mount_api_view
 from portal.lib.choices import OpenChoices
 
 

@@ -14,9 +14,10 @@ from django.utils.translation import get_language
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from accounts.api.views import TenantAPIView
 from portal.lib.api.fields import Inputs, Str, validate_post_body
 from portal.lib.api.json import BODY_MAX_BYTES, AlwaysJson, OrjsonParser, OrjsonRenderer
-from portal.lib.api.views import TenantAPIView, json_response, mount_api_view
+from portal.lib.api.views import json_response, mount_api_view
 from portal.lib.errors import Conflict
 from portal.lib.tenancy import ALL_TENANTS, acting_for
 from tests.clients import ApiClient

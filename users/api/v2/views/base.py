@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from rest_framework.response import Response
 
+from accounts.api.views import TenantAPIView
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import parse_path_uuid
-from portal.lib.api.views import TenantAPIView
 from users.api.v2.outputs import build_client_user_id_taken_response
 from users.operations.users.users import ClientUserIdTaken
 from users.queries import live_user

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from rest_framework.response import Response
 
+from accounts.api.views import TenantAPIView
 from accounts.states import Area
 from portal.lib.api.fields import validate_post_body
 from portal.lib.api.schema import Refusal, describe_api_operation
-from portal.lib.api.views import TenantAPIView
 from users.api.v2.inputs import DemoConnectionInputs
 from users.api.v2.outputs import DemoConnected
 from users.operations.demo_sources import DEMO_DAYS, connect_demo_source

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from rest_framework.response import Response
 
+from accounts.api.views import TenantAPIView
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from portal.lib.api.fields import QueryInt, QueryText, QueryUuid, validate_query_string
@@ -19,7 +20,6 @@ from portal.lib.api.pagination import (
     encode_page_cursor,
 )
 from portal.lib.api.schema import describe_api_operation
-from portal.lib.api.views import TenantAPIView
 from users.queries.data.introspection import (
     Introspected,
     IntrospectedPage,

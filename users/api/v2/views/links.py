@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from rest_framework.response import Response
 
+from accounts.api.views import TenantAPIView
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from portal.lib.api.fields import validate_post_body
 from portal.lib.api.schema import describe_api_operation
-from portal.lib.api.views import TenantAPIView
 from users.api.link_token import LinkAPIView
 from users.api.v2.inputs import LinkTokenInputs
 from users.api.v2.outputs import LinkProvider, LinkToken, build_link_provider_response

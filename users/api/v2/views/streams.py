@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, TypedDict
 
 from rest_framework.response import Response
 
+from accounts.api.views import TenantAPIView
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from portal.lib.api.compression import build_response_from_gzipped_json
 from portal.lib.api.errors import FieldError, RequestInvalid
 from portal.lib.api.fields import parse_path_uuid
 from portal.lib.api.schema import JsonShape, describe_api_operation
-from portal.lib.api.views import TenantAPIView, json_response
+from portal.lib.api.views import json_response
 from portal.lib.errors import NotFound
 from users.analysis.sleep_streams import SLEEP_STREAM_SCHEMA, list_samples_during_sleep
 from users.operations.data.streams import record_workout_stream
