@@ -67,7 +67,7 @@ def respond_once_per_idempotency_key(
 
 
 def respond_once_after_repeatable_work(
-    view: TenantAPIView,
+    view: HasTenant,
     request: Request,
     *,
     endpoint: str,
@@ -96,7 +96,7 @@ def respond_once_after_repeatable_work(
 
 
 def _respond_once(
-    view: TenantAPIView,
+    view: HasTenant,
     request: Request,
     *,
     endpoint: str,
