@@ -25,15 +25,12 @@ class LabsConfig(AppConfig):
 
     def ready(self) -> None:
         """Register events, erasers, demo data and pages."""
-        from accounts.webhooks.catalogue import EventType, register_event_type
         from labs.demo.accounts import load_demo_lab_accounts
         from labs.demo.appointments import load_demo_appointments
         from labs.demo.inbound import load_demo_lab_messages
         from labs.demo.orders import load_demo_orders
         from labs.operations.catalogue.reference_data import install_reference_panels
         from labs.operations.erasure import erase_user_orders
-        from labs.payloads import CRITICAL_SCHEMA, ORDER_SCHEMA
-        from labs.payloads.appointments import APPOINTMENT_SCHEMA
         from labs.queries.orders.user_tests import list_latest_tests_of_user
         from portal.lib.registry import (
             demo_loaders,
@@ -43,30 +40,6 @@ class LabsConfig(AppConfig):
         )
 
         user_erasers.add("labs", erase_user_orders)
-        for what, when in (
-            ("created", gettext_lazy("An order was placed; data is the order.")),
-            ("updated", gettext_lazy("An order's status changed; data is the order.")),
-        ):
-            register_event_type(EventType(f"labtest.order.{what}", when, ORDER_SCHEMA))
-        for what, when in (
-            (
-                "created",
-                gettext_lazy(
-                    "A visit was booked or requested; data is the appointment."
-                ),
-            ),
-            (
-                "updated",
-                gettext_lazy("A visit's status changed; data is the appointment."),
-            ),
-        ):
-            register_event_type(
-                EventType(f"labtest.appointment.{what}", when, APPOINTMENT_SCHEMA)
-            )
-        when = gettext_lazy(
-            "A lab reported a critical result; data has the order's ID."
-        )
-        register_event_type(EventType("labtest.result.critical", when, CRITICAL_SCHEMA))
         tenant_layers.add("labs", install_reference_panels)
         person_tests.add("labs", list_latest_tests_of_user)
         demo_loaders.add("labs", load_demo_lab_accounts)

@@ -77,7 +77,7 @@ USE_I18N = True
 TIME_ZONE = "UTC"
 USE_TZ = True
 
-# Our own apps, from the lowest up, but for `portal`, which is floor and roof.
+# Our own apps, from the lowest up; `portal` is both floor and roof.
 APPS = ("portal", "accounts", "accounts.webhooks", "users", "labs", "reports")
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",

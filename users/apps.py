@@ -41,10 +41,6 @@ class UsersConfig(AppConfig):
         self._register_erasure_rules()
         self._register_retention_rules()
         self._register_data_classes()
-        self._register_summary_events()
-        self._register_stream_events()
-        self._register_sample_events()
-        self._register_device_events()
         encrypted_tables.add(
             "users.SourceGrant", EncryptedTable(("access_token", "refresh_token"))
         )
@@ -139,103 +135,6 @@ class UsersConfig(AppConfig):
                 least_days=31,
             ),
         )
-
-    def _register_summary_events(self) -> None:
-        from accounts.webhooks.catalogue import EventType, register_event_type
-        from users.wearables.summaries import SUMMARIES
-        from users.wearables.timeseries.shapes import build_backfill_event_schema
-
-        for resource in SUMMARIES.values():
-            register_event_type(
-                EventType(
-                    f"historical.data.{resource.slug}.created",
-                    f"Past summaries ({resource.name.lower()}) of a source are"
-                    " available. The event contains none of them.",
-                    build_backfill_event_schema(),
-                )
-            )
-            schema = resource.event_schema
-            for is_new, when in (
-                (True, "was created"),
-                (False, "was updated"),
-            ):
-                register_event_type(
-                    EventType(
-                        resource.event_type(is_new=is_new),
-                        f"A summary ({resource.name.lower()}) {when}.",
-                        schema,
-                    )
-                )
-
-    def _register_stream_events(self) -> None:
-        from accounts.webhooks.catalogue import EventType, register_event_type
-        from users.wearables.streams import (
-            EVENT_SCHEMA,
-            STREAM_RESOURCE,
-            workout_stream_event_type,
-        )
-        from users.wearables.timeseries.shapes import build_backfill_event_schema
-
-        register_event_type(
-            EventType(
-                f"historical.data.{STREAM_RESOURCE}.created",
-                "Past workout streams of a source are available. The event contains"
-                " none of them.",
-                build_backfill_event_schema(),
-            )
-        )
-        for is_new, when in ((True, "is available"), (False, "was updated")):
-            register_event_type(
-                EventType(
-                    workout_stream_event_type(is_new=is_new),
-                    f"The stream of a workout {when}. The data contains its path.",
-                    EVENT_SCHEMA,
-                )
-            )
-
-    def _register_sample_events(self) -> None:
-        from accounts.webhooks.catalogue import EventType, register_event_type
-        from users.wearables.timeseries import TIMESERIES
-        from users.wearables.timeseries.shapes import (
-            build_backfill_event_schema,
-            build_sample_event_schema,
-        )
-
-        for resource in TIMESERIES.values():
-            name, schema = resource.name.lower(), build_sample_event_schema(resource)
-            for is_new, when in (
-                (True, "were created"),
-                (False, "were updated"),
-            ):
-                register_event_type(
-                    EventType(
-                        resource.event_type(is_new=is_new),
-                        f"Samples ({name}) from one source {when}.",
-                        schema,
-                    )
-                )
-            register_event_type(
-                EventType(
-                    resource.historical_event_type,
-                    f"Past samples ({name}) of a source are available. The event"
-                    " contains none of them.",
-                    build_backfill_event_schema(),
-                )
-            )
-
-    def _register_device_events(self) -> None:
-        from accounts.webhooks.catalogue import EventType, register_event_type
-        from users.wearables.payloads import DEVICE
-
-        for verb, when in (
-            ("created", "was seen for the first time"),
-            ("updated", "was updated by its source"),
-        ):
-            register_event_type(
-                EventType(
-                    f"provider.device.{verb}", f"A device of a user {when}.", DEVICE
-                )
-            )
 
 
 def _create_month_partitions(*, using: str, **given: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from accounts.webhooks.catalogue import EVENT_TYPES
+from accounts.webhooks.catalogue import load_event_types
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -205,7 +205,7 @@ def build_example_event(event_type: str) -> dict[str, Any]:
 
     Raises KeyError for a type the catalogue lacks. Source: Contract 8.1.
     """
-    kind = EVENT_TYPES[event_type]
+    kind = load_event_types()[event_type]
     data: dict[str, Any] = _value("data", kind.schema)
     return {
         "event_type": event_type,

@@ -15,16 +15,14 @@ from django.utils.module_loading import module_has_submodule
 
 
 def import_declarations(module: str, name: str) -> dict[str, Any]:
-    """Return the value `name` of `<app>.<module>`, by label of each app that has it.
+    """Return the value `name` of `<app>.<module>`, by app that has the module.
 
-    In the order of labels. Raises: AttributeError if a module lacks the value.
+    From the highest app down (`settings.APPS`). Raises: AttributeError if a module
+    lacks the value.
     """
-    ours = sorted(
-        (config for config in apps.get_app_configs() if config.name in settings.APPS),
-        key=lambda config: config.label,
-    )
+    modules = {config.name: config.module for config in apps.get_app_configs()}
     return {
-        config.label: getattr(import_module(f"{config.name}.{module}"), name)
-        for config in ours
-        if config.module and module_has_submodule(config.module, module)
+        app: getattr(import_module(f"{app}.{module}"), name)
+        for app in reversed(settings.APPS)
+        if (package := modules[app]) and module_has_submodule(package, module)
     }

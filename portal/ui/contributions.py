@@ -218,7 +218,7 @@ class PageContributions:
 
 @cache
 def list_page_contributions() -> tuple[PageContributions, ...]:
-    """Return the contributions of all apps, in the order of the apps' labels."""
+    """Return the contributions of all apps, from the highest app down."""
     return tuple(import_declarations("pages", "PAGES").values())
 
 

@@ -134,7 +134,7 @@ def settle() -> None:
 
 def fill(size: Size) -> tuple[Any, Any]:
     """One team's production and its endpoint, filled."""
-    from accounts.webhooks.catalogue import EVENT_TYPES
+    from accounts.webhooks.catalogue import load_event_types
     from labs.operations.catalogue.reference_data import install_reference_data
     from tests.factories.accounts import make_team, make_tenant
     from tests.factories.labs import make_lab_account, make_lab_test
@@ -161,7 +161,7 @@ def fill(size: Size) -> tuple[Any, Any]:
     fill_results(tenant)
     report(f"{size.orders:,} orders, their results", began)
     endpoint = make_endpoint(tenant=tenant)
-    types = [name for name in EVENT_TYPES if name.startswith("daily.")]
+    types = [name for name in load_event_types() if name.startswith("daily.")]
     webhook_log.fill(endpoint, size.deliveries, types)
     report(f"{size.deliveries:,} deliveries", began)
     settle()

@@ -116,14 +116,16 @@ def measure(*, deliveries: int, rounds: int) -> bool:
         from django.test import Client
         from django.utils import timezone
 
-        from accounts.webhooks.catalogue import EVENT_TYPES
+        from accounts.webhooks.catalogue import load_event_types
         from tests.factories.accounts import make_member, make_team, make_tenant
         from tests.factories.webhooks import make_endpoint
 
         team = make_team("Bench")
         tenant = make_tenant(team=team)
         endpoint = make_endpoint(tenant=tenant)
-        types = [name for name in EVENT_TYPES if name.startswith("daily.")][:TYPES]
+        types = [name for name in load_event_types() if name.startswith("daily.")][
+            :TYPES
+        ]
         types.append("daily.data.sleep.created")
         start = time.perf_counter()
         fill(endpoint, deliveries, types)

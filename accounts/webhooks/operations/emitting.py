@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import orjson
 from django.utils import timezone
 
-from accounts.webhooks.catalogue import EVENT_TYPES
+from accounts.webhooks.catalogue import load_event_types
 from accounts.webhooks.feed import FEED_LOCK, FLOOR_MASK, TENANT_MASK
 from accounts.webhooks.models import Event, new_message_id
 from portal.lib.database import rows
@@ -97,7 +97,7 @@ def emit_events(
         Event(
             tenant=tenant,
             message_id=new_message_id(),
-            event_type=EVENT_TYPES[kind].name,
+            event_type=load_event_types()[kind].name,
             user_uuid=user.user_uuid,
             client_user_id=user.client_user_id,
             body=_body(tenant, user, kind, data),

@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.operations.audit.entries import record_change
-from accounts.webhooks.catalogue import EVENT_TYPES
+from accounts.webhooks.catalogue import load_event_types
 from accounts.webhooks.examples import build_example_event
 from accounts.webhooks.models import Delivery, Endpoint, Event
 from portal.lib.errors import DomainError
@@ -32,7 +32,7 @@ def send_test_event(
     receiver is tried before anything happens that it must not miss.
     """
     kind = event_type or find_first_subscribed_event_type(endpoint)
-    if kind not in EVENT_TYPES:
+    if kind not in load_event_types():
         raise DomainError("event_type_unknown", _("Unknown event type."), "event_type")
     tenant = endpoint.tenant
     locked = Endpoint.objects.for_tenant(tenant).live().select_for_update()
@@ -77,5 +77,5 @@ def find_first_subscribed_event_type(endpoint: Endpoint) -> str:
     """Return the first type of the catalogue that the endpoint subscribes to."""
     wanted = endpoint.filter_types or [""]
     return next(
-        kind for each in wanted for kind in EVENT_TYPES if kind.startswith(each)
+        kind for each in wanted for kind in load_event_types() if kind.startswith(each)
     )

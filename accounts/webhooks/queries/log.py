@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db.models import Count, Max, Min, OuterRef, Q, QuerySet, Subquery
 
-from accounts.webhooks.catalogue import EVENT_TYPES
+from accounts.webhooks.catalogue import load_event_types
 from accounts.webhooks.models import Attempt, Delivery, Event, ReplayItem
 from accounts.webhooks.states import DeliveryStatus
 from portal.lib.choices import OpenChoices
@@ -250,7 +250,7 @@ def list_delivery_attempts(delivery: Delivery) -> list[Attempt]:
 def _types(wanted: str) -> list[str]:
     if not wanted.endswith("."):
         return [wanted]
-    return [name for name in EVENT_TYPES if name.startswith(wanted)]
+    return [name for name in load_event_types() if name.startswith(wanted)]
 
 
 def _events_of(endpoint: Endpoint, user: str) -> QuerySet[Event]:

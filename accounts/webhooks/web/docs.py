@@ -15,7 +15,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
-from accounts.webhooks.catalogue import EVENT_TYPES
+from accounts.webhooks.catalogue import load_event_types
 from accounts.webhooks.delivery.sending import TIMEOUT_S
 from accounts.webhooks.examples import build_example_event
 from accounts.webhooks.operations.endpoints import OVERLAP
@@ -99,7 +99,7 @@ def show_event_type_catalogue(request: HttpRequest) -> HttpResponse:
 @require_safe
 def show_event_type(request: HttpRequest, event_type: str) -> HttpResponse:
     """Show one event type: when it is sent, an example, its schema."""
-    kind = EVENT_TYPES.get(event_type)
+    kind = load_event_types().get(event_type)
     if kind is None:
         raise Http404
     example = build_example_event(kind.name)
@@ -120,7 +120,7 @@ def _grouped(wanted: str) -> list[Group]:
     groups: dict[str, list[EventType]] = {
         title: [] for title in (*_GROUPS.values(), _OTHERS)
     }
-    for name, kind in sorted(EVENT_TYPES.items()):
+    for name, kind in sorted(load_event_types().items()):
         if wanted in name or wanted in kind.when.lower():
             groups[_GROUPS.get(f"{name.partition('.')[0]}.", _OTHERS)].append(kind)
     return [Group(title, kinds) for title, kinds in groups.items() if kinds]

@@ -11,7 +11,7 @@ from django import forms
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.webhooks.catalogue import EVENT_TYPES
+from accounts.webhooks.catalogue import load_event_types
 from accounts.webhooks.models.endpoint import DESCRIPTION_MAX_LENGTH
 from accounts.webhooks.operations.endpoints import RATE_LIMIT_MAX
 from accounts.webhooks.operations.replay import (
@@ -57,7 +57,7 @@ class TypeGroup:
 def group_event_types() -> list[TypeGroup]:
     """Return the event types in groups, each type with when it is sent."""
     groups: dict[str, list[tuple[str, str]]] = {}
-    for name, kind in sorted(EVENT_TYPES.items()):
+    for name, kind in sorted(load_event_types().items()):
         deep = next((prefix for prefix in _DEEP if name.startswith(prefix)), "")
         prefix = deep or name.partition(".")[0] + "."
         groups.setdefault(prefix, []).append((name, kind.when))
@@ -92,7 +92,9 @@ class EndpointForm(forms.Form):
     @property
     def others(self) -> list[str]:
         """Prefixes that are chosen and that no group offers."""
-        offered = set(EVENT_TYPES) | {group.prefix for group in group_event_types()}
+        offered = set(load_event_types()) | {
+            group.prefix for group in group_event_types()
+        }
         return [each for each in self.chosen if each not in offered]
 
     def clean(self) -> dict[str, Any]:

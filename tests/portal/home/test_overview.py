@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from accounts.models import AuditEntry
 from accounts.states import Role
-from accounts.webhooks.catalogue import EVENT_TYPES
+from accounts.webhooks.catalogue import load_event_types
 from labs.models import Order
 from portal.home.overview import ATTENTION_ITEMS
 from portal.home.recent_events import TYPES_SHOWN
@@ -209,7 +209,7 @@ def test_recent_events_are_counted_by_type_and_name_nobody(alice_web, dana):
 def test_the_latest_types_of_events_are_shown_and_the_rest_counted(
     alice_web, dana, alice_tenant
 ):
-    kinds = [kind for kind in EVENT_TYPES if kind.startswith("daily.data.")]
+    kinds = [kind for kind in load_event_types() if kind.startswith("daily.data.")]
     for kind in kinds[: TYPES_SHOWN + 2]:
         make_event(tenant=alice_tenant, event_type=kind)
 

@@ -9,7 +9,7 @@ import pytest
 from django.db import IntegrityError, transaction
 
 from accounts.models import AuditEntry
-from accounts.webhooks.catalogue import EVENT_TYPES
+from accounts.webhooks.catalogue import load_event_types
 from portal.lib.errors import DomainError
 from reports.models import ParsingJob, ParsingJobTransition, ReportResult
 from reports.operations.jobs.jobs import (
@@ -171,7 +171,7 @@ def test_finishing_stores_every_field_and_emits_the_job(alice_tenant, user):
         "Glucose",
         "Sodium",
     ]
-    jsonschema.validate(envelope["data"], EVENT_TYPES[UPDATED].schema)
+    jsonschema.validate(envelope["data"], load_event_types()[UPDATED].schema)
     assert "provenance" not in envelope["data"]["data"]["results"][0]
     assert entry.changes == {"status": ["started", "completed"]}
     assert (entry.actor_kind, entry.actor_key) == ("system", "reports.parse")

@@ -11,7 +11,7 @@ import pytest
 from django.db import ProgrammingError, connection, transaction
 from django.utils import timezone
 
-from accounts.webhooks.catalogue import EVENT_TYPES
+from accounts.webhooks.catalogue import load_event_types
 from portal.lib.errors import DomainError
 from reports.models import ReportResult, ReviewRow, SignOff
 from reports.operations.reading.files import erase_user_reports
@@ -111,7 +111,7 @@ def test_a_signed_review_is_what_the_api_and_the_event_tell(review):
     (envelope,) = emitted(review.tenant)
     job = get_parsing_job(tenant=review.tenant, job_id=review.job_id)
     assert envelope["event_type"] == UPDATED
-    jsonschema.validate(envelope["data"], EVENT_TYPES[UPDATED].schema)
+    jsonschema.validate(envelope["data"], load_event_types()[UPDATED].schema)
     assert envelope["data"] == build_parsing_job_payload(job)
     assert (job.status, job.is_reviewed, job.version) == ("completed", True, 1)
     assert values(review.tenant, job.id) == ["85"]

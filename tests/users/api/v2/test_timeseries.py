@@ -7,7 +7,7 @@ import orjson
 import pytest
 from jsonschema import validate
 
-from accounts.webhooks.catalogue import EVENT_TYPES
+from accounts.webhooks.catalogue import load_event_types
 from portal.lib.api.pagination import encode_page_cursor
 from tests.audit import audited
 from tests.clients import error_lines
@@ -100,7 +100,7 @@ def test_each_resource_is_pushed_read_and_told(alice_api, alice_tenant, user, sl
         **source,
     }
     assert event["event_type"] == f"daily.data.{resource.event_resource}.created"
-    validate(event["data"], EVENT_TYPES[event["event_type"]].schema)
+    validate(event["data"], load_event_types()[event["event_type"]].schema)
     check_answer(pushed, "post", PUSHED)
     check_answer(reply, "get", GROUPED)
 

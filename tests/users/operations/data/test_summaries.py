@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from jsonschema import validate
 
-from accounts.webhooks.catalogue import EVENT_TYPES
+from accounts.webhooks.catalogue import load_event_types
 from portal.lib.database.transitions import move_status
 from portal.lib.errors import NotFound
 from tests.audit import changes_of
@@ -111,7 +111,7 @@ def test_each_summary_emits_one_event_as_the_catalogue_says(
     assert created["event_type"] == f"daily.data.{slug}.created"
     assert updated["event_type"] == f"daily.data.{slug}.updated"
     for envelope in (created, updated):
-        validate(envelope["data"], EVENT_TYPES[envelope["event_type"]].schema)
+        validate(envelope["data"], load_event_types()[envelope["event_type"]].schema)
         assert envelope["user_id"] == envelope["data"]["user_id"] == str(connected.uuid)
     assert created["data"]["id"] == updated["data"]["id"]
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from jsonschema import validate
 
-from accounts.webhooks.catalogue import EVENT_TYPES
+from accounts.webhooks.catalogue import load_event_types
 from accounts.webhooks.models import Event
 from portal.lib.errors import NotFound
 from tests.audit import audited
@@ -56,7 +56,7 @@ def test_a_source_that_fails_says_why_and_tells_of_it(connection, alice_tenant):
         "error_type": "token_refresh_failed",
         "error_details": "The token endpoint answered 400.",
     }
-    validate(data, EVENT_TYPES["provider.connection.error"].schema)
+    validate(data, load_event_types()["provider.connection.error"].schema)
     assert (line.kind, line.detail) == ("failed", "token_refresh_failed")
     assert line.message_id == event.message_id
     assert audited(alice_tenant)[-1] == ("move_source", "source", "oura")

@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 from jsonschema import validate
 
-from accounts.webhooks.catalogue import EVENT_TYPES
+from accounts.webhooks.catalogue import load_event_types
 from portal.lib.errors import NotFound
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
@@ -61,7 +61,7 @@ def test_a_device_that_data_names_is_known_from_then_on(user, alice_tenant):
         "device_version": None,
         "device_id": None,
     }
-    validate(envelope["data"], EVENT_TYPES["provider.device.created"].schema)
+    validate(envelope["data"], load_event_types()["provider.device.created"].schema)
 
 
 def test_a_device_that_its_source_tells_of_keeps_its_id(user, alice_tenant):

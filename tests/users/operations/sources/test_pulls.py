@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from jsonschema import validate
 
-from accounts.webhooks.catalogue import EVENT_TYPES
+from accounts.webhooks.catalogue import load_event_types
 from portal.lib.errors import DomainError
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
@@ -75,7 +75,7 @@ def test_a_backfill_that_ends_well_tells_that_the_past_is_here(
         "end_date": "2026-03-09T12:00:00+00:00",
         "provider": "oura",
     }
-    schema = EVENT_TYPES["historical.data.heartrate.created"].schema
+    schema = load_event_types()["historical.data.heartrate.created"].schema
     validate(envelope["data"], schema)
     assert (line.kind, line.detail) == ("history", "heartrate")
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from jsonschema import validate
 
-from accounts.webhooks.catalogue import EVENT_TYPES
+from accounts.webhooks.catalogue import load_event_types
 from portal.lib.database.transitions import move_status
 from portal.lib.errors import DomainError, NotFound
 from tests.audit import audited
@@ -77,7 +77,7 @@ def test_the_event_is_as_the_catalogue_says(user, alice_tenant):
     connect_source(user=user, actor=ACTOR, provider="apple_health_kit")
 
     (envelope,) = emitted(alice_tenant)
-    validate(envelope["data"], EVENT_TYPES["provider.connection.created"].schema)
+    validate(envelope["data"], load_event_types()["provider.connection.created"].schema)
     assert envelope["data"]["external_user_id"] is None
 
 

@@ -1,0 +1,36 @@
+"""The events of the labs app: orders, visits and critical results."""
+
+from __future__ import annotations
+
+from accounts.webhooks.catalogue import EventType
+from labs.payloads import CRITICAL_SCHEMA, ORDER_SCHEMA
+from labs.payloads.appointments import APPOINTMENT_SCHEMA
+from portal.lib.translation import gettext_lazy
+
+EVENT_TYPES = (
+    EventType(
+        "labtest.order.created",
+        gettext_lazy("An order was placed; data is the order."),
+        ORDER_SCHEMA,
+    ),
+    EventType(
+        "labtest.order.updated",
+        gettext_lazy("An order's status changed; data is the order."),
+        ORDER_SCHEMA,
+    ),
+    EventType(
+        "labtest.appointment.created",
+        gettext_lazy("A visit was booked or requested; data is the appointment."),
+        APPOINTMENT_SCHEMA,
+    ),
+    EventType(
+        "labtest.appointment.updated",
+        gettext_lazy("A visit's status changed; data is the appointment."),
+        APPOINTMENT_SCHEMA,
+    ),
+    EventType(
+        "labtest.result.critical",
+        gettext_lazy("A lab reported a critical result; data has the order's ID."),
+        CRITICAL_SCHEMA,
+    ),
+)

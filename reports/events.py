@@ -1,0 +1,50 @@
+"""The events of the reports app: a parsing job was created or changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from accounts.webhooks.catalogue import EventType
+
+_PARSING_JOB: dict[str, Any] = {
+    "type": "object",
+    "required": [
+        "id",
+        "status",
+        "failure_reason",
+        "data",
+        "needs_human_review",
+        "is_reviewed",
+    ],
+    "properties": {
+        "id": {"type": "string", "format": "uuid"},
+        "status": {"type": "string"},
+        "failure_reason": {"type": ["string", "null"]},
+        "data": {
+            "type": ["object", "null"],
+            "required": ["metadata", "results"],
+            "properties": {
+                "metadata": {"type": "object"},
+                "results": {
+                    "type": "array",
+                    "items": {"type": "object", "required": ["test_name", "value"]},
+                },
+            },
+        },
+        "needs_human_review": {"type": "boolean"},
+        "is_reviewed": {"type": "boolean"},
+    },
+}
+
+EVENT_TYPES = (
+    EventType(
+        "lab_report.parsing_job.created",
+        "A report was uploaded. The data is the job as returned by the upload.",
+        _PARSING_JOB,
+    ),
+    EventType(
+        "lab_report.parsing_job.updated",
+        "A job completed, failed or needs review.",
+        _PARSING_JOB,
+    ),
+)
