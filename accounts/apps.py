@@ -29,19 +29,8 @@ class AccountsConfig(AppConfig):
             delete_session_record_on_sign_out,
             record_session_on_sign_in,
         )
-        from portal.lib.registry import EncryptedTable, encrypted_tables
 
-        self._register_erasure_rules()
-        self._register_retention_rules()
         self._register_data_classes()
-        encrypted_tables.add(
-            "accounts.SingleSignOn", EncryptedTable(("client_secret",))
-        )
-        # Of allauth, through our adapter: TOTP secrets, seeds of recovery codes.
-        encrypted_tables.add(
-            "mfa.Authenticator",
-            EncryptedTable(members={"data": ("secret", "seed", "migrated_codes")}),
-        )
         user_logged_in.connect(
             record_session_on_sign_in, dispatch_uid="accounts.sessions"
         )
@@ -76,91 +65,9 @@ class AccountsConfig(AppConfig):
                 says=gettext_lazy(
                     "Which key called what and when. Responses are not stored."
                 ),
-                tables=("accounts.ApiCall",),
                 count=count_api_calls_before,
                 remove=delete_tenant_api_calls_before,
                 usual_days=max(settings.API_CALL_LOG_DAYS, 1),
                 most_days=max(settings.API_CALL_LOG_DAYS, 1),
             ),
         )
-
-    def _register_retention_rules(self) -> None:
-        from portal.lib.registry import RetentionRule, register_retention_rules
-
-        notices = RetentionRule(
-            "35 days after it was recorded", "accounts.forget_notices"
-        )
-        stays = "permanent: proves what was done"
-        key = "permanent: the audit names keys"
-        team = "permanent: the audit names erased teams"
-        member = "with the member's account"
-        register_retention_rules(
-            "accounts",
-            {
-                "ApiCallTally": RetentionRule("8 days", "accounts.prune_calls"),
-                "CallWindow": RetentionRule("an hour", "accounts.forget_call_windows"),
-                "Invitation": RetentionRule(
-                    "90 days after it ended", "accounts.forget_invitations"
-                ),
-                "MemberSession": RetentionRule(
-                    "14 days after its last use", "accounts.forget_sessions"
-                ),
-                "Notice": notices,
-                "NoticeCopy": notices,
-                "NoticeMail": notices,
-                **dict.fromkeys(("AuditEntry", "AuditSeal"), stays),
-                **dict.fromkeys(("ApiKey", "ManagementKey"), key),
-                **dict.fromkeys(("Organisation", "Team", "Tenant"), team),
-                **dict.fromkeys(("Member", "SavedView"), member),
-                "Membership": "until the member leaves the team",
-                "SingleSignOn": "until the team uses another provider",
-                "SingleSignOnIdentity": "until the member leaves the team",
-            },
-        )
-        register_retention_rules(
-            "account", {"EmailConfirmation": "has no rows: links are signed"}
-        )
-        register_retention_rules("mfa", {"Authenticator": member})
-
-    def _register_erasure_rules(self) -> None:
-        from portal.lib.registry import ErasureRule, register_erasure_rules
-
-        team = "belongs to teams and members"
-        register_erasure_rules(
-            "accounts",
-            {
-                "AuditEntry": ErasureRule(
-                    ("user_uuid",), "proves who did and read what, by UUID only"
-                ),
-                "AuditSeal": "hashes over the audit",
-                "ApiCall": ErasureRule(("user_uuid",)),
-                "ApiCallTally": "counts calls of keys by the hour",
-                "CallWindow": "counts calls of keys and addresses",
-                **dict.fromkeys(
-                    ("Notice", "NoticeChoices", "NoticeCopy", "NoticeMail"),
-                    "notices name no user",
-                ),
-                "SavedView": "views that name the user are removed",
-                **dict.fromkeys(
-                    (
-                        *("ApiKey", "Invitation", "ManagementKey"),
-                        *("ManagementKey_teams", "Member", "MemberSession"),
-                        *("Member_groups", "Member_user_permissions", "Membership"),
-                        *(
-                            "Organisation",
-                            "RetentionRule",
-                            "SignInRules",
-                            "SingleSignOn",
-                        ),
-                        *("SingleSignOnIdentity", "Team", "Tenant"),
-                    ),
-                    team,
-                ),
-            },
-        )
-        for app, names in (
-            ("account", ("EmailAddress", "EmailConfirmation")),
-            ("auth", ("Group", "Group_permissions", "Permission")),
-            ("mfa", ("Authenticator",)),
-        ):
-            register_erasure_rules(app, dict.fromkeys(names, team))

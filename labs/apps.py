@@ -47,46 +47,8 @@ class LabsConfig(AppConfig):
         demo_loaders.add("labs:sent", load_demo_lab_messages)  # of those orders
         # After the messages, which are of an order without a visit.
         demo_loaders.add("labs:visits", load_demo_appointments)
-        self._register_erasure_rules()
-        self._register_retention_rules()
         self._enter_data_classes()
         post_migrate.connect(_install_reference_data, sender=self)
-
-    def _register_retention_rules(self) -> None:
-        from portal.lib.registry import RetentionRule, register_retention_rules
-
-        catalogue = "with the team"
-        register_retention_rules(
-            "labs",
-            {
-                "SandboxVisit": RetentionRule("90 days", "labs.forget_sandbox_visits"),
-                **dict.fromkeys(("LabAccount", "LabTest", "Payor"), catalogue),
-                "UserInsurance": "with the user",
-            },
-        )
-
-    def _register_erasure_rules(self) -> None:
-        from portal.lib.registry import ErasureRule, register_erasure_rules
-
-        reference = "reference data, shared by all teams"
-        register_erasure_rules(
-            "labs",
-            {
-                "InboundMessage": ErasureRule(
-                    ("order__user__uuid", "reports__order__user__uuid")
-                ),
-                "ExpectedResult": reference,
-                "Lab": reference,
-                "Marker": reference,
-                "ServiceCenter": reference,
-                "LabAccount": "belongs to an organization",
-                "LabAccountTeam": "belongs to an organization",
-                "LabTest": "belongs to a team's catalog",
-                "LabTest_markers": "belongs to a team's catalog",
-                "Payor": "insurers created by a team",
-                "SandboxVisit": "simulated bookings without personal data",
-            },
-        )
 
     def _enter_data_classes(self) -> None:
         from labs.operations.retention import (
@@ -106,7 +68,6 @@ class LabsConfig(AppConfig):
                     "Original HL7 messages that need no review. Results read from"
                     " them stay."
                 ),
-                tables=("labs.InboundMessage", "labs.InboundReport"),
                 count=count_old_lab_messages,
                 remove=delete_old_lab_messages,
                 least_days=90,
@@ -120,13 +81,6 @@ class LabsConfig(AppConfig):
                 says=gettext_lazy(
                     "Ended orders with their results, visits and documents, counted"
                     " from the last change."
-                ),
-                tables=(
-                    *("labs.Order", "labs.OrderEvent", "labs.OrderTransaction"),
-                    *("labs.Shipment", "labs.RequisitionWatch", "labs.PatientNotice"),
-                    *("labs.ResultVersion", "labs.Result", "labs.MissingResult"),
-                    *("labs.SampleData", "labs.CriticalAlert"),
-                    *("labs.Appointment", "labs.AppointmentEvent", "labs.SlotPlace"),
                 ),
                 count=count_old_orders,
                 remove=delete_old_orders,

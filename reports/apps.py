@@ -15,13 +15,7 @@ class ReportsConfig(AppConfig):
     def ready(self) -> None:
         """Hand on what erases a user's reports, and what other pages show of them."""
         from accounts.states import Area
-        from portal.lib.registry import (
-            MarkerSource,
-            marker_sources,
-            register_erasure_rules,
-            register_retention_rules,
-            user_erasers,
-        )
+        from portal.lib.registry import MarkerSource, marker_sources, user_erasers
         from reports.operations.reading.files import erase_user_reports
         from reports.operations.signing.signed_values import (
             list_signed_values_with_loinc,
@@ -30,12 +24,6 @@ class ReportsConfig(AppConfig):
         user_erasers.add("reports", erase_user_reports)
         marker_sources.add(
             "reports", MarkerSource(Area.REPORTS, list_signed_values_with_loinc)
-        )
-        register_erasure_rules(
-            "reports", {"LoincAlias": "names that a lab gives to its tests"}
-        )
-        register_retention_rules(
-            "reports", {"LoincAlias": "with its team: how it reads its labs"}
         )
         self._enter_data_classes()
 
@@ -48,10 +36,6 @@ class ReportsConfig(AppConfig):
             delete_old_failed_reports,
         )
 
-        tables = (
-            *("reports.ParsingJob", "reports.ReportFile"),
-            "reports.ParsingJobTransition",
-        )
         data_classes.add(
             "unread_reports",
             DataClass(
@@ -60,7 +44,6 @@ class ReportsConfig(AppConfig):
                 says=gettext_lazy(
                     "Reports that failed or were rejected, with their files."
                 ),
-                tables=tables,
                 count=count_old_failed_reports,
                 remove=delete_old_failed_reports,
             ),
@@ -73,12 +56,6 @@ class ReportsConfig(AppConfig):
                 says=gettext_lazy(
                     "Completed and signed reports, with their files, values, reviews"
                     " and signatures."
-                ),
-                tables=(
-                    *tables,
-                    *("reports.ReportResult", "reports.Rereading", "reports.Review"),
-                    *("reports.ReviewRow", "reports.ReviewRowVersion"),
-                    *("reports.ReviewComment", "reports.SignOff"),
                 ),
                 count=count_old_completed_reports,
                 remove=delete_old_completed_reports,

@@ -21,9 +21,7 @@ class UsersConfig(AppConfig):
     def ready(self) -> None:
         """Register what other apps and pages read of the users app."""
         from portal.lib.registry import (
-            EncryptedTable,
             demo_loaders,
-            encrypted_tables,
             tenant_erasers,
             user_books,
             user_erasers,
@@ -38,12 +36,7 @@ class UsersConfig(AppConfig):
         from users.queries.users.names import BOOK
 
         source_gateways.add("oura", OuraGateway())
-        self._register_erasure_rules()
-        self._register_retention_rules()
         self._register_data_classes()
-        encrypted_tables.add(
-            "users.SourceGrant", EncryptedTable(("access_token", "refresh_token"))
-        )
         demo_loaders.add("users", load_demo_sources)
         user_erasers.add("users", erase_user_samples)
         user_erasers.add("users:imports", erase_user_imports)
@@ -51,51 +44,6 @@ class UsersConfig(AppConfig):
         tenant_erasers.add("users", erase_all_users)
         user_books.add("users", BOOK)
         post_migrate.connect(_create_month_partitions, sender=self)
-
-    def _register_erasure_rules(self) -> None:
-        from portal.lib.registry import ErasureRule, register_erasure_rules
-
-        register_erasure_rules(
-            "users",
-            {
-                "Sample": ErasureRule(("user_id",), by_key=True),
-                "SampleExtra": ErasureRule(("user_id",), by_key=True),
-                "Feed": "dictionary of a tenant, used to encode samples",
-                "Series": "dictionary of a tenant, used to encode samples",
-                "UserCount": "a counter per tenant",
-                "ErasureReceipt": ErasureRule(
-                    ("user_uuid",),
-                    "proof of the erasure; contains only the UUID and counts",
-                ),
-            },
-        )
-
-    def _register_retention_rules(self) -> None:
-        from portal.lib.registry import RetentionRule, register_retention_rules
-
-        old = "users.remove_old_arrivals"
-        register_retention_rules(
-            "users",
-            {
-                "User": RetentionRule("7 days after it is deleted", "users.sweep"),
-                "DemoUser": RetentionRule("7 days after it was created", "users.sweep"),
-                "Arrival": RetentionRule("62 days", old),
-                "Pull": RetentionRule("62 days after it ended, except the latest", old),
-                "Refresh": RetentionRule("1 hour", old),
-                "LinkSession": RetentionRule(
-                    "30 days after it ended", "users.remove_old_links"
-                ),
-                "UserExport": RetentionRule("7 days", "users.remove_old_exports"),
-                "ErasureReceipt": "permanent: proof of the erasure",
-                **dict.fromkeys(
-                    (
-                        *("Cadence", "Connection", "ConnectionEntry", "Device"),
-                        *("ImportJob", "SourceGrant", "Supply", "UserInfo"),
-                    ),
-                    "with its user",
-                ),
-            },
-        )
 
     def _register_data_classes(self) -> None:
         from portal.lib.registry import DataClass, data_classes
@@ -115,7 +63,6 @@ class UsersConfig(AppConfig):
                     "Samples from wearables. Deleted by whole months, once the entire"
                     " month is old enough."
                 ),
-                tables=("users.Sample", "users.SampleExtra"),
                 count=count_expired_samples,
                 remove=delete_expired_samples,
                 least_days=31,
@@ -129,7 +76,6 @@ class UsersConfig(AppConfig):
                 says=gettext_lazy(
                     "Days, nights, workouts and cycles, including workout streams."
                 ),
-                tables=("users.Summary", "users.WorkoutStream"),
                 count=count_expired_summaries,
                 remove=delete_expired_summaries,
                 least_days=31,

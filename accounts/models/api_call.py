@@ -8,6 +8,7 @@ from __future__ import annotations
 from django.contrib.postgres.indexes import BrinIndex
 from django.db import models
 
+from portal.lib.table_rules import ErasureRule, RetentionRule, TableRules
 from portal.lib.tenancy import TenantOwned
 from portal.lib.translation import gettext_lazy
 
@@ -23,6 +24,12 @@ class ApiCall(TenantOwned):
     named in it. `ms` is what the call took here, in whole milliseconds. Rows are
     written in bulk after the answer and no constraint checks them.
     """
+
+    rules = TableRules(
+        without_fence="routes and numbers; written past every scope, in bulk",
+        erasure=ErasureRule(("user_uuid",)),
+        data_classes=("api_calls",),
+    )
 
     tenant = models.ForeignKey(
         "accounts.Tenant",
@@ -69,6 +76,12 @@ class ApiCallTally(TenantOwned):
 
     Counting a week of the log itself would read millions of rows of a busy key.
     """
+
+    rules = TableRules(
+        without_fence="numbers",
+        without_user="counts calls of keys by the hour",
+        retention=RetentionRule("8 days", "accounts.prune_calls"),
+    )
 
     tenant = models.ForeignKey(
         "accounts.Tenant",

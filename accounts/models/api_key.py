@@ -9,6 +9,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
 
+from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantOwned
 from portal.lib.translation import gettext_lazy
 
@@ -30,6 +31,13 @@ class ApiKey(TenantOwned):
     may be used from, in CIDR form, empty: any. `calls_per_minute` null: as the
     installation says.
     """
+
+    rules = TableRules(
+        without_fence="read before the tenant is known",
+        without_user="belongs to teams and members",
+        retention="permanent: the audit names keys",
+        route_parameters={"api_key_id": "id"},
+    )
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     label = models.CharField(max_length=LABEL_MAX_LENGTH)

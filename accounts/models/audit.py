@@ -10,6 +10,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
 
+from portal.lib.table_rules import ErasureRule, TableRules
 from portal.lib.tenancy import TenantOwned
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.request_ids import REQUEST_ID_LENGTH
@@ -24,6 +25,14 @@ class AuditEntry(TenantOwned):
     so that erasing a user leaves none of them here. `request_id` is that of the
     answer's header, empty outside of requests.
     """
+
+    rules = TableRules(
+        without_fence="written at sign-in, for teams that nobody has entered yet",
+        erasure=ErasureRule(
+            ("user_uuid",), why="proves who did and read what, by UUID only"
+        ),
+        retention="permanent: proves what was done",
+    )
 
     tenant = models.ForeignKey(
         "accounts.Tenant",
@@ -68,6 +77,12 @@ class AuditSeal(TenantOwned):
     seal was committed late. Beside the entries, not in them, so that recording one
     waits for no other.
     """
+
+    rules = TableRules(
+        without_fence="hashes of the audit",
+        without_user="hashes over the audit",
+        retention="permanent: proves what was done",
+    )
 
     tenant = models.ForeignKey(
         "accounts.Tenant",

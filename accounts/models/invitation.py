@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from accounts.models.team import ROLES_ARE_KNOWN, Team
 from accounts.states import Role
+from portal.lib.table_rules import RetentionRule, TableRules
 from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
@@ -24,6 +25,16 @@ class Invitation(models.Model):
     revoked; an open one that has expired lets nobody in, but can be sent again. Those
     into several teams by one link share its digest and a `batch`.
     """
+
+    rules = TableRules(
+        without_tenant="into a team, read by its link before anyone signs in",
+        without_user="belongs to teams and members",
+        retention=RetentionRule(
+            "90 days after it ended", "accounts.forget_invitations"
+        ),
+        route_parameters={"invitation_id": "pk", "invite_id": "pk"},
+        team_lookup="team",
+    )
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="invitations")

@@ -10,6 +10,7 @@ from django.utils import timezone
 from accounts.models.api_key import LABEL_MAX_LENGTH
 from accounts.models.team import Organisation, Team
 from accounts.states import ManagementRole
+from portal.lib.table_rules import TableRules
 from portal.lib.translation import gettext_lazy
 
 
@@ -20,6 +21,14 @@ class ManagementKey(models.Model):
     each in both environments (contract 9.1). `prefix` and `last_four` are what people
     see of it later.
     """
+
+    rules = TableRules(
+        without_tenant="of an organisation, above its tenants",
+        without_user="belongs to teams and members",
+        retention="permanent: the audit names keys",
+        route_parameters={"management_key_id": "pk"},
+        team_lookup="organisation__teams",
+    )
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organisation = models.ForeignKey(

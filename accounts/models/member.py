@@ -13,6 +13,7 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from accounts.states import Theme
+from portal.lib.table_rules import TableRules, declare_table_rules
 from portal.lib.translation import gettext_lazy
 
 EMAIL_MAX_LENGTH = 254  # RFC 3696, erratum 1690
@@ -52,6 +53,12 @@ class Member(AbstractBaseUser, PermissionsMixin):
     never, and they see no team until it is.
     """
 
+    rules = TableRules(
+        without_tenant="may be in several teams",
+        without_user="belongs to teams and members",
+        retention="with the member's account",
+    )
+
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     email = models.EmailField(max_length=EMAIL_MAX_LENGTH, unique=True)
     name = models.CharField(max_length=NAME_MAX_LENGTH, blank=True)
@@ -90,3 +97,25 @@ class Member(AbstractBaseUser, PermissionsMixin):
             secret=secret,
             algorithm="sha256",
         ).hexdigest()
+
+
+# What Django and allauth store for members.
+_OF_MEMBERS = "belongs to teams and members"
+declare_table_rules(
+    {
+        "account.EmailAddress": TableRules(without_user=_OF_MEMBERS),
+        "account.EmailConfirmation": TableRules(
+            without_user=_OF_MEMBERS, retention="has no rows: links are signed"
+        ),
+        "auth.Group": TableRules(without_user=_OF_MEMBERS),
+        "auth.Permission": TableRules(without_user=_OF_MEMBERS),
+        # Encrypted by our adapter: TOTP secrets and seeds of recovery codes.
+        "mfa.Authenticator": TableRules(
+            without_user=_OF_MEMBERS,
+            retention="with the member's account",
+            encrypted_members={"data": ("secret", "seed", "migrated_codes")},
+            route_parameters={"pk": "pk"},
+            team_lookup="user__memberships__team",
+        ),
+    }
+)

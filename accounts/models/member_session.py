@@ -8,6 +8,7 @@ from typing import ClassVar
 from django.db import models
 from django.utils import timezone
 
+from portal.lib.table_rules import RetentionRule, TableRules
 from portal.lib.translation import gettext_lazy
 
 USER_AGENT_MAX_LENGTH = 300
@@ -20,6 +21,16 @@ class MemberSession(models.Model):
     ended. `proof` is the member's session hash that the session was opened with: a new
     password or round makes another. `last_seen_at` lags by a few minutes.
     """
+
+    rules = TableRules(
+        without_tenant="of a member, who may be in several teams",
+        without_user="belongs to teams and members",
+        retention=RetentionRule(
+            "14 days after its last use", "accounts.forget_sessions"
+        ),
+        route_parameters={"sign_in_id": "pk"},
+        team_lookup="member__memberships__team",
+    )
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     member = models.ForeignKey(

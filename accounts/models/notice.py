@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from accounts.models.team import Membership
 from accounts.states import NoticeKind
+from portal.lib.table_rules import RetentionRule, TableRules
 from portal.lib.tenancy import TenantOwned
 from portal.lib.translation import gettext_lazy
 
@@ -27,6 +28,10 @@ class NoticeChoices(TenantOwned):
     before `quiet_until`, which may lie past midnight; both None: no such hours. Digests
     come at `digest_hour` o'clock.
     """
+
+    rules = TableRules(
+        without_fence="what a member wants mailed", without_user="notices name no user"
+    )
 
     membership = models.ForeignKey(
         Membership, on_delete=models.CASCADE, related_name="+"
@@ -61,6 +66,14 @@ class Notice(TenantOwned):
     that `is_late` says that something has waited too long.
     """
 
+    rules = TableRules(
+        without_fence="what happened, in words that name nobody",
+        without_user="notices name no user",
+        retention=RetentionRule(
+            "35 days after it was recorded", "accounts.forget_notices"
+        ),
+    )
+
     kind = models.CharField(max_length=30, choices=NoticeKind.choices)
     key = models.CharField(max_length=100)
     words = models.CharField(max_length=WORDS_MAX_LENGTH)
@@ -87,6 +100,14 @@ class NoticeMail(TenantOwned):
 
     `sent_at` None: it waits for its job.
     """
+
+    rules = TableRules(
+        without_fence="as accounts.Notice",
+        without_user="notices name no user",
+        retention=RetentionRule(
+            "35 days after it was recorded", "accounts.forget_notices"
+        ),
+    )
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     membership = models.ForeignKey(
@@ -116,6 +137,14 @@ class NoticeCopy(TenantOwned):
 
     It is due at `due_at`, with the digest if `by_digest`.
     """
+
+    rules = TableRules(
+        without_fence="as accounts.Notice",
+        without_user="notices name no user",
+        retention=RetentionRule(
+            "35 days after it was recorded", "accounts.forget_notices"
+        ),
+    )
 
     notice = models.ForeignKey(Notice, on_delete=models.CASCADE, related_name="copies")
     membership = models.ForeignKey(

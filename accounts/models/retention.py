@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 
 from accounts.models.team import Team
+from portal.lib.table_rules import TableRules
 from portal.lib.translation import gettext_lazy
 
 CLASS_MAX_LENGTH = 50
@@ -16,6 +17,11 @@ class RetentionRule(models.Model):
     The names are those of portal.lib.registry.data_classes. Without a row it is kept as
     is usual.
     """
+
+    rules = TableRules(
+        without_tenant="of a team, in both environments",
+        without_user="belongs to teams and members",
+    )
 
     team = models.ForeignKey(
         Team, on_delete=models.CASCADE, related_name="retention_rules"

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models.functions import Lower
 from django.utils import timezone
 
+from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantOwned
 from portal.lib.translation import gettext_lazy
 
@@ -22,6 +23,13 @@ class SavedView(TenantOwned):
     without the place in the list, so that equal views have equal queries. A default is
     what its own member sees on opening the list.
     """
+
+    rules = TableRules(
+        without_fence="filters of lists",
+        without_user="views that name the user are removed",
+        retention="with the member's account",
+        route_parameters={"view_id": "pk"},
+    )
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     member = models.ForeignKey(

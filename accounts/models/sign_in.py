@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from accounts.models.team import Membership, Team
 from accounts.states import Role
+from portal.lib.table_rules import TableRules
 from portal.lib.translation import gettext_lazy
 
 ISSUER_MAX_LENGTH = 500
@@ -22,6 +23,11 @@ class SignInRules(models.Model):
 
     `requires_single_sign_on` holds only beside a SingleSignOn of the team.
     """
+
+    rules = TableRules(
+        without_tenant="of a team, in both environments",
+        without_user="belongs to teams and members",
+    )
 
     team = models.OneToOneField(
         Team, primary_key=True, on_delete=models.CASCADE, related_name="sign_in_rules"
@@ -44,6 +50,13 @@ class SingleSignOn(models.Model):
     without roles only the invited join. A proof of one `round` is worth nothing in the
     next, which begins when the provider is another.
     """
+
+    rules = TableRules(
+        without_tenant="of a team, in both environments",
+        without_user="belongs to teams and members",
+        retention="until the team uses another provider",
+        encrypted=("client_secret",),
+    )
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     team = models.OneToOneField(
@@ -92,6 +105,12 @@ def format_provider_version(pk: uuid.UUID | None, of_round: int | None) -> str:
 
 class SingleSignOnIdentity(models.Model):
     """A member's identity at the team's provider: the provider's `sub`."""
+
+    rules = TableRules(
+        without_tenant="of a membership",
+        without_user="belongs to teams and members",
+        retention="until the member leaves the team",
+    )
 
     single_sign_on = models.ForeignKey(
         SingleSignOn, on_delete=models.CASCADE, related_name="identities"

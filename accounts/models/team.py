@@ -13,6 +13,7 @@ from django.db import models
 from django.utils import timezone
 
 from accounts.states import Environment, Region, Role
+from portal.lib.table_rules import TableRules
 from portal.lib.translation import gettext_lazy
 
 NAME_MAX_LENGTH = 80  # Contract 9.1
@@ -31,6 +32,12 @@ ROLES_ARE_KNOWN = models.Q(roles__contained_by=list(Role.values)) & models.Q(
 
 class Organisation(models.Model):
     """A customer; its teams share members and lab accounts."""
+
+    rules = TableRules(
+        without_tenant="owns teams",
+        without_user="belongs to teams and members",
+        retention="permanent: the audit names erased teams",
+    )
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     name = models.CharField(max_length=NAME_MAX_LENGTH)
@@ -61,6 +68,12 @@ class Team(models.Model):
     and what became of their deliveries are kept. One that was deleted is kept with its
     audit; at `erased_at` all else of it was removed.
     """
+
+    rules = TableRules(
+        without_tenant="owns tenants",
+        without_user="belongs to teams and members",
+        retention="permanent: the audit names erased teams",
+    )
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organisation = models.ForeignKey(
@@ -107,6 +120,12 @@ class Tenant(models.Model):
     those of `accounts.operations.teams.teams.create_team`: three defaults differ by
     environment.
     """
+
+    rules = TableRules(
+        without_tenant="is the tenant",
+        without_user="belongs to teams and members",
+        retention="permanent: the audit names erased teams",
+    )
 
     team = models.ForeignKey(Team, on_delete=models.PROTECT, related_name="tenants")
     environment = models.CharField(max_length=10, choices=Environment.choices)
@@ -155,6 +174,14 @@ class Membership(models.Model):
 
     `last_seen_at` is when they last opened one of its pages, to a few minutes.
     """
+
+    rules = TableRules(
+        without_tenant="belongs to a team, in both environments",
+        without_user="belongs to teams and members",
+        retention="until the member leaves the team",
+        route_parameters={"member_id": "member_id"},
+        team_lookup="team",
+    )
 
     member = models.ForeignKey(
         "accounts.Member", on_delete=models.CASCADE, related_name="memberships"

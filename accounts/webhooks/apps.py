@@ -12,50 +12,15 @@ class WebhooksConfig(AppConfig):
     label = "webhooks"
 
     def ready(self) -> None:
-        """Register the data rules of webhooks."""
+        """Register how long a team can keep events."""
         from accounts.models.team import (
             EVENT_RETENTION_DAYS,
             EVENT_RETENTION_DAYS_MAX,
         )
         from accounts.webhooks.operations.retention import count_events_before
-        from portal.lib.registry import (
-            DataClass,
-            EncryptedTable,
-            ErasureRule,
-            RetentionRule,
-            data_classes,
-            encrypted_tables,
-            register_erasure_rules,
-            register_retention_rules,
-        )
+        from portal.lib.registry import DataClass, data_classes
         from portal.lib.translation import gettext_lazy
 
-        register_erasure_rules(
-            "webhooks",
-            {
-                "Event": ErasureRule(("user_uuid",)),
-                "Delivery": ErasureRule(("user_uuid",)),
-                "Attempt": ErasureRule(("delivery__user_uuid",)),
-                "ReplayItem": ErasureRule(("delivery__user_uuid",)),
-                "Replay": "a filter by client user ID is rewritten to the UUID",
-                "Endpoint": "addresses of a team",
-            },
-        )
-        register_retention_rules(
-            "webhooks",
-            {
-                "Endpoint": RetentionRule(
-                    "when deleted and its log is empty", "webhooks.prune"
-                ),
-                "Replay": RetentionRule(
-                    "after it ended, with its events", "webhooks.prune"
-                ),
-            },
-        )
-        encrypted_tables.add(
-            "webhooks.Endpoint",
-            EncryptedTable(("secret", "previous_secret", "headers")),
-        )
         data_classes.add(
             "events",
             DataClass(
@@ -65,10 +30,6 @@ class WebhooksConfig(AppConfig):
                     "Events with their deliveries and responses. A failing endpoint is"
                     " disabled after 5 days: store events longer than that to replay"
                     " what it missed."
-                ),
-                tables=(
-                    *("webhooks.Event", "webhooks.Delivery", "webhooks.Attempt"),
-                    "webhooks.ReplayItem",
                 ),
                 count=count_events_before,
                 usual_days=EVENT_RETENTION_DAYS,

@@ -12,6 +12,7 @@ from django.utils import timezone
 from accounts.states import Environment
 from labs.models.catalogue import Lab
 from labs.states.accounts import DelegatedFlow, LabAccountStatus
+from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import UnscopedQuery
 from portal.lib.translation import gettext_lazy
 
@@ -49,6 +50,14 @@ class LabAccount(models.Model):
     it is linked to. `allowed_billing` maps who pays to the states where that holds;
     `default_clinical_notes` stand before each order's comment on the requisition.
     """
+
+    rules = TableRules(
+        without_tenant="of an organisation in one environment; has its own fence",
+        without_user="belongs to an organization",
+        retention="with the team",
+        route_parameters={"account_id": "pk"},
+        team_lookup="organisation__teams",
+    )
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     organisation = models.ForeignKey(
@@ -95,6 +104,11 @@ class LabAccount(models.Model):
 
 class LabAccountTeam(models.Model):
     """A team linked to a lab account (the wire's `team_id_allowlist`)."""
+
+    rules = TableRules(
+        without_tenant="a team on a lab account's allow-list",
+        without_user="belongs to an organization",
+    )
 
     account = models.ForeignKey(
         LabAccount, on_delete=models.CASCADE, related_name="team_links"

@@ -18,6 +18,7 @@ from labs.states.appointments import (
     AppointmentStatus,
     AppointmentType,
 )
+from portal.lib.table_rules import RetentionRule, TableRules
 from portal.lib.tenancy import TenantOwned
 from portal.lib.translation import gettext_lazy
 
@@ -31,6 +32,8 @@ class Appointment(TenantOwned):
     `confirm_by` is when a booking that waits for its provider is given up, None where
     it does not wait. `event_data` is of its latest step.
     """
+
+    rules = TableRules(data_classes=("orders",))
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     order = models.ForeignKey(
@@ -98,6 +101,8 @@ class Appointment(TenantOwned):
 class AppointmentEvent(TenantOwned):
     """A status change of an appointment; `data` is the wire's free object."""
 
+    rules = TableRules(data_classes=("orders",))
+
     appointment = models.ForeignKey(
         Appointment, on_delete=models.CASCADE, related_name="events"
     )
@@ -128,6 +133,11 @@ class SlotPlace(models.Model):
     its own. `place` counts from 1. A hold ends at `expires_at`; one with a `reference`
     was asked of the provider and is freed only when its answer is known.
     """
+
+    rules = TableRules(
+        without_tenant="places of a site, shared by all of production",
+        data_classes=("orders",),
+    )
 
     pool = models.BigIntegerField()
     provider = models.CharField(max_length=100)
@@ -178,6 +188,12 @@ class SandboxVisit(models.Model):
 
     `answers_at` is from when on it says yes or, with `is_refused`, no.
     """
+
+    rules = TableRules(
+        without_tenant="references that the sandbox's provider was given",
+        without_user="simulated bookings without personal data",
+        retention=RetentionRule("90 days", "labs.forget_sandbox_visits"),
+    )
 
     reference = models.UUIDField(primary_key=True)
     external_id = models.CharField(max_length=100)

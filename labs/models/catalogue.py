@@ -23,6 +23,7 @@ from labs.states.catalogue import (
     ResultType,
     SampleType,
 )
+from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
 from portal.lib.translation import gettext_lazy
 
@@ -31,6 +32,11 @@ PANEL_NAME_MAX_LENGTH = 150
 
 class Lab(models.Model):
     """A laboratory (contract 6.1); `id` is the wire's integer and never changes."""
+
+    rules = TableRules(
+        without_tenant="reference data, the same for all",
+        without_user="reference data, shared by all teams",
+    )
 
     id = models.PositiveIntegerField(primary_key=True)
     slug = models.SlugField(max_length=50, unique=True)
@@ -56,6 +62,10 @@ class Marker(models.Model):
     the contract with the lab says it. `aoe_questions` are those of contract 6.2, asked
     at order entry. Turnaround is in days.
     """
+
+    rules = TableRules(
+        without_tenant="as labs.Lab", without_user="reference data, shared by all teams"
+    )
 
     id = models.PositiveIntegerField(primary_key=True)
     lab = models.ForeignKey(Lab, on_delete=models.PROTECT, related_name="markers")
@@ -99,6 +109,10 @@ class ExpectedResult(models.Model):
     a coded result, the normal one first. `loinc_name` is the official long common name.
     """
 
+    rules = TableRules(
+        without_tenant="as labs.Lab", without_user="reference data, shared by all teams"
+    )
+
     id = models.PositiveIntegerField(primary_key=True)
     marker = models.ForeignKey(
         Marker, on_delete=models.CASCADE, related_name="expected_results"
@@ -138,6 +152,13 @@ class LabTest(TenantOwned):
     `reference_slug` names the entry of the reference set it was laid from, empty for a
     panel of the team's own.
     """
+
+    rules = TableRules(
+        without_fence="panels, of the catalogue",
+        without_user="belongs to a team's catalog",
+        retention="with the team",
+        route_parameters={"lab_test_id": "pk"},
+    )
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     lab = models.ForeignKey(Lab, on_delete=models.PROTECT, related_name="+")

@@ -8,6 +8,7 @@ from django.utils import timezone
 from labs.models.order import Order
 from labs.models.result import ResultVersion
 from labs.states.critical import ToldBy
+from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantOwned
 from portal.lib.translation import gettext_lazy
 
@@ -23,6 +24,8 @@ class CriticalAlert(TenantOwned):
     many did. Of the acknowledgement: who gave it, what was done (`action`), and who was
     told of the result, how, when, and that they repeated it.
     """
+
+    rules = TableRules(data_classes=("orders",), route_parameters={"alert_id": "pk"})
 
     order = models.ForeignKey(
         Order, on_delete=models.CASCADE, related_name="critical_alerts"

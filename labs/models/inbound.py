@@ -13,6 +13,7 @@ from labs.models.account import LabAccount
 from labs.models.catalogue import Lab
 from labs.models.order import Order
 from labs.states.inbound import MatchStatus, MessageStatus, UnmatchedReason
+from portal.lib.table_rules import ErasureRule, TableRules
 from portal.lib.tenancy import TenantOwned
 from portal.lib.translation import gettext_lazy
 
@@ -27,6 +28,12 @@ class InboundMessage(TenantOwned):
     to one of our orders has that `order`. `answer` is what we said (MSA-1), `error_*`
     why not AA, or why the lab refused.
     """
+
+    rules = TableRules(
+        erasure=ErasureRule(("order__user__uuid", "reports__order__user__uuid")),
+        data_classes=("lab_messages",),
+        route_parameters={"lab_message_id": "pk"},
+    )
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     lab = models.ForeignKey(Lab, on_delete=models.PROTECT, related_name="+")
@@ -83,6 +90,10 @@ class InboundReport(TenantOwned):
     come. `reason` says why no order was found; `why` is what the person said who
     matched or rejected it.
     """
+
+    rules = TableRules(
+        data_classes=("lab_messages",), route_parameters={"lab_report_id": "pk"}
+    )
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     message = models.ForeignKey(

@@ -7,6 +7,7 @@ from django.db import models
 from django.utils import timezone
 
 from labs.states.patients import Relationship
+from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantOwned
 from portal.lib.translation import gettext_lazy
 
@@ -17,6 +18,12 @@ class Payor(TenantOwned):
     `address` has the wire's shape. `provider` is a clearing house and
     `provider_payor_id` the insurer's id there, empty where not given.
     """
+
+    rules = TableRules(
+        without_fence="insurers, of the catalogue",
+        without_user="insurers created by a team",
+        retention="with the team",
+    )
 
     payor_code = models.CharField(max_length=50)
     name = models.CharField(max_length=200)
@@ -45,6 +52,8 @@ class UserInsurance(TenantOwned):
     `insured`, `guarantor` and `company` have the wire's shapes. `company` is the
     payor's name and address when it was written.
     """
+
+    rules = TableRules(retention="with the user")
 
     user = models.ForeignKey("users.User", on_delete=models.PROTECT, related_name="+")
     is_primary = models.BooleanField(default=True)

@@ -20,6 +20,7 @@ from labs.states.orders import (
     StatusParts,
     split_order_status,
 )
+from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
 from portal.lib.translation import gettext_lazy
 from users.models import User
@@ -63,6 +64,10 @@ class OrderQuerySet(TenantQuerySet["Order"]):
 class OrderTransaction(TenantOwned):
     """An order with its redraw and recreations; `id` is the wire's."""
 
+    rules = TableRules(
+        data_classes=("orders",), route_parameters={"transaction_id": "pk"}
+    )
+
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey("users.User", on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(default=timezone.now, editable=False)
@@ -90,6 +95,8 @@ class Order(TenantOwned):
     the account's text has become. `activate_by` is the day a scheduled order starts,
     `due_by` and `worst_case_due_by` the days results are expected.
     """
+
+    rules = TableRules(data_classes=("orders",), route_parameters={"order_id": "pk"})
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey("users.User", on_delete=models.PROTECT, related_name="+")
@@ -239,6 +246,8 @@ class OrderEvent(TenantOwned):
     `actor_label` and `why` say who took the step and with what words, for people.
     """
 
+    rules = TableRules(data_classes=("orders",))
+
     order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="events")
     status = models.CharField(max_length=STATUS_MAX_LENGTH)
     status_detail = models.CharField(
@@ -260,6 +269,8 @@ class OrderEvent(TenantOwned):
 
 class Shipment(TenantOwned):
     """A shipment of a kit, to the patient or to the lab (contract 6.10)."""
+
+    rules = TableRules(data_classes=("orders",))
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     order = models.OneToOneField(

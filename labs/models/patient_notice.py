@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from labs.models.order import Order, OrderEvent
 from labs.states.patient_notices import NoticeChannel, NoticeKind, NoticeStatus
+from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantOwned
 from portal.lib.translation import gettext_lazy
 
@@ -19,6 +20,8 @@ class PatientNotice(TenantOwned):
 
     `closed_at` is when it was sent, noted or given up.
     """
+
+    rules = TableRules(data_classes=("orders",))
 
     order = models.ForeignKey(
         Order, on_delete=models.CASCADE, related_name="notices", db_index=False

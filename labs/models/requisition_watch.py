@@ -6,12 +6,18 @@ from django.db import models
 from django.utils import timezone
 
 from labs.models.order import Order
+from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantOwned
 from portal.lib.translation import gettext_lazy
 
 
 class RequisitionWatch(TenantOwned):
     """A member's subscription to a requisition; deleted once mailed."""
+
+    rules = TableRules(
+        without_fence="which member waits for which requisition",
+        data_classes=("orders",),
+    )
 
     order = models.ForeignKey(Order, on_delete=models.CASCADE, related_name="watches")
     member = models.ForeignKey(

@@ -10,6 +10,7 @@ from labs.models.order import Order
 from labs.states.catalogue import ResultType
 from labs.states.orders import Interpretation
 from labs.states.results import FailureType, ResultStatus
+from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantOwned
 from portal.lib.translation import gettext_lazy
 
@@ -23,6 +24,8 @@ class ResultVersion(TenantOwned):
     `has_new_critical`: a critical result that the version before did not have so.
     Times are those of the lab, `created_at` is when we stored it.
     """
+
+    rules = TableRules(data_classes=("orders",))
 
     order = models.ForeignKey(
         Order, on_delete=models.CASCADE, db_index=False, related_name="result_versions"
@@ -78,6 +81,8 @@ class Result(TenantOwned):
     the orderable markers it came from, never none: marker_id, name, slug, provider_id.
     `is_preliminary`: the lab may still change it.
     """
+
+    rules = TableRules(data_classes=("orders",))
 
     version = models.ForeignKey(
         ResultVersion,
@@ -137,6 +142,8 @@ class Result(TenantOwned):
 class MissingResult(TenantOwned):
     """A result that a version lacks, with the reason where known."""
 
+    rules = TableRules(data_classes=("orders",))
+
     version = models.ForeignKey(
         ResultVersion,
         on_delete=models.CASCADE,
@@ -175,6 +182,8 @@ class SampleData(TenantOwned):
     Offsets are seconds east of UTC where the lab told them. `laboratories` maps a
     laboratory's code to name, phone_number, medical_director, address.
     """
+
+    rules = TableRules(data_classes=("orders",))
 
     version = models.ForeignKey(
         ResultVersion,

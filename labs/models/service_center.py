@@ -7,6 +7,7 @@ from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 
 from labs.models.catalogue import Lab
+from portal.lib.table_rules import TableRules
 from portal.lib.translation import gettext_lazy
 
 
@@ -18,6 +19,10 @@ class ServiceCenter(models.Model):
     many visits fit one slot. A center that left the lab's directory stays, inactive:
     appointments name it.
     """
+
+    rules = TableRules(
+        without_tenant="as labs.Lab", without_user="reference data, shared by all teams"
+    )
 
     lab = models.ForeignKey(Lab, on_delete=models.PROTECT, related_name="+")
     site_code = models.CharField(max_length=20)

@@ -6,6 +6,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
 
+from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantOwned
 
 
@@ -15,6 +16,12 @@ class DemoData(TenantOwned):
     `user_uuids` grows in the transactions that make the users, so that removing takes
     exactly those. `loaded_at` None: still loading. `removal_asked_at`: on its way out.
     """
+
+    rules = TableRules(
+        without_fence="which users are made up",
+        without_user="which users are made up, by uuid",
+        retention="one for each environment",
+    )
 
     tenant = models.OneToOneField(
         "accounts.Tenant", on_delete=models.CASCADE, related_name="+", primary_key=True

@@ -20,6 +20,7 @@ from django.utils.translation import gettext as _
 from portal.lib.database.outages import is_database_outage
 from portal.lib.database.rows import open_database_cursor
 from portal.lib.errors import Conflict, Invalid
+from portal.lib.table_rules import RetentionRule, TableRules
 from portal.lib.tenancy import HasPrimaryKey, TenantOwned, acting_for
 
 if TYPE_CHECKING:
@@ -41,6 +42,13 @@ class IdempotentAnswer(TenantOwned):
 
     `status` is None while the first call executes. `kept_until` bounds the repeat.
     """
+
+    rules = TableRules(
+        without_user="answers about the user are removed, all in a day",
+        retention=RetentionRule(
+            "24 hours, for bookings 14 days", "portal.purge_answers"
+        ),
+    )
 
     endpoint = models.CharField(max_length=100)
     key = models.CharField(max_length=KEY_MAX_LENGTH)

@@ -5,7 +5,7 @@ The registers, and the values their entries give.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 if TYPE_CHECKING:
@@ -47,56 +47,6 @@ class UserBook:
 
     names: Callable[[Tenant, Sequence[UUID]], Mapping[UUID, str]]
     find: Callable[[Tenant, str], UUID | None]
-
-
-@dataclass(frozen=True, slots=True)
-class ErasureRule:
-    """How the rows of a table are erased with their user.
-
-    Any of `lookups` finds them by the user's uuid ("delivery__user_uuid"), where
-    `by_key` by the user's key; none: the table holds nobody's. `why` says why rows
-    stay, or how it comes that there are none; empty for rows that go with the user.
-    """
-
-    lookups: tuple[str, ...] = ()
-    why: str = ""
-    by_key: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class EncryptedTable:
-    """Where a table holds what portal.lib.secrets.encryption made of secrets.
-
-    `columns` are texts, empty ones aside. `members` names, by JSON column, the members
-    that are such a text or a list of them; they may be missing.
-    """
-
-    columns: tuple[str, ...] = ()
-    members: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class RetentionRule:
-    """When rows of a table are removed by age.
-
-    `after` says when in words, `job` is the periodic job that sees to it.
-    """
-
-    after: str
-    job: str
-
-
-def register_retention_rules(app: str, ends: Mapping[str, RetentionRule | str]) -> None:
-    """Register retention rules of an app's tables; a text says why rows stay."""
-    for name, end in ends.items():
-        retention_rules.add(f"{app}.{name}", end)
-
-
-def register_erasure_rules(app: str, fates: Mapping[str, ErasureRule | str]) -> None:
-    """Register erasure rules of an app's tables; a text says why none is needed."""
-    for name, fate in fates.items():
-        rule = ErasureRule(why=fate) if isinstance(fate, str) else fate
-        erasure_rules.add(f"{app}.{name}", rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,13 +126,12 @@ class DataClass:
     None: no limit. A record that law wants kept (`is_record`) is kept as long as the
     installation says, at least. `count` takes a tenant and a moment; so does `remove`,
     which commits in bounded steps and yields the rows of each. `remove` None: its app's
-    job `removed_by` sees to it.
+    job `removed_by` sees to it. Its tables name it (portal.lib.table_rules).
     """
 
     rank: int
     title: str
     says: str
-    tables: tuple[str, ...]
     count: Callable[[Tenant, datetime], Aged]
     remove: Callable[[Tenant, datetime], Iterator[int]] | None = None
     usual_days: int | None = None
@@ -224,17 +173,6 @@ user_erasers: Register[Callable[[int, UUID], None]] = Register()
 # themselves after it: users with their files, samples and grants.
 tenant_erasers: Register[Callable[[Tenant, Actor], None]] = Register()
 
-# By label of the model. A table whose foreign keys lead to a user needs no entry: it is
-# erased with the user. Every other table has one (tests.architecture.test_user_data).
-erasure_rules: Register[ErasureRule] = Register()
-
-# By label of the model. Tables of a data class need no entry: its rule says it. Every
-# other table with a time has one (tests.architecture.test_user_data).
-retention_rules: Register[RetentionRule | str] = Register()
-
-# By label of the model: what a new key of the installation re-encrypts. Secrets that
-# live for hours are in no table here: they end before their key does.
-encrypted_tables: Register[EncryptedTable] = Register()
 
 # How pages of apps below name users.
 user_books: Register[UserBook] = Register()

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from django.db import models, transaction
 from django.utils import timezone
 
+from portal.lib.table_rules import TableRules
+
 if TYPE_CHECKING:
     from datetime import datetime
 
@@ -16,6 +18,12 @@ class BackupNote(models.Model):
 
     It is noted after the snapshot, so a restored installation knows of the one before.
     """
+
+    rules = TableRules(
+        without_tenant="of the installation",
+        without_user="when backups were made",
+        retention="the last alone is kept",
+    )
 
     made_at = models.DateTimeField(default=timezone.now, editable=False)
 

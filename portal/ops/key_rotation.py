@@ -1,15 +1,17 @@
-"""Secrets under the newest key: what `manage.py rotate_encryption_keys` does."""
+"""Re-encrypt stored secrets with the newest key, for `rotate_encryption_keys`.
+
+Their columns are in the rules of their tables (portal.lib.table_rules).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.apps import apps
 from django.db import transaction
 
-from portal.lib.registry import encrypted_tables
 from portal.lib.secrets.encryption import UnreadableSecret, reencrypt_with_newest_key
+from portal.lib.table_rules import list_table_rules
 from portal.lib.tenancy import across_tenants
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     from django.db.models import Model
 
-    from portal.lib.registry import EncryptedTable
+    from portal.lib.table_rules import TableRules
 
 # Rows that one transaction holds; who wants one of them waits some milliseconds.
 BATCH = 200
@@ -40,14 +42,16 @@ def reencrypt_stored_secrets(*, check_only: bool = False) -> Iterator[Rotation]:
     short is simply run again: what is under the newest key is left alone. What no key
     opens is counted and left too. `check_only` writes nothing. Source: Ours.
     """
-    for label, table in encrypted_tables:
-        with across_tenants(why="keys are the installation's, not a tenant's"):
-            yield _rotate_table(label, table, check_only=check_only)
+    for model, rules in list_table_rules():
+        if rules.encrypted or rules.encrypted_members:
+            with across_tenants(why="keys are the installation's, not a tenant's"):
+                yield _rotate_table(model, rules, check_only=check_only)
 
 
-def _rotate_table(label: str, table: EncryptedTable, *, check_only: bool) -> Rotation:
-    model: Any = apps.get_model(label)
-    done = Rotation(label)
+def _rotate_table(
+    model: type[Model], rules: TableRules, *, check_only: bool
+) -> Rotation:
+    done = Rotation(model._meta.label)
     last = None
     while True:
         with transaction.atomic():
@@ -56,18 +60,18 @@ def _rotate_table(label: str, table: EncryptedTable, *, check_only: bool) -> Rot
                 rows = rows.filter(pk__gt=last)
             batch = list(rows[:BATCH])
             for row in batch:
-                _rotate_row(row, table, done, check_only=check_only)
+                _rotate_row(row, rules, done, check_only=check_only)
         if len(batch) < BATCH:
             return done
         last = batch[-1].pk
 
 
 def _rotate_row(
-    row: Model, table: EncryptedTable, done: Rotation, *, check_only: bool
+    row: Model, rules: TableRules, done: Rotation, *, check_only: bool
 ) -> None:
     done.rows += 1
     try:
-        changed = dict(_renewed(row, table))
+        changed = dict(_renewed(row, rules))
     except UnreadableSecret:
         done.unreadable += 1
         return
@@ -77,13 +81,13 @@ def _rotate_row(
             type(row)._base_manager.filter(pk=row.pk).update(**changed)
 
 
-def _renewed(row: Model, table: EncryptedTable) -> Iterator[tuple[str, Any]]:
+def _renewed(row: Model, rules: TableRules) -> Iterator[tuple[str, Any]]:
     """The columns whose secrets are under an older key, as they should be."""
-    for name in table.columns:
+    for name in rules.encrypted:
         kept = getattr(row, name)
         if kept and (new := reencrypt_with_newest_key(kept)) != kept:
             yield name, new
-    for name, members in table.members.items():
+    for name, members in rules.encrypted_members.items():
         kept = getattr(row, name)
         new = kept | {key: _renew(kept[key]) for key in members if key in kept}
         if new != kept:

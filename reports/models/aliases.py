@@ -8,6 +8,7 @@ from __future__ import annotations
 from django.db import models
 from django.utils import timezone
 
+from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantOwned
 from portal.lib.translation import gettext_lazy
 from reports.states import AliasStatus
@@ -20,6 +21,13 @@ class LoincAlias(TenantOwned):
     UCUM, empty where it had none: another unit is another test. `match` has the shape
     of parser.report.LoincMatch.
     """
+
+    rules = TableRules(
+        without_fence="words of labs and their codes",
+        without_user="names that a lab gives to its tests",
+        retention="with its team: how it reads its labs",
+        route_parameters={"alias_id": "pk"},
+    )
 
     lab = models.CharField(max_length=200)
     lab_key = models.CharField(max_length=200)

@@ -12,6 +12,7 @@ from django.db import models
 from django.db.models.fields.json import KeyTextTransform
 from django.utils import timezone
 
+from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
 from portal.lib.translation import gettext_lazy
 from reports.states import ParsingJobFailureReason, ParsingJobStatus
@@ -48,6 +49,11 @@ class ParsingJob(TenantOwned):
     `source_key` and `source_label` are who sent it: the kind and key of the actor, such
     as "api_key 12", and how people know it; empty where that was not kept.
     """
+
+    rules = TableRules(
+        data_classes=("reports", "unread_reports"),
+        route_parameters={"job_id": "id", "review_id": "id"},
+    )
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey("users.User", on_delete=models.PROTECT, related_name="+")
@@ -105,6 +111,8 @@ class ParsingJob(TenantOwned):
 class ReportFile(TenantOwned):
     """One stored part of an upload; `stored_as` is its name in the default storage."""
 
+    rules = TableRules(data_classes=("reports", "unread_reports"))
+
     job = models.ForeignKey(ParsingJob, on_delete=models.CASCADE, related_name="files")
     position = models.PositiveSmallIntegerField()
     stored_as = models.CharField(max_length=100, unique=True)
@@ -132,6 +140,8 @@ class ReportResult(TenantOwned):
     Rows of `version` 0 are the machine's reading, which no review changes; those of a
     signed review have its number.
     """
+
+    rules = TableRules(data_classes=("reports",))
 
     job = models.ForeignKey(
         ParsingJob, on_delete=models.CASCADE, related_name="results"
@@ -174,6 +184,8 @@ class ReportResult(TenantOwned):
 
 class ParsingJobTransition(TenantOwned):
     """One move of a job's status: who made it, why and when."""
+
+    rules = TableRules(data_classes=("reports", "unread_reports"))
 
     job = models.ForeignKey(
         ParsingJob, on_delete=models.CASCADE, related_name="transitions"

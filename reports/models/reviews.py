@@ -11,6 +11,7 @@ from typing import Self
 from django.db import models
 from django.utils import timezone
 
+from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
 from reports.states import (
     RejectionReason,
@@ -45,6 +46,8 @@ class Review(TenantOwned):
     a dispute both. `wants_second_read`: signed, it waits for a second reader.
     `replaces` is the older report whose place this one takes.
     """
+
+    rules = TableRules(data_classes=("reports",))
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     job = models.ForeignKey(
@@ -118,6 +121,8 @@ class ReviewRow(TenantOwned):
     {"first": ..., "second": ...}, each {values, decision, reason} or None.
     """
 
+    rules = TableRules(data_classes=("reports",))
+
     review = models.ForeignKey(Review, on_delete=models.CASCADE, related_name="rows")
     position = models.PositiveIntegerField()
     version = models.PositiveIntegerField(default=1)
@@ -175,6 +180,8 @@ class ReviewRowVersion(TenantOwned):
     brought back.
     """
 
+    rules = TableRules(data_classes=("reports",))
+
     row = models.ForeignKey(
         ReviewRow, on_delete=models.CASCADE, related_name="versions"
     )
@@ -209,6 +216,8 @@ class SignOff(TenantOwned):
     `document` is the canonical JSON that was signed, `sha256` its digest in hex.
     """
 
+    rules = TableRules(data_classes=("reports",))
+
     review = models.OneToOneField(
         Review, on_delete=models.CASCADE, related_name="sign_off"
     )
@@ -228,6 +237,8 @@ class SignOff(TenantOwned):
 
 class ReviewComment(TenantOwned):
     """A reviewer's remark on a review, or on the row at `position` of it."""
+
+    rules = TableRules(data_classes=("reports",))
 
     review = models.ForeignKey(
         Review, on_delete=models.CASCADE, related_name="comments"
@@ -251,6 +262,10 @@ class Rereading(TenantOwned):
     `rows` have the shape of ParsedResult, `notes` that of the wire; both None until the
     report is read, and for good where `failure` says why it could not be.
     """
+
+    rules = TableRules(
+        data_classes=("reports",), route_parameters={"rereading_id": "pk"}
+    )
 
     job = models.ForeignKey(
         ParsingJob, on_delete=models.CASCADE, related_name="rereadings"

@@ -7,13 +7,13 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, LiteralString
 
 import pytest
-from django.apps import apps
 from django.db import ProgrammingError, connection, transaction
 from django.utils import timezone
 from psycopg import sql
 
 from labs.models import CriticalAlert, Order
 from labs.operations.results.critical import escalate_overdue_alerts
+from portal.lib.table_rules import list_table_rules
 from portal.lib.tenancy import TenantOwned, acting_for, iterate_as_tenant
 from portal.ops.isolation.probing import list_tables_with_row_security
 from tests.architecture.test_strangers import samples  # noqa: F401 - a fixture
@@ -25,54 +25,11 @@ from tests.fence import no_tenant_named
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-# Tenant tables that no policy holds, and why.
-NOT_FENCED = {
-    "accounts.ApiCall": "routes and numbers; written past every scope, in bulk",
-    "accounts.ApiCallTally": "numbers",
-    "accounts.ApiKey": "read before the tenant is known",
-    "accounts.AuditEntry": "written at sign-in, for teams that nobody has entered yet",
-    "accounts.AuditSeal": "hashes of the audit",
-    "accounts.Notice": "what happened, in words that name nobody",
-    "accounts.NoticeChoices": "what a member wants mailed",
-    "accounts.NoticeCopy": "as accounts.Notice",
-    "accounts.NoticeMail": "as accounts.Notice",
-    "accounts.SavedView": "filters of lists",
-    "portal.DemoData": "which users are made up",
-    "users.Arrival": "counts of rows",
-    "users.Cadence": "how often sources send",
-    "users.Connection": "read by links, before the tenant is known",
-    "users.ConnectionEntry": "as users.Connection",
-    "users.DemoUser": "which users are made up",
-    "users.Device": "a name of a device; read with every batch of samples",
-    "users.ErasureReceipt": "numbers of rows that are gone",
-    "users.Feed": "a dictionary of samples, read with every batch of them",
-    "users.ImportJob": "what became of a file; its rows are samples and summaries",
-    "users.LinkSession": "read by its link, before the tenant is known",
-    "users.Origin": "as users.Feed",
-    "users.Pull": "times and counts",
-    "users.Refresh": "times",
-    "users.Series": "as users.Feed",
-    "users.SourceGrant": "encrypted",
-    "users.Supply": "times",
-    "users.User": "joined by all that is fenced; names are in users.UserInfo",
-    "users.UserCount": "a number",
-    "users.UserExport": "what became of a wish; its file lies elsewhere",
-    "users.WorkoutStream": "as samples: read through a user, who is fenced by code",
-    "labs.LabTest": "panels, of the catalogue",
-    "labs.Payor": "insurers, of the catalogue",
-    "labs.RequisitionWatch": "who waits for a paper",
-    "reports.LoincAlias": "words of labs and their codes",
-    "webhooks.Attempt": "statuses and times",
-    "webhooks.Delivery": "statuses and times; claimed for all tenants at once",
-    "webhooks.Endpoint": "as webhooks.Delivery; its secrets are encrypted",
-    "webhooks.Replay": "filters and numbers",
-    "webhooks.ReplayItem": "which deliveries",
-}
-TENANT_MODELS = {m for m in apps.get_models() if issubclass(m, TenantOwned)}
-FENCED = sorted(
-    (m for m in TENANT_MODELS if m._meta.label not in NOT_FENCED),
-    key=lambda model: model._meta.label,
-)
+FENCED = [
+    model
+    for model, rules in list_table_rules()
+    if issubclass(model, TenantOwned) and not rules.without_fence
+]
 
 
 def rows(statement: Any, *given: object) -> list[tuple[Any, ...]]:
@@ -99,7 +56,16 @@ def refused(why: str) -> Iterator[None]:
 def test_every_tenant_table_has_the_policy_or_says_why_not():
     assert set(list_tables_with_row_security()) == {
         model._meta.db_table for model in FENCED
-    }
+    }, (
+        "end the table's migration with enable_tenant_row_security, or declare in the"
+        " rules of its model `without_fence`, the reason why not"
+    )
+    # Only a tenant's table can have the policy.
+    assert [
+        model
+        for model, rules in list_table_rules()
+        if rules.without_fence and not issubclass(model, TenantOwned)
+    ] == []
     # The owner and a superuser would pass: the suite's role is no such one.
     (role,) = rows(
         "SELECT rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user"

@@ -7,6 +7,7 @@ from django.apps import apps
 from django.db import connection, models, transaction
 
 from accounts.models import Organisation
+from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import (
     ALL_TENANTS,
     TenantOwned,
@@ -23,34 +24,6 @@ from users.models import User
 OUR_MODELS = [m for m in apps.get_models() if m.__module__.split(".")[0] in PACKAGES]
 TENANT_MODELS = [m for m in OUR_MODELS if issubclass(m, TenantOwned)]
 
-# Rows that belong to no tenant, and why.
-WITHOUT_TENANT = {
-    "accounts.Organisation": "owns teams",
-    "accounts.Team": "owns tenants",
-    "accounts.Tenant": "is the tenant",
-    "accounts.Member": "may be in several teams",
-    "accounts.MemberSession": "of a member, who may be in several teams",
-    "accounts.Membership": "belongs to a team, in both environments",
-    "accounts.RetentionRule": "of a team, in both environments",
-    "accounts.SignInRules": "of a team, in both environments",
-    "accounts.SingleSignOn": "of a team, in both environments",
-    "accounts.SingleSignOnIdentity": "of a membership",
-    "accounts.ManagementKey": "of an organisation, above its tenants",
-    "accounts.Invitation": "into a team, read by its link before anyone signs in",
-    "accounts.CallWindow": "counts addresses, before a key and its tenant are known",
-    "portal.BackupNote": "of the installation",
-    "portal.IsolationRun": "an operators' report: addresses and numbers",
-    "users.Sample": "of a user, who is fenced; only the store touches it",
-    "users.SampleExtra": "as users.Sample",
-    "labs.Lab": "reference data, the same for all",
-    "labs.Marker": "as labs.Lab",
-    "labs.ExpectedResult": "as labs.Lab",
-    "labs.ServiceCenter": "as labs.Lab",
-    "labs.SlotPlace": "places of a site, shared by all of production",
-    "labs.SandboxVisit": "references that the sandbox's provider was given",
-    "labs.LabAccount": "of an organisation in one environment; has its own fence",
-    "labs.LabAccountTeam": "a team on a lab account's allow-list",
-}
 # Where `.unscoped` may stand, and why.
 UNSCOPED_MODULES = {
     "portal/lib/tenancy.py": "defines it",
@@ -112,10 +85,17 @@ def setting() -> str:
         return cursor.fetchone()[0]
 
 
-def test_every_table_belongs_to_a_tenant_or_says_why_not():
-    without = {m._meta.label for m in OUR_MODELS if not issubclass(m, TenantOwned)}
+@pytest.mark.parametrize("model", OUR_MODELS, ids=lambda m: m._meta.label)
+def test_every_table_declares_its_rules_and_belongs_to_a_tenant_or_says_why_not(model):
+    rules = vars(model).get("rules")
 
-    assert without == set(WITHOUT_TENANT)
+    assert isinstance(rules, TableRules), (
+        f"declare `rules = TableRules(...)` (portal.lib.table_rules) in {model}"
+    )
+    assert issubclass(model, TenantOwned) != bool(rules.without_tenant), (
+        f"inherit TenantOwned in {model}, or declare in its rules `without_tenant`,"
+        " the reason why a row belongs to no tenant"
+    )
 
 
 @pytest.mark.parametrize("model", TENANT_MODELS, ids=lambda m: m._meta.label)

@@ -15,12 +15,13 @@ from accounts.models import AuditEntry, SavedView
 from labs.gateways.hl7.drop import DropFolder
 from labs.models import Order
 from portal.lib.idempotency import claim_idempotency_key
-from portal.lib.registry import RetentionRule, erasure_rules, retention_rules
+from portal.lib.registry import data_classes
 from portal.lib.secrets.signatures import (
     Signature,
     is_signed_with_installation_key,
     is_valid_signature,
 )
+from portal.lib.table_rules import RetentionRule, list_table_rules
 from reports.models import ReportFile
 from reports.operations.reading.files import store_page_image
 from reports.states import PictureSize
@@ -43,14 +44,14 @@ KNOWN = {"accounts_auditentry", "users_erasurereceipt", "webhooks_replay"}
 
 def test_every_table_says_whether_it_holds_anything_of_a_user():
     labels = {table.label for table in list_tables_with_user_data()}
-    entered = {label for label, _ in erasure_rules}
 
-    assert list_tables_without_erasure_rule() == []
+    assert list_tables_without_erasure_rule() == [], (
+        "declare in the rules of the model (portal.lib.table_rules) `erasure`, how to"
+        " find a user's rows, or `without_user`, the reason why there are none; for a"
+        " library's table with declare_table_rules in the app that uses it"
+    )
     assert {"labs.Order", "users.Sample", "webhooks.Attempt"} <= labels
-    assert {
-        label for label, fate in erasure_rules if not (fate.why or fate.lookups)
-    } == (set())
-    assert "accounts.AuditEntry" in entered
+    assert "accounts.AuditEntry" in labels
 
 
 def test_every_table_with_a_time_says_when_its_rows_go_and_which_job_sees_to_it():
@@ -58,13 +59,25 @@ def test_every_table_with_a_time_says_when_its_rows_go_and_which_job_sees_to_it(
     jobs = {each.task.name for each in app.periodic_registry.periodic_tasks.values()}
     promised = {end.job for end in told.values() if isinstance(end, RetentionRule)}
 
-    assert {label for label, end in told.items() if not end} == set()
+    assert {label for label, end in told.items() if not end} == set(), (
+        "declare in the rules of the model (portal.lib.table_rules) `retention` or"
+        " `data_classes`"
+    )
     assert promised <= jobs
-    # What nobody would look for: no such table, or no time in it any more.
-    assert {label for label, _ in retention_rules} <= told.keys()
+    # What nobody would look for: no time in the table any more.
+    declared = {
+        model._meta.label for model, rules in list_table_rules() if rules.retention
+    }
+    assert declared <= told.keys()
     assert told["portal.IdempotentAnswer"] == RetentionRule(
         "24 hours, for bookings 14 days", "portal.purge_answers"
     )
+
+
+def test_every_data_class_has_tables_and_the_other_way_round():
+    named = {name for _, rules in list_table_rules() for name in rules.data_classes}
+
+    assert named == {name for name, _ in data_classes}
 
 
 def plant(tenant, alice, word):

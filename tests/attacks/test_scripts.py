@@ -15,7 +15,7 @@ from psycopg import sql
 from accounts.models import AuditEntry, Member, Membership
 from accounts.operations.audit.entries import record_change
 from accounts.states import Role
-from portal.lib.registry import encrypted_tables
+from portal.lib.table_rules import list_table_rules
 from portal.ops.isolation.endpoints import fill_route_parameters, list_named_urls
 from tests.architecture.source import PACKAGES
 from tests.architecture.test_strangers import (  # noqa: F401 - samples is a fixture
@@ -74,7 +74,9 @@ PATHS_OPEN = [
 def text_columns() -> Iterator[tuple[type[models.Model], Any]]:
     """Each column that may hold a person's words."""
     encrypted = {
-        (label, name) for label, table in encrypted_tables for name in table.columns
+        (model._meta.label, name)
+        for model, rules in list_table_rules()
+        for name in rules.encrypted
     }
     for model in apps.get_models():
         label = model._meta.label

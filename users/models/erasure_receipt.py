@@ -10,6 +10,7 @@ import uuid
 from django.db import models
 from django.utils import timezone
 
+from portal.lib.table_rules import ErasureRule, TableRules
 from portal.lib.tenancy import TenantOwned
 
 
@@ -19,6 +20,16 @@ class ErasureReceipt(TenantOwned):
     `document` is the JSON that was signed, byte for byte; `sha256` its digest in hex,
     which the audit has too. `public_key` and `signature` are Ed25519, in hex.
     """
+
+    rules = TableRules(
+        without_fence="numbers of rows that are gone",
+        erasure=ErasureRule(
+            ("user_uuid",),
+            why="proof of the erasure; contains only the UUID and counts",
+        ),
+        retention="permanent: proof of the erasure",
+        route_parameters={"receipt_id": "pk"},
+    )
 
     tenant = models.ForeignKey(
         "accounts.Tenant",

@@ -7,6 +7,7 @@ import uuid
 from django.db import models
 from django.utils import timezone
 
+from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
 from users.models.user import User
 from users.states.imports import (
@@ -37,6 +38,12 @@ class ImportJob(TenantOwned):
     run goes on there. `counts` says what became of them, by the contract's names of
     resources: {resource: {created, updated, unchanged, first, last}}, times in ISO.
     """
+
+    rules = TableRules(
+        without_fence="what became of a file; its rows are samples and summaries",
+        retention="with its user",
+        route_parameters={"import_id": "id"},
+    )
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(

@@ -10,6 +10,7 @@ from django.db import models
 from django.utils import timezone
 
 from accounts.webhooks.operations import UserRef
+from portal.lib.table_rules import RetentionRule, TableRules
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
 
 CLIENT_USER_ID_MAX_LENGTH = 255
@@ -34,6 +35,12 @@ class User(TenantOwned):
     source is the slug of what gave it, `manual` for the API. Ingestion bounds include
     both days. `deleted_at` starts the seven days of undo.
     """
+
+    rules = TableRules(
+        without_fence="joined by all that is fenced; names are in users.UserInfo",
+        retention=RetentionRule("7 days after it is deleted", "users.sweep"),
+        route_parameters={"user_id": "uuid", "client_user_id": "client_user_id"},
+    )
 
     uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     client_user_id = models.CharField(max_length=CLIENT_USER_ID_MAX_LENGTH)
@@ -115,6 +122,8 @@ class UserCount(TenantOwned):
     Counting a million users costs a hundred times the page that shows them
     (performance.md 2d).
     """
+
+    rules = TableRules(without_fence="a number", without_user="a counter per tenant")
 
     tenant = models.OneToOneField(
         "accounts.Tenant", on_delete=models.CASCADE, related_name="+", primary_key=True

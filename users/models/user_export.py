@@ -8,6 +8,7 @@ from datetime import timedelta
 from django.db import models
 from django.utils import timezone
 
+from portal.lib.table_rules import RetentionRule, TableRules
 from portal.lib.tenancy import TenantOwned
 from users.models.user import User
 
@@ -21,6 +22,12 @@ class UserExport(TenantOwned):
     Neither `finished_at` nor `failed_at`: a job is at it. `stored_as` is the file's
     name in the default storage, empty before and after; `size` is in bytes.
     """
+
+    rules = TableRules(
+        without_fence="state of an export; its file is in storage",
+        retention=RetentionRule("7 days", "users.remove_old_exports"),
+        route_parameters={"export_id": "pk"},
+    )
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="exports")

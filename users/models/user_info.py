@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.utils import timezone
 
+from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantOwned
 from users.models.user import User
 from users.states import Ethnicity, GenderIdentity, Race, SexualOrientation
@@ -16,6 +17,8 @@ class UserInfo(TenantOwned):
     `address` and `medical_proxy` hold the contract's UserAddress and GuarantorDetails.
     An empty text is the wire's null.
     """
+
+    rules = TableRules(retention="with its user")
 
     user = models.OneToOneField(User, on_delete=models.CASCADE, related_name="info")
     first_name = models.CharField(max_length=50)

@@ -33,7 +33,8 @@ from accounts.states import Area, Environment, ManagementRole, Role, roles_allow
 from portal.lib.actor import ActorKind
 from portal.lib.errors import DomainError, NotAllowed
 from portal.lib.jobs import jobs
-from portal.lib.registry import erasure_rules, tenant_erasers
+from portal.lib.registry import tenant_erasers
+from portal.lib.table_rules import find_table_rules
 from portal.lib.tenancy import TenantOwned, across_tenants
 from portal.lib.web.links import build_absolute_url
 
@@ -181,13 +182,10 @@ def _remove_access(team: Team, actor: Actor) -> None:
 
 def _remove_rows(tenant: Tenant) -> None:
     """Delete the tenant's rows of every table, dependent tables first."""
-    # What outlives users, and the chain over the audit.
-    stays = {label for label, fate in erasure_rules if fate.lookups and fate.why}
-    stays.add(AuditSeal._meta.label)
     left: list[type[Model]] = [
         model
         for model in apps.get_models()
-        if issubclass(model, TenantOwned) and model._meta.label not in stays
+        if issubclass(model, TenantOwned) and not _outlives_tenant(model)
     ]
     while left:
         held = [model for model in left if not _try_delete_rows(model, tenant)]
@@ -195,6 +193,13 @@ def _remove_rows(tenant: Tenant) -> None:
             names = ", ".join(model._meta.label for model in held)
             raise RuntimeError(f"rows of these hold one another: {names}")
         left = held
+
+
+def _outlives_tenant(model: type[Model]) -> bool:
+    """Return whether the table outlives users too, or is the chain over the audit."""
+    rules = find_table_rules(model)
+    kept = rules and rules.erasure and rules.erasure.why
+    return bool(kept) or model is AuditSeal
 
 
 def _try_delete_rows(model: type[Model], tenant: Tenant) -> bool:

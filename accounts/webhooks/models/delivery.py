@@ -8,6 +8,7 @@ from django.utils import timezone
 from accounts.webhooks.models.endpoint import URL_MAX_LENGTH, Endpoint
 from accounts.webhooks.models.event import Event
 from accounts.webhooks.states import DeliveryFault, DeliveryLane, DeliveryStatus
+from portal.lib.table_rules import ErasureRule, TableRules
 from portal.lib.tenancy import TenantOwned
 from portal.lib.translation import gettext_lazy
 
@@ -20,6 +21,12 @@ class Delivery(TenantOwned):
     which a replay begins anew. `due_at` is when the next POST is due; the worker that
     holds `lease` may send until `leased_until`. Both by the database's clock.
     """
+
+    rules = TableRules(
+        without_fence="statuses and times; claimed for all tenants at once",
+        erasure=ErasureRule(("user_uuid",)),
+        data_classes=("events",),
+    )
 
     tenant = models.ForeignKey(
         "accounts.Tenant",
@@ -108,6 +115,12 @@ class Attempt(TenantOwned):
     headers of contract 8.6. Times are milliseconds. `body` holds the first 16 KB of the
     answer, as bytes: it may be any receiver's garbage.
     """
+
+    rules = TableRules(
+        without_fence="statuses and times",
+        erasure=ErasureRule(("delivery__user_uuid",)),
+        data_classes=("events",),
+    )
 
     tenant = models.ForeignKey(
         "accounts.Tenant",

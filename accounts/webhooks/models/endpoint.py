@@ -9,6 +9,7 @@ from django.db import models
 from django.utils import timezone
 
 from accounts.webhooks.states import DisabledBy
+from portal.lib.table_rules import RetentionRule, TableRules
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
 
 URL_MAX_LENGTH = 2000
@@ -37,6 +38,14 @@ class Endpoint(TenantOwned):
     `warned_percent` how much of them was mailed about. `paced_until` is up to when its
     rate is used up.
     """
+
+    rules = TableRules(
+        without_fence="as webhooks.Delivery; its secrets are encrypted",
+        without_user="addresses of a team",
+        retention=RetentionRule("when deleted and its log is empty", "webhooks.prune"),
+        encrypted=("secret", "previous_secret", "headers"),
+        route_parameters={"endpoint_id": "uuid", "webhook_id": "uuid"},
+    )
 
     uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     url = models.CharField(max_length=URL_MAX_LENGTH)

@@ -11,6 +11,7 @@ import secrets
 from django.db import models
 from django.utils import timezone
 
+from portal.lib.table_rules import ErasureRule, TableRules
 from portal.lib.tenancy import TenantOwned
 
 
@@ -24,6 +25,12 @@ class Event(TenantOwned):
 
     A test is an example that one endpoint was sent; it happened to nobody.
     """
+
+    rules = TableRules(
+        erasure=ErasureRule(("user_uuid",)),
+        data_classes=("events",),
+        route_parameters={"message_id": "message_id"},
+    )
 
     tenant = models.ForeignKey(
         "accounts.Tenant",

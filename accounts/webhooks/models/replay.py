@@ -10,6 +10,7 @@ from django.utils import timezone
 from accounts.webhooks.models.delivery import Delivery
 from accounts.webhooks.models.endpoint import Endpoint
 from accounts.webhooks.states import DeliveryStatus, ReplayStatus
+from portal.lib.table_rules import ErasureRule, RetentionRule, TableRules
 from portal.lib.tenancy import TenantOwned
 
 LABEL_MAX_LENGTH = 255
@@ -23,6 +24,13 @@ class Replay(TenantOwned):
     `queued_until` up to when the `rate`, in messages a second, is used up. It stops by
     itself after `stop_after` failures in a row, 0 for never.
     """
+
+    rules = TableRules(
+        without_fence="filters and numbers",
+        without_user="a filter by client user ID is rewritten to the UUID",
+        retention=RetentionRule("after it ended, with its events", "webhooks.prune"),
+        route_parameters={"replay_id": "uuid"},
+    )
 
     uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     endpoint = models.ForeignKey(
@@ -52,6 +60,12 @@ class Replay(TenantOwned):
 
 class ReplayItem(TenantOwned):
     """A delivery that was queued by a replay, and what it was before."""
+
+    rules = TableRules(
+        without_fence="which deliveries",
+        erasure=ErasureRule(("delivery__user_uuid",)),
+        data_classes=("events",),
+    )
 
     tenant = models.ForeignKey(
         "accounts.Tenant",

@@ -28,7 +28,7 @@ def decrypt_secret(token: str) -> str:
 
 
 def reencrypt_with_newest_key(token: str) -> str:
-    """Encrypt a secret anew with the newest key, unless it has that already.
+    """Encrypt a secret again with the newest key, unless it has that already.
 
     Raises UnreadableSecret, which quotes nothing.
     """

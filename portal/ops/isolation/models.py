@@ -5,6 +5,8 @@ from __future__ import annotations
 from django.db import models
 from django.utils import timezone
 
+from portal.lib.table_rules import TableRules
+
 
 class IsolationRun(models.Model):
     """A run of the isolation report; holds routes and numbers, no ids of rows.
@@ -13,6 +15,12 @@ class IsolationRun(models.Model):
     were not, as [who, method, route, status]; `untried` routes that the tenant has no
     row for.
     """
+
+    rules = TableRules(
+        without_tenant="an operators' report: addresses and numbers",
+        without_user="addresses of the server and numbers, no ids",
+        retention="the last 100 are kept",
+    )
 
     at = models.DateTimeField(default=timezone.now, editable=False)
     seconds = models.FloatField()

@@ -1,7 +1,7 @@
 """Probe tenant isolation: call every endpoint as callers without access.
 
-All of it happens in one
-transaction that is rolled back; of rows nothing is read but their ids.
+All of it happens in one transaction that is rolled back; of rows nothing is read but
+their ids, in the columns that the rules of their tables name (portal.lib.table_rules).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import time
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.apps import apps
 from django.conf import settings
@@ -29,6 +29,7 @@ from accounts.operations.api_keys.management_keys import create_management_key
 from accounts.operations.teams.teams import add_team_member, create_team
 from accounts.states import Environment, Role, roles_allow_access
 from portal.lib.actor import Actor
+from portal.lib.table_rules import list_table_rules
 from portal.lib.tenancy import across_tenants, acting_for
 from portal.lib.web.links import get_public_host
 from portal.ops.isolation.endpoints import (
@@ -49,44 +50,6 @@ if TYPE_CHECKING:
 READING = ("get",)
 RUNS_KEPT = 100
 ROLES = tuple(Role)
-# Where an id of each parameter is found: a table of the tenant's and its column.
-ROWS = {
-    "user_id": "users.User.uuid",
-    "client_user_id": "users.User.client_user_id",
-    "device_id": "users.Device.uuid",
-    "workout_id": "users.Summary.pk",
-    "sleep_id": "users.Summary.pk",
-    "receipt_id": "users.ErasureReceipt.pk",
-    "export_id": "users.UserExport.pk",
-    "session_id": "users.LinkSession.uuid",
-    "import_id": "users.ImportJob.id",
-    "job_id": "reports.ParsingJob.id",
-    "review_id": "reports.ParsingJob.id",
-    "rereading_id": "reports.Rereading.pk",
-    "alias_id": "reports.LoincAlias.pk",
-    "order_id": "labs.Order.pk",
-    "transaction_id": "labs.OrderTransaction.pk",
-    "alert_id": "labs.CriticalAlert.pk",
-    "lab_report_id": "labs.InboundReport.pk",
-    "lab_message_id": "labs.InboundMessage.pk",
-    "lab_test_id": "labs.LabTest.pk",
-    "api_key_id": "accounts.ApiKey.id",
-    "view_id": "accounts.SavedView.pk",
-    "endpoint_id": "webhooks.Endpoint.uuid",
-    "webhook_id": "webhooks.Endpoint.uuid",
-    "message_id": "webhooks.Event.message_id",
-    "replay_id": "webhooks.Replay.uuid",
-}
-# The same of a team's or its organisation's tables, by the way to the team.
-TEAM_ROWS = {
-    "member_id": ("accounts.Membership.member_id", "team"),
-    "invitation_id": ("accounts.Invitation.pk", "team"),
-    "invite_id": ("accounts.Invitation.pk", "team"),
-    "management_key_id": ("accounts.ManagementKey.pk", "organisation__teams"),
-    "account_id": ("labs.LabAccount.pk", "organisation__teams"),
-    "sign_in_id": ("accounts.MemberSession.pk", "member__memberships__team"),
-    "pk": ("mfa.Authenticator.pk", "user__memberships__team"),
-}
 # Words that any id may stand beside.
 WORDS = {"provider": "oura", "page": "1", "position": "0", "resource": "heartrate"}
 
@@ -242,16 +205,20 @@ def find_sample_ids(tenant: Tenant) -> dict[str, str]:
         "team_id": str(team.pk),
         "org_id": str(team.organisation_id),
     }
-    wanted: dict[str, tuple[str, dict[str, Any]]] = {
-        name: (place, {"tenant_id": tenant.pk}) for name, place in ROWS.items()
-    }
-    wanted |= {name: (place, {way: team}) for name, (place, way) in TEAM_ROWS.items()}
-    for name, (place, condition) in wanted.items():
-        label, _, column = place.rpartition(".")
-        rows = apps.get_model(label)._base_manager.filter(**condition)
-        if value := rows.order_by("-pk").values_list(column, flat=True).first():
-            samples[name] = str(value)
+    for model, rules in list_table_rules():
+        owner = {rules.team_lookup: team} if rules.team_lookup else {"tenant": tenant}
+        for name, column in rules.route_parameters.items():
+            rows = model._base_manager.filter(**owner).order_by("-pk")
+            if value := rows.values_list(column, flat=True).first():
+                samples[name] = str(value)
     return samples
+
+
+def list_parameters_with_rows() -> list[str]:
+    """List the route parameters that the rules of a table name, in order."""
+    return sorted(
+        name for _, rules in list_table_rules() for name in rules.route_parameters
+    )
 
 
 class _Callers:
@@ -342,7 +309,7 @@ def _probe_as_roles(
     findings: Findings, visitors: _Callers, samples: dict[str, str], team: Team
 ) -> None:
     """Every page of a team that says what it needs, as each role that has not that."""
-    here = {**dict.fromkeys({*ROWS, *TEAM_ROWS}, "1"), **samples}
+    here = {**dict.fromkeys(list_parameters_with_rows(), "1"), **samples}
     here |= {"team_slug": team.slug, "environment": Environment.SANDBOX.value}
     pages = [
         (route, view.needs)

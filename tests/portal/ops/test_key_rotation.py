@@ -17,11 +17,11 @@ from accounts.webhooks.operations.endpoints import (
     reveal_signing_secret,
     rotate_signing_secret,
 )
-from portal.lib.registry import encrypted_tables
 from portal.lib.secrets.encryption import (
     decrypt_secret,
     list_encryption_key_fingerprints,
 )
+from portal.lib.table_rules import list_table_rules
 from portal.ops import key_rotation
 from tests.architecture.source import PACKAGES
 from tests.factories.accounts import ACTOR
@@ -56,13 +56,17 @@ def test_whoever_encrypts_is_rotated_or_says_why_not(settings):
         str(path.relative_to(settings.BASE_DIR))
         for package in PACKAGES
         for path in (settings.BASE_DIR / package).rglob("*.py")
-        if re.search(r"(?<!\w)encrypt\(", path.read_text())
+        if re.search(r"(?<!\w)encrypt(_secret)?\(", path.read_text())
     }
 
     assert callers == set(ENCRYPTS)
-    assert {name for name, _ in encrypted_tables} == {
-        table for table in ENCRYPTS.values() if table.count(".") == 1
-    }
+    assert {
+        model._meta.label
+        for model, rules in list_table_rules()
+        if rules.encrypted or rules.encrypted_members
+    } == {table for table in ENCRYPTS.values() if table.count(".") == 1}, (
+        "declare `encrypted` in the rules of the model (portal.lib.table_rules)"
+    )
 
 
 @pytest.mark.django_db

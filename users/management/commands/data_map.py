@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from portal.lib.registry import RetentionRule, encrypted_tables, erasure_rules
+from portal.lib.table_rules import RetentionRule, list_table_rules
 from users.queries.users.data_map import (
     list_retention_rules,
     list_tables_with_user_data,
@@ -36,10 +36,14 @@ class Command(BaseCommand):
                 for table in mapped
             ],
         )
-        of_users = {table.label for table in mapped}
+        declared = [(model._meta.label, rules) for model, rules in list_table_rules()]
         self._table(
             ("Table", "No data about a user, because it is"),
-            [(name, fate.why) for name, fate in erasure_rules if name not in of_users],
+            [
+                (label, rules.without_user)
+                for label, rules in declared
+                if rules.without_user
+            ],
         )
         self._table(
             ("Table with times", "Retention", "Job"),
@@ -53,8 +57,9 @@ class Command(BaseCommand):
         self._table(
             ("Table", "Encrypted columns"),
             [
-                (name, ", ".join([*table.columns, *table.members]))
-                for name, table in encrypted_tables
+                (label, ", ".join([*rules.encrypted, *rules.encrypted_members]))
+                for label, rules in declared
+                if rules.encrypted or rules.encrypted_members
             ],
         )
         for label in list_tables_without_erasure_rule():

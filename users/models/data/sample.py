@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from django.db import models
 
+from portal.lib.table_rules import ErasureRule, TableRules
 from portal.lib.tenancy import TenantOwned
 from users.models.user import User
 
@@ -25,6 +26,12 @@ class Sample(models.Model):
     No foreign keys: rows are free to move to other machines with their user.
     """
 
+    rules = TableRules(
+        without_tenant="of a user, who is fenced; only the store touches it",
+        erasure=ErasureRule(("user_id",), by_key=True),
+        data_classes=("samples",),
+    )
+
     pk = models.CompositePrimaryKey("user_id", "series", "feed", "ts")
     ts = models.DateTimeField()
     user_id = models.BigIntegerField()
@@ -42,6 +49,12 @@ class Sample(models.Model):
 class SampleExtra(models.Model):
     """Extra fields of the few samples that have any, by the sample's key."""
 
+    rules = TableRules(
+        without_tenant="as users.Sample",
+        erasure=ErasureRule(("user_id",), by_key=True),
+        data_classes=("samples",),
+    )
+
     pk = models.CompositePrimaryKey("user_id", "series", "feed", "ts")
     user_id = models.BigIntegerField()
     series = models.SmallIntegerField()
@@ -58,6 +71,11 @@ class Feed(TenantOwned):
 
     Numbers count from 1 in each tenant, so that no tenant can use up another's.
     """
+
+    rules = TableRules(
+        without_fence="a dictionary of samples, read with every batch of them",
+        without_user="dictionary of a tenant, used to encode samples",
+    )
 
     number = models.SmallIntegerField()
     provider = models.CharField(max_length=50)
@@ -82,6 +100,11 @@ class Series(TenantOwned):
     and closed types, fixed in code.
     """
 
+    rules = TableRules(
+        without_fence="as users.Feed",
+        without_user="dictionary of a tenant, used to encode samples",
+    )
+
     number = models.SmallIntegerField()
     resource = models.CharField(max_length=50)
     type = models.CharField(max_length=TYPE_MAX_LENGTH)
@@ -103,6 +126,8 @@ class Origin(TenantOwned):
 
     Numbers count from 1 for each user; 0 stands for none of these.
     """
+
+    rules = TableRules(without_fence="as users.Feed")
 
     tenant = models.ForeignKey(
         "accounts.Tenant",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.utils import timezone
 
+from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantOwned
 from users.models.user import User
 
@@ -17,6 +18,11 @@ class WorkoutStream(TenantOwned):
     is in it; `points` is the length of its channels. `heart_rate_seconds` says how long
     each heart rate lasted, by bpm as text; null where the stream does not tell.
     """
+
+    rules = TableRules(
+        without_fence="as samples: read through a user, who is fenced by code",
+        data_classes=("summaries",),
+    )
 
     pk = models.CompositePrimaryKey("user_id", "workout_id")
     tenant = models.ForeignKey(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.utils import timezone
 
+from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantOwned
 from users.models.user import User
 
@@ -18,6 +19,11 @@ class Summary(TenantOwned):
     `calendar_date` to `last_date`, both included, are the days it is found by;
     `starts_at` orders. `version` counts what was stored under this id, from 1.
     """
+
+    rules = TableRules(
+        data_classes=("summaries",),
+        route_parameters={"workout_id": "pk", "sleep_id": "pk"},
+    )
 
     id = models.UUIDField(primary_key=True, editable=False)
     # No constraints in the database, as these rows must be free to move to other

@@ -7,6 +7,7 @@ from datetime import timedelta
 from django.db import models
 from django.utils import timezone
 
+from portal.lib.table_rules import RetentionRule, TableRules
 from portal.lib.tenancy import TenantOwned
 from users.models.user import User
 
@@ -20,6 +21,11 @@ class Arrival(TenantOwned):
     `resource` is a name of contract 3.4. A batch that changed nothing is one too: its
     source was heard of.
     """
+
+    rules = TableRules(
+        without_fence="counts of rows",
+        retention=RetentionRule("62 days", "users.remove_old_arrivals"),
+    )
 
     tenant = models.ForeignKey(
         "accounts.Tenant",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
+from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantOwned
 from users.models.user import User
 
@@ -17,6 +18,10 @@ class Cadence(TenantOwned):
     newest last, and `usual_gap` their median, None while too few are known to tell. New
     data is overdue from `due_at` on; None: none is expected.
     """
+
+    rules = TableRules(
+        without_fence="how often sources send", retention="with its user"
+    )
 
     tenant = models.ForeignKey(
         "accounts.Tenant",

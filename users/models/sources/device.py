@@ -7,6 +7,7 @@ import uuid
 from django.db import models
 from django.utils import timezone
 
+from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantOwned
 from users.models.user import User
 
@@ -18,6 +19,12 @@ class Device(TenantOwned):
     column `device_id` is the id that the source itself gives it. What a source does
     not tell is null.
     """
+
+    rules = TableRules(
+        without_fence="a name of a device; read with every batch of samples",
+        retention="with its user",
+        route_parameters={"device_id": "uuid"},
+    )
 
     uuid = models.UUIDField(default=uuid.uuid4, editable=False)
     user = models.ForeignKey(

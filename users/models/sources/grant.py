@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.utils import timezone
 
+from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantOwned
 from users.models.sources.source import Connection
 
@@ -17,6 +18,12 @@ class SourceGrant(TenantOwned):
     holds the row until `claimed_until`: a refresh token works once. An ended
     connection keeps its grant until the source has taken it back.
     """
+
+    rules = TableRules(
+        without_fence="encrypted",
+        retention="with its user",
+        encrypted=("access_token", "refresh_token"),
+    )
 
     connection = models.OneToOneField(
         Connection, on_delete=models.CASCADE, related_name="grant"

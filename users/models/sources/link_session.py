@@ -8,6 +8,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.utils import timezone
 
+from portal.lib.table_rules import RetentionRule, TableRules
 from portal.lib.tenancy import TenantOwned
 from users.models.user import User
 
@@ -25,6 +26,12 @@ class LinkSession(TenantOwned):
     somebody stopped it early. A link that `opens_portal` (contract 2.2) also shows the
     user's lab tests, that of `order_id` first, and lets sources be disconnected.
     """
+
+    rules = TableRules(
+        without_fence="read by its link, before the tenant is known",
+        retention=RetentionRule("30 days after it ended", "users.remove_old_links"),
+        route_parameters={"session_id": "uuid"},
+    )
 
     uuid = models.UUIDField(unique=True, default=uuid.uuid4, editable=False)
     user = models.ForeignKey(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.utils import timezone
 
+from portal.lib.table_rules import RetentionRule, TableRules
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
 from users.models.sources.source import Connection
 from users.models.user import User
@@ -29,6 +30,13 @@ class Pull(TenantOwned):
     `days_with_data` counts days of what came, once it has ended well. `error_type` is a
     ConnectionFault or another short code of what went wrong.
     """
+
+    rules = TableRules(
+        without_fence="times and counts",
+        retention=RetentionRule(
+            "62 days after it ended, except the latest", "users.remove_old_arrivals"
+        ),
+    )
 
     tenant = models.ForeignKey(
         "accounts.Tenant",
@@ -85,6 +93,11 @@ class Pull(TenantOwned):
 
 class Refresh(TenantOwned):
     """A refresh of a user, limited to eight an hour (contract 1.7)."""
+
+    rules = TableRules(
+        without_fence="times",
+        retention=RetentionRule("1 hour", "users.remove_old_arrivals"),
+    )
 
     tenant = models.ForeignKey(
         "accounts.Tenant",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.db import models
 from django.utils import timezone
 
+from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantManager, TenantOwned, TenantQuerySet
 from users.models.user import User
 from users.states import ConnectionFault, ConnectionStatus, EntryKind, PauseCause
@@ -27,6 +28,11 @@ class Connection(TenantOwned):
     `pause_cause` says who paused it, while it is paused. `is_demo` tells a made-up
     source of the sandbox (contract 3.5) from a real one.
     """
+
+    rules = TableRules(
+        without_fence="read by links, before the tenant is known",
+        retention="with its user",
+    )
 
     user = models.ForeignKey(
         User, on_delete=models.CASCADE, related_name="connections", db_index=False
@@ -82,6 +88,8 @@ class ConnectionEntry(TenantOwned):
     `actor_label` is how people know who did it, empty for the system. `message_id` is
     the webhook-id of the event that told it, empty where none did.
     """
+
+    rules = TableRules(without_fence="as users.Connection", retention="with its user")
 
     tenant = models.ForeignKey(
         "accounts.Tenant",

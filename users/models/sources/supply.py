@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
+from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantOwned
 from users.models.user import User
 
@@ -18,6 +19,8 @@ class Supply(TenantOwned):
     `attempted_at` is when the source was last heard of or asked, `attempt_failed`
     whether that failed.
     """
+
+    rules = TableRules(without_fence="times", retention="with its user")
 
     pk = models.CompositePrimaryKey("user_id", "provider", "resource")
     tenant = models.ForeignKey(

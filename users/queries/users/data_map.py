@@ -1,7 +1,7 @@
 """The data map: tables with rows about users, their lookups and retention.
 
-Read from the models, so that a new table is on it by existing; what models can't tell
-is in portal.lib.registry (erasure_rules, retention_rules, data_classes).
+Read from the models and their rules (portal.lib.table_rules), so that a new table is
+on it by existing.
 """
 
 from __future__ import annotations
@@ -10,15 +10,14 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.apps import apps
 from django.db.models import DateField, Q
 
-from portal.lib.registry import (
+from portal.lib.registry import data_classes
+from portal.lib.table_rules import (
     ErasureRule,
     RetentionRule,
-    data_classes,
-    erasure_rules,
-    retention_rules,
+    TableRules,
+    list_table_rules,
 )
 from users.models import User
 
@@ -53,23 +52,20 @@ class MappedTable:
 
 def list_tables_with_user_data() -> list[MappedTable]:
     """Return every table with rows about users, by label."""
-    rules = dict(erasure_rules)
-    found = []
-    for model in apps.get_models():
-        rule = rules.get(model._meta.label) or _erasure_rule_by_keys(model)
-        if rule and rule.lookups:
-            found.append(MappedTable(model, rule.lookups, rule.by_key, rule.why))
-    return sorted(found, key=lambda each: each.label)
+    return [
+        MappedTable(model, rule.lookups, rule.by_key, rule.why)
+        for model, rules in list_table_rules()
+        if not model._meta.auto_created and (rule := _erasure_rule(model, rules))
+    ]
 
 
 def list_tables_without_erasure_rule() -> list[str]:
     """List tables without an erasure rule: each may contain personal data."""
-    rules = dict(erasure_rules)
-    return sorted(
+    return [
         model._meta.label
-        for model in apps.get_models(include_auto_created=True)
-        if model._meta.label not in rules and _erasure_rule_by_keys(model) is None
-    )
+        for model, rules in list_table_rules()
+        if not rules.without_user and _erasure_rule(model, rules) is None
+    ]
 
 
 def list_retention_rules() -> dict[str, RetentionRule | str]:
@@ -77,26 +73,30 @@ def list_retention_rules() -> dict[str, RetentionRule | str]:
 
     An empty text where nobody said it.
     """
-    said = dict(retention_rules)
-    for _, each in data_classes:
-        rule = RetentionRule(
+    by_class = {
+        name: RetentionRule(
             f"as the team's rule for {each.title} says",
             "accounts.apply_retention" if each.remove else each.removed_by,
         )
-        said.update(dict.fromkeys(each.tables, rule))
+        for name, each in data_classes
+    }
     return {
-        label: said.get(label, "")
-        for label in sorted(
-            model._meta.label
-            for model in apps.get_models(include_auto_created=True)
-            # A DateTimeField is one too.
-            if any(isinstance(each, DateField) for each in model._meta.concrete_fields)
+        model._meta.label: (
+            by_class[max(rules.data_classes)] if rules.data_classes else rules.retention
         )
+        for model, rules in list_table_rules()
+        # A DateTimeField is one too.
+        if any(isinstance(each, DateField) for each in model._meta.concrete_fields)
     }
 
 
-def _erasure_rule_by_keys(model: type[Model]) -> ErasureRule | None:
-    """Return the rule of the shortest foreign key path to a user; None without one."""
+def _erasure_rule(model: type[Model], rules: TableRules) -> ErasureRule | None:
+    """Return the table's rule, by default that of the shortest foreign key path.
+
+    None where no rows are about a user, or nobody knows.
+    """
+    if rules.erasure or rules.without_user:
+        return rules.erasure
     seen: set[type[Model]] = {model}
     ahead: deque[tuple[type[Model], tuple[str, ...]]] = deque([(model, ())])
     while ahead:
