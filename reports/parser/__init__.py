@@ -6,8 +6,6 @@ and `check_file_can_be_opened` check an upload. Each stage has its own module.
 
 from __future__ import annotations
 
-from reports.parser.assembly.loinc_table_matches import add_loinc_table_candidates
-
 from .documents import NoPictureReader
 from .intake import (
     FileKind,
@@ -30,7 +28,6 @@ __all__ = [
     "RefusalCode",
     "RefusedFile",
     "UnreadableReport",
-    "add_loinc_table_candidates",
     "check_file_can_be_opened",
     "detect_file_type_without_opening",
     "parse_report",

@@ -22,9 +22,9 @@ from reports.operations.reading.parsed_rows import build_unsaved_result_rows
 from reports.parser import (
     NoPictureReader,
     UnreadableReport,
-    add_loinc_table_candidates,
     parse_report,
 )
+from reports.parser.loinc.decision import decide_loinc_codes
 from reports.parser.report import FailureReason
 from reports.payloads import build_report_data
 
@@ -129,7 +129,10 @@ def _read(  # pragma: no cover - in the process that reads
     except Exception as error:  # noqa: BLE001 - told without its text
         sys.stderr.write(f"{extraction.get_error_type_and_code_line(error)}\n")
         return FailureReason.PROCESSING_ERROR
-    report = add_loinc_table_candidates(report, release=get_imported_loinc_folder())
+    results = decide_loinc_codes(
+        report.results, release=get_imported_loinc_folder(), mappings={}
+    )
+    report = dataclasses.replace(report, results=results)
     return build_report_data(
         dataclasses.asdict(report.metadata), build_unsaved_result_rows(report)
     )

@@ -23,7 +23,7 @@ from portal.lib.network.scanning import require_malware_free_upload
 from portal.lib.slots import NoSlot, Work, hold_work_slot
 from portal.lib.translation import gettext_lazy
 from reports.models import ParsingJob, ParsingJobTransition, ReportFile, ReportResult
-from reports.operations.loinc_aliases import apply_loinc_aliases_to_report
+from reports.operations.loinc_codes import decide_loinc_codes_of_report
 from reports.operations.reading.extraction import (
     OutOfTime,
     check_upload_files,
@@ -36,7 +36,6 @@ from reports.operations.reading.files import (
     open_local_copies_of_files,
     store_files_on_success,
 )
-from reports.operations.reading.loinc_table import get_imported_loinc_folder
 from reports.operations.reading.page_images import DRAW_JOB
 from reports.operations.reading.parsed_rows import (
     build_unsaved_result_rows,
@@ -51,7 +50,6 @@ from reports.parser import (
     RefusalCode,
     RefusedFile,
     UnreadableReport,
-    add_loinc_table_candidates,
     detect_file_type_without_opening,
 )
 from reports.parser.checks import check_dates_not_after
@@ -481,8 +479,7 @@ def parse_uploaded_files(job: ParsingJob) -> ParsedReport:
     """Parse a job's upload. Raises: UnreadableReport; storage_unavailable (503)."""
     with open_local_copies_of_files(list_report_files(job)) as paths:
         report = parse_stored_report_files(*paths)
-    report = add_loinc_table_candidates(report, release=get_imported_loinc_folder())
-    return apply_loinc_aliases_to_report(tenant=job.tenant, report=report)
+    return decide_loinc_codes_of_report(tenant=job.tenant, report=report)
 
 
 def _find_job(tenant_pk: int, job_id: UUID) -> ParsingJob | None:

@@ -35,8 +35,8 @@ from reports.operations.review.saving import (
     store_review_row_versions,
     validate_review_row_text,
 )
-from reports.parser.loinc import search_loinc_codes
-from reports.parser.report import LoincMatch, LoincMatchStatus, ParsedResult, Place
+from reports.parser.loinc.decision import choose_loinc_code, clear_loinc_code
+from reports.parser.report import ParsedResult, Place
 from reports.states import RowDecision, RowPart
 
 if TYPE_CHECKING:
@@ -84,20 +84,14 @@ def set_review_row_loinc_code(
     desk = lock_review_rows(tenant=tenant, actor=actor, review_id=ref.review_id)
     row = desk.find(ref)
     result = convert_stored_row_to_parsed_result(row)
-    if loinc_code is None:
-        chosen: tuple[LoincMatch, ...] = ()
-        status = LoincMatchStatus.NO_MATCH
-    else:
-        others = [m for m in result.loinc_matches if m.loinc_code != loinc_code]
-        chosen = (_match(result, loinc_code), *others)
-        status = LoincMatchStatus.AUTO_MATCH
-    result = replace(
-        result,
-        loinc_matches=chosen,
-        loinc_match_status=status,
-        confidence=replace(result.confidence, loinc=None),
+    decided = (
+        clear_loinc_code(result)
+        if loinc_code is None
+        else choose_loinc_code(result, loinc_code, release=get_imported_loinc_folder())
     )
-    change = Change(row, get_row_decision_after_change(row), result)
+    if decided is None:
+        raise DomainError("loinc_unknown", _("Unknown LOINC code."), "loinc_code")
+    change = Change(row, get_row_decision_after_change(row), decided)
     return save_and_recheck_review_rows(
         desk=desk, changes=[change], verb="choose_loinc"
     )
@@ -239,27 +233,3 @@ def _version(row: ReviewRow, version: int) -> ReviewRowVersion:
     rows = ReviewRowVersion.objects.for_tenant(row.tenant).filter(row=row)
     found: ReviewRowVersion = rows.get(version=version)
     return found
-
-
-def _match(result: ParsedResult, code: str) -> LoincMatch:
-    """A code as a candidate: the row's own, or one of the catalogue or release."""
-    for match in result.loinc_matches:
-        if match.loinc_code == code:
-            return match
-    hits = search_loinc_codes(
-        code,
-        unit=result.units,
-        specimen=result.sample_type,
-        release=get_imported_loinc_folder(),
-    )
-    for hit in hits:
-        if hit.loinc_code == code:
-            return LoincMatch(
-                loinc_code=hit.loinc_code,
-                loinc_name=hit.loinc_name,
-                display_name=hit.display_name,
-                aliases=(),
-                confidence_score=hit.score,
-                reasons=hit.reasons,
-            )
-    raise DomainError("loinc_unknown", _("Unknown LOINC code."), "loinc_code")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -38,9 +38,9 @@ from reports.operations.review.second_reads import (
     open_second_read_review,
     open_third_reader_review,
 )
+from reports.parser.loinc.decision import confirm_loinc_code
 from reports.parser.report import (
     FailureReason,
-    LoincMatchStatus,
     Metadata,
     ParsedReport,
     RowState,
@@ -324,14 +324,11 @@ def _attach_job(reviews: Sequence[Review], job: ParsingJob) -> Sequence[Review]:
 def _store_results(review: Review, kept: Sequence[ReviewRow]) -> list[dict[str, Any]]:
     """Store the included rows as results; return the notes on them."""
     places = {row.position: place for place, row in enumerate(kept)}
-    results = []
-    for row in kept:
-        result = convert_stored_row_to_parsed_result(row)
-        if result.loinc_match_status is LoincMatchStatus.NEEDS_REVIEW:
-            # It was decided by itself, with its first candidate before the eyes.
-            result = replace(result, loinc_match_status=LoincMatchStatus.AUTO_MATCH)
-        results.append(result)
-    report = ParsedReport(metadata=Metadata(), results=tuple(results), pages=0)
+    # Each was decided by itself, with its first candidate before the eyes.
+    results = tuple(
+        confirm_loinc_code(convert_stored_row_to_parsed_result(row)) for row in kept
+    )
+    report = ParsedReport(metadata=Metadata(), results=results, pages=0)
     rows = build_unsaved_result_rows(report)
     for stored in rows:
         stored.tenant, stored.job = review.tenant, review.job

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from reports.parser.checks.quantities import (
     build_numeric_readings,
     find_likely_catalogue_entry,
 )
+from reports.parser.loinc.decision import withhold_loinc_code
 from reports.parser.report import (
-    LoincMatchStatus,
     Metadata,
     Note,
     NoteCode,
@@ -75,8 +74,6 @@ def require_review_for_other_patients(
         n for note in notes if note.code is NoteCode.SECOND_PERSON for n in note.rows
     }
     return tuple(
-        replace(result, loinc_match_status=LoincMatchStatus.NEEDS_REVIEW)
-        if n in held and result.loinc_match_status is LoincMatchStatus.AUTO_MATCH
-        else result
+        withhold_loinc_code(result) if n in held else result
         for n, result in enumerate(results)
     )

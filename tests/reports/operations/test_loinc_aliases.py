@@ -7,11 +7,11 @@ import pytest
 from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
 from reports.models import LoincAlias
 from reports.operations.loinc_aliases import (
-    apply_loinc_aliases_to_report,
     approve_loinc_alias,
     end_loinc_alias,
     propose_loinc_alias,
 )
+from reports.operations.loinc_codes import decide_loinc_codes_of_report
 from reports.operations.review.rows import set_review_row_loinc_code
 from reports.parser.report import LoincMatchStatus, Metadata
 from tests.factories.reports import make_parsed, make_parsed_result, make_review
@@ -63,7 +63,7 @@ def read(tenant, *, lab=LAB, **changes):
         }
     )
     report = make_parsed(metadata=lab, results=(row,))
-    (found,) = apply_loinc_aliases_to_report(tenant=tenant, report=report).results
+    (found,) = decide_loinc_codes_of_report(tenant=tenant, report=report).results
     codes = [match.loinc_code for match in found.loinc_matches]
     return codes[:1], found.loinc_match_status.value
 
