@@ -146,8 +146,8 @@ class _Handler(BaseHTTPRequestHandler):
         if "uploads" in query:
             upload = f"upload-{len(self.server.uploads)}"
             self.server.uploads[upload] = (key, {}, now)
-            told = f"<UploadId>{upload}</UploadId>"
-            self._answer(200, _xml("InitiateMultipartUploadResult", told))
+            text = f"<UploadId>{upload}</UploadId>"
+            self._answer(200, _xml("InitiateMultipartUploadResult", text))
             return
         _, parts, _ = self.server.uploads.pop(query["uploadId"])
         self.server.objects[key] = (b"".join(parts[n] for n in sorted(parts)), now)
@@ -169,16 +169,16 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _get_bucket(self, key: str, query: dict[str, str], body: bytes) -> None:
         if "versioning" in query:
-            told = "<Status>Enabled</Status>" if self.server.keeps_versions else ""
-            self._answer(200, _xml("VersioningConfiguration", told))
+            rows = "<Status>Enabled</Status>" if self.server.keeps_versions else ""
+            self._answer(200, _xml("VersioningConfiguration", rows))
         elif "uploads" in query:
-            told = "".join(
+            rows = "".join(
                 f"<Upload><Key>{escape(name)}</Key><UploadId>{upload}</UploadId>"
                 f"<Initiated>{moment:%Y-%m-%dT%H:%M:%S.000Z}</Initiated></Upload>"
                 for upload, (name, _, moment) in self.server.uploads.items()
                 if name.startswith(query["prefix"])
             )
-            self._answer(200, _xml("ListMultipartUploadsResult", told))
+            self._answer(200, _xml("ListMultipartUploadsResult", rows))
         else:
             after = query.get("continuation-token", "")
             found = sorted(
@@ -186,17 +186,17 @@ class _Handler(BaseHTTPRequestHandler):
                 for name in self.server.objects
                 if name.startswith(query["prefix"]) and name > after
             )
-            told = "".join(
+            rows = "".join(
                 f"<Contents><Key>{escape(name)}</Key><LastModified>"
                 f"{self.server.objects[name][1]:%Y-%m-%dT%H:%M:%S.000Z}"
                 "</LastModified></Contents>"
                 for name in found[:_PAGE]
             )
             if found[_PAGE:]:
-                told += "<IsTruncated>true</IsTruncated>"
-                told += f"<NextContinuationToken>{found[_PAGE - 1]}"
-                told += "</NextContinuationToken>"
-            self._answer(200, _xml("ListBucketResult", told))
+                rows += "<IsTruncated>true</IsTruncated>"
+                rows += f"<NextContinuationToken>{found[_PAGE - 1]}"
+                rows += "</NextContinuationToken>"
+            self._answer(200, _xml("ListBucketResult", rows))
 
 
 def _xml(name: str, inner: str) -> str:

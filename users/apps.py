@@ -90,9 +90,9 @@ def _create_month_partitions(*, using: str, **given: Any) -> None:
         ensure_upcoming_sample_partitions()
 
 
-def _has_samples(given: dict[str, Any]) -> bool:
+def _has_samples(fields: dict[str, Any]) -> bool:
     """Return whether the sample table exists; migrate may stop before it."""
-    state = given.get("apps")
+    state = fields.get("apps")
     return state is None or ("users", "sample") in {
         (model._meta.app_label, model._meta.model_name) for model in state.get_models()
     }

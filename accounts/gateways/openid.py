@@ -89,7 +89,7 @@ def build_openid_sign_in_url(
     is_fresh: bool = False,
 ) -> str:
     """Build the provider's sign-in URL; `is_fresh` requires a new sign-in."""
-    asked = {
+    fields = {
         "response_type": "code",
         "client_id": client.client_id,
         "redirect_uri": redirect_url,
@@ -101,9 +101,9 @@ def build_openid_sign_in_url(
     }
     if is_fresh:
         # `max_age` also has the provider tell the time (Core 1.0, 3.1.2.1).
-        asked |= {"prompt": "login", "max_age": "0"}
+        fields |= {"prompt": "login", "max_age": "0"}
     separator = "&" if "?" in provider.sign_in_url else "?"
-    return f"{provider.sign_in_url}{separator}{urlencode(asked)}"
+    return f"{provider.sign_in_url}{separator}{urlencode(fields)}"
 
 
 def exchange_code_for_openid_claims(

@@ -280,8 +280,8 @@ def _value(name: str, schema: Mapping[str, Any]) -> Any:
     for known in _BY_NAME.get(name, ()):
         if "type" not in schema or any(_is(known, kind) for kind in kinds):
             if isinstance(known, dict) and "properties" in schema:
-                wanted = {*schema["properties"], *schema.get("required", ())}
-                return {key: known[key] for key in known if key in wanted}
+                names = {*schema["properties"], *schema.get("required", ())}
+                return {key: known[key] for key in known if key in names}
             return known
     if kinds[0] == "object":
         return _object(schema, may_be_null="null" in kinds)

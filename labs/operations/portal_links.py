@@ -44,6 +44,6 @@ def create_portal_link(
     return create_connect_link(
         user=user,
         actor=actor,
-        wanted=LinkRequest(opens_portal=True, order_id=order_id),
+        request=LinkRequest(opens_portal=True, order_id=order_id),
         lasts=PORTAL_TTL[context],
     )

@@ -274,7 +274,7 @@ def _load_user(
         user = create_user(
             tenant=tenant,
             actor=ACTOR,
-            wanted=UserRequest(
+            request=UserRequest(
                 client_user_id=client_user_id,
                 fallback_time_zone=person.time_zone,
                 fallback_birth_date=person.born,
@@ -305,7 +305,7 @@ def _submit(
     tenant: Tenant, user_uuid: UUID, path: Path, *, needs_human_review: bool = False
 ) -> None:
     part = ReportPart(path.read_bytes(), "application/pdf")
-    wanted = ReportRequest(
+    request = ReportRequest(
         user_id=user_uuid, parts=(part,), needs_human_review=needs_human_review
     )
-    submit_report(tenant=tenant, actor=ACTOR, wanted=wanted)
+    submit_report(tenant=tenant, actor=ACTOR, request=request)

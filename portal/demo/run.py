@@ -325,7 +325,7 @@ def _child_environment(options: DemoOptions) -> dict[str, str]:
 
 def _build_environment(options: DemoOptions) -> dict[str, str]:
     """Build the demo's environment variables; those the caller set win."""
-    given = dict(os.environ)
+    fields = dict(os.environ)
     hosts = {options.host, options.reachable_host, "127.0.0.1", "localhost", "::1"}
     if options.host in ANY_ADDRESS:
         hosts |= list_machine_hosts()
@@ -339,7 +339,7 @@ def _build_environment(options: DemoOptions) -> dict[str, str]:
         "LOG_LEVEL": "WARNING",
         "WEBHOOK_LOCAL_HOSTS": HOST,
     }
-    return {**chosen, **given}
+    return {**chosen, **fields}
 
 
 def _wait_until_ready(options: DemoOptions, processes: list[DemoProcess]) -> None:

@@ -85,10 +85,10 @@ def _with_pictures(
     pages: tuple[Page, ...], path: Path, threads: int, on_page: OnPage | None
 ) -> tuple[Page, ...]:
     """The same pages, those without usable text read from their pictures."""
-    wanted = [
+    items = [
         page for page in pages if page.pictured or not (page.words and page.legible)
     ]
-    numbers = _marked(path, [page.number for page in wanted])
+    numbers = _marked(path, [page.number for page in items])
     if not numbers:
         return pages
     try:
@@ -96,7 +96,7 @@ def _with_pictures(
             path, numbers, threads=threads, on_page=on_page
         )
     except NoPictureReader:
-        if any(not (page.words and page.legible) for page in wanted):
+        if any(not (page.words and page.legible) for page in items):
             raise
         return pages
     return tuple(shown.get(page.number, page) for page in pages)

@@ -270,9 +270,9 @@ class ParsedReport:
 
     def state_of(self, position: int) -> RowState:
         """What the notes ask of a reviewer for one row."""
-        asked = {note.severity for note in self.notes if position in note.rows}
+        names = {note.severity for note in self.notes if position in note.rows}
         return next(
-            (s for s in (RowState.CONTRADICTION, RowState.LOOK) if s in asked),
+            (s for s in (RowState.CONTRADICTION, RowState.LOOK) if s in names),
             RowState.AUTO,
         )
 

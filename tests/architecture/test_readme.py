@@ -209,13 +209,13 @@ def test_every_sample_is_well_formed():
 def test_the_roles_are_those_of_the_code():
     text = TEXTS["docs/reference/api.md"]
     rows = re.findall(r"^\| `(\w+)` \| (.*) \|$", text, re.MULTILINE)
-    told = {
+    fields = {
         area: [ACCESS.get(cell, cell) for cell in cells.split(" | ")]
         for area, cells in rows
         if area in MATRIX
     }
 
-    assert told == {
+    assert fields == {
         area.value: [row[role].value for role in Role] for area, row in MATRIX.items()
     }
 

@@ -36,11 +36,11 @@ def test_an_environment_of_empty_variables_is_as_good_as_none(monkeypatch):
 
 
 def test_a_silent_database_is_given_up_unless_its_address_says_otherwise(monkeypatch):
-    asked = "?connect_timeout=2&sslmode=require"
+    text = "?connect_timeout=2&sslmode=require"
     monkeypatch.setenv("SECRET_KEY", "x" * 50)
     monkeypatch.setenv("DATABASE_URL", "postgres://a:b@db.example:5432/assay")
     usual = read_settings()["DATABASES"]["default"]
-    monkeypatch.setenv("DATABASE_URL", f"postgres://a:b@db.example:5432/assay{asked}")
+    monkeypatch.setenv("DATABASE_URL", f"postgres://a:b@db.example:5432/assay{text}")
     own = read_settings()["DATABASES"]["default"]
 
     assert usual["OPTIONS"] == {

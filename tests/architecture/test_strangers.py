@@ -203,8 +203,8 @@ def test_strangers_and_roles_are_refused_at_every_door(
     knock = probing._call_route
 
     def knock_where_it_is_served(client, route, here, methods):
-        asked = [method for method in methods if method in SERVED[route]]
-        return knock(client, route, here, asked)
+        items = [method for method in methods if method in SERVED[route]]
+        return knock(client, route, here, items)
 
     monkeypatch.setattr(probing, "_call_route", knock_where_it_is_served)
     before = everything()

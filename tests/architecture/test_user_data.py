@@ -133,11 +133,11 @@ def test_erasing_leaves_nothing_of_a_user_in_any_store(
     assert count_user_rows(user=other) == others
     assert files_with(OTHER, *folders) == others_files
     receipt = ErasureReceipt.objects.for_tenant(alice_tenant).get()
-    told = json.loads(receipt.document)
+    data = json.loads(receipt.document)
     signature = Signature(receipt.public_key, receipt.signature)
     # Disconnecting, on deletion, may leave more behind than there was.
-    assert set(told["removed_rows"]) >= {*before, "portal.IdempotentAnswer"}
-    assert set(told["kept"]) == {"accounts.AuditEntry", "users.ErasureReceipt"}
+    assert set(data["removed_rows"]) >= {*before, "portal.IdempotentAnswer"}
+    assert set(data["kept"]) == {"accounts.AuditEntry", "users.ErasureReceipt"}
     assert is_valid_signature(receipt.document.encode(), signature)
     assert is_signed_with_installation_key(signature)
     assert not is_valid_signature(receipt.document.encode() + b" ", signature)

@@ -304,9 +304,9 @@ def links(here: Installation) -> Told:
     token = re.search(rb'name="csrfmiddlewaretoken" value="(\w+)"', page[1])
     assert token
     form = f"email={here.member}&csrfmiddlewaretoken={token[1].decode()}"
-    asked = {}
+    fields = {}
     for host in ("evil.example", "assay.example:666", "assay.example"):
-        asked[host] = call(
+        fields[host] = call(
             here, "POST", "/accounts/password/reset/", body=form, host=host,
             cookie=cookie, content_type="application/x-www-form-urlencoded",
             x_forwarded_host="evil.example",
@@ -318,7 +318,7 @@ def links(here: Installation) -> Told:
     }
     held = found == {here.public_url} and modes == {0o600} and bool(mails)
     return held, (
-        f"asked as {asked}; {len(mails)} mails of mode "
+        f"asked as {fields}; {len(mails)} mails of mode "
         f"{'/'.join(f'{mode:o}' for mode in modes)} link to {', '.join(found)}"
     )
 

@@ -272,8 +272,8 @@ def test_a_whole_address_as_target_changes_no_link(live_server, alice):
 def test_a_passkey_is_of_the_public_host(stranger, settings):
     def asked():
         page = "/accounts/passkeys/sign-in/"
-        told = json.loads(stranger.get(page, Accept="application/json")[2])
-        return told["request_options"]["publicKey"]["rpId"]
+        data = json.loads(stranger.get(page, Accept="application/json")[2])
+        return data["request_options"]["publicKey"]["rpId"]
 
     public = asked()
     settings.PUBLIC_URL = "http://127.0.0.1:8000"

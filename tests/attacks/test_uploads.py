@@ -53,8 +53,8 @@ def sender(web, tenant, content):
         status, answer = web.call(
             UPLOAD, body, content_type=MULTIPART_CONTENT, x_service_api_key=key
         )
-        told = json.loads(answer)
-        return status, told.get("status") or told["code"]
+        data = json.loads(answer)
+        return status, data.get("status") or data["code"]
 
     return send
 

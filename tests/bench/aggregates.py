@@ -80,7 +80,7 @@ def ask(user: User, slug: str, days: int, period: str, rule: str) -> int:
     from users.analysis.source_priority import Rule
     from users.wearables.timeseries import TIMESERIES
 
-    wanted = AggregateRequest(
+    request = AggregateRequest(
         resource=TIMESERIES[slug],
         start=LAST - timedelta(days=days - 1),
         end=LAST,
@@ -88,7 +88,7 @@ def ask(user: User, slug: str, days: int, period: str, rule: str) -> int:
         zone=ZoneInfo("Europe/Berlin"),
         rule=Rule(rule),
     )
-    return len(aggregate_samples(user=user, request=wanted))
+    return len(aggregate_samples(user=user, request=request))
 
 
 def limit(user: User, slug: str, days: int) -> int:

@@ -63,7 +63,7 @@ def import_file(path: Path, times: int) -> None:
                     job = create_health_data_import(
                         user=user,
                         actor=ACTOR,
-                        wanted=ImportRequest(
+                        request=ImportRequest(
                             path.name, iter(partial(opened.read, _MB), b"")
                         ),
                     )

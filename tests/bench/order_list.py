@@ -224,14 +224,14 @@ def measure(*, orders: int, rounds: int) -> float:
             client.force_login(make_member(team=team))
             api = ApiClient(make_api_key(tenant=tenant))
             place = f"/t/{team.slug}/{tenant.environment}/"
-            asked = {
+            fields = {
                 name: f"{place}orders/?{query}"
                 for name, query in queries(
                     panels[0], account, order, make_lab()
                 ).items()
             }
-            asked["overview"] = place
-            asked["orders of a user"] = f"{place}users/{order.user.uuid}/orders/"
+            fields["overview"] = place
+            fields["orders of a user"] = f"{place}users/{order.user.uuid}/orders/"
 
             def get(path: str, client: Any = client) -> Callable[[], Any]:
                 def call() -> None:
@@ -239,7 +239,7 @@ def measure(*, orders: int, rounds: int) -> float:
 
                 return call
 
-            calls = {name: get(path) for name, path in asked.items()}
+            calls = {name: get(path) for name, path in fields.items()}
             calls["API, status and method"] = get(
                 "/v3/orders?status=requisition_created&order_type=walk_in_test", api
             )

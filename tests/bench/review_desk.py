@@ -261,10 +261,10 @@ def figures(database_url: str, rounds: int) -> Iterator[bool]:
     print(f"a page that is kept, {kept[2] / 1024:.0f} KiB: {kept[0]:.1f} ms")
     opened = milliseconds(bench.client, bench.desk(wide), rounds)
     assert opened is not None
-    said = (
+    text = (
         f"desk of {PAGES} pages and 100 rows, {opened[2] / 1024:.0f} KiB, by the server"
     )
-    yield judged(said, opened[0], "ms", OPEN_MUST_MS)
+    yield judged(text, opened[0], "ms", OPEN_MUST_MS)
     if shutil.which("chromium"):
         browsed: dict[str, float] = {}
 
@@ -274,10 +274,10 @@ def figures(database_url: str, rounds: int) -> Iterator[bool]:
             browsed["review"] = time_review(page, f"{place}{bench.desk(errors)}")
 
         in_browser(bench, database_url, measure)
-        said = "the same until its first row has the focus"
-        yield judged(said, browsed["open"], "ms", OPEN_MUST_MS)
-        said = "thirty rows reviewed by keyboard"
-        yield judged(said, browsed["review"], "s", REVIEW_MUST_S)
+        text = "the same until its first row has the focus"
+        yield judged(text, browsed["open"], "ms", OPEN_MUST_MS)
+        text = "thirty rows reviewed by keyboard"
+        yield judged(text, browsed["review"], "s", REVIEW_MUST_S)
     narrow = stage_report(bench, *drawn_report(30))
     for review, rows in ((narrow, 30), (wide, 100)):
         found = time_saves(bench, review, rounds)

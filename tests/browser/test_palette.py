@@ -143,8 +143,8 @@ def test_escape_shuts_it_and_gives_focus_back(visit, alice, users):
 
 def test_typing_asks_the_server_once_it_pauses(visit, alice, users):
     with visit.page(member=alice) as page:
-        asked = []
-        page.on("request", lambda sent: asked.append(sent.url))
+        items = []
+        page.on("request", lambda sent: items.append(sent.url))
         page.clock.install(time=0)
         page.goto(f"{PLACE}/")
         page.clock.pause_at(60_000)
@@ -153,7 +153,7 @@ def test_typing_asks_the_server_once_it_pauses(visit, alice, users):
         page.clock.run_for(300)
         expect(options(page)).to_have_count(1)
 
-        searches = [url for url in asked if "/search/" in url]
+        searches = [url for url in items if "/search/" in url]
         assert [url.partition("?")[2] for url in searches] == ["q=mbr_007"]
 
 

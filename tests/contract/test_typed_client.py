@@ -158,7 +158,7 @@ def test_the_client_takes_an_order_to_its_results(client, person, alice_tenant):
     ServiceCenter.objects.all().delete()
     make_center()
     panel = make_lab_test(tenant=alice_tenant, lab=booking_lab())
-    wanted = {
+    fields = {
         "user_id": person.user_id,
         "order_set": junction.OrderSetRequest(lab_test_ids=[str(panel.pk)]),
         "patient_details": DETAILS,
@@ -170,8 +170,8 @@ def test_the_client_takes_an_order_to_its_results(client, person, alice_tenant):
         "idempotency_key": "one",
     }
     orders = client.lab_tests
-    order = orders.create_order(**wanted).order
-    again = orders.create_order(**wanted).order
+    order = orders.create_order(**fields).order
+    again = orders.create_order(**fields).order
     orders.simulate_order_process(
         order.id, final_status="received.walk_in_test.requisition_created"
     )

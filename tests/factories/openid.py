@@ -115,11 +115,11 @@ class OpenIdProvider:
 
     def sign_in(self, url: str) -> str:
         """Where a person who is sent to `url` is sent back to."""
-        asked = {k: v[0] for k, v in parse_qs(urlsplit(url).query).items()}
+        fields = {k: v[0] for k, v in parse_qs(urlsplit(url).query).items()}
         code = secrets.token_urlsafe(16)
-        self.codes[code] = asked
-        query = urlencode({"code": code, "state": asked["state"], "iss": self.issuer})
-        return f"{asked['redirect_uri']}?{query}"
+        self.codes[code] = fields
+        query = urlencode({"code": code, "state": fields["state"], "iss": self.issuer})
+        return f"{fields['redirect_uri']}?{query}"
 
 
 @contextmanager

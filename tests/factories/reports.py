@@ -171,16 +171,16 @@ def make_letter() -> bytes:
 
 def make_parsed(**changes: Any) -> ParsedReport:
     """What a parser would say of a report with one row."""
-    given = {
+    fields = {
         "metadata": Metadata(patient_first_name="Rosa", lab_name="Example Laboratory"),
         "results": (make_parsed_result(),),
         "pages": 1,
     }
-    return ParsedReport(**{**given, **changes})
+    return ParsedReport(**{**fields, **changes})
 
 
 def make_parsed_result(**changes: Any) -> ParsedResult:
-    given = {
+    fields = {
         "test_name": "Glucose",
         "value": "105",
         "type": ResultType.NUMERIC,
@@ -205,7 +205,7 @@ def make_parsed_result(**changes: Any) -> ParsedResult:
             value=Place(1, (Point(240.0, 100.5), Point(260.0, 112.0)))
         ),
     }
-    return ParsedResult(**{**given, **changes})
+    return ParsedResult(**{**fields, **changes})
 
 
 def store_report_file(content: bytes) -> str:
@@ -286,8 +286,8 @@ def make_dispute(*, user: User) -> Review:
         content=b"%PDF-1.7 disputed",
     )
     (row,) = build_initial_review_rows(list_report_results(job))
-    told = {"values": row.values, "decision": "confirmed", "reason": ""}
-    row = replace(row, disputed={"first": told, "second": None})
+    fields = {"values": row.values, "decision": "confirmed", "reason": ""}
+    row = replace(row, disputed={"first": fields, "second": None})
     return open_report_review(
         job=job, rows=[row], notes=[], number=3, kind=ReviewKind.DISPUTE
     )

@@ -26,8 +26,8 @@ class FakeSource:
         self.connected: list[tuple[str, str]] = []
 
     def authorise_url(self, *, state: str, redirect_url: str, challenge: str) -> str:
-        asked = {"state": state, "redirect_uri": redirect_url, "challenge": challenge}
-        return f"https://cloud.example/authorise?{urlencode(asked)}"
+        fields = {"state": state, "redirect_uri": redirect_url, "challenge": challenge}
+        return f"https://cloud.example/authorise?{urlencode(fields)}"
 
     def connect(self, *, code: str, redirect_url: str, verifier: str) -> Grant:
         if code == "slow":

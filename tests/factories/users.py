@@ -19,7 +19,7 @@ _numbers = count(1)
 
 def make_user(*, tenant: Any, **wanted: Any) -> User:
     wanted.setdefault("client_user_id", f"user-{next(_numbers)}")
-    return create_user(tenant=tenant, actor=ACTOR, wanted=UserRequest(**wanted))
+    return create_user(tenant=tenant, actor=ACTOR, request=UserRequest(**wanted))
 
 
 def make_batch_arrival(

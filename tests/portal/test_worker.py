@@ -87,10 +87,10 @@ def test_killed_workers_lose_no_job_and_double_none(tenant):
 
 def test_a_report_survives_a_worker_killed_while_it_reads(tenant):
     user = make_user(tenant=tenant)
-    wanted = ReportRequest(
+    request = ReportRequest(
         user_id=user.uuid, parts=(ReportPart(make_pdf(pages=25), "application/pdf"),)
     )
-    job = submit_report(tenant=tenant, actor=ACTOR, wanted=wanted)
+    job = submit_report(tenant=tenant, actor=ACTOR, request=request)
 
     def status():
         return ParsingJob.objects.for_tenant(tenant).get(id=job.id).status
@@ -207,10 +207,10 @@ def test_a_worker_of_one_queue_leaves_the_others_and_signs_off_when_stopped(tena
 
 @pytest.mark.django_db
 def test_a_worker_that_failed_says_so(monkeypatch):
-    asked = []
+    items = []
 
     def lose(**options):
-        asked.append(options)
+        items.append(options)
         return False
 
     monkeypatch.setattr(command, "run_worker", lose)
@@ -218,7 +218,7 @@ def test_a_worker_that_failed_says_so(monkeypatch):
     with pytest.raises(CommandError):
         call_command("worker", "--concurrency", "3", "--queues", "parsing", "default")
 
-    assert asked == [{"concurrency": 3, "queues": ["parsing", "default"]}]
+    assert items == [{"concurrency": 3, "queues": ["parsing", "default"]}]
 
 
 def test_a_worker_that_reaches_no_database_says_so_in_one_line_and_waits():

@@ -45,8 +45,8 @@ def tenant_and_actor(review: Any, actor: Actor = NORA) -> dict[str, Any]:
 
 
 def signature(**changes: Any) -> Signature:
-    given = {"meaning": SignatureMeaning.ACCURACY, "authenticated_at": timezone.now()}
-    return Signature(**{**given, **changes})
+    fields = {"meaning": SignatureMeaning.ACCURACY, "authenticated_at": timezone.now()}
+    return Signature(**{**fields, **changes})
 
 
 def decide_all(review: Any, actor: Actor = NORA) -> None:

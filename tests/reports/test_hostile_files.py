@@ -28,8 +28,8 @@ from tests.reports.uploads import nothing_happened
 
 def submit(user, content, media_type):
     part = ReportPart(content, media_type)
-    wanted = ReportRequest(user_id=user.uuid, parts=(part,))
-    return submit_report(tenant=user.tenant, actor=ACTOR, wanted=wanted)
+    request = ReportRequest(user_id=user.uuid, parts=(part,))
+    return submit_report(tenant=user.tenant, actor=ACTOR, request=request)
 
 
 def submit_or_refusal(user, file):

@@ -58,16 +58,16 @@ def test_a_pull_ends_once_and_may_be_put_back_until_then():
 
 
 def test_each_fault_and_cause_has_words_of_its_own_and_a_next_step():
-    said = [
+    items = [
         explain_connection_status("error", error_type=fault)
         for fault in ConnectionFault
     ]
-    said += [
+    items += [
         explain_connection_status("paused", pause_cause=cause) for cause in PauseCause
     ]
 
-    assert len({each.sentence for each in said}) == len(said)
-    assert all(each.next_step for each in said)
+    assert len({each.sentence for each in items}) == len(items)
+    assert all(each.next_step for each in items)
 
 
 def test_what_we_do_not_know_has_words_too():

@@ -109,10 +109,10 @@ def fill_missing_workout_zones(
 def _zones(
     user: User,
     workout: SummaryRow,
-    given: Mapping[str, date],
+    fields: Mapping[str, date],
     heart_rate_seconds: Mapping[int, int],
 ) -> WorkoutZones | None:
-    birth_date = given.get(workout.provider)
+    birth_date = fields.get(workout.provider)
     source = workout.provider
     if birth_date is None:
         birth_date = user.fallback_birth_date

@@ -143,16 +143,16 @@ def _exchange(
     raise SourceUnavailable(f"http_{answer.status}")
 
 
-def _read_grant(said: Mapping[str, Any]) -> Grant:
+def _read_grant(fields: Mapping[str, Any]) -> Grant:
     """Parse the tokens of an answer (RFC 6749, 5.1). Raises: SourceUnavailable."""
-    access_token = _token(said.get("access_token"))
+    access_token = _token(fields.get("access_token"))
     if not access_token:
         raise SourceUnavailable("not_tokens")
     return Grant(
         access_token=access_token,
-        refresh_token=_token(said.get("refresh_token")),
-        expires_at=_end(said.get("expires_in")),
-        scopes=parse_oauth_scopes(said.get("scope")),
+        refresh_token=_token(fields.get("refresh_token")),
+        expires_at=_end(fields.get("expires_in")),
+        scopes=parse_oauth_scopes(fields.get("scope")),
     )
 
 

@@ -80,7 +80,7 @@ def create_erasure_receipt(
     (workflows: a signed list of every store that was emptied).
     """
     receipt = ErasureReceipt(tenant=tenant, user_uuid=user_uuid)
-    told: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "receipt": str(receipt.pk),
         "team_id": str(tenant.team.pk),
         "environment": tenant.environment,
@@ -94,7 +94,7 @@ def create_erasure_receipt(
             if table.why
         },
     }
-    receipt.document = json.dumps(told, sort_keys=True, indent=2)
+    receipt.document = json.dumps(fields, sort_keys=True, indent=2)
     signed = receipt.document.encode()
     receipt.sha256 = hashlib.sha256(signed).hexdigest()
     signature = sign_with_installation_key(signed)

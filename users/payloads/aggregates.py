@@ -97,7 +97,7 @@ def build_aggregate_response(
     }
 
 
-def _bucket(bucket: Bucket, wanted: AggregateRequest) -> BucketAnswer:
+def _bucket(bucket: Bucket, request: AggregateRequest) -> BucketAnswer:
     return {
         "start": bucket.start,
         "end": bucket.end,
@@ -119,7 +119,7 @@ def _bucket(bucket: Bucket, wanted: AggregateRequest) -> BucketAnswer:
             for share in bucket.sources
         ],
         "ledger": [_line(line) for line in bucket.intervals]
-        if wanted.with_intervals
+        if request.with_intervals
         else None,
     }
 

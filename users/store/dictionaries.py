@@ -119,14 +119,14 @@ def get_or_create_series_numbers(
 
 
 def get_or_create_origin_numbers(
-    *, user: User, wanted: Iterable[OriginKey]
+    *, user: User, origins: Iterable[OriginKey]
 ) -> dict[OriginKey, int]:
     """Return the number of each origin of the user, creating new ones; NO_ORIGIN is 0.
 
     Needs a transaction; locks the user's row. An app, device or sport has no bound but
     its user's: whoever sends many fills nothing but the own account.
     """
-    asked = set(wanted) - {NO_ORIGIN}
+    asked = set(origins) - {NO_ORIGIN}
     numbers = {NO_ORIGIN: 0}
     if not asked:
         return numbers
@@ -155,12 +155,12 @@ def find_feeds_by_number(
         words = _feed_words.get((tenant.pk, number))
         if words is not None:
             known[number] = words
-    asked = [number for number in numbers if number not in known]
-    if asked:
+    items = [number for number in numbers if number not in known]
+    if items:
         found = rows.fetch_rows(
             "SELECT number, provider, source_type FROM users_feed"
             " WHERE tenant_id = %s AND number = ANY(%s)",
-            [tenant.pk, asked],
+            [tenant.pk, items],
         )
         new = {number: FeedKey(*words) for number, *words in found}
         _feed_words.add({(tenant.pk, number): words for number, words in new.items()})
@@ -207,12 +207,12 @@ def find_origins_by_number(
 ) -> dict[int, OriginKey]:
     """Return the keys of origins by number; 0 is NO_ORIGIN."""
     known = {0: NO_ORIGIN}
-    asked = [number for number in numbers if number]
-    if asked:
+    items = [number for number in numbers if number]
+    if items:
         found = rows.fetch_rows(
             "SELECT number, app_id, device_id, workout_id, sport FROM users_origin"
             " WHERE user_id = %s AND number = ANY(%s)",
-            [user_id, asked],
+            [user_id, items],
         )
         known |= {number: OriginKey(*words) for number, *words in found}
     return known

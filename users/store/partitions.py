@@ -41,12 +41,12 @@ def ensure_sample_partitions(first: date, last: date) -> list[str]:
     and at once: attaching blocks neither readers nor writers, and others who make
     months wait for the caller's transaction.
     """
-    wanted = list(_months(first, last))
-    if not _missing(wanted):
+    values = list(_months(first, last))
+    if not _missing(values):
         return []
     with transaction.atomic(), rows.open_database_cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(hashtext('users_sample months'))")
-        missing = _missing(wanted)
+        missing = _missing(values)
         for month in missing:
             cursor.execute(
                 _MONTH.format(

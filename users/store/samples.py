@@ -217,9 +217,9 @@ def _find_branches(
             "after": after,
         },
     )
-    wanted = set(series)
+    names = set(series)
     return [
         (each, feed)
         for each, feed in found
-        if each in wanted and (feeds is None or feed in feeds)
+        if each in names and (feeds is None or feed in feeds)
     ]

@@ -60,12 +60,12 @@ class Channel:
             taken.add(_NONE)
         # Over columns first: a stream has a million values, and next to none is bad.
         if set(map(type, values)) <= taken:
-            given = [value for value in values if value is not None]
+            items = [value for value in values if value is not None]
             # A NaN hides from min and max, not from the sum.
-            if not given or (
-                self.low <= min(given)
-                and max(given) <= self.high
-                and isfinite(sum(given))
+            if not items or (
+                self.low <= min(items)
+                and max(items) <= self.high
+                and isfinite(sum(items))
             ):
                 return
         for index, value in enumerate(values):

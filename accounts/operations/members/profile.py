@@ -33,26 +33,26 @@ class Profile:
 
 
 @transaction.atomic
-def change_profile(*, member: Member, actor: Actor, wanted: Profile) -> Member:
+def change_profile(*, member: Member, actor: Actor, profile: Profile) -> Member:
     """Change a member's profile and record it in every team's audit.
 
     Raises: name_missing, name_too_long, time_zone_unknown, theme_unknown.
     """
-    name = validate_member_name(wanted.name)
-    if wanted.time_zone and wanted.time_zone not in list_time_zones():
+    name = validate_member_name(profile.name)
+    if profile.time_zone and profile.time_zone not in list_time_zones():
         raise DomainError(
             "time_zone_unknown",
             _("Select a time zone, for example America/Chicago."),
             "time_zone",
         )
-    if wanted.theme and wanted.theme not in Theme.values:
+    if profile.theme and profile.theme not in Theme.values:
         raise DomainError(
             "theme_unknown", _("Select light, dark or no theme."), "theme"
         )
     member = Member.objects.select_for_update().get(pk=member.pk)
     changes = {
         field: [getattr(member, field), value]
-        for field, value in {**asdict(wanted), "name": name}.items()
+        for field, value in {**asdict(profile), "name": name}.items()
         if getattr(member, field) != value
     }
     for field, (_old, value) in changes.items():

@@ -59,7 +59,7 @@ class ProviderSettings:
 
 
 def configure_single_sign_on(
-    *, team: Team, actor: Actor, wanted: ProviderSettings
+    *, team: Team, actor: Actor, provider: ProviderSettings
 ) -> SingleSignOn:
     """Set or change a team's OpenID provider, after fetching its metadata.
 
@@ -70,7 +70,7 @@ def configure_single_sign_on(
     Discovery 1.0.
     """
     check_actor_may_grant_roles(team=team, actor=actor, roles=())
-    client_id, secret = wanted.client_id.strip(), wanted.client_secret.strip()
+    client_id, secret = provider.client_id.strip(), provider.client_secret.strip()
     if not client_id or len(client_id) > CLIENT_ID_MAX_LENGTH:
         raise DomainError(
             "client_missing",
@@ -85,8 +85,8 @@ def configure_single_sign_on(
             % {"most": SECRET_MAX_LENGTH},
             "client_secret",
         )
-    domains = _check_domains(wanted.domains)
-    roles = validate_roles(wanted.roles) if wanted.roles else []
+    domains = _check_domains(provider.domains)
+    roles = validate_roles(provider.roles) if provider.roles else []
     if ROLES_BY_INVITATION.intersection(roles):
         raise DomainError(
             "role_too_high",
@@ -94,7 +94,7 @@ def configure_single_sign_on(
             "roles",
         )
     # Outside any transaction: it may take seconds.
-    issuer = _discover_issuer(wanted.issuer.strip())
+    issuer = _discover_issuer(provider.issuer.strip())
     with transaction.atomic():
         lock_team_membership(team)
         found = SingleSignOn.objects.filter(team=team).first()

@@ -53,7 +53,7 @@ def edit_profile_page(request: TenantRequest) -> HttpResponse:
             change_profile(
                 member=request.member,
                 actor=request.actor,
-                wanted=Profile(**form.cleaned_data),
+                profile=Profile(**form.cleaned_data),
             )
         except DomainError as refusal:
             form.add_error(refusal.field, refusal.message)

@@ -81,7 +81,7 @@ def save_single_sign_on_provider(request: TenantRequest) -> HttpResponse:
             configure_single_sign_on(
                 team=request.tenant.team,
                 actor=request.actor,
-                wanted=ProviderSettings(**form.cleaned_data),
+                provider=ProviderSettings(**form.cleaned_data),
             )
         except DomainError as refusal:
             form.add_error(

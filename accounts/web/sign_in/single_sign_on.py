@@ -123,8 +123,8 @@ def redirect_to_sign_in_provider(request: HttpRequest, team_slug: str) -> HttpRe
     if limited:
         return limited
     single_sign_on = _find_single_sign_on(team_slug)
-    given = request.GET.get("agreed", "")
-    if not constant_time_compare(given, _consent_token(request, single_sign_on)):
+    value = request.GET.get("agreed", "")
+    if not constant_time_compare(value, _consent_token(request, single_sign_on)):
         return _render_page(request, single_sign_on)
     try:
         provider = find_openid_provider_metadata(single_sign_on.issuer)
@@ -335,8 +335,8 @@ def _return_url(single_sign_on: SingleSignOn) -> str:
 
 
 def _add_query(path: str, **query: str) -> str:
-    given = {name: value for name, value in query.items() if value}
-    return f"{path}?{urlencode(given)}" if given else path
+    fields = {name: value for name, value in query.items() if value}
+    return f"{path}?{urlencode(fields)}" if fields else path
 
 
 def _refuse_too_many(request: HttpRequest) -> HttpResponse | None:

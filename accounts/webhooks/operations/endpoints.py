@@ -365,20 +365,20 @@ def _read_filter_types(filter_types: Sequence[str] | None) -> list[str] | None:
     """Each once, in order; a prefix needs a type that begins with it."""
     if filter_types is None:
         return None
-    wanted = sorted(set(filter_types))
-    if len(wanted) > FILTER_TYPES_MAX:
+    values = sorted(set(filter_types))
+    if len(values) > FILTER_TYPES_MAX:
         raise DomainError(
             "too_many_filter_types",
             _("Choose at most %(limit)d event types.") % {"limit": FILTER_TYPES_MAX},
             "filter_types",
         )
-    if not all(filter_covers_event_type(each) for each in wanted):
+    if not all(filter_covers_event_type(each) for each in values):
         raise DomainError(
             "filter_type_unknown",
             _("Unknown event type. See the event catalog."),
             "filter_types",
         )
-    return wanted
+    return values
 
 
 def _read_secret(secret: str | None) -> str:

@@ -93,11 +93,11 @@ def delete_user_events(*, tenant_pk: int, user_uuid: UUID) -> None:
     What waits for a delivery goes as well; a POST that is under way is not called back,
     but its answer is not kept. Replays that were about the user name the uuid alone.
     """
-    wanted = {"tenant": tenant_pk, "user": user_uuid, "limit": BATCH}
+    fields = {"tenant": tenant_pk, "user": user_uuid, "limit": BATCH}
     with transaction.atomic():
         with rows.open_database_cursor() as opened:
-            opened.execute(_FORGET_IN_REPLAYS.encode(), wanted)
-        while page := [pk for (pk,) in rows.fetch_rows(_PAGE_OF_USER, wanted)]:
+            opened.execute(_FORGET_IN_REPLAYS.encode(), fields)
+        while page := [pk for (pk,) in rows.fetch_rows(_PAGE_OF_USER, fields)]:
             _delete(page, keep_waiting=False)
 
 

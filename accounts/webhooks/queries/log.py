@@ -96,13 +96,13 @@ class LogFilters:
 
     def as_json(self) -> dict[str, Any]:
         """The same for a JSON column; parts that ask for nothing are left out."""
-        given = {name: value for name, value in asdict(self).items() if value}
+        fields = {name: value for name, value in asdict(self).items() if value}
         for name in ("since", "until"):
-            if name in given:
-                given[name] = given[name].isoformat()
-        if "replay" in given:
-            given["replay"] = str(given["replay"])
-        return given
+            if name in fields:
+                fields[name] = fields[name].isoformat()
+        if "replay" in fields:
+            fields["replay"] = str(fields["replay"])
+        return fields
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> LogFilters:
@@ -247,10 +247,10 @@ def list_delivery_attempts(delivery: Delivery) -> list[Attempt]:
     return list(rows.filter(delivery=delivery).order_by("-number")[:_MOST_TRIES])[::-1]
 
 
-def _types(wanted: str) -> list[str]:
-    if not wanted.endswith("."):
-        return [wanted]
-    return [name for name in load_event_types() if name.startswith(wanted)]
+def _types(text: str) -> list[str]:
+    if not text.endswith("."):
+        return [text]
+    return [name for name in load_event_types() if name.startswith(text)]
 
 
 def _events_of(endpoint: Endpoint, user: str) -> QuerySet[Event]:

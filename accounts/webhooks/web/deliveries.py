@@ -93,10 +93,10 @@ class AttemptRow:
 @require_right(Area.WEBHOOKS)
 def show_webhook_endpoint(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     endpoint = get_endpoint_or_404(request, endpoint_id)
-    asked = LogQuery.read(request.GET)
+    parsed = LogQuery.read(request.GET)
     page = list_webhook_deliveries(
         endpoint=endpoint,
-        filters=asked.filters,
+        filters=parsed.filters,
         before=_read_cursor(request.GET.get("before", "")),
         limit=PAGE_SIZE,
     )
@@ -108,14 +108,14 @@ def show_webhook_endpoint(request: TenantRequest, endpoint_id: str) -> HttpRespo
     )
     log: dict[str, Any] = {
         "endpoint": endpoint,
-        "asked": asked,
+        "asked": parsed,
         "rows": [build_delivery_row(delivery) for delivery in page.deliveries],
         "after": _write_cursor(page.after),
     }
     if is_page_fragment_requested(request) and "before" in request.GET:
         return render_page(request, "webhooks/_older.html", **log)
-    log |= _choices(asked)
-    log["total"] = count_matching_deliveries(endpoint=endpoint, filters=asked.filters)
+    log |= _choices(parsed)
+    log["total"] = count_matching_deliveries(endpoint=endpoint, filters=parsed.filters)
     log["counted_up_to"] = COUNTED_UP_TO
     if is_page_fragment_requested(request):
         return render_page(request, "webhooks/_log.html", **log)
@@ -257,8 +257,8 @@ def _describe_failure(attempt: Attempt) -> str:
 
 def _chosen(attempts: list[Attempt], number: str) -> Attempt | None:
     """The attempt that is asked for, else the last."""
-    wanted = [each for each in attempts if str(each.number) == number]
-    found = wanted or attempts[-1:]
+    items = [each for each in attempts if str(each.number) == number]
+    found = items or attempts[-1:]
     return found[0] if found else None
 
 

@@ -116,12 +116,12 @@ def read_verification_snippet(slug: str) -> str:
     return (SNIPPETS / f"{slug}.txt").read_text()
 
 
-def _grouped(wanted: str) -> list[Group]:
+def _grouped(text: str) -> list[Group]:
     groups: dict[str, list[EventType]] = {
         title: [] for title in (*_GROUPS.values(), _OTHERS)
     }
     for name, kind in sorted(load_event_types().items()):
-        if wanted in name or wanted in kind.when.lower():
+        if text in name or text in kind.when.lower():
             groups[_GROUPS.get(f"{name.partition('.')[0]}.", _OTHERS)].append(kind)
     return [Group(title, kinds) for title, kinds in groups.items() if kinds]
 

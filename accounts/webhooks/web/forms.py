@@ -167,11 +167,11 @@ class LogQuery:
         """Read a query string."""
         form = LogForm(query)
         form.is_valid()
-        given = {name: value for name, value in form.cleaned_data.items() if value}
-        if "user" in given and "\0" in given["user"]:
-            del given["user"]
+        fields = {name: value for name, value in form.cleaned_data.items() if value}
+        if "user" in fields and "\0" in fields["user"]:
+            del fields["user"]
         ticked = [each for each in query.getlist("message") if "\0" not in each]
-        return cls(**given, messages=tuple(ticked[:_SELECTED_MAX]))
+        return cls(**fields, messages=tuple(ticked[:_SELECTED_MAX]))
 
     @property
     def filters(self) -> LogFilters:

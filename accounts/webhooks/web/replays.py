@@ -52,12 +52,12 @@ POLL_S = 3
 def start_webhook_replay(request: TenantRequest, endpoint_id: str) -> HttpResponse:
     """Preview a replay and start it; the query string is the log's filter."""
     endpoint = get_endpoint_or_404(request, endpoint_id)
-    asked = LogQuery.read(request.GET)
-    if not asked.messages and not asked.query_items:
+    parsed = LogQuery.read(request.GET)
+    if not parsed.messages and not parsed.query_items:
         # Without any filter: what the endpoint has missed.
-        asked = replace(asked, outcome=Outcome.MISSED)
+        parsed = replace(parsed, outcome=Outcome.MISSED)
     filters = (
-        LogFilters(message_ids=asked.messages) if asked.messages else asked.filters
+        LogFilters(message_ids=parsed.messages) if parsed.messages else parsed.filters
     )
     form = ReplayForm(read_posted(request))
     refusal = ""
@@ -79,7 +79,7 @@ def start_webhook_replay(request: TenantRequest, endpoint_id: str) -> HttpRespon
         status=422 if refusal or form.errors else 200,
         endpoint=endpoint,
         name=get_endpoint_display_name(endpoint),
-        asked=asked,
+        asked=parsed,
         extent=measure_matching_deliveries(endpoint=endpoint, filters=filters),
         form=form,
         refusal=refusal,

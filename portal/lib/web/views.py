@@ -141,8 +141,8 @@ class PageStep:
 
 def parse_list_offset(request: HttpRequest) -> int:
     """Return how many rows the query's `offset` skips; 0 for what is no such number."""
-    asked = request.GET.get("offset", "")
-    return int(asked) if _OFFSET.fullmatch(asked) else 0
+    value = request.GET.get("offset", "")
+    return int(value) if _OFFSET.fullmatch(value) else 0
 
 
 def is_page_fragment_requested(request: HtmxRequest) -> bool:

@@ -45,7 +45,7 @@ class ParsingJobsView(TenantAPIView):
     def post(self, request: Request) -> Response:
         require_report_parsing_enabled(self.tenant)  # before ten megabytes are read
         wanted = validate_report_upload(request.data)
-        job = submit_report(tenant=self.tenant, actor=self.actor, wanted=wanted)
+        job = submit_report(tenant=self.tenant, actor=self.actor, request=wanted)
         return Response(build_parsing_job_payload(job))
 
 

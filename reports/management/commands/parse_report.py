@@ -87,7 +87,7 @@ class Command(BaseCommand):
 
 
 def _read_all(
-    asked: Mapping[str, list[Path]], *, threads: int
+    fields: Mapping[str, list[Path]], *, threads: int
 ) -> Iterator[tuple[str, ParsedLabReportData | str]]:
     """What each report holds, or why it can't be read.
 
@@ -96,7 +96,7 @@ def _read_all(
     # A fork has loaded everything already.
     context = multiprocessing.get_context("fork")
     pool = None
-    for name, paths in asked.items():
+    for name, paths in fields.items():
         pool = pool or ProcessPoolExecutor(1, context, _bind, (os.getpid(),))
         try:
             yield name, pool.submit(_read, paths, threads).result()

@@ -117,8 +117,8 @@ class Command(BaseCommand):
             found = read_folder(folder)
         except InvalidTruth as wrong:
             raise CommandError(str(wrong)) from wrong
-        wanted = [r for r in found if r.kind == kind and options["layout"] in r.layout]
-        yield from wanted[:limit]
+        items = [r for r in found if r.kind == kind and options["layout"] in r.layout]
+        yield from items[:limit]
 
     def _drawn(
         self, kind: str, scratch: Path, limit: int | None, options: dict[str, Any]

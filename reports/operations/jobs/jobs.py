@@ -107,7 +107,9 @@ def require_report_parsing_enabled(tenant: Tenant) -> None:
         )
 
 
-def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> ParsingJob:
+def submit_report(
+    *, tenant: Tenant, actor: Actor, request: ReportRequest
+) -> ParsingJob:
     """Store an upload and enqueue its parsing; the job is answered `upload_pending`.
 
     What the files are is decided here where a look of a few seconds can, else by the
@@ -119,21 +121,21 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
     Ours: a hostile file must not hold the thread of a request.
     """
     require_report_parsing_enabled(tenant)
-    found = find_user(tenant=tenant, user_id=wanted.user_id)
+    found = find_user(tenant=tenant, user_id=request.user_id)
     if found is None:
         raise NotFound("user_not_found", _("User not found."), "user_id")
     user = found.user
-    if wanted.needs_human_review and not tenant.lab_report_human_review_enabled:
+    if request.needs_human_review and not tenant.lab_report_human_review_enabled:
         raise DomainError(
             "human_review_unavailable",
             _("Clinician review is not enabled for this team."),
             "needs_human_review",
         )
-    _check_sizes(wanted.parts)
-    for part in wanted.parts:
+    _check_sizes(request.parts)
+    for part in request.parts:
         require_malware_free_upload(BytesIO(part.content))
-    with store_files_on_success([part.content for part in wanted.parts]) as stored:
-        files = _detect_file_kinds(stored, wanted.parts)
+    with store_files_on_success([part.content for part in request.parts]) as stored:
+        files = _detect_file_kinds(stored, request.parts)
         is_inspected = _inspect_now(stored, files, tenant)
     is_written = False
     try:
@@ -142,7 +144,7 @@ def submit_report(*, tenant: Tenant, actor: Actor, wanted: ReportRequest) -> Par
                 tenant=tenant,
                 user_id=user.id,
                 sha256=_digest(files),
-                needs_human_review=wanted.needs_human_review,
+                needs_human_review=request.needs_human_review,
                 source_key=f"{actor.kind} {actor.key}",
                 source_label=actor.label,
             )

@@ -350,9 +350,9 @@ def _exchange_with_child(
             return b""
         selector.register(child.stdout, selectors.EVENT_READ)
         while selector.select(min(patience, end - time.monotonic())):
-            said = os.read(child.stdout.fileno(), 2**16)
-            answer += said
-            if not said:
+            parsed = os.read(child.stdout.fileno(), 2**16)
+            answer += parsed
+            if not parsed:
                 return answer
             if len(answer) > OUTPUT_LIMIT_BYTES:
                 return b""

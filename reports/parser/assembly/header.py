@@ -208,9 +208,9 @@ def _labelled(
 ) -> list[tuple[str, str]]:
     """Label and text pairs, the text beside the label or in the cell after it."""
     pairs: list[tuple[str, str]] = []
-    said: list[tuple[str, str]] = []
+    items: list[tuple[str, str]] = []
     for n, line in enumerate(lines[:40]):
-        said += _unlabelled(line, lines[n + 1 : n + 3])
+        items += _unlabelled(line, lines[n + 1 : n + 3])
         if match := _ADDRESSED.match(line.text):
             pairs += [(key, match[key]) for key in ("name", "dob") if key in keys]
         plain = not any(sign.isdigit() or sign in ":#：" for sign in line.text)
@@ -228,7 +228,7 @@ def _labelled(
                 text = piece[end:].strip(" :：-#") or _text_beside(cells[at + 1 :])
                 if text:
                     pairs.append((key, text))
-    return pairs + [(key, text) for key, text in said if key in keys]
+    return pairs + [(key, text) for key, text in items if key in keys]
 
 
 def _unlabelled(line: Line, below: Sequence[Line]) -> list[tuple[str, str]]:

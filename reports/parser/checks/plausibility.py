@@ -170,9 +170,9 @@ def _fitting(reading: Reading, limits: Sequence[Limits]) -> tuple[str, ...]:
     """Units in which the bare number would be possible, the usual ones first."""
     kinds = {find_unit_dimension(unit) for unit in reading.entry.units}
     others = [unit for kind in kinds for unit in _OTHER_UNITS.get(kind, ())]
-    wanted = [*reading.entry.units, *(limit.unit for limit in limits), *others]
+    items = [*reading.entry.units, *(limit.unit for limit in limits), *others]
     fits: dict[str, None] = {}
-    for unit in wanted:
+    for unit in items:
         for limit in limits:
             factor = find_unit_conversion_factor(unit, limit.unit)
             if factor is None:

@@ -74,9 +74,9 @@ def read_column_titles(lines: Sequence[Line]) -> tuple[Title, ...]:
         if not found:
             unknown.append(_title(Role.OTHER, " ".join(w.text for w in group), group))
     titles = _split_flags(_name_dated(titles, unknown), groups)
-    told = [*_read_dates(titles, unknown), *_read_units(titles, unknown)]
-    titles += told
-    unread -= sum(len(title.text.split()) for title in told)
+    items = [*_read_dates(titles, unknown), *_read_units(titles, unknown)]
+    titles += items
+    unread -= sum(len(title.text.split()) for title in items)
     titles.sort(key=lambda title: title.x0)
     if not titles:
         return ()
@@ -133,11 +133,11 @@ def _read_dates(titles: list[Title], unknown: list[Title]) -> list[Title]:
     kinds = {title.role for title in titles}
     if Role.VALUE in kinds or not kinds & {Role.RANGE, Role.UNIT}:
         return []
-    told = [
+    items = [
         t for t in unknown if not t.text.startswith(":") and parse_sortable_date(t.text)
     ]
-    days = parse_dates_in_same_order([t.text for t in told])
-    dated = [(day, t) for day, t in zip(days, told, strict=True) if day is not None]
+    days = parse_dates_in_same_order([t.text for t in items])
+    dated = [(day, t) for day, t in zip(days, items, strict=True) if day is not None]
     beyond = dated and all(title.x0 < dated[0][1].x0 for title in titles)
     if not dated or (beyond and len(dated) == 1 and Role.NAME not in kinds):
         # A date alone, right of all else, is that of a header: 'Ref  Reported'.

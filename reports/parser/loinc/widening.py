@@ -46,11 +46,11 @@ def match_name_in_loinc_release(
     texts, hints = split_name_and_hints(name)
     if not texts or len(build_name_key(texts[-1])) < _SHORTEST:
         return None
-    wanted = frozenset(_WORD.findall(normalize_name_text(texts[-1])))
+    names = frozenset(_WORD.findall(normalize_name_text(texts[-1])))
     found = [
         (row, quality)
         for row in search_loinc_release(release, texts[-1])
-        if (quality := _quality(wanted, row))
+        if (quality := _quality(names, row))
     ]
     if not found:
         return None

@@ -338,11 +338,11 @@ class LooseReader:
 
 def _strip_status(words: list[Word], cells: Sequence[Cell]) -> list[Word]:
     """Words without a cell apart that says how the number on the line is."""
-    said = [cell for cell in cells if is_range_status_text(cell.text)]
-    others = [cell for cell in cells if cell not in said]
-    if not said or not any(_is_measured(cell) for cell in others[1:]):
+    items = [cell for cell in cells if is_range_status_text(cell.text)]
+    others = [cell for cell in cells if cell not in items]
+    if not items or not any(_is_measured(cell) for cell in others[1:]):
         return words
-    return [word for word in words if not any(word in cell.words for cell in said)]
+    return [word for word in words if not any(word in cell.words for cell in items)]
 
 
 def _is_measured(cell: Cell) -> bool:

@@ -158,14 +158,14 @@ class _Walker:
             rest = _without(left, read)
             read += read_rows_in_cards(rest, self._section.copy())
         whole = [row for row in read if self._is_whole(row)]
-        said = {(row.test_name, row.fields.value) for row in own}
-        found = [row for row in whole if (row.test_name, row.fields.value) not in said]
+        names = {(row.test_name, row.fields.value) for row in own}
+        found = [row for row in whole if (row.test_name, row.fields.value) not in names]
         if len(found) < _LEAST_LEFT:
             found = [row for row in found if _is_labelled(row.line)]
         else:
             found = self._with_neighbours(found, left, page)
         found += [
-            row for row in records if (row.test_name, row.fields.value) not in said
+            row for row in records if (row.test_name, row.fields.value) not in names
         ]
         if not found:
             return

@@ -114,12 +114,12 @@ def are_ranges_above_rows(candidates: Sequence[tuple[Line, Row | None]]) -> bool
     """
     over: list[float] = []
     under: list[float] = []
-    told = [
+    items = [
         (line, row)
         for line, row in candidates
         if row is not None or find_labeled_range(line) is not None
     ]
-    for (above, first), (below, second) in pairwise(told):
+    for (above, first), (below, second) in pairwise(items):
         apart = below.middle - above.middle
         if apart > 3 * max(above.size, below.size):
             continue
@@ -144,10 +144,10 @@ def is_range_label_line(lines: Sequence[Line]) -> bool:
     """Return whether the first of the lines is labeled as a range."""
     if not lines:
         return False
-    told = [
+    items = [
         find_labeled_range(lines[0]),
         *(parse_labeled_range(c.text) for c in lines[0].cells),
     ]
     return any(
-        looks_like_range(text) or is_range_in_words(text) for text in told if text
+        looks_like_range(text) or is_range_in_words(text) for text in items if text
     )

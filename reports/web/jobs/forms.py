@@ -66,12 +66,12 @@ class ReportFilters:
         """Read a query string."""
         form = ReportFilterForm(query)
         form.is_valid()
-        given = form.cleaned_data
+        cleaned = form.cleaned_data
         return cls(
-            tab=given.get("tab") or "all",
-            user=given.get("user", ""),
-            offset=given.get("offset") or 0,
-            limit=given.get("limit") or DEFAULT_PAGE_SIZE,
+            tab=cleaned.get("tab") or "all",
+            user=cleaned.get("user", ""),
+            offset=cleaned.get("offset") or 0,
+            limit=cleaned.get("limit") or DEFAULT_PAGE_SIZE,
         )
 
     @property

@@ -89,17 +89,17 @@ def amend_report_with_rereading(
     found, diffs = _found(request, job_id, rereading_id)
     form = ChoiceForm(request.POST, diffs=diffs)
     if form.is_valid():
-        given = form.cleaned_data
+        cleaned = form.cleaned_data
         try:
             review = open_amendment_review(
                 tenant=request.tenant,
                 actor=request.actor,
                 job_id=found.job.id,
-                why=given["why"],
+                why=cleaned["why"],
                 chosen=ReadingChoice(
                     rereading_id=found.pk,
-                    version=given["version"],
-                    positions=frozenset(given["rows"]),
+                    version=cleaned["version"],
+                    positions=frozenset(cleaned["rows"]),
                 ),
             )
             claim_review(

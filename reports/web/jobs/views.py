@@ -135,7 +135,7 @@ def upload_report(request: TenantRequest) -> HttpResponse:
             )
             try:
                 job = submit_report(
-                    tenant=request.tenant, actor=request.actor, wanted=wanted
+                    tenant=request.tenant, actor=request.actor, request=wanted
                 )
             except NotAllowed:
                 raise

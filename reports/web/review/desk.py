@@ -165,17 +165,17 @@ def confirm_report_user_or_move_report(
     form = MoveForm(request.POST) if is_move else ReasonForm(request.POST)
     if not form.is_valid():
         return _gate(request, review, form, is_move=is_move)
-    given = form.cleaned_data
+    cleaned = form.cleaned_data
     about: dict[str, Any] = {
         "tenant": request.tenant,
         "actor": request.actor,
         "review_id": review.id,
-        "reason": given["reason"],
+        "reason": cleaned["reason"],
     }
     try:
         if is_move:
             owner = find_user_by_client_user_id(
-                tenant=request.tenant, client_user_id=given["client_user_id"]
+                tenant=request.tenant, client_user_id=cleaned["client_user_id"]
             )
             if owner is None:
                 form.add_error("client_user_id", _("No user has exactly this ID."))
@@ -320,9 +320,9 @@ def _gate(
 def _chosen(request: TenantRequest, state: DeskState) -> int | None:
     """Return the position of the row to open: the requested one, or the most urgent."""
     positions = [row.row.position for row in state.rows]
-    wanted = request.GET.get("row", "")
-    if wanted.isdecimal() and int(wanted) in positions:
-        return int(wanted)
+    value = request.GET.get("row", "")
+    if value.isdecimal() and int(value) in positions:
+        return int(value)
     shown = [
         row for group in group_rows_to_check_first(state.rows) for row in group.rows
     ]
@@ -331,10 +331,10 @@ def _chosen(request: TenantRequest, state: DeskState) -> int | None:
     return first.row.position if first else None
 
 
-def _first_page(pages: list[DeskPage], wanted: str, chosen: int | None) -> int:
+def _first_page(pages: list[DeskPage], text: str, chosen: int | None) -> int:
     """Return the number of the page to open, whose image loads first."""
-    if wanted.isdecimal():
-        return int(wanted)
+    if text.isdecimal():
+        return int(text)
     return next((page.number for page in pages if chosen in page.positions), 1)
 
 

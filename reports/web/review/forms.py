@@ -53,15 +53,15 @@ class RowForm(forms.Form):
 
     def text(self) -> RowText:
         """Return the texts of a valid form."""
-        given = {name: value or None for name, value in self.cleaned_data.items()}
-        specimen = given.get("sample_type")
+        fields = {name: value or None for name, value in self.cleaned_data.items()}
+        specimen = fields.get("sample_type")
         return RowText(
-            test_name=given["test_name"] or "",
-            value=given["value"] or "",
-            units=given["units"],
-            reference_range=given["reference_range"],
-            flag=given["flag"],
-            source_panel_name=given["source_panel_name"],
+            test_name=fields["test_name"] or "",
+            value=fields["value"] or "",
+            units=fields["units"],
+            reference_range=fields["reference_range"],
+            flag=fields["flag"],
+            source_panel_name=fields["source_panel_name"],
             sample_type=SampleType(specimen) if specimen else None,
         )
 

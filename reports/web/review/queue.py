@@ -111,21 +111,21 @@ def list_reviews(request: TenantRequest) -> HttpResponse:
     """Show the review queue, by tab and filter."""
     form = QueueForm(request.GET)
     form.is_valid()
-    given = form.cleaned_data
+    cleaned = form.cleaned_data
     sources = list_senders_of_open_reports(tenant=request.tenant)
     form.fields["source"].widget = forms.Select(
         attrs={"class": "select select--sm"}, choices=[("", _("Anyone")), *sources]
     )
     filters = TabFilters(
-        tab=given.get("tab") or "open",
+        tab=cleaned.get("tab") or "open",
         member=request.actor.key,
-        lab=given.get("lab") or "",
-        collected=given.get("collected"),
-        needs_attention=bool(given.get("attention")),
-        band=given.get("band") or "",
-        source=source if (source := given.get("source", "")) in dict(sources) else "",
+        lab=cleaned.get("lab") or "",
+        collected=cleaned.get("collected"),
+        needs_attention=bool(cleaned.get("attention")),
+        band=cleaned.get("band") or "",
+        source=source if (source := cleaned.get("source", "")) in dict(sources) else "",
     )
-    offset = given.get("offset") or 0
+    offset = cleaned.get("offset") or 0
     found = list_reviews_in_tab(tenant=request.tenant, filters=filters)
     reviews = list(found[offset : offset + PAGE_SIZE])
     numbers = count_rows_per_review(tenant=request.tenant, reviews=reviews)

@@ -87,13 +87,13 @@ def resolve_row_with_reader_version(
     review = _dispute(request, review_id)
     form = SideForm(request.POST)
     if form.is_valid():
-        given = form.cleaned_data
+        cleaned = form.cleaned_data
         try:
             resolve_disputed_row(
                 tenant=request.tenant,
                 actor=request.actor,
-                ref=RowRef(review.id, position, given["version"]),
-                side=given["side"],
+                ref=RowRef(review.id, position, cleaned["version"]),
+                side=cleaned["side"],
             )
         except (NotAllowed, NotFound):
             raise

@@ -214,13 +214,15 @@ def record_person_notified_of_critical_value(
     review = _review(request, review_id)
     form = NoticeForm(request.POST)
     if form.is_valid():
-        given = form.cleaned_data
+        cleaned = form.cleaned_data
         try:
             record_critical_value_notification(
                 tenant=request.tenant,
                 actor=request.actor,
-                ref=RowRef(review.id, position, given["version"]),
-                notice=CriticalNotification(given["told"], given["at"], given["way"]),
+                ref=RowRef(review.id, position, cleaned["version"]),
+                notice=CriticalNotification(
+                    cleaned["told"], cleaned["at"], cleaned["way"]
+                ),
             )
         except (NotAllowed, NotFound):
             raise

@@ -171,12 +171,12 @@ def test_a_critical_result_of_a_patient_pierces_quiet_hours(
     choose(tenant, ada, quiet=(22, 7), critical_result="at_once")
     critical = make_notice_event(NoticeKind.CRITICAL_RESULT, "1-0")
 
-    told = [
+    items = [
         record_notice_mailed_by_caller(tenant=tenant, event=critical, at=NIGHT)
         for _ in range(2)
     ]
 
-    assert told == [now, now]
+    assert items == [now, now]
     copies = NoticeCopy.objects.for_tenant(tenant)
     assert [copy.due_at for copy in copies] == (
         [] if now else [datetime(2026, 3, 3, 7, tzinfo=UTC)]

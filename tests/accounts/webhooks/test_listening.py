@@ -33,9 +33,9 @@ def post():
     """Post messages to a listener; the statuses and what it said."""
 
     def run(*messages, path="/", keys=(KEY,), **options):
-        said: list[str] = []
+        items: list[str] = []
         listener = Listener(
-            keys=lambda: keys, say=said.append, clock=lambda: NOW, **options
+            keys=lambda: keys, say=items.append, clock=lambda: NOW, **options
         )
 
         async def all_of_them():
@@ -59,7 +59,7 @@ def post():
             finally:
                 await runner.cleanup()
 
-        return asyncio.run(all_of_them()), said
+        return asyncio.run(all_of_them()), items
 
     return run
 

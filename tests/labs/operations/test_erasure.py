@@ -84,10 +84,10 @@ def test_a_kit_stays_with_the_user_it_was_registered_to(alice_tenant):
 
 
 def test_a_users_insurance_goes_too(alice_tenant):
-    wanted = InsuranceRequest("SBX001", "M-1", "Self", {**PATIENT, "address": ADDRESS})
+    request = InsuranceRequest("SBX001", "M-1", "Self", {**PATIENT, "address": ADDRESS})
     gone, stays = (make_user(tenant=alice_tenant) for _ in range(2))
     for user in (gone, stays):
-        store_insurance(user=user, actor=ACTOR, request=wanted)
+        store_insurance(user=user, actor=ACTOR, request=request)
 
     erase_user_orders(alice_tenant.pk, gone.uuid)
 

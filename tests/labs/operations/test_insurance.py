@@ -61,9 +61,9 @@ def test_insurers_are_found_by_part_of_a_name_or_an_alias(
 
 
 def test_a_team_adds_an_insurer_that_no_other_sees(alice_tenant, charlie_tenant):
-    wanted = PayorRequest(name=" Desert Own ", address=ADDRESS, provider="house")
+    request = PayorRequest(name=" Desert Own ", address=ADDRESS, provider="house")
 
-    payor = create_payor(tenant=alice_tenant, actor=ACTOR, request=wanted)
+    payor = create_payor(tenant=alice_tenant, actor=ACTOR, request=request)
 
     assert (payor.name, payor.source, payor.address) == ("Desert Own", "team", ADDRESS)
     assert found(alice_tenant, provider="house") == [payor.payor_code]

@@ -266,13 +266,13 @@ def order_and_book(developer, user_id):
         for each in developer.ask("GET", "/v3/lab_tests")
         if (each["method"], each["lab"]["slug"]) == ("walk_in_test", "quest")
     ]
-    wanted = {
+    fields = {
         "user_id": user_id,
         "order_set": {"lab_test_ids": [panel]},
         "patient_details": PATIENT,
         "patient_address": ADDRESS,
     }
-    order = developer.ask("POST", "/v3/order", wanted)["order"]
+    order = developer.ask("POST", "/v3/order", fields)["order"]
     ready = "received.walk_in_test.requisition_created"
     developer.ask("POST", f"/v3/order/{order['id']}/test?final_status={ready}", {})
     free = developer.ask(
@@ -407,7 +407,7 @@ def test_a_demo_on_every_address_answers_to_this_machine_s_names_and_links_home(
     home = demo.notes()["address"]
     form = "csrfmiddlewaretoken=" + "c" * 32 + "&email=" + demo.notes()["email"]
     posted = {"cookie": "csrftoken=" + "c" * 32, "content_type": FORM}
-    asked = "/accounts/password/reset/"
+    text = "/accounts/password/reset/"
     (own,) = {
         found[1]
         for pid in demo.processes()
@@ -420,15 +420,15 @@ def test_a_demo_on_every_address_answers_to_this_machine_s_names_and_links_home(
     elsewhere = [
         demo.call("POST", target, form, host=host, **posted)[0]
         for host, target in (
-            ("evil.example", asked),
-            ("192.0.2.200", asked),
-            ("evil.example", f"http://evil.example{asked}"),
+            ("evil.example", text),
+            ("192.0.2.200", text),
+            ("evil.example", f"http://evil.example{text}"),
         )
     ]
     letters_before = list((demo.var / "mail").glob("*"))
     odd = f"{socket.gethostname()}:1"
-    status, _ = demo.call("POST", asked, form, host=odd, **posted)
-    demo.call("POST", asked, form, host=odd, x_forwarded_host="evil.example", **posted)
+    status, _ = demo.call("POST", text, form, host=odd, **posted)
+    demo.call("POST", text, form, host=odd, x_forwarded_host="evil.example", **posted)
 
     letters = list((demo.var / "mail").iterdir())
     links = re.findall(r"https?://\S+", "".join(each.read_text() for each in letters))

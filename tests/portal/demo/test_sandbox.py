@@ -51,11 +51,11 @@ def with_report(monkeypatch):
 @pytest.fixture
 def scenes(monkeypatch):
     """What the apps' loaders are given, in place of their own."""
-    given = []
+    items = []
     loaders = Register()
-    loaders.add("tests", given.append)
+    loaders.add("tests", items.append)
     monkeypatch.setattr("portal.demo.data.demo_loaders", loaders)
-    return given
+    return items
 
 
 @pytest.fixture

@@ -109,8 +109,8 @@ def test_a_refusal_is_logged_by_its_route(path, named, caplog, alice_api):
 
     alice_api.get(path)
 
-    said = [r.getMessage() for r in caplog.records if r.name == "django.request"]
-    assert [line.partition(": ")[2] for line in said] == [named]
+    items = [r.getMessage() for r in caplog.records if r.name == "django.request"]
+    assert [line.partition(": ")[2] for line in items] == [named]
 
 
 @pytest.mark.django_db
@@ -124,8 +124,8 @@ def test_slow_statements_are_logged_without_values(settings, caplog):
         cursor = slow_queries.WatchedCursor(connection.connection)
         cursor.execute(b"SELECT %s::text AS name", [name])
 
-    said = [each.getMessage().partition(" ms: ")[2] for each in caplog.records]
-    assert [each for each in said if "SELECT" in each] == [
+    items = [each.getMessage().partition(" ms: ")[2] for each in caplog.records]
+    assert [each for each in items if "SELECT" in each] == [
         "SELECT %s",
         "SELECT %s::text AS name",
     ]

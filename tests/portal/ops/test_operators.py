@@ -242,7 +242,7 @@ def test_contents_stay_with_the_team(office, alice_tenant):
     job.metadata = {"patient_last_name": "Quillfeather"}
     job.save(update_fields=["metadata"])
     info = record_user_info(
-        user=user, actor=ACTOR, wanted=info_request(last_name="Quillfeather")
+        user=user, actor=ACTOR, request=info_request(last_name="Quillfeather")
     )
 
     pages = [
@@ -298,8 +298,8 @@ def test_an_organisation_gets_another_name_and_its_teams_are_told(office, alice_
     assert reply.status_code == HTTPStatus.FOUND
     assert organisation.name == "Northern Care"
     for tenant in alice_team.tenants.all():
-        told = AuditEntry.objects.for_tenant(tenant).get(verb="rename_organisation")
-        assert told.changes == {"name": ["Alice Health", "Northern Care"]}
+        rows = AuditEntry.objects.for_tenant(tenant).get(verb="rename_organisation")
+        assert rows.changes == {"name": ["Alice Health", "Northern Care"]}
 
 
 def act(office, action, *members):
@@ -321,8 +321,8 @@ def test_an_operator_ends_and_restores_sign_in(office, bob, alice_tenant):
     assert ended.status_code == HTTPStatus.FOUND
     bob.refresh_from_db()
     assert bob.is_active
-    told = AuditEntry.objects.for_tenant(alice_tenant).filter(verb="allow_sign_in")
-    assert [entry.changes for entry in told.order_by("id")] == [
+    rows = AuditEntry.objects.for_tenant(alice_tenant).filter(verb="allow_sign_in")
+    assert [entry.changes for entry in rows.order_by("id")] == [
         {"is_active": [True, False]},
         {"is_active": [False, True]},
     ]

@@ -117,10 +117,10 @@ class Visitor:
 
     def ask(self, path, body=None, **headers):
         """Status, Retry-After and body, over a connection of its own."""
-        given = {"x_service_api_key": self.key, **headers}
+        fields = {"x_service_api_key": self.key, **headers}
         if not path.startswith("/v2"):
-            given = {"cookie": self.cookie}
-        with self.node.send(path, body, **given) as client:
+            fields = {"cookie": self.cookie}
+        with self.node.send(path, body, **fields) as client:
             reply = client.getresponse()
             return reply.status, reply.headers.get("Retry-After"), reply.read()
 
@@ -302,7 +302,7 @@ def test_an_import_whose_commit_was_not_confirmed_keeps_its_file(scene):
 
     with unconfirmed_commit(), pytest.raises(OperationalError):
         start_health_data_import(
-            user=user, actor=ACTOR, wanted=ImportRequest("beats.ndjson", [line])
+            user=user, actor=ACTOR, request=ImportRequest("beats.ndjson", [line])
         )
 
     (job,) = ImportJob.unscoped.all()
@@ -573,11 +573,11 @@ async def until(condition):
 
 @pytest.mark.usefixtures("transactional_db")
 def test_a_listener_that_is_cut_off_while_the_pool_is_made_anew_goes_on():
-    heard = []
+    items = []
     connection.ensure_connection()
 
     async def hear(**notification):
-        heard.append(notification)
+        items.append(notification)
 
     async def scenario():
         reachable = asyncio.Event()
@@ -606,7 +606,7 @@ def test_a_listener_that_is_cut_off_while_the_pool_is_made_anew_goes_on():
 
         async def has_heard():
             await other.execute("NOTIFY outages, 'back'")
-            return heard or listening.done()
+            return items or listening.done()
 
         await until(listens)
         reachable.clear()
@@ -624,4 +624,4 @@ def test_a_listener_that_is_cut_off_while_the_pool_is_made_anew_goes_on():
 
     asyncio.run(scenario())
 
-    assert heard[0] == {"channel": "outages", "payload": "back"}
+    assert items[0] == {"channel": "outages", "payload": "back"}

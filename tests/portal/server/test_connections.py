@@ -13,12 +13,12 @@ from tests.portal.server.raw import END, TIMEOUT_S, Raw, chunk, request, serving
 def echo(environ, start_response):
     """Answers with the body, and with what it was sent as headers."""
     body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
-    told = [
+    items = [
         (name.replace("HTTP_", "X-Saw-").replace("_", "-"), text)
         for name, text in environ.items()
         if name.startswith("HTTP_X_")
     ]
-    start_response("200 OK", [("X-Path", environ["PATH_INFO"]), *told])
+    start_response("200 OK", [("X-Path", environ["PATH_INFO"]), *items])
     return Body(body)
 
 

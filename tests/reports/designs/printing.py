@@ -87,9 +87,9 @@ def _print(browser: Browser, path: Path, folder: Path, kind: str) -> None:
             format="A4",
         )
     page.close()
-    said = {"layout": path.stem, **orjson.loads(truth["truth"])}
-    said["kind"] = "screenshot" if kind == "screenshot" else "text"
-    _write_truth(folder / path.stem, said)
+    fields = {"layout": path.stem, **orjson.loads(truth["truth"])}
+    fields["kind"] = "screenshot" if kind == "screenshot" else "text"
+    _write_truth(folder / path.stem, fields)
 
 
 def _worn(report: TrueReport, folder: Path, kind: str, seed: int) -> TrueReport:
@@ -100,12 +100,12 @@ def _worn(report: TrueReport, folder: Path, kind: str, seed: int) -> TrueReport:
     (folder / kind).rmdir()
     if moved != report.path:
         report.path.unlink()
-    said = orjson.loads(Path(f"{stem}{TRUTH_SUFFIX}").read_bytes())
-    _write_truth(stem, {**said, "kind": kind, "files": [moved.name]})
+    data = orjson.loads(Path(f"{stem}{TRUTH_SUFFIX}").read_bytes())
+    _write_truth(stem, {**data, "kind": kind, "files": [moved.name]})
     return replace(worn, path=moved)
 
 
-def _write_truth(stem: Path, said: dict[str, object]) -> None:
+def _write_truth(stem: Path, fields: dict[str, object]) -> None:
     Path(f"{stem}{TRUTH_SUFFIX}").write_bytes(
-        orjson.dumps(said, option=orjson.OPT_INDENT_2)
+        orjson.dumps(fields, option=orjson.OPT_INDENT_2)
     )

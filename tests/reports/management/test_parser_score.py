@@ -84,13 +84,13 @@ def test_a_truth_file_tells_kind_layout_pages_and_what_else_is_right(tmp_path):
     for name in ("one.jpg", "two.jpg"):
         (tmp_path / name).touch()
     row = TRUTH[0] | {"loinc": ["2345-7"], "optional": True, "also": ["Blood sugar"]}
-    told = {
+    fields = {
         "kind": "photo",
         "layout": "ward",
         "files": ["one.jpg", "two.jpg"],
         "results": [row],
     }
-    (tmp_path / "x.truth.json").write_bytes(orjson.dumps(told))
+    (tmp_path / "x.truth.json").write_bytes(orjson.dumps(fields))
 
     [report] = read_folder(tmp_path)
 

@@ -24,7 +24,7 @@ def pictures(monkeypatch):
     """Stands in for the reader of pictures: notes what it is asked for."""
 
     class Reader:
-        asked: list[object] = []
+        items: list[object] = []
 
         def read_pdf_pages_by_ocr(self, path, numbers, **_):
             self.asked.append(list(numbers))

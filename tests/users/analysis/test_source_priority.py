@@ -142,7 +142,7 @@ SAMPLE = st.tuples(
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(st.lists(SAMPLE, max_size=25))
 def test_whatever_the_samples_the_rules_keep_their_promises(samples):
-    said = {
+    fields = {
         feed: sum(value for f, _, _, value in samples if f == feed) for feed in RANK
     }
     by_most = sum(each[3] for each in chosen(samples, by_most=True))
@@ -150,6 +150,6 @@ def test_whatever_the_samples_the_rules_keep_their_promises(samples):
 
     # Nothing is made up, the most is the most, and the first is believed whole.
     assert by_rank <= by_most + 1e-6
-    assert by_most <= sum(said.values()) + 1e-6
-    assert max(said.values()) <= by_most + 1e-6
-    assert said[WATCH] - 1e-6 <= by_rank
+    assert by_most <= sum(fields.values()) + 1e-6
+    assert max(fields.values()) <= by_most + 1e-6
+    assert fields[WATCH] - 1e-6 <= by_rank

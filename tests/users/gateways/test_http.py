@@ -108,11 +108,11 @@ def test_a_redirect_is_not_followed(oura):
 
 def test_a_wait_is_told_in_seconds_or_as_a_date_and_has_a_limit(oura):
     soon = format_datetime(timezone.now() + timedelta(minutes=10), usegmt=True)
-    told = ["90", soon, "9" * 5000, "-1", "soon"]
-    oura.faults["personal_info"] = [status(429, Retry_After=each) for each in told]
+    items = ["90", soon, "9" * 5000, "-1", "soon"]
+    oura.faults["personal_info"] = [status(429, Retry_After=each) for each in items]
 
     waits = []
-    for _ in told:
+    for _ in items:
         with pytest.raises(SourceUnavailable) as away:
             ask(oura)
         waits.append(away.value.retry_after)

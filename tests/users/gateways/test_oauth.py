@@ -33,11 +33,11 @@ def test_the_user_is_sent_with_state_challenge_and_scopes(oura):
     )
 
     parts = urlsplit(url)
-    asked = {name: value for name, (value,) in parse_qs(parts.query).items()}
+    fields = {name: value for name, (value,) in parse_qs(parts.query).items()}
     assert (
         f"{parts.scheme}://{parts.netloc}{parts.path}" == f"{oura.url}/oauth/authorize"
     )
-    assert asked == {
+    assert fields == {
         "response_type": "code",
         "client_id": "our-id",
         "redirect_uri": BACK,

@@ -117,9 +117,9 @@ def test_a_tenant_can_not_have_any_number_of_words(
 def test_an_origin_keeps_its_number_with_its_user(alice_tenant):
     user, other = make_user(tenant=alice_tenant), make_user(tenant=alice_tenant)
 
-    first = get_or_create_origin_numbers(user=user, wanted=[RUN, NO_ORIGIN])
-    second = get_or_create_origin_numbers(user=user, wanted=[APP, RUN])
-    others = get_or_create_origin_numbers(user=other, wanted=[APP])
+    first = get_or_create_origin_numbers(user=user, origins=[RUN, NO_ORIGIN])
+    second = get_or_create_origin_numbers(user=user, origins=[APP, RUN])
+    others = get_or_create_origin_numbers(user=other, origins=[APP])
 
     assert first == {NO_ORIGIN: 0, RUN: 1}
     assert second == {NO_ORIGIN: 0, RUN: 1, APP: 2}
@@ -134,7 +134,7 @@ def test_an_origin_keeps_its_number_with_its_user(alice_tenant):
 def test_origins_go_with_their_user(alice_tenant):
     user, other = make_user(tenant=alice_tenant), make_user(tenant=alice_tenant)
     for each in (user, other):
-        get_or_create_origin_numbers(user=each, wanted=[RUN])
+        get_or_create_origin_numbers(user=each, origins=[RUN])
 
     user.delete()
 
@@ -156,7 +156,7 @@ def test_what_is_committed_is_not_asked_for_again(
     with count_statements() as after_commit:
         number = feed(alice_tenant, source_type="watch")
         words = find_feeds_by_number(tenant=alice_tenant, numbers=[1])
-        nothing = get_or_create_origin_numbers(user=user, wanted=[NO_ORIGIN])
+        nothing = get_or_create_origin_numbers(user=user, origins=[NO_ORIGIN])
 
     assert len(before_commit) == 1
     assert after_commit == []
@@ -176,7 +176,7 @@ def test_concurrent_first_uses_of_words_share_their_numbers(alice_production):
                 return (
                     feed(alice_production),
                     series(alice_production, *own),
-                    get_or_create_origin_numbers(user=user, wanted=[RUN, APP])[RUN],
+                    get_or_create_origin_numbers(user=user, origins=[RUN, APP])[RUN],
                 )
         finally:
             connection.close()

@@ -115,10 +115,10 @@ def test_months_of_a_batch_are_asked_for_until_they_are_committed(
 
     with django_capture_on_commit_callbacks(execute=True):
         ensure_partitions_for_batch(moment, moment)
-        asked = set(partitions._known)
+        names = set(partitions._known)
     ensure_partitions_for_batch(moment, moment)
 
-    assert asked == set()
+    assert names == set()
     assert partitions._known == {date(2091, 7, 1)}
     assert ensure_sample_partitions(moment.date(), moment.date()) == []
 

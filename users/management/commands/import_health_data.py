@@ -80,8 +80,8 @@ class Command(BaseCommand):
     def _import(self, user: User, path: Path, provider: str) -> ImportJob:
         with path.open("rb") as opened:
             chunks = iter(partial(opened.read, _CHUNK_BYTES), b"")
-            wanted = ImportRequest(path.name, chunks, provider)
-            job = create_health_data_import(user=user, actor=ACTOR, wanted=wanted)
+            request = ImportRequest(path.name, chunks, provider)
+            job = create_health_data_import(user=user, actor=ACTOR, request=request)
         run_health_data_import(
             tenant_pk=job.tenant_id, job_id=job.id, watch=self._show_progress
         )
@@ -90,8 +90,8 @@ class Command(BaseCommand):
 
     def _show_progress(self, job: ImportJob) -> None:
         if self.stderr.isatty():
-            said = f"{job.percent:3}%  {job.status}, {job.rows_read} rows read"
-            self.stderr.write(f"\r{said}", ending="")
+            text = f"{job.percent:3}%  {job.status}, {job.rows_read} rows read"
+            self.stderr.write(f"\r{text}", ending="")
 
     def _report(self, job: ImportJob) -> None:
         if self.stderr.isatty():

@@ -31,10 +31,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            told = json.loads(options["file"].read_text())
-            document = told["document"].encode()
-            signature = Signature(told["public_key"], told["signature"])
-            digest = told["sha256"]
+            data = json.loads(options["file"].read_text())
+            document = data["document"].encode()
+            signature = Signature(data["public_key"], data["signature"])
+            digest = data["sha256"]
         except OSError as error:
             raise CommandError(f"{error.filename}: {error.strerror}.") from None
         except (ValueError, KeyError, TypeError, AttributeError):

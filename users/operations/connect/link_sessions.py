@@ -73,7 +73,7 @@ def create_connect_link(
     *,
     user: User,
     actor: Actor,
-    wanted: LinkRequest | None = None,
+    request: LinkRequest | None = None,
     lasts: timedelta = LINK_TTL,
 ) -> LinkSession:
     """Create a link that lets its holder connect sources of a live user.
@@ -83,19 +83,19 @@ def create_connect_link(
     (of redirects_on_error or redirects_on_close). Source: Contract 3.6; Ours: the page
     sends people nowhere but to the address that was given here, by who holds a key.
     """
-    wanted = wanted or LinkRequest()
-    _check(wanted)
+    request = request or LinkRequest()
+    _check(request)
     user = lock_user(user)
     session = LinkSession(
         tenant=user.tenant,
         user=user,
-        provider=wanted.provider,
-        filter_on_providers=list(dict.fromkeys(wanted.filter_on_providers)),
-        redirect_url=wanted.redirect_url,
-        redirects_on_error=wanted.redirects_on_error,
-        redirects_on_close=wanted.redirects_on_close,
-        opens_portal=wanted.opens_portal,
-        order_id=wanted.order_id,
+        provider=request.provider,
+        filter_on_providers=list(dict.fromkeys(request.filter_on_providers)),
+        redirect_url=request.redirect_url,
+        redirects_on_error=request.redirects_on_error,
+        redirects_on_close=request.redirects_on_close,
+        opens_portal=request.opens_portal,
+        order_id=request.order_id,
         expires_at=timezone.now() + lasts,
     )
     session.save(force_insert=True)
@@ -275,35 +275,35 @@ def _count_mail(session: LinkSession, actor: Actor) -> None:
     _record(session, actor, "mail_link")
 
 
-def _check(wanted: LinkRequest) -> None:
-    if wanted.provider and wanted.provider not in PROVIDERS:
+def _check(request: LinkRequest) -> None:
+    if request.provider and request.provider not in PROVIDERS:
         raise Invalid("provider_unknown", _("Unknown source."), "provider")
-    only = wanted.filter_on_providers
+    only = request.filter_on_providers
     if not PROVIDERS.keys() >= set(only):
         raise Invalid("provider_unknown", _("Unknown source."), "filter_on_providers")
-    if wanted.provider and only and wanted.provider not in only:
+    if request.provider and only and request.provider not in only:
         raise Invalid(
             "provider_filtered",
             _("provider must be in filter_on_providers."),
             "provider",
         )
-    if wanted.redirect_url and not is_allowed_redirect_url(wanted.redirect_url):
+    if request.redirect_url and not is_allowed_redirect_url(request.redirect_url):
         raise Invalid(
             "redirect_url_invalid",
             _("Enter an address that starts with https://."),
             "redirect_url",
         )
-    if not wanted.redirect_url:
-        for name, is_set in _needing_redirect(wanted):
+    if not request.redirect_url:
+        for name, is_set in _needing_redirect(request):
             if is_set:
                 raise Invalid(
                     "redirect_url_missing", _("Set redirect_url as well."), name
                 )
 
 
-def _needing_redirect(wanted: LinkRequest) -> Iterable[tuple[str, bool]]:
-    yield "on_error", wanted.redirects_on_error
-    yield "on_close", wanted.redirects_on_close
+def _needing_redirect(request: LinkRequest) -> Iterable[tuple[str, bool]]:
+    yield "on_error", request.redirects_on_error
+    yield "on_close", request.redirects_on_close
 
 
 def _record(session: LinkSession, actor: Actor, verb: str) -> None:

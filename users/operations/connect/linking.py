@@ -273,10 +273,10 @@ def import_file_from_connect_link(
     Raises: source_not_offered (404), and what start_health_data_import does.
     """
     find_connectable_source(session, provider, Way.FILE)
-    wanted = ImportRequest(
+    request = ImportRequest(
         file_name=file.name or "", chunks=file.chunks(), provider=provider
     )
-    return start_health_data_import(user=session.user, actor=actor, wanted=wanted)
+    return start_health_data_import(user=session.user, actor=actor, request=request)
 
 
 def connect_demo_source_from_link(

@@ -256,7 +256,7 @@ def _store(
         workout: OriginKey(batch.app_id, batch.device_id, *workout)
         for workout in set(read.workouts)
     }
-    origins = get_or_create_origin_numbers(user=user, wanted=origin_words.values())
+    origins = get_or_create_origin_numbers(user=user, origins=origin_words.values())
     columns = SampleColumns(
         series=list(map(series_of.__getitem__, read.types)),
         ts=read.ts,

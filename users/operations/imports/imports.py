@@ -97,7 +97,7 @@ class _Stopped(Exception):
 
 
 def start_health_data_import(
-    *, user: User, actor: Actor, wanted: ImportRequest
+    *, user: User, actor: Actor, request: ImportRequest
 ) -> ImportJob:
     """Store an uploaded file and enqueue its import, with status `waiting`.
 
@@ -109,8 +109,8 @@ def start_health_data_import(
     no_export_inside (400); not_found.
     Source: Ours (the specification is silent on files).
     """
-    with _store_upload(wanted) as upload:
-        job = _create_import_job(user, actor, wanted, upload)
+    with _store_upload(request) as upload:
+        job = _create_import_job(user, actor, request, upload)
         enqueue_job(
             IMPORT_JOB,
             tenant=user.tenant,
@@ -121,25 +121,25 @@ def start_health_data_import(
 
 
 def create_health_data_import(
-    *, user: User, actor: Actor, wanted: ImportRequest
+    *, user: User, actor: Actor, request: ImportRequest
 ) -> ImportJob:
     """Store a file whose import the caller runs, by `run_health_data_import`.
 
     Raises: as start_health_data_import. Source: Ours (the command of operators).
     """
-    with _store_upload(wanted) as upload:
-        return _create_import_job(user, actor, wanted, upload)
+    with _store_upload(request) as upload:
+        return _create_import_job(user, actor, request, upload)
 
 
 @contextmanager
-def _store_upload(wanted: ImportRequest) -> Iterator[_CheckedUpload]:
+def _store_upload(request: ImportRequest) -> Iterator[_CheckedUpload]:
     """Store a checked upload, in a transaction that its job is created in.
 
     The file is deleted where the job is not created.
     """
-    if wanted.provider not in PROVIDERS:
+    if request.provider not in PROVIDERS:
         raise DomainError("provider_unknown", _("Unknown source."), "provider")
-    with write_import_upload(wanted.chunks) as upload:
+    with write_import_upload(request.chunks) as upload:
         require_malware_free_upload(upload.opened)
         format_ = detect_file_format(upload.path)
     is_written = False
@@ -156,7 +156,7 @@ def _store_upload(wanted: ImportRequest) -> Iterator[_CheckedUpload]:
 
 
 def _create_import_job(
-    user: User, actor: Actor, wanted: ImportRequest, checked: _CheckedUpload
+    user: User, actor: Actor, request: ImportRequest, checked: _CheckedUpload
 ) -> ImportJob:
     user = lock_user(user)
     _check_open(user)
@@ -164,9 +164,9 @@ def _create_import_job(
     job = ImportJob(
         tenant=user.tenant,
         user=user,
-        file_name=_clean_file_name(wanted.file_name),
+        file_name=_clean_file_name(request.file_name),
         format=format_,
-        provider=_provider_of(format_, wanted.provider),
+        provider=_provider_of(format_, request.provider),
         stored_as=upload.name,
         size=upload.size,
         sha256=upload.sha256,

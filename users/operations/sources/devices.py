@@ -78,7 +78,7 @@ def record_device_details(*, user: User, details: DeviceDetails) -> UUID:
     """
     user = lock_user(user)
     uuid = uuid5(_NAMESPACE, f"{user.uuid}/{details.provider}/{details.device_id}")
-    told = {
+    fields = {
         name: value
         for name in Device.TOLD
         if (value := getattr(details, name)) is not None
@@ -87,14 +87,14 @@ def record_device_details(*, user: User, details: DeviceDetails) -> UUID:
         Device.objects.for_tenant(user.tenant).filter(user=user, uuid=uuid).first()
     )
     if device is None:
-        device = Device(tenant=user.tenant, user=user, uuid=uuid, **told)
+        device = Device(tenant=user.tenant, user=user, uuid=uuid, **fields)
         device.save(force_insert=True)
         _emit_device_event(user, device, is_new=True)
         return uuid
-    changed = [name for name, value in told.items() if getattr(device, name) != value]
+    changed = [name for name, value in fields.items() if getattr(device, name) != value]
     if changed:
         for name in changed:
-            setattr(device, name, told[name])
+            setattr(device, name, fields[name])
         device.updated_at = timezone.now()
         device.save(update_fields=[*changed, "updated_at"])
         _emit_device_event(user, device, is_new=False)

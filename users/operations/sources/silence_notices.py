@@ -72,7 +72,7 @@ def _build_notice_event(
     tenant: Tenant, silent: SilentSource, at: datetime
 ) -> NoticeEvent:
     place = reverse("users:list", args=[tenant.team.slug, tenant.environment])
-    asked = urlencode({"source": silent.provider, "silence": Silence.WEEK.value})
+    query = urlencode({"source": silent.provider, "silence": Silence.WEEK.value})
     return NoticeEvent(
         kind=NoticeKind.SILENT_SOURCE,
         key=f"{silent.provider}:{at:%Y-%m-%dT%H:%M}",
@@ -85,5 +85,5 @@ def _build_notice_event(
             "source": find_provider(silent.provider).name,
             "number": f"{silent.users:,}",
         },
-        path=f"{place}?{asked}",
+        path=f"{place}?{query}",
     )

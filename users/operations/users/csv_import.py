@@ -182,7 +182,7 @@ class _Run:
         if there := known.get(id_):
             raise ClientUserIdTaken(user_uuid=there.uuid, created_on=there.created_on)
         if not self._is_dry_run:
-            create_user(tenant=self._tenant, actor=self._actor, wanted=wanted)
+            create_user(tenant=self._tenant, actor=self._actor, request=wanted)
             return
         validate_user_request(wanted)
         if self._tenant.is_sandbox and self._room <= 0:

@@ -66,23 +66,23 @@ class UserInfoRequest:
 
 
 @transaction.atomic
-def record_user_info(*, user: User, actor: Actor, wanted: UserInfoRequest) -> UserInfo:
+def record_user_info(*, user: User, actor: Actor, request: UserInfoRequest) -> UserInfo:
     """Replace a user's demographics; the audit log names the changed fields.
 
     Raises: not_found; dob_in_future (422). Source: Contract 2.5; the rule of the birth
     date is that of patient inputs (6.9), which these become.
     """
     user = lock_user(user)
-    if wanted.dob > timezone.now().date():
+    if request.dob > timezone.now().date():
         raise Invalid(
             "dob_in_future", _("The birth date cannot be in the future."), "dob"
         )
     stored = UserInfo.objects.for_tenant(user.tenant).filter(user=user).first()
     values: dict[str, Any] = {
-        name: getattr(wanted, name) for name in wanted.__dataclass_fields__
+        name: getattr(request, name) for name in request.__dataclass_fields__
     }
-    values["address"] = asdict(wanted.address)
-    values["medical_proxy"] = wanted.medical_proxy and asdict(wanted.medical_proxy)
+    values["address"] = asdict(request.address)
+    values["medical_proxy"] = request.medical_proxy and asdict(request.medical_proxy)
     changed = sorted(
         name
         for name, value in values.items()

@@ -148,7 +148,7 @@ def write_user_data_archive(*, user: User, target: IO[bytes]) -> dict[str, int]:
             )
             _write(archive, f"timeseries/{name}.ndjson", lines, counts)
         tenant = user.tenant
-        told = {
+        fields = {
             "user_id": str(user.uuid),
             "client_user_id": user.client_user_id,
             "team_id": str(tenant.team.pk),
@@ -156,7 +156,7 @@ def write_user_data_archive(*, user: User, target: IO[bytes]) -> dict[str, int]:
             "made_at": timezone.now(),
             "counts": counts,
         }
-        archive.writestr("user.json", _json(told, orjson.OPT_INDENT_2))
+        archive.writestr("user.json", _json(fields, orjson.OPT_INDENT_2))
         about = ABOUT.format(
             user=user.uuid, team=tenant.team.name, environment=tenant.environment
         )

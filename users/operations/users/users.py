@@ -90,14 +90,14 @@ class ClientUserIdTaken(DomainError):
 
 
 @transaction.atomic
-def create_user(*, tenant: Tenant, actor: Actor, wanted: UserRequest) -> User:
+def create_user(*, tenant: Tenant, actor: Actor, request: UserRequest) -> User:
     """Create a user; no event exists for users.
 
     Raises: client_user_id_personal, ingestion_ends_before_start (422);
     client_user_id_taken, sandbox_user_limit. Source: Contract 2.3, 1.8.
     """
     user = User(tenant=tenant)
-    before = _apply(user, wanted)
+    before = _apply(user, request)
     validate_user_request(user)
     _save(user)
     _count_user(tenant)
@@ -273,11 +273,11 @@ def enqueue_due_user_erasures() -> int:
     return number
 
 
-def _apply(user: User, wanted: UserRequest | UserChanges) -> dict[str, Any]:
+def _apply(user: User, request: UserRequest | UserChanges) -> dict[str, Any]:
     """Set changed values on `user`; return the old ones by name."""
     before: dict[str, Any] = {}
-    for field in fields(wanted):
-        name, new = field.name, getattr(wanted, field.name)
+    for field in fields(request):
+        name, new = field.name, getattr(request, field.name)
         old = getattr(user, name) or None
         if new is KEEP or new == old:
             continue

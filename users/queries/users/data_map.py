@@ -42,10 +42,10 @@ class MappedTable:
     def rows_of(self, user: User) -> QuerySet[Any]:
         """Return the rows about one user, unordered."""
         value = user.pk if self.by_key else user.uuid
-        asked = Q()
+        condition = Q()
         for lookup in self.lookups:
-            asked |= Q(**{lookup: value})
-        rows: QuerySet[Any] = self.model._base_manager.filter(asked)
+            condition |= Q(**{lookup: value})
+        rows: QuerySet[Any] = self.model._base_manager.filter(condition)
         # By several ways, or through many rows, one may be found twice.
         return rows.distinct() if len(self.lookups) > 1 else rows
 

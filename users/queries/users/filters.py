@@ -85,19 +85,19 @@ def _matches_id(text: str) -> Q:
     if not text:
         return Q()
     before = "%" if len(text) >= INDEXED_LETTERS else ""
-    wanted = Q(ILike(F("client_user_id"), f"{before}{escape_like_wildcards(text)}%"))
+    condition = Q(ILike(F("client_user_id"), f"{before}{escape_like_wildcards(text)}%"))
     with suppress(ValueError):
-        wanted |= Q(uuid=UUID(text))
-    return wanted
+        condition |= Q(uuid=UUID(text))
+    return condition
 
 
 def _matches_zone(region: str) -> Q:
     if region == ZoneRegion.NONE:
         return Q(fallback_time_zone="")
-    wanted = Q()
+    condition = Q()
     for area in _AREAS.get(region, ()):
-        wanted |= Q(fallback_time_zone__startswith=area)
-    return wanted
+        condition |= Q(fallback_time_zone__startswith=area)
+    return condition
 
 
 def _matches_window(window: str) -> Q:

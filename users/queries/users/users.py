@@ -280,12 +280,12 @@ def find_users_by_id_prefix(*, tenant: Tenant, text: str, limit: int) -> UserPag
     if "\0" in text or not text:
         return UserPage(users=[], sources={}, total=0)
     live: QuerySet[User] = User.objects.for_tenant(tenant).live()
-    wanted = Q(client_user_id=text)
+    condition = Q(client_user_id=text)
     bounds = find_uuid_range_of_prefix(text)
     if bounds is not None:
-        wanted |= Q(uuid__range=bounds)
+        condition |= Q(uuid__range=bounds)
     columns = live.values_list(*UserRow._fields)
-    found = {row[0]: UserRow(*row) for row in columns.filter(wanted)[:limit]}
+    found = {row[0]: UserRow(*row) for row in columns.filter(condition)[:limit]}
     if len(found) < limit and (bounds is None or bounds[0] != bounds[1]):
         alike = columns.filter(
             ILike(F("client_user_id"), f"{escape_like_wildcards(text)}%")

@@ -183,12 +183,12 @@ def _same_unit(resource: TimeseriesResource) -> tuple[str, ...]:
     return ("diastolic", "value") if resource.slug == "blood_pressure" else ()
 
 
-def _origin(given: dict[str, Any]) -> Origin | None:
+def _origin(fields: dict[str, Any]) -> Origin | None:
     """Return the origin of a row; None if invalid."""
-    source_type = given.get("source_type") or SourceType.UNKNOWN.value
+    source_type = fields.get("source_type") or SourceType.UNKNOWN.value
     known = SourceType.read(source_type) if isinstance(source_type, str) else None
-    app_id = given.get("app_id")
-    device_id = given.get("device_id")
+    app_id = fields.get("app_id")
+    device_id = fields.get("device_id")
     if known is None or not isinstance(app_id, str | None):
         return None
     if app_id is not None and (not 0 < len(app_id) <= 255 or "\0" in app_id):

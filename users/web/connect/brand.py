@@ -97,7 +97,7 @@ def _tokens(brand: Rgb, ink: Rgb) -> str:
     """Return color tokens: the brand for buttons, a readable shade for text."""
     on_brand = max((_WHITE, _BLACK), key=lambda each: color_contrast_ratio(brand, each))
     pressed = _mixed(brand, _BLACK if on_brand == _WHITE else _WHITE, 0.15)
-    told = {
+    fields = {
         "accent": brand,
         "accent-2": pressed,
         "on-accent": on_brand,
@@ -105,7 +105,7 @@ def _tokens(brand: Rgb, ink: Rgb) -> str:
         "accent-line": ink,
         "ring": ink,
     }
-    return " ".join(f"--{name}: {_write(value)};" for name, value in told.items())
+    return " ".join(f"--{name}: {_write(value)};" for name, value in fields.items())
 
 
 def _moved(color: Rgb, end: Rgb, *, away_from: Rgb) -> Rgb:

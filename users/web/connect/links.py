@@ -84,7 +84,7 @@ def create_connect_link_for_user(request: TenantRequest, user_id: str) -> HttpRe
         session = create_connect_link(
             user=user,
             actor=request.actor,
-            wanted=LinkRequest(provider=form.cleaned_data["provider"]),
+            request=LinkRequest(provider=form.cleaned_data["provider"]),
             lasts=MAILED_LINK_TTL,
         )
         if form.cleaned_data["email"]:

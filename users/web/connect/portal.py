@@ -86,8 +86,8 @@ def confirm_and_disconnect_portal_source(
         except NotFound:
             raise Http404 from None
         address = reverse("connect:page", args=[session.uuid])
-        told = urlencode({"disconnected": provider})
-        return HttpResponseRedirect(f"{address}?{told}")
+        query = urlencode({"disconnected": provider})
+        return HttpResponseRedirect(f"{address}?{query}")
     return render(
         request,
         "connect/disconnect.html",

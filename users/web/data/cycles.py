@@ -324,8 +324,8 @@ def _logged(
     if not entries:
         return ""
     last = max(entries, key=lambda entry: entry["date"])
-    said = f"{_label(kind, last[value])}, {_day(date.fromisoformat(last['date']))}"
-    return said if len(entries) == 1 else f"{said}, {_number_of_days(entries)}"
+    text = f"{_label(kind, last[value])}, {_day(date.fromisoformat(last['date']))}"
+    return text if len(entries) == 1 else f"{text}, {_number_of_days(entries)}"
 
 
 def _activity(entries: Sequence[dict[str, Any]]) -> str:

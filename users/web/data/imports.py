@@ -99,7 +99,7 @@ def _upload(request: TenantRequest, user: User) -> HttpResponse:
         )
         try:
             job = start_health_data_import(
-                user=user, actor=request.actor, wanted=wanted
+                user=user, actor=request.actor, request=wanted
             )
         except NotFound:
             raise

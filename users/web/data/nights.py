@@ -158,14 +158,14 @@ class Night:
     def table(self) -> list[StageRow]:
         """Return every stage and gap, by time."""
         length = int((self.end - self.start).total_seconds())
-        told = [(s.start, s.end, self._lanes[s.lane].name) for s in self._stretches]
+        items = [(s.start, s.end, self._lanes[s.lane].name) for s in self._stretches]
         holes = find_gaps_in_sleep_stages(self._stretches, length)
-        told += [(start, end, _NO_DATA) for start, end in holes]
+        items += [(start, end, _NO_DATA) for start, end in holes]
         return [
             StageRow(
                 name, self._clock(start), self._clock(end), format_duration(end - start)
             )
-            for start, end, name in sorted(told)
+            for start, end, name in sorted(items)
         ]
 
     @cached_property

@@ -112,7 +112,7 @@ def _answer(user: User, question: Question, call: Call) -> object:
         return {resource.key: answers}
     if call.period is not None:
         zone_name = question.counting_zone_name
-        wanted = AggregateRequest(
+        request = AggregateRequest(
             resource=call.key.timeseries,
             start=first,
             end=last,
@@ -121,8 +121,8 @@ def _answer(user: User, question: Question, call: Call) -> object:
             provider=provider,
             type=call.key.type,
         )
-        buckets = aggregate_samples(user=user, request=wanted)
-        return build_aggregate_response(wanted, zone_name, buckets)
+        buckets = aggregate_samples(user=user, request=request)
+        return build_aggregate_response(request, zone_name, buckets)
     page = get_sample_page(
         user=user,
         resource=call.key.timeseries,

@@ -220,7 +220,7 @@ class Question:
 
     def query(self, **changes: object) -> str:
         """Return the query string with `changes`, without a cursor."""
-        given: dict[str, object] = {
+        fields: dict[str, object] = {
             "series": [key.text for key in self.series],
             "zone": "" if self.zone == ZoneChoice.USER else str(self.zone),
             "provider": self.provider,
@@ -230,14 +230,14 @@ class Question:
             "view": "" if self.view == ViewAs.CHART else str(self.view),
         }
         if self.days is None:
-            given |= {"start": _wire(self.start), "end": _wire(self.end)}
+            fields |= {"start": _wire(self.start), "end": _wire(self.end)}
         elif self.days != DEFAULT_DAYS:
-            given["days"] = self.days
+            fields["days"] = self.days
         if "days" in changes:
-            given |= {"start": "", "end": ""}
+            fields |= {"start": "", "end": ""}
         elif "start" in changes:
-            given["days"] = ""
-        kept = {name: value for name, value in (given | changes).items() if value}
+            fields["days"] = ""
+        kept = {name: value for name, value in (fields | changes).items() if value}
         return "?" + urlencode(kept, doseq=True)
 
     @property
@@ -264,10 +264,10 @@ class Question:
     def toggle_series(self, key: SeriesKey) -> str:
         """Return the query string with a series toggled; drop the last of too many."""
         if key in self.series:
-            wanted = [each for each in self.series if each != key]
+            items = [each for each in self.series if each != key]
         else:
-            wanted = [*self.series[: SERIES_MAX - 1], key]
-        return self.query(series=[each.text for each in wanted])
+            items = [*self.series[: SERIES_MAX - 1], key]
+        return self.query(series=[each.text for each in items])
 
     def shift_range(self, *, by: float = 0, times: float = 1) -> str:
         """Return the query string of a range `times` as long, moved `by` its length."""

@@ -91,15 +91,15 @@ def show_data_record(request: TenantRequest, user_id: str) -> HttpResponse:
 
 def _sample(request: TenantRequest, user: User) -> Record:
     """Return the sample of the query string. Raises: 404."""
-    asked = request.GET
-    resource = TIMESERIES.get(asked.get("series", "").partition(":")[0])
+    query = request.GET
+    resource = TIMESERIES.get(query.get("series", "").partition(":")[0])
     try:
-        at = datetime.fromisoformat(asked.get("at", "")).astimezone(UTC)
+        at = datetime.fromisoformat(query.get("at", "")).astimezone(UTC)
     except (ValueError, OverflowError):
         raise Http404 from None
     if resource is None:
         raise Http404
-    named = (asked.get("provider"), asked.get("source_type"), asked.get("type"))
+    named = (query.get("provider"), query.get("source_type"), query.get("type"))
     for sample in find_samples_at_time(user=user, resource=resource, at=at):
         source = sample.source
         if named == (source["provider"], source["type"], sample.body["type"]):

@@ -313,11 +313,11 @@ def _spans(user: User, question: Question, key: SeriesKey, hue: str) -> ShownSer
 
 
 def _stays(
-    key: SeriesKey, row: SummaryRow, start: datetime, end: datetime, said: str
+    key: SeriesKey, row: SummaryRow, start: datetime, end: datetime, text: str
 ) -> Iterator[Stay]:
     if key.slug != SLEEP_CYCLE.slug:
         hue = "awake" if key.slug == WORKOUTS.slug else "light"
-        yield Stay(start, end, hue, said)
+        yield Stay(start, end, hue, text)
         return
     for stage, first, last in Night(row).stages:
         yield Stay(

@@ -95,13 +95,13 @@ class Workout:
     def facts(self) -> list[tuple[str, str]]:
         """Return the facts from its source, by name."""
         body = self.row.body
-        told = [
+        items = [
             (name, f"{format_number(body[key])} {unit}".strip())
             for name, key, unit in _FACTS
             if body.get(key) is not None
         ]
         moving = body.get("moving_time")
-        return ([(_("Moving"), format_duration(moving))] if moving else []) + told
+        return ([(_("Moving"), format_duration(moving))] if moving else []) + items
 
     @property
     def zones(self) -> list[tuple[str, str]]:

@@ -113,15 +113,15 @@ def build_connection_timeline(entries: Iterable[ConnectionEntry]) -> list[Timeli
 def _row(entry: ConnectionEntry) -> TimelineRow:
     known = EntryKind.known(entry.kind)
     kind, icon = _MARKS.get(known, ("", "info")) if known else ("", "info")
-    said = [_detail(entry), _name_actor(entry)]
+    items = [_detail(entry), _name_actor(entry)]
     if entry.message_id:
-        said.append(_("webhook sent"))
+        items.append(_("webhook sent"))
     return TimelineRow(
         label=known.label if known else format_wire_value_as_words(entry.kind),
         kind=kind,
         icon=icon,
         at=entry.at,
-        detail=" · ".join(text.rstrip(".") for text in said if text),
+        detail=" · ".join(text.rstrip(".") for text in items if text),
         raw=entry.message_id,
     )
 

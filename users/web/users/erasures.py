@@ -55,16 +55,16 @@ def show_erasure_receipt(request: TenantRequest, receipt_id: str) -> HttpRespons
             f'attachment; filename="erasure-{found.pk}.json"'
         )
         return answer
-    told = json.loads(found.document)
+    data = json.loads(found.document)
     signature = Signature(found.public_key, found.signature)
     return render_page(
         request,
         "users/erasure.html",
         receipt=found,
-        told=told,
-        removed=sorted(told["removed_rows"].items()),
-        total=sum(told["removed_rows"].values()),
-        kept=sorted(told["kept"].items()),
+        told=data,
+        removed=sorted(data["removed_rows"].items()),
+        total=sum(data["removed_rows"].values()),
+        kept=sorted(data["kept"].items()),
         is_whole=is_valid_signature(found.document.encode(), signature),
         is_own_signature=is_signed_with_installation_key(signature),
         section="audit",

@@ -66,18 +66,18 @@ class UserFilters:
         """Parse a query string."""
         form = UserFilterForm(query)
         form.is_valid()
-        given = form.cleaned_data
+        cleaned = form.cleaned_data
         return cls(
-            q=given.get("q", ""),
-            source=given.get("source", ""),
-            status=given.get("status", ""),
-            last_data=given.get("last_data", ""),
-            silence=given.get("silence", ""),
-            region=given.get("region", ""),
-            window=given.get("window", ""),
-            sort=given.get("sort") or DEFAULT_SORT,
-            offset=given.get("offset") or 0,
-            limit=given.get("limit") or DEFAULT_PAGE_SIZE,
+            q=cleaned.get("q", ""),
+            source=cleaned.get("source", ""),
+            status=cleaned.get("status", ""),
+            last_data=cleaned.get("last_data", ""),
+            silence=cleaned.get("silence", ""),
+            region=cleaned.get("region", ""),
+            window=cleaned.get("window", ""),
+            sort=cleaned.get("sort") or DEFAULT_SORT,
+            offset=cleaned.get("offset") or 0,
+            limit=cleaned.get("limit") or DEFAULT_PAGE_SIZE,
         )
 
     @property

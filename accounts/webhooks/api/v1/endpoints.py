@@ -106,8 +106,8 @@ class WebhooksView(WebhookManagementView):
     )
     def post(self, request: Request, **place: str) -> Response:
         """Without `secret` one is made; `filter_types` left out takes every event."""
-        wanted = validate_post_body(request, WebhookInputs)
-        endpoint = create_endpoint(tenant=self.tenant, actor=self.actor, **wanted)
+        body = validate_post_body(request, WebhookInputs)
+        endpoint = create_endpoint(tenant=self.tenant, actor=self.actor, **body)
         return Response(build_webhook_endpoint_response(endpoint))
 
 
@@ -166,9 +166,9 @@ class WebhookHeadersView(WebhookManagementView):
     def put(self, request: Request, *, webhook_id: str, **place: str) -> Response:
         """All of them, those that are withheld too: what is left out is gone."""
         endpoint = self.get_endpoint(webhook_id)
-        given = validate_post_body(request, HeadersInputs)
+        body = validate_post_body(request, HeadersInputs)
         replace_custom_headers(
-            endpoint=endpoint, actor=self.actor, headers=given["headers"]
+            endpoint=endpoint, actor=self.actor, headers=body["headers"]
         )
         return Response(status=204)
 

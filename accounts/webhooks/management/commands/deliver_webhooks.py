@@ -73,12 +73,12 @@ async def deliver(*, until_idle: bool) -> None:
 
 def connector() -> Callable[[], Awaitable[psycopg.AsyncConnection[Any]]]:
     """How to open a connection of its own to Django's database."""
-    given = connection.get_connection_params()
-    given = {k: v for k, v in given.items() if k not in {"context", "cursor_factory"}}
-    given["application_name"] = DELIVERER_NAME
+    fields = connection.get_connection_params()
+    fields = {k: v for k, v in fields.items() if k not in {"context", "cursor_factory"}}
+    fields["application_name"] = DELIVERER_NAME
 
     async def connect() -> psycopg.AsyncConnection[Any]:
-        opened = await psycopg.AsyncConnection.connect(**given, autocommit=True)
+        opened = await psycopg.AsyncConnection.connect(**fields, autocommit=True)
         await opened.execute(OPEN_TO_ALL)  # one deliverer serves every tenant
         return opened
 

@@ -65,7 +65,7 @@ def test_a_new_api_key_is_told_whole_once_and_works(api, api_keys, alice_team):
     key = ApiKey.unscoped.get()
     check_answer(made, "post", API_KEYS)
     check_answer(listed, "get", API_KEYS)
-    told = {
+    fields = {
         "id": str(key.id),
         "label": "warehouse",
         "team_id": str(alice_team.pk),
@@ -76,10 +76,10 @@ def test_a_new_api_key_is_told_whole_once_and_works(api, api_keys, alice_team):
         "expires_at": None,
     }
     value = made.json()["value"]
-    assert made.json() == {**told, "value": value}
+    assert made.json() == {**fields, "value": value}
     assert ApiClient(value).get("/v2/user").status_code == 200
     assert listed.json() == {
-        "api_keys": [{**told, "value": f"{value[:10]}...{value[-4:]}"}],
+        "api_keys": [{**fields, "value": f"{value[:10]}...{value[-4:]}"}],
         "next_cursor": None,
     }
 
@@ -265,8 +265,8 @@ def test_a_management_key_changes_and_ends(api, keys, alice_team, second_team):
     assert [team["id"] for team in moved["teams"]] == [str(second_team.pk)]
     assert (ended.status_code, again.status_code) == (200, 404)
     assert ManagementClient(text).get(keys).status_code == 401
-    told = AuditEntry.unscoped.filter(verb="change_management_key")
-    assert {line.tenant.team_id for line in told} == {alice_team.pk, second_team.pk}
+    rows = AuditEntry.unscoped.filter(verb="change_management_key")
+    assert {line.tenant.team_id for line in rows} == {alice_team.pk, second_team.pk}
 
 
 def test_a_team_admin_neither_sees_nor_makes_management_keys(

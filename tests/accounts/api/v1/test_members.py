@@ -56,7 +56,7 @@ def test_members_are_listed_with_what_they_administer(
         reply = api.get(members)
 
     check_answer(reply, "get", MEMBERS)
-    told = {
+    fields = {
         "id": str(alice.pk),
         "name": "",
         "email": "alice@assay.example",
@@ -64,7 +64,7 @@ def test_members_are_listed_with_what_they_administer(
         "role": "team_admin",
         "team_role_bindings": [{"team_id": str(alice.memberships.get().team_id)}],
     }
-    assert reply.json()["members"][0] == told
+    assert reply.json()["members"][0] == fields
     roles = {each["id"]: each["role"] for each in reply.json()["members"]}
     assert roles == {
         str(alice.pk): "team_admin",
@@ -72,7 +72,7 @@ def test_members_are_listed_with_what_they_administer(
         str(dana.pk): "team_admin",
     }
     found = team_api.get(members, {"search_query": "ALICE@"}).json()["members"]
-    assert found == [told]
+    assert found == [fields]
 
 
 def test_an_org_admin_administers_every_team(api, members, bob, second_team):

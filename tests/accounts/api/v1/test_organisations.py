@@ -72,9 +72,9 @@ def test_an_organisation_is_read_and_renamed(api, org, alice_team):
 
     check_answer(read, "get", ORG)
     check_answer(renamed, "patch", ORG)
-    wanted = {"id": str(alice_team.organisation_id), "expires_at": None}
-    assert read.json() == {**wanted, "name": "Alice Health"}
-    assert renamed.json() == {**wanted, "name": "Alice Group"}
+    fields = {"id": str(alice_team.organisation_id), "expires_at": None}
+    assert read.json() == {**fields, "name": "Alice Health"}
+    assert renamed.json() == {**fields, "name": "Alice Group"}
     lines = AuditEntry.unscoped.filter(verb="rename_organisation")
     assert {line.tenant.environment for line in lines} == {"sandbox", "production"}
 
@@ -190,7 +190,7 @@ def test_a_team_and_its_settings_change(team_api, org, alice_team, alice_tenant)
     )
 
     check_answer(reply, "patch", TEAM)
-    told = {
+    fields = {
         "company_website": None,
         "support_email": None,
         "support_contact": None,
@@ -201,7 +201,7 @@ def test_a_team_and_its_settings_change(team_api, org, alice_team, alice_tenant)
     assert reply.json()["production"] == DEFAULTS
     assert reply.json()["sandbox"] == {
         **IN_SANDBOX,
-        "brand_information": told,
+        "brand_information": fields,
         "critical_result_notification_email": "lab@alice.example",
         "early_psc_booking_enabled": False,
     }

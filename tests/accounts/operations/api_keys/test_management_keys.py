@@ -31,12 +31,12 @@ def grant_of(text):
 
 
 def find(grant, tenant, **changes):
-    wanted = {
+    fields = {
         "organisation_id": tenant.team.organisation_id,
         "team_id": tenant.team_id,
         "environment": tenant.environment,
     }
-    return grant.find_tenant(**{**wanted, **changes})
+    return grant.find_tenant(**{**fields, **changes})
 
 
 def test_only_a_digest_of_a_management_key_is_stored(alice_team):

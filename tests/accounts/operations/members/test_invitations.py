@@ -50,8 +50,8 @@ def as_actor(member):
 
 
 def join(token, **changes):
-    given = {"name": "Dana Reyes", "password": PASSWORD, "address": "192.0.2.7"}
-    return accept_invitation_as_new_member(token=token, **{**given, **changes})
+    fields = {"name": "Dana Reyes", "password": PASSWORD, "address": "192.0.2.7"}
+    return accept_invitation_as_new_member(token=token, **{**fields, **changes})
 
 
 def state():
@@ -124,9 +124,9 @@ def test_the_link_of_a_switched_off_member_lets_nobody_in(team):
 )
 def test_a_refused_invitation_leaves_nothing_behind(team, inputs, code):
     make_member(team=team, email="member@assay.example")
-    given = {"team": team, "actor": ACTOR, "email": EMAIL, "roles": [Role.VIEWER]}
+    fields = {"team": team, "actor": ACTOR, "email": EMAIL, "roles": [Role.VIEWER]}
 
-    assert refused_code(invite_member, **{**given, **inputs}) == code
+    assert refused_code(invite_member, **{**fields, **inputs}) == code
 
 
 @pytest.mark.parametrize(

@@ -31,13 +31,13 @@ def actor(member):
 
 
 def wanted(**changes):
-    given = {
+    fields = {
         "name": "Dana Reyes",
         "time_zone": "Europe/Lisbon",
         "theme": "dark",
         "shortcuts_enabled": False,
     }
-    return Profile(**{**given, **changes})
+    return Profile(**{**fields, **changes})
 
 
 def audited():
@@ -59,7 +59,7 @@ def refused_code(operation, **inputs):
 def test_a_profile_is_changed_and_every_team_s_audit_tells_of_it(member, actor):
     Membership(member=member, team=make_team(), roles=[Role.VIEWER]).save()
 
-    changed = change_profile(member=member, actor=actor, wanted=wanted())
+    changed = change_profile(member=member, actor=actor, profile=wanted())
 
     member.refresh_from_db()
     assert changed == member
@@ -82,10 +82,10 @@ def test_a_profile_is_changed_and_every_team_s_audit_tells_of_it(member, actor):
 
 
 def test_a_profile_saved_as_it_is_leaves_no_audit_line(member, actor):
-    change_profile(member=member, actor=actor, wanted=wanted())
+    change_profile(member=member, actor=actor, profile=wanted())
     before = audited()
 
-    change_profile(member=member, actor=actor, wanted=wanted(name=" Dana Reyes "))
+    change_profile(member=member, actor=actor, profile=wanted(name=" Dana Reyes "))
 
     assert audited() == before
 

@@ -44,7 +44,7 @@ def test_who_may_not_change_the_team_changes_nothing(alice_team):
 
     for change in (
         lambda: configure_single_sign_on(
-            team=alice_team, actor=actor, wanted=ProviderSettings("https://x", "y")
+            team=alice_team, actor=actor, provider=ProviderSettings("https://x", "y")
         ),
         lambda: remove_single_sign_on(team=alice_team, actor=actor),
         lambda: change_sign_in_rules(
@@ -66,18 +66,18 @@ def test_what_is_set_already_is_no_change_and_keeps_its_secret(alice, alice_team
         same = ProviderSettings(provider.issuer, CLIENT_ID, domains=["North.Example"])
         before = written()
 
-        configure_single_sign_on(team=alice_team, actor=ACTOR, wanted=same)
+        configure_single_sign_on(team=alice_team, actor=ACTOR, provider=same)
         unchanged = written() == before
         configure_single_sign_on(
             team=alice_team,
             actor=ACTOR,
-            wanted=ProviderSettings(provider.issuer, CLIENT_ID),
+            provider=ProviderSettings(provider.issuer, CLIENT_ID),
         )
         silent = provider.issuer
     cache.clear()
     with pytest.raises(DomainError, match="issuer_unavailable"):
         configure_single_sign_on(
-            team=alice_team, actor=ACTOR, wanted=ProviderSettings(silent, CLIENT_ID)
+            team=alice_team, actor=ACTOR, provider=ProviderSettings(silent, CLIENT_ID)
         )
 
     kept, present.domains = SingleSignOn.objects.get(), []
@@ -93,7 +93,7 @@ def test_there_is_an_end_to_domains(alice_team):
         configure_single_sign_on(
             team=alice_team,
             actor=ACTOR,
-            wanted=ProviderSettings("https://id.north.example", "x", "y", many),
+            provider=ProviderSettings("https://id.north.example", "x", "y", many),
         )
 
     assert not SingleSignOn.objects.exists()

@@ -96,7 +96,7 @@ def test_the_page_of_a_key_shows_its_rules_and_calls_newest_first(alice_web, key
 
 
 def test_calls_are_filtered_by_answer_method_time_and_how_they_begin(alice_web, key):
-    asked = {
+    fields = {
         "answered=ok": [4, 0],
         "answered=refused": [3, 1],
         "answered=limited": [3],
@@ -117,7 +117,7 @@ def test_calls_are_filtered_by_answer_method_time_and_how_they_begin(alice_web, 
         "answered=x&method=y&period=z&before=1-": [4, 3, 2, 1, 0],
     }
 
-    assert {query: found(alice_web, key, query) for query in asked} == asked
+    assert {query: found(alice_web, key, query) for query in fields} == fields
 
 
 def test_older_calls_follow_without_a_gap(alice_web, key, monkeypatch):

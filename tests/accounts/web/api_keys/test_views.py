@@ -262,7 +262,7 @@ def test_what_is_left_is_said_in_two_units_of_a_rotated_or_a_short_key(key):
     now = timezone.now()
     own, _ = key
     own.created_at = now - timedelta(days=100)
-    said = {}
+    fields = {}
     for left in (
         timedelta(days=14, seconds=1),
         timedelta(days=6, hours=23, minutes=59),
@@ -272,7 +272,7 @@ def test_what_is_left_is_said_in_two_units_of_a_rotated_or_a_short_key(key):
         own.expires_at = now + left
         row = build_api_key_row(own, now)
         assert (row.ends_in, row.is_live) == ("", True)
-        said[left] = row.expires_in
+        fields[left] = row.expires_in
     own.created_at = now
     own.expires_at = now + timedelta(days=7)
     at_first = build_api_key_row(own, now).expires_in
@@ -282,7 +282,7 @@ def test_what_is_left_is_said_in_two_units_of_a_rotated_or_a_short_key(key):
     rotated = list_api_keys(rotated.tenant).get(pk=rotated.pk)
     ending = build_api_key_row(rotated, now)
 
-    assert list(said.values()) == ["", "6 d 23 h", "3 h 5 min", "0 min"]
+    assert list(fields.values()) == ["", "6 d 23 h", "3 h 5 min", "0 min"]
     assert (at_first, halfway) == ("", "3 d 12 h")
     assert (ending.expires_in, ending.ends_in) == ("", "1 d 0 h")
 
@@ -299,7 +299,7 @@ def test_ended_keys_are_kept_apart(alice_web, key, alice_tenant):
 
 
 def test_a_key_is_made_and_changed_with_rules(alice_web, alice_tenant):
-    asked = {
+    fields = {
         "label": "Report upload",
         "reach": "some",
         "scopes": ["reports:write", "users:read"],
@@ -309,7 +309,7 @@ def test_a_key_is_made_and_changed_with_rules(alice_web, alice_tenant):
     }
     made_at = timezone.now()
     with time_machine.travel(made_at, tick=False):
-        alice_web.post(f"{SANDBOX}create/", asked)
+        alice_web.post(f"{SANDBOX}create/", fields)
     key = ApiKey.unscoped.get()
     rules = get_api_key_rules(key)
 

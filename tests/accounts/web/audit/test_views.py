@@ -63,14 +63,14 @@ def test_the_page_says_who_did_what_to_whom_and_from_where(alice_web, entries, u
     reply = alice_web.get(PAGE)
 
     change, read = reply.context["rows"][:2]
-    told = [(each.name, each.old, each.new, each.is_named) for each in change.changes]
+    items = [(each.name, each.old, each.new, each.is_named) for each in change.changes]
     text = " ".join(reply.content.decode().split())
     assert (change.who, change.deed, change.thing) == (
         "Member",
         "rotated API key",
         "key-9",
     )
-    assert told == [("dob", "", "", True), ("label", "a", "b", False)]
+    assert items == [("dob", "", "", True), ("label", "a", "b", False)]
     assert (read.who, read.deed, read.thing, read.user_name) == (
         "API key",
         "read heartrate",

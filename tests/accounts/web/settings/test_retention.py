@@ -32,8 +32,12 @@ def test_a_preview_saves_nothing_and_saving_does(owner, alice_team):
     before = rules()
     saved = owner.post(PAGE, given)
 
-    told = {title: days for title, _, days in shown.context["going"]}
-    assert (told["Events"], told["Timeseries"], told["Summaries"]) == (90, 400, None)
+    fields = {title: days for title, _, days in shown.context["going"]}
+    assert (fields["Events"], fields["Timeseries"], fields["Summaries"]) == (
+        90,
+        400,
+        None,
+    )
     assert shown.context["is_unsaved"]
     assert "<html" not in part.content.decode()
     assert (before, saved.status_code) == ({}, HTTPStatus.FOUND)

@@ -171,10 +171,10 @@ def test_only_who_may_change_the_team_does_and_confirms_first(alice_web, bob):
     paths = ("rules/", "provider/", "provider/remove/")
 
     refused = {viewer.post(f"{PAGE}{path}").status_code for path in paths}
-    asked = {alice_web.post(f"{PAGE}{path}")["Location"][:18] for path in paths}
+    names = {alice_web.post(f"{PAGE}{path}")["Location"][:18] for path in paths}
 
     assert refused == {HTTPStatus.FORBIDDEN}
-    assert asked == {"/accounts/confirm/"}
+    assert names == {"/accounts/confirm/"}
     assert viewer.get(PAGE).context["may_change"] is False
     assert written()[:2] == ([], [])
 

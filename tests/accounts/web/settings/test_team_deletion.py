@@ -36,11 +36,11 @@ def test_an_owner_deletes_a_team_by_its_name_and_brings_it_back(
     assert DELETED in sent.body
     assert b"Restore Alice Health" in alice_web.get(DELETED).content
     assert b"Alice Health" not in charlie_web.get(DELETED).content
-    wanted = {"team_id": str(alice_team.pk)}
-    assert charlie_web.post(DELETED, wanted).status_code == 404
+    fields = {"team_id": str(alice_team.pk)}
+    assert charlie_web.post(DELETED, fields).status_code == 404
     assert alice_web.post(DELETED, {"team_id": "1"}).status_code == 404
 
-    back = alice_web.post(DELETED, wanted)
+    back = alice_web.post(DELETED, fields)
 
     assert back.status_code == 302
     assert alice_web.get(back["Location"]).status_code == 200

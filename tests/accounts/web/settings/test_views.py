@@ -41,13 +41,13 @@ def test_the_page_has_every_setting_of_the_contract():
 def test_settings_are_saved_for_this_environment_alone(
     alice_web, alice_tenant, alice_production
 ):
-    given = {
+    fields = {
         "minor_ordering_enabled": "on",
         "critical_result_notification_email": "lab@alice.example",
         "critical_result_limit_minutes": "30",
     }
 
-    reply = alice_web.post(f"{PAGE}behaviour/", given)
+    reply = alice_web.post(f"{PAGE}behaviour/", fields)
 
     alice_tenant.refresh_from_db()
     alice_production.refresh_from_db()
@@ -120,9 +120,9 @@ def test_what_is_refused_stays_in_the_form_and_changes_nothing(
 
 
 def test_the_team_s_name_and_zone_are_saved(alice_web, alice_team):
-    given = {"name": "Alice Care", "time_zone": "Asia/Kolkata"}
+    fields = {"name": "Alice Care", "time_zone": "Asia/Kolkata"}
 
-    alice_web.post(f"{PAGE}team/", given)
+    alice_web.post(f"{PAGE}team/", fields)
 
     alice_team.refresh_from_db()
     assert (alice_team.name, alice_team.time_zone) == ("Alice Care", "Asia/Kolkata")

@@ -199,8 +199,8 @@ def test_a_cookie_says_nothing_of_its_member_and_is_the_browser_s_alone(alice):
     reply = try_in(client, alice.email)
 
     cookie = reply.cookies[COOKIE]
-    told = [cookie[name] for name in ("httponly", "samesite", "path", "domain")]
-    assert told == [True, "Lax", "/", ""]
+    items = [cookie[name] for name in ("httponly", "samesite", "path", "domain")]
+    assert items == [True, "Lax", "/", ""]
     assert cookie["max-age"] == LIFE.total_seconds() == 180 * 24 * HOUR_S
     assert "alice" not in cookie.value
     assert alice.password[-20:] not in cookie.value

@@ -88,8 +88,8 @@ ANSWERS = {
 
 def read(*pieces):
     answer = Answer()
-    wanted = [answer.feed(piece) for piece in pieces]
-    return answer, wanted
+    items = [answer.feed(piece) for piece in pieces]
+    return answer, items
 
 
 @pytest.mark.parametrize(

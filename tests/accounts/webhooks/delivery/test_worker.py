@@ -126,13 +126,13 @@ def test_the_eighth_failure_gives_up_and_says_so_once(alice_tenant, port):
         waiting.update(step=failures, attempts=failures, due_at=timezone.now())
         deliver(port, **{"in": receiver})
 
-    told = Event.objects.for_tenant(alice_tenant).exclude(pk=event.pk).get()
-    said = orjson.loads(told.body)
-    assert told.event_type == "message.attempt.exhausted"
-    assert said["user_id"] == str(event.user_uuid)
-    assert said["data"]["endpoint_id"] == str(endpoint.uuid)
-    assert said["data"]["msg_id"] == event.message_id
-    last = said["data"]["last_attempt"]
+    rows = Event.objects.for_tenant(alice_tenant).exclude(pk=event.pk).get()
+    data = orjson.loads(rows.body)
+    assert rows.event_type == "message.attempt.exhausted"
+    assert data["user_id"] == str(event.user_uuid)
+    assert data["data"]["endpoint_id"] == str(endpoint.uuid)
+    assert data["data"]["msg_id"] == event.message_id
+    last = data["data"]["last_attempt"]
     assert (last["number"], last["response_status_code"], last["fault"]) == (
         8,
         503,

@@ -65,13 +65,13 @@ def test_each_step_of_the_five_days_is_told_once(alice_tenant, hours, percent):
     fail(endpoint)
     at = BEGAN + timedelta(hours=hours)
 
-    told = [
+    items = [
         enqueue_failing_endpoint_alerts(at=at),
         enqueue_failing_endpoint_alerts(at=at + timedelta(minutes=5)),
     ]
 
     expected = [] if percent is None else [(str(endpoint.uuid), percent)]
-    assert told == [len(expected), 0]
+    assert items == [len(expected), 0]
     assert alerts() == expected
 
 
@@ -94,12 +94,12 @@ def test_a_disabled_endpoint_is_told_unless_a_member_did_it(
     endpoint = make_endpoint(tenant=alice_tenant)
     fail(endpoint, disabled_at=BEGAN, disabled_by=disabled_by, warned_percent=90)
 
-    told = [
+    items = [
         enqueue_failing_endpoint_alerts(at=BEGAN),
         enqueue_failing_endpoint_alerts(at=BEGAN),
     ]
 
-    assert told == [number, 0]
+    assert items == [number, 0]
     assert alerts() == [(str(endpoint.uuid), 100)] * number
 
 
@@ -256,9 +256,9 @@ def test_a_mail_that_is_not_taken_is_tried_again(alice, alice_tenant, monkeypatc
 
     monkeypatch.setattr(EmailBackend, "send_messages", hang_up)
 
-    asked = {"tenant": alice_tenant, "endpoint_id": str(endpoint.uuid), "percent": 50}
+    fields = {"tenant": alice_tenant, "endpoint_id": str(endpoint.uuid), "percent": 50}
     with pytest.raises(MailRefused):
-        send_endpoint_alert_mail(**asked)
-    post_endpoint_alert_notice(**asked)
+        send_endpoint_alert_mail(**fields)
+    post_endpoint_alert_notice(**fields)
     (copy,) = NoticeCopy.objects.for_tenant(alice_tenant)
     assert (copy.membership.member, copy.by_digest) == (alice, False)

@@ -115,10 +115,10 @@ const said = JSON.parse(process.argv[2]).map(([secret, headers, body]) => {
 console.log(JSON.stringify(said));"""
     )
     messages = [message(fault) for fault in FAULTS]
-    given = [[SECRET, headers, body.decode()] for headers, body in messages]
+    items = [[SECRET, headers, body.decode()] for headers, body in messages]
 
     done = subprocess.run(
-        ["node", "run.mjs", json.dumps(given)],
+        ["node", "run.mjs", json.dumps(items)],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -102,9 +102,9 @@ def test_an_allow_list_is_replaced(api, base, account, alice_tenant, second_team
 
 
 def test_a_foreign_team_is_not_linked(api, base, account, alice_team, charlie_team):
-    wanted = [str(alice_team.pk), str(charlie_team.pk)]
+    items = [str(alice_team.pk), str(charlie_team.pk)]
 
-    reply = api.patch(f"{base}/{account.pk}", {"team_id_allowlist": wanted})
+    reply = api.patch(f"{base}/{account.pk}", {"team_id_allowlist": items})
 
     assert (reply.status_code, reply.json()["code"]) == (400, "team_unknown")
     assert LabAccountTeam.objects.get().team_id == alice_team.pk

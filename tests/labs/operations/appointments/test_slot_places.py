@@ -73,10 +73,11 @@ def test_fifty_who_race_for_ten_places_get_ten(alice_tenant):
     center = make_center(places=_PLACES)
     slot = free_slots(alice_tenant, center)[0]
     orders = copies(make_bookable_order(tenant=alice_tenant), _CALLERS)
-    wanted = BookingRequest(booking_key=slot.booking_key)
+    request = BookingRequest(booking_key=slot.booking_key)
 
     booked = race(
-        lambda order: book_appointment(order=order, actor=ACTOR, request=wanted), orders
+        lambda order: book_appointment(order=order, actor=ACTOR, request=request),
+        orders,
     )
 
     assert (booked.count("booked"), booked.count("lost")) == (
@@ -166,9 +167,9 @@ def test_one_order_that_is_booked_from_several_pages_has_one_visit(alice_tenant)
     order = make_bookable_order(tenant=alice_tenant)
 
     def book(slot):
-        wanted = BookingRequest(booking_key=slot.booking_key)
+        request = BookingRequest(booking_key=slot.booking_key)
         try:
-            return book_appointment(order=order, actor=ACTOR, request=wanted).pk
+            return book_appointment(order=order, actor=ACTOR, request=request).pk
         except DomainError as refused:
             return refused.code
         finally:

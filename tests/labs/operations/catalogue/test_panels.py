@@ -31,8 +31,8 @@ WALK_IN = CollectionMethod.WALK_IN_TEST
 
 
 def create(tenant, **wanted):
-    given = {"name": "Ours", "method": WALK_IN, "description": "", **wanted}
-    return create_lab_test(tenant=tenant, actor=ACTOR, request=LabTestRequest(**given))
+    fields = {"name": "Ours", "method": WALK_IN, "description": "", **wanted}
+    return create_lab_test(tenant=tenant, actor=ACTOR, request=LabTestRequest(**fields))
 
 
 def verbs(tenant, panel):

@@ -116,10 +116,10 @@ def test_numbers_have_bounds_in_order_and_codes_have_constants():
 
 
 def test_questions_have_ids_unique_in_their_marker_and_choices_where_they_choose():
-    asked = [marker for marker in read_reference_markers() if marker.aoe_questions]
+    items = [marker for marker in read_reference_markers() if marker.aoe_questions]
 
-    assert asked
-    for marker in asked:
+    assert items
+    for marker in items:
         ids = [question["id"] for question in marker.aoe_questions]
         assert len(set(ids)) == len(ids)
         for question in marker.aoe_questions:

@@ -25,14 +25,14 @@ def imported(tmp_path):
     def work(*lines: str, header: str = HEADER, **options: bool) -> str:
         file = tmp_path / "centers.csv"
         file.write_text("\n".join((header, *lines)), encoding="utf-8")
-        said: list[str] = []
+        items: list[str] = []
         call_command(
             "import_service_centers",
             str(file),
-            stdout=type("Out", (), {"write": lambda _, text: said.append(text)})(),
+            stdout=type("Out", (), {"write": lambda _, text: items.append(text)})(),
             **options,
         )
-        return "".join(said).strip()
+        return "".join(items).strip()
 
     return work
 

@@ -61,14 +61,14 @@ def names(drop, folder):
 
 def answers(drop):
     """MSA-1, MSA-2 and the code of ERR-3 of each answer."""
-    told = []
+    items = []
     for path in sorted((drop.path / OUT).iterdir()):
         segments = {
             one.name: one for one in parse_hl7_message(path.read_bytes()).segments
         }
         error = segments["ERR"].text(3) if "ERR" in segments else ""
-        told.append((segments["MSA"].text(1), segments["MSA"].text(2), error))
-    return sorted(told)
+        items.append((segments["MSA"].text(1), segments["MSA"].text(2), error))
+    return sorted(items)
 
 
 def results(order):

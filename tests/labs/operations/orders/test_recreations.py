@@ -226,11 +226,11 @@ def test_answers_to_what_the_new_tests_do_not_ask_stay_behind(alice_tenant):
     gone = make_marker(lab=first.lab, aoe_questions=[{**question, "id": 8}])
     shared.save()
     first.markers.add(gone)
-    asked = [
+    items = [
         {"marker_id": shared.pk, "question_id": 7, "answer": "70"},
         {"marker_id": gone.pk, "question_id": 8, "answer": "80"},
     ]
-    order = place(alice_tenant, first, aoe_answers=tuple(asked))
+    order = place(alice_tenant, first, aoe_answers=tuple(items))
     other = make_lab_test(tenant=alice_tenant, lab=first.lab, markers=(shared,))
 
     new = recreate_order(
@@ -242,7 +242,7 @@ def test_answers_to_what_the_new_tests_do_not_ask_stay_behind(alice_tenant):
         ),
     )
 
-    assert new.aoe_answers == asked[:1]
+    assert new.aoe_answers == items[:1]
 
 
 @pytest.mark.django_db(transaction=True)

@@ -88,8 +88,8 @@ def test_a_critical_result_starts_the_clock_of_the_teams_limit(alice_tenant):
     due = CAME + timedelta(minutes=45)
     assert (alert.order_id, alert.version_id) == (order.pk, version.pk)
     assert (alert.opened_at, alert.due_at, alert.escalate_at) == (CAME, due, due)
-    asked = {"tenant_pk": alice_tenant.pk, "alert_id": alert.pk, "escalation": 0}
-    assert mails() == [asked]
+    fields = {"tenant_pk": alice_tenant.pk, "alert_id": alert.pk, "escalation": 0}
+    assert mails() == [fields]
 
 
 def test_results_that_are_not_critical_start_no_clock(alice_tenant):
@@ -224,11 +224,11 @@ def test_only_a_member_of_the_team_acknowledges(
 
 
 def test_of_two_acknowledgements_the_first_stands(alice_tenant, alert, half_past):
-    given = {"tenant": alice_tenant, "alert_id": alert.pk, "acknowledgement": DONE}
-    acknowledge_critical_alert(**given, actor=CLINICIAN, name="Nora")
+    fields = {"tenant": alice_tenant, "alert_id": alert.pk, "acknowledgement": DONE}
+    acknowledge_critical_alert(**fields, actor=CLINICIAN, name="Nora")
 
     with pytest.raises(DomainError) as caught:
-        acknowledge_critical_alert(**given, actor=CLINICIAN, name="Yara")
+        acknowledge_critical_alert(**fields, actor=CLINICIAN, name="Yara")
 
     (kept,) = alerts(alice_tenant)
     assert (caught.value.code, kept.member_name) == ("already_acknowledged", "Nora")
@@ -267,9 +267,9 @@ def test_mail_follows_once_the_limit_has_passed(alice_tenant, alert, minutes, nu
     (kept,) = alerts(alice_tenant)
     assert (found, again, kept.escalations) == (number, 0, number)
     first, *later = mails()
-    asked = {"tenant_pk": alice_tenant.pk, "alert_id": alert.pk}
-    assert first == {**asked, "escalation": 0}
-    assert later == [{**asked, "escalation": 1}] * number
+    fields = {"tenant_pk": alice_tenant.pk, "alert_id": alert.pk}
+    assert first == {**fields, "escalation": 0}
+    assert later == [{**fields, "escalation": 1}] * number
 
 
 def test_waits_between_mails_double_up_to_a_day():

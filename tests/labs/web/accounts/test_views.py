@@ -143,9 +143,9 @@ def test_what_can_not_be_added_comes_back_with_its_field(
     alice_web, alice_tenant, change, field
 ):
     before = holdings(alice_tenant)
-    given = {**ENTERED, "lab": Lab.objects.get(slug="quest").pk, **change}
+    fields = {**ENTERED, "lab": Lab.objects.get(slug="quest").pk, **change}
 
-    page = alice_web.post(url(alice_tenant, "add_account"), given)
+    page = alice_web.post(url(alice_tenant, "add_account"), fields)
 
     assert page.status_code == 422
     assert list(page.context["form"].errors) == [field]
@@ -153,13 +153,13 @@ def test_what_can_not_be_added_comes_back_with_its_field(
 
 
 def test_a_number_that_is_taken_is_said_at_its_field(alice_web, alice_tenant, account):
-    given = {
+    fields = {
         **ENTERED,
         "lab": account.lab_id,
         "provider_account_id": account.provider_account_id,
     }
 
-    page = alice_web.post(url(alice_tenant, "add_account"), given)
+    page = alice_web.post(url(alice_tenant, "add_account"), fields)
 
     assert page.status_code == 422
     assert list(page.context["form"].errors) == ["provider_account_id"]

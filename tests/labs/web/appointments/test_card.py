@@ -279,10 +279,10 @@ def test_a_requested_visit_gets_its_time_on_the_clock_of_the_place(
     alice_web, alice_tenant, requested
 ):
     waiting = card(alice_web, requested)
-    given = {"day": "2026-03-09", "time": "08:15", "minutes": "30"}
+    fields = {"day": "2026-03-09", "time": "08:15", "minutes": "30"}
 
     reply = alice_web.post(
-        url(requested, "set_visit_time"), {**given, "external_id": "PF-9"}
+        url(requested, "set_visit_time"), {**fields, "external_id": "PF-9"}
     )
 
     assert waiting.may_set_time
@@ -301,9 +301,9 @@ def test_a_requested_visit_gets_its_time_on_the_clock_of_the_place(
 def test_a_time_that_is_skipped_or_past_is_said_at_its_field(
     alice_web, alice_tenant, requested, day, time, field
 ):
-    given = {"day": day, "time": time, "minutes": "30"}
+    fields = {"day": day, "time": time, "minutes": "30"}
 
-    reply = alice_web.post(url(requested, "set_visit_time"), given)
+    reply = alice_web.post(url(requested, "set_visit_time"), fields)
 
     assert reply.status_code == 422
     assert set(reply.context["form"].errors) == {field}

@@ -87,10 +87,10 @@ def test_a_report_is_shown_with_the_orders_it_may_be_of_and_the_read_is_kept(
     reply = alice_web.get(page(report))
 
     (row,) = reply.context["candidates"]
-    told = {point.words: point.agreement for point in row.points}
+    fields = {point.words: point.agreement for point in row.points}
     assert row.candidate.order.pk == order.pk
-    assert (told["Name"], told["Birth date"]) == ("Differs", "Matches")
-    assert (told["Number"], told["Tests"]) == ("Matches", "Matches")
+    assert (fields["Name"], fields["Birth date"]) == ("Differs", "Matches")
+    assert (fields["Number"], fields["Tests"]) == ("Matches", "Matches")
     assert b"Exampel" in reply.content
     assert reads(order.tenant, "lab_report") == [str(report.pk)]
 

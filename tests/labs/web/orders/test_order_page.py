@@ -116,8 +116,8 @@ def test_answers_stand_beside_their_questions_in_words(alice_web, alice_tenant):
     }
     marker = make_marker(lab=lab, name="Glucose", aoe_questions=[question])
     panel = make_lab_test(tenant=alice_tenant, lab=lab, markers=(marker,))
-    given = {"marker_id": marker.pk, "question_id": 7, "answer": "Y"}
-    order = make_order(tenant=alice_tenant, lab_test=panel, aoe_answers=(given,))
+    fields = {"marker_id": marker.pk, "question_id": 7, "answer": "Y"}
+    order = make_order(tenant=alice_tenant, lab_test=panel, aoe_answers=(fields,))
 
     (answer,) = alice_web.get(url(order)).context["answers"]
 

@@ -90,10 +90,10 @@ def test_a_poll_that_finds_what_was_seen_is_no_new_read(alice_tenant, nora, aler
 
 def test_a_clinician_acknowledges_and_comes_to_the_results(alice_tenant, nora, alert):
     address = place(alice_tenant, "acknowledge", alert_id=alert.pk)
-    given = {"action": "Called the patient in", "told_by": "treating"}
+    fields = {"action": "Called the patient in", "told_by": "treating"}
 
     asked = nora.get(address)
-    reply = nora.post(address, given)
+    reply = nora.post(address, fields)
 
     alert.refresh_from_db()
     assert "told_at" in asked.context["form"].fields
@@ -109,10 +109,10 @@ def test_a_clinician_acknowledges_and_comes_to_the_results(alice_tenant, nora, a
 
 
 def test_what_is_refused_stays_in_the_form(alice_tenant, nora, alert):
-    given = {"action": "Told", "told_by": "phone", "told": "Dr Ingram"}
-    given["told_at"] = timezone.now().strftime("%Y-%m-%dT%H:%M")
+    fields = {"action": "Told", "told_by": "phone", "told": "Dr Ingram"}
+    fields["told_at"] = timezone.now().strftime("%Y-%m-%dT%H:%M")
 
-    reply = nora.post(place(alice_tenant, "acknowledge", alert_id=alert.pk), given)
+    reply = nora.post(place(alice_tenant, "acknowledge", alert_id=alert.pk), fields)
 
     alert.refresh_from_db()
     assert reply.status_code == 422

@@ -243,9 +243,9 @@ class Asked(Inputs):
 
 
 def test_the_query_is_read():
-    asked = f"limit=7&ident={UUID_TEXT}&text=%20a&status=x&status=y&other=1"
+    text = f"limit=7&ident={UUID_TEXT}&text=%20a&status=x&status=y&other=1"
 
-    found = validate_query_string(Request(query=asked), Asked)
+    found = validate_query_string(Request(query=text), Asked)
 
     assert str(found.pop("ident")) == UUID_TEXT
     assert found == {"limit": 7, "text": " a", "status": ["x", "y"]}

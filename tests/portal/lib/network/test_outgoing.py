@@ -60,18 +60,18 @@ def test_a_look_up_counts_as_well(monkeypatch):
 
 
 def test_nothing_is_asked_once_the_time_is_over(monkeypatch):
-    asked = []
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *a, **_: asked.append(a))
+    items = []
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *a, **_: items.append(a))
 
     with pytest.raises(httpx.TimeoutException):
         call("https://north.example/", seconds=0)
 
-    assert asked == []
+    assert items == []
 
 
 def test_only_addresses_that_were_chosen_are_connected_to(monkeypatch):
-    told = ["10.0.0.1", "192.0.2.7", "192.0.2.7", "192.0.2.8"]
-    places = [(2, 1, 6, "", (address, 443)) for address in told]
+    items = ["10.0.0.1", "192.0.2.7", "192.0.2.7", "192.0.2.8"]
+    places = [(2, 1, 6, "", (address, 443)) for address in items]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: places)
     tried = []
 

@@ -77,12 +77,12 @@ def test_a_warning_is_told_and_does_not_fail(well, capsys, settings):
 
     call_command("doctor", "--json")
 
-    told = {each["check"]: each for each in json.loads(capsys.readouterr().out)}
-    assert list(told) == [check.name for check in health.CHECKS]
-    states = {name: each["state"] for name, each in told.items()}
-    assert states == {**dict.fromkeys(told, "ok"), "encryption_keys": "warn"}
-    assert "ENCRYPTION_KEYS" in told["encryption_keys"]["helps"]
-    assert told["debug"]["helps"] == ""
+    fields = {each["check"]: each for each in json.loads(capsys.readouterr().out)}
+    assert list(fields) == [check.name for check in health.CHECKS]
+    states = {name: each["state"] for name, each in fields.items()}
+    assert states == {**dict.fromkeys(fields, "ok"), "encryption_keys": "warn"}
+    assert "ENCRYPTION_KEYS" in fields["encryption_keys"]["helps"]
+    assert fields["debug"]["helps"] == ""
 
 
 @pytest.mark.django_db

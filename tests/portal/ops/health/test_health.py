@@ -304,10 +304,10 @@ def test_debugging_is_for_this_machine_alone(settings, debug, url, state):
 def test_a_disk_that_fills_up_is_told(settings, tmp_path, monkeypatch, free, state):
     settings.UPLOADS_DIR = tmp_path / "not" / "made"
     usage = shutil._ntuple_diskusage(100 * 2**30, 100 * 2**30 - free, free)
-    asked = []
+    items = []
 
     def look(path):
-        asked.append(path)
+        items.append(path)
         return usage
 
     monkeypatch.setattr(health.files.shutil, "disk_usage", look)
@@ -315,7 +315,7 @@ def test_a_disk_that_fills_up_is_told(settings, tmp_path, monkeypatch, free, sta
     finding = health.check_disk_space()
 
     assert finding.state == state
-    assert asked == [tmp_path]
+    assert items == [tmp_path]
 
 
 @pytest.mark.django_db

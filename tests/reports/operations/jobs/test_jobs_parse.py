@@ -57,10 +57,10 @@ def user_of_jobs(job_queue, user):
 
 
 def submit(user, *parts: tuple[bytes, str]) -> ParsingJob:
-    wanted = ReportRequest(
+    request = ReportRequest(
         user_id=user.uuid, parts=tuple(ReportPart(*part) for part in parts)
     )
-    return submit_report(tenant=user.tenant, actor=ACTOR, wanted=wanted)
+    return submit_report(tenant=user.tenant, actor=ACTOR, request=request)
 
 
 def stored(job):

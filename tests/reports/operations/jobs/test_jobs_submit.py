@@ -45,7 +45,7 @@ def submit(user, *parts: tuple[bytes, str], **wanted) -> ParsingJob:
         user_id=user.uuid, parts=tuple(ReportPart(*part) for part in parts)
     )
     return submit_report(
-        tenant=user.tenant, actor=ACTOR, wanted=replace(request, **wanted)
+        tenant=user.tenant, actor=ACTOR, request=replace(request, **wanted)
     )
 
 

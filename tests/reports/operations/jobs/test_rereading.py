@@ -59,9 +59,9 @@ def review(alice_tenant):
 
 def test_a_report_that_is_read_again_shows_what_differs_and_changes_nothing(review):
     tenant = review.tenant
-    given = {"tenant": tenant, "actor": NORA, "job_id": review.job_id}
+    fields = {"tenant": tenant, "actor": NORA, "job_id": review.job_id}
     with pytest.raises(DomainError) as early:
-        enqueue_report_rereading(**given)
+        enqueue_report_rereading(**fields)
     assert early.value.code == "report_not_completed"
     text = replace(text_of(review), value="101")
     edit_review_row_text(**tenant_and_actor(review), ref=ref_of(review), text=text)
@@ -71,14 +71,14 @@ def test_a_report_that_is_read_again_shows_what_differs_and_changes_nothing(revi
         get_parsing_job(tenant=tenant, job_id=review.job_id)
     )
 
-    made = enqueue_report_rereading(**given)
+    made = enqueue_report_rereading(**fields)
     with pytest.raises(DomainError) as twice:
-        enqueue_report_rereading(**given)
+        enqueue_report_rereading(**fields)
     assert twice.value.code == "rereading_open"
     parse_report_again(tenant_pk=tenant.pk, rereading_id=made.pk)
 
     found = get_rereading(tenant=tenant, job_id=review.job_id, rereading_id=made.pk)
-    told = [
+    items = [
         (
             diff.decision,
             (diff.before or {}).get("value"),
@@ -86,7 +86,7 @@ def test_a_report_that_is_read_again_shows_what_differs_and_changes_nothing(revi
         )
         for diff in list_rereading_differences(rereading=found)
     ]
-    assert told == [
+    assert items == [
         ("edited", "101", "105"),
         ("confirmed", "14.0", "140"),
         ("undecided", None, "0.9"),

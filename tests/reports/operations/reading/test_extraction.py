@@ -298,15 +298,15 @@ def test_the_child_says_why_a_report_is_unreadable(content, expected, tmp_path):
 
 
 def test_the_child_says_which_files_it_opened(report):
-    asked = {"inspect": [[str(report), PDF]]}
+    fields = {"inspect": [[str(report), PDF]]}
 
-    assert orjson.loads(extraction._build_answer(asked)) == {"opened": [[PDF, 1]]}
+    assert orjson.loads(extraction._build_answer(fields)) == {"opened": [[PDF, 1]]}
 
 
 def test_the_child_says_which_file_it_refuses(report):
-    asked = {"inspect": [[str(report), PNG]]}
+    fields = {"inspect": [[str(report), PNG]]}
 
-    assert orjson.loads(extraction._build_answer(asked)) == {
+    assert orjson.loads(extraction._build_answer(fields)) == {
         "refused": "file_type_mismatch"
     }
 

@@ -39,10 +39,10 @@ def look_of(content):
 @pytest.fixture
 def drawn(monkeypatch):
     """The pages that the child is asked for, call by call; it knows two."""
-    asked = []
+    items = []
 
     def draw(*_paths, pages):
-        asked.append(list(pages))
+        items.append(list(pages))
         jpeg = make_picture("JPEG")
         return [(jpeg, jpeg) if page < 3 else None for page in pages]
 
@@ -52,7 +52,7 @@ def drawn(monkeypatch):
         "render_report_page",
         lambda *paths, page: draw(*paths, pages=[page])[0],
     )
-    return asked
+    return items
 
 
 @pytest.mark.django_db

@@ -34,15 +34,15 @@ def test_a_box_over_a_row_says_its_parts(alice_tenant, charlie_tenant):
         content=make_pdf(),
         report=make_parsed(page_sizes=(PageSize(1, 595.28, HEIGHT),)),
     )
-    given = {"tenant": alice_tenant, "review_id": review.id}
+    fields = {"tenant": alice_tenant, "review_id": review.id}
 
-    found = read_text_in_drawn_box(**given, place=box(*ROW))
+    found = read_text_in_drawn_box(**fields, place=box(*ROW))
 
     parts = (found.test_name, found.value, found.units, found.reference_range)
     assert parts == ("Glucose", "105", "mg/dL", "70 - 99")
     assert (found.sure, found.from_picture) == (1.0, False)
     with pytest.raises(DomainError) as refusal:
-        read_text_in_drawn_box(**given, place=box(*ROW, page=2))
+        read_text_in_drawn_box(**fields, place=box(*ROW, page=2))
     assert refusal.value.code == "place_not_on_page"
     with pytest.raises(NotFound):
         read_text_in_drawn_box(
@@ -72,16 +72,16 @@ def test_a_box_is_read_in_a_slot_and_within_its_time(alice_tenant, monkeypatch):
         content=make_endless_pdf(),
         report=make_parsed(page_sizes=(PageSize(1, 595.28, HEIGHT),)),
     )
-    given = {"tenant": alice_tenant, "review_id": review.id, "place": box(*ROW)}
+    fields = {"tenant": alice_tenant, "review_id": review.id, "place": box(*ROW)}
     monkeypatch.setattr(extraction, "BOX_CPU_SECONDS", 1)
 
     with (
         hold_work_slot(Work.STORED, tenant=alice_tenant),
         pytest.raises(Unavailable) as busy,
     ):
-        read_text_in_drawn_box(**given)
+        read_text_in_drawn_box(**fields)
     with pytest.raises(DomainError) as refusal:
-        read_text_in_drawn_box(**given)
+        read_text_in_drawn_box(**fields)
 
     assert busy.value.code == "reader_busy"
     assert refusal.value.code == "box_unreadable"

@@ -15,14 +15,14 @@ from tests.reports.desk import NORA, tenant_and_actor
 @pytest.mark.django_db
 def test_a_remark_is_kept_of_a_row_or_of_the_whole_review(alice_tenant):
     review = make_review(user=make_user(tenant=alice_tenant), claimed_by=NORA)
-    given = {**tenant_and_actor(review), "review_id": review.id}
+    fields = {**tenant_and_actor(review), "review_id": review.id}
 
-    add_review_comment(**given, text=" smudged ", position=0)
-    add_review_comment(**given, text="call the lab")
+    add_review_comment(**fields, text=" smudged ", position=0)
+    add_review_comment(**fields, text="call the lab")
     refusals = []
     for text, position in ((" ", None), ("where?", 7)):
         with pytest.raises(DomainError) as refusal:
-            add_review_comment(**given, text=text, position=position)
+            add_review_comment(**fields, text=text, position=position)
         refusals.append(refusal.value.code)
 
     assert refusals == ["reason_missing", "row_not_found"]

@@ -118,19 +118,23 @@ def test_only_a_critical_row_as_it_stands_is_acknowledged(review):
 def test_a_report_moves_to_another_user_and_the_audit_tells_both(alice_tenant):
     review = make_review(user=make_user(tenant=alice_tenant), claimed_by=NORA)
     other = make_user(tenant=alice_tenant)
-    given = {**tenant_and_actor(review), "review_id": review.id, "reason": "a namesake"}
+    fields = {
+        **tenant_and_actor(review),
+        "review_id": review.id,
+        "reason": "a namesake",
+    }
     before = review.job.user.uuid
     with pytest.raises(DomainError) as same:
-        move_report_to_other_user(**given, user_id=before)
+        move_report_to_other_user(**fields, user_id=before)
     with pytest.raises(NotFound):
-        move_report_to_other_user(**given, user_id=review.id)
+        move_report_to_other_user(**fields, user_id=review.id)
 
-    moved = move_report_to_other_user(**given, user_id=other.uuid)
+    moved = move_report_to_other_user(**fields, user_id=other.uuid)
 
     assert same.value.code == "same_user"
     assert (moved.job.user.uuid, moved.identity_decided) == (other.uuid, "")
-    told = AuditEntry.objects.for_tenant(alice_tenant).filter(verb="move_report")
-    assert {entry.user_uuid for entry in told} == {before, other.uuid}
+    rows = AuditEntry.objects.for_tenant(alice_tenant).filter(verb="move_report")
+    assert {entry.user_uuid for entry in rows} == {before, other.uuid}
     decide_all(review)
     sign(review)
     assert emitted(alice_tenant)[0]["user_id"] == str(other.uuid)
@@ -140,16 +144,16 @@ def test_a_replaced_duplicate_counts_no_more_once_the_new_one_is_signed(alice_te
     user = make_user(tenant=alice_tenant)
     older = make_parsing_job(user=user, status=ParsingJobStatus.COMPLETED)
     review = make_review(user=user, claimed_by=NORA)
-    given = {
+    fields = {
         **tenant_and_actor(review),
         "review_id": review.id,
         "reason": "a better scan",
     }
     with pytest.raises(NotFound) as unknown:
-        replace_duplicate_report(**given, job_id=review.job_id)
+        replace_duplicate_report(**fields, job_id=review.job_id)
     assert unknown.value.code == "duplicate_not_found"
 
-    replace_duplicate_report(**given, job_id=older.id)
+    replace_duplicate_report(**fields, job_id=older.id)
     decide_all(review)
     older.refresh_from_db()
     assert older.replaced_by is None

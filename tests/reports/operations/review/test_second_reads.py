@@ -145,16 +145,16 @@ def test_a_third_person_settles_what_two_readers_dispute(first):
         with pytest.raises(NotAllowed):
             claim_review(tenant=first.tenant, actor=reader, review_id=dispute.id)
     claimed(first, PIA)
-    given = {"tenant": first.tenant, "actor": PIA}
+    fields = {"tenant": first.tenant, "actor": PIA}
     with pytest.raises(DomainError) as refusal:
-        resolve_disputed_row(**given, ref=ref_of(dispute, 1), side="first")
+        resolve_disputed_row(**fields, ref=ref_of(dispute, 1), side="first")
     assert refusal.value.code == "row_not_disputed"
     with pytest.raises(NotReady) as unready:
         sign(dispute, PIA)
     assert unready.value.gaps[0].code == "flagged_row_undecided"
 
-    resolve_disputed_row(**given, ref=ref_of(dispute), side="second")
-    resolve_disputed_row(**given, ref=ref_of(dispute, 2), side="second")
+    resolve_disputed_row(**fields, ref=ref_of(dispute), side="second")
+    resolve_disputed_row(**fields, ref=ref_of(dispute, 2), side="second")
     decide_all(dispute, PIA)
     sign(dispute, PIA)
 

@@ -115,12 +115,12 @@ def test_the_engine_has_its_models_with_it_and_asks_no_network(monkeypatch):
 
     from reports.parser.pictures import engine
 
-    asked = []
-    monkeypatch.setattr(DownloadFile, "run", asked.append)
+    items = []
+    monkeypatch.setattr(DownloadFile, "run", items.append)
     engine._load.cache_clear()
 
     loaded = engine.load_ocr_engine()
 
-    assert asked == []
+    assert items == []
     assert "classifier" not in vars(loaded)
     assert engine.load_ocr_engine() is loaded

@@ -93,8 +93,8 @@ def row_url(review, position, act):
 def typed(review, position=0, **changes):
     (row,) = [one for one in rows_of(review) if one.position == position]
     names = ("test_name", "value", "units", "reference_range", "flag")
-    given = {name: row.values[name] or "" for name in names}
-    return {**given, "version": row.version, **changes}
+    fields = {name: row.values[name] or "" for name in names}
+    return {**fields, "version": row.version, **changes}
 
 
 def test_the_queue_is_claimed_from_and_tells_who_reviews(

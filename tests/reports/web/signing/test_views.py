@@ -140,11 +140,11 @@ def test_a_report_is_signed_and_its_page_says_by_whom_and_to_whom_it_went(
     decide_all(review, nora.actor)
     row = ReviewRow.objects.for_tenant(user.tenant).get(review=review, position=0)
     if row.is_critical:
-        told = {"told": "Dr. Example", "way": "phone", "version": row.version}
+        fields = {"told": "Dr. Example", "way": "phone", "version": row.version}
         critical = f"/reviews/{review.id}/critical/0/"
-        assert nora.post(critical, **told).status_code == 422
+        assert nora.post(critical, **fields).status_code == 422
         at = timezone.localtime().strftime("%Y-%m-%dT%H:%M")
-        assert nora.post(critical, **told, at=at).status_code == 302
+        assert nora.post(critical, **fields, at=at).status_code == 302
     nora.confirm(ago=3600)
     asked = nora.post(page, meaning="clinical")
     assert asked.url.startswith("/accounts/confirm/")
@@ -223,13 +223,13 @@ def test_the_request_of_a_second_read_is_cancelled(user, nora):
     review = waiting(user, nora)
     page = f"/reviews/{review.id}/second-read/"
 
-    wanted = []
+    items = []
     for press in ("yes", "no"):
         assert nora.post(page, wanted=press).status_code == 302
         review.refresh_from_db()
-        wanted.append(review.wants_second_read)
+        items.append(review.wants_second_read)
 
-    assert wanted == [True, False]
+    assert items == [True, False]
     entries = AuditEntry.objects.for_tenant(user.tenant).order_by("id")
     recorded = [one.changes["wanted"] for one in entries if "wanted" in one.changes]
     assert recorded == [True, False]
@@ -264,8 +264,8 @@ def test_two_readers_and_a_third_on_one_report(user, nora, otto, alice_team):
     assert pia.get(f"/reviews/{second.id}/readings/").status_code == 404
     for position, side in ((0, "second"), (2, "first")):
         version = ref_of(dispute, position).version
-        given = {"side": side, "version": version}
-        assert pia.post(f"{page}{position}/", **given).status_code == 302
+        fields = {"side": side, "version": version}
+        assert pia.post(f"{page}{position}/", **fields).status_code == 302
     decide_all(dispute, pia.actor)
     sign(dispute, pia.actor)
 

@@ -96,7 +96,7 @@ def test_a_time_to_wait_out_of_bounds_is_422(
 def test_a_users_devices_are_listed_and_read(user, alice_api, alice_tenant):
     details = DeviceDetails("oura", "ring-1", "ring", device_model="gen3")
     uuid = record_device_details(user=user, details=details)
-    wanted = {
+    fields = {
         "id": str(uuid),
         "user_id": str(user.uuid),
         "provider": "oura",
@@ -108,8 +108,8 @@ def test_a_users_devices_are_listed_and_read(user, alice_api, alice_tenant):
         "device_id": "ring-1",
     }
 
-    assert alice_api.get(f"/v2/user/{user.uuid}/device").json() == [wanted]
-    assert alice_api.get(f"/v2/user/{user.uuid}/device/{uuid}").json() == wanted
+    assert alice_api.get(f"/v2/user/{user.uuid}/device").json() == [fields]
+    assert alice_api.get(f"/v2/user/{user.uuid}/device/{uuid}").json() == fields
     assert audited(alice_tenant)[-1] == ("read", "devices", str(user.uuid))
 
 

@@ -174,11 +174,11 @@ def test_zones_say_what_they_rest_on_when_asked(alice_api, user):
     plain = alice_api.get(address.format(user_id=user.uuid), days)
 
     check_answer(asked, "get", address)
-    told = {
+    fields = {
         tuple(each["hr_zones"]): each["provenance"]["hr_zones"]
         for each in asked.json()["workouts"]
     }
-    assert told == {
+    assert fields == {
         (0, 2, 0, 0, 0): {"max_heart_rate": 180, "birth_date_source": "manual"},
         (1, 2, 3, 4, 5): None,
     }

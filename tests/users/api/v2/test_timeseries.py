@@ -135,10 +135,10 @@ def test_sources_make_groups_and_providers_are_filtered(alice_api, user):
     answer = read(alice_api, user, slug)
 
     assert values(answer) == {"oura": [[5], [30], [12.5]], "fitbit": [[12.5]]}
-    told = [group["source"] for group in answer["groups"]["oura"]]
-    assert [each["type"] for each in told] == ["ring", "unknown", "unknown"]
-    assert [each["workout_id"] for each in told] == [None, WORKOUT, None]
-    assert [each["device_id"] for each in told] == [None, None, DEVICE]
+    items = [group["source"] for group in answer["groups"]["oura"]]
+    assert [each["type"] for each in items] == ["ring", "unknown", "unknown"]
+    assert [each["workout_id"] for each in items] == [None, WORKOUT, None]
+    assert [each["device_id"] for each in items] == [None, None, DEVICE]
     assert answer["groups"]["fitbit"][0]["source"]["app_id"] == "a.b"
     assert values(read(alice_api, user, slug, provider="Fitbit")) == {
         "fitbit": [[12.5]]
@@ -297,11 +297,11 @@ def test_a_question_that_can_not_be_is_refused(
 ):
     user = make_user(tenant=alice_tenant, fallback_time_zone="Europe/Berlin")
     before = stored_rows(alice_tenant)
-    asked = {"start_date": "2026-01-01", **query}
+    fields = {"start_date": "2026-01-01", **query}
 
     reply = alice_api.get(
         f"{path(user, 'heartrate')}/grouped",
-        {name: each for name, each in asked.items() if each is not None},
+        {name: each for name, each in fields.items() if each is not None},
     )
 
     assert error_lines(reply) == expected

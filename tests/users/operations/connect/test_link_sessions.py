@@ -52,7 +52,7 @@ def test_a_link_is_kept_and_told_to_the_audit_without_its_token(user, alice_tena
         session = create_connect_link(
             user=user,
             actor=ACTOR,
-            wanted=LinkRequest(
+            request=LinkRequest(
                 provider="oura",
                 filter_on_providers=("oura", "fitbit", "oura"),
                 redirect_url=BACK,
@@ -101,7 +101,7 @@ def test_a_link_that_makes_no_sense_is_refused(user, alice_tenant, wanted, code,
     before = stored_rows(alice_tenant)
 
     with pytest.raises(Invalid) as refused:
-        create_connect_link(user=user, actor=ACTOR, wanted=wanted)
+        create_connect_link(user=user, actor=ACTOR, request=wanted)
 
     assert (refused.value.code, refused.value.field) == (code, field)
     assert stored_rows(alice_tenant) == before
@@ -274,7 +274,7 @@ def test_old_links_are_forgotten(user, alice_tenant):
 
 def test_the_way_back_tells_what_became_and_keeps_what_was_there(user):
     session = create_connect_link(
-        user=user, actor=ACTOR, wanted=LinkRequest(redirect_url=BACK)
+        user=user, actor=ACTOR, request=LinkRequest(redirect_url=BACK)
     )
     bare = LinkSession(redirect_url="https://north.example/#/done")
 

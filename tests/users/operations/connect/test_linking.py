@@ -45,7 +45,7 @@ def cloud(monkeypatch):
 
 
 def session_for(user, **wanted):
-    return create_connect_link(user=user, actor=ACTOR, wanted=LinkRequest(**wanted))
+    return create_connect_link(user=user, actor=ACTOR, request=LinkRequest(**wanted))
 
 
 def ways_of(session):

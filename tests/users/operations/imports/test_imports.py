@@ -71,7 +71,7 @@ BEATS = lines(beat(0, 60), beat(1, 61))
 
 def start(user, content, name="beats.ndjson", **wanted):
     request = ImportRequest(file_name=name, chunks=[content], **wanted)
-    return create_health_data_import(user=user, actor=ACTOR, wanted=request)
+    return create_health_data_import(user=user, actor=ACTOR, request=request)
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def test_what_cannot_be_told_at_once_is_refused_by_the_worker(user, run):
 def test_an_upload_waits_for_a_worker(user, alice_tenant):
     request = ImportRequest(file_name="C:\\Health\\beats.ndjson", chunks=[BEATS])
 
-    job = start_health_data_import(user=user, actor=ACTOR, wanted=request)
+    job = start_health_data_import(user=user, actor=ACTOR, request=request)
 
     assert job.status == ImportStatus.WAITING
     assert (job.file_name, job.format, job.size) == ("beats.ndjson", "ndjson", 152)
@@ -212,11 +212,11 @@ def test_an_export_is_stored_whole_and_told_of_once_a_resource(user, alice_tenan
         "workouts": 1,
     }
     events = emitted(alice_tenant)[before:]
-    told = [e for e in events if e["event_type"].startswith("historical.data.")]
-    assert [e["event_type"] for e in told] == [
+    items = [e for e in events if e["event_type"].startswith("historical.data.")]
+    assert [e["event_type"] for e in items] == [
         f"historical.data.{name}.created" for name in sorted(job.counts)
     ]
-    assert told[5]["data"] == {
+    assert items[5]["data"] == {
         "user_id": str(user.uuid),
         "start_date": "2026-02-27T23:00:00+00:00",
         "end_date": "2026-02-28T22:55:00+00:00",

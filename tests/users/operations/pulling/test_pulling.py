@@ -121,8 +121,8 @@ def test_the_past_of_every_resource_is_stored_and_told_once(
         "vo2_max": 1,
         "workouts": 2,
     }
-    told = [each for each in emitted_types(alice_tenant) if "data" in each]
-    assert told == [f"historical.data.{name}.created" for name in resources]
+    items = [each for each in emitted_types(alice_tenant) if "data" in each]
+    assert items == [f"historical.data.{name}.created" for name in resources]
     assert {pull.days_with_data for pull in Pull.objects.for_tenant(alice_tenant)} == {
         0,
         1,
@@ -168,8 +168,8 @@ def test_what_is_pulled_again_is_stored_once_and_what_changed_is_told(
     ask(connection, "activity", "hrv", is_history=False)
     run(connection)
 
-    told = [each for each in emitted_types(alice_tenant) if each.startswith("daily")]
-    assert told == ["daily.data.activity.updated"]
+    items = [each for each in emitted_types(alice_tenant) if each.startswith("daily")]
+    assert items == ["daily.data.activity.updated"]
     assert sent_counts(alice_tenant) == {"activity": 2, "hrv": 3}
     stored = Summary.objects.for_tenant(alice_tenant).get(kind="activity")
     assert (stored.body["steps"], stored.version) == (9000, 2)

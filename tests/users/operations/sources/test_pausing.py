@@ -54,17 +54,17 @@ def test_a_source_paused_by_hand_stays_paused_until_it_is_resumed(user, alice_te
 
 
 def test_resuming_asks_a_source_for_what_it_has_recorded_since(user, monkeypatch):
-    asked = []
+    items = []
     monkeypatch.setattr(
         "users.operations.sources.pausing.schedule_cloud_source_refresh",
-        lambda *, connection: asked.append((connection.provider, connection.status)),
+        lambda *, connection: items.append((connection.provider, connection.status)),
     )
     connect_source(user=user, actor=ACTOR, provider="oura")
     pause_source(user=user, actor=ACTOR, provider="oura")
 
     resume_source(user=user, actor=ACTOR, provider="oura")
 
-    assert asked == [("oura", "connected")]
+    assert items == [("oura", "connected")]
 
 
 def test_pausing_or_resuming_again_changes_nothing(user, alice_tenant):

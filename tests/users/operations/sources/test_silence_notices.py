@@ -47,10 +47,10 @@ def test_each_silence_is_told_once_and_a_source_once_a_day(
     ]
 
     assert (first, later) == ([1, 0], [0, 1, 0])
-    told = Notice.objects.for_tenant(alice_tenant).order_by("at")
-    assert [(each.at, each.words) for each in told] == [
+    rows = Notice.objects.for_tenant(alice_tenant).order_by("at")
+    assert [(each.at, each.words) for each in rows] == [
         (NOON, "Oura is silent for 2 users."),
         (NOON + DAY, "Oura is silent for 1 user."),
     ]
-    assert told[0].path == ("/t/alice-health/sandbox/users/?source=oura&silence=week")
+    assert rows[0].path == ("/t/alice-health/sandbox/users/?source=oura&silence=week")
     assert not Notice.objects.for_tenant(charlie_tenant).exists()

@@ -48,7 +48,7 @@ def test_info_is_kept_whole(user, alice_tenant, time_machine):
     info = record_user_info(
         user=user,
         actor=ACTOR,
-        wanted=info_request(race="asian", medical_proxy=GUARANTOR),
+        request=info_request(race="asian", medical_proxy=GUARANTOR),
     )
 
     stored = UserInfo.objects.for_tenant(alice_tenant).get()
@@ -65,7 +65,7 @@ def test_info_is_kept_whole(user, alice_tenant, time_machine):
 
 
 def test_info_is_audited_by_field_names_alone(user, alice_tenant):
-    record_user_info(user=user, actor=ACTOR, wanted=info_request())
+    record_user_info(user=user, actor=ACTOR, request=info_request())
 
     assert audited(alice_tenant)[-1] == (
         "record_user_info",
@@ -77,13 +77,13 @@ def test_info_is_audited_by_field_names_alone(user, alice_tenant):
 
 def test_a_second_write_replaces_the_first(user, alice_tenant):
     record_user_info(
-        user=user, actor=ACTOR, wanted=info_request(race="asian", gender="female")
+        user=user, actor=ACTOR, request=info_request(race="asian", gender="female")
     )
 
     record_user_info(
         user=user,
         actor=ACTOR,
-        wanted=info_request(address=replace(ADDRESS, city="Tempe")),
+        request=info_request(address=replace(ADDRESS, city="Tempe")),
     )
 
     stored = UserInfo.objects.for_tenant(alice_tenant).get()
@@ -94,10 +94,10 @@ def test_a_second_write_replaces_the_first(user, alice_tenant):
 
 def test_the_same_write_again_leaves_no_trace(user, alice_tenant):
     wanted = info_request(medical_proxy=GUARANTOR)
-    record_user_info(user=user, actor=ACTOR, wanted=wanted)
+    record_user_info(user=user, actor=ACTOR, request=wanted)
     before = stored_rows(alice_tenant)
 
-    record_user_info(user=user, actor=ACTOR, wanted=wanted)
+    record_user_info(user=user, actor=ACTOR, request=wanted)
 
     assert stored_rows(alice_tenant) == before
 
@@ -106,12 +106,12 @@ def test_a_birth_date_of_today_is_taken_and_of_tomorrow_refused(
     user, alice_tenant, time_machine
 ):
     time_machine.move_to(NOON, tick=False)
-    record_user_info(user=user, actor=ACTOR, wanted=info_request(dob=date(2026, 3, 1)))
+    record_user_info(user=user, actor=ACTOR, request=info_request(dob=date(2026, 3, 1)))
     before = stored_rows(alice_tenant)
 
     with pytest.raises(Invalid) as refusal:
         record_user_info(
-            user=user, actor=ACTOR, wanted=info_request(dob=date(2026, 3, 2))
+            user=user, actor=ACTOR, request=info_request(dob=date(2026, 3, 2))
         )
 
     assert (refusal.value.code, refusal.value.field) == ("dob_in_future", "dob")
@@ -123,6 +123,6 @@ def test_info_of_a_deleted_user_is_refused(user, alice_tenant):
     before = stored_rows(alice_tenant)
 
     with pytest.raises(NotFound):
-        record_user_info(user=user, actor=ACTOR, wanted=info_request())
+        record_user_info(user=user, actor=ACTOR, request=info_request())
 
     assert stored_rows(alice_tenant) == before

@@ -64,7 +64,7 @@ def test_an_archive_holds_every_table_sample_and_file_of_one_user(
 
     content = b"".join(file.streaming_content)
     archive = zipfile.ZipFile(io.BytesIO(content))
-    told = json.loads(archive.read("user.json"))
+    data = json.loads(archive.read("user.json"))
     everything = b"".join(archive.read(name) for name in archive.namelist()).decode()
     labels = {table.label for table in list_tables_with_user_data()}
     left_out = {"users.Sample", "users.SampleExtra", "users.SourceGrant"}
@@ -77,8 +77,8 @@ def test_an_archive_holds_every_table_sample_and_file_of_one_user(
     assert (refused.status_code, none) == (302, 0)
     assert (asked.status_code, asked["Location"]) == (302, page)
     assert found == labels - left_out - {"users.ErasureReceipt"}
-    assert told["counts"]["tables/users.User.ndjson"] == 1
-    assert told["counts"]["files"] == 2
+    assert data["counts"]["tables/users.User.ndjson"] == 1
+    assert data["counts"]["files"] == 2
     assert lines(archive, "tables/users.User.ndjson")[0]["client_user_id"] == WORD
     assert WORD in everything
     assert OTHER not in everything

@@ -35,7 +35,7 @@ def test_create_keeps_what_was_asked(alice_tenant, time_machine):
     user = create_user(
         tenant=alice_tenant,
         actor=ACTOR,
-        wanted=UserRequest(
+        request=UserRequest(
             client_user_id="u-1",
             fallback_time_zone="Europe/Berlin",
             fallback_birth_date=date(1990, 5, 17),

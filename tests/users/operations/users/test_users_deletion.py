@@ -195,7 +195,7 @@ def test_erase_leaves_the_audit_alone(alice_tenant, time_machine, erasers):
     other = make_user(tenant=alice_tenant, client_user_id="u-2")
     for each in (user, other):
         connect_source(user=each, actor=ACTOR, provider="oura")
-        record_user_info(user=each, actor=ACTOR, wanted=info_request())
+        record_user_info(user=each, actor=ACTOR, request=info_request())
     delete_user(user=user, actor=ACTOR)
     lines = audited(alice_tenant)
     time_machine.move_to(DELETED + WEEK, tick=False)

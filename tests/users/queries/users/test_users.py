@@ -360,7 +360,7 @@ def test_the_overview_of_a_stranger_is_not_found(alice_tenant, charlie_tenant, t
 
 
 def test_latest_info_is_what_was_recorded(alice_tenant, three):
-    record_user_info(user=three[0], actor=ACTOR, wanted=info_request())
+    record_user_info(user=three[0], actor=ACTOR, request=info_request())
 
     assert latest_user_info(user=three[0]).first_name == "Ada"
     assert latest_user_info(user=three[1]) is None

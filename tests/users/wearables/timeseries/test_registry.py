@@ -15,12 +15,12 @@ TABLE = [match.groups() for match in ROW.finditer(CONTRACT.read_text())]
 
 
 def test_each_resource_is_as_the_contract_has_it():
-    said = {True: "yes", False: "-"}
+    fields = {True: "yes", False: "-"}
 
     registered = sorted(TIMESERIES.values(), key=lambda each: each.number)
 
     assert [
-        (each.slug, each.unit, said[each.is_unit_fixed], said[each.is_interval])
+        (each.slug, each.unit, fields[each.is_unit_fixed], fields[each.is_interval])
         for each in registered
     ] == TABLE
 

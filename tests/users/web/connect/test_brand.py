@@ -26,14 +26,17 @@ def test_words_can_be_read_whatever_the_colour(color):
 
     assert len(looks) == 2
     for look, grounds in zip(looks, GROUNDS, strict=True):
-        told = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", look))
-        assert told["accent"] == f"#{color}"
-        assert color_contrast_ratio(rgb(told["accent"]), rgb(told["on-accent"])) >= 4.5
+        fields = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6});", look))
+        assert fields["accent"] == f"#{color}"
         assert (
-            color_contrast_ratio(rgb(told["accent-2"]), rgb(told["on-accent"])) >= 4.5
+            color_contrast_ratio(rgb(fields["accent"]), rgb(fields["on-accent"])) >= 4.5
+        )
+        assert (
+            color_contrast_ratio(rgb(fields["accent-2"]), rgb(fields["on-accent"]))
+            >= 4.5
         )
         for ground in grounds:
-            assert color_contrast_ratio(rgb(told["accent-ink"]), rgb(ground)) >= 4.5
+            assert color_contrast_ratio(rgb(fields["accent-ink"]), rgb(ground)) >= 4.5
 
 
 def test_a_sheet_is_public_and_kept_for_long():

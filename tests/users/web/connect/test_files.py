@@ -29,7 +29,7 @@ def session(user):
     return create_connect_link(
         user=user,
         actor=ACTOR,
-        wanted=LinkRequest(redirect_url="https://north.example/done"),
+        request=LinkRequest(redirect_url="https://north.example/done"),
     )
 
 

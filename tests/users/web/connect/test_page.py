@@ -44,7 +44,7 @@ def cloud(monkeypatch):
 
 
 def link(user, **wanted):
-    return create_connect_link(user=user, actor=ACTOR, wanted=LinkRequest(**wanted))
+    return create_connect_link(user=user, actor=ACTOR, request=LinkRequest(**wanted))
 
 
 def opened(session):

@@ -10,12 +10,12 @@ from users.web.sources.arrivals import STRIP_HOURS, SourceDay
 
 def day_of(*hours_ago):
     """A day with data that many hours ago; 0 is the present hour."""
-    heard = {STRIP_HOURS - 1 - ago for ago in hours_ago}
+    names = {STRIP_HOURS - 1 - ago for ago in hours_ago}
     return SourceDay(
         provider=find_provider("oura"),
         url="/users/?source=oura",
         this_hour=datetime(2026, 11, 21, 9, tzinfo=UTC),
-        counts=tuple(3 if hour in heard else 0 for hour in range(STRIP_HOURS)),
+        counts=tuple(3 if hour in names else 0 for hour in range(STRIP_HOURS)),
     )
 
 

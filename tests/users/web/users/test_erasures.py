@@ -43,7 +43,7 @@ def test_a_receipt_is_listed_shown_and_handed_over_signed(
 
     path = tmp_path / "receipt.json"
     path.write_bytes(file.content)
-    told = json.loads(file.content)
+    data = json.loads(file.content)
     assert list(listed.context["receipts"]) == [receipt]
     assert (shown.context["is_whole"], shown.context["is_own_signature"]) == (
         True,
@@ -52,7 +52,7 @@ def test_a_receipt_is_listed_shown_and_handed_over_signed(
     assert ("users.User", 1) in shown.context["removed"]
     assert b"mbr_1" not in file.content + shown.content
     assert "signed by this installation" in verify(path)
-    path.write_text(json.dumps({**told, "document": told["document"] + " "}))
+    path.write_text(json.dumps({**data, "document": data["document"] + " "}))
     with pytest.raises(CommandError, match="changed"):
         verify(path)
     path.write_bytes(file.content)

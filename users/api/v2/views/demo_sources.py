@@ -38,11 +38,11 @@ class DemoConnectionView(TenantAPIView):
         Emits provider.connection.created, then historical.data.{resource}.created for
         each resource. The user is deleted after 7 days.
         """
-        wanted = validate_post_body(request, DemoConnectionInputs)
-        user = live_user(tenant=self.tenant, user_id=wanted["user_id"])
+        body = validate_post_body(request, DemoConnectionInputs)
+        user = live_user(tenant=self.tenant, user_id=body["user_id"])
         connection = connect_demo_source(
-            user=user, actor=self.actor, provider=wanted["provider"]
+            user=user, actor=self.actor, provider=body["provider"]
         )
         name = find_provider(connection.provider).name
-        said = f"{name} is connected, with {DEMO_DAYS} days of demo data."
-        return Response({"success": True, "detail": said})
+        text = f"{name} is connected, with {DEMO_DAYS} days of demo data."
+        return Response({"success": True, "detail": text})

@@ -148,21 +148,21 @@ class _IntrospectionView(TenantAPIView):
         self, request: Request, read: Callable[..., IntrospectedPage], subject: str
     ) -> tuple[list[Introspected], str | None]:
         """Return the users of a page and its cursor, and record the read."""
-        wanted = validate_query_string(request, IntrospectionInputs)
-        provider = wanted.get("provider")
+        query = validate_query_string(request, IntrospectionInputs)
+        provider = query.get("provider")
         page = read(
             tenant=self.tenant,
-            user_id=wanted.get("user_id"),
+            user_id=query.get("user_id"),
             provider=provider if provider is None else provider.lower(),
-            after=_read_place(wanted.get("next_cursor") or wanted.get("cursor")),
-            limit=wanted["user_limit"],
+            after=_read_place(query.get("next_cursor") or query.get("cursor")),
+            limit=query["user_limit"],
         )
         record_read(
             tenant=self.tenant,
             actor=self.actor,
             subject=subject,
             subject_id=f"users={len(page.users)}",
-            user_uuid=wanted.get("user_id"),
+            user_uuid=query.get("user_id"),
         )
         cursor = None
         if page.after is not None:

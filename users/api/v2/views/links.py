@@ -46,17 +46,17 @@ class LinkTokenView(TenantAPIView):
         `state=success` and `provider`; with `on_error` and `on_close` also after an
         error (`state=error`, `error`) or when closed (`state=closed`).
         """
-        wanted = validate_post_body(request, LinkTokenInputs)
-        user = live_user(tenant=self.tenant, user_id=wanted["user_id"])
+        body = validate_post_body(request, LinkTokenInputs)
+        user = live_user(tenant=self.tenant, user_id=body["user_id"])
         session = create_connect_link(
             user=user,
             actor=self.actor,
-            wanted=LinkRequest(
-                provider=wanted.get("provider", ""),
-                filter_on_providers=tuple(wanted.get("filter_on_providers", ())),
-                redirect_url=wanted.get("redirect_url", ""),
-                redirects_on_error="on_error" in wanted,
-                redirects_on_close="on_close" in wanted,
+            request=LinkRequest(
+                provider=body.get("provider", ""),
+                filter_on_providers=tuple(body.get("filter_on_providers", ())),
+                redirect_url=body.get("redirect_url", ""),
+                redirects_on_error="on_error" in body,
+                redirects_on_close="on_close" in body,
             ),
         )
         return Response(

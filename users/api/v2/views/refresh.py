@@ -68,12 +68,12 @@ class RefreshView(UserAPIView):
     def post(self, request: Request, user_id: str) -> Response:
         """Answers 200 when all refreshes have ended, 202 while some are running."""
         user = self.get_user(user_id)
-        wanted = validate_query_string(request, RefreshInputs)
+        query = validate_query_string(request, RefreshInputs)
         started = refresh_all_user_sources(user=user, actor=self.actor)
         outcome = wait_for_user_refresh(
             tenant=self.tenant,
             started=started,
-            timeout=timedelta(seconds=wanted["timeout"]),
+            timeout=timedelta(seconds=query["timeout"]),
         )
         answer: RefreshAnswer = {
             "success": True,

@@ -73,10 +73,10 @@ class SummaryView(UserAPIView):
     def list_summaries(self, request: Request, user_id: str) -> HttpResponse:
         """Summaries in a date range, ascending by start; no pages (contract 4.1)."""
         user = self.get_user(user_id)
-        wanted = validate_query_string(request, self.filters)
-        start = wanted["start_date"]
+        query = validate_query_string(request, self.filters)
+        start = query["start_date"]
         # Until now, wherever the user is; a summary has the date of its own zone.
-        end = wanted.get("end_date") or max(
+        end = query.get("end_date") or max(
             start, (timezone.now() + _FARTHEST_EAST).date()
         )
         if end < start:
@@ -89,14 +89,14 @@ class SummaryView(UserAPIView):
             kind=self.resource.slug,
             start=start,
             end=end,
-            provider=_lower(wanted.get("provider")),
+            provider=_lower(query.get("provider")),
             is_span=self.resource.is_span,
         )
         whole = fill_missing_workout_zones(
             user=user, resource=self.resource, rows=found
         )
         elements = [self.resource.answer(user.uuid, row) for row in whole]
-        if self.resource is WORKOUTS and "provenance" in wanted.get("include", ()):
+        if self.resource is WORKOUTS and "provenance" in query.get("include", ()):
             derived = derive_workout_zones(user=user, workouts=found)
             for element in elements:
                 zones = derived.get(element["id"])
@@ -107,11 +107,11 @@ class SummaryView(UserAPIView):
     def read_latest(self, request: Request, user_id: str) -> HttpResponse:
         """The summary of one source, or of the source that sent last."""
         user = self.get_user(user_id)
-        wanted = validate_query_string(request, LatestSummaryInputs)
+        query = validate_query_string(request, LatestSummaryInputs)
         found = find_latest_summary(
             user=user,
             kind=self.resource.slug,
-            provider=_lower(wanted.get("provider")),
+            provider=_lower(query.get("provider")),
         )
         if found is None:
             raise NotFound("summary_missing", "Summary not found.")

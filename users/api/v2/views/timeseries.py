@@ -160,19 +160,17 @@ class GroupedSamplesView(SamplesView):
         """
         user = self.get_user(user_id)
         wanted_resource = self.get_resource(resource)
-        wanted = validate_query_string(request, SampleFilterInputs)
-        start, end = _bounds(user, wanted)
-        provider = wanted.get("provider")
+        query = validate_query_string(request, SampleFilterInputs)
+        start, end = _bounds(user, query)
+        provider = query.get("provider")
         page = get_sample_page(
             user=user,
             resource=wanted_resource,
             start=start,
             end=end,
             provider=provider if provider is None else provider.lower(),
-            after=decode_sample_cursor(
-                wanted.get("next_cursor") or wanted.get("cursor")
-            ),
-            limit=wanted["limit"],
+            after=decode_sample_cursor(query.get("next_cursor") or query.get("cursor")),
+            limit=query["limit"],
         )
         self.record_read(wanted_resource.event_resource, user.uuid)
         return json_response(build_grouped_samples_response(page))

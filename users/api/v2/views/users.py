@@ -60,15 +60,15 @@ class UserListView(UserAPIView):
         "list_users", "List users", answer=UserList, query=OffsetInputs
     )
     def get(self, request: Request) -> HttpResponse:
-        wanted = validate_query_string(request, OffsetInputs)
-        page = list_users_page(tenant=self.tenant, **wanted)
+        query = validate_query_string(request, OffsetInputs)
+        page = list_users_page(tenant=self.tenant, **query)
         record_read(
             tenant=self.tenant,
             actor=self.actor,
             subject="user_list",
-            subject_id="offset={offset} limit={limit}".format(**wanted),
+            subject_id="offset={offset} limit={limit}".format(**query),
         )
-        return json_response(build_user_list_response(self.tenant, page, **wanted))
+        return json_response(build_user_list_response(self.tenant, page, **query))
 
     @describe_api_operation(
         "create_user",
@@ -79,7 +79,7 @@ class UserListView(UserAPIView):
     )
     def post(self, request: Request) -> Response:
         wanted = UserRequest(**validate_post_body(request, UserInputs))
-        user = create_user(tenant=self.tenant, actor=self.actor, wanted=wanted)
+        user = create_user(tenant=self.tenant, actor=self.actor, request=wanted)
         return Response(build_user_response(self.tenant, user, ()))
 
 
@@ -194,11 +194,11 @@ class UndoDeleteUserView(UserAPIView):
         refuses={400: ClientUserIdTakenAnswer | Refusal, 404: Refusal},
     )
     def post(self, request: Request) -> Response:
-        wanted = validate_query_string(request, UndoDeleteInputs)
+        query = validate_query_string(request, UndoDeleteInputs)
         undo_delete_user(
             tenant=self.tenant,
             actor=self.actor,
-            user_uuid=wanted.get("user_id"),
-            client_user_id=wanted.get("client_user_id"),
+            user_uuid=query.get("user_id"),
+            client_user_id=query.get("client_user_id"),
         )
         return Response({"success": True})

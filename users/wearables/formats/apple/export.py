@@ -360,9 +360,9 @@ class _Export:
 
     @staticmethod
     def _find_origin(device: str | None, source: str | None) -> Origin:
-        told = dict(_HARDWARE.findall(device or ""))
-        model = told.get("model", "")
-        is_apple = told.get("manufacturer", "").startswith("Apple")
+        fields = dict(_HARDWARE.findall(device or ""))
+        model = fields.get("model", "")
+        is_apple = fields.get("manufacturer", "").startswith("Apple")
         named = f"{model} {source or ''}"
         if not device:
             is_apple = any(word in named for word in ("iPhone", "Apple Watch", "iPad"))
@@ -374,7 +374,7 @@ class _Export:
         # What is named after its owner's device names its owner.
         app_id = "com.apple.health" if is_apple else source
         app_id = app_id and app_id[:_TEXT_MAX]
-        return Origin(str(source_type), app_id, device=_device(told))
+        return Origin(str(source_type), app_id, device=_device(fields))
 
 
 def _check_root(element: _Element) -> None:
@@ -388,10 +388,10 @@ def _check_root(element: _Element) -> None:
         raise FileRefused(ImportRefusal.NOT_ALLOWED_XML)
 
 
-def _device(told: dict[str, str]) -> ReportedDevice | None:
+def _device(fields: dict[str, str]) -> ReportedDevice | None:
     """Return the device by its hardware; software and name can change."""
-    manufacturer, model = told.get("manufacturer"), told.get("model")
-    hardware = told.get("hardware") or model
+    manufacturer, model = fields.get("manufacturer"), fields.get("model")
+    hardware = fields.get("hardware") or model
     if not hardware:
         return None
     return ReportedDevice(

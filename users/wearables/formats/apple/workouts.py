@@ -130,7 +130,7 @@ def convert_healthkit_activity_to_sport(activity: str) -> dict[str, Any]:
 def _element(
     start: datetime,
     end: datetime,
-    told: Mapping[str, str],
+    fields: Mapping[str, str],
     statistics: Mapping[str, _Statistic],
     metadata: Mapping[str, str],
 ) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def _element(
             start, find_apple_record_time_zone(metadata)
         ),
         "sport": convert_healthkit_activity_to_sport(
-            told.get("workoutActivityType", "")
+            fields.get("workoutActivityType", "")
         ),
     }
     heart = statistics.get("HeartRate")
@@ -151,10 +151,10 @@ def _element(
     found: dict[str, float | int | None] = {
         "average_hr": _whole(heart and heart.average),
         "max_hr": _whole(heart and heart.maximum),
-        "distance": _distance(told, statistics),
-        "calories": _energy(told, statistics),
+        "distance": _distance(fields, statistics),
+        "calories": _energy(fields, statistics),
         "moving_time": _whole(
-            _in(told.get("duration"), told.get("durationUnit", "min"), "s")
+            _in(fields.get("duration"), fields.get("durationUnit", "min"), "s")
         ),
         "total_elevation_gain": _read_quantity(metadata.get("HKElevationAscended")),
         "steps": _whole(steps and steps.sum),
@@ -171,9 +171,9 @@ def _element(
 
 
 def _distance(
-    told: Mapping[str, str], statistics: Mapping[str, _Statistic]
+    fields: Mapping[str, str], statistics: Mapping[str, _Statistic]
 ) -> float | None:
-    whole = _in(told.get("totalDistance"), told.get("totalDistanceUnit", "km"), "m")
+    whole = _in(fields.get("totalDistance"), fields.get("totalDistanceUnit", "km"), "m")
     if whole:
         return whole
     for name, each in statistics.items():
@@ -183,10 +183,10 @@ def _distance(
 
 
 def _energy(
-    told: Mapping[str, str], statistics: Mapping[str, _Statistic]
+    fields: Mapping[str, str], statistics: Mapping[str, _Statistic]
 ) -> float | None:
-    unit = told.get("totalEnergyBurnedUnit", "kcal")
-    whole = _in(told.get("totalEnergyBurned"), unit, "kcal")
+    unit = fields.get("totalEnergyBurnedUnit", "kcal")
+    whole = _in(fields.get("totalEnergyBurned"), unit, "kcal")
     active = statistics.get("ActiveEnergyBurned")
     if not whole and active is not None:
         return _in_unit(active.sum, active.unit, "kcal")

@@ -186,8 +186,8 @@ def test_each_type_of_result_is_written_in_its_form(alice_api, order):
     make_results(order=order, results=tuple(results))
 
     rows = result_of(alice_api, order)["results"]
-    told = [(row["type"], row["result"], row["notes"]) for row in rows]
-    assert told == [form for _, form in written]
+    items = [(row["type"], row["result"], row["notes"]) for row in rows]
+    assert items == [form for _, form in written]
     assert all(row["result_type"] == row["type"] for row in rows)
     assert not any("value" in row for row in rows)
 
@@ -447,7 +447,7 @@ def test_reading_costs_the_same_for_one_result_and_for_fifty(alice_api, alice_te
 
 
 def test_the_list_of_orders_is_narrowed_by_what_results_say(alice_api, alice_tenant):
-    told = {
+    fields = {
         "normal": make_reported_result(),
         "abnormal": make_reported_result(text="120"),
         "critical": make_reported_result(text="20", flag="LL"),
@@ -455,7 +455,7 @@ def test_the_list_of_orders_is_narrowed_by_what_results_say(alice_api, alice_ten
     }
     panel = make_lab_test(tenant=alice_tenant)
     make_order(tenant=alice_tenant, lab_test=panel)
-    for result in told.values():
+    for result in fields.values():
         order = make_order_awaiting_results(tenant=alice_tenant, lab_test=panel)
         make_results(order=order, results=(result,))
 
@@ -463,8 +463,8 @@ def test_the_list_of_orders_is_narrowed_by_what_results_say(alice_api, alice_ten
         orders = alice_api.get(f"/v3/orders?{query}").json()["orders"]
         return sorted(str(one["interpretation"]) for one in orders)
 
-    assert {name: listed(f"interpretation={name}") for name in told} == {
-        name: [name] for name in told
+    assert {name: listed(f"interpretation={name}") for name in fields} == {
+        name: [name] for name in fields
     }
     assert listed("interpretation=Abnormal") == ["abnormal"]
     assert listed("is_critical=true") == ["critical"]
