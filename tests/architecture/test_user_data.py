@@ -77,7 +77,10 @@ def test_every_table_with_a_time_says_when_its_rows_go_and_which_job_sees_to_it(
 def test_every_data_class_has_tables_and_the_other_way_round():
     named = {name for _, rules in list_table_rules() for name in rules.data_classes}
 
-    assert named == {name for name, _ in data_classes}
+    assert named == {name for name, _ in data_classes}, (
+        "add the class to portal.lib.registry.data_classes in AppConfig.ready, and its"
+        " name to `data_classes` in the rules of its tables"
+    )
 
 
 def plant(tenant, alice, word):
