@@ -30,8 +30,11 @@ class PortalConfig(AppConfig):
             log_slow_queries()
 
 
-class OperatorsAdminConfig(admin.AdminConfig):
-    """Django's admin app, with our site as its one site."""
+class OperatorsAdminConfig(admin.SimpleAdminConfig):
+    """Django's admin app, with our site as its one site.
+
+    The URLs find its pages, which every other command would load for nothing.
+    """
 
     default = False
     default_site = "portal.ops.operators.OperatorsSite"

@@ -495,7 +495,10 @@ SPECTACULAR_SETTINGS = {
 
 # Jobs
 
-PROCRASTINATE_AUTODISCOVER_MODULE_NAME = "jobs"
+# Loaded with the first job that is enqueued or run instead of with Django: jobs import
+# most of the code.
+PROCRASTINATE_AUTODISCOVER_MODULE_NAME = ""
+PROCRASTINATE_IMPORT_PATHS = [f"{name}.jobs" for name in APPS]
 
 # Logs: no bodies, no query strings, no health data, no texts of exceptions.
 

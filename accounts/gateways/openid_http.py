@@ -14,16 +14,16 @@ import time
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import httpx
 import orjson
 from django.conf import settings
 
 from accounts.gateways.base import ProviderRefused, ProviderUnavailable
 from portal.lib.network.addresses import is_public_ip_address, parse_ip_address
-from portal.lib.network.outgoing import DeadlineTransport
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import httpx
 
 # Seconds for all that one request asks of a provider: a browser waits meanwhile.
 EXCHANGE_S = 15.0
@@ -51,6 +51,10 @@ def request_json_without_redirects(
     `deadline` is from compute_openid_call_deadline. Secrets go into `form`, `basic`
     or `bearer`, never into the URL. Raises: ProviderUnavailable; ProviderRefused (4xx).
     """
+    import httpx  # loads with the first call, as does what is built on it
+
+    from portal.lib.network.outgoing import DeadlineTransport
+
     headers = {
         "User-Agent": "Assay",
         "Accept": "application/json",
@@ -113,6 +117,8 @@ def _choose_address(host: str, addresses: Sequence[str]) -> Sequence[str]:
 @cache
 def _tls_context() -> ssl.SSLContext:
     """Return the TLS context, created once: loading root certificates is slow."""
+    import httpx
+
     return httpx.create_ssl_context()
 
 

@@ -9,8 +9,6 @@ from datetime import UTC, date, datetime, time, timedelta
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
-import holidays
-
 from labs.gateways.booking import BookingState, FoundBooking
 from labs.states.appointments import SLOT_LENGTH
 from portal.lib.periods import find_time_zone_by_name
@@ -107,6 +105,8 @@ def is_public_holiday(day: date) -> bool:
 
 @cache
 def _holidays_of_year(year: int) -> frozenset[date]:
+    import holidays  # calendars of all the world, for one look a year
+
     named = holidays.country_holidays("US", years=year, language="en_US")
     return frozenset(day for day, name in named.items() if name.startswith(_CLOSED_ON))
 

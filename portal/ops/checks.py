@@ -12,7 +12,6 @@ from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
 from portal.lib.network.scanning import SCANNERS, parse_scanner_address
 from portal.lib.storage.address import AddressInvalid, parse_storage_url
-from portal.ops import health
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -171,6 +170,8 @@ def check_database_role(
     """Check that with DEBUG off the role is no superuser and has no BYPASSRLS."""
     if settings.DEBUG or not databases:
         return []
+    from portal.ops import health  # brings the API's parsers: not with every command
+
     found = health.check_database_role()
     if found.ok:
         return []

@@ -22,7 +22,7 @@ import pypdfium2
 
 from reports.management.scorecard.scoring import parse_rows
 from reports.operations.reading.extraction import parse_stored_report_files
-from reports.parser import UnreadableReport
+from reports.parser.report import UnreadableReport
 from tests.reports.corpus import TrueReport, build_corpus
 
 SCAN_DPI = 200

@@ -148,7 +148,7 @@ def stage_report(bench: Bench, content: bytes, report: Any) -> Any:
 
 def stage_errors(bench: Bench) -> Any:
     """The thirty markers with three errors, as they are truly read."""
-    from reports.parser import parse_report
+    from reports.parser.parsing import parse_report
     from tests.reports.seeded_panel import draw_panel
 
     content = draw_panel()

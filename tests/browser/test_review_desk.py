@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from accounts.states import Role
-from reports.parser import parse_report
+from reports.parser.parsing import parse_report
 from reports.queries import list_review_rows
 from tests.browser.conftest import complaints
 from tests.factories.accounts import make_member

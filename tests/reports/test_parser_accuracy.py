@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reports.management.scorecard.marking import add_marks, mark_report
-from reports.parser import parse_report
+from reports.parser.parsing import parse_report
 from reports.parser.report import UnreadableReport
 from tests.reports.corpus import LAYOUTS, build_corpus, draw_report, layout_names
 

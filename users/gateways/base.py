@@ -6,6 +6,7 @@ Calls may take seconds and fail: never inside a transaction.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
 from portal.lib.registry import Register
@@ -13,9 +14,12 @@ from users.states import ConnectionFault, SourceType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from datetime import datetime, timedelta
+    from datetime import datetime
 
     from users.models import User
+
+# For a whole call to a source, from the look-up of its name to the last byte.
+CALL_TIMEOUT = timedelta(seconds=60)
 
 
 class SourceUnavailable(Exception):

@@ -19,15 +19,13 @@ import orjson
 from django.utils import timezone
 
 from portal.lib.network.outgoing import DeadlineTransport
-from users.gateways.base import SourceUnavailable
+from users.gateways.base import CALL_TIMEOUT, SourceUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 # For connecting, and for each silence within an answer.
 SILENCE_TIMEOUT = timedelta(seconds=15)
-# For a whole call, from the look-up of the name to the last byte.
-CALL_TIMEOUT = timedelta(seconds=60)
 # Ours: a month of five-minute values takes half a megabyte.
 ANSWER_MAX_BYTES = 20 * 1024 * 1024
 # What a source may ask us to wait; more is taken for a mistake.

@@ -14,7 +14,6 @@ from urllib.parse import urlencode
 from django.utils import timezone
 
 from users.gateways.base import Grant, SourceRefused, SourceUnavailable
-from users.gateways.http import SourceHttp
 from users.states import ConnectionFault
 
 if TYPE_CHECKING:
@@ -107,6 +106,8 @@ def revoke_oauth_grant(server: OAuthServer, grant: Grant) -> None:
 
     Raises: SourceUnavailable.
     """
+    from users.gateways.http import SourceHttp  # httpx loads with the first call
+
     form = {
         "token": grant.refresh_token or grant.access_token,
         "client_id": server.client_id,
@@ -123,6 +124,8 @@ def revoke_oauth_grant(server: OAuthServer, grant: Grant) -> None:
 def _exchange(
     server: OAuthServer, form: Mapping[str, str], fault: ConnectionFault
 ) -> Grant:
+    from users.gateways.http import SourceHttp
+
     with SourceHttp() as http:
         answer = http.post_form(
             server.token_url,

@@ -104,6 +104,7 @@ def enqueue_job(
     app declares: a fault of the caller.
     Source: Ours (architecture 1): a job exists if the caller commits.
     """
+    app.perform_import_paths()
     task = app.tasks[name]
     return configure_task(
         name=name,
@@ -334,6 +335,7 @@ def run_worker(*, concurrency: int, queues: Sequence[str] = ()) -> bool:
     database that is away is waited for, at the start too. False means that a part of
     the worker failed. Source: Ours (architecture 1).
     """
+    app.perform_import_paths()
     return asyncio.run(_run_worker(concurrency, list(queues) or None))
 
 

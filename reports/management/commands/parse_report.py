@@ -19,13 +19,10 @@ from django.core.management.base import BaseCommand
 from reports.operations.reading import extraction
 from reports.operations.reading.loinc_table import get_imported_loinc_folder
 from reports.operations.reading.parsed_rows import build_unsaved_result_rows
-from reports.parser import (
-    NoPictureReader,
-    UnreadableReport,
-    parse_report,
-)
+from reports.parser.documents import NoPictureReader
 from reports.parser.loinc.decision import decide_loinc_codes
-from reports.parser.report import FailureReason
+from reports.parser.parsing import parse_report
+from reports.parser.report import FailureReason, UnreadableReport
 from reports.payloads import build_report_data
 
 if TYPE_CHECKING:

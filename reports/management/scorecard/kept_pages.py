@@ -14,17 +14,17 @@ from pathlib import Path
 
 from reports import parser
 from reports.management.scorecard.scoring import Answer
-from reports.parser import UnreadableReport, parse_report_pages
 from reports.parser.documents import read_document_pages
 from reports.parser.pages import Page
-from reports.parser.parsing import MAX_PAGES
+from reports.parser.parsing import MAX_PAGES, parse_report_pages
+from reports.parser.report import UnreadableReport
 
 _CODE = Path(parser.__file__).parent
 _READERS = (
     "documents.py",
     "pages.py",
-    "spelling.py",
-    "text_layer.py",
+    "text/spelling.py",
+    "layout/*.py",
     "pictures/*.py",
 )
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from reports.management.scorecard.marking import Marks, add_marks, mark_report
 from reports.management.scorecard.naive import parse_naively
 from reports.management.scorecard.truth import TrueReport
-from reports.parser import ParsedResult, UnreadableReport, parse_report
+from reports.parser.parsing import parse_report
+from reports.parser.report import ParsedResult, UnreadableReport
 
 Answer = tuple[Sequence[ParsedResult], str | None]
 Parser = Callable[[Sequence[Path]], Answer]

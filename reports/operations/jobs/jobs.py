@@ -45,15 +45,14 @@ from reports.operations.review.reviews import (
     build_initial_review_rows,
     open_report_review,
 )
-from reports.parser import (
+from reports.parser.checks import check_dates_not_after
+from reports.parser.intake import (
     FileKind,
     RefusalCode,
     RefusedFile,
-    UnreadableReport,
     detect_file_type_without_opening,
 )
-from reports.parser.checks import check_dates_not_after
-from reports.parser.report import FailureReason
+from reports.parser.report import FailureReason, UnreadableReport
 from reports.payloads import build_parsing_job_payload
 from reports.queries import list_report_files
 from reports.states import JOB_MOVES, ParsingJobStatus

@@ -17,9 +17,8 @@ from reports.operations.jobs.jobs import parse_uploaded_files
 from reports.operations.reading.parsed_rows import serialize_check_notes
 from reports.operations.review.reviews import build_initial_review_rows
 from reports.operations.review.saving import convert_row_values_as_stored
-from reports.parser import UnreadableReport
 from reports.parser.loinc.catalogue import build_name_key
-from reports.parser.report import FailureReason
+from reports.parser.report import FailureReason, UnreadableReport
 from reports.queries import (
     RowDiff,
     get_parsing_job,

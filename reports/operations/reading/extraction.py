@@ -30,20 +30,17 @@ from typing import TYPE_CHECKING, Any, Union, get_args, get_origin, get_type_hin
 
 import orjson
 
-from reports.parser import (
-    MAX_PAGES,
+from reports.parser.boxes import BoxReading, read_text_in_box
+from reports.parser.documents import NoPictureReader
+from reports.parser.intake import (
     FileKind,
-    NoPictureReader,
     OpenedFile,
-    ParsedReport,
     RefusalCode,
     RefusedFile,
-    UnreadableReport,
     check_file_can_be_opened,
-    parse_report,
 )
-from reports.parser.boxes import BoxReading, read_text_in_box
-from reports.parser.report import FailureReason, Place
+from reports.parser.parsing import MAX_PAGES, parse_report
+from reports.parser.report import FailureReason, ParsedReport, Place, UnreadableReport
 from reports.parser.showing import render_page_thumbnail, render_report_page_jpeg
 
 if TYPE_CHECKING:

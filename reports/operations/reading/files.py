@@ -21,8 +21,7 @@ from django.utils import timezone
 
 from portal.lib import storage
 from reports.models import ParsingJob, ReportFile
-from reports.parser import UnreadableReport
-from reports.parser.report import FailureReason
+from reports.parser.report import FailureReason, UnreadableReport
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

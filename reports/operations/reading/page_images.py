@@ -23,7 +23,7 @@ from reports.operations.reading.files import (
     open_local_copies_of_files,
     store_page_image,
 )
-from reports.parser import UnreadableReport
+from reports.parser.report import UnreadableReport
 from reports.queries import get_parsing_job, list_report_files
 from reports.states import PictureSize
 

@@ -11,7 +11,7 @@ from portal.lib.slots import NoSlot, Work, hold_work_slot
 from reports.operations.reading.extraction import read_text_in_stored_page_box
 from reports.operations.reading.files import open_local_copies_of_files
 from reports.operations.review.saving import require_box_inside_page
-from reports.parser import UnreadableReport
+from reports.parser.report import UnreadableReport
 from reports.queries import get_review, list_report_files
 
 if TYPE_CHECKING:

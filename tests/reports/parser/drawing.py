@@ -8,7 +8,8 @@ from pathlib import Path
 
 from reportlab.pdfgen.canvas import Canvas
 
-from reports.parser import ParsedReport, ParsedResult, parse_report
+from reports.parser.parsing import parse_report
+from reports.parser.report import ParsedReport, ParsedResult
 
 WIDTH, HEIGHT = 595, 842
 

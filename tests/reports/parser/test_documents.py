@@ -11,9 +11,9 @@ from django.conf import settings
 from reportlab.lib.utils import ImageReader
 from reportlab.pdfgen.canvas import Canvas
 
-from reports.parser import NoPictureReader, UnreadableReport
-from reports.parser.documents import read_document_pages
+from reports.parser.documents import NoPictureReader, read_document_pages
 from reports.parser.pages import Page
+from reports.parser.report import UnreadableReport
 from tests.factories.reports import make_pdf, make_picture
 
 HIDDEN, PLAIN = 3, 0
@@ -158,7 +158,7 @@ def test_hidden_text_serves_where_nothing_reads_the_picture(tmp_path, no_reader)
 def test_a_text_report_loads_nothing_that_reads_pictures(tmp_path):
     code = (
         "import sys, pathlib\n"
-        "from reports.parser import parse_report\n"
+        "from reports.parser.parsing import parse_report\n"
         "assert parse_report(pathlib.Path(sys.argv[1])).results\n"
         "print([m for m in ('numpy', 'cv2', 'onnxruntime', 'rapidocr')"
         " if m in sys.modules])\n"

@@ -8,14 +8,14 @@ import pikepdf
 import pytest
 from PIL import Image
 
-from reports.parser import (
+from reports.parser.intake import (
+    MAX_BYTES,
     FileKind,
     OpenedFile,
     RefusalCode,
     RefusedFile,
     check_file_can_be_opened,
 )
-from reports.parser.intake import MAX_BYTES
 from tests.reports.parser.drawing import draw
 
 

@@ -8,9 +8,14 @@ from pathlib import Path
 import pytest
 from PIL import Image
 
-from reports.parser import UnreadableReport, parse_report, parse_report_pages
 from reports.parser.pages import Page, Word
-from reports.parser.report import FailureReason, LoincMatchStatus, SampleType
+from reports.parser.parsing import parse_report, parse_report_pages
+from reports.parser.report import (
+    FailureReason,
+    LoincMatchStatus,
+    SampleType,
+    UnreadableReport,
+)
 from tests.reports.parser.drawing import Drawn, Ink, draw, row
 
 XS = (40, 220, 300, 380)

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reports.parser import UnreadableReport
-from reports.parser.report import FailureReason
+from reports.parser.report import FailureReason, UnreadableReport
 from tests.reports.parser.drawing import Drawn, Ink, printed, read, row
 
 XS = (40, 220, 300, 380)

@@ -18,7 +18,6 @@ from users.gateways.base import (
     PulledPage,
     ResourceRefused,
 )
-from users.gateways.http import SourceHttp
 from users.gateways.oura.client import OuraClient
 from users.gateways.oura.resources import ALL_SCOPES, RESOURCES, Window
 from users.states import SourceType
@@ -26,6 +25,7 @@ from users.states import SourceType
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from users.gateways.http import SourceHttp
     from users.models import User
 
 # Ours: half a year; a ring shows its wearer the same trends.
@@ -110,6 +110,8 @@ class OuraGateway:
 
     def connect(self, *, code: str, redirect_url: str, verifier: str) -> Grant:
         """As of SourceGateway; the user's id at Oura where they let us see it."""
+        from users.gateways.http import SourceHttp  # httpx loads with the first call
+
         grant = oauth.exchange_oauth_code_for_tokens(
             self._server(), code=code, redirect_url=redirect_url, verifier=verifier
         )
@@ -147,6 +149,8 @@ class OuraGateway:
         position: str = "",
     ) -> Iterator[PulledPage]:
         """As of SourceGateway: a page is a window of days; a position its first one."""
+        from users.gateways.http import SourceHttp
+
         wanted = RESOURCES[resource]
         # A day more at both ends: users may be ahead of UTC, or behind it.
         last = until.astimezone(UTC).date() + timedelta(days=1)

@@ -17,12 +17,12 @@ from portal.lib.secrets.encryption import (
     encrypt_secret,
 )
 from users.gateways.base import (
+    CALL_TIMEOUT,
     Grant,
     SourceRefused,
     SourceUnavailable,
     find_source_gateway,
 )
-from users.gateways.http import CALL_TIMEOUT
 from users.models import SourceGrant
 from users.states import ConnectionFault
 

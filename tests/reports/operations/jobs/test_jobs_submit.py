@@ -23,7 +23,7 @@ from reports.operations.jobs.jobs import (
     ReportRequest,
     submit_report,
 )
-from reports.parser import RefusalCode, RefusedFile
+from reports.parser.intake import RefusalCode, RefusedFile
 from tests.factories.accounts import ACTOR
 from tests.factories.reports import encrypt, make_pdf, make_picture
 from tests.factories.users import make_user

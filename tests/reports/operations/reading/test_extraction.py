@@ -21,14 +21,9 @@ from reports.operations.reading.extraction import (
     check_upload_files_during_request,
     parse_stored_report_files,
 )
-from reports.parser import (
-    FileKind,
-    OpenedFile,
-    RefusedFile,
-    UnreadableReport,
-    parse_report,
-)
-from reports.parser.report import ParsedReport
+from reports.parser.intake import FileKind, OpenedFile, RefusedFile
+from reports.parser.parsing import parse_report
+from reports.parser.report import ParsedReport, UnreadableReport
 from tests.factories.reports import (
     encrypt,
     make_bomb,

@@ -16,8 +16,7 @@ from reports.operations.reading.page_images import (
     load_or_render_page_jpeg,
     render_pages_of_report_in_review,
 )
-from reports.parser import UnreadableReport
-from reports.parser.report import FailureReason
+from reports.parser.report import FailureReason, UnreadableReport
 from reports.parser.showing import render_page_thumbnail, render_report_page_jpeg
 from reports.queries import list_report_files
 from reports.states import PictureSize

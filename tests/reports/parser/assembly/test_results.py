@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reports.parser import ParsedReport, parse_report
-from reports.parser.report import LoincMatchStatus, LoincReason, NoteCode, RowState
+from reports.parser.parsing import parse_report
+from reports.parser.report import (
+    LoincMatchStatus,
+    LoincReason,
+    NoteCode,
+    ParsedReport,
+    RowState,
+)
 from tests.reports.parser.drawing import HEIGHT, WIDTH, Drawn, draw, row
 
 XS = (40, 190, 250, 320, 420)

@@ -9,7 +9,7 @@ from PIL import Image
 
 pytest.importorskip("cv2", reason="pictures need the OCR group")
 
-from reports.parser import RefusalCode, RefusedFile
+from reports.parser.intake import RefusalCode, RefusedFile
 from reports.parser.pictures.decoding import (
     is_blank_page_image,
     open_upright_picture,

@@ -10,7 +10,8 @@ from PIL import Image, ImageFilter
 
 pytest.importorskip("rapidocr", reason="pictures need the OCR group")
 
-from reports.parser import UnreadableReport, parse_report
+from reports.parser.parsing import parse_report
+from reports.parser.report import UnreadableReport
 from tests.factories.reports import ROWS, make_pdf
 
 FILLED = (40, 50, 560, 260)  # the part of the page that has text, in points

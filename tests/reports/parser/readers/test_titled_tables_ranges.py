@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reports.parser import parse_report
+from reports.parser.parsing import parse_report
 from reports.parser.report import Interpretation
 from tests.reports.parser.drawing import Drawn, Ink, draw, printed, read, row
 
