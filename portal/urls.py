@@ -23,6 +23,8 @@ handler403 = "portal.http.error_pages.show_forbidden_page"
 handler404 = "portal.http.error_pages.show_not_found_page"
 handler500 = "portal.http.error_pages.show_server_error_page"
 
+admin.autodiscover()
+
 urlpatterns = [
     path("v1/org/", include("accounts.webhooks.api.v1.urls")),
     path("v1/org/", include("accounts.api.v1.urls")),

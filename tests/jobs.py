@@ -6,13 +6,16 @@ transactional one.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 import pytest
 from django.db import connection
 from procrastinate.contrib.django import app
 from procrastinate.contrib.django.django_connector import DjangoConnector
+
+if TYPE_CHECKING:
+    from procrastinate.periodic import PeriodicTask
 
 TABLES = (
     "procrastinate_events",
@@ -60,14 +63,20 @@ def empty_queue() -> None:
         cursor.execute(f"TRUNCATE {', '.join(TABLES)} RESTART IDENTITY CASCADE")
 
 
+def periodic_jobs() -> dict[tuple[str, str], PeriodicTask]:
+    """Every declared periodic job, by name and id."""
+    app.perform_import_paths()
+    return app.periodic_registry.periodic_tasks
+
+
 def forget_periodic_jobs() -> None:
     """Let workers of this process leave the clock alone: no test depends on it."""
-    app.periodic_registry.periodic_tasks.clear()
+    periodic_jobs().clear()
 
 
 def run_waiting(*, concurrency: int = 1) -> None:
     """Run all jobs that are due, as a worker does, until none is."""
-    kept = dict(app.periodic_registry.periodic_tasks)
+    kept = dict(periodic_jobs())
     forget_periodic_jobs()
     connector = DjangoConnector().get_worker_connector()
     try:

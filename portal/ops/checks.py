@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from django.conf import settings
+from django.contrib import admin
 from django.core.checks import CheckMessage, Error, Tags, Warning, register
 
 from portal.lib.network.scanning import SCANNERS, parse_scanner_address
@@ -15,6 +16,8 @@ from portal.lib.storage.address import AddressInvalid, parse_storage_url
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from django.apps import AppConfig
 
 
 @register(Tags.compatibility)
@@ -38,6 +41,15 @@ def check_public_url(**_: Any) -> list[CheckMessage]:
             id="portal.E002",
         )
     ]
+
+
+@register(Tags.admin)
+def check_admin_pages(
+    app_configs: Sequence[AppConfig] | None, **_: Any
+) -> list[CheckMessage]:
+    """Check the admin pages, which Django's own check finds only once they loaded."""
+    admin.autodiscover()
+    return admin.site.check(app_configs)
 
 
 @register(Tags.security)

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.utils import timezone
-from procrastinate.contrib.django import app
 
 from accounts.models import AuditEntry, SavedView
 from labs.gateways.hl7.drop import DropFolder
@@ -28,6 +27,7 @@ from reports.states import PictureSize
 from tests.canaries import Planter, files_with, tables_with
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
+from tests.jobs import periodic_jobs
 from users.models import ErasureReceipt
 from users.operations.erasure import count_user_rows
 from users.operations.users.users import delete_user, erase_user
@@ -56,7 +56,7 @@ def test_every_table_says_whether_it_holds_anything_of_a_user():
 
 def test_every_table_with_a_time_says_when_its_rows_go_and_which_job_sees_to_it():
     told = list_retention_rules()
-    jobs = {each.task.name for each in app.periodic_registry.periodic_tasks.values()}
+    jobs = {each.task.name for each in periodic_jobs().values()}
     promised = {end.job for end in told.values() if isinstance(end, RetentionRule)}
 
     assert {label for label, end in told.items() if not end} == set(), (

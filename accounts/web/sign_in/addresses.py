@@ -5,7 +5,7 @@ Outside any team: who has not confirmed sees none.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from allauth.core import ratelimit
 from django.conf import settings
@@ -20,13 +20,8 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.operations.sign_in.addresses import (
     confirm_email_address,
-    confirm_email_address_by_password_link,
     request_email_address_change,
     send_address_confirmation_mail,
-)
-from accounts.operations.sign_in.attempts import (
-    build_sign_in_subject_of_email,
-    clear_sign_in_attempts,
 )
 from accounts.web.forms import AddressForm
 from accounts.web.sign_in.step_up import require_confirmed_identity
@@ -111,17 +106,6 @@ def change_email_address_page(request: TenantRequest) -> HttpResponse:
             status=422 if form.errors else 200,
         )
     )
-
-
-def confirm_address_after_password_reset(
-    sender: object, request: HttpRequest, user: Member, **_: Any
-) -> None:
-    """Confirm the address after a reset by mail; called by allauth's signal.
-
-    What was tried before was tried at another password.
-    """
-    confirm_email_address_by_password_link(user)
-    clear_sign_in_attempts(subject=build_sign_in_subject_of_email(user.email))
 
 
 def _actor(request: HttpRequest) -> Actor:

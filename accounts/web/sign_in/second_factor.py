@@ -20,12 +20,9 @@ from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from accounts.operations.members.profile import record_own_change_in_team_audits
 from accounts.operations.sign_in.attempts import uncount_correct_sign_in_attempt
-from accounts.operations.sign_in.sessions import record_wrong_second_factor
 from accounts.queries import SECOND_FACTORS
 from accounts.web.sign_in.attempts import count_sign_in_attempt_or_refuse
-from portal.lib.actor import Actor, ActorKind
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -33,11 +30,6 @@ if TYPE_CHECKING:
     from accounts.models import Member
 
 _ONWARD = "second_factor_onward"
-_KINDS = {
-    Authenticator.Type.TOTP: "authenticator app",
-    Authenticator.Type.WEBAUTHN: "passkey",
-    Authenticator.Type.RECOVERY_CODES: "recovery codes",
-}
 
 
 def find_second_factor_url(
@@ -80,49 +72,6 @@ def remember_page_after_sign_in(request: HttpRequest) -> None:
 def mark_second_factor_as_given(request: HttpRequest, kind: str) -> None:
     """Record a newly set up factor as given in this session."""
     record_authentication(request, cast("Member", request.user), "mfa", type=kind)
-
-
-def record_second_factor_added(
-    sender: object, request: HttpRequest, user: Member, authenticator: Any, **_: Any
-) -> None:
-    """Record a new second factor; called by allauth's signal."""
-    _record(request, user, "add_second_factor", authenticator)
-
-
-def record_second_factor_removed(
-    sender: object, request: HttpRequest, user: Member, authenticator: Any, **_: Any
-) -> None:
-    """Record a removed second factor; called by allauth's signal."""
-    _record(request, user, "remove_second_factor", authenticator)
-
-
-def record_recovery_codes_renewed(
-    sender: object, request: HttpRequest, user: Member, authenticator: Any, **_: Any
-) -> None:
-    """Record new recovery codes; called by allauth's signal."""
-    _record(request, user, "renew_second_factor", authenticator)
-
-
-def record_wrong_second_factor_code(
-    sender: object, request: HttpRequest, user: Member, authenticator: Any, **_: Any
-) -> None:
-    """Record a wrong code; called by allauth's signal."""
-    record_wrong_second_factor(
-        member=user,
-        address=request.META.get("REMOTE_ADDR") or None,
-        kind=_KINDS[authenticator.type],
-    )
-
-
-def _record(request: HttpRequest, member: Member, verb: str, one: Any) -> None:
-    address = request.META.get("REMOTE_ADDR") or None
-    kind = _KINDS[one.type]
-    record_own_change_in_team_audits(
-        member=member,
-        actor=Actor(ActorKind.MEMBER, str(member.pk), member.email, address),
-        verb=verb,
-        changes={"second_factor": [kind, None] if "remove" in verb else [None, kind]},
-    )
 
 
 class _CountedCodeMixin:

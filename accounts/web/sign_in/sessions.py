@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.contrib import messages
@@ -14,7 +14,6 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from accounts.operations.sign_in.sessions import (
-    delete_signed_out_session,
     end_member_session,
     record_session_activity,
 )
@@ -65,28 +64,13 @@ def record_session_seen(request: TenantRequest) -> None:
     """Record that a session was seen, at most every few minutes."""
     now = int(time.time())
     if now - request.session.get(_SEEN, 0) >= LAST_SEEN_STEP.total_seconds():
-        _record_session(request, request.member)
-
-
-def record_session_on_sign_in(
-    sender: object, request: HttpRequest, user: Member, **_: Any
-) -> None:
-    """Record a new session; called by Django's signal."""
-    _record_session(request, user)
-
-
-def delete_session_record_on_sign_out(
-    sender: object, request: HttpRequest, **_: Any
-) -> None:
-    """Delete a session's record; called by Django's signal."""
-    if request.session.session_key:
-        delete_signed_out_session(session_key=request.session.session_key)
+        record_session(request, request.member)
 
 
 def keep_current_session_signed_in(request: HttpRequest, member: Member) -> None:
     """Keep this session when the member's others end, and record its new key."""
     update_session_auth_hash(request, member)
-    _record_session(request, member)
+    record_session(request, member)
 
 
 def list_session_rows(request: TenantRequest) -> list[tuple[MemberSession, str, bool]]:
@@ -113,7 +97,8 @@ def sign_out_session(request: TenantRequest, sign_in_id: str) -> HttpResponse:
     return redirect_browser(request, page_url(request, "team:profile"))
 
 
-def _record_session(request: HttpRequest, member: Member) -> None:
+def record_session(request: HttpRequest, member: Member) -> None:
+    """Record when and where a session was last seen."""
     key = request.session.session_key
     if key is None:
         return

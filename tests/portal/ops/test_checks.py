@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import pytest
+from django.contrib import admin
 from django.core.checks import run_checks
 
-from portal.ops import health
+from accounts.models import Organisation
+from portal.ops import checks, health
 from portal.ops.health.findings import Finding
 
 
@@ -15,6 +17,16 @@ def failing(*, deploy: bool = False, databases: list[str] | None = None) -> set[
 
 def test_the_suite_s_own_settings_pass():
     assert failing() == set()
+
+
+def test_the_admin_pages_are_checked_though_they_load_with_the_urls(monkeypatch):
+    assert checks.check_admin_pages(app_configs=None) == []
+    page = admin.site.get_model_admin(Organisation)
+    monkeypatch.setattr(type(page), "list_display", ("no_such_column",))
+
+    found = checks.check_admin_pages(app_configs=None)
+
+    assert [each.id for each in found] == ["admin.E108"]
 
 
 def test_a_server_outside_utc_is_refused(settings):

@@ -8,7 +8,6 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
-from procrastinate.contrib.django import app
 from psycopg import sql
 
 from accounts.models.audit import AuditSeal
@@ -27,6 +26,7 @@ from tests.accounts.operations.chains import (
     record,
     tampering,
 )
+from tests.jobs import periodic_jobs
 
 pytestmark = pytest.mark.django_db
 VERBS = ["DELETE", "TRUNCATE", "UPDATE"]
@@ -180,7 +180,7 @@ def test_the_database_refuses_to_touch_entries_and_seals(tenant, statement):
 def test_the_ends_of_the_chains_are_anchored_every_hour():
     (runs,) = [
         each.cron
-        for each in app.periodic_registry.periodic_tasks.values()
+        for each in periodic_jobs().values()
         if each.task.name == "accounts.anchor_audit"
     ]
 

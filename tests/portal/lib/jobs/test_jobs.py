@@ -19,7 +19,7 @@ from portal.lib.jobs.jobs import (
 )
 from tests.architecture.source import modules
 from tests.factories.accounts import make_tenant
-from tests.jobs import make_all_due, queued
+from tests.jobs import make_all_due, periodic_jobs, queued
 from tests.portal.lib import counting
 
 
@@ -41,9 +41,9 @@ def tenant(tables):
 def own_jobs(monkeypatch):
     """Jobs declared in this test are unknown after it."""
     library = procrastinate_app.current_app
-    periodic_jobs = dict(library.periodic_registry.periodic_tasks)
+    declared = dict(periodic_jobs())
     monkeypatch.setattr(library, "tasks", dict(library.tasks))
-    monkeypatch.setattr(library.periodic_registry, "periodic_tasks", periodic_jobs)
+    monkeypatch.setattr(library.periodic_registry, "periodic_tasks", declared)
 
 
 def statuses() -> list[tuple[str, str, int]]:
@@ -141,12 +141,13 @@ def enqueued_names() -> set[str]:
 def test_every_job_that_is_enqueued_is_declared():
     names = enqueued_names()
 
+    app.perform_import_paths()
     assert "reports.parse" in names
     assert names <= set(app.tasks)
 
 
 def test_every_periodic_job_runs_one_at_a_time():
-    declared = app.periodic_registry.periodic_tasks.values()
+    declared = periodic_jobs().values()
 
     assert {entry.task.name for entry in declared} >= {
         "portal.remove_finished_jobs",
