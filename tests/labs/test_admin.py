@@ -6,6 +6,12 @@ from accounts.models import AuditEntry
 from labs.models import LabTest
 from labs.states.catalogue import LabTestStatus
 from tests.factories.labs import make_lab_test
+from tests.portal.ops.test_operators import (  # noqa: F401 - fixtures
+    _fresh_counts,
+    _one_half_minute,
+    office,
+    operator,
+)
 
 pytestmark = pytest.mark.django_db
 PANELS = "/admin/labs/labtest/"
@@ -21,14 +27,14 @@ PANELS = "/admin/labs/labtest/"
         (PANELS, "Essential health"),
     ],
 )
-def test_the_catalogue_is_shown(office, alice_tenant, path, words):
+def test_the_catalogue_is_shown(office, alice_tenant, path, words):  # noqa: F811
     page = office.get(path)
 
     assert page.status_code == 200
     assert words in page.text
 
 
-def test_an_operator_approves_panels_that_wait(office, operator, alice_tenant):
+def test_an_operator_approves_panels_that_wait(office, operator, alice_tenant):  # noqa: F811
     waiting = make_lab_test(tenant=alice_tenant, status=LabTestStatus.PENDING_APPROVAL)
     archived = make_lab_test(tenant=alice_tenant, status=LabTestStatus.INACTIVE)
 
@@ -46,7 +52,7 @@ def test_an_operator_approves_panels_that_wait(office, operator, alice_tenant):
     assert archived.name in page.text
 
 
-def test_a_panel_is_opened_and_the_audit_knows(office, alice_tenant):
+def test_a_panel_is_opened_and_the_audit_knows(office, alice_tenant):  # noqa: F811
     panel = make_lab_test(tenant=alice_tenant)
 
     page = office.get(f"{PANELS}{panel.pk}/change/")

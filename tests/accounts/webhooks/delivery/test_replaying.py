@@ -16,7 +16,10 @@ from accounts.webhooks.queries.replays import (
     measure_replay_progress,
 )
 from tests.accounts.webhooks.delivery.receivers import Receiver, deliver
-from tests.accounts.webhooks.delivery.test_worker import endpoint_at
+from tests.accounts.webhooks.delivery.test_worker import (  # noqa: F401 - a fixture
+    endpoint_at,
+    port,
+)
 from tests.factories.accounts import ACTOR
 from tests.factories.webhooks import make_event
 from tests.jobs import make_all_due
@@ -26,7 +29,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 def test_what_was_missed_arrives_under_the_same_ids(
     alice_tenant,
-    port,
+    port,  # noqa: F811 - the fixture
     run_jobs,
 ):
     endpoint = endpoint_at(port, alice_tenant)
