@@ -24,29 +24,7 @@ class LabsConfig(AppConfig):
     name = "labs"
 
     def ready(self) -> None:
-        """Register events, erasers, demo data and pages."""
-        from labs.demo.accounts import load_demo_lab_accounts
-        from labs.demo.appointments import load_demo_appointments
-        from labs.demo.inbound import load_demo_lab_messages
-        from labs.demo.orders import load_demo_orders
-        from labs.operations.catalogue.reference_data import install_reference_panels
-        from labs.operations.erasure import erase_user_orders
-        from labs.queries.orders.user_tests import list_latest_tests_of_user
-        from portal.lib.registry import (
-            demo_loaders,
-            person_tests,
-            tenant_layers,
-            user_erasers,
-        )
-
-        user_erasers.add("labs", erase_user_orders)
-        tenant_layers.add("labs", install_reference_panels)
-        person_tests.add("labs", list_latest_tests_of_user)
-        demo_loaders.add("labs", load_demo_lab_accounts)
-        demo_loaders.add("labs:orders", load_demo_orders)  # on those accounts
-        demo_loaders.add("labs:sent", load_demo_lab_messages)  # of those orders
-        # After the messages, which are of an order without a visit.
-        demo_loaders.add("labs:visits", load_demo_appointments)
+        """Register data classes, and install reference data after migrations."""
         self._enter_data_classes()
         post_migrate.connect(_install_reference_data, sender=self)
 

@@ -13,18 +13,7 @@ class ReportsConfig(AppConfig):
     name = "reports"
 
     def ready(self) -> None:
-        """Hand on what erases a user's reports, and what other pages show of them."""
-        from accounts.states import Area
-        from portal.lib.registry import MarkerSource, marker_sources, user_erasers
-        from reports.operations.reading.files import erase_user_reports
-        from reports.operations.signing.signed_values import (
-            list_signed_values_with_loinc,
-        )
-
-        user_erasers.add("reports", erase_user_reports)
-        marker_sources.add(
-            "reports", MarkerSource(Area.REPORTS, list_signed_values_with_loinc)
-        )
+        """Register the data classes of reports."""
         self._enter_data_classes()
 
     def _enter_data_classes(self) -> None:

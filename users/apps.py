@@ -14,35 +14,17 @@ from portal.lib.translation import gettext_lazy
 
 
 class UsersConfig(AppConfig):
-    """Register the pages, events, rules and jobs of the users app."""
+    """Users, their sources and wearable data."""
 
     name = "users"
 
     def ready(self) -> None:
-        """Register what other apps and pages read of the users app."""
-        from portal.lib.registry import (
-            demo_loaders,
-            tenant_erasers,
-            user_books,
-            user_erasers,
-        )
-        from users.demo.sandbox import load_demo_sources
+        """Register gateways and data classes; create partitions after migrations."""
         from users.gateways.base import source_gateways
         from users.gateways.oura.gateway import OuraGateway
-        from users.operations.erasure import erase_user_samples
-        from users.operations.imports.files import erase_user_imports
-        from users.operations.users.export import erase_user_exports
-        from users.operations.users.tenant_erasure import erase_all_users
-        from users.queries.users.names import BOOK
 
         source_gateways.add("oura", OuraGateway())
         self._register_data_classes()
-        demo_loaders.add("users", load_demo_sources)
-        user_erasers.add("users", erase_user_samples)
-        user_erasers.add("users:imports", erase_user_imports)
-        user_erasers.add("users:exports", erase_user_exports)
-        tenant_erasers.add("users", erase_all_users)
-        user_books.add("users", BOOK)
         post_migrate.connect(_create_month_partitions, sender=self)
 
     def _register_data_classes(self) -> None:

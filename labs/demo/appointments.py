@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from labs.operations.appointments.slots import FreeSlot
     from labs.queries.appointments.bookable_sites import Site
-    from portal.lib.registry import DemoScene
+    from portal.lib.demo_data import DemoScene
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from labs.operations.inbound.processing import process_hl7_file_content
 
 if TYPE_CHECKING:
     from labs.models import Marker
-    from portal.lib.registry import DemoScene
+    from portal.lib.demo_data import DemoScene
 
 _SEX = {"female": "F", "male": "M"}
 

@@ -33,7 +33,7 @@ from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
     from accounts.models import Tenant
-    from portal.lib.registry import DemoPerson, DemoScene
+    from portal.lib.demo_data import DemoPerson, DemoScene
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ from portal.demo.webhooks import (
     subscribe_demo_receiver_to_all_events,
 )
 from portal.lib.actor import Actor
-from portal.lib.registry import DemoPerson, DemoScene, demo_loaders
+from portal.lib.demo_data import DemoPerson, DemoScene, list_demo_loaders
 from portal.lib.tenancy import across_tenants, acting_for
 from reports.operations.jobs.jobs import ReportPart, ReportRequest, submit_report
 from users.operations.users.users import ClientUserIdTaken, UserRequest, create_user
@@ -258,8 +258,8 @@ def create_demo_users(
                 )
             )
     scene = DemoScene(tenant=tenant, actor=ACTOR, people=tuple(found))
-    loaders = tuple(demo_loaders)
-    for number, (_app, load) in enumerate(loaders, start=1):
+    loaders = list_demo_loaders()
+    for number, load in enumerate(loaders, start=1):
         report(f"step {number} of {len(loaders)}")
         load(scene)
 

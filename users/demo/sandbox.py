@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from accounts.models import Tenant
     from portal.lib.actor import Actor
-    from portal.lib.registry import DemoScene
+    from portal.lib.demo_data import DemoScene
 
 LOAD_JOB = "users.load_demo_source"
 # How long before the first loading sources are said to have sent.

@@ -32,8 +32,8 @@ from accounts.operations.members.granting import find_roles_of_actor
 from accounts.states import Area, Environment, ManagementRole, Role, roles_allow_access
 from portal.lib.actor import ActorKind
 from portal.lib.errors import DomainError, NotAllowed
+from portal.lib.hooks import list_app_hooks
 from portal.lib.jobs import jobs
-from portal.lib.registry import tenant_erasers
 from portal.lib.table_rules import find_table_rules
 from portal.lib.tenancy import TenantOwned, across_tenants
 from portal.lib.web.links import build_absolute_url
@@ -152,8 +152,9 @@ def erase_team(*, team: Team, actor: Actor) -> bool:
         return False
     with across_tenants(why="erasing a team in both environments"):
         for tenant in team.tenants.select_related("team").order_by("pk"):
-            for _name, erase in tenant_erasers:
-                erase(tenant, actor)
+            for app in list_app_hooks():
+                for erase in app.tenant_erasers:
+                    erase(tenant, actor)
             _remove_rows(tenant)
         _remove_access(team, actor)
     return True

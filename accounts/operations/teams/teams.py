@@ -19,8 +19,8 @@ from accounts.operations.api_keys.api_keys import clear_api_key_cache
 from accounts.operations.audit.entries import record_change, record_team_change
 from accounts.states import Environment, Region, Role
 from portal.lib.errors import Conflict, DomainError
+from portal.lib.hooks import list_app_hooks
 from portal.lib.periods import list_time_zones
-from portal.lib.registry import tenant_layers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -109,8 +109,9 @@ def create_team(
             subject_id=team.id,
             changes={"name": [None, name]},
         )
-    for _name, lay in tenant_layers:
-        lay(tenants)
+    for app in list_app_hooks():
+        for set_up in app.tenant_setups:
+            set_up(tenants)
     for owner in owners:
         _add_membership(team=team, actor=actor, member_id=owner, roles=[Role.OWNER])
     return team

@@ -38,7 +38,7 @@ from accounts.web.audit.descriptions import (
 )
 from accounts.web.rights import require_right
 from portal.lib.errors import NotFound
-from portal.lib.registry import user_books
+from portal.lib.hooks import list_app_hooks
 from portal.lib.tenancy import iterate_as_tenant
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.csv_files import (
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 
     from accounts.models import AuditEntry, Tenant
     from accounts.web.requests import TenantRequest
+    from portal.lib.hooks import UserBook
 
 PAGE_SIZE = 50
 PERIODS = {
@@ -138,7 +139,7 @@ class AuditQuery:
             since=since,
             until=self.until,
         )
-        for _name, book in user_books:
+        for book in _list_user_books():
             if filters.begins and (found := book.find(tenant, filters.begins)):
                 return replace(filters, begins="", user=found)
         return filters
@@ -372,10 +373,14 @@ def _build_rows(tenant: Tenant, entries: Sequence[AuditEntry]) -> list[AuditRow]
     ]
 
 
+def _list_user_books() -> list[UserBook]:
+    return [book for app in list_app_hooks() for book in app.user_books]
+
+
 def _find_user_names(tenant: Tenant, uuids: Iterable[UUID]) -> dict[UUID, str]:
     names: dict[UUID, str] = {}
     unique_uuids = sorted(set(uuids))
-    for _name, book in user_books:
+    for book in _list_user_books():
         if unique_uuids:
             names.update(book.names(tenant, unique_uuids))
     return names

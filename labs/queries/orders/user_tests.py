@@ -11,7 +11,7 @@ from django.db.models import Case, Value, When
 
 from labs.models import Order
 from labs.states.orders import split_order_status
-from portal.lib.registry import PersonTest
+from portal.lib.hooks import PersonTest
 
 if TYPE_CHECKING:
     from uuid import UUID

@@ -18,7 +18,7 @@ from labs.states.trends import (
     is_same_unit,
     list_loinc_codes_of_measure,
 )
-from portal.lib.registry import marker_sources
+from portal.lib.hooks import list_app_hooks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -220,7 +220,8 @@ def _results_from_documents(
             lab=reading.lab,
             report_id=reading.source_id,
         )
-        for _, source in marker_sources
+        for app in list_app_hooks()
+        for source in app.marker_sources
         if source.area in reads and (coded is None or coded)
         for reading in source.read(tenant, user_uuid, coded)
     ]

@@ -7,7 +7,7 @@ from labs.models import Lab, LabAccount, LabTest
 from labs.operations.accounts import resolve_lab_account
 from labs.states.accounts import US_STATES, AccountReason, LabAccountStatus
 from labs.states.catalogue import CollectionMethod
-from portal.lib.registry import DemoScene
+from portal.lib.demo_data import DemoScene
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import make_lab_account
 from tests.labs.holdings import holdings

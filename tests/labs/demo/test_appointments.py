@@ -23,7 +23,7 @@ from labs.queries.appointments.days import (
     list_appointments_on_tab,
 )
 from labs.states.orders import split_order_status
-from portal.lib.registry import DemoPerson, DemoScene
+from portal.lib.demo_data import DemoPerson, DemoScene
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import ADDRESS, make_order
 from tests.factories.users import make_user

@@ -21,7 +21,7 @@ from labs.queries.orders.order_list import count_orders_needing_attention
 from labs.states.catalogue import CollectionMethod
 from labs.states.order_queues import IN_STATE, Stage, WorkState, get_order_stage
 from labs.states.orders import split_order_status
-from portal.lib.registry import DemoPerson, DemoScene
+from portal.lib.demo_data import DemoPerson, DemoScene
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import make_order
 from tests.factories.users import make_user

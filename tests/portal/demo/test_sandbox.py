@@ -18,7 +18,6 @@ from portal.demo.sandbox import (
     request_demo_data_removal,
 )
 from portal.lib.errors import DomainError, NotAllowed, NotFound
-from portal.lib.registry import Register
 from reports.models import ParsingJob
 from tests.audit import audited
 from tests.factories.accounts import ACTOR
@@ -52,9 +51,7 @@ def with_report(monkeypatch):
 def scenes(monkeypatch):
     """What the apps' loaders are given, in place of their own."""
     items = []
-    loaders = Register()
-    loaders.add("tests", items.append)
-    monkeypatch.setattr("portal.demo.data.demo_loaders", loaders)
+    monkeypatch.setattr("portal.demo.data.list_demo_loaders", lambda: [items.append])
     return items
 
 

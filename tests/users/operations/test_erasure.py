@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from portal.lib.registry import user_erasers
+from portal.lib.hooks import list_app_hooks
 from tests.factories.users import make_user
 from users.models import Sample, SampleExtra
 from users.operations.erasure import erase_user_samples
@@ -39,7 +39,9 @@ def test_erasing_takes_samples_of_every_month_and_their_extras(alice_tenant):
 
 
 def test_erasing_a_user_erases_the_samples():
-    assert dict(user_erasers)["users"] is erase_user_samples
+    erasers = [erase for app in list_app_hooks() for erase in app.user_erasers]
+
+    assert erase_user_samples in erasers
 
 
 def test_erasing_leaves_a_strangers_user_alone(alice_tenant, charlie_tenant):

@@ -16,8 +16,8 @@ from accounts.operations.audit.entries import record_change
 from accounts.webhooks.operations import delete_user_events
 from portal.lib.database import rows
 from portal.lib.errors import DomainError, Invalid, NotFound
+from portal.lib.hooks import list_app_hooks
 from portal.lib.jobs import jobs
-from portal.lib.registry import user_erasers
 from users.models import User
 from users.models.user import MANUAL, ONCE_PER_CLIENT_USER_ID, UNDO_GRACE
 from users.operations.erasure import (
@@ -225,7 +225,7 @@ def erase_user(
     """Erase a deleted user after the grace; return whether there was one.
 
     `grace` is how long a deletion can be undone: for demo data not at all. Higher apps
-    remove their part through `portal.lib.registry.user_erasers`. The audit stays: it
+    remove their part through `portal.lib.hooks`. The audit stays: it
     names the user by uuid alone, and so does the signed receipt that is kept of what
     was removed. Source: Contract 2.2.
     """
@@ -239,8 +239,9 @@ def erase_user(
         return False
     allow_deletes_in_append_only_tables()
     removed = count_user_rows(user=user)
-    for _name, erase in user_erasers:
-        erase(tenant.pk, user_uuid)
+    for app in list_app_hooks():
+        for erase in app.user_erasers:
+            erase(tenant.pk, user_uuid)
     delete_user_events(tenant_pk=tenant.pk, user_uuid=user_uuid)
     removed |= remove_mentions_of_user(tenant=tenant, user=user)
     deleted_at = user.deleted_at

@@ -12,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from accounts.operations.audit.entries import record_read
 from portal.lib.errors import NotFound
-from portal.lib.registry import person_tests
+from portal.lib.hooks import list_app_hooks
 from users.operations.connect.linking import (
     disconnect_source_from_portal,
     list_connect_page_sources,
@@ -24,7 +24,7 @@ from users.web.connect.entry import get_link_holder_actor, require_connect_link_
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
-    from portal.lib.registry import PersonTest
+    from portal.lib.hooks import PersonTest
     from users.models import LinkSession
     from users.operations.connect.linking import OfferedSource
 
@@ -37,8 +37,9 @@ def list_portal_lab_tests(
         return []
     found = [
         each
-        for _, tests_of in person_tests
-        for each in tests_of(session.tenant, session.user.uuid, session.order_id)
+        for app in list_app_hooks()
+        for list_tests in app.person_tests
+        for each in list_tests(session.tenant, session.user.uuid, session.order_id)
     ]
     if found:
         record_read(

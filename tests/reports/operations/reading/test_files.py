@@ -9,7 +9,7 @@ import time_machine
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from portal.lib.registry import user_erasers
+from portal.lib.hooks import list_app_hooks
 from reports.models import ParsingJob, ParsingJobTransition, ReportFile, ReportResult
 from reports.operations.jobs.jobs import (
     PARSER,
@@ -147,4 +147,6 @@ def test_a_user_whose_undo_is_over_goes_with_reports_files_and_events(
 
 
 def test_reports_are_among_what_is_erased_with_a_user():
-    assert dict(user_erasers)["reports"] is erase_user_reports
+    erasers = [erase for app in list_app_hooks() for erase in app.user_erasers]
+
+    assert erase_user_reports in erasers

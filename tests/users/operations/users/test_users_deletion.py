@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 from procrastinate.contrib.django.models import ProcrastinateJob
 
-from portal.lib import registry
 from portal.lib.errors import DomainError, NotFound
+from portal.lib.hooks import AppHooks
 from tests.audit import audited
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
@@ -179,11 +179,10 @@ def test_undo_refuses_over_the_sandbox_limit(deleted, alice_tenant):
 
 @pytest.fixture
 def erasers(monkeypatch):
-    """A register of erasers of its own, and the calls they got."""
+    """Erasers of its own in place of the apps', and the calls they got."""
     calls = []
-    own = registry.Register()
-    own.add("tests", lambda *inputs: calls.append(inputs))
-    monkeypatch.setattr("users.operations.users.users.user_erasers", own)
+    own = AppHooks(user_erasers=(lambda *inputs: calls.append(inputs),))
+    monkeypatch.setattr("users.operations.users.users.list_app_hooks", lambda: [own])
     return calls
 
 
@@ -261,9 +260,8 @@ def test_a_failing_eraser_keeps_everything(
     def fail(*_inputs):
         raise RuntimeError
 
-    own = registry.Register()
-    own.add("tests", fail)
-    monkeypatch.setattr("users.operations.users.users.user_erasers", own)
+    own = AppHooks(user_erasers=(fail,))
+    monkeypatch.setattr("users.operations.users.users.list_app_hooks", lambda: [own])
     time_machine.move_to(DELETED + WEEK, tick=False)
     before = stored_rows(alice_tenant)
 

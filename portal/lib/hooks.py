@@ -1,0 +1,109 @@
+"""What code of an app calls in the apps above it, such as to erase a user's rows.
+
+Each app declares one `HOOKS = AppHooks(...)` in its module `hooks`, which is imported
+when the first hook is called.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from portal.lib.app_modules import import_declarations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+    from datetime import datetime
+    from uuid import UUID
+
+    from accounts.models import Tenant
+    from accounts.states import Area
+    from portal.lib.actor import Actor
+
+
+@dataclass(frozen=True, slots=True)
+class UserBook:
+    """Live users of a tenant by their ids, for pages of apps below.
+
+    `names` gives the client_user_id of each uuid that is known, `find` the uuid of a
+    whole client_user_id.
+    """
+
+    names: Callable[[Tenant, Sequence[UUID]], Mapping[UUID, str]]
+    find: Callable[[Tenant, str], UUID | None]
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerReading:
+    """A person's value that no order brought, as its source wrote it.
+
+    `value` is the number of `text`, None of what is no number; `low` and `high` bound
+    its own range; `source_id` names where it is from, in the app that read it.
+    """
+
+    name: str
+    loinc: str
+    type: str
+    text: str
+    value: float | None
+    unit: str
+    reference_range: str
+    low: float | None
+    high: float | None
+    interpretation: str
+    is_above: bool | None
+    is_below: bool | None
+    at: datetime
+    lab: str
+    source_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class MarkerSource:
+    """An app's values of a person, for members who may read its area.
+
+    `read` takes LOINC codes, or None for all of the person's.
+    """
+
+    area: Area
+    read: Callable[[Tenant, UUID, Collection[str] | None], list[MarkerReading]]
+
+
+@dataclass(frozen=True, slots=True)
+class PersonTest:
+    """A lab test as the person's portal shows it; `status` is a key of PILLS."""
+
+    name: str
+    status: str
+    ordered_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppHooks:
+    """All that apps below call in one app, each in order.
+
+    `user_erasers` remove all that the app stores of one user (tenant key, user uuid).
+    `tenant_erasers` remove what it stores of a tenant besides its rows, which go by
+    themselves afterwards. `tenant_setups` create what the tenants of a new team start
+    with, in the team's transaction. `user_books` name users, `marker_sources` return a
+    person's values beside those of lab orders. `person_tests` return the latest lab
+    tests of a live user (tenant, user uuid), newest first, that of the order (if one is
+    given) before all.
+    """
+
+    user_erasers: tuple[Callable[[int, UUID], None], ...] = ()
+    tenant_erasers: tuple[Callable[[Tenant, Actor], None], ...] = ()
+    tenant_setups: tuple[Callable[[Sequence[Tenant]], None], ...] = ()
+    user_books: tuple[UserBook, ...] = ()
+    marker_sources: tuple[MarkerSource, ...] = ()
+    person_tests: tuple[
+        Callable[[Tenant, UUID, UUID | None], list[PersonTest]], ...
+    ] = ()
+
+
+@cache
+def list_app_hooks() -> tuple[AppHooks, ...]:
+    """Return the hooks of all apps, from the highest app down."""
+    return tuple(import_declarations("hooks", "HOOKS").values())

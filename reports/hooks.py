@@ -1,0 +1,13 @@
+"""What apps below call in the reports app."""
+
+from __future__ import annotations
+
+from accounts.states import Area
+from portal.lib.hooks import AppHooks, MarkerSource
+from reports.operations.reading.files import erase_user_reports
+from reports.operations.signing.signed_values import list_signed_values_with_loinc
+
+HOOKS = AppHooks(
+    user_erasers=(erase_user_reports,),
+    marker_sources=(MarkerSource(Area.REPORTS, list_signed_values_with_loinc),),
+)

@@ -1,0 +1,98 @@
+"""What apps declare is found in the apps themselves, and none of it at start."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+from django.conf import settings
+
+from portal.lib.app_modules import import_declarations
+from portal.lib.demo_data import list_demo_loaders
+from portal.lib.hooks import list_app_hooks
+
+SETUP = "import sys, django; django.setup(); print(*sys.modules)"
+DECLARING = ("pages", "hooks", "events", "demo.loaders")
+
+
+@pytest.mark.parametrize("module", DECLARING)
+def test_every_module_that_an_app_declares_in_is_read_from_the_highest_app_down(module):
+    name = {
+        "pages": "PAGES",
+        "hooks": "HOOKS",
+        "events": "EVENT_TYPES",
+        "demo.loaders": "LOADERS",
+    }[module]
+    written = [
+        app
+        for app in reversed(settings.APPS)
+        if (settings.BASE_DIR / f"{app}.{module}".replace(".", "/"))
+        .with_suffix(".py")
+        .exists()
+    ]
+
+    found = import_declarations(module, name)
+
+    assert list(found) == written
+    assert found == {
+        app: getattr(import_module(f"{app}.{module}"), name) for app in written
+    }
+
+
+def test_a_declaring_module_without_its_value_is_refused():
+    with pytest.raises(AttributeError, match="PAGE_S"):
+        import_declarations("pages", "PAGE_S")
+
+
+def test_each_hook_and_loader_is_declared_in_its_app():
+    hooks = list_app_hooks()
+    names = {
+        field: [
+            f"{getattr(call, '__module__', '')}.{getattr(call, '__name__', '')}"
+            for app in hooks
+            for call in getattr(app, field)
+        ]
+        for field in ("user_erasers", "tenant_erasers", "tenant_setups", "person_tests")
+    }
+
+    assert names == {
+        "user_erasers": [
+            "reports.operations.reading.files.erase_user_reports",
+            "labs.operations.erasure.erase_user_orders",
+            "users.operations.erasure.erase_user_samples",
+            "users.operations.users.export.erase_user_exports",
+            "users.operations.imports.files.erase_user_imports",
+        ],
+        "tenant_erasers": ["users.operations.users.tenant_erasure.erase_all_users"],
+        "tenant_setups": [
+            "labs.operations.catalogue.reference_data.install_reference_panels"
+        ],
+        "person_tests": ["labs.queries.orders.user_tests.list_latest_tests_of_user"],
+    }
+    assert [len(app.user_books) for app in hooks] == [0, 0, 1]
+    assert [len(app.marker_sources) for app in hooks] == [1, 0, 0]
+    # Orders need accounts, messages orders, and visits come after the messages.
+    assert [load.__name__ for load in list_demo_loaders()] == [
+        "load_demo_lab_accounts",
+        "load_demo_orders",
+        "load_demo_lab_messages",
+        "load_demo_appointments",
+        "load_demo_sources",
+    ]
+
+
+def test_a_process_imports_no_declaration_before_it_is_needed():
+    started = subprocess.run(
+        [sys.executable, "-c", SETUP],
+        cwd=settings.BASE_DIR,
+        env={"DJANGO_SETTINGS_MODULE": "portal.settings", "SECRET_KEY": "x" * 50},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+
+    modules = set(started.stdout.split())
+    assert "users.models" in modules
+    assert modules & {f"{a}.{m}" for a in settings.APPS for m in DECLARING} == set()
