@@ -1447,16 +1447,16 @@ class Migration(migrations.Migration):
                     ("member_id", models.UUIDField(null=True)),
                     ("member_name", models.CharField(blank=True, max_length=254)),
                     ("action", models.TextField(blank=True, max_length=1000)),
-                    ("told", models.CharField(blank=True, max_length=150)),
+                    ("notified_person", models.CharField(blank=True, max_length=150)),
                     (
-                        "told_by",
+                        "notification_method",
                         models.CharField(
                             blank=True,
-                            choices=labs.states.critical.ToldBy.offered,
+                            choices=labs.states.critical.NotificationMethod.offered,
                             max_length=100,
                         ),
                     ),
-                    ("told_at", models.DateTimeField(null=True)),
+                    ("notified_at", models.DateTimeField(null=True)),
                     ("was_read_back", models.BooleanField(default=False)),
                 ],
                 options={
@@ -1555,7 +1555,7 @@ class Migration(migrations.Migration):
                     ("answer", models.CharField(blank=True, max_length=2)),
                     ("error_code", models.CharField(blank=True, max_length=20)),
                     ("error_place", models.CharField(blank=True, max_length=20)),
-                    ("error_says", models.CharField(blank=True, max_length=200)),
+                    ("error_text", models.CharField(blank=True, max_length=200)),
                     (
                         "received_at",
                         models.DateTimeField(

@@ -7,13 +7,13 @@ from django.utils import timezone
 
 from labs.models.order import Order
 from labs.models.result import ResultVersion
-from labs.states.critical import ToldBy
+from labs.states.critical import NotificationMethod
 from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantOwned
 from portal.lib.translation import gettext_lazy
 
 ACTION_MAX_LENGTH = 1000
-TOLD_MAX_LENGTH = 150
+NOTIFIED_PERSON_MAX_LENGTH = 150
 
 
 class CriticalAlert(TenantOwned):
@@ -21,8 +21,8 @@ class CriticalAlert(TenantOwned):
 
     `version` is the first that had them. `due_at` is when the team's limit passes,
     `escalate_at` when the next mail goes out while nobody has acted, `escalations` how
-    many did. Of the acknowledgement: who gave it, what was done (`action`), and who was
-    told of the result, how, when, and that they repeated it.
+    many did. Of the acknowledgement: who gave it, what was done (`action`), who was
+    notified of the result, how and when, and that they repeated it.
     """
 
     rules = TableRules(data_classes=("orders",), route_parameters={"alert_id": "pk"})
@@ -42,9 +42,13 @@ class CriticalAlert(TenantOwned):
     member_id = models.UUIDField(null=True)
     member_name = models.CharField(max_length=254, blank=True)
     action = models.TextField(max_length=ACTION_MAX_LENGTH, blank=True)
-    told = models.CharField(max_length=TOLD_MAX_LENGTH, blank=True)
-    told_by = models.CharField(max_length=100, choices=ToldBy.offered, blank=True)
-    told_at = models.DateTimeField(null=True)
+    notified_person = models.CharField(
+        max_length=NOTIFIED_PERSON_MAX_LENGTH, blank=True
+    )
+    notification_method = models.CharField(
+        max_length=100, choices=NotificationMethod.offered, blank=True
+    )
+    notified_at = models.DateTimeField(null=True)
     was_read_back = models.BooleanField(default=False)
 
     class Meta(TenantOwned.Meta):

@@ -53,7 +53,7 @@ class InboundMessage(TenantOwned):
     answer = models.CharField(max_length=2, blank=True)
     error_code = models.CharField(max_length=20, blank=True)
     error_place = models.CharField(max_length=20, blank=True)
-    error_says = models.CharField(max_length=200, blank=True)
+    error_text = models.CharField(max_length=200, blank=True)
     received_at = models.DateTimeField(default=timezone.now, editable=False)
     resolved_at = models.DateTimeField(null=True)
     resolved_by = models.CharField(max_length=254, blank=True)

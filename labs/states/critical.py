@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 LONGEST_WAIT = timedelta(days=1)
 
 
-class ToldBy(OpenChoices):
+class NotificationMethod(OpenChoices):
     """How the treating clinician was notified of a critical result."""
 
     TREATING = "treating", gettext_lazy("I am the treating clinician")

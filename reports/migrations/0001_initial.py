@@ -427,7 +427,7 @@ class Migration(migrations.Migration):
                     ("pages_shown", models.JSONField(default=list)),
                     ("flagged", models.PositiveIntegerField(default=0)),
                     ("is_critical", models.BooleanField(default=False)),
-                    ("least_sure", models.FloatField(null=True)),
+                    ("lowest_confidence", models.FloatField(null=True)),
                     ("identity_decided", models.TextField(blank=True)),
                     ("duplicate_decided", models.TextField(blank=True)),
                     (
@@ -610,7 +610,7 @@ class Migration(migrations.Migration):
                 ],
             ),
             migrations.CreateModel(
-                name="SignOff",
+                name="Signature",
                 fields=[
                     (
                         "id",
@@ -633,7 +633,7 @@ class Migration(migrations.Migration):
                         "review",
                         models.OneToOneField(
                             on_delete=django.db.models.deletion.CASCADE,
-                            related_name="sign_off",
+                            related_name="signature",
                             to="reports.review",
                         ),
                     ),
@@ -764,7 +764,7 @@ class Migration(migrations.Migration):
         migrations.RunSQL(
             # A row goes with its user alone: erasing says so for its own transaction.
             sql="""
-            CREATE FUNCTION reports_signoff_stays() RETURNS trigger
+            CREATE FUNCTION reports_signature_stays() RETURNS trigger
             LANGUAGE plpgsql AS $$
             BEGIN
                 IF TG_OP = 'DELETE'
@@ -774,13 +774,13 @@ class Migration(migrations.Migration):
                 RAISE EXCEPTION 'a signature is neither changed nor deleted'
                     USING ERRCODE = 'insufficient_privilege';
             END $$;
-            CREATE TRIGGER signoff_stays
-            BEFORE UPDATE OR DELETE ON reports_signoff
-            FOR EACH ROW EXECUTE FUNCTION reports_signoff_stays();
+            CREATE TRIGGER signature_stays
+            BEFORE UPDATE OR DELETE ON reports_signature
+            FOR EACH ROW EXECUTE FUNCTION reports_signature_stays();
             """,
             reverse_sql="""
-            DROP TRIGGER signoff_stays ON reports_signoff;
-            DROP FUNCTION reports_signoff_stays();
+            DROP TRIGGER signature_stays ON reports_signature;
+            DROP FUNCTION reports_signature_stays();
             """,
         ),
         *enable_tenant_row_security(
@@ -791,7 +791,7 @@ class Migration(migrations.Migration):
             "reports_review",
             "reports_reviewrow",
             "reports_reviewrowversion",
-            "reports_signoff",
+            "reports_signature",
             "reports_reviewcomment",
             "reports_rereading",
         ),

@@ -17,7 +17,7 @@ from .reviews import (
     ReviewQuerySet,
     ReviewRow,
     ReviewRowVersion,
-    SignOff,
+    Signature,
 )
 
 __all__ = [
@@ -33,5 +33,5 @@ __all__ = [
     "ReviewQuerySet",
     "ReviewRow",
     "ReviewRowVersion",
-    "SignOff",
+    "Signature",
 ]

@@ -39,8 +39,8 @@ class Review(TenantOwned):
     the rows as they stand, with rows by their positions in this review; `first_notes`
     what they said of it before. `pages_shown` are numbers of pages from 1. `flagged` is
     how many rows need attention and are undecided; `is_critical` whether a value is
-    critical; `least_sure` how sure the machine was of its least sure row, from 0 to 1,
-    None where it did not say. `identity_decided` and `duplicate_decided` hold the
+    critical; `lowest_confidence` of the machine in a row, from 0 to 1, None where it
+    did not say. `identity_decided` and `duplicate_decided` hold the
     reviewer's reason, empty where nothing was decided. The lease is the claimer's until
     `claimed_until`. A second read follows the review it checks, number by number, and
     a dispute both. `wants_second_read`: signed, it waits for a second reader.
@@ -72,7 +72,7 @@ class Review(TenantOwned):
     pages_shown = models.JSONField(default=list)
     flagged = models.PositiveIntegerField(default=0)
     is_critical = models.BooleanField(default=False)
-    least_sure = models.FloatField(null=True)
+    lowest_confidence = models.FloatField(null=True)
     identity_decided = models.TextField(blank=True)
     duplicate_decided = models.TextField(blank=True)
     wants_second_read = models.BooleanField(default=False, db_default=False)
@@ -210,7 +210,7 @@ class ReviewRowVersion(TenantOwned):
         return f"{self.row_id} {self.version}"
 
 
-class SignOff(TenantOwned):
+class Signature(TenantOwned):
     """A signature: who, with which meaning, when, over exactly which bytes.
 
     `document` is the canonical JSON that was signed, `sha256` its digest in hex.
@@ -219,7 +219,7 @@ class SignOff(TenantOwned):
     rules = TableRules(data_classes=("reports",))
 
     review = models.OneToOneField(
-        Review, on_delete=models.CASCADE, related_name="sign_off"
+        Review, on_delete=models.CASCADE, related_name="signature"
     )
     member_key = models.CharField(max_length=80)
     member_label = models.CharField(max_length=254)

@@ -77,9 +77,9 @@ def list_reviews_in_tab(*, tenant: Tenant, filters: TabFilters) -> ReviewQuerySe
     if filters.band:
         least, most = BANDS[filters.band]
         if least is not None:
-            rows = rows.filter(least_sure__gte=least)
+            rows = rows.filter(lowest_confidence__gte=least)
         if most is not None:
-            rows = rows.filter(least_sure__lt=most)
+            rows = rows.filter(lowest_confidence__lt=most)
     if filters.source:
         rows = rows.filter(job__source_key=filters.source)
     rows = rows.select_related("job__user")

@@ -68,7 +68,7 @@ def get_review(*, tenant: Tenant, review_id: UUID) -> Review:
     """Return one review with its job and user. Raises: review_not_found."""
     rows = Review.objects.for_tenant(tenant).live()
     found: Review | None = (
-        rows.filter(id=review_id).select_related("job__user", "sign_off").first()
+        rows.filter(id=review_id).select_related("job__user", "signature").first()
     )
     if found is None:
         raise NotFound("review_not_found", _("Review not found."))
@@ -79,7 +79,7 @@ def get_review(*, tenant: Tenant, review_id: UUID) -> Review:
 def list_reviews_of_job(*, job: ParsingJob) -> list[Review]:
     """Return a job's reviews with their signatures, oldest first; one query."""
     rows = Review.objects.for_tenant(job.tenant).filter(job=job)
-    return list(rows.select_related("sign_off").order_by("number"))
+    return list(rows.select_related("signature").order_by("number"))
 
 
 def list_review_rows(*, tenant: Tenant, review: Review) -> list[ReviewRow]:
@@ -102,12 +102,12 @@ def list_previous_readings(review: Review) -> list[Review]:
         job_id=review.job_id,
         number__range=(review.number - count, review.number - 1),
     )
-    return list(rows.select_related("sign_off").order_by("number"))
+    return list(rows.select_related("signature").order_by("number"))
 
 
 def list_previous_reader_keys(review: Review) -> set[str]:
     """Return the keys of the members who signed the readings before this one."""
-    return {one.sign_off.member_key for one in list_previous_readings(review)}
+    return {one.signature.member_key for one in list_previous_readings(review)}
 
 
 def get_row_reading_order_key(row: ReviewRow) -> tuple[int, int]:

@@ -214,8 +214,8 @@ def test_strangers_and_roles_are_refused_at_every_door(
     )
 
     # A door that nothing was tried at lacks a row in `samples`.
-    assert (run.open, run.untried) == ([], [])
-    assert run.doors == len({*API, *MANAGEMENT, *PAGES})
+    assert (run.open, run.skipped) == ([], [])
+    assert run.endpoints == len({*API, *MANAGEMENT, *PAGES})
     assert run.refusals.keys() == {"api", "management", "pages", "roles"}
     assert run.rows > 20
     assert everything() == before

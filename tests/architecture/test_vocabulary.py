@@ -84,9 +84,8 @@ SPELLINGS = (
     Word(r"\be-mail", "email"),
     Word(r"(?-i:(?<!-)\b[Ii]ds?\b)", "ID"),
 )
-# A serializer's name is the name of its schema in the API document, and a migration
-# names this enumeration.
-KEPT_NAMES = {"LedgerLineAnswer", "ToldBy"}
+# A serializer's name is the name of its schema in the API document.
+KEPT_NAMES = {"LedgerLineAnswer"}
 # Parts of names.
 NAME_PARTS = {
     "tell": "record, send",

@@ -16,7 +16,7 @@ from reports.operations.review.checks import (
 from reports.operations.review.gates import record_page_shown_to_reviewer
 from reports.operations.review.rows import confirm_review_row
 from reports.operations.review.saving import RowRef
-from reports.operations.signing.signing import Signature, sign_and_approve_report
+from reports.operations.signing.signing import SigningIntent, sign_and_approve_report
 from reports.states import SignatureMeaning
 
 NORA = Actor(ActorKind.MEMBER, "7", "nora@assay.example")
@@ -44,9 +44,9 @@ def tenant_and_actor(review: Any, actor: Actor = NORA) -> dict[str, Any]:
     return {"tenant": review.tenant, "actor": actor}
 
 
-def signature(**changes: Any) -> Signature:
+def signing_intent(**changes: Any) -> SigningIntent:
     fields = {"meaning": SignatureMeaning.ACCURACY, "authenticated_at": timezone.now()}
-    return Signature(**{**fields, **changes})
+    return SigningIntent(**{**fields, **changes})
 
 
 def decide_all(review: Any, actor: Actor = NORA) -> None:
@@ -64,5 +64,5 @@ def decide_all(review: Any, actor: Actor = NORA) -> None:
 
 def sign(review: Any, actor: Actor = NORA) -> Any:
     return sign_and_approve_report(
-        **tenant_and_actor(review, actor), review_id=review.id, signature=signature()
+        **tenant_and_actor(review, actor), review_id=review.id, intent=signing_intent()
     )

@@ -1270,7 +1270,7 @@ class Migration(migrations.Migration):
                     ("oldest_data", models.DateTimeField(null=True)),
                     ("newest_data", models.DateTimeField(null=True)),
                     ("sent_count", models.BigIntegerField(default=0)),
-                    ("heard_at", models.DateTimeField(null=True)),
+                    ("received_at", models.DateTimeField(null=True)),
                     ("attempted_at", models.DateTimeField()),
                     ("attempt_failed", models.BooleanField(default=False)),
                 ],

@@ -140,7 +140,7 @@ def build_stored_message_acknowledgement(message: InboundMessage) -> bytes:
     refusal = None
     if message.error_code:
         refusal = MalformedMessage(
-            message.error_code, message.error_place, message.error_says
+            message.error_code, message.error_place, message.error_text
         )
     return build_hl7_acknowledgement(
         header,

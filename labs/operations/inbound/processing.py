@@ -328,7 +328,7 @@ def _store_acknowledgement(
         order=order,
         content=content,
         error_code=answer.text(1)[:2],
-        error_says="The lab rejected an order or its cancellation.",
+        error_text="The lab rejected an order or its cancellation.",
     )
 
 
@@ -346,7 +346,7 @@ def _store_malformed_message(
         answer=get_hl7_acknowledgement_code(refusal),
         error_code=refusal.code,
         error_place=refusal.place,
-        error_says=refusal.says,
+        error_text=refusal.says,
     )
 
 

@@ -27,8 +27,8 @@ from accounts.operations.notices import (
 )
 from accounts.states import NoticeKind
 from labs.models import CriticalAlert
-from labs.models.critical import ACTION_MAX_LENGTH, TOLD_MAX_LENGTH
-from labs.states.critical import ToldBy, compute_next_escalation_time
+from labs.models.critical import ACTION_MAX_LENGTH, NOTIFIED_PERSON_MAX_LENGTH
+from labs.states.critical import NotificationMethod, compute_next_escalation_time
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
 from portal.lib.jobs.jobs import enqueue_job
@@ -53,14 +53,14 @@ class MailNotAccepted(Exception):
 class Acknowledgement:
     """What was done about a critical result, as entered by the member.
 
-    `told` is who was told, `told_at` when, `was_read_back` that they repeated it; all
-    three are left out by who treats the patient.
+    `was_read_back` says that `notified_person` repeated the result at `notified_at`;
+    all three are left out by a member who treats the patient.
     """
 
     action: str
-    told_by: str
-    told: str = ""
-    told_at: datetime | None = None
+    notification_method: str
+    notified_person: str = ""
+    notified_at: datetime | None = None
     was_read_back: bool = False
 
 
@@ -132,14 +132,18 @@ def acknowledge_critical_alert(
             _("Already acknowledged by %(member)s.") % {"member": alert.member_name},
         )
     _validate_acknowledgement(acknowledgement, alert, now)
-    was_other_notified = acknowledgement.told_by != ToldBy.TREATING
+    was_other_notified = (
+        acknowledgement.notification_method != NotificationMethod.TREATING
+    )
     alert.acknowledged_at = now
     alert.member_id = actor.key
     alert.member_name = name
     alert.action = acknowledgement.action.strip()
-    alert.told_by = acknowledgement.told_by
-    alert.told = acknowledgement.told.strip() if was_other_notified else ""
-    alert.told_at = acknowledgement.told_at if was_other_notified else None
+    alert.notification_method = acknowledgement.notification_method
+    alert.notified_person = (
+        acknowledgement.notified_person.strip() if was_other_notified else ""
+    )
+    alert.notified_at = acknowledgement.notified_at if was_other_notified else None
     alert.was_read_back = was_other_notified
     alert.save(
         update_fields=[
@@ -147,9 +151,9 @@ def acknowledge_critical_alert(
             "member_id",
             "member_name",
             "action",
-            "told_by",
-            "told",
-            "told_at",
+            "notification_method",
+            "notified_person",
+            "notified_at",
             "was_read_back",
         ]
     )
@@ -276,7 +280,10 @@ def _build_critical_notice(
 def _validate_acknowledgement(
     acknowledgement: Acknowledgement, alert: CriticalAlert, now: datetime
 ) -> None:
-    action, notified = acknowledgement.action.strip(), acknowledgement.told.strip()
+    action, notified = (
+        acknowledgement.action.strip(),
+        acknowledgement.notified_person.strip(),
+    )
     if not action:
         raise DomainError("action_missing", _("Enter what was done."), "action")
     if len(action) > ACTION_MAX_LENGTH:
@@ -285,32 +292,37 @@ def _validate_acknowledgement(
             _("Enter at most %(most)d characters.") % {"most": ACTION_MAX_LENGTH},
             "action",
         )
-    if acknowledgement.told_by not in ToldBy.values:
+    if acknowledgement.notification_method not in NotificationMethod.values:
         raise DomainError(
-            "told_by_unknown", _("Choose how the clinician was notified."), "told_by"
+            "told_by_unknown",
+            _("Choose how the clinician was notified."),
+            "notification_method",
         )
-    if acknowledgement.told_by == ToldBy.TREATING:
+    if acknowledgement.notification_method == NotificationMethod.TREATING:
         return
     if not notified:
-        raise DomainError("told_missing", _("Enter who was notified."), "told")
-    if len(notified) > TOLD_MAX_LENGTH:
+        raise DomainError(
+            "told_missing", _("Enter who was notified."), "notified_person"
+        )
+    if len(notified) > NOTIFIED_PERSON_MAX_LENGTH:
         raise DomainError(
             "told_too_long",
-            _("Enter at most %(most)d characters.") % {"most": TOLD_MAX_LENGTH},
-            "told",
+            _("Enter at most %(most)d characters.")
+            % {"most": NOTIFIED_PERSON_MAX_LENGTH},
+            "notified_person",
         )
-    if acknowledgement.told_at is None:
+    if acknowledgement.notified_at is None:
         raise DomainError(
-            "told_at_missing", _("Enter when they were notified."), "told_at"
+            "told_at_missing", _("Enter when they were notified."), "notified_at"
         )
     # Minutes are what people enter, so the minute of its coming counts as after it.
-    if acknowledgement.told_at < alert.opened_at.replace(second=0, microsecond=0):
+    if acknowledgement.notified_at < alert.opened_at.replace(second=0, microsecond=0):
         raise DomainError(
-            "told_at_early", _("Enter a time after the result arrived."), "told_at"
+            "told_at_early", _("Enter a time after the result arrived."), "notified_at"
         )
-    if acknowledgement.told_at > now:
+    if acknowledgement.notified_at > now:
         raise DomainError(
-            "told_at_late", _("Enter a time that is not in the future."), "told_at"
+            "told_at_late", _("Enter a time that is not in the future."), "notified_at"
         )
     if not acknowledgement.was_read_back:
         raise DomainError(

@@ -18,7 +18,7 @@ from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from accounts.web.dialogs import read_posted, render_form
 from accounts.web.rights import require_right
-from labs.models.critical import ACTION_MAX_LENGTH, TOLD_MAX_LENGTH
+from labs.models.critical import ACTION_MAX_LENGTH, NOTIFIED_PERSON_MAX_LENGTH
 from labs.operations.results.critical import Acknowledgement, acknowledge_critical_alert
 from labs.queries.results.critical import (
     get_critical_alert,
@@ -26,7 +26,7 @@ from labs.queries.results.critical import (
     list_critical_results,
     list_unacknowledged_critical_alerts,
 )
-from labs.states.critical import ToldBy
+from labs.states.critical import NotificationMethod
 from portal.lib.errors import Conflict, DomainError
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import (
@@ -60,18 +60,18 @@ class AcknowledgeForm(forms.Form):
         label=gettext_lazy("Action taken"),
         widget=forms.Textarea(attrs={"rows": 3}),
     )
-    told_by = forms.ChoiceField(
-        choices=ToldBy.choices,
+    notification_method = forms.ChoiceField(
+        choices=NotificationMethod.choices,
         required=False,
         label=gettext_lazy("How was the treating clinician informed?"),
         widget=forms.RadioSelect,
     )
-    told = forms.CharField(
-        max_length=TOLD_MAX_LENGTH,
+    notified_person = forms.CharField(
+        max_length=NOTIFIED_PERSON_MAX_LENGTH,
         required=False,
         label=gettext_lazy("Who was informed"),
     )
-    told_at = forms.DateTimeField(
+    notified_at = forms.DateTimeField(
         required=False,
         label=gettext_lazy("When"),
         widget=forms.DateTimeInput(
@@ -107,7 +107,7 @@ class AlertRow:
     alert: CriticalAlert
     results: Sequence[Result]
     countdown: Countdown
-    told_by: str = ""
+    notification_method: str = ""
     took: str = ""
     was_late: bool = False
 
@@ -162,7 +162,9 @@ def acknowledge_critical_result_dialog(
     # Only now: what another team has is not there, whatever the role.
     if not request.rights.allow(Area.SIGN_REPORTS, write=True):
         raise PermissionDenied
-    form = AcknowledgeForm(read_posted(request), initial={"told_at": timezone.now()})
+    form = AcknowledgeForm(
+        read_posted(request), initial={"notified_at": timezone.now()}
+    )
     if request.method == "POST" and form.is_valid():
         try:
             acknowledge_critical_alert(
@@ -206,14 +208,14 @@ def build_critical_result_row(
 ) -> AlertRow:
     """Build the table row of a critical result."""
     until = alert.acknowledged_at
-    told_by = ToldBy.known(alert.told_by)
+    notification_method = NotificationMethod.known(alert.notification_method)
     return AlertRow(
         alert=alert,
         results=results,
         countdown=build_acknowledgement_countdown(alert),
-        told_by=str(told_by.label)
-        if told_by
-        else format_wire_value_as_words(alert.told_by),
+        notification_method=str(notification_method.label)
+        if notification_method
+        else format_wire_value_as_words(alert.notification_method),
         took=format_duration(until - alert.opened_at) if until else "",
         was_late=bool(until and until > alert.due_at),
     )

@@ -41,15 +41,15 @@ class Command(BaseCommand):
             tenant=tenant, report_progress=lambda step: self.stderr.write(f"{step} ...")
         )
         self.stdout.write(
-            f"{run.doors} endpoints and {run.visitors} callers with IDs of"
+            f"{run.endpoints} endpoints and {run.callers} callers with IDs of"
             f" {run.team}, {run.environment}: {run.refused} calls refused,"
             f" {len(run.open)} not; {run.rows} rows of {run.tables} tables hidden."
         )
         for sweep, number in sorted(run.refusals.items()):
             self.stdout.write(f"  {sweep}: {number}")
-        if run.untried:
+        if run.skipped:
             self.stdout.write(
-                f"  skipped because the team has no row for them: {len(run.untried)}"
+                f"  skipped because the team has no row for them: {len(run.skipped)}"
             )
         for who, method, route, status in run.open:
             self.stdout.write(f"NOT REFUSED  {who}: {method} {route} answered {status}")

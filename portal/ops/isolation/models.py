@@ -1,4 +1,4 @@
-"""IsolationRun: what came of knocking at every door, once."""
+"""IsolationRun: the findings of one run of the isolation report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class IsolationRun(models.Model):
     """A run of the isolation report; holds routes and numbers, no ids of rows.
 
     `refusals` are calls that were refused as they must be, by sweep; `open` those that
-    were not, as [who, method, route, status]; `untried` routes that the tenant has no
+    were not, as [who, method, route, status]; `skipped` routes that the tenant has no
     row for.
     """
 
@@ -28,11 +28,11 @@ class IsolationRun(models.Model):
     team = models.CharField(max_length=100)
     environment = models.CharField(max_length=20)
     methods = models.JSONField(default=list)
-    doors = models.PositiveIntegerField()
-    visitors = models.PositiveIntegerField()
+    endpoints = models.PositiveIntegerField()
+    callers = models.PositiveIntegerField()
     refusals = models.JSONField(default=dict)
     open = models.JSONField(default=list)
-    untried = models.JSONField(default=list)
+    skipped = models.JSONField(default=list)
     tables = models.PositiveIntegerField()
     rows = models.PositiveBigIntegerField()
 

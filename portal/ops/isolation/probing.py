@@ -63,7 +63,7 @@ _ACTOR = Actor.system("isolation_report")
 
 @dataclass(slots=True)
 class Findings:
-    """What came of a run: answers by sweep, doors that nothing could be tried at.
+    """What came of a run: answers by sweep, endpoints that nothing could be tried at.
 
     `open` are calls that should have been refused: (who, method, route, status); the
     route as it is written in the URL conf, so that no id is kept.
@@ -72,17 +72,17 @@ class Findings:
     team: str
     environment: str
     methods: tuple[str, ...]
-    doors: int = 0
-    visitors: set[str] = field(default_factory=set)
+    endpoints: int = 0
+    callers: set[str] = field(default_factory=set)
     refusals: Counter[str] = field(default_factory=Counter)
     open: list[tuple[str, str, str, int]] = field(default_factory=list)
-    untried: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
     tables: int = 0
     rows: int = 0
 
     def note(self, sweep: str, who: str, knocked: _Call, right: set[int]) -> None:
         """Count a response; a method that is not served is left out."""
-        self.visitors.add(who)
+        self.callers.add(who)
         if knocked.status in right:
             self.refusals[sweep] += 1
         elif knocked.status != 405:
@@ -127,11 +127,11 @@ def probe_tenant_isolation(
         with across_tenants(why="a stranger is made, and ids of the tenant are read"):
             samples = find_sample_ids(tenant)
             stranger = _make_team()
-            visitors = _Callers(stranger, tenant, host)
+            callers = _Callers(stranger, tenant, host)
         report_progress("strangers")
-        _probe_as_strangers(findings, visitors, samples)
+        _probe_as_strangers(findings, callers, samples)
         report_progress("roles")
-        _probe_as_roles(findings, visitors, samples, stranger)
+        _probe_as_roles(findings, callers, samples, stranger)
         report_progress("tables")
         _probe_tables(findings, stranger)
         transaction.set_rollback(True)
@@ -170,11 +170,11 @@ def create_isolation_report(
         team=found.team,
         environment=found.environment,
         methods=list(found.methods),
-        doors=found.doors,
-        visitors=len(found.visitors),
+        endpoints=found.endpoints,
+        callers=len(found.callers),
         refusals=dict(found.refusals),
         open=found.open,
-        untried=found.untried,
+        skipped=found.skipped,
         tables=found.tables,
         rows=found.rows,
     )
@@ -261,39 +261,39 @@ class _Callers:
 
 
 def _probe_as_strangers(
-    findings: Findings, visitors: _Callers, samples: dict[str, str]
+    findings: Findings, callers: _Callers, samples: dict[str, str]
 ) -> None:
     found = list_endpoints_with_path_parameters()
     strangers = {
-        "a key of another team": visitors.stranger,
-        "a key of the other environment": visitors.other_environment,
+        "a key of another team": callers.stranger,
+        "a key of the other environment": callers.other_environment,
     }
     sweeps: list[tuple[str, list[str], dict[str, Client], set[int]]] = [
         ("api", found.api, strangers, {404}),
-        ("api", found.api, {"no key": visitors.nobody}, {401}),
+        ("api", found.api, {"no key": callers.nobody}, {401}),
         (
             "management",
             found.management,
-            {"a key of another organisation": visitors.manager},
+            {"a key of another organisation": callers.manager},
             {404},
         ),
-        ("management", found.management, {"no key": visitors.nobody}, {401}),
+        ("management", found.management, {"no key": callers.nobody}, {401}),
         (
             "pages",
             found.pages,
             {
-                "an owner of another team": visitors.owner,
-                "a member of no team": visitors.loner,
+                "an owner of another team": callers.owner,
+                "a member of no team": callers.loner,
             },
             {404},
         ),
     ]
     tried: set[str] = set()
-    untried: set[str] = set()
+    skipped: set[str] = set()
     for sweep, routes, clients, right in sweeps:
         for route in routes:
             if not list_route_parameters(route) <= samples.keys():
-                untried.add(route)
+                skipped.add(route)
                 continue
             tried.add(route)
             for who, client in clients.items():
@@ -301,12 +301,12 @@ def _probe_as_strangers(
                     continue
                 for knocked in _call_route(client, route, samples, findings.methods):
                     findings.note(sweep, who, knocked, right)
-    findings.doors = len(tried)
-    findings.untried = sorted(untried)
+    findings.endpoints = len(tried)
+    findings.skipped = sorted(skipped)
 
 
 def _probe_as_roles(
-    findings: Findings, visitors: _Callers, samples: dict[str, str], team: Team
+    findings: Findings, callers: _Callers, samples: dict[str, str], team: Team
 ) -> None:
     """Every page of a team that says what it needs, as each role that has not that."""
     here = {**dict.fromkeys(list_parameters_with_rows(), "1"), **samples}
@@ -317,7 +317,7 @@ def _probe_as_roles(
         if route.startswith("t/<") and hasattr(view, "needs")
     ]
     for role in ROLES:
-        client = visitors.member(team, role)
+        client = callers.member(team, role)
         for route, needs in pages:
             may = all(
                 roles_allow_access(

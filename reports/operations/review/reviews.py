@@ -84,7 +84,9 @@ def open_report_review(
     ]
     update_review_counts(review, made)
     sure = [row.values["confidence"].get("overall") for row in rows]
-    review.least_sure = min((one for one in sure if one is not None), default=None)
+    review.lowest_confidence = min(
+        (one for one in sure if one is not None), default=None
+    )
     review.save(force_insert=True)
     ReviewRow.objects.for_tenant(job.tenant).bulk_create(made)
     ReviewRowVersion.objects.for_tenant(job.tenant).bulk_create(

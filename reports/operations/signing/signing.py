@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError
-from reports.models import ParsingJob, ReportResult, Review, SignOff
+from reports.models import ParsingJob, ReportResult, Review, Signature
 from reports.operations.jobs.jobs import (
     change_parsing_job_status,
     mark_parsing_job_failed,
@@ -92,7 +92,7 @@ class NotReady(DomainError):
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class SigningIntent:
     """The meaning of a signature, and when the member last confirmed their identity."""
 
     meaning: SignatureMeaning
@@ -131,8 +131,8 @@ def find_unmet_signing_rules(*, review: Review, rows: Sequence[ReviewRow]) -> li
 
 @transaction.atomic
 def sign_and_approve_report(
-    *, tenant: Tenant, actor: Actor, review_id: UUID, signature: Signature
-) -> SignOff:
+    *, tenant: Tenant, actor: Actor, review_id: UUID, intent: SigningIntent
+) -> Signature:
     """Sign a review: its rows become the job's results, and the job is completed.
 
     An amendment replaces the results and keeps the status; each way the job is sent. A
@@ -144,31 +144,33 @@ def sign_and_approve_report(
     """
     review = lock_claimed_review(tenant=tenant, actor=actor, review_id=review_id)
     now = timezone.now()
-    if not now - SIGN_WITHIN <= signature.authenticated_at <= now:
+    if not now - SIGN_WITHIN <= intent.authenticated_at <= now:
         raise DomainError(
             "reauthentication_needed", _("Confirm your identity to sign.")
         )
     rows = list_review_rows(tenant=tenant, review=review)
     if gaps := find_unmet_signing_rules(review=review, rows=rows):
         raise NotReady(gaps)
-    sign_off = SignOff(
+    signature = Signature(
         tenant=tenant,
         review=review,
         member_key=actor.key,
         member_label=actor.label,
-        meaning=signature.meaning,
+        meaning=intent.meaning,
         signed_at=now,
     )
-    sign_off.document = build_signed_json(review=review, rows=rows, sign_off=sign_off)
-    sign_off.sha256 = _digest(sign_off.document)
-    sign_off.save(force_insert=True)
+    signature.document = build_signed_json(
+        review=review, rows=rows, signature=signature
+    )
+    signature.sha256 = _digest(signature.document)
+    signature.save(force_insert=True)
     end_review(review, ReviewStatus.SIGNED)
     record_review_change_in_audit_log(
         review,
         actor,
         verb="approve_report",
         meaning=signature.meaning,
-        sha256=sign_off.sha256,
+        sha256=signature.sha256,
     )
     if review.kind == ReviewKind.SECOND:
         (first,) = _attach_job(list_previous_readings(review), review.job)
@@ -180,7 +182,7 @@ def sign_and_approve_report(
         open_second_read_review(first=review)
     else:
         _publish_results(review, actor)
-    return sign_off
+    return signature
 
 
 @transaction.atomic
@@ -242,12 +244,12 @@ def is_review_unchanged_since_signing(*, tenant: Tenant, review: Review) -> bool
     Source: Ours: what stands in the tables now, put into words again, has the digest.
     """
     rows = list_review_rows(tenant=tenant, review=review)
-    text = build_signed_json(review=review, rows=rows, sign_off=review.sign_off)
-    return _digest(text) == review.sign_off.sha256
+    text = build_signed_json(review=review, rows=rows, signature=review.signature)
+    return _digest(text) == review.signature.sha256
 
 
 def build_signed_json(
-    *, review: Review, rows: Sequence[ReviewRow], sign_off: SignOff
+    *, review: Review, rows: Sequence[ReviewRow], signature: Signature
 ) -> str:
     """Return the canonical JSON of a signature: sorted keys, no blanks, UTF-8.
 
@@ -276,9 +278,9 @@ def build_signed_json(
             }
             for row in rows
         ],
-        "member": [sign_off.member_key, sign_off.member_label],
-        "meaning": str(sign_off.meaning),
-        "signed_at": sign_off.signed_at.isoformat(),
+        "member": [signature.member_key, signature.member_label],
+        "meaning": str(signature.meaning),
+        "signed_at": signature.signed_at.isoformat(),
     }
     return json.dumps(signed, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 

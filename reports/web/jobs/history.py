@@ -198,7 +198,7 @@ def _is_hidden(request: TenantRequest, review: Review, reviews: list[Review]) ->
     reader = (
         review.claimed_by_key
         if review.status == ReviewStatus.OPEN
-        else review.sign_off.member_key
+        else review.signature.member_key
     )
     return reader != request.actor.key
 

@@ -71,7 +71,7 @@ def show_disputed_rows(request: TenantRequest, review_id: str) -> HttpResponse:
         review=review,
         section="reports",
         desk=build_review_page_url(request, review),
-        readers=[one.sign_off.member_label for one in list_previous_readings(review)],
+        readers=[one.signature.member_label for one in list_previous_readings(review)],
         rows=disputed,
         undecided=sum(not one.row.is_decided for one in disputed),
         is_mine=review.claimed_by_key == request.actor.key,

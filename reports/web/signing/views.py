@@ -33,7 +33,7 @@ from reports.operations.review.gates import (
 from reports.operations.review.saving import RowRef
 from reports.operations.signing.signing import (
     NotReady,
-    Signature,
+    SigningIntent,
     find_unmet_signing_rules,
     reject_report,
     sign_and_approve_report,
@@ -148,13 +148,13 @@ def sign_review(request: TenantRequest, review_id: str) -> HttpResponse:
     at = find_identity_confirmation_time(request)
     if at is None or not is_identity_confirmed(request):
         return redirect_to_identity_confirmation(request)
-    signature = Signature(SignatureMeaning(form.cleaned_data["meaning"]), at)
+    intent = SigningIntent(SignatureMeaning(form.cleaned_data["meaning"]), at)
     try:
         sign_and_approve_report(
             tenant=request.tenant,
             actor=request.actor,
             review_id=review.id,
-            signature=signature,
+            intent=intent,
         )
     except NotReady:
         return _summary(request, review, form, status=422)

@@ -15,9 +15,9 @@ class Supply(TenantOwned):
     So that no page has to look through samples. `resource` is a name of contract 3.4.
     `oldest_data` and `newest_data` are the earliest and latest start of what was
     stored, null while nothing was; `sent_count` counts samples or summaries that were
-    new or changed. `heard_at` is when a batch last came, also one that changed nothing.
-    `attempted_at` is when the source was last heard of or asked, `attempt_failed`
-    whether that failed.
+    new or changed. `received_at` is when a batch last came, also one
+    that changed nothing. `attempted_at` is when the source was last heard of or asked,
+    `attempt_failed` whether that failed.
     """
 
     rules = TableRules(without_fence="times", retention="with its user")
@@ -42,7 +42,7 @@ class Supply(TenantOwned):
     oldest_data = models.DateTimeField(null=True)
     newest_data = models.DateTimeField(null=True)
     sent_count = models.BigIntegerField(default=0)
-    heard_at = models.DateTimeField(null=True)
+    received_at = models.DateTimeField(null=True)
     attempted_at = models.DateTimeField()
     attempt_failed = models.BooleanField(default=False)
 

@@ -43,14 +43,14 @@ _ARRIVE = b"""
             %(received)s, %(created)s, %(updated)s, %(dropped)s)
     )
     INSERT INTO users_supply AS kept (tenant_id, user_id, provider, resource,
-        oldest_data, newest_data, sent_count, heard_at, attempted_at, attempt_failed)
+        oldest_data, newest_data, sent_count, received_at, attempted_at, attempt_failed)
     VALUES (%(tenant)s, %(user)s, %(provider)s, %(resource)s, %(oldest)s, %(newest)s,
         %(sent)s, %(at)s, %(at)s, false)
     ON CONFLICT (user_id, provider, resource) DO UPDATE SET
         oldest_data = LEAST(kept.oldest_data, excluded.oldest_data),
         newest_data = GREATEST(kept.newest_data, excluded.newest_data),
         sent_count = kept.sent_count + excluded.sent_count,
-        heard_at = GREATEST(kept.heard_at, excluded.heard_at),
+        received_at = GREATEST(kept.received_at, excluded.received_at),
         attempted_at = GREATEST(kept.attempted_at, excluded.attempted_at),
         attempt_failed = false
 """

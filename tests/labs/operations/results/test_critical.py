@@ -18,7 +18,7 @@ from labs.operations.results.critical import (
     mail_critical_alert,
     post_failed_critical_mail_notice,
 )
-from labs.states.critical import ToldBy, compute_next_escalation_time
+from labs.states.critical import NotificationMethod, compute_next_escalation_time
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
 from portal.lib.tenancy import across_tenants
@@ -41,9 +41,9 @@ CLINICIAN = Actor(
 HIGH = make_reported_result("Potassium", "7.1", flag="HH")
 DONE = Acknowledgement(
     action="Sent to hospital",
-    told_by=ToldBy.PHONE,
-    told="Dr Whitfield",
-    told_at=CAME + timedelta(minutes=10),
+    notification_method=NotificationMethod.PHONE,
+    notified_person="Dr Whitfield",
+    notified_at=CAME + timedelta(minutes=10),
     was_read_back=True,
 )
 
@@ -138,18 +138,20 @@ def test_an_acknowledgement_says_who_when_and_what_was_done(
     (kept,) = alerts(alice_tenant)
     assert kept.acknowledged_at == CAME + timedelta(minutes=30)
     assert (str(kept.member_id), kept.member_name) == (CLINICIAN.key, "Nora Whitfield")
-    assert (kept.action, kept.told, kept.told_by) == (
+    assert (kept.action, kept.notified_person, kept.notification_method) == (
         "Sent to hospital",
         "Dr Whitfield",
         "phone",
     )
-    assert (kept.told_at, kept.was_read_back) == (DONE.told_at, True)
+    assert (kept.notified_at, kept.was_read_back) == (DONE.notified_at, True)
     line = ("acknowledge_critical", "critical_alert", str(alert.pk))
     assert audited(alice_tenant)[-1] == line
 
 
 def test_who_treats_the_patient_tells_nobody(alice_tenant, alert, half_past):
-    given = Acknowledgement(action="Called the patient in", told_by=ToldBy.TREATING)
+    given = Acknowledgement(
+        action="Called the patient in", notification_method=NotificationMethod.TREATING
+    )
 
     kept = acknowledge_critical_alert(
         tenant=alice_tenant,
@@ -159,7 +161,11 @@ def test_who_treats_the_patient_tells_nobody(alice_tenant, alert, half_past):
         name="N",
     )
 
-    assert (kept.told, kept.told_at, kept.was_read_back) == ("", None, False)
+    assert (kept.notified_person, kept.notified_at, kept.was_read_back) == (
+        "",
+        None,
+        False,
+    )
 
 
 @pytest.mark.parametrize(
@@ -167,12 +173,12 @@ def test_who_treats_the_patient_tells_nobody(alice_tenant, alert, half_past):
     [
         ({"action": "  "}, "action_missing"),
         ({"action": "x" * 1001}, "action_too_long"),
-        ({"told_by": "pigeon"}, "told_by_unknown"),
-        ({"told": ""}, "told_missing"),
-        ({"told": "x" * 151}, "told_too_long"),
-        ({"told_at": None}, "told_at_missing"),
-        ({"told_at": CAME - timedelta(minutes=1)}, "told_at_early"),
-        ({"told_at": CAME + timedelta(minutes=31)}, "told_at_late"),
+        ({"notification_method": "pigeon"}, "told_by_unknown"),
+        ({"notified_person": ""}, "told_missing"),
+        ({"notified_person": "x" * 151}, "told_too_long"),
+        ({"notified_at": None}, "told_at_missing"),
+        ({"notified_at": CAME - timedelta(minutes=1)}, "told_at_early"),
+        ({"notified_at": CAME + timedelta(minutes=31)}, "told_at_late"),
         ({"was_read_back": False}, "read_back_missing"),
     ],
     ids=lambda value: value if isinstance(value, str) else "given",

@@ -90,13 +90,13 @@ def test_a_poll_that_finds_what_was_seen_is_no_new_read(alice_tenant, nora, aler
 
 def test_a_clinician_acknowledges_and_comes_to_the_results(alice_tenant, nora, alert):
     address = place(alice_tenant, "acknowledge", alert_id=alert.pk)
-    fields = {"action": "Called the patient in", "told_by": "treating"}
+    fields = {"action": "Called the patient in", "notification_method": "treating"}
 
     asked = nora.get(address)
     reply = nora.post(address, fields)
 
     alert.refresh_from_db()
-    assert "told_at" in asked.context["form"].fields
+    assert "notified_at" in asked.context["form"].fields
     assert reply["Location"] == place(alice_tenant, "results", order_id=alert.order_id)
     assert (alert.member_name, alert.action) == (
         NORA,
@@ -105,12 +105,19 @@ def test_a_clinician_acknowledges_and_comes_to_the_results(alice_tenant, nora, a
     page = nora.get(place(alice_tenant, "critical"))
     assert page.context["waiting"] == []
     (done,) = page.context["done"]
-    assert (done.told_by, done.was_late) == ("I am the treating clinician", False)
+    assert (done.notification_method, done.was_late) == (
+        "I am the treating clinician",
+        False,
+    )
 
 
 def test_what_is_refused_stays_in_the_form(alice_tenant, nora, alert):
-    fields = {"action": "Told", "told_by": "phone", "told": "Dr Ingram"}
-    fields["told_at"] = timezone.now().strftime("%Y-%m-%dT%H:%M")
+    fields = {
+        "action": "Told",
+        "notification_method": "phone",
+        "notified_person": "Dr Ingram",
+    }
+    fields["notified_at"] = timezone.now().strftime("%Y-%m-%dT%H:%M")
 
     reply = nora.post(place(alice_tenant, "acknowledge", alert_id=alert.pk), fields)
 
@@ -122,9 +129,11 @@ def test_what_is_refused_stays_in_the_form(alice_tenant, nora, alert):
 
 def test_who_comes_second_is_told_that_it_is_done(alice_tenant, nora, alert):
     address = place(alice_tenant, "acknowledge", alert_id=alert.pk)
-    nora.post(address, {"action": "First", "told_by": "treating"})
+    nora.post(address, {"action": "First", "notification_method": "treating"})
 
-    reply = nora.post(address, {"action": "Second", "told_by": "treating"}, follow=True)
+    reply = nora.post(
+        address, {"action": "Second", "notification_method": "treating"}, follow=True
+    )
 
     alert.refresh_from_db()
     assert alert.action == "First"
@@ -138,7 +147,7 @@ def test_who_is_no_clinician_sees_the_queue_and_acknowledges_nothing(
     client = signed_in(alice_team, role)
     address = place(alice_tenant, "acknowledge", alert_id=alert.pk)
 
-    reply = client.post(address, {"action": "Done", "told_by": "treating"})
+    reply = client.post(address, {"action": "Done", "notification_method": "treating"})
 
     alert.refresh_from_db()
     assert client.get(place(alice_tenant, "critical")).status_code == 200

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from portal.lib.errors import DomainError, NotAllowed
-from reports.models import ReportResult, SignOff
+from reports.models import ReportResult, Signature
 from reports.operations.review.additions import add_review_row
 from reports.operations.review.checks import RowText
 from reports.operations.review.gates import request_second_read
@@ -122,7 +122,7 @@ def test_what_both_readers_say_is_kept_as_it_was_signed_first(first):
 
     assert shown(first) == ("completed", 1, ["85", "105", "4.1"])
     assert len(emitted(first.tenant)) == 1
-    assert SignOff.objects.for_tenant(first.tenant).count() == 2
+    assert Signature.objects.for_tenant(first.tenant).count() == 2
     assert opened(first).id == second.id
 
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from accounts.webhooks.catalogue import load_event_types
 from portal.lib.errors import DomainError
-from reports.models import ReportResult, ReviewRow, SignOff
+from reports.models import ReportResult, ReviewRow, Signature
 from reports.operations.reading.files import erase_user_reports
 from reports.operations.review.gates import (
     CriticalNotification,
@@ -56,13 +56,13 @@ from tests.reports.desk import (
     ref_of,
     rows_of,
     sign,
-    signature,
+    signing_intent,
     tenant_and_actor,
     text_of,
 )
 
 pytestmark = pytest.mark.django_db
-DELETE = "DELETE FROM reports_signoff"
+DELETE = "DELETE FROM reports_signature"
 UPDATED = "lab_report.parsing_job.updated"
 
 
@@ -89,7 +89,7 @@ def refused(review):
     with pytest.raises(NotReady) as refusal:
         sign(review)
     assert emitted(review.tenant) == []
-    assert not SignOff.objects.for_tenant(review.tenant).exists()
+    assert not Signature.objects.for_tenant(review.tenant).exists()
     assert not ReportResult.objects.for_tenant(review.tenant).filter(version=1).exists()
     return {gap.code: gap.at for gap in refusal.value.gaps}
 
@@ -106,7 +106,7 @@ def test_a_signed_review_is_what_the_api_and_the_event_tell(review):
     )
     decide_all(review)
 
-    sign_off = sign(review)
+    signature = sign(review)
 
     (envelope,) = emitted(review.tenant)
     job = get_parsing_job(tenant=review.tenant, job_id=review.job_id)
@@ -115,8 +115,8 @@ def test_a_signed_review_is_what_the_api_and_the_event_tell(review):
     assert envelope["data"] == build_parsing_job_payload(job)
     assert (job.status, job.is_reviewed, job.version) == ("completed", True, 1)
     assert values(review.tenant, job.id) == ["85"]
-    assert (sign_off.member_key, sign_off.meaning) == (NORA.key, "accuracy")
-    assert sign_off.sha256 == hashlib.sha256(sign_off.document.encode()).hexdigest()
+    assert (signature.member_key, signature.meaning) == (NORA.key, "accuracy")
+    assert signature.sha256 == hashlib.sha256(signature.document.encode()).hexdigest()
     machine = ReportResult.objects.for_tenant(review.tenant).filter(version=0)
     assert [row.value for row in machine.order_by("position")] == ["105", "105"]
 
@@ -201,7 +201,7 @@ def test_a_signature_needs_a_fresh_authentication(review, ago):
         sign_and_approve_report(
             **tenant_and_actor(review),
             review_id=review.id,
-            signature=signature(authenticated_at=timezone.now() - ago),
+            intent=signing_intent(authenticated_at=timezone.now() - ago),
         )
 
     assert refusal.value.code == "reauthentication_needed"
@@ -275,7 +275,7 @@ def test_a_signature_can_not_be_changed_or_deleted_but_goes_with_its_user(review
     decide_all(review)
     sign(review)
 
-    for statement in ("UPDATE reports_signoff SET meaning = 'clinical'", DELETE):
+    for statement in ("UPDATE reports_signature SET meaning = 'clinical'", DELETE):
         with (
             pytest.raises(ProgrammingError) as refusal,
             transaction.atomic(),
@@ -283,11 +283,11 @@ def test_a_signature_can_not_be_changed_or_deleted_but_goes_with_its_user(review
         ):
             cursor.execute(statement)
         assert refusal.value.__cause__.sqlstate == "42501"
-    assert SignOff.objects.for_tenant(review.tenant).count() == 1
+    assert Signature.objects.for_tenant(review.tenant).count() == 1
 
     erase_user_reports(review.tenant.pk, review.job.user.uuid)
 
-    assert not SignOff.objects.for_tenant(review.tenant).exists()
+    assert not Signature.objects.for_tenant(review.tenant).exists()
     with connection.cursor() as cursor:
         cursor.execute("SELECT current_setting('assay.erasing')")
         assert cursor.fetchone() == ("off",)

@@ -146,7 +146,7 @@ def test_the_queue_is_narrowed_by_sender_and_by_its_least_sure_row(nora, user):
         page = nora.web.get(QUEUE, given, headers=HTMX).content.decode()
         return [one for one in (low, high) if str(one.job_id)[:8] in page]
 
-    assert (low.least_sure, high.least_sure) == (0.55, 0.9)
+    assert (low.lowest_confidence, high.lowest_confidence) == (0.55, 0.9)
     assert [listed(band=band) for band in ("low", "fair", "high")] == [
         [low],
         [],

@@ -12,7 +12,7 @@ from accounts.models import AuditEntry
 from accounts.states import Role
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.slots import Work, hold_work_slot
-from reports.models import Rereading, Review, ReviewRow, SignOff
+from reports.models import Rereading, Review, ReviewRow, Signature
 from reports.operations.jobs.rereading import parse_report_again
 from reports.operations.loinc_aliases import propose_loinc_alias
 from reports.operations.review.additions import add_review_row
@@ -135,7 +135,7 @@ def test_a_report_is_signed_and_its_page_says_by_whom_and_to_whom_it_went(
     assert f"/reports/{review.job_id}/pages/1/" in early
     assert nora.post(page, meaning="accuracy").status_code == 422
     assert nora.post(page).status_code == 422
-    assert not SignOff.objects.for_tenant(user.tenant).exists()
+    assert not Signature.objects.for_tenant(user.tenant).exists()
 
     decide_all(review, nora.actor)
     row = ReviewRow.objects.for_tenant(user.tenant).get(review=review, position=0)
@@ -148,13 +148,13 @@ def test_a_report_is_signed_and_its_page_says_by_whom_and_to_whom_it_went(
     nora.confirm(ago=3600)
     asked = nora.post(page, meaning="clinical")
     assert asked.url.startswith("/accounts/confirm/")
-    assert not SignOff.objects.for_tenant(user.tenant).exists()
+    assert not Signature.objects.for_tenant(user.tenant).exists()
     nora.confirm(ago=60)
     done = nora.post(page, meaning="clinical")
 
     assert done.url == f"{PLACE}/reports/{review.job_id}/"
-    sign_off = SignOff.objects.for_tenant(user.tenant).get()
-    assert (sign_off.member_key, sign_off.meaning) == (nora.actor.key, "clinical")
+    signature = Signature.objects.for_tenant(user.tenant).get()
+    assert (signature.member_key, signature.meaning) == (nora.actor.key, "clinical")
     shown = nora.get(f"/reports/{review.job_id}/").content.decode()
     assert "Reviewed clinically" in shown
     assert "Status sent to" in shown

@@ -201,5 +201,5 @@ def test_what_a_source_has_given_is_kept_with_every_batch(
     assert (supply.provider, supply.resource) == ("oura", "heartrate")
     assert (supply.oldest_data, supply.newest_data) == (early, late)
     assert supply.sent_count == 9
-    assert (supply.heard_at, supply.attempted_at) == (later, later)
+    assert (supply.received_at, supply.attempted_at) == (later, later)
     assert supply.attempt_failed is False
