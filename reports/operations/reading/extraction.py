@@ -286,6 +286,8 @@ def _run_child(
             "LANG": "C.UTF-8",
             "OMP_NUM_THREADS": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
+            # What we compiled is read where we put it.
+            "PYTHONPYCACHEPREFIX": sys.pycache_prefix or "",
         },
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
