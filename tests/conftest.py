@@ -11,6 +11,7 @@ from django.conf import settings
 from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.test import Client, override_settings
 
+from accounts import data_classes  # noqa: F401 - it reads a setting that _folders changes
 from accounts.api import auth
 from accounts.operations.api_keys.api_keys import clear_api_key_cache
 from accounts.states import Environment, Role

@@ -25,7 +25,7 @@ from django.db import Error, connection
 from accounts.models.api_call import PATH_MAX_LENGTH
 from accounts.operations.api_keys.api_keys import KeyGrant
 from accounts.operations.api_keys.call_log import Call, write_api_call_log
-from portal.lib.registry import call_observers
+from portal.lib.api.observers import call_observers
 from portal.lib.web.request_ids import get_current_request_id
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
-from portal.lib.registry import data_classes
+from portal.lib.data_classes import load_data_classes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from accounts.models import Team, Tenant
-    from portal.lib.registry import Aged, DataClass
+    from portal.lib.data_classes import Aged, DataClass
 
 # Its days stand in the team's own row: an older setting, which the feed reads.
 EVENTS = "events"
@@ -64,7 +64,7 @@ def list_retention_settings(team: Team) -> list[RetentionSetting]:
     chosen = dict(team.retention_rules.values_list("data_class", "days"))
     chosen[EVENTS] = team.event_retention_days
     found = []
-    for name, data_class in data_classes:
+    for name, data_class in load_data_classes().items():
         least = get_minimum_retention_days(data_class)
         days = chosen.get(name, data_class.usual_days)
         if days is not None:
@@ -79,7 +79,7 @@ def preview_retention(
     """Return what each rule would delete in one environment; one query each."""
     return {
         name: DueDeletion(name, before, data_class.count(tenant, before))
-        for name, data_class in data_classes
+        for name, data_class in load_data_classes().items()
         if (kept := days.get(name)) is not None
         for before in [at - timedelta(days=kept)]
     }

@@ -205,7 +205,7 @@ def main() -> int:
         from django.db import connection
         from django.utils import timezone
 
-        from portal.lib.registry import data_classes
+        from portal.lib.data_classes import load_data_classes
         from tests.factories.accounts import make_tenant
         from tests.factories.users import make_user
 
@@ -216,7 +216,7 @@ def main() -> int:
             cursor.execute("SELECT array_agg(id) FROM users_user")
             (users,) = cursor.fetchone()
         fills = plant(user, users)
-        known = dict(data_classes)
+        known = load_data_classes()
         before = timezone.now() - timedelta(days=400)
         print(f"{'fill s':>8} {'preview ms':>10} {'step ms':>8} {'slowest':>8}  class")
         for name, fill in fills.items():

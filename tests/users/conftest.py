@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.users.gateways.oura_server import running_oura
-from users.gateways.base import source_gateways
+from users.gateways.sources import SOURCE_GATEWAYS
 
 
 @pytest.fixture
@@ -13,7 +13,7 @@ def oura(monkeypatch, settings):
     """A server that answers as Oura does, and our application there."""
     settings.OURA_CLIENT_ID = "our-id"
     settings.OURA_CLIENT_SECRET = "our-secret"
-    gateway = dict(source_gateways)["oura"]
+    gateway = SOURCE_GATEWAYS["oura"]
     with running_oura() as server:
         monkeypatch.setattr(gateway, "_portal", server.portal)
         yield server

@@ -1,4 +1,4 @@
-"""The gateway Protocol of cloud sources, and the registry of gateways.
+"""The gateway Protocol of cloud sources.
 
 Calls may take seconds and fail: never inside a transaction.
 """
@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Protocol
 
-from portal.lib.registry import Register
 from users.states import ConnectionFault, SourceType
 
 if TYPE_CHECKING:
@@ -179,15 +178,3 @@ class SourceGateway(Protocol):
         Raises: SourceUnavailable, AccessExpired, ResourceRefused, SourceRefused.
         """
         ...
-
-
-# By slug of the provider; entered in AppConfig.ready.
-source_gateways: Register[SourceGateway] = Register()
-
-
-def find_source_gateway(provider: str) -> SourceGateway | None:
-    """Return the configured gateway of a source, or None."""
-    for name, gateway in source_gateways:
-        if name == provider and gateway.is_configured:
-            return gateway
-    return None

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from accounts.models import Tenant
-    from portal.lib.registry import DataClass
+    from portal.lib.data_classes import DataClass
 
 # Rows of one class and environment in one night, so that a first rule over years does
 # not hold up the rest.

@@ -18,9 +18,9 @@ from rest_framework.views import APIView
 
 from portal.lib.api.compression import gzip_large_response
 from portal.lib.api.json import BODY_MAX_BYTES, MEDIA_TYPE, dump_json
+from portal.lib.api.observers import call_observers
 from portal.lib.api.schema import ApiSchema
 from portal.lib.errors import NotFound
-from portal.lib.registry import call_observers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import transaction
 from django.db.models import Min
 
-from portal.lib.registry import Aged
+from portal.lib.data_classes import Aged
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,7 +16,7 @@ from accounts.api.call_log import (
 )
 from accounts.models import ApiCall, ApiKey
 from accounts.operations.api_keys.api_keys import KeyRules, create_api_key
-from portal.lib.registry import call_observers
+from portal.lib.api.observers import call_observers
 from tests.clients import ApiClient, ManagementClient
 from tests.factories.accounts import ACTOR, make_api_key, make_management_key
 from tests.factories.users import make_user

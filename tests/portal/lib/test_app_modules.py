@@ -9,22 +9,23 @@ from importlib import import_module
 import pytest
 from django.conf import settings
 
+from portal.lib import data_classes
 from portal.lib.app_modules import import_declarations
 from portal.lib.demo_data import list_demo_loaders
 from portal.lib.hooks import list_app_hooks
 
 SETUP = "import sys, django; django.setup(); print(*sys.modules)"
-DECLARING = ("pages", "hooks", "events", "demo.loaders")
+DECLARING = {
+    "pages": "PAGES",
+    "hooks": "HOOKS",
+    "events": "EVENT_TYPES",
+    "data_classes": "DATA_CLASSES",
+    "demo.loaders": "LOADERS",
+}
 
 
-@pytest.mark.parametrize("module", DECLARING)
-def test_every_module_that_an_app_declares_in_is_read_from_the_highest_app_down(module):
-    name = {
-        "pages": "PAGES",
-        "hooks": "HOOKS",
-        "events": "EVENT_TYPES",
-        "demo.loaders": "LOADERS",
-    }[module]
+@pytest.mark.parametrize(("module", "name"), DECLARING.items())
+def test_every_declaration_of_an_app_is_read_from_the_highest_app_down(module, name):
     written = [
         app
         for app in reversed(settings.APPS)
@@ -44,6 +45,15 @@ def test_every_module_that_an_app_declares_in_is_read_from_the_highest_app_down(
 def test_a_declaring_module_without_its_value_is_refused():
     with pytest.raises(AttributeError, match="PAGE_S"):
         import_declarations("pages", "PAGE_S")
+
+
+def test_two_classes_of_data_of_one_name_are_refused(monkeypatch):
+    monkeypatch.setattr(
+        data_classes, "import_declarations", lambda *_: {"a": {"x": 1}, "b": {"x": 2}}
+    )
+
+    with pytest.raises(ValueError, match="two classes of data have one name"):
+        data_classes.load_data_classes.__wrapped__()
 
 
 def test_each_hook_and_loader_is_declared_in_its_app():

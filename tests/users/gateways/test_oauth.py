@@ -11,9 +11,9 @@ from users.gateways.base import (
     Grant,
     SourceRefused,
     SourceUnavailable,
-    find_source_gateway,
 )
 from users.gateways.oura.gateway import OuraGateway
+from users.gateways.sources import find_source_gateway
 from users.states import ConnectionFault
 
 BACK = "https://assay.example/connect/back/oura/"

@@ -23,7 +23,8 @@ from portal.lib.secrets.encryption import (
 )
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.links import build_absolute_url
-from users.gateways.base import SourceRefused, SourceUnavailable, find_source_gateway
+from users.gateways.base import SourceRefused, SourceUnavailable
+from users.gateways.sources import find_source_gateway
 from users.operations.demo_sources import DEMO_SOURCES, connect_demo_source
 from users.operations.imports.imports import (
     DEFAULT_PROVIDER,

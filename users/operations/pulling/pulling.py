@@ -21,8 +21,8 @@ from users.gateways.base import (
     ResourceRefused,
     SourceRefused,
     SourceUnavailable,
-    find_source_gateway,
 )
+from users.gateways.sources import find_source_gateway
 from users.models import Connection, Pull, SourceGrant
 from users.operations.data.samples import SampleBatch, record_samples
 from users.operations.data.summaries import SummaryBatch, record_summaries

@@ -11,7 +11,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError, NotFound
-from users.gateways.base import Grant, find_source_gateway
+from users.gateways.base import Grant
+from users.gateways.sources import find_source_gateway
 from users.models import Connection, Pull, SourceGrant
 from users.operations.sources.grants import store_connection_tokens
 from users.operations.sources.pulls import schedule_source_pulls

@@ -21,8 +21,8 @@ from users.gateways.base import (
     Grant,
     SourceRefused,
     SourceUnavailable,
-    find_source_gateway,
 )
+from users.gateways.sources import find_source_gateway
 from users.models import SourceGrant
 from users.states import ConnectionFault
 

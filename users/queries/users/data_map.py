@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import DateField, Q
 
-from portal.lib.registry import data_classes
+from portal.lib.data_classes import load_data_classes
 from portal.lib.table_rules import (
     ErasureRule,
     RetentionRule,
@@ -78,7 +78,7 @@ def list_retention_rules() -> dict[str, RetentionRule | str]:
             f"as the team's rule for {each.title} says",
             "accounts.apply_retention" if each.remove else each.removed_by,
         )
-        for name, each in data_classes
+        for name, each in load_data_classes().items()
     }
     return {
         model._meta.label: (

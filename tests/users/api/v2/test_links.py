@@ -102,7 +102,7 @@ def test_a_stranger_makes_no_link(charlie_api, alice_api, alice_tenant, user):
 def test_a_links_token_lists_what_it_offers(alice_tenant, user, monkeypatch, settings):
     settings.PUBLIC_URL = "https://assay.example"
     monkeypatch.setattr(
-        "users.gateways.base.source_gateways", [("fitbit", FakeSource("fitbit"))]
+        "users.gateways.sources.SOURCE_GATEWAYS", {"fitbit": FakeSource("fitbit")}
     )
     session = create_connect_link(user=user, actor=ACTOR)
     token = sign_connect_link_token(session)

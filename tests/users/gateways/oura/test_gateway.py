@@ -20,9 +20,9 @@ from users.gateways.base import (
     PulledDevice,
     ResourceRefused,
     SourceUnavailable,
-    find_source_gateway,
 )
 from users.gateways.oura.gateway import OuraGateway
+from users.gateways.sources import find_source_gateway
 from users.models import User
 
 SINCE = datetime(2026, 3, 1, tzinfo=UTC)

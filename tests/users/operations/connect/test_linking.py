@@ -40,7 +40,7 @@ def user(alice_tenant):
 @pytest.fixture
 def cloud(monkeypatch):
     source = FakeSource("fitbit")
-    monkeypatch.setattr("users.gateways.base.source_gateways", [("fitbit", source)])
+    monkeypatch.setattr("users.gateways.sources.SOURCE_GATEWAYS", {"fitbit": source})
     return source
 
 

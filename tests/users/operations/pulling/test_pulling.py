@@ -24,7 +24,8 @@ from tests.jobs import queued
 from tests.outbox import emitted, emitted_types
 from tests.users.gateways.oura_server import cut, garbage, status
 from users import jobs
-from users.gateways.base import PulledBatch, PulledPage, find_source_gateway
+from users.gateways.base import PulledBatch, PulledPage
+from users.gateways.sources import find_source_gateway
 from users.models import Connection, Device, Pull, Sample, SourceGrant, Summary, Supply
 from users.operations.pulling.pulling import (
     enqueue_due_source_pulls,

@@ -10,7 +10,7 @@ from tests.factories.grants import make_grant, make_granted
 from tests.factories.users import make_user
 from tests.jobs import queued
 from tests.outbox import emitted_types
-from users.gateways.base import find_source_gateway
+from users.gateways.sources import find_source_gateway
 from users.models import Connection, Pull, SourceGrant
 from users.operations.sources.cloud_sources import (
     connect_cloud_source,

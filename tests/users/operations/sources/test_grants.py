@@ -17,8 +17,8 @@ from users import jobs
 from users.gateways.base import (
     SourceRefused,
     SourceUnavailable,
-    find_source_gateway,
 )
+from users.gateways.sources import find_source_gateway
 from users.models import Connection, SourceGrant
 from users.operations.sources.grants import (
     REVOKED_WITHIN,

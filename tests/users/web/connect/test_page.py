@@ -37,9 +37,7 @@ def user(alice_tenant):
 def cloud(monkeypatch):
     """A cloud source that says yes, in the place of every real one."""
     source = FakeSource("fitbit")
-    monkeypatch.setattr(
-        "users.gateways.base.source_gateways", [(source.name, source)], raising=True
-    )
+    monkeypatch.setattr("users.gateways.sources.SOURCE_GATEWAYS", {source.name: source})
     return source
 
 
