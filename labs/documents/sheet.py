@@ -19,7 +19,6 @@ from labs.documents.typeface import (
     REGULAR,
     break_text_into_lines,
     cut_line_to_width,
-    measure_text_width,
     register_pdf_typeface,
     replace_unprintable_characters,
 )
@@ -86,20 +85,15 @@ class Sheet:
         size: float = 9,
         font: str = REGULAR,
         grey: float = INK,
-        to_right: bool = False,
     ) -> None:
-        """Write one line with its base at `y`, by default the current position.
-
-        With `to_right` it ends at `x`.
-        """
+        """Write one line with its base at `y`, by default the current position."""
         shown = self._replace_unprintable(text)
         base = PAGE_HEIGHT - (self.y if y is None else y)
-        left = x - measure_text_width(shown, size, font=font) if to_right else x
 
         def put(canvas: Canvas) -> None:
             canvas.setFillGray(grey)
             canvas.setFont(font, size)
-            canvas.drawString(left, base, shown)
+            canvas.drawString(x, base, shown)
 
         self.draw(put)
 

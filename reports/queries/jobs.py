@@ -60,13 +60,9 @@ def list_parsing_jobs(*, tenant: Tenant, filters: JobFilters) -> ParsingJobQuery
     return rows.select_related("user").order_by("-created_at", "id")
 
 
-def count_parsing_jobs_per_status(
-    *, tenant: Tenant, user_uuid: UUID | None = None
-) -> dict[str, int]:
-    """Count the jobs of a tenant, or of one user, per status."""
+def count_parsing_jobs_per_status(*, tenant: Tenant) -> dict[str, int]:
+    """Count the jobs of a tenant per status."""
     rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
-    if user_uuid:
-        rows = rows.of_user(user_uuid)
     counted = rows.values_list("status").annotate(Count("id")).order_by()
     return dict(counted)
 

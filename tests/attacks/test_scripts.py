@@ -16,7 +16,7 @@ from accounts.models import AuditEntry, Member, Membership
 from accounts.operations.audit.entries import record_change
 from accounts.states import Role
 from portal.lib.table_rules import list_table_rules
-from portal.ops.isolation.endpoints import fill_route_parameters, list_named_urls
+from portal.ops.isolation.endpoints import fill_route_parameters
 from tests.architecture.source import PACKAGES
 from tests.architecture.test_strangers import (  # noqa: F401 - samples is a fixture
     PAGES,
@@ -66,9 +66,6 @@ NO_TABLES = {
 }
 # Times, ids and numbers within JSON, which are read as such.
 _NO_WORD = re.compile(r"\d{4}-\d\d-\d\d.*|[0-9a-f-]{36}|[\d.]+")
-PATHS_OPEN = [
-    r for r, _, _ in list_named_urls() if "<" not in r and not r.startswith("^")
-]
 
 
 def text_columns() -> Iterator[tuple[type[models.Model], Any]]:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
 LIMIT = 500
 BODY_BYTES = 1_000
-# A page of the end may cost so many times one of the beginning of a small feed.
-MUST_RATIO = 2.0
 SMALL = 2_000
 
 

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
-
-from django.utils import timezone
 
 from labs.models import Appointment, Lab, Order, ServiceCenter
 from labs.operations.appointments.booking import BookingRequest, book_appointment
-from labs.operations.appointments.booking_keys import BookingKeys
 from labs.operations.appointments.slots import FreeSlot, list_center_slots
 from labs.operations.order_status.status import advance_order
-from labs.queries.appointments.bookable_sites import build_bookable_center_site
 from labs.states.catalogue import CollectionMethod
 from labs.states.service_centers import (
     Capability,
@@ -82,15 +78,6 @@ def free_slots(tenant: Any, center: ServiceCenter, **wanted: Any) -> list[FreeSl
         **wanted,
     )
     return [slot for day in found.days for slot in day.slots]
-
-
-def slot_key(tenant: Any, center: ServiceCenter, start: Any) -> str:
-    """A good booking key of a slot at a center."""
-    return BookingKeys(tenant).write(
-        build_bookable_center_site(center, center.lab.slug),
-        start,
-        timezone.now() + timedelta(minutes=15),
-    )
 
 
 def make_appointment(

@@ -18,7 +18,6 @@ def make_fit(
     manufacturer: int = 1,
     file_type: int = 4,
     sport: int = 1,
-    offset_hours: int = 1,
 ) -> bytes:
     """An activity of a point a second, of Garmin (1) unless another maker is named."""
     began = int((START - _EPOCH).total_seconds())
@@ -66,7 +65,7 @@ def make_fit(
         _ACTIVITY,
         [
             (253, "I", began + points),
-            (5, "I", began + points + offset_hours * 3600),
+            (5, "I", began + points + 3600),
         ],
     )
     header = struct.pack("<BBHI4s", 14, 0x20, 2132, len(body), b".FIT")

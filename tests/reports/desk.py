@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 from django.utils import timezone
@@ -11,7 +12,6 @@ from reports.models import ReviewRow
 from reports.operations.review.checks import (
     RowText,
     convert_stored_row_to_parsed_result,
-    get_editable_row_text,
 )
 from reports.operations.review.gates import record_page_shown_to_reviewer
 from reports.operations.review.rows import confirm_review_row
@@ -37,7 +37,8 @@ def ref_of(review: Any, position: int = 0) -> RowRef:
 
 def text_of(review: Any, position: int = 0) -> RowText:
     (row,) = [row for row in rows_of(review) if row.position == position]
-    return get_editable_row_text(convert_stored_row_to_parsed_result(row))
+    result = convert_stored_row_to_parsed_result(row)
+    return RowText(**{one.name: getattr(result, one.name) for one in fields(RowText)})
 
 
 def tenant_and_actor(review: Any, actor: Actor = NORA) -> dict[str, Any]:

@@ -78,10 +78,6 @@ def test_a_filter_keeps_what_it_names(filters, expected, jobs, alice_tenant):
 
 def test_jobs_of_one_user(jobs, alice_tenant, user):
     assert listed(alice_tenant, user_uuid=user.uuid) == [jobs[2], jobs[0]]
-    assert count_parsing_jobs_per_status(tenant=alice_tenant, user_uuid=user.uuid) == {
-        "upload_pending": 1,
-        "failed": 1,
-    }
 
 
 def test_jobs_are_counted_per_status(jobs, alice_tenant):

@@ -11,8 +11,6 @@ from labs.states.appointments import ACTIVE, AppointmentStatus
 from portal.lib.errors import NotFound
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from django.db.models import QuerySet
 
     from accounts.models import Tenant
@@ -60,21 +58,6 @@ def list_appointments_of_order(*, order: Order) -> list[Appointment]:
     """
     found = appointments_with_details(tenant=order.tenant).filter(order=order)
     return sorted(found.order_by("-created_at"), key=lambda one: not one.is_active)
-
-
-def list_appointments_between(
-    *, tenant: Tenant, start: datetime, end: datetime
-) -> list[Appointment]:
-    """List uncancelled appointments starting from `start` until before `end`.
-
-    By start; two queries.
-    """
-    found = appointments_with_details(tenant=tenant).filter(
-        start_at__gte=start, start_at__lt=end
-    )
-    return list(
-        found.exclude(status=AppointmentStatus.CANCELLED).order_by("start_at", "pk")
-    )
 
 
 def find_active_appointment(*, order: Order) -> Appointment | None:

@@ -184,12 +184,6 @@ class PatientForm(forms.Form):
     proxy_email = forms.EmailField(max_length=254, required=False)
 
     @property
-    def optional_fields(self) -> list[forms.BoundField]:
-        """Return the optional demographic fields."""
-        names = ("race", "ethnicity", "sexual_orientation", "gender_identity")
-        return [self[name] for name in names]
-
-    @property
     def has_proxy(self) -> bool:
         """Return whether a representative's field has a value or an error."""
         names = [name for name in self.fields if name.startswith("proxy_")]

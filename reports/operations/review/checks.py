@@ -74,19 +74,6 @@ def convert_stored_row_to_parsed_result(row: ReviewRow) -> ParsedResult:
     return found
 
 
-def get_editable_row_text(result: ParsedResult) -> RowText:
-    """Return a row as the text a reviewer would have typed."""
-    return RowText(
-        test_name=result.test_name,
-        value=result.value,
-        units=result.units,
-        reference_range=result.reference_range,
-        flag=result.flag,
-        source_panel_name=result.source_panel_name,
-        sample_type=result.sample_type,
-    )
-
-
 def parse_typed_row_text(
     text: RowText,
     *,

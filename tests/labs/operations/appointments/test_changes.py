@@ -17,7 +17,6 @@ from labs.operations.appointments.slots import SlotTaken, list_home_slots
 from labs.operations.orders.placing import cancel_order
 from labs.queries.appointments.appointments import (
     find_active_appointment,
-    list_appointments_between,
     list_appointments_of_order,
 )
 from labs.states.catalogue import CollectionMethod
@@ -235,10 +234,9 @@ def test_a_requested_visit_gets_its_time(alice_tenant, at_home):
 
     assert (visit.status, visit.start_at) == ("confirmed", start)
     assert lows(at_home)[-2:] == ["appointment_pending", "appointment_scheduled"]
-    found = list_appointments_between(
-        tenant=alice_tenant, start=start, end=start + hour
-    )
-    assert [one.pk for one in found] == [visit.pk]
+    stored = find_active_appointment(order=at_home)
+    assert stored.pk == visit.pk
+    assert (stored.start_at, stored.end_at) == (start, start + hour)
     with pytest.raises(DomainError) as refused:
         schedule_requested_appointment(
             order=at_home, actor=ACTOR, start_at=start, end_at=start + hour
