@@ -1,8 +1,10 @@
-"""Which database the suite uses: a plugin that tests/conftest.py names.
+"""Provide the suite's database: a plugin that tests/conftest.py names.
 
 Each process has a database of its own, named after host and process, so that two runs
 in one checkout or on one server never meet; those of runs that were killed are dropped.
-Of processes that share a run's tests the first migrates, and the others copy.
+It is a copy of a template, which the first run migrates and later runs find again. The
+template is named after all that it is made from, so that a change makes a new one;
+`--create-db` makes a new one at once.
 """
 
 from __future__ import annotations
@@ -12,7 +14,9 @@ import os
 import secrets
 import socket
 from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, LiteralString
 
 import psycopg
@@ -29,13 +33,28 @@ from portal.lib.embedded import server
 from portal.lib.tenancy import OPEN_TO_ALL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from django.db.backends.utils import CursorWrapper
 
 # Process ids mean something on one host only (a container is a host of its own).
 PREFIX = f"test_assay_{hashlib.sha256(socket.gethostname().encode()).hexdigest()[:6]}_"
-MIGRATED = "_migrated"
+ROOT = Path(settings.BASE_DIR)
+# Of one checkout: another may stand at other migrations.
+TEMPLATE = f"{PREFIX}template_{hashlib.sha256(bytes(ROOT)).hexdigest()[:8]}_"
+# What a migrated database is made from: migrations, those of packages, rows that are
+# installed after them, and the code that does so. A pattern that finds nothing fails.
+SOURCES = (
+    "*/migrations/*.py",
+    "*/*/migrations/*.py",
+    "uv.lock",
+    "portal/lib/database/schema.py",
+    "portal/lib/tenancy.py",
+    "labs/data/*.csv",
+    "labs/operations/catalogue/*.py",
+    "users/store/partitions.py",
+    "tests/database.py",
+)
 
 TABLES = """
 SELECT oid::regclass::text FROM pg_class
@@ -92,15 +111,10 @@ def pytest_configure() -> None:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(
-    django_db_setup: None, django_db_blocker: DjangoDbBlocker
-) -> Iterator[None]:
+def django_db_setup(django_db_setup: None, django_db_blocker: DjangoDbBlocker) -> None:
     """Note what the migrated database holds."""
     with django_db_blocker.unblock():
         _remember_installed_rows()
-    yield
-    with django_db_blocker.unblock(), connection._nodb_cursor() as cursor:
-        _execute(cursor, "DROP DATABASE IF EXISTS {}", migrated_database())
 
 
 def flush(_test: TransactionTestCase) -> None:
@@ -162,47 +176,87 @@ def _hashes(table: str) -> list[int]:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(django_db_blocker: DjangoDbBlocker) -> None:
+def django_db_modify_db_settings(
+    django_db_blocker: DjangoDbBlocker,
+    django_db_createdb: bool,
+) -> None:
     """Point Django at this run's own database, before it is made."""
     connection.settings_dict["CLUSTER"] = server.TEST
     connection.settings_dict["TEST"]["NAME"] = f"{PREFIX}{os.getpid()}"
     # A job thread's open connection would block dropping the database.
     connection.settings_dict["CONN_MAX_AGE"] = 0
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        connection.creation.create_test_db = partial(  # type: ignore[method-assign]
-            migrate_or_copy, connection.creation.create_test_db
-        )
+    # A run's workers share one that is made for them; the next run finds no other.
+    run = f"{_run_pid()}" if django_db_createdb else ""
+    connection.creation.create_test_db = partial(  # type: ignore[method-assign]
+        copy_template,
+        connection.creation.create_test_db,
+        TEMPLATE,
+        digest_sources() + run,
+    )
     with django_db_blocker.unblock():
         drop_databases_of_dead_runs()
 
 
-def migrated_database() -> str:
-    """The name of what this run's first process migrated and the others copy."""
-    return f"{PREFIX}{os.getppid()}{MIGRATED}"
+def _run_pid() -> int:
+    return os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
 
 
-def migrate_or_copy(create_test_db: Callable[..., str], **options: Any) -> str:
-    """Make this process's database: by Django, or of one that Django has made.
+def digest_sources(root: Path = ROOT, sources: Iterable[str] = SOURCES) -> str:
+    """Digest the files that a migrated database is made from, and the month.
 
-    Two at a time would migrate no sooner than one, on as many processors.
+    Raises: FileNotFoundError, a pattern finds nothing: what it named has moved.
     """
-    shared = migrated_database()
+    digest = hashlib.sha256()
+    # Of samples there are partitions up to the next months.
+    digest.update(f"{datetime.now(UTC):%Y-%m}".encode())
+    for source in sources:
+        paths = sorted(root.glob(source))
+        if not paths:
+            raise FileNotFoundError(f"SOURCES in tests/database.py: {source}")
+        for path in paths:
+            content = path.read_bytes()
+            digest.update(f"{path.relative_to(root)} {len(content)} ".encode())
+            digest.update(content)
+    return digest.hexdigest()[:16]
+
+
+def copy_template(
+    create_test_db: Callable[..., str], prefix: str, digest: str, **options: Any
+) -> str:
+    """Make this process's database as a copy of the template, which Django may make.
+
+    One process of a checkout at a time: the others wait, and a template in the making
+    is never copied. A killed one leaves no half of a template, as PostgreSQL makes a
+    copy whole or not at all.
+    """
+    name: str = connection.settings_dict["TEST"]["NAME"]
+    template = prefix + digest
     with connection._nodb_cursor() as cursor:
-        cursor.execute("SELECT pg_advisory_lock(%s)", [os.getppid()])
-        cursor.execute("SELECT FROM pg_database WHERE datname = %s", [shared])
+        cursor.execute("SELECT pg_advisory_lock(hashtext(%s))", [prefix])
+        cursor.execute("SELECT FROM pg_database WHERE datname = %s", [template])
         if cursor.fetchone() is None:
-            name = create_test_db(**options)
+            create_test_db(**options)
             connection.close()
-            _execute(cursor, "CREATE DATABASE {} TEMPLATE {}", shared, name)
+            drop_templates(cursor, prefix)
+            _execute(cursor, "CREATE DATABASE {} TEMPLATE {}", template, name)
         else:
-            name = connection.settings_dict["TEST"]["NAME"]
             _execute(cursor, "DROP DATABASE IF EXISTS {}", name)
-            _execute(cursor, "CREATE DATABASE {} TEMPLATE {}", name, shared)
+            _execute(cursor, "CREATE DATABASE {} TEMPLATE {}", name, template)
             connection.close()
             settings.DATABASES[connection.alias]["NAME"] = name
             connection.settings_dict["NAME"] = name
     connection.ensure_connection()
     return name
+
+
+def drop_templates(cursor: CursorWrapper, prefix: str) -> None:
+    """Drop the templates of a checkout, which are those of earlier states."""
+    cursor.execute(
+        "SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [prefix]
+    )
+    for (name,) in cursor.fetchall():
+        with suppress(psycopg.errors.ObjectInUse):
+            _execute(cursor, "DROP DATABASE {}", name)
 
 
 def _execute(cursor: CursorWrapper, statement: LiteralString, *names: str) -> None:
@@ -221,7 +275,7 @@ def drop_databases_of_dead_runs() -> list[str]:
             "SELECT datname FROM pg_database WHERE starts_with(datname, %s)", [PREFIX]
         )
         for (name,) in cursor.fetchall():
-            pid = name.removeprefix(PREFIX).removesuffix(MIGRATED)
+            pid = name.removeprefix(PREFIX).partition("_")[0]
             if not pid.isdigit() or _is_alive(int(pid)):
                 continue
             with suppress(

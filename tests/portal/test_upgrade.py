@@ -19,7 +19,7 @@ from accounts.webhooks.models import Endpoint
 from portal.lib.secrets.encryption import decrypt_secret
 from portal.lib.tenancy import across_tenants
 from tests.clients import ApiClient
-from tests.database import MIGRATED, PREFIX
+from tests.database import PREFIX
 from tests.portal import earlier_rows as earlier
 
 RELEASE = json.loads((Path(__file__).parent / "previous_release.json").read_text())
@@ -64,7 +64,7 @@ def empty_database(transactional_db):
     """Enter a database of its own, unmigrated; the schema of the suite's is given."""
     own = connection.settings_dict
     # By a name that the next run drops, should this one be killed.
-    here, name = own["NAME"], f"{PREFIX}{os.getpid()}{MIGRATED}"
+    here, name = own["NAME"], f"{PREFIX}{os.getpid()}_upgrade"
     today = schema()
     with connection._nodb_cursor() as cursor:
         cursor.execute(f"DROP DATABASE IF EXISTS {name}")
