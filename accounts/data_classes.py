@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from django.conf import settings
 
+from accounts.declarations.data_classes import DataClass
 from accounts.operations.api_keys.call_log import (
     count_api_calls_before,
     delete_tenant_api_calls_before,
 )
-from portal.lib.data_classes import DataClass
 from portal.lib.translation import gettext_lazy
 
 DATA_CLASSES = {

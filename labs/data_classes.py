@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from accounts.declarations.data_classes import DataClass
 from labs.operations.retention import (
     count_old_lab_messages,
     count_old_orders,
     delete_old_lab_messages,
     delete_old_orders,
 )
-from portal.lib.data_classes import DataClass
 from portal.lib.translation import gettext_lazy
 
 DATA_CLASSES = {

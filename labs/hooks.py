@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from accounts.declarations.hooks import AppHooks
 from labs.operations.catalogue.reference_data import install_reference_panels
 from labs.operations.erasure import erase_user_orders
 from labs.queries.orders.user_tests import list_latest_tests_of_user
-from portal.lib.hooks import AppHooks
 
 HOOKS = AppHooks(
     user_erasers=(erase_user_orders,),

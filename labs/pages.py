@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from accounts.declarations.pages import (
+    Destination,
+    NavGroup,
+    NavLink,
+    PageContributions,
+    Search,
+)
 from accounts.states import Area
 from labs.web.inbound.overview import (
     build_unmatched_report_nav_count,
@@ -15,13 +22,6 @@ from labs.web.orders.overview import (
 from labs.web.orders.palette import search_orders_by_id
 from labs.web.orders.user_column import build_user_orders_column
 from portal.lib.translation import gettext_lazy
-from portal.ui.contributions import (
-    Destination,
-    NavGroup,
-    NavLink,
-    PageContributions,
-    Search,
-)
 
 PAGES = PageContributions(
     navigation=(

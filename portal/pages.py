@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from accounts.declarations.pages import (
+    Destination,
+    NavGroup,
+    NavLink,
+    PageContributions,
+)
 from accounts.states import Area
 from portal.home.recent_events import build_recent_events_overview
 from portal.lib.translation import gettext_lazy
-from portal.ui.contributions import Destination, NavGroup, NavLink, PageContributions
 
 PAGES = PageContributions(
     navigation=(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portal.lib.data_classes import DataClass
+from accounts.declarations.data_classes import DataClass
 from portal.lib.translation import gettext_lazy
 from reports.operations.retention import (
     count_old_completed_reports,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from accounts.declarations.hooks import AppHooks, MarkerSource
 from accounts.states import Area
-from portal.lib.hooks import AppHooks, MarkerSource
 from reports.operations.reading.files import erase_user_reports
 from reports.operations.signing.signed_values import list_signed_values_with_loinc
 

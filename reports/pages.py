@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from accounts.states import Area
-from portal.lib.translation import gettext_lazy
-from portal.ui.contributions import (
+from accounts.declarations.pages import (
     Destination,
     NavGroup,
     NavLink,
     PageContributions,
     Search,
 )
+from accounts.states import Area
+from portal.lib.translation import gettext_lazy
 from reports.web.jobs.overview import (
     build_reports_overview_part,
     count_reports_needing_attention,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from portal.lib.hooks import AppHooks
+from accounts.declarations.hooks import AppHooks
 from users.operations.erasure import erase_user_samples
 from users.operations.imports.files import erase_user_imports
 from users.operations.users.export import erase_user_exports

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from accounts.states import Area
-from portal.lib.translation import gettext_lazy
-from portal.ui.contributions import (
+from accounts.declarations.pages import (
     Destination,
     NavGroup,
     NavLink,
     PageContributions,
     Search,
 )
+from accounts.states import Area
+from portal.lib.translation import gettext_lazy
 from users.web.users.overview import build_users_overview
 from users.web.users.palette import search_users_for_palette
 

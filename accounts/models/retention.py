@@ -14,7 +14,7 @@ CLASS_MAX_LENGTH = 50
 class RetentionRule(models.Model):
     """How many `days` a team keeps a `data_class`, in both environments.
 
-    The names are those of portal.lib.data_classes. Without a row it is kept as
+    Names are those of accounts.declarations.data_classes. Without a row it is kept as
     is usual.
     """
 

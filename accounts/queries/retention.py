@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 
-from portal.lib.data_classes import load_data_classes
+from accounts.declarations.data_classes import load_data_classes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from accounts.declarations.data_classes import DataClass
     from accounts.models import Team, Tenant
-    from portal.lib.data_classes import Aged, DataClass
+    from portal.lib.database.retention import Aged
 
 # Its days stand in the team's own row: an older setting, which the feed reads.
 EVENTS = "events"

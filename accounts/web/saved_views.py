@@ -17,6 +17,7 @@ from django.http import Http404, HttpResponseRedirect, QueryDict
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
+from accounts.declarations.pages import list_destinations
 from accounts.models import SavedView
 from accounts.models.saved_view import NAME_MAX_LENGTH
 from accounts.operations.members.saved_views import (
@@ -31,13 +32,12 @@ from accounts.web.dialogs import render_confirmation, render_form
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import is_page_fragment_requested, page_url, redirect_browser
-from portal.ui.contributions import list_destinations
 
 if TYPE_CHECKING:
     from django.http import HttpResponse
 
+    from accounts.declarations.pages import Destination
     from accounts.web.requests import TenantRequest
-    from portal.ui.contributions import Destination
 
 # The whole list, also for who opens it with a default.
 ALL = "view=all"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from accounts.declarations.data_classes import DataClass
 from accounts.models.team import EVENT_RETENTION_DAYS, EVENT_RETENTION_DAYS_MAX
 from accounts.webhooks.operations.retention import count_events_before
-from portal.lib.data_classes import DataClass
 from portal.lib.translation import gettext_lazy
 
 DATA_CLASSES = {

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from accounts.declarations.pages import (
+    Destination,
+    NavGroup,
+    NavLink,
+    PageContributions,
+    Search,
+)
 from accounts.states import Area
 from accounts.webhooks.web.overview import (
     build_failing_endpoints_overview,
@@ -9,13 +16,6 @@ from accounts.webhooks.web.overview import (
 )
 from accounts.webhooks.web.palette import find_webhooks_for_command_palette
 from portal.lib.translation import gettext_lazy
-from portal.ui.contributions import (
-    Destination,
-    NavGroup,
-    NavLink,
-    PageContributions,
-    Search,
-)
 
 PAGES = PageContributions(
     navigation=(

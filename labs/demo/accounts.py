@@ -18,7 +18,7 @@ from labs.operations.accounts import (
 from labs.states.accounts import US_STATES, Billing, LabAccountStatus
 
 if TYPE_CHECKING:
-    from portal.lib.demo_data import DemoScene
+    from accounts.declarations.demo_data import DemoScene
 
 # Lab, account number, status, name.
 _ACCOUNTS = (

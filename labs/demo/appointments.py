@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from datetime import date, datetime
 
+    from accounts.declarations.demo_data import DemoScene
     from labs.operations.appointments.slots import FreeSlot
     from labs.queries.appointments.bookable_sites import Site
-    from portal.lib.demo_data import DemoScene
 
 
 @dataclass(frozen=True, slots=True)

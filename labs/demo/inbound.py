@@ -12,8 +12,8 @@ from labs.models import Order
 from labs.operations.inbound.processing import process_hl7_file_content
 
 if TYPE_CHECKING:
+    from accounts.declarations.demo_data import DemoScene
     from labs.models import Marker
-    from portal.lib.demo_data import DemoScene
 
 _SEX = {"female": "F", "male": "M"}
 

@@ -32,8 +32,8 @@ from labs.states.turnaround import is_sample_drawn_or_at_lab
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
+    from accounts.declarations.demo_data import DemoPerson, DemoScene
     from accounts.models import Tenant
-    from portal.lib.demo_data import DemoPerson, DemoScene
 
 
 @dataclass(frozen=True, slots=True)

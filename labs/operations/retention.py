@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from accounts.models import Tenant
-    from portal.lib.data_classes import Aged
+    from portal.lib.database.retention import Aged
 
 _ENDED = tuple(status for status in ORDER_STATUSES if not is_order_in_progress(status))
 _SETTLED = (MessageStatus.TAKEN, MessageStatus.DISMISSED)

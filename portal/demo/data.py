@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.utils import timezone
 
+from accounts.declarations.demo_data import DemoPerson, DemoScene, list_demo_loaders
 from accounts.models import Member, Membership, Team
 from accounts.operations.teams.teams import add_team_member, create_team
 from accounts.states import Environment, Role
@@ -24,7 +25,6 @@ from portal.demo.webhooks import (
     subscribe_demo_receiver_to_all_events,
 )
 from portal.lib.actor import Actor
-from portal.lib.demo_data import DemoPerson, DemoScene, list_demo_loaders
 from portal.lib.tenancy import across_tenants, acting_for
 from reports.operations.jobs.jobs import ReportPart, ReportRequest, submit_report
 from users.operations.users.users import ClientUserIdTaken, UserRequest, create_user

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from portal.ui.contributions import list_nav_links
+from accounts.declarations.pages import list_nav_links
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from accounts.declarations.pages import NavCount, NavGroup, NavLink
     from accounts.web.requests import TenantRequest
-    from portal.ui.contributions import NavCount, NavGroup, NavLink
 
 
 @dataclass(frozen=True, slots=True)

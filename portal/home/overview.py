@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from django.template.loader import render_to_string
 
+from accounts.declarations.pages import list_page_contributions
 from portal.ui.charts import draw_sparkline
-from portal.ui.contributions import list_page_contributions
 
 if TYPE_CHECKING:
     from django.utils.safestring import SafeString
 
+    from accounts.declarations.pages import AttentionItem, OverviewCard, Tile
     from accounts.web.requests import TenantRequest
-    from portal.ui.contributions import AttentionItem, OverviewCard, Tile
 
 TILES = 4
 # More than this is no list to work through from here: each item's own list has it all.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from accounts.declarations.pages import OverviewCard, OverviewPart
 from accounts.states import Area
 from accounts.webhooks.queries import count_recent_event_types
-from portal.ui.contributions import OverviewCard, OverviewPart
 
 if TYPE_CHECKING:
     from accounts.web.requests import TenantRequest

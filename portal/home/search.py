@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from accounts.declarations.pages import list_destinations, list_searches
 from portal.lib.web.views import page_url
-from portal.ui.contributions import list_destinations, list_searches
 
 if TYPE_CHECKING:
+    from accounts.declarations.pages import Destination, Hit
     from accounts.web.requests import TenantRequest
-    from portal.ui.contributions import Destination, Hit
 
 # Fewer letters would fit too much to be of use.
 LEAST_LETTERS = 2

@@ -11,10 +11,10 @@ from portal.home.search import list_palette_commands
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
+    from accounts.declarations.pages import NavCount
     from accounts.web.requests import TenantRequest
     from portal.home.navigation import SidebarGroup
     from portal.home.search import Group
-    from portal.ui.contributions import NavCount
 
 
 class Shell:

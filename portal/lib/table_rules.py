@@ -54,7 +54,7 @@ class TableRules:
     a user. Both win over foreign keys.
 
     Retention, for a table with a date or time: `data_classes` are the names in
-    portal.lib.data_classes under which a team chooses it; of several, the data
+    accounts.declarations.data_classes, where a team chooses it; of several, the data
     map shows the last by name. Else `retention` is a rule, or the reason why rows stay.
 
     Encryption, for key rotation: `encrypted` are text columns that hold what

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from accounts.models import Tenant
-    from portal.lib.data_classes import Aged
+    from portal.lib.database.retention import Aged
     from reports.models.jobs import ParsingJobQuerySet
 
 # A report takes its pages and rows along: far more than a row.

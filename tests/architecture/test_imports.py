@@ -22,3 +22,16 @@ def test_no_two_files_import_each_other_by_whatever_way(graph):
         imports = {module: seen & imports.keys() for module, seen in imports.items()}
 
     assert sorted(imports) == []
+
+
+def test_the_library_and_the_look_know_no_app(graph):
+    apps = {"accounts", "users", "labs", "reports"}
+    upward = {
+        f"{module} imports {seen}"
+        for module in graph.modules
+        if module.startswith(("portal.lib", "portal.ui"))
+        for seen in graph.find_modules_directly_imported_by(module)
+        if seen.split(".")[0] in apps
+    }
+
+    assert upward == set()

@@ -10,10 +10,10 @@ import pytest
 from django.conf import settings
 from django.utils import timezone
 
+from accounts.declarations.data_classes import load_data_classes
 from accounts.models import AuditEntry, SavedView
 from labs.gateways.hl7.drop import DropFolder
 from labs.models import Order
-from portal.lib.data_classes import load_data_classes
 from portal.lib.idempotency import claim_idempotency_key
 from portal.lib.secrets.signatures import (
     Signature,

@@ -205,7 +205,7 @@ def main() -> int:
         from django.db import connection
         from django.utils import timezone
 
-        from portal.lib.data_classes import load_data_classes
+        from accounts.declarations.data_classes import load_data_classes
         from tests.factories.accounts import make_tenant
         from tests.factories.users import make_user
 

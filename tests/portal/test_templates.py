@@ -9,7 +9,7 @@ from django.conf import settings
 from django.template import TemplateSyntaxError
 from django.template.loader import get_template
 
-from portal.ui.contributions import list_destinations, list_nav_links, list_searches
+from accounts.declarations.pages import list_destinations, list_nav_links, list_searches
 from portal.ui.pills import PILLS
 
 TEMPLATES = Path(settings.BASE_DIR) / "templates"

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from datetime import date, datetime
     from uuid import UUID
 
+    from accounts.declarations.demo_data import DemoScene
     from accounts.models import Tenant
     from portal.lib.actor import Actor
-    from portal.lib.demo_data import DemoScene
 
 LOAD_JOB = "users.load_demo_source"
 # How long before the first loading sources are said to have sent.

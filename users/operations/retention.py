@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from accounts.models import Tenant
-    from portal.lib.data_classes import Aged
+    from portal.lib.database.retention import Aged
 
 
 _SAMPLES = 10 * STEP

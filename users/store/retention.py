@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portal.lib.data_classes import Aged
 from portal.lib.database import rows
-from portal.lib.database.retention import COUNTED_UP_TO
+from portal.lib.database.retention import COUNTED_UP_TO, Aged
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from accounts.models import Tenant
-    from portal.lib.data_classes import Aged
+    from portal.lib.database.retention import Aged
 
 # Rows of one statement, so that none holds the log up for long.
 _BATCH = 10_000

@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accounts.declarations.hooks import list_app_hooks
 from accounts.models import (
     Invitation,
     ManagementKey,
@@ -32,7 +33,6 @@ from accounts.operations.members.granting import find_roles_of_actor
 from accounts.states import Area, Environment, ManagementRole, Role, roles_allow_access
 from portal.lib.actor import ActorKind
 from portal.lib.errors import DomainError, NotAllowed
-from portal.lib.hooks import list_app_hooks
 from portal.lib.jobs import jobs
 from portal.lib.table_rules import find_table_rules
 from portal.lib.tenancy import TenantOwned, across_tenants

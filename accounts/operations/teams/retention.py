@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from accounts.declarations.data_classes import DataClass
     from accounts.models import Tenant
-    from portal.lib.data_classes import DataClass
 
 # Rows of one class and environment in one night, so that a first rule over years does
 # not hold up the rest.

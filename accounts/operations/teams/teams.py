@@ -10,6 +10,7 @@ from django.db.models import Count
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
+from accounts.declarations.hooks import list_app_hooks
 from accounts.models import Member, Membership, Organisation, Team, Tenant
 from accounts.models.team import (
     INTEGRATION_ID_MAX_LENGTH,
@@ -19,7 +20,6 @@ from accounts.operations.api_keys.api_keys import clear_api_key_cache
 from accounts.operations.audit.entries import record_change, record_team_change
 from accounts.states import Environment, Region, Role
 from portal.lib.errors import Conflict, DomainError
-from portal.lib.hooks import list_app_hooks
 from portal.lib.periods import list_time_zones
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accounts.declarations.pages import AttentionItem, OverviewPart, Urgency
 from accounts.queries import list_live_api_keys
 from accounts.states import Area
 from accounts.web.api_keys.views import KeyRow, build_api_key_row
 from portal.lib.web.views import page_url
-from portal.ui.contributions import AttentionItem, OverviewPart, Urgency
 
 if TYPE_CHECKING:
     from accounts.web.requests import TenantRequest

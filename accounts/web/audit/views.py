@@ -16,6 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
+from accounts.declarations.hooks import list_app_hooks
 from accounts.operations.audit.entries import record_read
 from accounts.queries.audit import (
     AuditFilters,
@@ -38,7 +39,6 @@ from accounts.web.audit.descriptions import (
 )
 from accounts.web.rights import require_right
 from portal.lib.errors import NotFound
-from portal.lib.hooks import list_app_hooks
 from portal.lib.tenancy import iterate_as_tenant
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.csv_files import (
@@ -53,9 +53,9 @@ if TYPE_CHECKING:
 
     from django.http import HttpResponse, QueryDict
 
+    from accounts.declarations.hooks import UserBook
     from accounts.models import AuditEntry, Tenant
     from accounts.web.requests import TenantRequest
-    from portal.lib.hooks import UserBook
 
 PAGE_SIZE = 50
 PERIODS = {

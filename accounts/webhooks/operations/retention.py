@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from accounts.models import Team
-    from portal.lib.data_classes import Aged
+    from portal.lib.database.retention import Aged
 
 # Events of one transaction, so that none holds locks or lengthens the log for long.
 BATCH = 1_000

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from accounts.declarations.pages import AttentionItem, NavCount, OverviewPart, Urgency
 from accounts.states import Area
 from accounts.webhooks.queries.health import (
     list_failing_endpoints,
@@ -14,12 +15,6 @@ from accounts.webhooks.queries.health import (
 )
 from accounts.webhooks.web.finding import get_endpoint_display_name, get_endpoint_host
 from portal.lib.web.views import page_url
-from portal.ui.contributions import (
-    AttentionItem,
-    NavCount,
-    OverviewPart,
-    Urgency,
-)
 
 if TYPE_CHECKING:
     from accounts.web.requests import TenantRequest

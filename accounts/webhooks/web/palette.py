@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
+from accounts.declarations.pages import Hit
 from accounts.webhooks.queries.health import list_webhook_endpoints
 from accounts.webhooks.queries.log import list_event_deliveries
 from accounts.webhooks.web.finding import get_endpoint_display_name, get_endpoint_host
 from portal.lib.ids import is_complete_uuid
 from portal.lib.web.views import page_url
-from portal.ui.contributions import Hit
 
 if TYPE_CHECKING:
     from accounts.web.requests import TenantRequest

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Case, Value, When
 
+from accounts.declarations.hooks import PersonTest
 from labs.models import Order
 from labs.states.orders import split_order_status
-from portal.lib.hooks import PersonTest
 
 if TYPE_CHECKING:
     from uuid import UUID

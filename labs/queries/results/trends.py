@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Q
 
+from accounts.declarations.hooks import list_app_hooks
 from labs.models import Result
 from labs.states.trends import (
     convert_result_to_unit,
@@ -18,7 +19,6 @@ from labs.states.trends import (
     is_same_unit,
     list_loinc_codes_of_measure,
 )
-from portal.lib.hooks import list_app_hooks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence

@@ -11,10 +11,10 @@ from weakref import WeakKeyDictionary
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from accounts.declarations.pages import AttentionItem, NavCount, OverviewPart, Urgency
 from accounts.states import Area
 from labs.queries.inbound import count_lab_messages_and_reports_to_review
 from portal.lib.web.views import page_url
-from portal.ui.contributions import AttentionItem, NavCount, OverviewPart, Urgency
 
 if TYPE_CHECKING:
     from accounts.web.requests import TenantRequest

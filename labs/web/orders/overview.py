@@ -14,6 +14,14 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from accounts.declarations.pages import (
+    AttentionItem,
+    NavCount,
+    OverviewCard,
+    OverviewPart,
+    Tile,
+    Urgency,
+)
 from accounts.states import Area
 from labs.queries.orders.order_list import (
     COUNTED_UP_TO,
@@ -35,14 +43,6 @@ from labs.states.turnaround import is_sample_drawn_or_at_lab
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import page_url
 from portal.ui.charts import draw_segmented_bar
-from portal.ui.contributions import (
-    AttentionItem,
-    NavCount,
-    OverviewCard,
-    OverviewPart,
-    Tile,
-    Urgency,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

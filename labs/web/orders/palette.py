@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
+from accounts.declarations.pages import Hit
 from labs.queries.orders.order_list import find_orders_by_id
 from labs.states.orders import split_order_status
 from portal.lib.ids import is_complete_uuid
 from portal.lib.web.views import page_url
-from portal.ui.contributions import Hit
 from portal.ui.pills import find_status_pill
 
 if TYPE_CHECKING:

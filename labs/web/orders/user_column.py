@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
+from accounts.declarations.pages import UserColumn
 from accounts.states import Area
 from labs.queries.orders.order_list import count_orders_per_user
-from portal.ui.contributions import UserColumn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

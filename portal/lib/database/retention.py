@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.db.models import Min
 
-from portal.lib.data_classes import Aged
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from datetime import datetime
 
     from django.db.models import QuerySet
 
@@ -20,6 +20,14 @@ COUNTED_UP_TO = 100_000
 STEP = 1_000
 # Steps whose keys are looked for at once.
 _AHEAD = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Aged:
+    """How many rows are older than a moment, up to a bound, and since when at most."""
+
+    number: int
+    oldest: datetime | None
 
 
 def count_rows_and_find_oldest(rows: QuerySet[Any], field: str) -> Aged:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from django.db.models import F
 
-from portal.lib.hooks import MarkerReading
+from accounts.declarations.hooks import MarkerReading
 from reports.models import ReportResult
 from reports.parser.text.values import has_decimal_commas, parse_printed_number
 from reports.states import ParsingJobStatus

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from accounts.states import Area
-from portal.lib.web.views import page_url
-from portal.ui.contributions import (
+from accounts.declarations.pages import (
     AttentionItem,
     NavCount,
     OverviewCard,
@@ -18,6 +16,8 @@ from portal.ui.contributions import (
     Tile,
     Urgency,
 )
+from accounts.states import Area
+from portal.lib.web.views import page_url
 from reports.queries import (
     COUNTED_UP_TO,
     JobFilters,

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
+from accounts.declarations.pages import Hit
 from portal.lib.ids import is_complete_uuid
 from portal.lib.web.views import page_url
-from portal.ui.contributions import Hit
 from portal.ui.pills import find_status_pill
 from reports.queries import find_jobs_by_id_prefix
 

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import pytest
 
+from accounts.declarations.demo_data import DemoScene
 from labs.demo.accounts import load_demo_lab_accounts
 from labs.models import Lab, LabAccount, LabTest
 from labs.operations.accounts import resolve_lab_account
 from labs.states.accounts import US_STATES, AccountReason, LabAccountStatus
 from labs.states.catalogue import CollectionMethod
-from portal.lib.demo_data import DemoScene
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import make_lab_account
 from tests.labs.holdings import holdings

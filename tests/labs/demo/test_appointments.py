@@ -6,6 +6,7 @@ from uuid import uuid4
 
 import pytest
 
+from accounts.declarations.demo_data import DemoPerson, DemoScene
 from labs.demo.accounts import load_demo_lab_accounts
 from labs.demo.appointments import load_demo_appointments
 from labs.models import (
@@ -23,7 +24,6 @@ from labs.queries.appointments.days import (
     list_appointments_on_tab,
 )
 from labs.states.orders import split_order_status
-from portal.lib.demo_data import DemoPerson, DemoScene
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import ADDRESS, make_order
 from tests.factories.users import make_user

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
+from accounts.declarations.demo_data import DemoPerson, DemoScene
 from labs.demo.inbound import load_demo_lab_messages
 from labs.models import InboundMessage, InboundReport
 from labs.states.inbound import UnmatchedReason
-from portal.lib.demo_data import DemoPerson, DemoScene
 from tests.factories.accounts import ACTOR
 from tests.factories.inbound import make_order_sent_to_lab
 from tests.factories.users import make_user

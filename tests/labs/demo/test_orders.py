@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
+from accounts.declarations.demo_data import DemoPerson, DemoScene
 from labs.demo.accounts import load_demo_lab_accounts
 from labs.demo.orders import load_demo_orders
 from labs.models import (
@@ -21,7 +22,6 @@ from labs.queries.orders.order_list import count_orders_needing_attention
 from labs.states.catalogue import CollectionMethod
 from labs.states.order_queues import IN_STATE, Stage, WorkState, get_order_stage
 from labs.states.orders import split_order_status
-from portal.lib.demo_data import DemoPerson, DemoScene
 from tests.factories.accounts import ACTOR
 from tests.factories.labs import make_order
 from tests.factories.users import make_user

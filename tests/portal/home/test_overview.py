@@ -10,19 +10,19 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from accounts.models import AuditEntry
-from accounts.states import Role
-from accounts.webhooks.catalogue import load_event_types
-from labs.models import Order
-from portal.home.overview import ATTENTION_ITEMS
-from portal.home.recent_events import TYPES_SHOWN
-from portal.ui.contributions import (
+from accounts.declarations.pages import (
     AttentionItem,
     OverviewPart,
     PageContributions,
     Tile,
     Urgency,
 )
+from accounts.models import AuditEntry
+from accounts.states import Role
+from accounts.webhooks.catalogue import load_event_types
+from labs.models import Order
+from portal.home.overview import ATTENTION_ITEMS
+from portal.home.recent_events import TYPES_SHOWN
 from tests.factories.accounts import ACTOR, make_api_key, make_member
 from tests.factories.labs import make_lab_test, make_order
 from tests.factories.reports import make_parsing_job

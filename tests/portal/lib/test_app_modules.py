@@ -9,10 +9,10 @@ from importlib import import_module
 import pytest
 from django.conf import settings
 
-from portal.lib import data_classes
+from accounts.declarations import data_classes
+from accounts.declarations.demo_data import list_demo_loaders
+from accounts.declarations.hooks import list_app_hooks
 from portal.lib.app_modules import import_declarations
-from portal.lib.demo_data import list_demo_loaders
-from portal.lib.hooks import list_app_hooks
 
 SETUP = "import sys, django; django.setup(); print(*sys.modules)"
 DECLARING = {

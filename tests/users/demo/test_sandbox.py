@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from portal.lib.demo_data import DemoPerson, DemoScene
+from accounts.declarations.demo_data import DemoPerson, DemoScene
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
 from tests.jobs import queued

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from portal.lib.hooks import list_app_hooks
+from accounts.declarations.hooks import list_app_hooks
 from tests.factories.users import make_user
 from users.models import Sample, SampleExtra
 from users.operations.erasure import erase_user_samples

@@ -12,11 +12,11 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from accounts.declarations.hooks import list_app_hooks
 from accounts.operations.audit.entries import record_change
 from accounts.webhooks.operations import delete_user_events
 from portal.lib.database import rows
 from portal.lib.errors import DomainError, Invalid, NotFound
-from portal.lib.hooks import list_app_hooks
 from portal.lib.jobs import jobs
 from users.models import User
 from users.models.user import MANUAL, ONCE_PER_CLIENT_USER_ID, UNDO_GRACE
@@ -225,7 +225,7 @@ def erase_user(
     """Erase a deleted user after the grace; return whether there was one.
 
     `grace` is how long a deletion can be undone: for demo data not at all. Higher apps
-    remove their part through `portal.lib.hooks`. The audit stays: it
+    remove their part through `accounts.declarations.hooks`. The audit stays: it
     names the user by uuid alone, and so does the signed receipt that is kept of what
     was removed. Source: Contract 2.2.
     """

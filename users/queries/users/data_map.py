@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import DateField, Q
 
-from portal.lib.data_classes import load_data_classes
+from accounts.declarations.data_classes import load_data_classes
 from portal.lib.table_rules import (
     ErasureRule,
     RetentionRule,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from portal.lib.hooks import UserBook
+from accounts.declarations.hooks import UserBook
 from users.models import User
 
 if TYPE_CHECKING:

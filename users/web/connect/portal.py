@@ -10,9 +10,9 @@ from django.shortcuts import render
 from django.urls import reverse
 from django.views.decorators.http import require_http_methods
 
+from accounts.declarations.hooks import list_app_hooks
 from accounts.operations.audit.entries import record_read
 from portal.lib.errors import NotFound
-from portal.lib.hooks import list_app_hooks
 from users.operations.connect.linking import (
     disconnect_source_from_portal,
     list_connect_page_sources,
@@ -24,7 +24,7 @@ from users.web.connect.entry import get_link_holder_actor, require_connect_link_
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
-    from portal.lib.hooks import PersonTest
+    from accounts.declarations.hooks import PersonTest
     from users.models import LinkSession
     from users.operations.connect.linking import OfferedSource
 

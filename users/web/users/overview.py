@@ -9,15 +9,15 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from accounts.states import Area
-from portal.lib.web.views import page_url
-from portal.ui.contributions import (
+from accounts.declarations.pages import (
     AttentionItem,
     OverviewCard,
     OverviewPart,
     Tile,
     Urgency,
 )
+from accounts.states import Area
+from portal.lib.web.views import page_url
 from users.queries import (
     COUNTED_UP_TO,
     count_connected_users_by_source,

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from accounts.declarations.pages import Hit
 from portal.lib.ids import is_complete_uuid
 from portal.lib.web.views import page_url
-from portal.ui.contributions import Hit
 from users.queries import find_users_by_id_prefix
 
 if TYPE_CHECKING:

@@ -10,13 +10,13 @@ from django.http import Http404, HttpResponseRedirect
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
+from accounts.declarations.pages import list_page_contributions
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from accounts.web.saved_views import build_saved_views_row
 from portal.lib.web.csv_files import build_csv_download, format_csv_timestamp
 from portal.lib.web.views import Pager, page_url, render_page
-from portal.ui.contributions import list_page_contributions
 from users.queries import (
     COUNTED_UP_TO,
     find_last_data_time_by_user,
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
     from django.http import HttpResponse
 
+    from accounts.declarations.pages import UserColumn
     from accounts.web.requests import TenantRequest
-    from portal.ui.contributions import UserColumn
     from users.queries import SourceRow, UserRow
 
 _COLUMNS = (

@@ -6,12 +6,12 @@ from uuid import uuid4
 
 import pytest
 
+from accounts.declarations.data_classes import load_data_classes
 from accounts.models import ApiCall, AuditEntry, RetentionRule
 from accounts.operations.api_keys.call_log import Call, write_api_call_log
 from accounts.operations.teams import retention
 from accounts.operations.teams.retention import apply_retention, change_data_retention
 from accounts.queries.retention import list_retention_settings, preview_retention
-from portal.lib.data_classes import load_data_classes
 from portal.lib.errors import DomainError
 from portal.lib.table_rules import list_table_rules
 from portal.lib.tenancy import across_tenants

@@ -9,7 +9,7 @@ import time_machine
 from django.core.files.storage import default_storage
 from django.utils import timezone
 
-from portal.lib.hooks import list_app_hooks
+from accounts.declarations.hooks import list_app_hooks
 from reports.models import ParsingJob, ParsingJobTransition, ReportFile, ReportResult
 from reports.operations.jobs.jobs import (
     PARSER,

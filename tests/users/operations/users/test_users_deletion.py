@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 from procrastinate.contrib.django.models import ProcrastinateJob
 
+from accounts.declarations.hooks import AppHooks
 from portal.lib.errors import DomainError, NotFound
-from portal.lib.hooks import AppHooks
 from tests.audit import audited
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user

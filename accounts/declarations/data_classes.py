@@ -18,14 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from accounts.models import Tenant
-
-
-@dataclass(frozen=True, slots=True)
-class Aged:
-    """How many rows are older than a moment, up to a bound, and since when at most."""
-
-    number: int
-    oldest: datetime | None
+    from portal.lib.database.retention import Aged
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 from django.urls import reverse
 
-from accounts.states import Area
-from portal.ui.contributions import (
+from accounts.declarations.pages import (
     NavGroup,
     list_destinations,
     list_nav_links,
     list_searches,
 )
+from accounts.states import Area
 
 PLACE = {"team_slug": "a", "environment": "sandbox"}
 
