@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -35,6 +37,32 @@ def test_every_step_runs_though_one_before_it_fails(steps, capsys):
     assert ended.value.code == 1
     assert steps == ["bad", "good"]
     assert table == [["FAILED", "bad"], ["ok", "good"]]
+
+
+def test_a_long_step_runs_only_if_named_or_asked_for(steps, monkeypatch):
+    short, good = check_all.STEPS
+    monkeypatch.setattr(check_all, "STEPS", (replace(short, is_long=True), good))
+
+    call_command("check_all")
+    assert steps == ["good"]
+    with pytest.raises(SystemExit):
+        call_command("check_all", "bad")
+    assert steps == ["good", "bad"]
+    with pytest.raises(SystemExit):
+        call_command("check_all", "--long")
+    assert steps == ["good", "bad", "bad", "good"]
+
+
+def test_every_long_test_is_in_the_folder_of_the_long_step(settings):
+    files = Path(settings.BASE_DIR, "tests").rglob("test_*.py")
+    marked = [
+        path.relative_to(settings.BASE_DIR).as_posix()
+        for path in files
+        if "pytest.mark." + "long" in path.read_text()
+    ]
+
+    assert marked
+    assert [path for path in marked if not path.startswith(check_all.LONG)] == []
 
 
 def test_named_steps_run_alone(steps):
@@ -73,6 +101,9 @@ def test_the_steps_are_those_of_the_definition_of_done(capsys):
         "tests",
         "coverage",
         "browser",
+        "long",
+        "siege",
+        "kills",
     ]
 
 

@@ -39,6 +39,7 @@ TRANSLATED = (
     *("portal", "accounts", "users", "labs", "reports"),
 )
 BROWSER = "tests/browser"  # all that is marked so; collecting the rest takes long
+LONG = "tests/portal"  # as above
 PROGRAMS = Path(sys.executable).parent
 PYTHON = (sys.executable,)
 MANAGE = (sys.executable, "manage.py")
@@ -57,12 +58,16 @@ PRODUCTION = {
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One check: its name, what it runs, and what that needs of the environment."""
+    """One check: its name, what it runs, and what that needs of the environment.
+
+    One that is long runs if named, or with --long.
+    """
 
     name: str
     run: Callable[[Step], bool]
     command: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
+    is_long: bool = False
 
 
 def run_command(step: Step, *, folder: Path | None = None) -> bool:
@@ -170,7 +175,7 @@ STEPS = (
     Step(
         "tests",
         run_command,
-        (*PYTEST, "-m", "not browser", "--cov", "--cov-report="),
+        (*PYTEST, "-m", "not browser and not long", "--cov", "--cov-report="),
     ),
     Step(
         "coverage",
@@ -187,6 +192,9 @@ STEPS = (
         # A page mostly waits: for the server, a clock, the next frame.
         (*PYTEST, *("-m", "browser", "-n", "3", "--dist", "worksteal"), BROWSER),
     ),
+    Step("long", run_command, (*PYTEST, "-m", "long", LONG), is_long=True),
+    Step("siege", run_command, (*PYTHON, "-m", "tests.attacks.siege"), is_long=True),
+    Step("kills", run_command, (*PYTHON, "-m", "tests.attacks.kills"), is_long=True),
 )
 
 
@@ -208,6 +216,9 @@ class Command(BaseCommand):
         parser.add_argument(
             "--skip", action="append", default=[], choices=names, metavar="STEP"
         )
+        parser.add_argument(
+            "--long", action="store_true", help="also long, siege and kills"
+        )
         parser.add_argument("--list", action="store_true", help="name the steps")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -218,7 +229,9 @@ class Command(BaseCommand):
         unknown = set(options["steps"]) - {step.name for step in STEPS}
         if unknown:
             raise CommandError(f"No such step: {', '.join(sorted(unknown))}.")
-        step_names = options["steps"] or [step.name for step in STEPS]
+        step_names = options["steps"] or [
+            step.name for step in STEPS if options["long"] or not step.is_long
+        ]
         results = self._run(
             [
                 step

@@ -349,6 +349,7 @@ def test_demo_serves_prints_its_access_and_changes_nothing_when_run_again(
     assert ended == ended_again == (0, [], [])
 
 
+@pytest.mark.long
 @pytest.mark.timeout(300)  # three starts
 def test_a_killed_demo_leaves_nothing_and_lost_notes_or_a_reset_give_new_access(demo):
     # By `uv run`, where there is one: then its kill -9 must end the demo as well.

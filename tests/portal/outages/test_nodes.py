@@ -45,6 +45,8 @@ from tests.portal.outages.nodes import (
     work_on_jobs,
 )
 
+pytestmark = pytest.mark.long
+
 UPLOAD = "/lab_report/v1/parser/job"
 WALK = ["ordered", "requisition_created", "partial_results", "completed"]
 READ = ["submit_report", "start_parsing", "finish_parsing"]

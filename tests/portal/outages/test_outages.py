@@ -60,6 +60,8 @@ from users.models import ImportJob, User
 from users.operations.imports.files import FOLDER as IMPORTS_FOLDER
 from users.operations.imports.imports import ImportRequest, start_health_data_import
 
+pytestmark = pytest.mark.long
+
 AWAY = {"detail": "The database is not available. Try again shortly."}
 AWAY["code"] = "unavailable"
 LOST = "the database is away"
