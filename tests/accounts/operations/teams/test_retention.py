@@ -128,7 +128,7 @@ def test_the_installation_s_word_holds_over_an_older_one_of_the_team(
     shorter = replace(load_data_classes()["api_calls"], most_days=10)
     monkeypatch.setattr(
         "accounts.queries.retention.load_data_classes",
-        lambda: load_data_classes() | {"api_calls": shorter},
+        lambda: {**load_data_classes(), "api_calls": shorter},
     )
 
     kept = days_of(alice_team)
