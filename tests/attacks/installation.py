@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tests.accounts.webhooks.delivery.storms import StormReceiver
     from tests.attacks.careful_clients import Traffic
-    from tests.bench.stage import PrivateDatabase
+    from tests.private_server import PrivateServer
 
 WEB_PROCESSES = 2
 READY_TIMEOUT_S = 90
@@ -52,7 +52,7 @@ class Installation:
 
     def __init__(
         self,
-        database: PrivateDatabase,
+        database: PrivateServer,
         receivers: Sequence[StormReceiver],
         traffic: Traffic,
         log: IO[bytes],

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from tests.attacks.installation import Installation
     from tests.attacks.kept import Line, Team
-    from tests.bench.stage import PrivateDatabase
+    from tests.private_server import PrivateServer
 
 KILLS, MINUTES = 22, 3.0
 TEAMS, CLIENTS_PER_TEAM = 2, 3
@@ -56,7 +56,7 @@ PATIENCE_S = 180
 
 
 def run(
-    database: PrivateDatabase,
+    database: PrivateServer,
     *,
     kinds: Sequence[str] = (),
     kills: int,

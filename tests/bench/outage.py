@@ -73,9 +73,9 @@ def measure(options: Any) -> int:
     from tests.factories.accounts import make_api_key, make_tenant
     from tests.portal.lib.worker_process import wait_until
     from tests.portal.outages.nodes import WebNode
-    from tests.portal.outages.outage_server import entered, make_outage_server
+    from tests.private_server import entered, make_private_server
 
-    server = make_outage_server()
+    server = make_private_server()
     readers: list[Reader] = []
     try:
         with entered(server):

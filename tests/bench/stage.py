@@ -7,20 +7,19 @@ a private cluster that they may kill.
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
-import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import django
 
-from tests.portal.lib.embedded.embedded_server import ServerUser, kill_all_naming
+from tests.private_server import PrivateServer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -56,43 +55,14 @@ def database() -> Iterator[str]:
         connection.creation.destroy_test_db(f"bench_{os.getpid()}", verbosity=0)
 
 
-class PrivateDatabase:
-    """A PostgreSQL of this process alone, which may be killed and started again."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.user = ServerUser(folder)
-        self.user.wait_until_connected()
-
-    def restart(self) -> None:
-        """kill -9 of all its processes, as of a container, then start and recover."""
-        (pid_file,) = self.folder.glob("*/postmaster.pid")
-        server = int(pid_file.read_text().splitlines()[0])
-        os.kill(server, signal.SIGSTOP)  # so that it starts no more of them
-        killed = processes_below(server)
-        for pid in killed:
-            with suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
-        while any(map(_runs, killed)):
-            time.sleep(0.02)
-        former, self.user = self.user, ServerUser(self.folder)
-        self.user.wait_until_connected()
-        former.kill()
-
-    def end(self) -> None:
-        self.user.leave()
-        kill_all_naming(self.folder)
-        shutil.rmtree(self.folder)
-
-
 @contextmanager
-def private_database() -> Iterator[PrivateDatabase]:
-    """Set Django up on a migrated cluster of its own, with its files beside it."""
-    folder = Path("/var/tmp") / f"assay-bench-{os.getpid()}-{secrets.token_hex(4)}"  # noqa: S108 - nobody can guess the name
-    database = PrivateDatabase(folder)
+def private_database() -> Iterator[PrivateServer]:
+    """Set Django up on a migrated server of its own, with a folder of its own."""
+    folder = Path(tempfile.mkdtemp(prefix="assay-bench-", dir="/var/tmp"))
+    database = PrivateServer(options=())
     os.environ |= {
         "DJANGO_SETTINGS_MODULE": "portal.settings",
-        "DATABASE_URL": database.user.url,
+        "DATABASE_URL": database.url(),
         "SECRET_KEY": SERVED_SECRET_KEY,
         "STATICFILES_COLLECTED": "false",
         "VAR_DIR": str(folder / "var"),
@@ -112,7 +82,8 @@ def private_database() -> Iterator[PrivateDatabase]:
         from django.db import connection
 
         connection.close()
-        database.end()
+        database.remove()
+        shutil.rmtree(folder)
 
 
 class Served:
@@ -154,13 +125,6 @@ def processes_below(pid: int) -> list[int]:
         for children in Path(f"/proc/{pid}/task").glob("*/children"):
             queue += map(int, children.read_text().split())
     return found
-
-
-def _runs(pid: int) -> bool:
-    """Whether a process is more than an entry that nobody has asked for."""
-    with suppress(OSError):
-        return bool(Path(f"/proc/{pid}/cmdline").read_bytes())
-    return False
 
 
 def backend_seconds(pids: Iterable[int]) -> float:

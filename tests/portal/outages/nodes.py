@@ -11,9 +11,7 @@ import asyncio
 import http.client
 import multiprocessing
 import os
-import random
 import signal
-import socket
 import subprocess
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -27,11 +25,11 @@ from portal.lib.jobs.jobs import run_worker
 from tests import fence
 from tests.jobs import forget_periodic_jobs
 from tests.portal.lib.worker_process import shorten_pulse, surroundings, wait_until
+from tests.private_server import HOST, free_port
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-HOST = "127.0.0.1"
 # More than a start takes on a busy machine.
 ANSWER_TIMEOUT_S = 90
 STUCK = """
@@ -214,12 +212,3 @@ def held(table: str) -> Iterator[Callable[[str, int], None]]:
             wait_until(are_there)
 
         yield wait_for
-
-
-def free_port() -> int:
-    """A port below those that systems give away by themselves."""
-    while True:
-        port = random.randrange(20_000, 32_000)  # noqa: S311 - no secret
-        with socket.socket() as probe:
-            if probe.connect_ex((HOST, port)):
-                return port

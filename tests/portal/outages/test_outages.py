@@ -54,7 +54,7 @@ from tests.jobs import empty_queue, queued
 from tests.portal.lib import counting
 from tests.portal.lib.worker_process import start_worker, wait_until
 from tests.portal.outages.nodes import ANSWER_TIMEOUT_S, WebNode
-from tests.portal.outages.outage_server import entered, make_outage_server
+from tests.private_server import entered, make_private_server
 from tests.reports.uploads import stored_files, upload
 from users.models import ImportJob, User
 from users.operations.imports.files import FOLDER as IMPORTS_FOLDER
@@ -76,7 +76,7 @@ CUT_LISTENERS = f"SELECT bool_and(pg_terminate_backend(pid)) {OF_LISTENERS}"
 @pytest.fixture(scope="module")
 def running(django_db_setup, django_db_blocker):
     with django_db_blocker.unblock():
-        made = make_outage_server()
+        made = make_private_server()
     yield made
     made.remove()
 

@@ -1,4 +1,4 @@
-"""A PostgreSQL of a test's own, over TCP, that is killed and started again.
+"""A PostgreSQL of a test's or a bench's own, over TCP, to be killed and started again.
 
 `entered` points this process's connection at it, so that factories, forks and processes
 with the surroundings of the test use it as they use the suite's.
@@ -7,38 +7,46 @@ with the surroundings of the test use it as they use the suite's.
 from __future__ import annotations
 
 import os
+import random
 import secrets
 import shutil
 import signal
+import socket
 import subprocess
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psycopg
+from django.conf import settings
 from django.core.management import call_command
 from django.db import connection
 
 from portal.lib.embedded.programs import find_postgres_account, find_postgres_programs
 from portal.lib.embedded.server import INITDB_OPTIONS, default_postgres_data_folder
 from tests.portal.lib.worker_process import wait_until
-from tests.portal.outages.nodes import HOST, free_port
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+HOST = "127.0.0.1"
 ROLE = "assay"
 
 
-class OutageServer:
-    """Made and started; `remove` leaves nothing behind."""
+class PrivateServer:
+    """Made and started; `remove` leaves nothing behind.
 
-    def __init__(self) -> None:
+    Its files survive a kill of its processes without fsync, which takes most of the
+    time of a test; a bench that measures the database starts it with other options.
+    """
+
+    def __init__(self, *, options: Sequence[str] = ("fsync=off",)) -> None:
+        self._options = [part for each in options for part in ("-c", each)]
         self._account = find_postgres_account()
         self._programs = find_postgres_programs(
             default_postgres_data_folder(), self._account
         )
-        name = f"assay-outage-{os.getpid()}-{secrets.token_hex(4)}"
+        name = f"assay-private-{os.getpid()}-{secrets.token_hex(4)}"
         self._data = Path("/var/tmp") / name  # noqa: S108 - nobody can guess the name
         self._data.mkdir(mode=0o700)
         os.chown(self._data, self._account.uid, self._account.gid)
@@ -54,13 +62,14 @@ class OutageServer:
 
     def start(self) -> None:
         """Start it; returns once it answers."""
-        connection.close()  # this process's own, which is dead
+        if settings.configured:
+            connection.close()  # this process's own, which is dead
         as_root = os.geteuid() == 0
         self._process = subprocess.Popen(
             [
                 *(str(self._programs / "postgres"), "-D", str(self._data)),
                 *("-p", str(self.port), "-c", f"listen_addresses={HOST}"),
-                *("-c", "unix_socket_directories=", "-c", "fsync=off"),
+                *("-c", "unix_socket_directories=", *self._options),
             ],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -79,8 +88,19 @@ class OutageServer:
             host=HOST, port=self.port, user=role, dbname=database, autocommit=True
         )
 
+    def url(self) -> str:
+        """A `DATABASE_URL` of the role without rights."""
+        return f"postgresql://{ROLE}@{HOST}:{self.port}/{ROLE}"
+
+    def restart(self) -> None:
+        """Kill it as a container is killed, then start it, which recovers."""
+        self.kill()
+        self.start()
+
     def kill(self) -> None:
         """kill -9 of all its processes; returns once they are gone."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGSTOP)  # so that it starts no more
         pids = self._pids()
         for pid in pids:
             with suppress(ProcessLookupError):
@@ -112,7 +132,7 @@ class OutageServer:
 
 
 @contextmanager
-def entered(server: OutageServer) -> Iterator[None]:
+def entered(server: PrivateServer) -> Iterator[None]:
     """Let this process's connection, and all it starts, use the server's database."""
     own = connection.settings_dict
     kept = dict(own)
@@ -125,9 +145,18 @@ def entered(server: OutageServer) -> Iterator[None]:
         own.update(kept)
 
 
-def make_outage_server() -> OutageServer:
+def make_private_server() -> PrivateServer:
     """A server with today's schema."""
-    server = OutageServer()
+    server = PrivateServer()
     with entered(server):
         call_command("migrate", verbosity=0, skip_checks=True)
     return server
+
+
+def free_port() -> int:
+    """A port below those that systems give away by themselves."""
+    while True:
+        port = random.randrange(20_000, 32_000)  # noqa: S311 - no secret
+        with socket.socket() as probe:
+            if probe.connect_ex((HOST, port)):
+                return port
