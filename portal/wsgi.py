@@ -12,14 +12,14 @@ application = get_wsgi_application()
 
 # They need the apps.
 from django.urls import get_resolver  # noqa: E402 - as above
-from procrastinate.contrib.django import app as jobs  # noqa: E402 - as above
 
 from accounts.api.call_log import flush_api_call_log, start_api_call_log  # noqa: E402 - as above
 from portal.lib.database.time_limits import limit_database_statement_time  # noqa: E402 - as above
+from portal.lib.jobs.jobs import load_declared_jobs  # noqa: E402 - as above
 
 # Before the first request, which would wait for it.
 _ = get_resolver().url_patterns
-jobs.perform_import_paths()
+load_declared_jobs()
 limit_database_statement_time()
 start_api_call_log()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import shutil
+import sys
 from datetime import timedelta
 
 import pytest
@@ -36,7 +37,15 @@ Argon2PasswordHasher.parallelism = 1
 
 
 def pytest_collection_finish() -> None:
-    """Spare what stays to the end, ten thousand tests, each search for garbage."""
+    """Spare what stays to the end, ten thousand tests, each search for garbage.
+
+    Hypothesis calls a strategy too slow by the clock on the wall; on a busy machine the
+    first draw of a process is.
+    """
+    if hypothesis := sys.modules.get("hypothesis"):
+        slow = hypothesis.HealthCheck.too_slow
+        hypothesis.settings.register_profile("busy", suppress_health_check=[slow])
+        hypothesis.settings.load_profile("busy")
     gc.collect()
     gc.freeze()
 

@@ -14,6 +14,8 @@ from django.db import connection
 from procrastinate.contrib.django import app
 from procrastinate.contrib.django.django_connector import DjangoConnector
 
+from portal.lib.jobs.jobs import load_declared_jobs
+
 if TYPE_CHECKING:
     from procrastinate.periodic import PeriodicTask
 
@@ -63,9 +65,9 @@ def empty_queue() -> None:
         cursor.execute(f"TRUNCATE {', '.join(TABLES)} RESTART IDENTITY CASCADE")
 
 
-def periodic_jobs() -> dict[tuple[str, str], PeriodicTask]:
+def periodic_jobs() -> dict[tuple[str, str], PeriodicTask[..., Any, Any]]:
     """Every declared periodic job, by name and id."""
-    app.perform_import_paths()
+    load_declared_jobs()
     return app.periodic_registry.periodic_tasks
 
 

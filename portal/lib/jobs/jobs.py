@@ -89,6 +89,11 @@ def _manager() -> JobManager:
     return JobManager(DjangoConnector())
 
 
+def load_declared_jobs() -> None:
+    """Import every app's jobs.py, once; without it no job is known by name."""
+    app.perform_import_paths()  # type: ignore[no-untyped-call]  # the library's
+
+
 def enqueue_job(
     name: str,
     *,
@@ -104,7 +109,7 @@ def enqueue_job(
     app declares: a fault of the caller.
     Source: Ours (architecture 1): a job exists if the caller commits.
     """
-    app.perform_import_paths()
+    load_declared_jobs()
     task = app.tasks[name]
     return configure_task(
         name=name,
@@ -335,7 +340,7 @@ def run_worker(*, concurrency: int, queues: Sequence[str] = ()) -> bool:
     database that is away is waited for, at the start too. False means that a part of
     the worker failed. Source: Ours (architecture 1).
     """
-    app.perform_import_paths()
+    load_declared_jobs()
     return asyncio.run(_run_worker(concurrency, list(queues) or None))
 
 

@@ -14,6 +14,7 @@ from portal.lib.jobs.jobs import (
     JobFailed,
     delete_finished_jobs,
     enqueue_job,
+    load_declared_jobs,
     periodic_job,
     tenant_job,
 )
@@ -141,7 +142,7 @@ def enqueued_names() -> set[str]:
 def test_every_job_that_is_enqueued_is_declared():
     names = enqueued_names()
 
-    app.perform_import_paths()
+    load_declared_jobs()
     assert "reports.parse" in names
     assert names <= set(app.tasks)
 
