@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.migrations import state
 from django.db.migrations.executor import MigrationExecutor
@@ -154,3 +155,15 @@ def test_the_last_release_is_upgraded_with_its_rows(empty_database):
     web.force_login(Member.objects.get())
     for page in ("", "users/", "orders/", "reports/", "webhooks/"):
         assert web.get(f"/t/north/sandbox/{page}").status_code == 200, page
+
+
+@pytest.mark.django_db
+def test_a_database_of_another_version_is_not_migrated():
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO django_migrations (app, name, applied)"
+            " VALUES ('labs', '0002_of_another_version', now())"
+        )
+
+    with pytest.raises(CommandError, match=r"labs\.0002_of_another_version"):
+        call_command("migrate", verbosity=0)

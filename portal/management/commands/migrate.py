@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.apps import apps
+from django.conf import settings
+from django.core.management import CommandError
 from django.core.management.commands import migrate
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.migrations.loader import MigrationLoader
 
 from portal.lib.tenancy import across_tenants
 
@@ -13,6 +18,32 @@ class Command(migrate.Command):
     """The role that migrates owns the tables, and is held to their policies too."""
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """As Django's; a new foreign key is checked, and a backfill done, for all."""
+        """As Django's; a new foreign key is checked, and a backfill done, for all.
+
+        A database of another version is refused: one that has migrations which this
+        version does not know. Source: Ours: Django would find nothing to do and leave
+        tables that the code does not fit.
+        """
+        if unknown := _list_unknown_migrations(options.get("database")):
+            raise CommandError(
+                "This database was made by another version of Assay: it has the"
+                f" migration {unknown[0]}, which this version does not have. Run the"
+                " version that made it, or for demo data start over with"
+                " `manage.py demo --reset`."
+            )
         with across_tenants(why="a migration works on the rows of all tenants"):
             super().handle(*args, **options)
+
+
+def _list_unknown_migrations(database: str | None) -> list[str]:
+    loader = MigrationLoader(connections[database or DEFAULT_DB_ALIAS])
+    labels = {
+        config.label
+        for config in apps.get_app_configs()
+        if config.name in settings.APPS
+    }
+    return sorted(
+        f"{label}.{name}"
+        for label, name in loader.applied_migrations
+        if label in labels and (label, name) not in loader.disk_migrations
+    )
