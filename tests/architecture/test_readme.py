@@ -195,7 +195,7 @@ def test_every_environment_variable_named_is_in_the_example():
 
 
 # Names in capitals that are no variables.
-CONSTANTS = {"DATA_CLASS", "EVENT_TYPES"}
+CONSTANTS = {"DATA_CLASSES", "EVENT_TYPES"}
 
 
 def test_every_sample_is_well_formed():

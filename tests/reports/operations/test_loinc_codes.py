@@ -69,11 +69,12 @@ def test_mappings_are_read_by_one_query_where_a_lab_is_named(
 def test_the_checks_run_again_only_where_a_mapping_changed_a_row(tenant, monkeypatch):
     checked = []
     recheck = loinc_codes.recheck_changed_results
-    monkeypatch.setattr(
-        loinc_codes,
-        "recheck_changed_results",
-        lambda report: checked.append(report) or recheck(report),
-    )
+
+    def note_and_recheck(report):
+        checked.append(report)
+        return recheck(report)
+
+    monkeypatch.setattr(loinc_codes, "recheck_changed_results", note_and_recheck)
 
     decide(tenant, lab="Other")
     unmapped = len(checked)
