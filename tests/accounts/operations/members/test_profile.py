@@ -30,7 +30,7 @@ def actor(member):
     return Actor(ActorKind.MEMBER, str(member.pk), member.email)
 
 
-def wanted(**changes):
+def build_profile(**changes):
     fields = {
         "name": "Dana Reyes",
         "time_zone": "Europe/Lisbon",
@@ -59,7 +59,7 @@ def refused_code(operation, **inputs):
 def test_a_profile_is_changed_and_every_team_s_audit_tells_of_it(member, actor):
     Membership(member=member, team=make_team(), roles=[Role.VIEWER]).save()
 
-    changed = change_profile(member=member, actor=actor, profile=wanted())
+    changed = change_profile(member=member, actor=actor, profile=build_profile())
 
     member.refresh_from_db()
     assert changed == member
@@ -82,10 +82,12 @@ def test_a_profile_is_changed_and_every_team_s_audit_tells_of_it(member, actor):
 
 
 def test_a_profile_saved_as_it_is_leaves_no_audit_line(member, actor):
-    change_profile(member=member, actor=actor, profile=wanted())
+    change_profile(member=member, actor=actor, profile=build_profile())
     before = audited()
 
-    change_profile(member=member, actor=actor, profile=wanted(name=" Dana Reyes "))
+    change_profile(
+        member=member, actor=actor, profile=build_profile(name=" Dana Reyes ")
+    )
 
     assert audited() == before
 
@@ -100,7 +102,7 @@ def test_a_profile_saved_as_it_is_leaves_no_audit_line(member, actor):
     ],
 )
 def test_a_profile_that_is_refused_changes_nothing(member, actor, changes, code):
-    inputs = {"member": member, "actor": actor, "wanted": wanted(**changes)}
+    inputs = {"member": member, "actor": actor, "profile": build_profile(**changes)}
     assert refused_code(change_profile, **inputs) == code
 
 
