@@ -59,4 +59,4 @@ def test_a_critical_result_is_found_read_and_acknowledged(
         assert complaints(page) == []
 
     kept = CriticalAlert.objects.for_tenant(alice_tenant).get()
-    assert (kept.told, kept.was_read_back) == ("Dr Whitfield", True)
+    assert (kept.notified_person, kept.was_read_back) == ("Dr Whitfield", True)
