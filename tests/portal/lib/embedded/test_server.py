@@ -107,6 +107,7 @@ def test_data_outlives_a_stop_until_it_is_out_of_use_and_forgotten(root):
     assert list(root.glob("pgdemo-*/")) == []
 
 
+@pytest.mark.long
 def test_nothing_runs_after_the_only_user_is_killed(root):
     user = ServerUser(root)
     user.wait_until_connected()
@@ -116,6 +117,7 @@ def test_nothing_runs_after_the_only_user_is_killed(root):
     assert wait_until_nothing_names(root)
 
 
+@pytest.mark.long
 def test_the_server_stays_for_a_second_user_when_its_starter_is_killed(root):
     starter = ServerUser(root)
     starter.wait_until_connected()
@@ -130,6 +132,7 @@ def test_the_server_stays_for_a_second_user_when_its_starter_is_killed(root):
     assert processes_naming(root) == []
 
 
+@pytest.mark.long
 def test_users_that_start_at_the_same_moment_share_one_server(root):
     users = [ServerUser(root) for _ in range(4)]
 
@@ -142,6 +145,7 @@ def test_users_that_start_at_the_same_moment_share_one_server(root):
     assert processes_naming(root) == []
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="a parent-death signal is Linux's")
 def test_a_killed_guardian_takes_the_server_along_and_the_next_user_starts_anew(root):
     user = ServerUser(root)
@@ -158,6 +162,7 @@ def test_a_killed_guardian_takes_the_server_along_and_the_next_user_starts_anew(
     assert processes_naming(root) == []
 
 
+@pytest.mark.long
 def test_a_killed_server_is_started_anew_by_the_next_user(root):
     user = ServerUser(root)
     user.wait_until_connected()
@@ -170,6 +175,7 @@ def test_a_killed_server_is_started_anew_by_the_next_user(root):
     next_user.leave()
 
 
+@pytest.mark.long
 def test_a_pid_file_that_names_an_innocent_process_is_no_obstacle(root):
     user = ServerUser(root)
     user.wait_until_connected()
@@ -184,6 +190,7 @@ def test_a_pid_file_that_names_an_innocent_process_is_no_obstacle(root):
     next_user.leave()
 
 
+@pytest.mark.long
 def test_what_a_killed_start_left_half_made_is_cleared_away(root):
     root.mkdir(mode=0o711)
     version = find_postgres_wheel_version().partition(".")[0]
@@ -198,6 +205,7 @@ def test_what_a_killed_start_left_half_made_is_cleared_away(root):
     user.leave()
 
 
+@pytest.mark.long
 def test_spoiled_test_data_is_made_anew(root):
     user = ServerUser(root, cluster="test")
     user.wait_until_connected()
@@ -224,6 +232,7 @@ def test_test_data_in_use_is_not_made_anew(root, monkeypatch):
     user.leave()
 
 
+@pytest.mark.long
 def test_spoiled_demo_data_is_kept_and_the_refusal_names_what_helps(root):
     user = ServerUser(root)
     user.wait_until_connected()
