@@ -237,7 +237,10 @@ def test_each_role_opens_what_the_matrix_says_and_nothing_else(
             if (status in (403, 404)) == may:  # some pages are the sandbox's alone
                 wrong.append(("in production", method, name, status))
 
-    assert wrong == []
+    assert wrong == [], (
+        "a page refuses a role that its rights allow, or lets in one that they don't:"
+        " correct `require_right`, or its line in RIGHTS above"
+    )
 
 
 @pytest.mark.django_db

@@ -93,7 +93,7 @@ def test_the_paths_of_users_are_the_contracts():
         if path.startswith("/v2") and "/team/" not in path
     }
 
-    assert served == {
+    contract = {
         ("GET", "/v2/user"),
         ("POST", "/v2/user"),
         ("GET", "/v2/user/{user_id}"),
@@ -132,6 +132,7 @@ def test_the_paths_of_users_are_the_contracts():
         ("GET", "/v2/timeseries/{user_id}/{resource}/grouped"),
         ("GET", "/v2/aggregate/{user_id}/{resource}"),
     }
+    assert served == contract, "a path that the contract has is added above"
 
 
 USER = "/v2/user/{user_id}"

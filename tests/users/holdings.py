@@ -4,50 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.apps import apps
+
 from accounts.models import AuditEntry
 from accounts.webhooks.models import Event
-from users.models import (
-    Arrival,
-    Connection,
-    ConnectionEntry,
-    Device,
-    Feed,
-    ImportJob,
-    LinkSession,
-    Origin,
-    Pull,
-    Refresh,
-    Sample,
-    SampleExtra,
-    Series,
-    SourceGrant,
-    Summary,
-    Supply,
-    User,
-    UserCount,
-    UserInfo,
-    WorkoutStream,
-)
+from portal.lib.tenancy import TenantOwned
+from users.models import Sample, SampleExtra, UserCount
 
+# Every table of a tenant in the app: a new one counts by existing.
 TABLES = (
-    User,
-    UserCount,
-    Connection,
-    ConnectionEntry,
-    SourceGrant,
-    Pull,
-    Refresh,
-    Device,
-    Supply,
-    UserInfo,
-    Summary,
-    WorkoutStream,
-    Feed,
-    Series,
-    Origin,
-    Arrival,
-    LinkSession,
-    ImportJob,
+    *(
+        model
+        for model in apps.get_app_config("users").get_models()
+        if issubclass(model, TenantOwned)
+    ),
     AuditEntry,
     Event,
 )
