@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import TenantOwned
+from portal.lib.translation import gettext_lazy
 
 
 class DemoData(TenantOwned):
@@ -33,6 +34,8 @@ class DemoData(TenantOwned):
 
     class Meta(TenantOwned.Meta):
         app_label = "portal"
+        verbose_name = gettext_lazy("demo data")
+        verbose_name_plural = gettext_lazy("demo data")
 
     def __str__(self) -> str:
         return f"{len(self.user_uuids)} demo users"

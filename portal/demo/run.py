@@ -199,7 +199,7 @@ def _explain_bind_error(options: DemoOptions, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
         return (
             f"Port {options.port} is in use. Choose another one, for example --port"
-            f" {options.port + 1}."
+            f" {options.port + 10}."
         )
     if error.errno == errno.EACCES:
         return (

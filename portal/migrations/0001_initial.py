@@ -74,6 +74,8 @@ class Migration(migrations.Migration):
                 options={
                     "base_manager_name": "unscoped",
                     "default_manager_name": "unscoped",
+                    "verbose_name": "demo data",
+                    "verbose_name_plural": "demo data",
                 },
                 managers=[
                     ("unscoped", django.db.models.manager.Manager()),

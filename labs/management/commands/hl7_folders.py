@@ -37,6 +37,12 @@ class Command(BaseCommand):
                 f'No team has the slug "{options["team"]}" in this environment.'
             )
         with acting_for(tenant):
-            for account, drop in create_hl7_drop_folders(tenant=tenant):
+            folders = create_hl7_drop_folders(tenant=tenant)
+            if not folders:
+                raise CommandError(
+                    f"The team has no lab account in {tenant.environment}. Add one"
+                    " under Lab accounts first."
+                )
+            for account, drop in folders:
                 number = account.provider_account_id
                 self.stdout.write(f"{account.lab.name}, account {number}: {drop.path}")

@@ -229,3 +229,5 @@ def test_commands_make_the_folders_and_take_what_waits(alice_tenant, capsys):
     assert len(names(drop, DONE)) == 1
     with pytest.raises(CommandError):
         call_command("hl7_folders", "--team", "nobody")
+    with pytest.raises(CommandError, match="no lab account in production"):
+        call_command("hl7_folders", "--team", team)
