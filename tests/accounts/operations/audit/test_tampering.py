@@ -85,10 +85,17 @@ def test_entries_removed_below_their_seals_show_in_doctor_at_once(tenant):
 def test_doctor_compares_the_ends_of_the_chains_with_the_anchors(tenant):
     well = check_audit_log_integrity()
     with tampering("accounts_auditseal") as cursor:
-        cursor.execute("DELETE FROM accounts_auditseal WHERE number = 2")
+        cursor.execute(
+            "DELETE FROM accounts_auditseal WHERE number = 2 AND tenant_id = %s",
+            [tenant.pk],
+        )
     early = check_audit_log_integrity().sentence
     with tampering("accounts_auditentry") as cursor:
-        cursor.execute("UPDATE accounts_auditentry SET actor_label = 'nobody'")
+        cursor.execute(
+            "UPDATE accounts_auditentry SET actor_label = 'nobody'"
+            " WHERE tenant_id = %s",
+            [tenant.pk],
+        )
     seal_new_audit_entries()
     anew = check_audit_log_integrity().sentence
 
