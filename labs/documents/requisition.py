@@ -302,7 +302,7 @@ def _draw_blank_line(sheet: Sheet, label: str, *, x: float, width: float) -> Non
 def _signature_image(physician: Mapping[str, Any]) -> ImageReader | None:
     """Return the physician's signature image; None if it is no picture.
 
-    It is decoded and drawn anew: nothing else that the file holds gets into the paper.
+    It is decoded and drawn again: nothing else in the file gets into the document.
     """
     image = physician.get("signature_image") or {}
     try:

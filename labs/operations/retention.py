@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _ENDED = tuple(status for status in ORDER_STATUSES if not is_order_in_progress(status))
 _SETTLED = (MessageStatus.TAKEN, MessageStatus.DISMISSED)
-# An order takes its results, visits and papers along: far more than a row.
+# An order takes its results, visits and documents along: far more than a row.
 _STEP = 50
 
 

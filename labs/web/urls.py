@@ -8,7 +8,7 @@ from labs.web.accounts import views as accounts
 from labs.web.appointments import booking, card, days, outcomes
 from labs.web.catalogue import panels
 from labs.web.catalogue import views as catalogue
-from labs.web.documents import views as papers
+from labs.web.documents import views as documents
 from labs.web.inbound import unmatched
 from labs.web.order_wizard import views as place_order
 from labs.web.orders import actions, imports, order_list, order_page
@@ -80,23 +80,25 @@ urlpatterns = [
     ),
     path(
         "orders/<uuid:order_id>/requisition/",
-        papers.download_requisition,
+        documents.download_requisition,
         name="requisition",
     ),
-    path("orders/<uuid:order_id>/labels/", papers.print_specimen_labels, name="labels"),
+    path(
+        "orders/<uuid:order_id>/labels/", documents.print_specimen_labels, name="labels"
+    ),
     path(
         "orders/<uuid:order_id>/instructions/",
-        papers.download_order_instructions,
+        documents.download_order_instructions,
         name="instructions",
     ),
     path(
         "orders/<uuid:order_id>/results/file/",
-        papers.download_results_report,
+        documents.download_results_report,
         name="results_file",
     ),
     path(
         "orders/<uuid:order_id>/link/",
-        papers.replace_requisition_link,
+        documents.replace_requisition_link,
         name="reissue_link",
     ),
     path("visits/", days.show_appointment_list, name="visits"),
@@ -176,7 +178,7 @@ urlpatterns = [
     path("lab-tests/new/", panels.create_panel_page, name="new_panel"),
     path(
         "lab-tests/<str:lab_test_id>/instructions/",
-        papers.download_panel_instructions,
+        documents.download_panel_instructions,
         name="panel_instructions",
     ),
     path(

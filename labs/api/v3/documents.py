@@ -76,9 +76,9 @@ class RequisitionPdfView(OrderAPIView):
     )
     def get(self, request: Request, order_id: str) -> HttpResponse:
         order = self.get_order(order_id)
-        paper = render_requisition_as_first_printed(order)
+        document = render_requisition_as_first_printed(order)
         self.record_read("requisition", order.pk, order.user.uuid)
-        return _pdf_response(paper)
+        return _pdf_response(document)
 
 
 class LabelsPdfView(OrderAPIView):
@@ -94,14 +94,14 @@ class LabelsPdfView(OrderAPIView):
     def get(self, request: Request, order_id: str) -> HttpResponse:
         order = self.get_order(order_id)
         query = validate_query_string(request, LabelsQuery)
-        paper = render_order_specimen_labels(
+        document = render_order_specimen_labels(
             order,
             collected_on=query["collection_date"],
             number=query["number_of_labels"],
             stock=query["stock"],
         )
         self.record_read("labels", order.pk, order.user.uuid)
-        return _pdf_response(paper)
+        return _pdf_response(document)
 
 
 class OrderInstructionsPdfView(OrderAPIView):
@@ -115,9 +115,9 @@ class OrderInstructionsPdfView(OrderAPIView):
     )
     def get(self, request: Request, order_id: str) -> HttpResponse:
         order = self.get_order(order_id)
-        paper = render_order_instructions(order)
+        document = render_order_instructions(order)
         self.record_read("collection_instructions", order.pk, order.user.uuid)
-        return _pdf_response(paper)
+        return _pdf_response(document)
 
 
 class AbnPdfView(OrderAPIView):
@@ -159,9 +159,9 @@ class OrderResultPdfView(OrderAPIView):
     def get(self, request: Request, order_id: str) -> HttpResponse:
         order = self.get_order(order_id)
         found = get_results_of_order(order=order)
-        paper = render_results_report(found=found, tenant=self.tenant)
+        document = render_results_report(found=found, tenant=self.tenant)
         self.record_read("result", order.pk, order.user.uuid)
-        return _pdf_response(paper)
+        return _pdf_response(document)
 
 
 class TransactionResultPdfView(OrderAPIView):
@@ -180,14 +180,14 @@ class TransactionResultPdfView(OrderAPIView):
         )
         found = get_results_of_transaction(tenant=self.tenant, orders=orders)
         order = found.order
-        paper = render_results_report(found=found, tenant=self.tenant)
+        document = render_results_report(found=found, tenant=self.tenant)
         self.record_read("transaction_result", order.transaction_id, order.user.uuid)
-        return _pdf_response(paper)
+        return _pdf_response(document)
 
 
-def _pdf_response(paper: Document) -> HttpResponse:
+def _pdf_response(document: Document) -> HttpResponse:
     return HttpResponse(
-        paper.body,
+        document.body,
         content_type="application/pdf",
-        headers={"Content-Disposition": f'inline; filename="{paper.name}"'},
+        headers={"Content-Disposition": f'inline; filename="{document.name}"'},
     )

@@ -201,7 +201,7 @@ def open_requisition_link(*, token: str, address: str | None) -> Document:
                 "requisition_link_expired",
                 _("This link has expired: links are valid for 7 days."),
             )
-        paper = render_requisition_as_first_printed(order)
+        document = render_requisition_as_first_printed(order)
         system = Actor.system(LINK_ACTOR)
         record_read(
             tenant=tenant,
@@ -210,7 +210,7 @@ def open_requisition_link(*, token: str, address: str | None) -> Document:
             subject_id=order.pk,
             user_uuid=order.user.uuid,
         )
-    return paper
+    return document
 
 
 def _require_requisition_created(order: Order) -> None:

@@ -31,7 +31,7 @@ def download_requisition_by_link(request: HttpRequest) -> HttpResponse:
         response = render(request, "labs/requisition_link_ended.html", status=410)
     else:
         response = build_pdf_response(document)
-    # Who holds the address holds the paper: it goes to no cache, index or next site.
+    # Whoever has the address can read it: no cache, index or next site gets it.
     add_never_cache_headers(response)
     response["Referrer-Policy"] = "no-referrer"
     response["X-Robots-Tag"] = "noindex"
