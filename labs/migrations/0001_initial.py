@@ -751,6 +751,7 @@ class Migration(migrations.Migration):
                 options={
                     "verbose_name": "order event",
                     "verbose_name_plural": "order events",
+                    "ordering": ["id"],
                     "base_manager_name": "unscoped",
                     "default_manager_name": "unscoped",
                     "indexes": [
@@ -976,6 +977,7 @@ class Migration(migrations.Migration):
                 options={
                     "verbose_name": "appointment event",
                     "verbose_name_plural": "appointment events",
+                    "ordering": ["id"],
                     "base_manager_name": "unscoped",
                     "default_manager_name": "unscoped",
                     "indexes": [

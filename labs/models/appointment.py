@@ -115,6 +115,7 @@ class AppointmentEvent(TenantOwned):
     class Meta(TenantOwned.Meta):
         verbose_name = gettext_lazy("appointment event")
         verbose_name_plural = gettext_lazy("appointment events")
+        ordering = ["id"]
         indexes = [
             models.Index(
                 fields=["appointment", "id"], name="appointment_event_in_order"

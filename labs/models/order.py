@@ -261,6 +261,7 @@ class OrderEvent(TenantOwned):
     class Meta(TenantOwned.Meta):
         verbose_name = gettext_lazy("order event")
         verbose_name_plural = gettext_lazy("order events")
+        ordering = ["id"]
         indexes = [models.Index(fields=["order", "id"], name="order_event_in_order")]
 
     def __str__(self) -> str:

@@ -161,7 +161,7 @@ APPOINTMENT_SCHEMA: dict[str, Any] = {
 def build_appointment(appointment: Appointment) -> AppointmentAnswer:
     """Build an appointment read by labs.queries.appointments.appointments."""
     order = appointment.order
-    events = sorted(appointment.events.all(), key=lambda event: event.pk)
+    events = list(appointment.events.all())
     return {
         "id": appointment.pk,
         "user_id": order.user.uuid,

@@ -242,7 +242,7 @@ def build_order_event(event: OrderEvent) -> OrderEventAnswer:
 
 def list_order_events(order: Order) -> list[OrderEvent]:
     """List an order's events in order, using loaded ones."""
-    return sorted(order.events.all(), key=lambda event: event.pk)
+    return list(order.events.all())
 
 
 def get_transaction_status(orders: Sequence[Order]) -> OrderTransactionStatus:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from django.utils.safestring import SafeString
 
-    from labs.models import Marker, Order, OrderEvent, Result, ResultVersion
+    from labs.models import Marker, Order, Result, ResultVersion
     from labs.queries.results.results import ResultChange
     from labs.queries.results.trends import MarkerResult, Trend
 
@@ -370,11 +370,10 @@ def _turnaround_start(order: Order, version: ResultVersion) -> date | None:
     known_at = version.received_at or version.collected_at
     if known_at is not None:
         return known_at.date()
-    events: Sequence[OrderEvent] = sorted(order.events.all(), key=lambda one: one.pk)
     return next(
         (
             event.created_at.date()
-            for event in events
+            for event in order.events.all()
             if is_sample_drawn_or_at_lab(event.status)
         ),
         None,
