@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import shutil
 import sys
 from datetime import timedelta
@@ -34,6 +35,16 @@ pytest_plugins = [
 Argon2PasswordHasher.time_cost = 1
 Argon2PasswordHasher.memory_cost = 8  # KiB
 Argon2PasswordHasher.parallelism = 1
+
+
+MOST_PROCESSES = 8  # each has a database
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Return one process more than processors, as tests wait; none for single files."""
+    if all(argument.partition("::")[0].endswith(".py") for argument in config.args):
+        return 0
+    return min(len(os.sched_getaffinity(0)) + 1, MOST_PROCESSES)
 
 
 def pytest_collection_finish() -> None:

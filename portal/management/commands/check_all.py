@@ -189,10 +189,10 @@ STEPS = (
     Step(
         "browser",
         run_command,
-        # A page mostly waits: for the server, a clock, the next frame.
-        (*PYTEST, *("-m", "browser", "-n", "3", "--dist", "worksteal"), BROWSER),
+        (*PYTEST, "-m", "browser", BROWSER),
     ),
-    Step("long", run_command, (*PYTEST, "-m", "long", LONG), is_long=True),
+    # One after another: each ends servers and waits for them by the clock.
+    Step("long", run_command, (*PYTEST, "-m", "long", "-n", "0", LONG), is_long=True),
     Step("siege", run_command, (*PYTHON, "-m", "tests.attacks.siege"), is_long=True),
     Step("kills", run_command, (*PYTHON, "-m", "tests.attacks.kills"), is_long=True),
 )
