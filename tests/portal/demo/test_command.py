@@ -403,6 +403,7 @@ def test_a_killed_demo_leaves_nothing_and_lost_notes_or_a_reset_give_new_access(
     demo.stop(signal.SIGTERM)
 
 
+@pytest.mark.long
 def test_a_demo_on_every_address_answers_to_this_machine_s_names_and_links_home(demo):
     demo.start("--host", "0.0.0.0")  # noqa: S104 - what is tried
     home = demo.notes()["address"]
@@ -451,6 +452,7 @@ def is_worker(pid):
     return "worker" in words and not any("warden.py" in word for word in words)
 
 
+@pytest.mark.long
 def test_demo_uses_a_database_of_ones_own(demo, tmp_path):
     name = f"assay-test-{os.getpid()}-{secrets.token_hex(4)}"
     elsewhere = Path("/var/tmp") / name  # noqa: S108 - nobody can guess the name
