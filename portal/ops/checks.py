@@ -28,7 +28,7 @@ def check_time_zone(**_: Any) -> list[CheckMessage]:
     return [Error("TIME_ZONE is not UTC.", hint="Set it to UTC.", id="portal.E001")]
 
 
-@register(Tags.urls)
+@register(Tags.security)
 def check_public_url(**_: Any) -> list[CheckMessage]:
     """Check that PUBLIC_URL is an absolute http or https address."""
     parts = urlsplit(settings.PUBLIC_URL)

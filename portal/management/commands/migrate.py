@@ -6,6 +6,7 @@ from typing import Any
 
 from django.apps import apps
 from django.conf import settings
+from django.core.checks import Tags
 from django.core.management import CommandError
 from django.core.management.commands import migrate
 from django.db import DEFAULT_DB_ALIAS, connections
@@ -16,6 +17,14 @@ from portal.lib.tenancy import across_tenants
 
 class Command(migrate.Command):
     """The role that migrates owns the tables, and is held to their policies too."""
+
+    # Checks of pages would load every one of them, half the time of an empty database.
+    requires_system_checks = (
+        Tags.compatibility,
+        Tags.database,
+        Tags.models,
+        Tags.security,
+    )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """As Django's; a new foreign key is checked, and a backfill done, for all.
