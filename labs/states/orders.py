@@ -218,6 +218,25 @@ _KIT_ON_ITS_WAY = {
     "corrected": "corrected",
 }
 _MOVES[CollectionMethod.TESTKIT] |= _KIT_ON_ITS_WAY
+# Edges of results that come before anybody reported the way (contract D24): to what
+# they prove, that the sample was drawn or at the lab. Simulation never takes them.
+_EARLY_RESULTS: dict[CollectionMethod, dict[str, str]] = {
+    CollectionMethod.WALK_IN_TEST: {"appointment_pending": "partial_results completed"},
+    CollectionMethod.AT_HOME_PHLEBOTOMY: dict.fromkeys(
+        ("req", "appointment_pending", "appointment_cancelled"), "draw_completed"
+    ),
+    CollectionMethod.ON_SITE_COLLECTION: {},
+    CollectionMethod.TESTKIT: dict.fromkeys(
+        (
+            *("req", "transit_customer", "out_for_delivery"),
+            *("problem_in_transit_customer", "with_customer"),
+        ),
+        "delivered_to_lab",
+    ),
+}
+_EARLY_RESULTS_OF_REGISTERED_KIT = dict.fromkeys(
+    ("registered", "requisition_created"), "delivered_to_lab"
+)
 # A kit that is bound to its person after it was sent. The contract's list of what can
 # be cancelled names its requisition, so that edge is here too.
 _REGISTRABLE_KIT = {
@@ -266,25 +285,31 @@ def split_order_status(status: str) -> StatusParts:
 
 
 def _build_moves(
-    method: CollectionMethod, moves: Mapping[str, str]
+    method: CollectionMethod, *tables: Mapping[str, str]
 ) -> Transitions[str]:
     rows: dict[str, set[str]] = {
         build_order_status(method, low): set()
         for known, low in _TOP_OF
         if known == method
     }
-    for low, following in moves.items():
+    for low, following in [row for table in tables for row in table.items()]:
         for one in _REQUISITION.split() if low == "req" else [low]:
-            rows[build_order_status(method, one)] = {
+            rows[build_order_status(method, one)] |= {
                 build_order_status(method, after) for after in following.split()
             }
     return Transitions(rows)
 
 
+# What simulation walks along, and with the edges of early results what is allowed.
+_USUAL_MOVES = {method: _build_moves(method, moves) for method, moves in _MOVES.items()}
+_USUAL_REGISTRABLE_KIT_MOVES = _build_moves(CollectionMethod.TESTKIT, _REGISTRABLE_KIT)
 ORDER_MOVES: dict[CollectionMethod, Transitions[str]] = {
-    method: _build_moves(method, moves) for method, moves in _MOVES.items()
+    method: _build_moves(method, moves, _EARLY_RESULTS[method])
+    for method, moves in _MOVES.items()
 }
-REGISTRABLE_KIT_MOVES = _build_moves(CollectionMethod.TESTKIT, _REGISTRABLE_KIT)
+REGISTRABLE_KIT_MOVES = _build_moves(
+    CollectionMethod.TESTKIT, _REGISTRABLE_KIT, _EARLY_RESULTS_OF_REGISTERED_KIT
+)
 
 # What a person or a customer may still cancel (contract 6.12).
 _BOOKED = "appointment_pending appointment_scheduled appointment_cancelled"
@@ -371,15 +396,13 @@ def find_order_status_path(
     legal way, through detours only where `to` is one itself. Source: Contract 6.13.
     """
     method = split_order_status(status).method
-    moves = get_allowed_order_transitions(method, registrable=registrable)
-    usual = [
-        build_order_status(method, low)
-        for low in (
-            REGISTRABLE_WALK
-            if registrable and method == CollectionMethod.TESTKIT
-            else DEFAULT_WALKS.get(method, "")
-        ).split()
-    ]
+    known = CollectionMethod.known(method)
+    if known is None:
+        return None
+    is_registrable_kit = registrable and known is CollectionMethod.TESTKIT
+    moves = _USUAL_REGISTRABLE_KIT_MOVES if is_registrable_kit else _USUAL_MOVES[known]
+    walked = REGISTRABLE_WALK if is_registrable_kit else DEFAULT_WALKS[known]
+    usual = [build_order_status(method, low) for low in walked.split()]
     if status in usual and to in usual and usual.index(status) < usual.index(to):
         return usual[usual.index(status) + 1 : usual.index(to) + 1]
     following = dict(moves)

@@ -88,11 +88,12 @@ def store_result_delivery(
 
     Partial results take the order to partial_results, told of by webhook where the team
     asks for it (a kit has no such step), final ones to completed, corrections to
-    corrected. A step that results prove, as a draw or a delivery, is taken first. A
-    critical result that is new emits labtest.result.critical as well. Raises:
-    results_missing, of a delivery of nothing; results_not_expected, where the order is
-    not at a point where results can come (nothing is written: keep the delivery).
-    Source: Contract 6.12, 6.15, 6.19, 8.2.
+    corrected. In any state from the requisition on, the step that results prove, a draw
+    or a kit's arrival at the lab, is taken first; what nobody saw is not. A critical
+    result that is new emits labtest.result.critical as well. Raises: results_missing,
+    of a delivery of nothing; results_not_expected, where the order has ended, has no
+    requisition, or is a kit without patient (nothing is written: keep the delivery).
+    Source: Contract D24, 6.12, 6.15, 6.19, 8.2.
     """
     if not (delivery.results or delivery.missing):
         raise DomainError("results_missing", _("Send at least one result."))

@@ -141,6 +141,20 @@ def test_a_problem_on_the_way_is_reached_by_its_own_edge():
     ]
 
 
+def test_simulation_never_takes_an_edge_of_early_results():
+    start = build_order_status("at_home_phlebotomy", "appointment_cancelled")
+
+    walk = find_order_status_path(
+        start,
+        to=build_order_status("at_home_phlebotomy", "corrected"),
+        registrable=False,
+    )
+
+    assert [split_order_status(status).low for status in walk] == [
+        *("appointment_scheduled", "draw_completed", "completed", "corrected")
+    ]
+
+
 @pytest.mark.parametrize(
     ("status", "parts"),
     [

@@ -19,7 +19,12 @@ from labs.queries.results.results import (
 )
 from tests.audit import changes_of
 from tests.factories.accounts import ACTOR
-from tests.factories.labs import make_lab_test, make_order
+from tests.factories.labs import (
+    make_lab,
+    make_lab_account,
+    make_lab_test,
+    make_order,
+)
 from tests.factories.results import (
     REPORTED_AT,
     delivery,
@@ -33,6 +38,7 @@ from tests.statements import count_statements
 
 pytestmark = pytest.mark.django_db
 LATER = REPORTED_AT + timedelta(hours=2)
+PHYSICIAN = {"first_name": "Vera", "last_name": "Example", "npi": "1234567893"}
 
 
 def lows(order):
@@ -245,33 +251,141 @@ def test_the_critical_event_has_what_the_contract_lists(alice_tenant):
     }
 
 
+_CANCELLED_VISIT = [
+    "requisition_created",
+    "appointment_pending",
+    "appointment_cancelled",
+]
+
+
+@pytest.mark.parametrize("sandbox", [True, False], ids=["sandbox", "production"])
 @pytest.mark.parametrize(
     ("method", "steps", "taken"),
     [
-        ("on_site_collection", [], ["draw_completed", "completed"]),
+        ("on_site_collection", ["requisition_created"], ["draw_completed"]),
+        ("on_site_collection", ["requisition_created", "draw_completed"], []),
+        ("walk_in_test", ["requisition_created"], []),
+        ("walk_in_test", ["requisition_bypassed"], []),
+        ("walk_in_test", ["requisition_created", "appointment_pending"], []),
+        (
+            "walk_in_test",
+            ["requisition_created", "appointment_pending", "appointment_scheduled"],
+            [],
+        ),
+        ("walk_in_test", _CANCELLED_VISIT, []),
+        ("at_home_phlebotomy", ["requisition_created"], ["draw_completed"]),
+        ("at_home_phlebotomy", ["requisition_bypassed"], ["draw_completed"]),
         (
             "at_home_phlebotomy",
-            ["appointment_pending", "appointment_scheduled"],
-            ["draw_completed", "completed"],
+            ["requisition_created", "appointment_pending"],
+            ["draw_completed"],
+        ),
+        (
+            "at_home_phlebotomy",
+            ["requisition_created", "appointment_pending", "appointment_scheduled"],
+            ["draw_completed"],
+        ),
+        ("at_home_phlebotomy", _CANCELLED_VISIT, ["draw_completed"]),
+        ("testkit", ["requisition_created"], ["delivered_to_lab"]),
+        ("testkit", ["requisition_bypassed"], ["delivered_to_lab"]),
+        (
+            "testkit",
+            ["requisition_created", "transit_customer"],
+            ["delivered_to_lab"],
         ),
         (
             "testkit",
-            ["transit_customer", "with_customer", "transit_lab"],
-            ["delivered_to_lab", "completed"],
+            ["requisition_created", "transit_customer", "out_for_delivery"],
+            ["delivered_to_lab"],
+        ),
+        (
+            "testkit",
+            ["requisition_created", "transit_customer", "problem_in_transit_customer"],
+            ["delivered_to_lab"],
+        ),
+        (
+            "testkit",
+            ["requisition_created", "transit_customer", "with_customer"],
+            ["delivered_to_lab"],
+        ),
+        (
+            "testkit",
+            ["requisition_created", "transit_customer", "with_customer", "transit_lab"],
+            ["delivered_to_lab"],
+        ),
+        (
+            "testkit",
+            [
+                *("requisition_created", "transit_customer", "with_customer"),
+                *("transit_lab", "problem_in_transit_lab"),
+            ],
+            ["delivered_to_lab"],
+        ),
+        (
+            "testkit",
+            [
+                *("requisition_created", "transit_customer", "with_customer"),
+                *("transit_lab", "delivered_to_lab", "lab_processing_blocked"),
+            ],
+            [],
         ),
     ],
 )
-def test_a_step_that_results_prove_is_taken_with_them(
-    alice_tenant, method, steps, taken
+def test_early_results_take_the_steps_that_they_prove_and_no_others(
+    alice_tenant, alice_production, sandbox, method, steps, taken
 ):
-    panel = make_lab_test(tenant=alice_tenant, method=method)
-    order = make_order(tenant=alice_tenant, lab_test=panel)
-    for low in ["requisition_created", *steps]:
+    tenant = alice_tenant if sandbox else alice_production
+    order = _place(tenant, method)
+    for low in steps:
+        advance_order(order=order, actor=ACTOR, to=low)
+    told = len(emitted_types(tenant))
+
+    make_results(order=order)
+
+    assert lows(order) == ["ordered", *steps, *taken, "completed"]
+    assert emitted_types(tenant)[told:] == ["labtest.order.updated"] * (len(taken) + 1)
+
+
+@pytest.mark.parametrize(
+    ("steps", "taken"),
+    [
+        (["awaiting_registration", "registered"], ["delivered_to_lab"]),
+        (
+            [
+                *("awaiting_registration", "transit_customer", "with_customer"),
+                *("registered", "requisition_created"),
+            ],
+            ["delivered_to_lab"],
+        ),
+    ],
+)
+def test_early_results_of_a_registered_kit_prove_that_it_reached_the_lab(
+    alice_tenant, steps, taken
+):
+    order = _place(alice_tenant, "testkit")
+    order.is_registrable = True
+    order.save(update_fields=["is_registrable"])
+    for low in steps:
         advance_order(order=order, actor=ACTOR, to=low)
 
     make_results(order=order)
 
-    assert lows(order)[-2:] == taken
+    assert lows(order) == ["ordered", *steps, *taken, "completed"]
+
+
+def test_early_partial_results_of_a_kit_prove_that_it_reached_the_lab(alice_tenant):
+    order = _place(alice_tenant, "testkit")
+    advance_order(order=order, actor=ACTOR, to="requisition_created")
+
+    make_results(order=order, status="partial")
+    make_results(order=order, results=(make_reported_result("Zinc", "70"),))
+
+    assert lows(order) == [
+        *("ordered", "requisition_created", "delivered_to_lab", "completed")
+    ]
+
+
+_LOST = ["requisition_created", "transit_customer", "lost"]
 
 
 @pytest.mark.parametrize(
@@ -280,20 +394,52 @@ def test_a_step_that_results_prove_is_taken_with_them(
         ("walk_in_test", "final", []),
         ("walk_in_test", "final", ["cancelled"]),
         ("walk_in_test", "partial", ["requisition_created", "redraw_available"]),
-        ("at_home_phlebotomy", "final", ["requisition_created"]),
-        ("testkit", "partial", ["requisition_created", "transit_customer"]),
+        ("walk_in_test", "final", ["requisition_created", "sample_error"]),
+        ("at_home_phlebotomy", "final", []),
+        ("at_home_phlebotomy", "final", ["requisition_created", "cancelled"]),
+        ("on_site_collection", "partial", []),
+        ("testkit", "final", []),
+        ("testkit", "final", ["requisition_created", "do_not_process"]),
+        ("testkit", "partial", _LOST),
+        ("testkit", "final", [*_LOST[:2], "failure_to_deliver_to_customer"]),
     ],
 )
-def test_an_order_that_can_have_no_results_yet_takes_none(
+def test_an_order_without_requisition_or_that_has_ended_takes_no_results(
     alice_tenant, method, status, steps
 ):
-    panel = make_lab_test(tenant=alice_tenant, method=method)
-    order = make_order(tenant=alice_tenant, lab_test=panel)
+    order = _place(alice_tenant, method)
     for low in steps:
         advance_order(order=order, actor=ACTOR, to=low)
 
     with refused(alice_tenant, "results_not_expected"):
         make_results(order=order, status=status)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        ["awaiting_registration"],
+        ["awaiting_registration", "transit_customer"],
+        ["awaiting_registration", "transit_customer", "with_customer"],
+    ],
+)
+def test_a_kit_without_a_registered_patient_takes_no_results(alice_tenant, steps):
+    order = _place(alice_tenant, "testkit")
+    order.is_registrable = True
+    order.save(update_fields=["is_registrable"])
+    for low in steps:
+        advance_order(order=order, actor=ACTOR, to=low)
+
+    with refused(alice_tenant, "results_not_expected"):
+        make_results(order=order)
+
+
+def _place(tenant, method):
+    """An order of a method, at `ordered`, with all that production asks for."""
+    lab = make_lab()
+    make_lab_account(tenant=tenant, lab=lab)
+    panel = make_lab_test(tenant=tenant, lab=lab, method=method)
+    return make_order(tenant=tenant, lab_test=panel, physician=PHYSICIAN)
 
 
 def test_a_delivery_of_nothing_is_refused(alice_tenant):
