@@ -5,7 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from portal.lib.jobs.jobs import periodic_job, tenant_job
-from reports.operations.jobs.jobs import (
+from reports.operations.jobs.parsing import (
     INSPECT_JOB,
     PARSE_JOB,
     fail_parsing_after_retries,

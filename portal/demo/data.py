@@ -26,7 +26,7 @@ from portal.demo.webhooks import (
 )
 from portal.lib.actor import Actor
 from portal.lib.tenancy import across_tenants, acting_for
-from reports.operations.jobs.jobs import ReportPart, ReportRequest, submit_report
+from reports.operations.jobs.submission import ReportPart, ReportRequest, submit_report
 from users.operations.users.users import ClientUserIdTaken, UserRequest, create_user
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from django.utils import timezone
 from portal.lib.errors import Unavailable
 from portal.ops.health.files import check_upload_storage
 from reports.models import ParsingJob
-from reports.operations.jobs.jobs import parse_submitted_report
+from reports.operations.jobs.parsing import parse_submitted_report
 from reports.states import ParsingJobStatus
 from tests.buckets import keeping_at
 from tests.clients import ApiClient, confirm

@@ -15,7 +15,7 @@ from accounts.models import AuditEntry
 from portal.lib.jobs.jobs import enqueue_job
 from portal.management.commands import worker as command
 from reports.models import ParsingJob, ReportResult
-from reports.operations.jobs.jobs import ReportPart, ReportRequest, submit_report
+from reports.operations.jobs.submission import ReportPart, ReportRequest, submit_report
 from tests.factories.accounts import ACTOR, make_tenant
 from tests.factories.reports import make_pdf
 from tests.factories.users import make_user

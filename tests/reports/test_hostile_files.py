@@ -9,7 +9,7 @@ pytest.importorskip("rapidocr", reason="pictures need the OCR group")
 
 from portal.lib.errors import DomainError
 from reports.models import ParsingJob, ReportResult
-from reports.operations.jobs.jobs import ReportPart, ReportRequest, submit_report
+from reports.operations.jobs.submission import ReportPart, ReportRequest, submit_report
 from reports.parser.parsing import parse_report
 from reports.parser.report import NoteCode, RowState, UnreadableReport
 from tests.factories.accounts import ACTOR

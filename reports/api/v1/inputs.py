@@ -14,7 +14,7 @@ from rest_framework.parsers import DataAndFiles, MultiPartParser
 
 from portal.lib.api.errors import RequestInvalid, list_validation_errors
 from portal.lib.api.fields import Inputs, Uuid
-from reports.operations.jobs.jobs import (
+from reports.operations.jobs.submission import (
     MAX_BYTES,
     ReportPart,
     ReportRequest,

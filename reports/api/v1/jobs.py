@@ -17,7 +17,10 @@ from reports.api.v1.inputs import (
     ReportUploadParser,
     validate_report_upload,
 )
-from reports.operations.jobs.jobs import require_report_parsing_enabled, submit_report
+from reports.operations.jobs.submission import (
+    require_report_parsing_enabled,
+    submit_report,
+)
 from reports.parser.intake import MAX_BYTES
 from reports.payloads import ParsingJobAnswer, build_parsing_job_payload
 from reports.queries import get_parsing_job

@@ -13,7 +13,7 @@ from accounts.operations.audit.entries import record_change
 from portal.lib.errors import Conflict, DomainError, NotFound
 from portal.lib.jobs.jobs import enqueue_job
 from reports.models import Rereading
-from reports.operations.jobs.jobs import parse_uploaded_files
+from reports.operations.jobs.parsing import parse_uploaded_files
 from reports.operations.reading.parsed_rows import serialize_check_notes
 from reports.operations.review.reviews import build_initial_review_rows
 from reports.operations.review.saving import convert_row_values_as_stored

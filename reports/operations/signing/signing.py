@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError
 from reports.models import ParsingJob, ReportResult, Review, Signature
-from reports.operations.jobs.jobs import (
+from reports.operations.jobs.status import (
     change_parsing_job_status,
     mark_parsing_job_failed,
     send_parsing_job_event,

@@ -9,7 +9,7 @@ from django import forms
 from django.utils.translation import gettext as _
 
 from portal.lib.translation import gettext_lazy
-from reports.operations.jobs.jobs import MAX_BYTES, ReportPart
+from reports.operations.jobs.submission import MAX_BYTES, ReportPart
 from reports.states import ParsingJobStatus
 
 if TYPE_CHECKING:

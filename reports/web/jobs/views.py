@@ -23,7 +23,7 @@ from portal.lib.web.views import (
     redirect_browser,
     render_page,
 )
-from reports.operations.jobs.jobs import MAX_BYTES, ReportRequest, submit_report
+from reports.operations.jobs.submission import MAX_BYTES, ReportRequest, submit_report
 from reports.parser.loinc.catalogue import LOINC_NOTICE
 from reports.queries import (
     JobFilters,

@@ -7,7 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 
 from accounts.models import AuditEntry
 from reports.models import ParsingJob
-from reports.operations.jobs.jobs import MAX_BYTES
+from reports.operations.jobs.submission import MAX_BYTES
 from reports.parser.report import (
     Fact,
     LoincMatch,

@@ -11,11 +11,8 @@ from django.utils import timezone
 
 from accounts.declarations.hooks import list_app_hooks
 from reports.models import ParsingJob, ParsingJobTransition, ReportFile, ReportResult
-from reports.operations.jobs.jobs import (
-    PARSER,
-    mark_parsing_job_started,
-    store_parsing_results,
-)
+from reports.operations.jobs.parsing import PARSER, store_parsing_results
+from reports.operations.jobs.status import mark_parsing_job_started
 from reports.operations.reading.files import (
     ORPHAN_AGE,
     delete_orphan_report_files,

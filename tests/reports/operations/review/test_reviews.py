@@ -13,7 +13,7 @@ from accounts.models import AuditEntry
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import Conflict, DomainError, NotAllowed, NotFound
 from reports.models import Review, ReviewRowVersion
-from reports.operations.jobs.jobs import PARSER, store_parsing_results
+from reports.operations.jobs.parsing import PARSER, store_parsing_results
 from reports.operations.review.reviews import (
     LEASE,
     claim_review,

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from accounts.models import AuditEntry
 from accounts.states import Role
 from reports.models import ParsingJob, ReportFile
-from reports.operations.jobs.jobs import MAX_BYTES
+from reports.operations.jobs.submission import MAX_BYTES
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.reports import (
     encrypt,

@@ -13,15 +13,14 @@ from accounts.models import AuditEntry
 from portal.lib.errors import DomainError
 from portal.lib.slots import Work, hold_work_slot
 from reports.models import ParsingJob, ParsingJobTransition, ReportResult
-from reports.operations.jobs import jobs
-from reports.operations.jobs.jobs import (
-    ReportPart,
-    ReportRequest,
+from reports.operations.jobs import parsing
+from reports.operations.jobs.parsing import (
     fail_parsing_after_retries,
     inspect_submitted_report,
     parse_submitted_report,
-    submit_report,
 )
+from reports.operations.jobs.status import mark_parsing_job_failed
+from reports.operations.jobs.submission import ReportPart, ReportRequest, submit_report
 from reports.operations.reading import extraction
 from reports.parser.report import FailureReason, UnreadableReport
 from reports.payloads import build_parsing_job_payload
@@ -217,7 +216,7 @@ def test_several_pictures_without_a_word_are_of_low_quality(alice_tenant, user):
 def test_a_report_without_rows_is_no_lab_report(monkeypatch, alice_tenant, user):
     job = make_parsing_job(user=user)
     monkeypatch.setattr(
-        jobs, "parse_stored_report_files", lambda _: make_parsed(results=())
+        parsing, "parse_stored_report_files", lambda _: make_parsed(results=())
     )
 
     parse(job)
@@ -230,7 +229,7 @@ def test_a_job_whose_reading_was_cut_short_is_read_again(
     monkeypatch, alice_tenant, user
 ):
     job = make_parsing_job(user=user, status=ParsingJobStatus.STARTED)
-    monkeypatch.setattr(jobs, "parse_stored_report_files", lambda _: make_parsed())
+    monkeypatch.setattr(parsing, "parse_stored_report_files", lambda _: make_parsed())
 
     parse(job)
 
@@ -277,12 +276,14 @@ def test_a_second_run_that_comes_late_changes_nothing(monkeypatch, alice_tenant,
     job = make_parsing_job(user=user, status=ParsingJobStatus.STARTED)
 
     def read_while_another_finishes(path):
-        jobs.mark_parsing_job_failed(
+        mark_parsing_job_failed(
             job=stored(job), actor=ACTOR, reason=FailureReason.LOW_QUALITY
         )
         return make_parsed()
 
-    monkeypatch.setattr(jobs, "parse_stored_report_files", read_while_another_finishes)
+    monkeypatch.setattr(
+        parsing, "parse_stored_report_files", read_while_another_finishes
+    )
 
     parse(job)
 
@@ -310,7 +311,7 @@ def test_two_workers_on_one_job_give_one_set_of_rows(monkeypatch, alice_tenant, 
         finally:
             connection.close()
 
-    monkeypatch.setattr(jobs, "parse_stored_report_files", read_together)
+    monkeypatch.setattr(parsing, "parse_stored_report_files", read_together)
     workers = [threading.Thread(target=work) for _ in range(2)]
     for worker in workers:
         worker.start()
@@ -335,7 +336,7 @@ def test_a_job_whose_runs_all_fail_is_given_up(
         runs.append(path)
         raise RuntimeError("Rosa Beispiel")
 
-    monkeypatch.setattr(jobs, "parse_stored_report_files", fail)
+    monkeypatch.setattr(parsing, "parse_stored_report_files", fail)
 
     for _ in range(5):
         assert stored(job).status in {"upload_pending", "started"}
@@ -364,7 +365,7 @@ def test_the_parsers_reason_becomes_the_jobs(monkeypatch, alice_tenant, user):
     def refuse(path):
         raise UnreadableReport(FailureReason.NOT_ENGLISH)
 
-    monkeypatch.setattr(jobs, "parse_stored_report_files", refuse)
+    monkeypatch.setattr(parsing, "parse_stored_report_files", refuse)
 
     parse(job)
 

@@ -15,8 +15,8 @@ from django.core.files.storage import default_storage
 from accounts.models import AuditEntry
 from portal.lib.errors import DomainError, NotAllowed, NotFound, TooLarge
 from reports.models import ParsingJob, ReportFile
-from reports.operations.jobs import jobs
-from reports.operations.jobs.jobs import (
+from reports.operations.jobs import submission
+from reports.operations.jobs.submission import (
     MAX_BYTES,
     MAX_PARTS,
     ReportPart,
@@ -204,7 +204,7 @@ def test_a_part_the_parser_finds_too_large_is_refused_as_that(
     def refuse(files):
         raise RefusedFile(RefusalCode.TOO_LARGE)
 
-    monkeypatch.setattr(jobs, "check_upload_files_during_request", refuse)
+    monkeypatch.setattr(submission, "check_upload_files_during_request", refuse)
 
     with nothing_happened(alice_tenant), pytest.raises(TooLarge):
         submit(user, (make_pdf(), PDF))
@@ -242,7 +242,7 @@ def test_a_fault_while_writing_leaves_no_file(alice_tenant, user, monkeypatch):
     def fail(*args, **inputs):
         raise LookupError
 
-    monkeypatch.setattr(jobs, "enqueue_job", fail)
+    monkeypatch.setattr(submission, "enqueue_parsing", fail)
 
     with nothing_happened(alice_tenant), pytest.raises(LookupError):
         submit(user, (make_pdf(), PDF))

@@ -12,12 +12,11 @@ from accounts.models import AuditEntry
 from accounts.webhooks.catalogue import load_event_types
 from portal.lib.errors import DomainError
 from reports.models import ParsingJob, ParsingJobTransition, ReportResult
-from reports.operations.jobs.jobs import (
-    PARSER,
+from reports.operations.jobs.parsing import PARSER, store_parsing_results
+from reports.operations.jobs.status import (
     change_parsing_job_status,
     mark_parsing_job_failed,
     mark_parsing_job_started,
-    store_parsing_results,
 )
 from reports.parser.report import (
     FailureReason,
