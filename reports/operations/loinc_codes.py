@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reports.models import LoincAlias
-from reports.operations.reading.extraction import build_parsed_value_from_json
 from reports.operations.reading.loinc_table import get_imported_loinc_folder
+from reports.operations.reading.parsed_values import build_parsed_value_from_json
 from reports.operations.review.checks import recheck_changed_results
 from reports.parser.loinc.catalogue import build_name_key
 from reports.parser.loinc.decision import build_loinc_mapping_key, decide_loinc_codes

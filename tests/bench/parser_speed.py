@@ -15,8 +15,8 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pypdfium2
 
@@ -24,6 +24,9 @@ from reports.management.scorecard.scoring import parse_rows
 from reports.operations.reading.extraction import parse_stored_report_files
 from reports.parser.report import UnreadableReport
 from tests.reports.corpus import TrueReport, build_corpus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
 SCAN_DPI = 200
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 from django.core.management.base import BaseCommand
 
-from reports.operations.reading import extraction
+from reports.operations.reading import child_program
 from reports.operations.reading.loinc_table import get_imported_loinc_folder
 from reports.operations.reading.parsed_rows import build_unsaved_result_rows
 from reports.parser.documents import NoPictureReader
@@ -105,16 +105,18 @@ def _read_all(
 
 
 def _bind(parent: int) -> None:  # pragma: no cover - in the process that reads
-    extraction.limit_process_memory_and_cpu(parent, most_seconds=resource.RLIM_INFINITY)
+    child_program.limit_process_memory_and_cpu(
+        parent, most_seconds=resource.RLIM_INFINITY
+    )
 
 
 def _read(  # pragma: no cover - in the process that reads
     paths: list[Path], threads: int
 ) -> ParsedLabReportData | str:
-    extraction.extend_cpu_limit_for_page()
+    child_program.extend_cpu_limit_for_page()
     try:
         report = parse_report(
-            paths, threads=threads, on_page=extraction.extend_cpu_limit_for_page
+            paths, threads=threads, on_page=child_program.extend_cpu_limit_for_page
         )
     except NoPictureReader as refusal:
         sys.stderr.write("Images can't be read: install the dependency group ocr.\n")
@@ -124,7 +126,7 @@ def _read(  # pragma: no cover - in the process that reads
     except OSError:
         return "file_not_found"
     except Exception as error:  # noqa: BLE001 - told without its text
-        sys.stderr.write(f"{extraction.get_error_type_and_code_line(error)}\n")
+        sys.stderr.write(f"{child_program.get_error_type_and_code_line(error)}\n")
         return FailureReason.PROCESSING_ERROR
     results = decide_loinc_codes(
         report.results, release=get_imported_loinc_folder(), mappings={}

@@ -23,10 +23,8 @@ from portal.lib.translation import gettext_lazy
 from reports.models import ParsingJob, ReportFile
 from reports.operations.jobs.parsing import INSPECT_JOB, enqueue_parsing
 from reports.operations.jobs.status import send_parsing_job_event
-from reports.operations.reading.extraction import (
-    OutOfTime,
-    check_upload_files_during_request,
-)
+from reports.operations.reading.child_process import OutOfTime
+from reports.operations.reading.extraction import check_upload_files_during_request
 from reports.operations.reading.files import (
     NewFile,
     delete_stored_report_files,

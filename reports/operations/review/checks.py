@@ -10,8 +10,8 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from portal.lib.units import normalize_unit, parse_printed_unit
-from reports.operations.reading.extraction import build_parsed_value_from_json
 from reports.operations.reading.parsed_rows import serialize_check_notes
+from reports.operations.reading.parsed_values import build_parsed_value_from_json
 from reports.parser.assembly.interpretation import interpret_result_against_range
 from reports.parser.checks import (
     choose_likely_unit,

@@ -15,8 +15,8 @@ from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError
 from reports.models import ReviewRowVersion
-from reports.operations.reading.extraction import build_parsed_value_from_json
 from reports.operations.reading.loinc_table import get_imported_loinc_folder
+from reports.operations.reading.parsed_values import build_parsed_value_from_json
 from reports.operations.review.checks import (
     RowText,
     convert_stored_row_to_parsed_result,

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError
 from reports.models import ReviewRow
-from reports.operations.reading.extraction import build_parsed_value_from_json
+from reports.operations.reading.parsed_values import build_parsed_value_from_json
 from reports.operations.review.checks import (
     get_row_review_state,
     run_checks_on_review_rows,
