@@ -304,8 +304,10 @@ class _TextReader:
         size = pdfium_c.FPDFText_GetFontSize(self._raw, index)
         angle = 0.0
         if pdfium_c.FPDFText_GetMatrix(self._raw, index, self._matrix_ref):
-            size *= math.hypot(matrix.b, matrix.d) or 1
-            angle = math.atan2(matrix.b, matrix.a)
+            # A size below zero turns what the matrix turned back to upright.
+            sign = -1 if size < 0 else 1
+            angle = math.atan2(sign * matrix.b, sign * matrix.a)
+            size = abs(size) * (math.hypot(matrix.b, matrix.d) or 1)
         if size < 1:
             size = max(self._box(index)[4], 1)
         pdfium_c.FPDFText_GetFillColor(self._raw, index, *self._colour)

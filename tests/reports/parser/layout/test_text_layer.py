@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pikepdf
 import pytest
+from reportlab.pdfgen.canvas import Canvas
 
 from reports.parser.layout.text_layer import (
     TooManyPages,
@@ -117,3 +118,25 @@ def test_a_page_made_of_countless_words_is_not_read(tmp_path: Path) -> None:
 
     assert page.words == ()
     assert not page.legible
+
+
+def test_type_of_a_size_below_zero_in_a_turned_matrix_is_upright(tmp_path):
+    path = tmp_path / "upright.pdf"
+    canvas = Canvas(str(path), pagesize=(595, 842), invariant=1)
+    for y, cells in ((742, ("Test", "Result", "Unit")), (720, ("Sodium", "140", "g"))):
+        for x, cell in zip((40, 240, 340), cells, strict=True):
+            text = canvas.beginText()
+            text.setFont("Helvetica", -10)
+            text.setTextTransform(-1, 0, 0, -1, x, y)
+            text.textOut(cell)
+            canvas.drawText(text)
+    canvas.save()
+
+    (page,) = read_pdf_pages(path)
+
+    assert page.turn == 0
+    assert [word.text for word in page.words] == [
+        *("Test", "Result", "Unit"),
+        *("Sodium", "140", "g"),
+    ]
+    assert page.words[0].x0 < page.words[1].x0 < page.words[2].x0
