@@ -21,6 +21,7 @@ from reports.parser.rows.continuation import (
     is_unit_below_value,
     take_row_unit_from_line_below,
 )
+from reports.parser.rows.grammar import settle_fields_by_grammar
 from reports.parser.rows.naming import is_printed_smaller_than_name
 from reports.parser.rows.pairs import read_percentage_and_count_pair
 from reports.parser.rows.row import (
@@ -285,6 +286,7 @@ class LooseReader:
             fields = pair[0] if pair else classify_value_cells(cells)
             if fields is None or is_explained_limit(join_word_texts(words[:n]), fields):
                 continue
+            fields = settle_fields_by_grammar(fields)
             if pair:
                 return Row(line.page, words[:n], fields, line, titled=False)
             gap = (words[n].x0 - words[n - 1].x1) / max(words[n].size, 1)

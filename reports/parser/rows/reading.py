@@ -33,6 +33,7 @@ from reports.parser.text.values import (
     is_worded_value,
 )
 
+from .grammar import drop_gloss_before_value, settle_fields_by_grammar
 from .row import Parts
 
 # In the place of a unit, of a number that has none.
@@ -53,7 +54,7 @@ def read_row_fields_by_column(
     has_limits: whether the range is printed as two columns, low and high. titled_unit:
     the unit that the column's title prints, for numbers without one of their own.
     """
-    words = strip_footnote_mark(parts[Role.VALUE])
+    words = drop_gloss_before_value(strip_footnote_mark(parts[Role.VALUE]))
     mark = None
     if len(words) > 1 and not words[0].text.strip(":=-."):
         words = words[1:]
@@ -149,15 +150,17 @@ def read_row_fields_by_column(
             units, unit_words = inside, find_words_with_text(range_words, inside)
     if not units and titled_unit and is_numeric_value(value):
         units, unit_words = titled_unit, ()
-    return Fields(
-        value=value,
-        units=units or None,
-        range=printed_range if printed_range.strip("-–—._ ") else None,
-        flag=flag,
-        method=join_word_texts(parts.get(Role.METHOD, [])) or None,
-        value_words=value_words,
-        units_words=unit_words if units else (),
-        range_words=range_words,
+    return settle_fields_by_grammar(
+        Fields(
+            value=value,
+            units=units or None,
+            range=printed_range if printed_range.strip("-–—._ ") else None,
+            flag=flag,
+            method=join_word_texts(parts.get(Role.METHOD, [])) or None,
+            value_words=value_words,
+            units_words=unit_words if units else (),
+            range_words=range_words,
+        )
     )
 
 

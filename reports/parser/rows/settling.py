@@ -10,6 +10,7 @@ from itertools import pairwise
 from reports.parser.report import SampleType
 from reports.parser.text.fields import is_unit, strip_status_words_from_name
 
+from .grammar import breaks_value_grammar, settle_fields_by_grammar
 from .row import Row
 
 _LABELLED = re.compile(
@@ -24,7 +25,13 @@ _LAB_NUMBER = re.compile(r"(?<=[^\d\s])\s?0\d$")
 
 
 def deduplicate_rows_and_clean_names(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows, each once, names without the lab's number."""
+    """Return the rows, each once, names without the lab's number.
+
+    A row whose value breaks the grammar is left out: its line is shown as unread.
+    """
+    for row in rows:
+        row.fields = settle_fields_by_grammar(row.fields)
+    rows = [row for row in rows if not breaks_value_grammar(row.fields.value)]
     numbered = [row for row in rows if _LAB_NUMBER.search(row.test_name)]
     if len(numbered) >= max(3, 0.4 * len(rows)):
         for row in numbered:

@@ -1,0 +1,213 @@
+"""The grammar that the fields of every row obey, whichever reader found it.
+
+A value is a number, a titre or a finding, never a phrase with a number and its unit; a
+range holds no flag, no lone percent sign and no prose. Each rule takes fields and
+returns fields: the same where it has nothing to say. Source: Ours: what a reader
+swallowed from beside a cell is given back, so that no one reader has to know it.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import replace
+
+from reports.parser.layout.lines import CELL_GAP
+from reports.parser.pages import Word
+from reports.parser.text.fields import (
+    Fields,
+    find_words_with_text,
+    is_unit,
+    join_word_texts,
+    split_value_cell,
+)
+from reports.parser.text.not_names import is_prose
+from reports.parser.text.ranges import is_plain_numeric_range, looks_like_range
+from reports.parser.text.values import (
+    COMPARATOR,
+    NUMBER,
+    is_not_reported,
+    is_numeric_value,
+    is_out_of_range_flag,
+    is_result_value,
+    is_worded_value,
+)
+
+_QUANTITY = re.compile(
+    rf"(?P<value>(?:{COMPARATOR}\s*)?{NUMBER})\s*(?P<rest>[^\s\d].*)"
+)
+# An amount of something a volume or an amount, named: 'mg Alb/mmol', 'IU FEU / mL'.
+_QUALIFIED_UNIT = re.compile(
+    r"(?P<amount>[kmnpuµμ]?(?:g|mol|IU|U|kat))\s+[^\W\d_]{1,12}\s*"
+    r"(?P<per>/\s*[^\W\d_]{1,5})"
+)
+_LEVEL = re.compile(
+    r"(?i)(?P<flag>(?:critical(?:ly)?\s+)?(?:high|low)|abnormal|critical|(?:border\s*line)"
+    r"(?:\s+(?:high|low))?|elevated|decreased|increased)\s+(?P<rest>\S.*)"
+)
+_LONE_PERCENT = re.compile(r"(?<![\d.,)\]%])\s+%(?=\s|$)")
+_PAGE = re.compile(r"(?i)(?P<range>.*[\d)\]])\s+page\s+\d+(?:\s*(?:of|/)\s*\d+)?")
+_RANGE_WITH_MORE = re.compile(
+    rf"(?:{NUMBER}\s*[-–]\s*|{COMPARATOR}\s*){NUMBER}\s+(?P<unit>[^\W\d_]{{1,5}}/[^\W\d_]{{1,4}})"
+    r"(?=[\s(,])"
+)
+_LITRE_READ_AS_ONE = re.compile(r"(?P<head>[^\W\d_]{1,5}/[dmµu]?)[1I|]")
+_SCRIPTS_AS_LATIN = frozenset({"GREEK", "MICRO", "OHM", "FEMININE", "MASCULINE"})
+_LONGEST_GLOSS = 12
+
+
+def list_scripts(text: str) -> frozenset[str]:
+    """Return the scripts of the letters of a text; Greek of symbols counts as Latin."""
+    if text.isascii():
+        return frozenset({"LATIN"} if any(map(str.isalpha, text)) else ())
+    names = (unicodedata.name(sign, "UNNAMED") for sign in text if sign.isalpha())
+    scripts = {name.split(" ")[0].split("-")[0] for name in names}
+    return frozenset("LATIN" if s in _SCRIPTS_AS_LATIN else s for s in scripts)
+
+
+def breaks_value_grammar(value: str) -> bool:
+    """Return whether a value holds a second script, or a number and its unit."""
+    if is_numeric_value(value) or is_worded_value(value):
+        return False
+    if len(list_scripts(value)) > 1:
+        return True
+    starts = (0, *(blank.end() for blank in re.finditer(r"\s", value)))
+    return any(
+        _is_unit_of_value(match["rest"])
+        for start in starts
+        if (match := _QUANTITY.fullmatch(value, start))
+    )
+
+
+def settle_fields_by_grammar(fields: Fields) -> Fields:
+    """Return fields with each part in its place, as far as their texts say so."""
+    for rule in _RULES:
+        fields = rule(fields)
+    return fields
+
+
+def drop_gloss_before_value(words: Sequence[Word]) -> list[Word]:
+    """Return the words of a value cell without a gloss: '钠 141 mmol/L'.
+
+    A gloss is in another script than the Latin of the unit, or stands apart from the
+    number. Words that qualify a number, 'Not below 3', are none.
+    """
+    text = join_word_texts(tuple(words))
+    if len(words) < 2 or not words[0].text[:1].isalpha():
+        return list(words)
+    if is_result_value(split_value_cell(text)[0]) or is_not_reported(text):
+        return list(words)
+    for n in range(1, min(len(words), _LONGEST_GLOSS)):
+        before, word = words[n - 1], words[n]
+        foreign = list_scripts(before.text) - {"LATIN"}
+        apart = word.x0 - before.x1 > CELL_GAP * word.size
+        if not (apart or foreign or _holds_script(words[:n])):
+            continue
+        value = split_value_cell(join_word_texts(tuple(words[n:])))[0]
+        if is_numeric_value(value):
+            return list(words[n:])
+    return list(words)
+
+
+def _holds_script(words: Sequence[Word]) -> bool:
+    return any(list_scripts(word.text) - {"LATIN"} for word in words)
+
+
+def _is_unit_of_value(text: str) -> bool:
+    return is_unit(text) or bool(_QUALIFIED_UNIT.fullmatch(text))
+
+
+def _take_unit_from_value(fields: Fields) -> Fields:
+    """'0.9 mg Alb/mmol' as a value has a unit of its own."""
+    match = _QUANTITY.fullmatch(fields.value)
+    if match is None or is_result_value(fields.value):
+        return fields
+    if not _is_unit_of_value(match["rest"]):
+        return fields
+    words = fields.value_words
+    return replace(
+        fields,
+        value=match["value"].strip(),
+        value_words=find_words_with_text(words, match["value"]),
+        units=fields.units or match["rest"],
+        units_words=fields.units_words or find_words_with_text(words, match["rest"]),
+    )
+
+
+def _take_flag_from_range(fields: Fields) -> Fields:
+    """'High 40 - 50' as a range has a flag before it."""
+    match = _LEVEL.fullmatch(fields.range or "")
+    if match is None or not is_plain_numeric_range(match["rest"]):
+        return fields
+    return _with_range(fields, match["rest"], flag=fields.flag or match["flag"])
+
+
+def _take_percent_from_range(fields: Fields) -> Fields:
+    """A percent sign behind no number of a range is the unit of the value."""
+    spread = fields.range or ""
+    if fields.units or not is_numeric_value(fields.value):
+        return fields
+    if len(_LONE_PERCENT.findall(spread)) != 1:
+        return fields
+    sign = tuple(word for word in fields.range_words if word.text == "%")[:1]
+    rest = tuple(word for word in fields.range_words if word not in sign)
+    text = " ".join(_LONE_PERCENT.sub(" ", spread).split())
+    return replace(
+        fields, units="%", units_words=sign, range=text or None, range_words=rest
+    )
+
+
+def _take_unit_from_range(fields: Fields) -> Fields:
+    """The unit behind a plain range is the value's: '43-180 pg/mL Luteal or ERT'."""
+    spread = fields.range or ""
+    match = _RANGE_WITH_MORE.match(spread)
+    if fields.units or match is None or not is_numeric_value(fields.value):
+        return fields
+    unit = match["unit"]
+    if not is_unit(unit) or is_out_of_range_flag(unit):
+        return fields
+    words = find_words_with_text(fields.range_words, unit)
+    return replace(fields, units=unit, units_words=words)
+
+
+def _drop_tail_of_range(fields: Fields) -> Fields:
+    """A page number, or prose without a limit, behind a plain range is not of it."""
+    spread = fields.range or ""
+    if match := _PAGE.fullmatch(spread):
+        return _with_range(fields, match["range"])
+    if not is_prose(spread):
+        return fields
+    words = spread.split()
+    for n in range(1, min(len(words), 6)):
+        head, tail = " ".join(words[:n]), " ".join(words[n:])
+        if is_plain_numeric_range(head) and is_prose(tail):
+            return fields if looks_like_range(tail) else _with_range(fields, head)
+    return fields
+
+
+def _read_litre_of_unit(fields: Fields) -> Fields:
+    """'g/d1' is a misread 'g/dl': no unit is per so many of something and one."""
+    match = _LITRE_READ_AS_ONE.fullmatch(fields.units or "")
+    if match is None or not is_unit(f"{match['head']}l"):
+        return fields
+    return replace(fields, units=f"{match['head']}l")
+
+
+def _with_range(fields: Fields, text: str, *, flag: str | None = None) -> Fields:
+    return replace(
+        fields,
+        range=text,
+        range_words=find_words_with_text(fields.range_words, text),
+        flag=flag or fields.flag,
+    )
+
+
+_RULES = (
+    _take_unit_from_value,
+    _take_flag_from_range,
+    _take_percent_from_range,
+    _take_unit_from_range,
+    _drop_tail_of_range,
+    _read_litre_of_unit,
+)
