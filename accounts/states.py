@@ -90,6 +90,7 @@ class Area(TextChoices):
     USERS = "users", gettext_lazy("Users and wearable data")
     PATIENT_DETAILS = "patient_details", gettext_lazy("Patient details")
     ORDERS = "orders", gettext_lazy("Orders and results")
+    SHIPMENTS = "shipments", gettext_lazy("Kit shipments")
     BOOKINGS = "bookings", gettext_lazy("Visits")
     REPORTS = "reports", gettext_lazy("Reports: upload, pages and parsed values")
     SIGN_REPORTS = (
@@ -125,6 +126,7 @@ _ROWS = {
     Area.USERS: "W W R R R R",
     Area.PATIENT_DETAILS: "W W R W - -",
     Area.ORDERS: "W W R W R R",
+    Area.SHIPMENTS: "W W R W R R",
     Area.BOOKINGS: "W W - W - R",
     Area.REPORTS: "W W W W - -",
     Area.SIGN_REPORTS: "- - W - - -",
@@ -172,6 +174,7 @@ _KEY_ACCESS: dict[Area, tuple[Access, ...]] = {
     Area.USERS: (Access.READ, Access.WRITE),
     Area.PATIENT_DETAILS: (Access.READ, Access.WRITE),
     Area.ORDERS: (Access.READ, Access.WRITE),
+    Area.SHIPMENTS: (Access.WRITE,),
     Area.BOOKINGS: (Access.READ, Access.WRITE),
     Area.REPORTS: (Access.READ, Access.WRITE),
     Area.CATALOGUE: (Access.READ, Access.WRITE),

@@ -16,6 +16,7 @@ from labs.models.patient_notice import PatientNotice
 from labs.models.requisition_watch import RequisitionWatch
 from labs.models.result import MissingResult, Result, ResultVersion, SampleData
 from labs.models.service_center import ServiceCenter
+from labs.models.shipment import ShipmentEvent
 
 __all__ = [
     "Appointment",
@@ -42,6 +43,7 @@ __all__ = [
     "SandboxVisit",
     "ServiceCenter",
     "Shipment",
+    "ShipmentEvent",
     "SlotPlace",
     "UserInsurance",
 ]

@@ -44,6 +44,7 @@ from labs.api.v3.insurance.views import (
     PayorsView,
 )
 from labs.api.v3.orders.communication import OrderCommunicationView
+from labs.api.v3.orders.shipments import OrderShipmentEventsView
 from labs.api.v3.orders.views import (
     KitOrdersView,
     KitRegistrationView,
@@ -133,6 +134,11 @@ urlpatterns = [
     ),
     mount_api_view("order/<order_id>/test", OrderSimulationView, "api-order-test"),
     mount_api_view("order/<order_id>/draw_completed", OrderDrawView, "api-order-draw"),
+    mount_api_view(
+        "order/<order_id>/shipment_events",
+        OrderShipmentEventsView,
+        "api-order-shipment-events",
+    ),
     mount_api_view("order/<order_id>/result", OrderResultView, "api-order-result"),
     mount_api_view(
         "order/<order_id>/result/metadata",

@@ -134,6 +134,13 @@ class Date(_Exact, serializers.DateField):
         return super().to_internal_value(data)
 
 
+class DateTime(_Exact, serializers.DateTimeField):
+    """A date-time as ISO 8601 text; one without offset is UTC."""
+
+    wire = "datetime_parsing"
+    expected = "Enter an ISO 8601 date-time such as 2026-11-23T14:05:00Z."
+
+
 class Uuid(_Exact, serializers.UUIDField):
     """A uuid as text."""
 

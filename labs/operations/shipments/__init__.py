@@ -1,0 +1,1 @@
+"""Shipments of kits: events of the way, couriers, files of events, another kit."""
