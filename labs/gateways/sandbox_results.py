@@ -1,15 +1,14 @@
-"""Simulated results of the sandbox lab, shaped by simulation flags.
+"""Simulated result deliveries of the sandbox lab, shaped by simulation flags.
 
-The same seed gives the same values; all are made up.
+This module chooses which tests a delivery reports, which are missing and how each is
+interpreted; sandbox_values makes the values. The same seed gives the same delivery.
 """
 
 from __future__ import annotations
 
-import hashlib
 import math
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from labs.gateways.results import (
@@ -17,6 +16,13 @@ from labs.gateways.results import (
     ReportedResult,
     ReportedSample,
     ResultDelivery,
+)
+from labs.gateways.sandbox_values import (
+    PANIC_VALUES,
+    REFERENCE_BOUNDS,
+    SeededDraw,
+    SimulatedTest,
+    simulate_value,
 )
 from labs.queries.appointments.zip_codes import find_zip_code_location
 from labs.queries.results.results import list_results_of_version
@@ -30,28 +36,9 @@ if TYPE_CHECKING:
 
     from labs.models import ExpectedResult, Marker, Order, ResultVersion
 
+
 _COLLECTED_BEFORE = timedelta(hours=20)
 _SEVERITY = ("", "unknown", "normal", "abnormal", "critical")
-# What stands for a result of another type than the catalogue expects.
-_WORDS = ("NEGATIVE", "POSITIVE")
-_BOUNDS = (0.0, 10.0)
-# What laboratories telephone about, and beyond which values; in the catalogue's units.
-_PANIC = {
-    "2823-3": (2.8, 6.2),  # potassium
-    "2951-2": (120, 160),  # sodium
-    "2345-7": (45, 450),  # glucose
-    "17861-6": (6.5, 13.0),  # calcium
-    "718-7": (7.0, 20.0),  # hemoglobin
-    "777-3": (20, 1000),  # platelets
-    "6690-2": (2.0, 50.0),  # white blood cells
-    "2028-9": (10, 40),  # carbon dioxide
-    "19123-9": (1.0, 4.7),  # magnesium
-}
-_COMMENTS = {
-    Interpretation.NORMAL: ("No abnormality seen.", "N"),
-    Interpretation.ABNORMAL: ("Differs from what is usual at this age.", "A"),
-    Interpretation.CRITICAL: ("Critical finding.", "AA"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,21 +64,6 @@ class SimulationFlags:
         return replace(self, interpretation=normal, has_missing_results=False)
 
 
-@dataclass(frozen=True, slots=True)
-class _SimulatedTest:
-    """A result to simulate, of the first marker that reports it."""
-
-    marker: Marker
-    name: str
-    code: str
-    loinc: str
-    unit: str
-    type: str
-    low: float | None
-    high: float | None
-    words: tuple[str, ...]
-
-
 def simulate_result_delivery(
     *,
     order: Order,
@@ -109,7 +81,7 @@ def simulate_result_delivery(
     6.13.
     """
     number = before.number + 1 if before else 1
-    draw = _SeededDraw(f"{flags.seed or order.pk.hex}-{number}")
+    draw = SeededDraw(f"{flags.seed or order.pk.hex}-{number}")
     is_critical = flags.interpretation == Interpretation.CRITICAL
     tests = _rank_tests(markers, draw, panic_first=is_critical)
     due = _outstanding_tests(tests, before) or tests[:1]
@@ -159,53 +131,42 @@ def simulate_result_delivery(
     )
 
 
-class _SeededDraw:
-    """Pseudo-random numbers from 0 to 1 by seed."""
-
-    def __init__(self, seed: str) -> None:
-        self._seed = seed
-
-    def random_number(self, what: str) -> float:
-        digest = hashlib.sha256(f"{self._seed}|{what}".encode()).digest()
-        return int.from_bytes(digest[:6]) / (1 << 48)
-
-
 def _rank_tests(
-    markers: Iterable[Marker], draw: _SeededDraw, *, panic_first: bool
-) -> list[_SimulatedTest]:
+    markers: Iterable[Marker], draw: SeededDraw, *, panic_first: bool
+) -> list[SimulatedTest]:
     """Return the tests once each; findings are taken from the front."""
-    tests: dict[str, _SimulatedTest] = {}
+    tests: dict[str, SimulatedTest] = {}
     for marker in sorted(markers, key=lambda one: one.pk):
         for test in _tests_of_marker(marker):
             tests.setdefault(test.loinc or test.code, test)
     return sorted(
         tests.values(),
         key=lambda test: (
-            panic_first and test.loinc not in _PANIC,
+            panic_first and test.loinc not in PANIC_VALUES,
             test.type != ResultType.NUMERIC,
             draw.random_number(test.code),
         ),
     )
 
 
-def _tests_of_marker(marker: Marker) -> list[_SimulatedTest]:
+def _tests_of_marker(marker: Marker) -> list[SimulatedTest]:
     found = [_simulated_test(marker, one) for one in marker.expected_results.all()]
     return found or [
-        _SimulatedTest(
+        SimulatedTest(
             marker,
             marker.name,
             marker.provider_id,
             "",
             marker.unit,
             ResultType.NUMERIC,
-            *_BOUNDS,
+            *REFERENCE_BOUNDS,
             (),
         )
     ]
 
 
-def _simulated_test(marker: Marker, expected: ExpectedResult) -> _SimulatedTest:
-    return _SimulatedTest(
+def _simulated_test(marker: Marker, expected: ExpectedResult) -> SimulatedTest:
+    return SimulatedTest(
         marker=marker,
         name=expected.name,
         code=expected.provider_id,
@@ -219,8 +180,8 @@ def _simulated_test(marker: Marker, expected: ExpectedResult) -> _SimulatedTest:
 
 
 def _outstanding_tests(
-    tests: list[_SimulatedTest], before: ResultVersion | None
-) -> list[_SimulatedTest]:
+    tests: list[SimulatedTest], before: ResultVersion | None
+) -> list[SimulatedTest]:
     """Return the tests without a final result."""
     if before is None:
         return tests
@@ -233,8 +194,8 @@ def _outstanding_tests(
 
 
 def _pick_tests_to_correct(
-    tests: list[_SimulatedTest], before: ResultVersion, interpretation: Interpretation
-) -> list[_SimulatedTest]:
+    tests: list[SimulatedTest], before: ResultVersion, interpretation: Interpretation
+) -> list[SimulatedTest]:
     worse = {
         row.provider_id
         for row in list_results_of_version(before)
@@ -259,7 +220,7 @@ def _spread_interpretations(
 
 
 def _assign_result_types(
-    tests: Sequence[_SimulatedTest], result_types: tuple[ResultType, ...]
+    tests: Sequence[SimulatedTest], result_types: tuple[ResultType, ...]
 ) -> list[str]:
     """Return each result's type: its own if requested; each requested type once."""
     if not result_types:
@@ -278,17 +239,17 @@ def _assign_result_types(
 
 
 def _simulate_result(
-    test: _SimulatedTest,
+    test: SimulatedTest,
     kind: str,
     lie: Interpretation,
-    draw: _SeededDraw,
+    draw: SeededDraw,
     *,
     notes: str,
     sample_id: str,
     observed_at: datetime,
     is_preliminary: bool,
 ) -> ReportedResult:
-    text, reference, flag = _simulate_value(test, kind, lie, draw)
+    text, reference, flag = simulate_value(test, kind, lie, draw)
     if lie == Interpretation.UNKNOWN:
         reference = flag = ""
     is_amount = kind in {ResultType.NUMERIC, ResultType.RANGE}
@@ -310,120 +271,7 @@ def _simulate_result(
     )
 
 
-def _simulate_value(
-    test: _SimulatedTest, kind: str, lie: Interpretation, draw: _SeededDraw
-) -> tuple[str, str, str]:
-    """Return a result's text, reference range and flag."""
-    if kind == ResultType.COMMENT:
-        text, flag = _COMMENTS.get(lie, ("See the laboratory's own report.", ""))
-        return text, "", flag
-    if kind == ResultType.CODED_VALUE:
-        words = test.words or _WORDS
-        if lie == Interpretation.ABNORMAL:
-            return words[1].upper(), words[0].upper(), "A"
-        if lie == Interpretation.CRITICAL:
-            return words[-1].upper(), words[0].upper(), "AA"
-        return words[0].upper(), words[0].upper(), ""
-    bounds = (test.low, test.high) if test.type == ResultType.NUMERIC else _BOUNDS
-    drawn = draw.random_number(f"{test.code} amount")
-    if lie == Interpretation.CRITICAL and test.loinc in _PANIC:
-        return _panic_limit(bounds, _PANIC[test.loinc], kind, drawn)
-    return _simulate_amount(bounds, kind, lie, drawn)
-
-
-def _panic_limit(
-    bounds: tuple[float | None, float | None],
-    limits: tuple[float, float],
-    kind: str,
-    drawn: float,
-) -> tuple[str, str, str]:
-    goes_up = drawn >= 0.5
-    sign = (">" if goes_up else "<") if kind == ResultType.RANGE else ""
-    # A tenth beyond the limit at most.
-    beyond = (
-        limits[1] * (0.97 + drawn / 10) if goes_up else limits[0] * (0.9 + drawn / 6)
-    )
-    text = f"{sign}{_format_amount(beyond, _rounding_unit(*bounds))}"
-    return text, _format_reference_range(*bounds), "HH" if goes_up else "LL"
-
-
-def _simulate_amount(
-    bounds: tuple[float | None, float | None],
-    kind: str,
-    lie: Interpretation,
-    drawn: float,
-) -> tuple[str, str, str]:
-    low, high = bounds if bounds != (None, None) else _BOUNDS
-    unit = _rounding_unit(low, high)
-    is_range = kind == ResultType.RANGE
-    reference = _format_reference_range(low, high)
-    if lie in {Interpretation.NORMAL, Interpretation.UNKNOWN}:
-        if not is_range:
-            return _format_amount(_amount_inside(low, high, drawn), unit), reference, ""
-        if low is None:
-            return (
-                f"<{_format_amount(_amount_inside(low, high, drawn), unit)}",
-                reference,
-                "",
-            )
-        if high is None:
-            return (
-                f">{_format_amount(_amount_inside(low, high, drawn), unit)}",
-                reference,
-                "",
-            )
-        ends = [_amount_inside(low, high, one) for one in (drawn / 2, (drawn + 1) / 2)]
-        return "-".join(_format_amount(end, unit) for end in ends), reference, ""
-    goes_up, value = _amount_outside(low, high, lie, drawn)
-    flag = ("H" if goes_up else "L") * (2 if lie == Interpretation.CRITICAL else 1)
-    sign = (">" if goes_up else "<") if is_range else ""
-    return f"{sign}{_format_amount(value, unit)}", reference, flag
-
-
-def _amount_inside(low: float | None, high: float | None, drawn: float) -> float:
-    if low is not None and high is not None:
-        return low + (high - low) * (0.2 + 0.6 * drawn)
-    if high is not None:
-        return high * (0.3 + 0.5 * drawn)
-    return (low or 1.0) * (1.15 + 0.5 * drawn)
-
-
-def _amount_outside(
-    low: float | None, high: float | None, lie: Interpretation, drawn: float
-) -> tuple[bool, float]:
-    """Return whether a value is above, and the value: further out when critical."""
-    far = lie == Interpretation.CRITICAL
-    if high is None:
-        return False, (low or 1.0) * ((0.2 if far else 0.6) + 0.2 * drawn)
-    if low is None:
-        return True, high * ((2.0 if far else 1.1) + 0.5 * drawn)
-    beyond = (high - low) * ((0.6 if far else 0.1) + 0.25 * drawn)
-    if drawn < 0.5 and low - beyond > 0:
-        return False, low - beyond
-    return True, high + beyond
-
-
-def _rounding_unit(low: float | None, high: float | None) -> Decimal:
-    """Return the last digit to write: as the bounds, one more if they are close."""
-    known = [Decimal(str(one)).normalize() for one in (low, high) if one is not None]
-    places = max(0, *(-int(one.as_tuple().exponent) for one in known))
-    width = abs(known[-1] - known[0]) if len(known) > 1 else abs(known[0])
-    if width * 10**places < 20:
-        places += 1
-    return Decimal(1).scaleb(-places)
-
-
-def _format_amount(value: float, unit: Decimal) -> str:
-    return str(Decimal(value).quantize(unit))
-
-
-def _format_reference_range(low: float | None, high: float | None) -> str:
-    if low is None:
-        return f"<{high:g}"
-    return f">={low:g}" if high is None else f"{low:g}-{high:g}"
-
-
-def _simulate_missing_result(test: _SimulatedTest) -> ReportedGap:
+def _simulate_missing_result(test: SimulatedTest) -> ReportedGap:
     return ReportedGap(
         name=test.name,
         failure_type=FailureType.QUANTITY_NOT_SUFFICIENT,
@@ -436,7 +284,7 @@ def _simulate_missing_result(test: _SimulatedTest) -> ReportedGap:
 
 def _simulate_sample(
     order: Order,
-    draw: _SeededDraw,
+    draw: SeededDraw,
     collected: datetime,
     received: datetime,
     at: datetime,

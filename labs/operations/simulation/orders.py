@@ -13,7 +13,6 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from labs.gateways.sandbox_results import SimulationFlags, simulate_result_delivery
-from labs.models import Order
 from labs.operations.order_status.status import (
     audit_order_change,
     lock_order,
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from accounts.models import Tenant
-    from labs.models import OrderEvent
+    from labs.models import Order, OrderEvent
     from portal.lib.actor import Actor
 
 SIMULATE_JOB = "labs.simulate"
