@@ -17,6 +17,8 @@ from portal.lib.translation import gettext_lazy
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from accounts.models import AuditEntry
+
 # Verbs whose past is not made by rule; `take_over` begins with one.
 _PAST = {
     "begin": "began",
@@ -122,12 +124,20 @@ def _regular_past(verb: str) -> str:
     return f"{verb}ed"
 
 
-def find_audited_object_id(subject: str, subject_id: str, user_uuid: object) -> str:
-    """Return the object's ID, where it is not the user's."""
-    is_user = bool(user_uuid) and subject_id == str(user_uuid)
-    if is_user or not subject_id or _LIST.match(subject_id):
+def describe_audit_entry(entry: AuditEntry) -> str:
+    """Return an entry as one sentence, without changed values."""
+    what = describe_audited_action(entry.verb, entry.subject)
+    object_id = describe_audited_object(entry)
+    whose = f" of user {entry.user_uuid}" if entry.user_uuid else ""
+    return f"{entry.actor_label} {what}{f' {object_id}' if object_id else ''}{whose}"
+
+
+def describe_audited_object(entry: AuditEntry) -> str:
+    """Return the object's ID, unless it is the actor's or the user's own."""
+    own_ids = {"", entry.actor_key, str(entry.user_uuid or "")}
+    if entry.subject_id in own_ids or _LIST.match(entry.subject_id):
         return ""
-    return subject_id
+    return entry.subject_id
 
 
 def describe_audited_list_part(subject_id: str) -> str:

@@ -1,25 +1,19 @@
-"""The audit log page, its export, and the access log of one user."""
+"""Pages of the audit: the log, its export, and the access log of one user."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django import forms
 from django.http import StreamingHttpResponse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from accounts.declarations.hooks import list_app_hooks
 from accounts.operations.audit.entries import record_read
 from accounts.queries.audit import (
-    AuditFilters,
     Kind,
     count_audited_list_reads,
     has_audit_entries_of_user,
@@ -34,167 +28,34 @@ from accounts.web.audit.descriptions import (
     Change,
     describe_audited_action,
     describe_audited_list_part,
-    find_audited_object_id,
+    describe_audited_object,
     list_audit_entry_changes,
+)
+from accounts.web.audit.export import write_csv, write_ndjson
+from accounts.web.audit.filters import (
+    PERIOD_WORDS,
+    PERIODS,
+    USUAL_PERIOD,
+    AuditQuery,
+    list_user_books,
 )
 from accounts.web.rights import require_right
 from portal.lib.errors import NotFound
 from portal.lib.tenancy import iterate_as_tenant
-from portal.lib.translation import gettext_lazy
-from portal.lib.web.csv_files import (
-    build_csv_download,
-    escape_spreadsheet_formula,
-    format_csv_timestamp,
-)
+from portal.lib.web.csv_files import build_csv_download, format_csv_timestamp
 from portal.lib.web.views import is_page_fragment_requested, render_page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from django.http import HttpResponse, QueryDict
+    from django.http import HttpResponse
 
-    from accounts.declarations.hooks import UserBook
     from accounts.models import AuditEntry, Tenant
     from accounts.web.requests import TenantRequest
 
+
 PAGE_SIZE = 50
-PERIODS = {
-    "day": timedelta(days=1),
-    "week": timedelta(days=7),
-    "month": timedelta(days=30),
-    "quarter": timedelta(days=91),
-    "year": timedelta(days=366),
-    "all": None,
-}
-PERIOD_WORDS = {
-    "day": gettext_lazy("Last 24 hours"),
-    "week": gettext_lazy("Last 7 days"),
-    "month": gettext_lazy("Last 30 days"),
-    "quarter": gettext_lazy("Last 3 months"),
-    "year": gettext_lazy("Last year"),
-    "all": gettext_lazy("All time"),
-}
-# So that no search begins at the first entry of years by accident.
-USUAL_PERIOD = "month"
 USUAL_LOOKS = "year"
-COLUMNS = (
-    *("id", "tenant_id", "at", "verb", "subject", "subject_id", "user_id"),
-    *("actor_kind", "actor_key", "actor_label", "address", "changes", "request_id"),
-)
-
-
-class AuditForm(forms.Form):
-    """Parse the audit's query string; invalid values are ignored."""
-
-    kind = forms.ChoiceField(required=False, choices=Kind.offered)
-    verb = forms.RegexField(r"^[a-z_]+\Z", required=False, max_length=60)
-    subject = forms.CharField(required=False, max_length=60)
-    actor = forms.CharField(required=False, max_length=80)
-    user = forms.UUIDField(required=False)
-    q = forms.CharField(required=False, max_length=80)
-    period = forms.ChoiceField(required=False, choices=list(PERIOD_WORDS.items()))
-    since = forms.DateTimeField(required=False, input_formats=["%Y-%m-%dT%H:%M"])
-    until = forms.DateTimeField(required=False, input_formats=["%Y-%m-%dT%H:%M"])
-
-
-@dataclass(frozen=True, slots=True)
-class AuditQuery:
-    """The audit's filters, all valid."""
-
-    kind: str = ""
-    verb: str = ""
-    subject: str = ""
-    actor: str = ""
-    user: UUID | None = None
-    q: str = ""
-    period: str = ""
-    since: datetime | None = None
-    until: datetime | None = None
-
-    @classmethod
-    def read(cls, query: QueryDict) -> AuditQuery:
-        """Parse a query string."""
-        form = AuditForm(query)
-        form.is_valid()
-        values = {
-            name: value
-            for name, value in form.cleaned_data.items()
-            if value and "\0" not in str(value)
-        }
-        return cls(**values)
-
-    def filters(self, tenant: Tenant) -> AuditFilters:
-        """Return the filters for the query; resolve a client_user_id."""
-        since = self.since
-        period = PERIODS[self.period or USUAL_PERIOD]
-        if period and not (self.since or self.until):
-            since = timezone.now() - period
-        filters = AuditFilters(
-            kind=self.kind,
-            verb=self.verb,
-            subject=self.subject,
-            actor=self.actor,
-            user=self.user,
-            begins=self.q.strip(),
-            since=since,
-            until=self.until,
-        )
-        for book in _list_user_books():
-            if filters.begins and (found := book.find(tenant, filters.begins)):
-                return replace(filters, begins="", user=found)
-        return filters
-
-    @property
-    def kept(self) -> list[tuple[str, object]]:
-        """Return the query string as pairs."""
-        kept: list[tuple[str, object]] = [
-            ("kind", self.kind),
-            ("verb", self.verb),
-            ("subject", self.subject),
-            ("actor", self.actor),
-            ("user", self.user),
-            ("q", self.q),
-            ("period", self.period),
-            ("since", self.since_input),
-            ("until", self.until_input),
-        ]
-        return [(name, value) for name, value in kept if value]
-
-    @property
-    def kept_but_search(self) -> list[tuple[str, object]]:
-        """Return the query string without the search text."""
-        return [(name, value) for name, value in self.kept if name != "q"]
-
-    @property
-    def kept_but_time(self) -> list[tuple[str, object]]:
-        """Return the query string without the period."""
-        time = {"period", "since", "until"}
-        return [(name, value) for name, value in self.kept if name not in time]
-
-    @property
-    def since_input(self) -> str:
-        """Return the first minute as an input's value."""
-        return _format_minute(self.since)
-
-    @property
-    def until_input(self) -> str:
-        """Return the minute after the last as an input's value."""
-        return _format_minute(self.until)
-
-    @property
-    def kind_words(self) -> str:
-        """Return the label of the kind, or empty."""
-        known = Kind.known(self.kind)
-        return str(known.label) if known else ""
-
-    @property
-    def time_words(self) -> str:
-        """Return the label of the period, or empty for the default."""
-        if self.since or self.until:
-            since = self.since_input.replace("T", " ") or _("the beginning")
-            until = self.until_input.replace("T", " ") or _("now")
-            return _("%(start)s to %(end)s") % {"start": since, "end": until}
-        return PERIOD_WORDS.get(self.period, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +132,7 @@ def export_audit_log(request: TenantRequest) -> HttpResponse:
         subject_id=form,
         user_uuid=filters.user,
     )
-    write = _write_ndjson if form == "ndjson" else _write_csv
+    write = write_ndjson if form == "ndjson" else write_csv
     kind = "application/x-ndjson" if form == "ndjson" else "text/csv; charset=utf-8"
     chunks = iterate_as_tenant(
         request.tenant,
@@ -364,7 +225,7 @@ def _build_rows(tenant: Tenant, entries: Sequence[AuditEntry]) -> list[AuditRow]
             entry=entry,
             who=ACTOR_WORDS.get(entry.actor_kind, entry.actor_kind),
             deed=describe_audited_action(entry.verb, entry.subject),
-            thing=_describe_object(entry),
+            thing=describe_audited_object(entry),
             part=describe_audited_list_part(entry.subject_id),
             user_name=names.get(entry.user_uuid, "") if entry.user_uuid else "",
             changes=list_audit_entry_changes(entry.changes),
@@ -373,82 +234,13 @@ def _build_rows(tenant: Tenant, entries: Sequence[AuditEntry]) -> list[AuditRow]
     ]
 
 
-def _list_user_books() -> list[UserBook]:
-    return [book for app in list_app_hooks() for book in app.user_books]
-
-
 def _find_user_names(tenant: Tenant, uuids: Iterable[UUID]) -> dict[UUID, str]:
     names: dict[UUID, str] = {}
     unique_uuids = sorted(set(uuids))
-    for book in _list_user_books():
+    for book in list_user_books():
         if unique_uuids:
             names.update(book.names(tenant, unique_uuids))
     return names
-
-
-def _entry_cells(entry: AuditEntry) -> tuple[Any, ...]:
-    """Return an entry's values in the order of COLUMNS, as sealed."""
-    return (
-        entry.pk,
-        entry.tenant_id,
-        entry.at.astimezone(UTC).isoformat(timespec="microseconds"),
-        entry.verb,
-        entry.subject,
-        entry.subject_id,
-        str(entry.user_uuid) if entry.user_uuid else None,
-        entry.actor_kind,
-        entry.actor_key,
-        entry.actor_label,
-        entry.address,
-        entry.changes,
-        entry.request_id,
-    )
-
-
-def _write_ndjson(chunks: Iterable[Sequence[AuditEntry]]) -> Iterator[bytes]:
-    for chunk in chunks:
-        lines = (dict(zip(COLUMNS, _entry_cells(each), strict=True)) for each in chunk)
-        yield "".join(
-            json.dumps({**line, "says": describe_audit_entry(each)}, ensure_ascii=False)
-            + "\n"
-            for line, each in zip(lines, chunk, strict=True)
-        ).encode()
-
-
-def _write_csv(chunks: Iterable[Sequence[AuditEntry]]) -> Iterator[bytes]:
-    yield (",".join((*COLUMNS, "says")) + "\r\n").encode()
-    for chunk in chunks:
-        text = io.StringIO()
-        writer = csv.writer(text)
-        for each in chunk:
-            *cells, changes, request_id = _entry_cells(each)
-            changed = json.dumps(changes, ensure_ascii=False) if changes else ""
-            cells += [changed, request_id, describe_audit_entry(each)]
-            writer.writerow(
-                "" if c is None else escape_spreadsheet_formula(str(c)) for c in cells
-            )
-        yield text.getvalue().encode()
-
-
-def describe_audit_entry(entry: AuditEntry) -> str:
-    """Return an entry as one sentence, without changed values."""
-    what = describe_audited_action(entry.verb, entry.subject)
-    object_id = _describe_object(entry)
-    whose = f" of user {entry.user_uuid}" if entry.user_uuid else ""
-    return f"{entry.actor_label} {what}{f' {object_id}' if object_id else ''}{whose}"
-
-
-def _describe_object(entry: AuditEntry) -> str:
-    """Return the object's ID, unless it is the actor's own."""
-    if entry.subject_id == entry.actor_key:
-        return ""
-    return find_audited_object_id(entry.subject, entry.subject_id, entry.user_uuid)
-
-
-def _format_minute(moment: datetime | None) -> str:
-    if moment is None:
-        return ""
-    return f"{timezone.localtime(moment):%Y-%m-%dT%H:%M}"
 
 
 def _write_cursor(after: tuple[datetime, int] | None) -> str:
