@@ -18,7 +18,7 @@ from users.operations.connect.link_sessions import delete_ended_connect_links
 from users.operations.data.summaries import delete_old_arrivals
 from users.operations.demo_sources import enqueue_demo_user_expiries, expire_demo_user
 from users.operations.imports.files import delete_orphan_import_files
-from users.operations.imports.imports import (
+from users.operations.imports.runs import (
     IMPORT_JOB,
     mark_health_data_import_failed,
     run_health_data_import,

@@ -49,10 +49,10 @@ def import_file(path: Path, times: int) -> None:
         from portal.lib.tenancy import acting_for
         from tests.factories.accounts import ACTOR, make_tenant
         from tests.factories.users import make_user
-        from users.operations.imports.imports import (
+        from users.operations.imports.runs import run_health_data_import
+        from users.operations.imports.submission import (
             ImportRequest,
             create_health_data_import,
-            run_health_data_import,
         )
 
         tenant = make_tenant()

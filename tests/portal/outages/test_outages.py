@@ -58,7 +58,7 @@ from tests.private_server import entered, make_private_server
 from tests.reports.uploads import stored_files, upload
 from users.models import ImportJob, User
 from users.operations.imports.files import FOLDER as IMPORTS_FOLDER
-from users.operations.imports.imports import ImportRequest, start_health_data_import
+from users.operations.imports.submission import ImportRequest, start_health_data_import
 
 pytestmark = pytest.mark.long
 

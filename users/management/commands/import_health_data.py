@@ -14,12 +14,8 @@ from accounts.states import Environment
 from portal.lib.actor import Actor
 from portal.lib.errors import DomainError, NotFound
 from portal.lib.tenancy import acting_for
-from users.operations.imports.imports import (
-    DEFAULT_PROVIDER,
-    ImportRequest,
-    create_health_data_import,
-    run_health_data_import,
-)
+from users.operations.imports.runs import DEFAULT_PROVIDER, run_health_data_import
+from users.operations.imports.submission import ImportRequest, create_health_data_import
 from users.queries import find_user_by_client_user_id, live_user
 from users.states.imports import DropReason, ImportRefusal, ImportStatus
 from users.wearables.providers import PROVIDERS

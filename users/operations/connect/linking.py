@@ -26,11 +26,8 @@ from portal.lib.web.links import build_absolute_url
 from users.gateways.base import SourceRefused, SourceUnavailable
 from users.gateways.sources import find_source_gateway
 from users.operations.demo_sources import DEMO_SOURCES, connect_demo_source
-from users.operations.imports.imports import (
-    DEFAULT_PROVIDER,
-    ImportRequest,
-    start_health_data_import,
-)
+from users.operations.imports.runs import DEFAULT_PROVIDER
+from users.operations.imports.submission import ImportRequest, start_health_data_import
 from users.operations.sources.cloud_sources import connect_cloud_source
 from users.operations.sources.sources import disconnect_source
 from users.queries import list_live_user_connections

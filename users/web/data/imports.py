@@ -25,12 +25,9 @@ from portal.lib.web.views import (
     render_page,
 )
 from users.operations.imports.files import BODY_MAX_BYTES
-from users.operations.imports.imports import (
-    DEFAULT_PROVIDER,
-    ImportRequest,
-    cancel_health_data_import,
-    start_health_data_import,
-)
+from users.operations.imports.runs import DEFAULT_PROVIDER
+from users.operations.imports.status import cancel_health_data_import
+from users.operations.imports.submission import ImportRequest, start_health_data_import
 from users.queries import live_user, user_overview
 from users.queries.imports import (
     find_earlier_import_of_same_file,

@@ -13,7 +13,7 @@ from tests.jobs import queued
 from tests.statements import count_statements
 from tests.users.holdings import stored_rows
 from users.models import ImportJob
-from users.operations.imports.imports import IMPORT_JOB
+from users.operations.imports.runs import IMPORT_JOB
 from users.states.imports import ImportStatus
 
 pytestmark = pytest.mark.django_db

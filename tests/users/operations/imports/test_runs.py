@@ -1,35 +1,22 @@
 from __future__ import annotations
 
 import zipfile
-from datetime import UTC, date, datetime, timedelta
-from functools import partial
+from datetime import date, timedelta
 from io import BytesIO
 
-import orjson
 import pytest
 
-from portal.lib.errors import DomainError, NotFound
-from portal.lib.storage import list_stored_files
 from tests.audit import changes_of
 from tests.factories.accounts import ACTOR
 from tests.factories.apple_health import make_archive, make_export
-from tests.factories.users import make_user
-from tests.jobs import queued
 from tests.outbox import emitted
 from tests.users.holdings import stored_rows
+from tests.users.operations.imports.beats import BEATS, NOON, beat, files, lines, start
 from users.models import Device, ImportJob, Sample, Summary
-from users.operations.imports import imports
-from users.operations.imports.files import FOLDER
-from users.operations.imports.imports import (
-    IMPORT_JOB,
-    ImportRequest,
-    cancel_health_data_import,
-    create_health_data_import,
-    mark_health_data_import_failed,
-    run_health_data_import,
-    start_health_data_import,
-)
+from users.operations.imports import runs
 from users.operations.imports.parts import store_import_part
+from users.operations.imports.runs import mark_health_data_import_failed
+from users.operations.imports.status import cancel_health_data_import
 from users.operations.users.users import (
     UserChanges,
     delete_user,
@@ -40,59 +27,7 @@ from users.states.imports import ImportStatus
 from users.wearables.formats import staging
 from users.wearables.formats.parts import read_import_file_parts
 
-pytestmark = pytest.mark.django_db
-NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-
-
-@pytest.fixture(autouse=True)
-def _noon(time_machine):
-    time_machine.move_to(NOON, tick=False)
-
-
-@pytest.fixture
-def user(alice_tenant):
-    return make_user(tenant=alice_tenant, client_user_id="u-1")
-
-
-def lines(*rows):
-    return b"\n".join(orjson.dumps(row) for row in rows) + b"\n"
-
-
-def beat(minute, value):
-    return {
-        "resource": "heartrate",
-        "timestamp": f"2026-02-28T10:{minute:02}:00+00:00",
-        "value": value,
-    }
-
-
-BEATS = lines(beat(0, 60), beat(1, 61))
-
-
-def start(user, content, name="beats.ndjson", **wanted):
-    request = ImportRequest(file_name=name, chunks=[content], **wanted)
-    return create_health_data_import(user=user, actor=ACTOR, request=request)
-
-
-@pytest.fixture
-def commits(django_capture_on_commit_callbacks):
-    """What waits for the end of the transaction is done at the end of the block."""
-    return partial(django_capture_on_commit_callbacks, execute=True)
-
-
-@pytest.fixture
-def run(commits):
-    def run(job):
-        with commits():
-            run_health_data_import(tenant_pk=job.tenant_id, job_id=job.id)
-        job.refresh_from_db()
-        return job
-
-    return run
-
-
-def files():
-    return list(list_stored_files(FOLDER))
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("noon")]
 
 
 def test_a_file_is_stored_and_counted(user, alice_tenant, run):
@@ -127,64 +62,6 @@ def test_what_cannot_be_told_at_once_is_refused_by_the_worker(user, run):
     assert waiting == ImportStatus.WAITING
     assert (ended.status, ended.failure) == (ImportStatus.REFUSED, "no_export_inside")
     assert not files()
-
-
-def test_an_upload_waits_for_a_worker(user, alice_tenant):
-    request = ImportRequest(file_name="C:\\Health\\beats.ndjson", chunks=[BEATS])
-
-    job = start_health_data_import(user=user, actor=ACTOR, request=request)
-
-    assert job.status == ImportStatus.WAITING
-    assert (job.file_name, job.format, job.size) == ("beats.ndjson", "ndjson", 152)
-    (waiting,) = [each for each in queued() if each.name == IMPORT_JOB]
-    assert waiting.inputs == {"tenant_pk": alice_tenant.pk, "job_id": str(job.id)}
-    assert waiting.lock == f"import:{job.id}"
-    assert Sample.objects.filter(user_id=user.pk).count() == 0
-
-
-@pytest.mark.parametrize(
-    ("content", "wanted", "code"),
-    [
-        (b"", {}, "file_empty"),
-        (b"%PDF-1.7", {}, "unsupported_file_type"),
-        (make_archive()[:-30], {}, "file_damaged"),
-        (b"{}", {"provider": "nobody"}, "provider_unknown"),
-    ],
-    ids=["empty", "a report", "half an archive", "an unknown source"],
-)
-def test_what_is_no_health_data_is_refused_at_once(
-    user, alice_tenant, content, wanted, code
-):
-    before = stored_rows(alice_tenant)
-
-    with pytest.raises(DomainError) as refused:
-        start(user, content, **wanted)
-
-    assert refused.value.code == code
-    assert stored_rows(alice_tenant) == before
-    assert files() == []
-
-
-def test_a_deleted_users_file_is_not_kept(user, alice_tenant):
-    delete_user(user=user, actor=ACTOR)
-
-    with pytest.raises(NotFound):
-        start(user, BEATS)
-
-    assert files() == []
-    assert not ImportJob.objects.for_tenant(alice_tenant).exists()
-
-
-def test_a_user_has_few_imports_under_way(user, alice_tenant):
-    for _ in range(3):
-        start(user, BEATS)
-
-    with pytest.raises(DomainError) as refused:
-        start(user, BEATS)
-
-    assert refused.value.code == "too_many_imports"
-    assert ImportJob.objects.for_tenant(alice_tenant).count() == 3
-    assert len(files()) == 3
 
 
 def test_an_export_is_stored_whole_and_told_of_once_a_resource(user, alice_tenant, run):
@@ -303,13 +180,13 @@ def test_a_run_that_dies_is_gone_on_with_behind_the_last_part(user, monkeypatch,
         stored.append(part["part"].first)
         return store_import_part(**part)
 
-    monkeypatch.setattr(imports, "store_import_part", die_at_the_second)
+    monkeypatch.setattr(runs, "store_import_part", die_at_the_second)
     with pytest.raises(RuntimeError):
         run(job)
     job.refresh_from_db()
     assert (job.status, job.batches_done) == (ImportStatus.STORING, 1)
 
-    monkeypatch.setattr(imports, "store_import_part", store_import_part)
+    monkeypatch.setattr(runs, "store_import_part", store_import_part)
     job = run(job)
 
     assert (job.status, job.batches, job.batches_done) == ("completed", 3, 3)
@@ -324,29 +201,12 @@ def test_two_runs_at_once_store_a_part_once(user, monkeypatch, run):
         ImportJob.unscoped.filter(id=job.id).update(batches_done=1)
         return store_import_part(**part)
 
-    monkeypatch.setattr(imports, "store_import_part", another_is_quicker)
+    monkeypatch.setattr(runs, "store_import_part", another_is_quicker)
     job = run(job)
 
     # With this run's part its sign of the other one is undone as well.
     assert (job.status, job.batches_done) == (ImportStatus.STORING, 0)
     assert Sample.objects.filter(user_id=user.pk).count() == 0
-
-
-def test_cancelling_before_the_start_leaves_nothing(user, alice_tenant, commits, run):
-    job = start(user, BEATS)
-
-    with commits():
-        cancel_health_data_import(job=job, actor=ACTOR)
-
-    assert run(job).status == ImportStatus.CANCELLED
-    assert job.rows_read == 0
-    assert files() == []
-    assert changes_of(alice_tenant, "cancel_import") == {
-        "status": ["waiting", "cancelled"]
-    }
-    with pytest.raises(DomainError) as refused:
-        cancel_health_data_import(job=job, actor=ACTOR)
-    assert refused.value.code == "transition_not_allowed"
 
 
 def test_cancelling_halfway_keeps_what_is_stored(user, monkeypatch, run):
@@ -361,7 +221,7 @@ def test_cancelling_halfway_keeps_what_is_stored(user, monkeypatch, run):
                 )
             yield part
 
-    monkeypatch.setattr(imports, "read_import_file_parts", cancel_after_the_first)
+    monkeypatch.setattr(runs, "read_import_file_parts", cancel_after_the_first)
     job = run(job)
 
     assert (job.status, job.batches_done) == (ImportStatus.CANCELLED, 1)
@@ -407,17 +267,17 @@ def test_what_no_run_can_finish_is_given_up(user, commits):
 
 
 def test_how_far_the_reading_is_can_be_seen_meanwhile(user, monkeypatch, run):
-    monkeypatch.setattr(imports, "_TOLD_EVERY_SECONDS", 0)
+    monkeypatch.setattr(runs, "_TOLD_EVERY_SECONDS", 0)
     monkeypatch.setattr(staging, "_TELL_EVERY", 2)
     job = start(user, lines(*(beat(minute, 60) for minute in range(6))))
     seen = []
-    touch = imports._write_progress
+    touch = runs._write_progress
 
     def look(job, **changes):
         touch(job, **changes)
         seen.append((job.status, job.rows_read, job.percent))
 
-    monkeypatch.setattr(imports, "_write_progress", look)
+    monkeypatch.setattr(runs, "_write_progress", look)
     run(job)
 
     assert seen == [
@@ -436,7 +296,7 @@ def test_cancelling_while_the_file_is_read_leaves_nothing(user, monkeypatch, run
         cancel_health_data_import(job=ImportJob.unscoped.get(id=job.id), actor=ACTOR)
         return staged
 
-    monkeypatch.setattr(imports, "parse_file_into_parts", cancel_at_the_end)
+    monkeypatch.setattr(runs, "parse_file_into_parts", cancel_at_the_end)
     job = run(job)
 
     assert (job.status, job.batches) == (ImportStatus.CANCELLED, 0)

@@ -1,0 +1,67 @@
+"""Status of imports: the only writer of it, and what the audit records of it.
+
+The file of an import that ends is deleted when the transaction commits.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.utils import timezone
+
+from accounts.operations.audit.entries import record_change
+from portal.lib.database.transitions import move_status
+from users.operations.imports.files import delete_import_upload
+from users.states.imports import IMPORT_MOVES, OPEN_IMPORTS, ImportStatus
+
+if TYPE_CHECKING:
+    from portal.lib.actor import Actor
+    from users.models import ImportJob
+
+
+def cancel_health_data_import(*, job: ImportJob, actor: Actor) -> ImportJob:
+    """Cancel an import; records stored so far are kept, the file is deleted.
+
+    Raises: transition_not_allowed, where it has ended. Source: Ours.
+    """
+    with transaction.atomic():
+        old = job.status
+        change_import_status(
+            job=job, to=ImportStatus.CANCELLED, finished_at=timezone.now()
+        )
+        record_import_change(
+            job, actor, "cancel_import", status=[old, ImportStatus.CANCELLED.value]
+        )
+    return job
+
+
+@transaction.atomic
+def change_import_status(
+    *, job: ImportJob, to: ImportStatus, **changes: object
+) -> ImportJob:
+    """Change an import's status and row; delete its file at the end.
+
+    The one writer of status. Raises: transition_not_allowed. Source: Ours.
+    """
+    if to not in OPEN_IMPORTS:
+        transaction.on_commit(partial(delete_import_upload, job.stored_as))
+        changes["stored_as"] = ""
+    move_status(job, moves=IMPORT_MOVES, to=to, **changes)
+    return job
+
+
+def record_import_change(
+    job: ImportJob, actor: Actor, verb: str, **changes: object
+) -> None:
+    """Record an operation on an import in the audit."""
+    record_change(
+        tenant=job.tenant,
+        actor=actor,
+        verb=verb,
+        subject="import",
+        subject_id=job.id,
+        user_uuid=job.user.uuid,
+        changes=changes,
+    )
