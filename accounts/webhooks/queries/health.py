@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
-from accounts.webhooks.diagnosis import Situation, Try
+from accounts.webhooks.diagnosis.situation import Situation, Try
 from accounts.webhooks.models import Endpoint
 from accounts.webhooks.queries.log import COUNTED_UP_TO
 from accounts.webhooks.states import DisabledBy

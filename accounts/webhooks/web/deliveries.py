@@ -14,7 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
-from accounts.webhooks.diagnosis import diagnose_webhook_endpoint
+from accounts.webhooks.diagnosis.endpoint import diagnose_webhook_endpoint
 from accounts.webhooks.operations.replay import cancel_delivery_retries, resend_delivery
 from accounts.webhooks.queries.health import (
     count_delivery_outcomes_by_hour,

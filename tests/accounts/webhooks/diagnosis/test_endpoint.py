@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from accounts.webhooks.diagnosis import Situation, Try, diagnose_webhook_endpoint
+from accounts.webhooks.diagnosis.endpoint import diagnose_webhook_endpoint
+from accounts.webhooks.diagnosis.situation import Situation, Try
 
 NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 SLEEP, STEPS = "daily.data.sleep.created", "daily.data.steps.created"

@@ -1,0 +1,1 @@
+"""Diagnosis of endpoints: what is the matter, and what to do about it."""
