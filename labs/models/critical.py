@@ -17,21 +17,25 @@ NOTIFIED_PERSON_MAX_LENGTH = 150
 
 
 class CriticalAlert(TenantOwned):
-    """An alert of an order's critical results, until a member acknowledges it.
+    """An alert of critical results, until a member acknowledges it.
 
-    `version` is the first that had them. `due_at` is when the team's limit passes,
-    `escalate_at` when the next mail goes out while nobody has acted, `escalations` how
-    many did. Of the acknowledgement: who gave it, what was done (`action`), who was
-    notified of the result, how and when, and that they repeated it.
+    Those of an order, whose `version` is the first that had them, or of a lab's reports
+    that no order was found for (`reports`), until one of them is matched. `due_at` is
+    when the team's limit passes, `escalate_at` when the next mail goes out while nobody
+    has acted, `escalations` how many did. Of the acknowledgement: who gave it, what was
+    done (`action`), who was notified of the result, how and when, and that they
+    repeated it.
     """
 
-    rules = TableRules(data_classes=("orders",), route_parameters={"alert_id": "pk"})
+    rules = TableRules(
+        data_classes=("lab_messages", "orders"), route_parameters={"alert_id": "pk"}
+    )
 
     order = models.ForeignKey(
-        Order, on_delete=models.CASCADE, related_name="critical_alerts"
+        Order, on_delete=models.CASCADE, null=True, related_name="critical_alerts"
     )
     version = models.ForeignKey(
-        ResultVersion, on_delete=models.CASCADE, related_name="+"
+        ResultVersion, on_delete=models.CASCADE, null=True, related_name="+"
     )
     opened_at = models.DateTimeField(default=timezone.now, editable=False)
     due_at = models.DateTimeField()

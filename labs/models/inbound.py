@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from labs.models.account import LabAccount
 from labs.models.catalogue import Lab
+from labs.models.critical import CriticalAlert
 from labs.models.order import Order
 from labs.states.inbound import MatchStatus, MessageStatus, UnmatchedReason
 from portal.lib.table_rules import ErasureRule, TableRules
@@ -88,7 +89,10 @@ class InboundReport(TenantOwned):
     needed. `placers` are the numbers we gave, `fillers` the lab's, `samples` those of
     its samples, `done_codes` the lab's codes of the tests of which nothing more is to
     come. `reason` says why no order was found; `why` is what the person said who
-    matched or rejected it.
+    matched or rejected it. `critical_results` are those the lab flagged as critical of
+    a report without order, objects of name, code, loinc, sub_id, result, unit,
+    reference_range and flag; `alert` is the one they opened, or that of an earlier
+    message of the same results.
     """
 
     rules = TableRules(
@@ -116,6 +120,16 @@ class InboundReport(TenantOwned):
     done_codes = ArrayField(
         models.CharField(max_length=NUMBER_MAX_LENGTH), default=list
     )
+    critical_results = models.JSONField(
+        default=list, db_default=models.Value([], models.JSONField())
+    )
+    alert = models.ForeignKey(
+        CriticalAlert,
+        on_delete=models.SET_NULL,
+        null=True,
+        related_name="reports",
+        db_index=False,
+    )
     received_at = models.DateTimeField(default=timezone.now, editable=False)
     resolved_at = models.DateTimeField(null=True)
     resolved_by = models.CharField(max_length=254, blank=True)
@@ -140,6 +154,11 @@ class InboundReport(TenantOwned):
                 name="inbound_report_in_status",
             ),
             GinIndex(fields=["fillers"], name="inbound_report_by_filler"),
+            models.Index(
+                fields=["alert"],
+                condition=models.Q(alert__isnull=False),
+                name="inbound_report_of_alert",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Exists, OuterRef
 
-from labs.models import InboundMessage, InboundReport, Order
+from labs.models import CriticalAlert, InboundMessage, InboundReport, Order
 from labs.operations.erasure import delete_orders
 from labs.states.inbound import MatchStatus, MessageStatus
 from labs.states.order_queues import is_order_in_progress
@@ -58,7 +58,10 @@ def count_old_lab_messages(tenant: Tenant, before: datetime) -> Aged:
 
 def delete_old_lab_messages(tenant: Tenant, before: datetime) -> Iterator[int]:
     """Delete old lab messages; results read from them stay."""
-    return delete_rows_in_batches(_reviewed_messages_before(tenant, before))
+    return delete_rows_in_batches(
+        _reviewed_messages_before(tenant, before),
+        remove=partial(_delete_messages, tenant),
+    )
 
 
 def _ended_orders_before(tenant: Tenant, before: datetime) -> QuerySet[Order]:
@@ -70,6 +73,16 @@ def _ended_orders_before(tenant: Tenant, before: datetime) -> QuerySet[Order]:
 
 def _delete_orders(tenant: Tenant, keys: list[UUID]) -> None:
     delete_orders(tenant.pk, Order.objects.for_tenant(tenant).filter(pk__in=keys))
+
+
+def _delete_messages(tenant: Tenant, keys: list[UUID]) -> None:
+    """Delete messages, with alerts of critical results that came to no order."""
+    alerts = CriticalAlert.objects.for_tenant(tenant).filter(
+        order=None, acknowledged_at__isnull=False
+    )
+    theirs = list(alerts.filter(reports__message__in=keys).values_list("pk", flat=True))
+    InboundMessage.objects.for_tenant(tenant).filter(pk__in=keys).delete()
+    alerts.filter(pk__in=theirs, reports=None).delete()
 
 
 def _reviewed_messages_before(

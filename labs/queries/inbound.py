@@ -28,11 +28,17 @@ _TO_LOOK_AT = (MessageStatus.MALFORMED, MessageStatus.REFUSED)
 
 @dataclass(frozen=True, slots=True)
 class ReviewQueueCounts:
-    """How many items need review, and how old the oldest is."""
+    """How many items need review, and how old the oldest is.
+
+    `critical` are unacknowledged alerts of unmatched reports, the first from
+    `critical_since`.
+    """
 
     reports: int = 0
     messages: int = 0
     since: datetime | None = None
+    critical: int = 0
+    critical_since: datetime | None = None
 
     @property
     def total(self) -> int:
@@ -43,10 +49,15 @@ class ReviewQueueCounts:
 def count_lab_messages_and_reports_to_review(*, tenant: Tenant) -> ReviewQueueCounts:
     """Count unmatched reports, malformed messages and rejected orders; two queries."""
     aggregates = {"number": Count("pk"), "since": Min("received_at")}
+    is_critical = Q(alert__isnull=False, alert__order=None, alert__acknowledged_at=None)
     reports = (
         _reports_of_tenant(tenant)
         .filter(status=MatchStatus.UNMATCHED)
-        .aggregate(**aggregates)
+        .aggregate(
+            **aggregates,
+            critical=Count("alert", filter=is_critical, distinct=True),
+            critical_since=Min("alert__opened_at", filter=is_critical),
+        )
     )
     messages = (
         _messages_of_tenant(tenant)
@@ -55,7 +66,11 @@ def count_lab_messages_and_reports_to_review(*, tenant: Tenant) -> ReviewQueueCo
     )
     oldest = [one["since"] for one in (reports, messages) if one["since"]]
     return ReviewQueueCounts(
-        reports["number"], messages["number"], min(oldest, default=None)
+        reports["number"],
+        messages["number"],
+        min(oldest, default=None),
+        reports["critical"],
+        reports["critical_since"],
     )
 
 
@@ -64,7 +79,9 @@ def list_lab_reports_in_status(
 ) -> tuple[list[InboundReport], int]:
     """Return a page of reports in a status, newest first, and their number."""
     rows = _reports_of_tenant(tenant).filter(status=status)
-    page = rows.select_related("message__lab", "message__lab_account", "order__user")
+    page = rows.select_related(
+        "message__lab", "message__lab_account", "order__user", "alert"
+    )
     page = page.order_by("-received_at", "pk")[offset : offset + limit]
     return list(page), rows.count()
 
@@ -83,7 +100,7 @@ def list_lab_messages_to_review(
 def get_inbound_lab_report(*, tenant: Tenant, report_id: UUID) -> InboundReport:
     """Return a report with its message. Raises: report_not_found (404)."""
     rows = _reports_of_tenant(tenant).select_related(
-        "message__lab", "message__lab_account", "order__user"
+        "message__lab", "message__lab_account", "order__user", "alert"
     )
     found: InboundReport | None = rows.filter(pk=report_id).first()
     if found is None:

@@ -34,7 +34,13 @@ from labs.gateways.hl7.messages import (
 from labs.gateways.hl7.results import parse_hl7_result_reports
 from labs.models import InboundMessage, InboundReport
 from labs.models.inbound import NUMBER_MAX_LENGTH
+from labs.operations.inbound.critical_reports import open_alert_of_unmatched_report
 from labs.operations.inbound.matching import find_order_by_lab_report_numbers
+from labs.operations.order_status.status import lock_order
+from labs.operations.results.critical import (
+    move_critical_alert_to_order,
+    set_version_of_moved_alerts,
+)
 from labs.operations.results.deliveries import store_result_delivery
 from labs.queries.inbound import (
     find_orders_by_lab_report_numbers,
@@ -235,7 +241,8 @@ def _store_reports(
             reason = _match_automatically(actor, row, match.order, report)
         if reason is not None:
             row.reason = reason
-            row.save(update_fields=["reason"])
+            open_alert_of_unmatched_report(row=row, report=report)
+            row.save(update_fields=["reason", "critical_results", "alert"])
 
 
 def _match_automatically(
@@ -260,7 +267,8 @@ def match_lab_report_to_order(
 ) -> None:
     """Match a report to an order and store its results.
 
-    A report of nothing yet is matched all the same. `by` and `why` are a person's.
+    A report of nothing yet is matched all the same. `by` and `why` are a person's. The
+    alert of its critical results becomes the order's.
     Raises: transition_not_allowed; results_not_expected, where the order takes none.
     """
     delivery = build_result_delivery_from_report(
@@ -278,8 +286,12 @@ def match_lab_report_to_order(
         resolved_by=by,
         why=why,
     )
+    if row.alert_id is not None:
+        lock_order(order)
+        move_critical_alert_to_order(alert_id=row.alert_id, order=order)
     if delivery.results or delivery.missing:
-        store_result_delivery(order=order, actor=actor, delivery=delivery)
+        version = store_result_delivery(order=order, actor=actor, delivery=delivery)
+        set_version_of_moved_alerts(version=version)
 
 
 def _completes_order(order: Order, report: Report) -> bool:

@@ -29,7 +29,7 @@ from labs.states.inbound import (
     MessageStatus,
 )
 from portal.lib.database.transitions import move_status
-from portal.lib.errors import DomainError
+from portal.lib.errors import Conflict, DomainError
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -87,10 +87,16 @@ def reject_lab_report(
 ) -> InboundReport:
     """Reject a report that belongs to no order; it can be restored.
 
-    Raises: why_missing, why_too_long; transition_not_allowed.
+    Raises: why_missing, why_too_long; critical_not_acknowledged (409);
+    transition_not_allowed.
     """
     why = _validate_reason(why)
     row = _lock_report(report)
+    if has_open_critical_alert(row):
+        raise Conflict(
+            "critical_not_acknowledged",
+            _("Acknowledge the critical result before you reject the report."),
+        )
     move_status(
         row,
         moves=MATCH_MOVES,
@@ -148,6 +154,15 @@ def dismiss_lab_message(
     return message
 
 
+def has_open_critical_alert(row: InboundReport) -> bool:
+    """Return whether a report has a critical result that only its alert shows.
+
+    What became an order's is acknowledged there.
+    """
+    alert = row.alert
+    return alert is not None and alert.order_id is None and not alert.acknowledged_at
+
+
 def _validate_reason(why: str) -> str:
     why = why.strip()
     if not why:
@@ -165,7 +180,9 @@ def _lock_report(report: InboundReport) -> InboundReport:
     rows = InboundReport.objects.for_tenant(report.tenant).select_for_update(
         of=("self",)
     )
-    found: InboundReport = rows.select_related("message__lab").get(pk=report.pk)
+    found: InboundReport = rows.select_related("message__lab", "alert").get(
+        pk=report.pk
+    )
     found.tenant = report.tenant
     return found
 

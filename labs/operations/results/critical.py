@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from django.core.mail import EmailMessage
 from django.db import transaction
+from django.db.models import Q
 from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils import timezone
@@ -37,6 +38,8 @@ from portal.lib.web.links import build_absolute_url
 
 if TYPE_CHECKING:
     from datetime import datetime
+
+    from django.db.models import QuerySet
 
     from accounts.models import Tenant
     from labs.models import Order, ResultVersion
@@ -68,30 +71,62 @@ class Acknowledgement:
 def open_critical_alert(*, order: Order, version: ResultVersion) -> CriticalAlert:
     """Open an alert for a version with new critical results.
 
-    An order whose clock runs already keeps it. Mail goes at once to the team's address
-    for critical results and to members who want that. Source: Issue "Results and
-    papers"; Ours (spec silent): one clock for an order, as one person is told of all.
+    An order whose clock runs already keeps it, as it does one that came with the report
+    of this version (`version` is not set yet), acknowledged or not. Mail goes at once
+    to the team's address for critical results and to members who want that. Source:
+    Issue "Results and papers"; Ours (spec silent): one clock for an order, as one
+    person is told of all.
     """
-    tenant = order.tenant
-    alerts = CriticalAlert.objects.for_tenant(tenant)
-    running: CriticalAlert | None = alerts.filter(
-        order=order, acknowledged_at=None
-    ).first()
-    if running is not None:
-        return running
-    now = timezone.now()
-    due_at = now + timedelta(minutes=tenant.critical_result_limit_minutes)
-    alert = CriticalAlert(
-        tenant=tenant,
-        order=order,
-        version=version,
-        opened_at=now,
-        due_at=due_at,
-        escalate_at=due_at,
-    )
-    alert.save(force_insert=True)
-    _enqueue_critical_mail(alert)
-    return alert
+    alerts = _lock_alerts_of_order(order)
+    running = alerts.filter(Q(acknowledged_at=None) | Q(version=None))
+    # Descending, NULL comes first: one that is not acknowledged.
+    found: CriticalAlert | None = running.order_by("-acknowledged_at").first()
+    return found or _start_clock(order.tenant, order=order, version=version)
+
+
+def open_critical_alert_without_order(*, tenant: Tenant) -> CriticalAlert:
+    """Open an alert of critical results that no order was found for.
+
+    In the caller's transaction. No event is sent: on the wire each is about an order,
+    and matching the report sends it. Source: Ours (spec silent).
+    """
+    return _start_clock(tenant)
+
+
+def move_critical_alert_to_order(*, alert_id: int, order: Order) -> None:
+    """Make a report's alert that of the order it was matched to; its clock goes on.
+
+    In the caller's transaction, with the order locked, before the results are stored.
+    An order has one clock that runs: of two, the earlier. An acknowledged alert moves
+    too, so that nobody is called about the same result twice. One that another report
+    has moved stays.
+    """
+    alerts = CriticalAlert.objects.for_tenant(order.tenant).select_for_update()
+    alert: CriticalAlert = alerts.get(pk=alert_id)
+    if alert.order_id is not None:
+        return
+    running = _lock_alerts_of_order(order).filter(acknowledged_at=None).first()
+    if running is None or alert.acknowledged_at is not None:
+        alert.order = order
+        alert.save(update_fields=["order"])
+        return
+    is_further = alert.escalations > running.escalations
+    running.opened_at = min(running.opened_at, alert.opened_at)
+    running.due_at = min(running.due_at, alert.due_at)
+    running.escalate_at = min(running.escalate_at, alert.escalate_at)
+    running.escalations = max(running.escalations, alert.escalations)
+    running.save(update_fields=["opened_at", "due_at", "escalate_at", "escalations"])
+    alert.reports.update(alert=running)
+    alert.delete()
+    if is_further:  # the mail of that step may have gone with its alert
+        _enqueue_critical_mail(running)
+
+
+def set_version_of_moved_alerts(*, version: ResultVersion) -> None:
+    """Set the version of alerts that came to its order with a report."""
+    CriticalAlert.objects.for_tenant(version.tenant).filter(
+        order_id=version.order_id, version=None
+    ).update(version=version)
 
 
 @transaction.atomic
@@ -163,8 +198,8 @@ def acknowledge_critical_alert(
         verb="acknowledge_critical",
         subject="critical_alert",
         subject_id=alert.pk,
-        user_uuid=alert.order.user.uuid,
-        changes={"order": [None, str(alert.order_id)]},
+        user_uuid=alert.order.user.uuid if alert.order else None,
+        changes={"order": [None, str(alert.order_id)]} if alert.order else None,
     )
     return alert
 
@@ -218,7 +253,7 @@ def mail_critical_alert(*, tenant: Tenant, alert_id: int, escalation: int) -> No
     context = {
         "team": tenant.team.name,
         "environment": tenant.get_environment_display(),
-        "order": str(alert.order_id)[:8],
+        "order": str(alert.order_id)[:8] if alert.order_id else "",
         "since": f"{since.day} {since:%b %Y, %H:%M %Z}",
         "is_escalation": escalation > 0,
         "is_sandbox": tenant.is_sandbox,
@@ -330,6 +365,30 @@ def _validate_acknowledgement(
             _("Ask them to read the result back, then confirm the read-back."),
             "was_read_back",
         )
+
+
+def _lock_alerts_of_order(order: Order) -> QuerySet[CriticalAlert]:
+    alerts = CriticalAlert.objects.for_tenant(order.tenant).filter(order=order)
+    locked: QuerySet[CriticalAlert] = alerts.select_for_update()
+    return locked
+
+
+def _start_clock(
+    tenant: Tenant, *, order: Order | None = None, version: ResultVersion | None = None
+) -> CriticalAlert:
+    now = timezone.now()
+    due_at = now + timedelta(minutes=tenant.critical_result_limit_minutes)
+    alert = CriticalAlert(
+        tenant=tenant,
+        order=order,
+        version=version,
+        opened_at=now,
+        due_at=due_at,
+        escalate_at=due_at,
+    )
+    alert.save(force_insert=True)
+    _enqueue_critical_mail(alert)
+    return alert
 
 
 def _enqueue_critical_mail(alert: CriticalAlert) -> None:

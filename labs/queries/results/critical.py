@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.utils.translation import gettext as _
 
-from labs.models import CriticalAlert, Result
+from labs.models import CriticalAlert, InboundReport, Result
 from labs.states.orders import Interpretation
 from portal.lib.database import rows
 from portal.lib.errors import NotFound
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 WAITING_AT_MOST = 200
 _COUNT = """
 SELECT count(*) FROM labs_criticalalert alert
-JOIN labs_order ON labs_order.id = alert.order_id
-JOIN users_user ON users_user.id = labs_order.user_id
+LEFT JOIN labs_order ON labs_order.id = alert.order_id
+LEFT JOIN users_user ON users_user.id = labs_order.user_id
 WHERE alert.tenant_id = %s AND alert.acknowledged_at IS NULL
 AND users_user.deleted_at IS NULL
 """
@@ -77,6 +77,22 @@ def list_critical_results(
     for result in found.select_related("version").order_by("position"):
         by_order[result.version.order_id].append(result)
     return dict(by_order)
+
+
+def list_reports_of_critical_alerts(
+    *, tenant: Tenant, alert_ids: Sequence[int]
+) -> dict[int, list[InboundReport]]:
+    """List the lab reports of these alerts, first received first, with their labs.
+
+    One query, or none.
+    """
+    if not alert_ids:
+        return {}
+    found = InboundReport.objects.for_tenant(tenant).filter(alert__in=alert_ids)
+    by_alert: dict[int, list[InboundReport]] = defaultdict(list)
+    for report in found.select_related("message__lab").order_by("received_at", "pk"):
+        by_alert[report.alert_id].append(report)
+    return dict(by_alert)
 
 
 def list_critical_alerts_of_order(

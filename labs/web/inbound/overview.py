@@ -64,6 +64,7 @@ def build_unmatched_report_overview_item(request: TenantRequest) -> OverviewPart
         ) % {"count": counts.reports}
     return OverviewPart(
         attention=(
+            *_build_critical_items(request, counts),
             AttentionItem(
                 urgency=Urgency.ORDER,
                 since=counts.since,
@@ -77,4 +78,28 @@ def build_unmatched_report_overview_item(request: TenantRequest) -> OverviewPart
                 status="unmatched",
             ),
         )
+    )
+
+
+def _build_critical_items(
+    request: TenantRequest, counts: ReviewQueueCounts
+) -> tuple[AttentionItem, ...]:
+    if counts.critical_since is None:
+        return ()
+    title = ngettext(
+        "%(count)d critical result matches no order",
+        "%(count)d critical results match no order",
+        counts.critical,
+    ) % {"count": counts.critical}
+    return (
+        AttentionItem(
+            urgency=Urgency.CRITICAL_RESULT,
+            since=counts.critical_since,
+            family="bad",
+            icon="alert",
+            title=title,
+            url=page_url(request, "labs:critical"),
+            detail=_("Acknowledge it, then find its order"),
+            status="not_acknowledged",
+        ),
     )

@@ -26,6 +26,7 @@ from labs.operations.inbound.matching import list_candidate_orders_for_lab_repor
 from labs.operations.inbound.processing import reprocess_malformed_lab_message
 from labs.operations.inbound.review import (
     dismiss_lab_message,
+    has_open_critical_alert,
     match_lab_report_manually,
     parse_stored_lab_report,
     reject_lab_report,
@@ -45,6 +46,7 @@ from labs.states.inbound import (
 )
 from labs.web.inbound.overview import count_unmatched_reports_and_messages
 from labs.web.order_rows import PLATFORM_WORDS, format_lab_account_name
+from labs.web.results.critical import build_critical_result_row
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import (
@@ -189,6 +191,9 @@ def show_unmatched_report(request: TenantRequest, lab_report_id: UUID) -> HttpRe
         documents=sum(test.documents for test in report.tests),
         is_open=is_open,
         is_rejected=row.status == MatchStatus.REJECTED,
+        alert=build_critical_result_row(row.alert, ()) if row.alert else None,
+        is_alert_open=has_open_critical_alert(row),
+        may_acknowledge=request.rights.allow(Area.SIGN_REPORTS, write=True),
         may_decide=request.rights.allow(Area.ORDERS, write=True),
     )
 
@@ -253,7 +258,16 @@ def reject_lab_report_dialog(
         else:
             messages.success(request, _("Report rejected."))
             return redirect_browser(request, page_url(request, "labs:unmatched"))
-    return _render_dialog(request, row, "reject", _("Reject this report?"), form)
+    return _render_dialog(
+        request,
+        row,
+        "reject",
+        _("Reject this report?"),
+        form,
+        alert_id=row.alert_id,
+        is_alert_open=has_open_critical_alert(row),
+        may_acknowledge=request.rights.allow(Area.SIGN_REPORTS, write=True),
+    )
 
 
 @require_http_methods(["POST"])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import messages
@@ -24,6 +24,7 @@ from labs.queries.results.critical import (
     get_critical_alert,
     list_acknowledged_critical_alerts,
     list_critical_results,
+    list_reports_of_critical_alerts,
     list_unacknowledged_critical_alerts,
 )
 from labs.states.critical import NotificationMethod
@@ -40,8 +41,9 @@ from portal.ui.pills import format_wire_value_as_words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from accounts.models import Tenant
     from accounts.web.requests import TenantRequest
-    from labs.models import CriticalAlert, Result
+    from labs.models import CriticalAlert, InboundReport, Result
 
 # How often the page looks at its clocks, and how many acknowledged ones it shows.
 POLL_SECONDS = 20
@@ -100,13 +102,15 @@ class Countdown:
 class AlertRow:
     """A critical result as a table row.
 
-    `results` are those that the order has now, none where they were corrected away.
-    `took` is how long its acknowledgement took, in words.
+    `results` are those that the order has now, none where they were corrected away, or
+    of an alert without order those of its first `report`. `took` is how long its
+    acknowledgement took, in words.
     """
 
     alert: CriticalAlert
-    results: Sequence[Result]
+    results: Sequence[Result | dict[str, Any]]
     countdown: Countdown
+    report: InboundReport | None = None
     notification_method: str = ""
     took: str = ""
     was_late: bool = False
@@ -129,26 +133,19 @@ def show_critical_result_queue(request: TenantRequest) -> HttpResponse:
             subject="critical_results",
             subject_id=f"waiting={len(waiting)} acknowledged={len(done)}",
         )
-    results = list_critical_results(
-        tenant=request.tenant, order_ids=[one.order_id for one in (*waiting, *done)]
-    )
+    rows = build_critical_result_rows(request.tenant, [*waiting, *done])
     return render_page(
         request,
         "labs/critical.html",
         fragment="labs/_critical.html",
         section="critical",
-        waiting=[
-            build_critical_result_row(one, results.get(one.order_id, ()))
-            for one in waiting
-        ],
-        done=[
-            build_critical_result_row(one, results.get(one.order_id, ()))
-            for one in done
-        ],
+        waiting=rows[: len(waiting)],
+        done=rows[len(waiting) :],
         seen=seen,
         poll_seconds=POLL_SECONDS,
         limit=request.tenant.critical_result_limit_minutes,
         may_acknowledge=request.rights.allow(Area.SIGN_REPORTS, write=True),
+        may_open_reports=request.rights.allow(Area.PATIENT_DETAILS),
     )
 
 
@@ -188,9 +185,9 @@ def acknowledge_critical_result_dialog(
         actor=request.actor,
         subject="critical_result",
         subject_id=alert.pk,
-        user_uuid=alert.order.user.uuid,
+        user_uuid=alert.order.user.uuid if alert.order else None,
     )
-    results = list_critical_results(tenant=request.tenant, order_ids=[alert.order_id])
+    (row,) = build_critical_result_rows(request.tenant, [alert])
     return render_form(
         request,
         "labs/_acknowledge.html",
@@ -199,8 +196,28 @@ def acknowledge_critical_result_dialog(
         back_words=_("Critical results"),
         status=422 if form.errors else 200,
         form=form,
-        row=build_critical_result_row(alert, results.get(alert.order_id, ())),
+        row=row,
     )
+
+
+def build_critical_result_rows(
+    tenant: Tenant, alerts: Sequence[CriticalAlert]
+) -> list[AlertRow]:
+    """Build the rows of alerts with their results; at most two queries."""
+    results = list_critical_results(
+        tenant=tenant, order_ids=[one.order_id for one in alerts if one.order_id]
+    )
+    reports = list_reports_of_critical_alerts(
+        tenant=tenant, alert_ids=[one.pk for one in alerts if one.order_id is None]
+    )
+    rows = []
+    for alert in alerts:
+        current = results.get(alert.order_id, ()) if alert.order_id else ()
+        row = build_critical_result_row(alert, current)
+        for report in reports.get(alert.pk, ())[:1]:
+            row = replace(row, results=report.critical_results, report=report)
+        rows.append(row)
+    return rows
 
 
 def build_critical_result_row(
@@ -248,6 +265,8 @@ def format_duration(span: timedelta) -> str:
 
 
 def _redirect_to_results(request: TenantRequest, alert: CriticalAlert) -> HttpResponse:
+    if alert.order_id is None:
+        return redirect_browser(request, page_url(request, "labs:critical"))
     return redirect_browser(
         request, page_url(request, "labs:results", order_id=alert.order_id)
     )

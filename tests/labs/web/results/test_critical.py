@@ -12,6 +12,9 @@ from accounts.states import Role
 from labs.models import CriticalAlert
 from tests.audit import audited
 from tests.factories.accounts import make_member
+from tests.factories.hl7 import make_oru, make_test, obx
+from tests.factories.inbound import take
+from tests.factories.labs import make_lab
 from tests.factories.results import (
     make_order_awaiting_results,
     make_reported_result,
@@ -151,4 +154,74 @@ def test_who_is_no_clinician_sees_the_queue_and_acknowledges_nothing(
 
     alert.refresh_from_db()
     assert client.get(place(alice_tenant, "critical")).status_code == 200
+    assert (reply.status_code, alert.acknowledged_at) == (403, None)
+
+
+@pytest.fixture
+def report(alice_tenant):
+    content = make_oru(make_test(obx("412", flag="HH"), placer="NOBODYS"))
+    return take(alice_tenant, content, lab=make_lab()).reports.get()
+
+
+def test_a_result_without_an_order_waits_in_the_queue_and_on_the_overview(
+    alice_tenant, nora, report
+):
+    make_order_awaiting_results(tenant=alice_tenant)
+    opened = place(alice_tenant, "unmatched_report", lab_report_id=report.pk)
+
+    page = nora.get(place(alice_tenant, "critical"))
+    home = nora.get("/t/alice-health/sandbox/").content.decode()
+
+    (row,) = page.context["waiting"]
+    assert (row.report, row.countdown.words) == (report, "59 min left")
+    assert [one["result"] for one in row.results] == ["412"]
+    assert f'href="{opened}"' in page.content.decode()
+    assert "Ada" not in page.content.decode()
+    assert "1 critical result matches no order" in home
+
+
+def test_a_result_without_an_order_is_acknowledged_before_its_report_is_rejected(
+    alice_team, alice_tenant, nora, report
+):
+    reject = place(alice_tenant, "unmatched_reject", lab_report_id=report.pk)
+    staff = Client()
+    staff.force_login(
+        make_member(team=alice_team, roles=(Role.LAB_STAFF,), email="li@alice.example")
+    )
+    asked = staff.get(reject).content.decode()
+    refused = staff.post(reject, {"why": "Not ours."})
+    done = nora.post(
+        place(alice_tenant, "acknowledge", alert_id=report.alert_id),
+        {"action": "Called the laboratory", "notification_method": "treating"},
+    )
+
+    rejected = staff.post(reject, {"why": "Not ours."})
+
+    assert "A clinician must acknowledge it first." in asked
+    assert refused.status_code == 422
+    assert refused.context["form"].errors == {
+        "why": ["Acknowledge the critical result before you reject the report."]
+    }
+    queue = place(alice_tenant, "critical")
+    assert (done["Location"], rejected.status_code) == (queue, 302)
+    (row,) = nora.get(queue).context["done"]
+    assert (row.report, row.alert.action) == (report, "Called the laboratory")
+    page = staff.get(place(alice_tenant, "unmatched_report", lab_report_id=report.pk))
+    assert "<b>Critical result acknowledged</b>" in page.content.decode()
+
+
+@pytest.mark.parametrize("role", [Role.OWNER, Role.LAB_STAFF])
+def test_the_report_page_says_that_its_critical_result_waits(
+    alice_team, alice_tenant, report, role
+):
+    client = signed_in(alice_team, role)
+
+    page = client.get(place(alice_tenant, "unmatched_report", lab_report_id=report.pk))
+    reply = client.post(
+        place(alice_tenant, "acknowledge", alert_id=report.alert_id),
+        {"action": "Done", "notification_method": "treating"},
+    )
+
+    alert = CriticalAlert.objects.for_tenant(alice_tenant).get()
+    assert "A critical result is not acknowledged." in page.content.decode()
     assert (reply.status_code, alert.acknowledged_at) == (403, None)
