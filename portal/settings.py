@@ -313,7 +313,7 @@ CSRF_COOKIE_HTTPONLY = True
 # Labs
 
 # Which gateway production orders go through; a sandbox always has the sandbox lab.
-LAB_GATEWAY: str = env.str("LAB_GATEWAY", default="sandbox")
+LAB_GATEWAY: str = env.str("LAB_GATEWAY", default="")
 # Where laboratories that speak HL7 and we exchange files, shared by all machines.
 HL7_DIR = Path(env.str("HL7_DIR", default=str(VAR_DIR / "hl7")))
 

@@ -80,6 +80,7 @@ def _folders(tmp_path_factory):
         AUDIT_ANCHORS=base / "var/audit-anchors.ndjson",
         UPLOADS_DIR=base / "uploads",
         HL7_DIR=base / "hl7",
+        LAB_GATEWAY="hl7",  # production needs one
         STORAGES=storages,
         EMAIL_URL="smtp://mail.assay.example",  # what tests send stays in mail.outbox
         API_CALL_LOG_DAYS=0,  # its thread would write beside the tests

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from accounts.models import Team
 from accounts.operations.audit.entries import record_change
 from labs.models import Lab, LabAccount, LabAccountTeam
+from labs.operations.production import require_platform_account_allowed
 from labs.states.accounts import (
     LAB_ACCOUNT_MOVES,
     US_STATES,
@@ -60,13 +61,13 @@ class ResolvedAccount:
 class LabAccountOptions:
     """A lab with the tenant's accounts and the one an order gets by default.
 
-    `resolved` is None where such an order is refused, by the code in `refusal`.
+    `resolved` is None where such an order is refused, by `refusal`.
     """
 
     lab: Lab
     accounts: tuple[LabAccount, ...]
     resolved: ResolvedAccount | None
-    refusal: str = ""
+    refusal: DomainError | None = None
 
 
 @transaction.atomic
@@ -176,13 +177,14 @@ def resolve_lab_account(
     """Return the account for an order of `lab`: the named or only possible one.
 
     Raises: lab_account_not_found (404, also for one that is not linked);
-    lab_account_of_other_lab, lab_account_not_active, lab_account_ambiguous. Source:
-    Contract 6.4.
+    lab_account_of_other_lab, lab_account_not_active, lab_account_ambiguous;
+    lab_account_required, in production without an account. Source: Contract 6.4, D23.
     """
     if account_id is not None:
         account = _get_account_to_use(tenant, account_id)
         return _use_named_account(account, lab)
-    return _choose_only_active_account(lab, _list_accounts_with_lab(tenant, lab))
+    accounts = _list_accounts_with_lab(tenant, lab)
+    return _choose_only_active_account(tenant, lab, accounts)
 
 
 def resolve_lab_account_of_import(
@@ -208,7 +210,7 @@ def resolve_lab_account_of_import(
     if not opening or any(
         account.status == LabAccountStatus.ACTIVE for account in opening
     ):
-        return _choose_only_active_account(lab, accounts)
+        return _choose_only_active_account(tenant, lab, accounts)
     if len(opening) > 1:
         raise _ambiguous_account_error(lab)
     return ResolvedAccount(opening[0], AccountReason.ONLY_OPENING)
@@ -236,7 +238,7 @@ def resolve_other_lab_account(
         return _use_named_account(account, lab)
     accounts = _list_accounts_with_lab(tenant, lab)
     others = [account for account in accounts if account != wrong]
-    found = _choose_only_active_account(lab, others)
+    found = _choose_only_active_account(tenant, lab, others)
     if len(others) == len(accounts):
         return found
     if found.account is None:
@@ -254,17 +256,19 @@ def list_lab_account_options_by_lab(*, tenant: Tenant) -> list[LabAccountOptions
     for account in rows:
         linked.setdefault(account.lab_id, []).append(account)
     choices = [
-        _account_options(lab, linked.get(lab.pk, []))
+        _account_options(tenant, lab, linked.get(lab.pk, []))
         for lab in Lab.objects.order_by("name")
     ]
     return sorted(choices, key=lambda choice: not choice.accounts)
 
 
-def _account_options(lab: Lab, accounts: list[LabAccount]) -> LabAccountOptions:
+def _account_options(
+    tenant: Tenant, lab: Lab, accounts: list[LabAccount]
+) -> LabAccountOptions:
     try:
-        resolved = _choose_only_active_account(lab, accounts)
+        resolved = _choose_only_active_account(tenant, lab, accounts)
     except DomainError as refusal:
-        return LabAccountOptions(lab, tuple(accounts), None, refusal.code)
+        return LabAccountOptions(lab, tuple(accounts), None, refusal)
     return LabAccountOptions(lab, tuple(accounts), resolved)
 
 
@@ -321,10 +325,11 @@ def _use_named_account(account: LabAccount, lab: Lab) -> ResolvedAccount:
 
 
 def _choose_only_active_account(
-    lab: Lab, accounts: Sequence[LabAccount]
+    tenant: Tenant, lab: Lab, accounts: Sequence[LabAccount]
 ) -> ResolvedAccount:
-    """Return the only active one of a lab's accounts; the platform's for no account."""
+    """Return the only active one of a lab's accounts; for none the sandbox's own."""
     if not accounts:
+        require_platform_account_allowed(tenant=tenant, lab=lab)
         return ResolvedAccount(None, AccountReason.PLATFORM)
     active = [a for a in accounts if a.status == LabAccountStatus.ACTIVE]
     if not active:

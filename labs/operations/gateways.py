@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from labs.gateways.booking_directory import DirectoryBooking
 from labs.gateways.booking_sandbox import SandboxBooking
 from labs.gateways.hl7.lab import Hl7FileDrop
 from labs.gateways.sandbox import SandboxLab
+from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,16 +20,24 @@ if TYPE_CHECKING:
     from labs.gateways.base import LabGateway
     from labs.gateways.booking import BookingGateway
 
-SANDBOX = "sandbox"
-GATEWAYS: dict[str, Callable[[], LabGateway]] = {
-    SANDBOX: SandboxLab,
-    "hl7": Hl7FileDrop,
-}
+# By what LAB_GATEWAY names; a sandbox never has one of these.
+GATEWAYS: dict[str, Callable[[], LabGateway]] = {"hl7": Hl7FileDrop}
 
 
 def get_lab_gateway(tenant: Tenant) -> LabGateway:
-    """Return the sandbox lab in a sandbox, else the one LAB_GATEWAY names."""
-    return GATEWAYS[SANDBOX if tenant.is_sandbox else settings.LAB_GATEWAY]()
+    """Return the sandbox lab in a sandbox, else the one LAB_GATEWAY names.
+
+    Raises: lab_gateway_required, where it names none. Source: Contract D23.
+    """
+    if tenant.is_sandbox:
+        return SandboxLab()
+    make_gateway = GATEWAYS.get(settings.LAB_GATEWAY)
+    if make_gateway is None:
+        raise DomainError(
+            "lab_gateway_required",
+            _("This installation has no lab gateway. Ask the operator to set one up."),
+        )
+    return make_gateway()
 
 
 def get_booking_gateway(tenant: Tenant) -> BookingGateway:

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from django.apps import AppConfig
 
+# Names of labs.operations.gateways, which checks don't import: it loads HL7.
+LAB_GATEWAYS = frozenset({"", "hl7"})
+
 
 @register(Tags.compatibility)
 def check_time_zone(**_: Any) -> list[CheckMessage]:
@@ -62,6 +65,21 @@ def check_allowed_hosts(**_: Any) -> list[CheckMessage]:
             "ALLOWED_HOSTS is *, so any host name is accepted.",
             hint="List the host names and addresses of this server.",
             id="portal.W001",
+        )
+    ]
+
+
+@register(Tags.compatibility)
+def check_lab_gateway(**_: Any) -> list[CheckMessage]:
+    """Check that LAB_GATEWAY names a lab gateway, or none."""
+    if settings.LAB_GATEWAY in LAB_GATEWAYS:
+        return []
+    return [
+        Error(
+            "LAB_GATEWAY names no lab gateway.",
+            hint="Set it to hl7, or leave it empty: production orders are then refused."
+            " Sandbox environments need no setting.",
+            id="portal.E015",
         )
     ]
 

@@ -36,6 +36,7 @@ ADDRESS = {
     "zip": "85004",
     "country": "US",
 }
+PHYSICIAN = {"first_name": "Vera", "last_name": "Example", "npi": "1234567893"}
 # Numbers of test labs and markers lie above those of the reference set.
 _FIRST = 900_000
 
@@ -135,6 +136,15 @@ def make_lab_account(*, tenant: Any, lab: Lab, **fields: Any) -> LabAccount:
     return account
 
 
+def set_up_production(*, tenant: Any, lab: Lab) -> LabAccount:
+    """The active account that production orders of a lab need; the one there is.
+
+    The suite's gateway is HL7, see tests/conftest.py.
+    """
+    linked = LabAccount.objects.linked_to(tenant).filter(lab=lab).first()
+    return linked or make_lab_account(tenant=tenant, lab=lab)
+
+
 def order_request(
     *, user: Any, panels: tuple[LabTest, ...] = (), **wanted: Any
 ) -> OrderRequest:
@@ -152,9 +162,12 @@ def order_request(
 def make_order(
     *, tenant: Any, user: Any = None, lab_test: LabTest | None = None, **wanted: Any
 ) -> Order:
-    """An order placed by the operation, at `ordered`."""
+    """An order placed by the operation, at `ordered`; production is set up for it."""
     user = user or make_user(tenant=tenant)
     panel = lab_test or make_lab_test(tenant=tenant)
+    if not tenant.is_sandbox:
+        set_up_production(tenant=tenant, lab=panel.lab)
+        wanted = {"physician": PHYSICIAN, **wanted}
     return place_order(
         tenant=tenant,
         actor=ACTOR,

@@ -1,4 +1,4 @@
-"""Checks of an order's patient, physician, start date and answers.
+"""Checks of an order's patient, start date and answers.
 
 The checks are pure functions of the request.
 """
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from labs.states.accounts import DelegatedFlow
 from labs.states.catalogue import QuestionType
 from portal.lib.errors import DomainError
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from accounts.models import Tenant
-    from labs.models import LabAccount, Marker
+    from labs.models import Marker
 
 ADULT_YEARS = 18
 # A question with this code duplicates the panel's `fasting`.
@@ -31,22 +30,6 @@ def require_start_date_not_past(day: date | None) -> None:
     if day is not None and day < timezone.now().date():
         raise DomainError(
             "activate_by_past", _("Choose today or a later date."), "activate_by"
-        )
-
-
-def require_physician(
-    account: LabAccount | None, physician: Mapping[str, Any] | None
-) -> None:
-    """Refuse an order without a physician where the account requires one.
-
-    Raises: physician_missing. Source: Contract 6.4.
-    """
-    flow = DelegatedFlow.known(account.delegated_flow) if account else None
-    if flow is not None and flow.needs_physician and physician is None:
-        raise DomainError(
-            "physician_missing",
-            _("Enter an ordering physician: this lab account requires one."),
-            "physician",
         )
 
 

@@ -21,10 +21,7 @@ from labs.operations.order_status.status import (
     audit_order_change,
     lock_order,
 )
-from labs.operations.orders.checks import (
-    require_adult_or_permitted_minor,
-    require_physician,
-)
+from labs.operations.orders.checks import require_adult_or_permitted_minor
 from labs.operations.orders.plans import (
     create_order_transaction,
     get_lab_of_chosen_account,
@@ -32,6 +29,11 @@ from labs.operations.orders.plans import (
     store_order,
 )
 from labs.operations.orders.requisitions import enqueue_requisition
+from labs.operations.production import (
+    require_lab_gateway,
+    require_physician,
+    require_platform_account_allowed,
+)
 from labs.queries.orders.history import find_last_known_order_status
 from labs.states.accounts import Billing
 from labs.states.catalogue import CollectionMethod
@@ -78,8 +80,10 @@ def order_kit(*, tenant: Tenant, actor: Actor, request: KitRequest) -> Order:
 
     It carries its sample id from the start, as it is printed on the kit. Raises:
     user_not_found, lab_test_not_found, lab_account_not_found (404); not_a_kit; those
-    of resolve_order_set and resolve_lab_account. Source: Contract 6.5, 6.12.
+    of resolve_order_set and resolve_lab_account; lab_gateway_required. Source: Contract
+    6.5, 6.12, D23.
     """
+    require_lab_gateway(tenant)
     user = get_user_to_order_for(tenant=tenant, user_id=request.user_id)
     resolved = resolve_order_set(
         tenant=tenant,
@@ -124,8 +128,9 @@ def register_kit(*, tenant: Tenant, actor: Actor, request: KitRegistration) -> O
     """Register a kit to a patient, and to another user where one is named.
 
     Raises: kit_not_found, user_not_found (404); kit_registered; kit_not_registrable;
-    minor_not_allowed, medical_proxy_missing, physician_missing, billing_not_allowed.
-    Source: Contract 6.12.
+    minor_not_allowed, medical_proxy_missing, physician_missing, billing_not_allowed;
+    in production lab_gateway_required, lab_account_required, physician_required.
+    Source: Contract 6.12, D23.
     """
     rows = Order.objects.for_tenant(tenant).live().select_related("tenant")
     found = rows.filter(sample_id=request.sample_id, is_registrable=True).first()
@@ -140,9 +145,14 @@ def register_kit(*, tenant: Tenant, actor: Actor, request: KitRegistration) -> O
             _("A kit in status %(status)s can't be registered.")
             % {"status": order.status},
         )
+    require_lab_gateway(tenant)
+    if order.lab_account is None:
+        require_platform_account_allowed(tenant=tenant, lab=order.lab)
     details = request.patient_details
     require_adult_or_permitted_minor(tenant, details)
-    require_physician(order.lab_account, request.physician)
+    require_physician(
+        tenant=tenant, account=order.lab_account, physician=request.physician
+    )
     require_billing_type_allowed(
         account=order.lab_account,
         billing_type=order.billing_type,

@@ -36,6 +36,7 @@ from labs.operations.orders.plans import (
     store_order,
 )
 from labs.operations.orders.requisitions import enqueue_requisition
+from labs.operations.production import require_home_visits, require_lab_gateway
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import CANCELLABLE, OrderOrigin, split_order_status
 from portal.lib.errors import DomainError
@@ -57,8 +58,9 @@ def place_order(*, tenant: Tenant, actor: Actor, request: OrderRequest) -> Order
     lab_test_not_found, marker_not_found, lab_account_not_found (404); those of
     resolve_order_set and resolve_lab_account; comments_too_long (422);
     activate_by_past, physician_missing, billing_not_allowed, health_insurance_missing,
-    minor_not_allowed, medical_proxy_missing, aoe_answer_missing, aoe_answer_unknown.
-    Source: Contract 6.6, 6.12.
+    minor_not_allowed, medical_proxy_missing, aoe_answer_missing, aoe_answer_unknown;
+    in production lab_gateway_required, lab_account_required, physician_required,
+    directory_required. Source: Contract 6.6, 6.12, D23.
     """
     plan = preview_order(tenant=tenant, request=request)
     order = Order(
@@ -76,6 +78,7 @@ def preview_order(*, tenant: Tenant, request: OrderRequest) -> OrderPlan:
     Raises: as place_order. Source: Ours: who orders sees first what is ordered, on
     which account, and why.
     """
+    require_lab_gateway(tenant)
     user = get_user_to_order_for(tenant=tenant, user_id=request.user_id)
     require_comments_not_too_long(request.comments)
     resolved = resolve_order_set(
@@ -87,7 +90,8 @@ def preview_order(*, tenant: Tenant, request: OrderRequest) -> OrderPlan:
     account = resolve_lab_account(
         tenant=tenant, lab=resolved.lab, account_id=request.lab_account_id
     )
-    require_terms_of_account(account=account.account, request=request)
+    require_home_visits(tenant=tenant, method=resolved.method)
+    require_terms_of_account(tenant=tenant, account=account.account, request=request)
     require_adult_or_permitted_minor(tenant, request.patient_details)
     require_valid_order_answers(resolved.markers, request.aoe_answers)
     return OrderPlan(user, resolved, account, request)
@@ -99,10 +103,10 @@ def import_order(
 ) -> Order:
     """Import an order placed elsewhere; no requisition is created.
 
-    An account that is being set up is accepted. Two events at once: ordered, then
-    requisition_bypassed. Raises: as place_order, without the patient's age and the
-    questions; sample_id_missing, sample_id_taken. Source: Specification 3; contract
-    6.7.
+    An account that is being set up is accepted, and no lab gateway is needed. Two
+    events at once: ordered, then requisition_bypassed. Raises: as place_order, without
+    the patient's age and the questions; sample_id_missing, sample_id_taken. Source:
+    Specification 3; contract 6.7, D23.
     """
     user = get_user_to_order_for(tenant=tenant, user_id=request.user_id)
     require_comments_not_too_long(request.comments)
@@ -115,7 +119,7 @@ def import_order(
     account = resolve_lab_account_of_import(
         tenant=tenant, lab=resolved.lab, account_id=request.lab_account_id
     )
-    require_terms_of_account(account=account.account, request=request)
+    require_terms_of_account(tenant=tenant, account=account.account, request=request)
     if not sample_id.strip():
         raise DomainError(
             "sample_id_missing",

@@ -20,7 +20,8 @@ from labs.operations.order_status.status import (
     emit_order_event,
     store_order_event,
 )
-from labs.operations.orders.checks import require_physician, require_start_date_not_past
+from labs.operations.orders.checks import require_start_date_not_past
+from labs.operations.production import require_physician
 from labs.queries.accounts import get_linked_lab_account
 from labs.states.accounts import Billing
 from labs.states.orders import build_order_status
@@ -107,19 +108,20 @@ def require_comments_not_too_long(comments: str) -> None:
 
 
 def require_terms_of_account(
-    *, account: LabAccount | None, request: OrderRequest
+    *, tenant: Tenant, account: LabAccount | None, request: OrderRequest
 ) -> None:
     """Refuse an order that its lab account does not take as requested.
 
-    Raises: billing_not_allowed, physician_missing, activate_by_past,
-    health_insurance_missing, in this order. Source: Contract 6.4, 6.6.
+    Raises: billing_not_allowed, physician_missing, physician_required,
+    activate_by_past, health_insurance_missing, in this order. Source: Contract 6.4,
+    6.6, D23.
     """
     require_billing_type_allowed(
         account=account,
         billing_type=request.billing_type,
         state=str(request.patient_address.get("state", "")),
     )
-    require_physician(account, request.physician)
+    require_physician(tenant=tenant, account=account, physician=request.physician)
     require_start_date_not_past(request.activate_by)
     if (
         request.billing_type == Billing.COMMERCIAL_INSURANCE

@@ -30,6 +30,11 @@ from labs.operations.orders.plans import (
     store_order,
 )
 from labs.operations.orders.requisitions import enqueue_requisition
+from labs.operations.production import (
+    require_home_visits,
+    require_lab_gateway,
+    require_platform_account_allowed,
+)
 from labs.states.accounts import AccountReason
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import OrderOrigin, UpdateReason
@@ -100,6 +105,7 @@ def preview_recreation(*, order: Order, recreation: RecreationRequest) -> OrderP
             _("No patient is registered to this kit. Cancel it and send another."),
         )
     tenant, request = order.tenant, _build_recreated_request(order, recreation)
+    require_lab_gateway(tenant)
     user = get_user_to_order_for(tenant=tenant, user_id=request.user_id)
     require_comments_not_too_long(request.comments)
     resolved = resolve_recreated_order_set(
@@ -109,7 +115,8 @@ def preview_recreation(*, order: Order, recreation: RecreationRequest) -> OrderP
         lab=get_lab_of_chosen_account(tenant=tenant, account_id=request.lab_account_id),
     )
     account = _resolve_account(order, recreation, resolved.lab)
-    require_terms_of_account(account=account.account, request=request)
+    require_home_visits(tenant=tenant, method=resolved.method)
+    require_terms_of_account(tenant=tenant, account=account.account, request=request)
     require_adult_or_permitted_minor(tenant, request.patient_details)
     marker_ids = {marker.pk for marker in resolved.markers}
     answers = tuple(a for a in request.aoe_answers if a["marker_id"] in marker_ids)
@@ -129,6 +136,8 @@ def _resolve_account(
             tenant=tenant, lab=lab, wrong=order.lab_account, account_id=account_id
         )
     if account_id is None and order.lab_id == lab.pk:
+        if order.lab_account is None:
+            require_platform_account_allowed(tenant=tenant, lab=lab)
         return ResolvedAccount(order.lab_account, AccountReason.CARRIED_OVER)
     return resolve_lab_account(tenant=tenant, lab=lab, account_id=account_id)
 

@@ -13,6 +13,11 @@ from labs.models import Order
 from labs.operations.order_status.status import advance_order, lock_order
 from labs.operations.orders.plans import store_order
 from labs.operations.orders.requisitions import enqueue_requisition
+from labs.operations.production import (
+    require_lab_gateway,
+    require_physician,
+    require_platform_account_allowed,
+)
 from labs.states.orders import OrderOrigin, build_order_status
 from portal.lib.errors import DomainError
 
@@ -50,9 +55,16 @@ def place_redraw_order(*, order: Order, actor: Actor) -> Order:
     """End a walk-in order at redraw_available and return its newly placed redraw.
 
     Raises: transition_not_allowed; redraw_used, as a transaction has one redraw at
-    most. Source: Contract 6.12.
+    most; in production lab_gateway_required, lab_account_required, physician_required.
+    Source: Contract 6.12, D23.
     """
     order = lock_order(order)
+    require_lab_gateway(order.tenant)
+    if order.lab_account is None:
+        require_platform_account_allowed(tenant=order.tenant, lab=order.lab)
+    require_physician(
+        tenant=order.tenant, account=order.lab_account, physician=order.physician
+    )
     in_transaction = Order.objects.for_tenant(order.tenant).filter(
         transaction_id=order.transaction_id
     )

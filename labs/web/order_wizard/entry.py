@@ -238,6 +238,9 @@ def list_lab_account_options(entry: OrderEntry) -> list[LabAccountOption]:
             for account in choice.accounts
             if account != picked
         ]
+        if choice.refusal is not None and not choice.accounts:
+            why = choice.refusal.message
+            options.append(LabAccountOption("", choice.lab, "", why, False, False))
     return options
 
 

@@ -17,11 +17,15 @@ from labs.operations.catalogue.diagnoses import load_diagnoses_by_code
 from labs.operations.catalogue.order_sets import resolve_order_set
 from labs.operations.orders.checks import (
     require_adult_or_permitted_minor,
-    require_physician,
     require_start_date_not_past,
     require_valid_order_answers,
 )
 from labs.operations.orders.requisitions import build_requisition_comment
+from labs.operations.production import (
+    require_home_visits,
+    require_lab_gateway,
+    require_physician,
+)
 from labs.queries.catalogue import (
     LabTestFilters,
     MarkerFilters,
@@ -108,9 +112,24 @@ def submit_order_user_step(request: TenantRequest, entry: OrderEntry) -> HttpRes
 def show_order_lab_step(
     request: TenantRequest, entry: OrderEntry, **more: Any
 ) -> HttpResponse:
+    options = list_lab_account_options(entry)
     return render_order_wizard_step(
-        request, entry, "lab", options=list_lab_account_options(entry), **more
+        request,
+        entry,
+        "lab",
+        options=options,
+        has_open_option=any(option.is_open for option in options),
+        gateway_refusal=_find_gateway_refusal(request),
+        **more,
     )
+
+
+def _find_gateway_refusal(request: TenantRequest) -> DomainError | None:
+    try:
+        require_lab_gateway(request.tenant)
+    except DomainError as refusal:
+        return refusal
+    return None
 
 
 def submit_order_lab_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
@@ -122,6 +141,8 @@ def submit_order_lab_step(request: TenantRequest, entry: OrderEntry) -> HttpResp
     chosen = {option.value: option for option in list_lab_account_options(entry)}.get(
         place
     )
+    if _find_gateway_refusal(request) is not None:
+        return show_order_lab_step(request, entry, status=422)
     if chosen is None or not chosen.is_open:
         return show_order_lab_step(
             request, entry, fault=_("Choose a lab account."), status=422
@@ -247,12 +268,13 @@ def _apply_test_changes(
 
 def _find_test_refusal(entry: OrderEntry) -> DomainError | None:
     try:
-        resolve_order_set(
+        resolved = resolve_order_set(
             tenant=entry.tenant,
             order_set=entry.order_set,
             method=CollectionMethod.known(entry.method),
             lab=entry.lab,
         )
+        require_home_visits(tenant=entry.tenant, method=resolved.method)
     except DomainError as refusal:
         return refusal
     return None
@@ -356,7 +378,9 @@ def submit_order_billing_step(
                 billing_type=form.cleaned_data["billing_type"],
                 state=state,
             )
-            require_physician(account, form.named_physician)
+            require_physician(
+                tenant=request.tenant, account=account, physician=form.named_physician
+            )
         except DomainError as refusal:
             form.add_error(refusal.field, refusal.message)
     return save_order_wizard_step(

@@ -325,7 +325,8 @@ def test_each_lab_says_which_account_an_order_would_get_and_why(
         "only_active",
     )
     assert found[two].accounts == tuple(either)
-    assert (found[two].resolved, found[two].refusal) == (None, "lab_account_ambiguous")
-    assert found[none].refusal == "lab_account_not_active"
+    assert found[two].resolved is None
+    assert found[two].refusal.code == "lab_account_ambiguous"
+    assert found[none].refusal.code == "lab_account_not_active"
     assert found[foreign].accounts == ()
     assert found[foreign].resolved.reason == "platform"

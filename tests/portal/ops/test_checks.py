@@ -5,6 +5,7 @@ from django.contrib import admin
 from django.core.checks import run_checks
 
 from accounts.models import Organisation
+from labs.operations.gateways import GATEWAYS
 from portal.ops import checks, health
 from portal.ops.health.findings import Finding
 
@@ -53,6 +54,17 @@ def test_proxies_and_limits_that_mean_nothing_are_refused(settings):
     settings.API_CALLS_PER_KEY = -1
 
     assert failing() == {"portal.E010", "portal.E011"}
+
+
+@pytest.mark.parametrize("name", ["sandbox", "HL7", "astm"])
+def test_a_lab_gateway_that_there_is_not_is_refused(settings, name):
+    settings.LAB_GATEWAY = name
+
+    assert failing() == {"portal.E015"}
+
+
+def test_the_lab_gateways_checked_are_those_there_are(settings):
+    assert frozenset({"", *GATEWAYS}) == checks.LAB_GATEWAYS
 
 
 def test_half_an_application_at_oura_is_refused(settings):

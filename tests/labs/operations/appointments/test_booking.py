@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from unittest.mock import patch
 
 import pytest
 
@@ -189,9 +190,11 @@ def test_an_order_is_booked_at_its_own_lab_once_its_requisition_is_made(
         tenant=alice_production,
         lab_test=make_lab_test(tenant=alice_production, lab=make_center().lab),
     )
-    at_home = make_bookable_order(
-        tenant=alice_production, method=CollectionMethod.AT_HOME_PHLEBOTOMY
-    )
+    # As of a time with a provider of at-home visits, which production has not yet.
+    with patch("labs.operations.production.offers_home_visits", return_value=True):
+        at_home = make_bookable_order(
+            tenant=alice_production, method=CollectionMethod.AT_HOME_PHLEBOTOMY
+        )
 
     for order, code in (
         (elsewhere, "site_of_another_lab"),

@@ -12,7 +12,13 @@ from labs.operations.order_status.status import advance_order
 from labs.operations.orders.placing import cancel_order, import_order
 from labs.operations.orders.requisitions import create_requisition
 from tests.factories.accounts import ACTOR
-from tests.factories.labs import make_lab_test, make_order, order_request
+from tests.factories.labs import (
+    PHYSICIAN,
+    make_lab_test,
+    make_order,
+    order_request,
+    set_up_production,
+)
 from tests.factories.users import make_user
 from tests.jobs import queued
 
@@ -30,9 +36,8 @@ def announced(tenant):
 
 
 def test_the_lab_of_an_announced_order_is_told_that_it_was_called_off(
-    alice_production, settings
+    alice_production,
 ):
-    settings.LAB_GATEWAY = "hl7"
     lab = Lab.objects.get(slug="labcorp")  # one that takes comments
     panel = make_lab_test(tenant=alice_production, lab=lab)
     order = make_order(
@@ -43,7 +48,9 @@ def test_the_lab_of_an_announced_order_is_told_that_it_was_called_off(
     cancel_order(order=order, actor=ACTOR)
     cancel_order_at_lab(tenant=alice_production, order_id=order.pk)
 
-    drop = DropFolder.for_account(tenant=alice_production, lab=order.lab, account=None)
+    drop = DropFolder.for_account(
+        tenant=alice_production, lab=order.lab, account=order.lab_account
+    )
     assert len(call_offs()) == 1
     sent = {path.name[:2]: path.read_bytes() for path in (drop.path / OUT).iterdir()}
     assert sent.keys() == {"nw", "ca"}
@@ -54,10 +61,12 @@ def test_no_lab_is_told_of_an_order_that_it_never_heard_of(
     alice_tenant, alice_production
 ):
     panel = make_lab_test(tenant=alice_production)
+    set_up_production(tenant=alice_production, lab=panel.lab)
+    user = make_user(tenant=alice_production)
     imported = import_order(
         tenant=alice_production,
         actor=ACTOR,
-        request=order_request(user=make_user(tenant=alice_production), panels=(panel,)),
+        request=order_request(user=user, panels=(panel,), physician=PHYSICIAN),
         sample_id="ELSEWHERE",
     )
 

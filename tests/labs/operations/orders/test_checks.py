@@ -7,12 +7,10 @@ import time_machine
 
 from labs.operations.orders.checks import (
     require_adult_or_permitted_minor,
-    require_physician,
     require_start_date_not_past,
     require_valid_order_answers,
 )
-from labs.states.accounts import DelegatedFlow
-from tests.factories.labs import PATIENT, make_lab, make_lab_account, make_marker
+from tests.factories.labs import PATIENT, make_lab, make_marker
 from tests.labs.holdings import refused
 
 pytestmark = pytest.mark.django_db
@@ -78,19 +76,6 @@ def test_a_minor_needs_the_setting_and_a_proxy(
             require_adult_or_permitted_minor(alice_tenant, details)
     else:
         require_adult_or_permitted_minor(alice_tenant, details)
-
-
-@pytest.mark.parametrize("flow", DelegatedFlow)
-def test_an_account_whose_team_orders_needs_its_physician(alice_tenant, flow):
-    account = make_lab_account(tenant=alice_tenant, lab=make_lab(), delegated_flow=flow)
-
-    require_physician(account, {"npi": "1234567893"})
-    require_physician(None, None)
-    if flow in {"order_delegated", "fully_delegated"}:
-        with refused(alice_tenant, "physician_missing"):
-            require_physician(account, None)
-    else:
-        require_physician(account, None)
 
 
 def test_required_questions_are_answered_except_fasting(alice_tenant):

@@ -19,9 +19,11 @@ from tests.factories.accounts import ACTOR
 from tests.factories.labs import (
     ADDRESS,
     PATIENT,
+    PHYSICIAN,
     make_lab_account,
     make_lab_test,
     make_order,
+    set_up_production,
 )
 from tests.factories.users import make_user
 from tests.jobs import queued
@@ -36,6 +38,8 @@ SHIPPING = {**ADDRESS, "receiver_name": "Ada Example", "phone_number": "+1555010
 def make_kit(tenant, **wanted):
     panel = make_lab_test(tenant=tenant, method=CollectionMethod.TESTKIT)
     user = make_user(tenant=tenant)
+    if not tenant.is_sandbox:
+        set_up_production(tenant=tenant, lab=panel.lab)
     request = KitRequest(
         **{
             "user_id": user.uuid,
@@ -103,7 +107,7 @@ def test_a_kit_is_bound_to_its_person_and_goes_on(alice_production, on_its_way):
             advance_order(order=kit, actor=ACTOR, to=step)
     other = make_user(tenant=alice_production)
 
-    register(alice_production, kit, user_id=other.uuid)
+    register(alice_production, kit, user_id=other.uuid, physician=PHYSICIAN)
 
     kept = get_order_with_details(tenant=alice_production, order_id=kit.pk)
     assert kept.status == "received.testkit.registered"

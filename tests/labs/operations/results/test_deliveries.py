@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from unittest.mock import patch
 
 import pytest
 
@@ -439,7 +440,9 @@ def _place(tenant, method):
     lab = make_lab()
     make_lab_account(tenant=tenant, lab=lab)
     panel = make_lab_test(tenant=tenant, lab=lab, method=method)
-    return make_order(tenant=tenant, lab_test=panel, physician=PHYSICIAN)
+    # As of a time with a provider of at-home visits, which production has not yet.
+    with patch("labs.operations.production.offers_home_visits", return_value=True):
+        return make_order(tenant=tenant, lab_test=panel, physician=PHYSICIAN)
 
 
 def test_a_delivery_of_nothing_is_refused(alice_tenant):
