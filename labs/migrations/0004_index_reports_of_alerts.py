@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
     atomic = False
 
-    dependencies = [("labs", "0002_critical_alerts_of_reports")]
+    dependencies = [("labs", "0003_critical_alerts_of_reports")]
 
     operations = [
         AddIndexConcurrently(

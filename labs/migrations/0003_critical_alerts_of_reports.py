@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("labs", "0001_initial")]
+    dependencies = [("labs", "0002_shipment_events")]
 
     operations = [
         migrations.AddField(
