@@ -38,7 +38,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from tests.accounts.webhooks.delivery.storms import StormReceiver
 from tests.bench.stage import private_database
-from tests.bench.webhook_storm import shorten_timers
+from tests.bench.webhooks.storm import shorten_timers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

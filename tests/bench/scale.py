@@ -23,8 +23,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from tests.bench import order_list, user_list, webhook_log
+from tests.bench.labs import order_list
 from tests.bench.stage import backend_seconds, database
+from tests.bench.users import user_list
+from tests.bench.webhooks import log as webhook_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -2,8 +2,8 @@
 
 New samples go in by one statement, differing ones are changed by a second that a wholly
 new batch does without. Columns are packed on this side, which keeps `unnest` level with
-COPY into a temporary table at 10 000 samples and ahead of it below (tests/bench/
-samples_ingest), with no table made for each call.
+COPY into a temporary table at 10 000 samples and ahead of it below
+(tests/bench/users/samples_ingest.py), with no table made for each call.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Open and reuse connections to receivers, and send one POST at a time on each.
 
 A client of our own: one that knows all of HTTP takes two to three times the CPU to post
-here (tests/bench/webhook_delivery.py), and the address that was checked is the very one
-that is connected to.
+here (tests/bench/webhooks/delivery.py), and the address that was checked is the very
+one that is connected to.
 """
 
 from __future__ import annotations

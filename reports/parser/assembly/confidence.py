@@ -2,7 +2,8 @@
 
 The evidence of a part is a plain product; the tables turn it into the share of rows
 with that much evidence that were right on the project's own corpus, text and pictures
-together. `tests/bench/parser_confidence.py` prints them anew. Nothing here reads.
+together. `tests/bench/reports/parser_confidence.py` prints them anew. Nothing here
+reads.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ from reports.parser.loinc import (
 from reports.parser.loinc.catalogue import build_name_key
 from reports.parser.loinc.names import look_up_name_in_catalogue
 from reports.parser.report import LoincMatchStatus, MeasurementKind, SampleType
-from tests.bench.loinc_names import outcomes
+from tests.bench.reports.loinc_names import outcomes
 
 AUTO = LoincMatchStatus.AUTO_MATCH
 REVIEW = LoincMatchStatus.NEEDS_REVIEW

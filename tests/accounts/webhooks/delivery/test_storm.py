@@ -1,6 +1,6 @@
 """Workers killed with -9 in mid-delivery, a receiver that fails at random.
 
-The full run is tests/bench/webhook_storm.py.
+The full run is tests/bench/webhooks/storm.py.
 """
 
 from __future__ import annotations

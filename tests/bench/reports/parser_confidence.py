@@ -1,9 +1,9 @@
 """Fit the tables that turn evidence into confidence.
 
-Run `python -m tests.bench.parser_confidence [--pictures N] [--seed N ...]`: reads the
-synthetic corpus with evidence left as it is, fits a rising step function to what was
-right (pool adjacent violators), and prints the tables with the error they leave on
-layouts held out. The tables are then copied by hand, so that a change is seen.
+Run `python -m tests.bench.reports.parser_confidence [--pictures N] [--seed N ...]`:
+reads the synthetic corpus with evidence left as it is, fits a rising step function to
+what was right (pool adjacent violators), and prints the tables with the error they
+leave on layouts held out. The tables are then copied by hand, so that a change is seen.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def _bins(claims: Sequence[Claim]) -> list[_Step]:
 
 
 def main(arguments: list[str]) -> int:
-    options = argparse.ArgumentParser(prog="tests.bench.parser_confidence")
+    options = argparse.ArgumentParser(prog="tests.bench.reports.parser_confidence")
     options.add_argument("--pictures", type=int, default=8, help="of a kind")
     options.add_argument("--unseen", type=int, default=4, help="of a kind, held out")
     options.add_argument("--seed", type=int, nargs="+", default=[0])

@@ -1,6 +1,6 @@
 """The orders list at 200 000 orders: pages, tabs, filters, search, and the overview.
 
-Run `python -m tests.bench.order_list [--orders N] [--rounds N]`. Must (issue "Lab
+Run `python -m tests.bench.labs.order_list [--orders N] [--rounds N]`. Must (issue "Lab
 orders"): the list with filters within 150 ms of server time. Each line is the median of
 a whole request of the dashboard, or of the API where it says so; the limit is held
 against CPU time, of web process and database together.

@@ -1,9 +1,10 @@
 """Time and memory of the report parser, against the bare libraries on the same pages.
 
-Run `python -m tests.bench.parser_speed [FILTER] [--rounds N] [--scans]`. Text pages are
-set against taking the bare text, scanned pages (--scans) against the bare OCR engine on
-the same 200 dpi picture, one thread, classifier off. Rounds of ours and of the bare
-library take turns; what is counted is processor time, and the ratio is a median.
+Run `python -m tests.bench.reports.parser_speed [FILTER] [--rounds N] [--scans]`. Text
+pages are set against taking the bare text, scanned pages (--scans) against the bare OCR
+engine on the same 200 dpi picture, one thread, classifier off. Rounds of ours and of
+the bare library take turns; what is counted is processor time, and the ratio is a
+median.
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ def measure_scans(reports: Sequence[TrueReport], *, rounds: int) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    options = argparse.ArgumentParser(prog="tests.bench.parser_speed")
+    options = argparse.ArgumentParser(prog="tests.bench.reports.parser_speed")
     options.add_argument("filter", nargs="?", default="")
     options.add_argument("--rounds", type=int, default=5)
     options.add_argument("--scans", action="store_true")

@@ -1,6 +1,6 @@
 """Ten thousand events, workers killed ten times, a restarted database: nothing lost.
 
-Run `python -m tests.bench.webhook_storm [--events N] [--kills N]`. The receiver fails
+Run `python -m tests.bench.webhooks.storm [--events N] [--kills N]`. The receiver fails
 every fourth POST at random: 500, 503, redirect, reset, garbage, and 10 MB answers now
 and then. Two `manage.py deliver_webhooks` run beside it; again and again one of them is
 killed with -9 while POSTs are on their way, and once the private PostgreSQL is killed

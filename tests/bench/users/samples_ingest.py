@@ -1,10 +1,10 @@
 """Samples taken in over HTTP by two workers, against a bare driver in the same run.
 
-Run `python -m tests.bench.samples_ingest [--samples N] [--rounds N]`. The limit is
-psycopg: the same samples by binary COPY into a temporary table and one guarded upsert
-into the same table, on as many connections as there are workers. Rounds take turns;
-each ratio is a median over the rounds. Must (performance.md section 1): 0.4 of the
-limit at 1 000 samples a call, 0.5 at 10 000; a re-sent upload at least as fast as a
+Run `python -m tests.bench.users.samples_ingest [--samples N] [--rounds N]`. The limit
+is psycopg: the same samples by binary COPY into a temporary table and one guarded
+upsert into the same table, on as many connections as there are workers. Rounds take
+turns; each ratio is a median over the rounds. Must (performance.md section 1): 0.4 of
+the limit at 1 000 samples a call, 0.5 at 10 000; a re-sent upload at least as fast as a
 fresh one, with no event. CPU is of the server and its database backends (ours), of the
 driver's process and its (limit); it tells more than the clock on a busy machine. The
 store is also measured alone, on one connection: there its CPU is what compares.

@@ -1,10 +1,10 @@
 """An Apple Health export of a real size: how fast it is taken in, in what memory.
 
-Run `python -m tests.bench.import_health [--megabytes N] [--again]`. Makes an export of
-that many MB of XML below a temporary folder, packs it, and imports it as a worker would
-in a process of its own. Printed are seconds, records a second and the most memory that
-the process had; the limit is 300 MB for an export of 1 GB. `--again` imports the same
-file a second time, which must store nothing.
+Run `python -m tests.bench.users.import_health [--megabytes N] [--again]`. Makes an
+export of that many MB of XML below a temporary folder, packs it, and imports it as a
+worker would in a process of its own. Printed are seconds, records a second and the most
+memory that the process had; the limit is 300 MB for an export of 1 GB. `--again`
+imports the same file a second time, which must store nothing.
 """
 
 from __future__ import annotations

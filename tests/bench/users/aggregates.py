@@ -1,8 +1,8 @@
 """Aggregates of a year of minutes from two sources, against the bare GROUP BY.
 
-Run `python -m tests.bench.aggregates [--rounds N]`. Ours is the query function that
-API and charts call; the limit is one statement of psycopg over the same samples, which
-knows neither zones' hours nor whose word counts. Times are wall, median over the
+Run `python -m tests.bench.users.aggregates [--rounds N]`. Ours is the query function
+that API and charts call; the limit is one statement of psycopg over the same samples,
+which knows neither zones' hours nor whose word counts. Times are wall, median over the
 rounds, which take turns. Streams: bytes a value on disk, and times of one hour at 1 Hz.
 """
 

@@ -1,6 +1,6 @@
 """Counts how names as laboratories print them are matched to LOINC.
 
-Run `python -m tests.bench.loinc_names [--round N] [--errors]`. The rows of
+Run `python -m tests.bench.reports.loinc_names [--round N] [--errors]`. The rows of
 tests/reports/parser/loinc_unseen.csv were written down, with every code that a careful
 coder accepts, before they were looked for in the catalogue. A round is unseen once
 only: what it missed at first sight was mended.
@@ -17,7 +17,7 @@ from pathlib import Path
 from reports.parser.loinc import LoincMatches, rank_loinc_matches
 from reports.parser.report import LoincMatchStatus
 
-ROWS = Path(__file__).parents[1] / "reports/parser/loinc_unseen.csv"
+ROWS = Path(__file__).parents[2] / "reports/parser/loinc_unseen.csv"
 OUTCOMES = ("right", "asked, right first", "asked, wrong first", "nothing", "wrong")
 
 

@@ -1,8 +1,8 @@
 """The user list at a million users: against 500 users, and far into it.
 
-Run `python -m tests.bench.user_list [--users N] [--rounds N]`. Rounds take turns; each
-ratio is of medians. Must (performance.md section 1): a page with `total` at 1 000 000
-users at most 1.3 times that at 500; offset 100 000 at most 8 times offset 0; the
+Run `python -m tests.bench.users.user_list [--users N] [--rounds N]`. Rounds take turns;
+each ratio is of medians. Must (performance.md section 1): a page with `total` at 1 000
+000 users at most 1.3 times that at 500; offset 100 000 at most 8 times offset 0; the
 dashboard's list and user page within 150 ms of server time.
 """
 

@@ -1,6 +1,6 @@
 """What an event costs the transaction that emits it.
 
-Run `python -m tests.bench.webhook_emit [--events N]`. A transaction that inserts one
+Run `python -m tests.bench.webhooks.emit [--events N]`. A transaction that inserts one
 audit line is measured without and with `emit_event`, in turns, over teams with so many
 endpoints as the table says. Times are by the clock, and by CPU of this process and its
 database backend, which tells more on a busy machine. The bundled PostgreSQL's

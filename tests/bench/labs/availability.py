@@ -1,9 +1,9 @@
 """Sites by zip code and fourteen days of slots at 10 000 sites, 1 000 000 places taken.
 
-Run `python -m tests.bench.availability [--sites N] [--places N] [--rounds N]`. Must
-(issue "Service centers"): the sites by zip code, and fourteen days of 30 of them, each
-under 100 ms. Medians of the operation, booking keys made, before any JSON; the whole
-answer of the API is told beside them. The limit is held against CPU time, of this
+Run `python -m tests.bench.labs.availability [--sites N] [--places N] [--rounds N]`.
+Must (issue "Service centers"): the sites by zip code, and fourteen days of 30 of them,
+each under 100 ms. Medians of the operation, booking keys made, before any JSON; the
+whole answer of the API is told beside them. The limit is held against CPU time, of this
 process and of the database together: machines are shared.
 """
 

@@ -1,6 +1,6 @@
 """Bytes of a stored sample, against a narrow row with a covering key in the same run.
 
-Run `python -m tests.bench.samples_disk [--samples N]`. The limit is the table of
+Run `python -m tests.bench.users.samples_disk [--samples N]`. The limit is the table of
 performance.md 2a': user, resource, source, moment, value and offset, with a key that
 includes the last two, filled by the same batches. Must (performance.md section 1): at
 most 1.15 of it. In the order of the key it takes 127 bytes; where days of many people

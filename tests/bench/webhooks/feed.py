@@ -1,8 +1,8 @@
 """Pages of the event feed, at its beginning, in its middle and at its end.
 
-Run `python -m tests.bench.event_feed [--events N]`. Must (performance 5): a page costs
-the same wherever it is and however many events there are. Each line is the median of
-`list_event_feed` for 500 events; `emit` is one event of that size with one endpoint.
+Run `python -m tests.bench.webhooks.feed [--events N]`. Must (performance 5): a page
+costs the same wherever it is and however many events there are. Each line is the median
+of `list_event_feed` for 500 events; `emit` is one event of that size with one endpoint.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """How long a requisition takes, beside the library's bare render of the same page.
 
-    uv run python -m tests.bench.documents
+    uv run python -m tests.bench.labs.documents
 
 Bare draws the same strings, lines and boxes where ours put them, with the library's own
 bar code and QR code, without looking up, breaking or placing anything. Both run in

@@ -1,11 +1,12 @@
 """How long the review desk takes to open, to save a row, and for thirty rows by keys.
 
-Run `python -m tests.bench.review_desk [--rounds N]`. Prints the desk of a report of ten
-pages and a hundred rows, by the server and, where a chromium is on the path, until its
-first row has the focus (must: 1,000 ms); an edit saved among 30 and among 100 rows
-(must: 150 ms); and thirty rows with three errors, mended and confirmed by keyboard
-alone (must: 90 s). No key waits for thought: the last is the machine's part of a
-review. Pages are drawn before, as the worker does; that, and serving one, has no limit.
+Run `python -m tests.bench.reports.review_desk [--rounds N]`. Prints the desk of a
+report of ten pages and a hundred rows, by the server and, where a chromium is on the
+path, until its first row has the focus (must: 1,000 ms); an edit saved among 30 and
+among 100 rows (must: 150 ms); and thirty rows with three errors, mended and confirmed
+by keyboard alone (must: 90 s). No key waits for thought: the last is the machine's part
+of a review. Pages are drawn before, as the worker does; that, and serving one, has no
+limit.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Deliveries a core makes, against bare aiohttp that posts the same signed bytes.
 
-Run `python -m tests.bench.webhook_delivery [--messages N] [--rounds N]`. The limit is
+Run `python -m tests.bench.webhooks.delivery [--messages N] [--rounds N]`. The limit is
 an aiohttp session in a process of its own that posts messages which were signed before,
 64 in flight, and writes nothing down. Ours is a deliverer in a process of its own:
 claims, opened secrets, signatures, the checked socket, verdicts and the log. Both post

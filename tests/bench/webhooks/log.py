@@ -1,6 +1,6 @@
 """The log of one endpoint at 1 000 000 deliveries: pages, filters, health, a replay.
 
-Run `python -m tests.bench.webhook_log [--deliveries N] [--rounds N]`. Must (issue
+Run `python -m tests.bench.webhooks.log [--deliveries N] [--rounds N]`. Must (issue
 "Webhooks"): the list under 300 ms. Each line is the median of a whole request of the
 dashboard; the limit is held against CPU time, of web process and database together.
 """
@@ -12,7 +12,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from tests.bench.order_list import medians
+from tests.bench.labs.order_list import medians
 from tests.bench.stage import database
 
 if TYPE_CHECKING:

@@ -1,10 +1,10 @@
 """A week of minute heart rate read over HTTP, against a bare driver in the same run.
 
-Run `python -m tests.bench.samples_read [--rounds N]`. The limit is psycopg's rows,
-binary, made dictionaries and then JSON by orjson. CPU is of the server and its database
-backend (ours), of this process and its (limit); rounds take turns and the ratio is a
-median over them. Must (performance.md section 1): one call for all at most 2.0. The
-samples arrived as a trickle: each minute of all users together.
+Run `python -m tests.bench.users.samples_read [--rounds N]`. The limit is psycopg's
+rows, binary, made dictionaries and then JSON by orjson. CPU is of the server and its
+database backend (ours), of this process and its (limit); rounds take turns and the
+ratio is a median over them. Must (performance.md section 1): one call for all at most
+2.0. The samples arrived as a trickle: each minute of all users together.
 """
 
 from __future__ import annotations

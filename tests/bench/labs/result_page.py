@@ -1,9 +1,9 @@
 """Server time of the result page of an order with many results.
 
-Run `python -m tests.bench.result_page [--rounds N] [--results N]`. Prints the median of
-the page in milliseconds, wall and CPU, and its size; must (issue "Results and papers"):
-at most 150 ms at 100 results. The order has three versions, its user four more orders
-with the same markers, so that every row has a value before it and a trend.
+Run `python -m tests.bench.labs.result_page [--rounds N] [--results N]`. Prints the
+median of the page in milliseconds, wall and CPU, and its size; must (issue "Results and
+papers"): at most 150 ms at 100 results. The order has three versions, its user four
+more orders with the same markers, so that every row has a value before it and a trend.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Server time of the explorer's pages among ten million samples, and the first chart.
 
-Run `python -m tests.bench.explorer [--samples N] [--rounds N]`. A team's users have N
-samples by the minute over 90 days; one of them is looked at. Prints the median of each
-page in milliseconds (must: 200) and, where a chromium is on the path, how long a
-browser takes from asking for 90 days of minutes until the chart is drawn (must: 700).
+Run `python -m tests.bench.users.explorer [--samples N] [--rounds N]`. A team's users
+have N samples by the minute over 90 days; one of them is looked at. Prints the median
+of each page in milliseconds (must: 200) and, where a chromium is on the path, how long
+a browser takes from asking for 90 days of minutes until the chart is drawn (must: 700).
 """
 
 from __future__ import annotations
