@@ -244,6 +244,8 @@ class OrderEvent(TenantOwned):
     """A status change of an order; `id` is the wire's growing integer.
 
     `actor_label` and `why` say who took the step and with what words, for people.
+    `occurred_at` is when it happened where somebody said so, `created_at` when it was
+    recorded.
     """
 
     rules = TableRules(data_classes=("orders",))
@@ -254,6 +256,7 @@ class OrderEvent(TenantOwned):
         max_length=100, choices=OrderStatusDetail.offered, blank=True
     )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
+    occurred_at = models.DateTimeField(null=True)
     actor_kind = models.CharField(max_length=10)
     actor_label = models.CharField(max_length=254)
     why = models.CharField(max_length=200, blank=True)

@@ -328,6 +328,8 @@ CANCELLABLE: frozenset[str] = frozenset(
 # Statuses from which on a requisition exists; bypassed ones never had one.
 _BEFORE_REQUISITION = {"ordered", "awaiting_registration", "registered"}
 
+# What a lab says of a sample by another way than its results.
+LAB_STEPS = ("lab_processing_blocked", "sample_error", "do_not_process")
 # Which details a status may carry (contract 6.12); null always.
 STATUS_DETAILS: dict[str, frozenset[str]] = {
     "lab_processing_blocked": frozenset(

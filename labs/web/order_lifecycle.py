@@ -120,12 +120,12 @@ _NEXT_STEPS: dict[str, str] = {
         "The lab could not use the sample. Place a new order to test again."
     ),
     "failure_to_deliver_to_customer": gettext_lazy(
-        "The kit did not reach the patient. Place a new order to send another."
+        "The kit did not reach the patient. Send another kit."
     ),
     "failure_to_deliver_to_lab": gettext_lazy(
-        "The sample did not reach the lab. Place a new order to test again."
+        "The sample did not reach the lab. Send another kit to test again."
     ),
-    "lost": gettext_lazy("The kit is lost. Place a new order to send another."),
+    "lost": gettext_lazy("The kit is lost. Send another kit."),
 }
 _NEXT_STEPS["requisition_bypassed"] = _NEXT_STEPS["requisition_created"]
 _NEXT_STEPS_BY_METHOD = {
@@ -354,12 +354,26 @@ def _build_history_row(event: OrderEvent, *, is_last: bool) -> HistoryRow:
         kind=kind or ("now" if is_last else ""),
         detail=". ".join(
             filter(
-                None, (_status_detail_label(event), event.why, _describe_actor(event))
+                None,
+                (
+                    _describe_occurrence(event),
+                    _status_detail_label(event),
+                    event.why,
+                    _describe_actor(event),
+                ),
             )
         ),
         raw=event.status,
         at=event.created_at,
     )
+
+
+def _describe_occurrence(event: OrderEvent) -> str:
+    """Return when a step happened, on the reader's clock; empty if nobody said."""
+    if event.occurred_at is None:
+        return ""
+    local = timezone.localtime(event.occurred_at)
+    return _("Occurred %(moment)s") % {"moment": f"{_format_day(local)}, {local:%H:%M}"}
 
 
 def _status_detail_label(event: OrderEvent) -> str:

@@ -11,7 +11,7 @@ from labs.web.catalogue import views as catalogue
 from labs.web.documents import views as documents
 from labs.web.inbound import unmatched
 from labs.web.order_wizard import views as place_order
-from labs.web.orders import actions, imports, order_list, order_page
+from labs.web.orders import actions, imports, order_list, order_page, steps
 from labs.web.results import critical
 from labs.web.results import views as results
 
@@ -62,6 +62,16 @@ urlpatterns = [
         "orders/<uuid:order_id>/draw/",
         actions.mark_sample_collected,
         name="note_draw",
+    ),
+    path(
+        "orders/<uuid:order_id>/step/",
+        steps.record_step_dialog,
+        name="record_step",
+    ),
+    path(
+        "orders/<uuid:order_id>/replace/",
+        steps.replace_kit_dialog,
+        name="replace_kit",
     ),
     path(
         "orders/<uuid:order_id>/resend/",

@@ -22,6 +22,7 @@ from labs.operations.appointments.booking import (
 from labs.operations.appointments.slot_places import assign_slot_place_to_appointment
 from labs.operations.appointments.slots import build_slot_taken_error
 from labs.operations.appointments.status import change_appointment_status
+from labs.operations.order_status.lab_steps import require_not_in_future
 from labs.operations.order_status.status import lock_order
 from labs.queries.appointments.appointments import (
     find_active_appointment,
@@ -259,22 +260,65 @@ def schedule_requested_appointment(
 
 
 @transaction.atomic
-def complete_appointment(*, order: Order, actor: Actor) -> Appointment:
+def start_appointment(
+    *, order: Order, actor: Actor, occurred_at: datetime, note: str = ""
+) -> Appointment:
+    """Record that an order's visit is in progress.
+
+    Raises: appointment_not_found (404); occurred_in_future; transition_not_allowed.
+    Source: Contract 6.18.
+    """
+    return _record_visit(
+        order, actor, AppointmentStatus.IN_PROGRESS, "start_visit", occurred_at, note
+    )
+
+
+@transaction.atomic
+def complete_appointment(
+    *,
+    order: Order,
+    actor: Actor,
+    occurred_at: datetime | None = None,
+    note: str = "",
+) -> Appointment:
     """Complete an order's appointment; an at-home one completes the draw.
 
-    Raises: appointment_not_found (404); transition_not_allowed. Source: Contract 6.18.
+    Raises: appointment_not_found (404); occurred_in_future; transition_not_allowed.
+    Source: Contract 6.18.
     """
+    return _record_visit(
+        order,
+        actor,
+        AppointmentStatus.COMPLETED,
+        "complete_appointment",
+        occurred_at,
+        note,
+    )
+
+
+def _record_visit(
+    order: Order,
+    actor: Actor,
+    to: AppointmentStatus,
+    verb: str,
+    occurred_at: datetime | None,
+    note: str,
+) -> Appointment:
+    """Change a visit's status; its event says when it happened, and the note."""
     order = lock_order(order)
     found = find_active_appointment(order=order)
     if found is None:
         raise NotFound("appointment_not_found", _("This order has no visit."))
+    if occurred_at is not None:
+        require_not_in_future(occurred_at)
+    said = {"occurred_at": _format_moment(occurred_at), "note": note}
     return change_appointment_status(
         appointment=found,
         order=order,
         actor=actor,
-        to=AppointmentStatus.COMPLETED,
-        verb="complete_appointment",
-        data={},
+        to=to,
+        verb=verb,
+        data={name: value for name, value in said.items() if value},
     )
 
 

@@ -31,9 +31,12 @@ from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from portal.lib.actor import Actor
 
+# The lab is told not to process these.
+_NOT_TO_PROCESS = {"cancelled", "do_not_process"}
 _WORD = re.compile(r"[A-Za-z0-9_.]{1,100}")
 
 
@@ -45,14 +48,16 @@ def advance_order(
     to: str,
     detail: str = "",
     why: str = "",
+    occurred_at: datetime | None = None,
     changes: Mapping[str, object] | None = None,
 ) -> OrderEvent:
     """Change an order's status: check, store, write the event, emit; the only writer.
 
     `to` is a low-level status of the order's method, or a full one; `changes` are
-    columns that are set with it. From a status that we do not know an order goes on as
-    from the last one that we did. Raises: transition_not_allowed;
-    status_detail_invalid. Source: Contract 6.11, 6.12, 6.19.
+    columns that are set with it, `occurred_at` is when it happened if not now. From a
+    status that we do not know an order goes on as from the last one that we did.
+    Raises: transition_not_allowed; status_detail_invalid. Source: Contract 6.11, 6.12,
+    6.19.
     """
     status = to if "." in to else _full_status_of(order, to)
     low = split_order_status(status).low
@@ -69,11 +74,15 @@ def advance_order(
         moves=_possible_moves(order),
         to=status,
         updated_at=now,
-        **compute_result_due_dates(order=order, status=status, today=now.date()),
+        **compute_result_due_dates(
+            order=order, status=status, today=(occurred_at or now).date()
+        ),
         **(changes or {}),
     )
-    event = store_order_event(order, actor, detail=detail, why=why)
-    if low == "cancelled":
+    event = store_order_event(
+        order, actor, detail=detail, why=why, occurred_at=occurred_at
+    )
+    if low in _NOT_TO_PROCESS:
         enqueue_order_cancellation_at_lab(order)
     queue_patient_order_notices(order=order, event=event)
     if low != "partial_results" or order.tenant.partial_webhooks_enabled:
@@ -133,7 +142,12 @@ def lock_order(order: Order) -> Order:
 
 
 def store_order_event(
-    order: Order, actor: Actor, *, detail: str = "", why: str = ""
+    order: Order,
+    actor: Actor,
+    *,
+    detail: str = "",
+    why: str = "",
+    occurred_at: datetime | None = None,
 ) -> OrderEvent:
     """Store the event of an order's current status."""
     event = OrderEvent(
@@ -144,6 +158,7 @@ def store_order_event(
         actor_kind=str(actor.kind),
         actor_label=actor.label,
         why=why,
+        occurred_at=occurred_at,
     )
     event.save(force_insert=True)
     return event

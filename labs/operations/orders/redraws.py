@@ -22,9 +22,11 @@ from labs.states.orders import OrderOrigin, build_order_status
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from portal.lib.actor import Actor
 
-_COPIED = (
+COPIED_COLUMNS = (
     "user_id",
     "transaction_id",
     "lab_id",
@@ -51,7 +53,9 @@ _COPIED = (
 
 
 @transaction.atomic
-def place_redraw_order(*, order: Order, actor: Actor) -> Order:
+def place_redraw_order(
+    *, order: Order, actor: Actor, why: str = "", occurred_at: datetime | None = None
+) -> Order:
     """End a walk-in order at redraw_available and return its newly placed redraw.
 
     Raises: transition_not_allowed; redraw_used, as a transaction has one redraw at
@@ -70,7 +74,13 @@ def place_redraw_order(*, order: Order, actor: Actor) -> Order:
     )
     if in_transaction.filter(origin=OrderOrigin.REDRAW).exists():
         raise DomainError("redraw_used", _("This order already had its one redraw."))
-    advance_order(order=order, actor=actor, to="redraw_available")
+    advance_order(
+        order=order,
+        actor=actor,
+        to="redraw_available",
+        why=why,
+        occurred_at=occurred_at,
+    )
     now = timezone.now()
     redraw = Order(
         pk=uuid.uuid4(),
@@ -80,7 +90,7 @@ def place_redraw_order(*, order: Order, actor: Actor) -> Order:
         status=build_order_status(order.method, "ordered"),
         created_at=now,
         updated_at=now,
-        **{name: getattr(order, name) for name in _COPIED},
+        **{name: getattr(order, name) for name in COPIED_COLUMNS},
     )
     store_order(order=redraw, actor=actor, verb="offer_redraw")
     enqueue_requisition(redraw)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.db import transaction
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from labs.models import Shipment, ShipmentEvent
+from labs.operations.order_status.lab_steps import require_not_in_future
 from labs.operations.order_status.status import (
     advance_order,
     audit_order_change,
@@ -80,7 +80,11 @@ def record_shipment_event(
         _store_tracking_number(order, direction, reported.tracking_number)
     before = order.status
     event = advance_order(
-        order=order, actor=actor, to=reported.status, why=reported.note
+        order=order,
+        actor=actor,
+        to=reported.status,
+        why=reported.note,
+        occurred_at=reported.occurred_at,
     )
     ShipmentEvent(
         tenant=order.tenant,
@@ -117,12 +121,7 @@ def _require_valid_report(order: Order, reported: ReportedShipment) -> None:
             _("Enter at most %(most)d characters.") % {"most": NOTE_MAX_LENGTH},
             "note",
         )
-    if reported.occurred_at > timezone.now() + CLOCK_SKEW:
-        raise DomainError(
-            "occurred_in_future",
-            _("Enter a time that is not in the future."),
-            "occurred_at",
-        )
+    require_not_in_future(reported.occurred_at)
 
 
 def _require_in_time(

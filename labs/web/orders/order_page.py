@@ -39,6 +39,7 @@ from labs.states.order_queues import (
 from labs.states.orders import (
     CANCELLABLE,
     OrderOrigin,
+    OrderTopLevelStatus,
     UpdateReason,
     get_allowed_order_transitions,
     split_order_status,
@@ -53,6 +54,7 @@ from labs.web.order_lifecycle import (
     is_known_order_status,
 )
 from labs.web.order_rows import format_lab_account_name
+from labs.web.orders.step_forms import list_steps_to_record
 from labs.web.results.critical import build_critical_result_row
 from portal.lib.web.views import is_page_fragment_requested, render_page
 from portal.ui.pills import find_status_pill, format_wire_value_as_words
@@ -82,6 +84,8 @@ class OrderActions:
     complete_draw: bool
     simulate: bool
     order_again: bool
+    record_step: bool
+    replace_kit: bool
     next_goal: str = ""
 
     @property
@@ -212,6 +216,8 @@ def list_order_actions(request: TenantRequest, order: Order) -> OrderActions:
         if may_write and request.tenant.is_sandbox
         else []
     )
+    may_ship = may_write and request.rights.allow(Area.SHIPMENTS, write=True)
+    replaceable = may_ship and _is_kit_to_replace(order)
     return OrderActions(
         cancel=can_cancel,
         recreate=can_cancel and order.patient_details is not None,
@@ -227,10 +233,27 @@ def list_order_actions(request: TenantRequest, order: Order) -> OrderActions:
             order.status, f"sample_with_lab.{order.method}.draw_completed"
         ),
         simulate=bool(goals),
+        record_step=may_ship
+        and not request.tenant.is_sandbox
+        and bool(list_steps_to_record(order)),
+        replace_kit=replaceable,
         order_again=may_write
+        and not replaceable
         and is_order_closed_without_results(order.status)
         and low != "redraw_available",
         next_goal=get_next_status_to_completion(goals),
+    )
+
+
+def _is_kit_to_replace(order: Order) -> bool:
+    """Return whether a kit failed and no other one was sent for it."""
+    return (
+        order.method == CollectionMethod.TESTKIT
+        and order.status_parts.top == OrderTopLevelStatus.FAILED
+        and not any(
+            one.parent_id == order.pk and one.status_parts.low != "cancelled"
+            for one in order.transaction.orders.all()
+        )
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rest_framework.response import Response
 
@@ -82,7 +82,7 @@ class OrderAPIView(TenantAPIView):
     """Base of views about orders."""
 
     area = Area.ORDERS
-    also_reads: tuple[Area, ...] = (Area.PATIENT_DETAILS,)
+    also_reads: ClassVar[tuple[str, ...]] = (Area.PATIENT_DETAILS,)
 
     def get_order(self, order_id: str) -> Order:
         """Return the path's order. Raises: 422 at the path; order_not_found (404)."""
