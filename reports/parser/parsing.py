@@ -18,6 +18,7 @@ from reports.parser.assembly.header import (
 from reports.parser.assembly.results import build_parsed_result, is_known_test_row
 from reports.parser.assembly.screening import (
     are_rows_plausible_lab_results,
+    drop_pages_of_contradicted_rows,
     find_reason_for_no_rows,
     is_unsupported_language,
 )
@@ -84,11 +85,13 @@ def parse_report_pages(pages: Sequence[Page]) -> ParsedReport:
         f"{row.fields.value} {row.fields.range or ''}" for row in rows
     )
     by_number = {page.number: page for page in pages}
-    results = tuple(
-        build_parsed_result(
-            row, by_number[row.page], metadata, age=age, decimal_comma=comma
-        )
-        for row in rows
+    results = drop_pages_of_contradicted_rows(
+        [
+            build_parsed_result(
+                row, by_number[row.page], metadata, age=age, decimal_comma=comma
+            )
+            for row in rows
+        ]
     )
     titled = any(row.titled for row in rows)
     if not are_rows_plausible_lab_results(results, pages, titled=titled):

@@ -27,6 +27,8 @@ from reports.parser.text.values import is_out_of_range_flag, is_worded_value
 
 # Of rows that have a cell for each title, to tell columns by their order.
 _LEAST_WHOLE = 3
+# Between a title and its date, in points.
+_DATED = 15.0
 # Between two words of a phrase, in sizes of type.
 _BLANK = 0.45
 _HOLDS_ON = re.compile(r"\d\s?[-–—] |^[-–—] \d|^[<>≤≥]=? \d|\d [-–—]$")
@@ -220,7 +222,12 @@ def _merge(titles: list[Title]) -> list[Title]:
         last = merged[-1] if merged else None
         apart = title.x0 - last.x1 if last else 0.0
         parted = last is not None and is_column_title(f"{last.text} {title.text}")
-        if last and last.role is title.role and apart < (24 if parted else 6):
+        # 'Results 07/28/18', of which only the first is a title.
+        dated = last and last.role is Role.VALUE and is_date_title(title.text)
+        if last and (
+            (last.role is title.role and apart < (24 if parted else 6))
+            or (dated and title.role is Role.OTHER and apart < _DATED)
+        ):
             text = f"{last.text} {title.text}"
             merged[-1] = replace(last, text=text, x1=title.x1)
         else:

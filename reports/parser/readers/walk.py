@@ -20,6 +20,7 @@ from reports.parser.layout.lines import (
 )
 from reports.parser.pages import Page
 from reports.parser.readers.cards import read_rows_in_cards
+from reports.parser.readers.judging import judge_rows_of_page
 from reports.parser.readers.lines import LooseReader
 from reports.parser.readers.prose import read_rows_in_paragraphs
 from reports.parser.readers.records import read_rows_in_labelled_records
@@ -125,6 +126,9 @@ class _Walker:
         if self._titles:
             self._read_left(lines, page, before)
         merge_range_bands_from_below(self.rows[before:], lines)
+        self.rows[before:] = judge_rows_of_page(
+            self.rows[before:], _lines_left(lines, self._passed), self._section
+        )
 
     def _read_left(self, lines: Sequence[Line], page: Page, before: int) -> None:
         """Rows of tables without titles of their own, in columns of their own.
@@ -286,6 +290,13 @@ class _Walker:
         table = TableReader(before, strip, carried=False)
         table.read(body)
         self.rows.extend(merge_rows_with_column_readings(reader.rows, table.rows))
+
+
+def _lines_left(lines: Sequence[Line], passed: set[int]) -> list[Line]:
+    """The lines without those whose tests have but earlier results."""
+    return [
+        line for line in lines if not any(id(word) in passed for word in line.words)
+    ]
 
 
 def _strip_alternative_word(line: Line) -> Line:

@@ -52,7 +52,9 @@ _RANGE_WITH_MORE = re.compile(
     rf"(?:{NUMBER}\s*[-–]\s*|{COMPARATOR}\s*){NUMBER}\s+(?P<unit>[^\W\d_]{{1,5}}/[^\W\d_]{{1,4}})"
     r"(?=[\s(,])"
 )
-_LITRE_READ_AS_ONE = re.compile(r"(?P<head>[^\W\d_]{1,5}/[dmµu]?)[1I|]")
+_LITRE_READ_AS_ONE = re.compile(
+    r"(?P<head>[kmnpuµμ]?(?:g|mol|Eq|IU|U|kat)/[dmµu]?)[1I|]"
+)
 _SCRIPTS_AS_LATIN = frozenset({"GREEK", "MICRO", "OHM", "FEMININE", "MASCULINE"})
 _LONGEST_GLOSS = 12
 

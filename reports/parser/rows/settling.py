@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from reports.parser.report import SampleType
 from reports.parser.text.fields import is_unit, strip_status_words_from_name
+from reports.parser.text.roles import is_name_column_title
 
 from .grammar import breaks_value_grammar, settle_fields_by_grammar
 from .row import Row
@@ -31,7 +32,12 @@ def deduplicate_rows_and_clean_names(rows: Sequence[Row]) -> list[Row]:
     """
     for row in rows:
         row.fields = settle_fields_by_grammar(row.fields)
-    rows = [row for row in rows if not breaks_value_grammar(row.fields.value)]
+    rows = [
+        row
+        for row in rows
+        if not breaks_value_grammar(row.fields.value)
+        and not is_name_column_title(row.test_name)
+    ]
     numbered = [row for row in rows if _LAB_NUMBER.search(row.test_name)]
     if len(numbered) >= max(3, 0.4 * len(rows)):
         for row in numbered:

@@ -105,6 +105,8 @@ _NOTED = re.compile(
 )
 # Two sentences: a name may have dots, but behind words cut short.
 _SENTENCES = re.compile(r"\b[^\W\d_]{4,}\.\s+[^\W\d_]+(?:\s+\S+){3}")
+# 'An eGFR below 60 means ...'
+_OPENS_SENTENCE = re.compile(r"(?i)(?:an|the|this|these|your|if|when|please)\s+\S+\s")
 # 'Positive (24 mg/L)' tells its number, where a limit would have a sign.
 _EXACT = re.compile(r"[-+]?[\d.,]+|[^\d<>]+(?:\([\d.,]+[^\d<>]*\))?")
 _WRAP_END = re.compile(r"[-–(/,&+]$|\b(?:and|of|with|to|for|by|in)$", re.IGNORECASE)
@@ -193,7 +195,7 @@ def may_name_a_test(name: str) -> bool:
         return False
     if _LIMITED.search(name) or _LIMITS_OF.search(name):
         return False
-    if ". " in name and _SENTENCES.search(name):
+    if (". " in name and _SENTENCES.search(name)) or _OPENS_SENTENCE.match(name):
         return False
     if "; " in name and sum(map(str.isdigit, name)) > 3:
         return False

@@ -147,6 +147,11 @@ def test_a_litre_read_as_one_is_a_litre(unit, read):
     assert settle_fields_by_grammar(fields_of("15.1", units=unit)).units == read
 
 
+@pytest.mark.parametrize("unit", ["mm/1", "mm/1 hr", "/1", "10^9/1"])
+def test_one_hour_is_no_litre(unit):
+    assert settle_fields_by_grammar(fields_of("15", units=unit)).units == unit
+
+
 @given(st.text(max_size=24), st.text(max_size=24), st.text(max_size=40))
 def test_the_rules_settle_at_once_and_use_no_digit_twice(value, unit, spread):
     once = settle_fields_by_grammar(fields_of(value, units=unit or None, range_=spread))

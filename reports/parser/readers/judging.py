@@ -1,0 +1,135 @@
+"""Judges between readings of the same words: each number on a page has one role.
+
+Readers propose rows, none decides. Rows that use the same words are one question, and
+the reading that is more plausible as a whole answers it; what nobody else claims is
+believed only where name, value, unit and range all speak for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from reports.parser.layout.lines import Line
+from reports.parser.readers.patterns import propose_rows_in_patterns
+from reports.parser.rows.row import Row, Section, list_words_of_fields
+from reports.parser.rows.wording import is_exact_value, is_sentence_part
+from reports.parser.text.fields import find_unit_in_range, is_unit
+from reports.parser.text.ranges import is_plain_numeric_range
+from reports.parser.text.values import COMPARATOR, NUMBER, is_numeric_value
+
+# A value, its unit and its range inside a name or a range: a row that was swallowed.
+_INNER_ROW = re.compile(
+    rf"{NUMBER}\s+(?P<unit>\S{{1,12}})\s+(?:{NUMBER}\s*[-–]\s*|{COMPARATOR}\s*){NUMBER}"
+)
+
+
+def judge_rows_of_page(
+    rows: list[Row], lines: Sequence[Line], section: Section
+) -> list[Row]:
+    """Return the rows of a page, corrected by those that the plain pattern proposes.
+
+    rows: as other readers have them, in reading order; kept wherever they explain
+    their words as well.
+    """
+    open_lines = _lines_not_explained(rows, lines)
+    proposed = propose_rows_in_patterns(open_lines, section) if open_lines else []
+    for own, others in _conflicts(rows, proposed):
+        if not own:
+            rows = _insert(rows, [row for row in others if _is_whole(row, section)])
+        elif _weigh(others, section) > _weigh(own, section):
+            at = next(n for n, row in enumerate(rows) if row is own[0])
+            left = [row for row in rows if not any(row is one for one in own)]
+            rows = [*left[:at], *others, *left[at:]]
+    return rows
+
+
+def swallows_row(text: str) -> bool:
+    """Return whether a name or range holds a value with its unit and range."""
+    return any(is_unit(match["unit"]) for match in _INNER_ROW.finditer(text))
+
+
+def _words(row: Row) -> Iterable[int]:
+    return map(id, (*row.name, *list_words_of_fields(row.fields)))
+
+
+def _lines_not_explained(rows: Sequence[Row], lines: Sequence[Line]) -> list[Line]:
+    """Return the lines with a number that no sound row has, after a first cell."""
+    used = {
+        word
+        for row in rows
+        if not swallows_row(row.test_name) and not swallows_row(row.fields.range or "")
+        for word in _words(row)
+    }
+    return [
+        line
+        for line in lines
+        if any(
+            id(word) not in used and is_numeric_value(word.text)
+            for word in line.words[1:]
+        )
+    ]
+
+
+def _conflicts(
+    rows: Sequence[Row], proposed: Sequence[Row]
+) -> list[tuple[list[Row], list[Row]]]:
+    """Return rows of both sides that share words, one question after the other."""
+    questions: list[tuple[set[int], list[Row], list[Row]]] = []
+    for side, readings in ((1, rows), (2, proposed)):
+        for row in readings:
+            words = set(_words(row))
+            joined = (words, [row] if side == 1 else [], [row] if side == 2 else [])
+            apart = []
+            for question in questions:
+                if side == 2 and question[0] & words:
+                    joined = (
+                        joined[0] | question[0],
+                        [*question[1], *joined[1]],
+                        [*question[2], *joined[2]],
+                    )
+                else:
+                    apart.append(question)
+            questions = [*apart, joined]
+    return [(own, others) for _, own, others in questions if others]
+
+
+def _weigh(rows: Sequence[Row], section: Section) -> float:
+    return sum(_plausibility(row, section) for row in rows)
+
+
+def _plausibility(row: Row, section: Section) -> float:
+    fields = row.fields
+    if swallows_row(row.test_name) or swallows_row(fields.range or ""):
+        return 0.0
+    return (
+        1.0
+        + 2.0 * section.knows(row.test_name, fields)
+        + is_unit(fields.units or "")
+        + _is_range(fields.range or "")
+    )
+
+
+def _is_whole(row: Row, section: Section) -> bool:
+    """Return whether a row needs no table to be believed."""
+    fields = row.fields
+    return (
+        is_unit(fields.units or "")
+        and _is_range(fields.range or "")
+        and is_exact_value(fields.value)
+        and not is_sentence_part(row.test_name)
+        and section.knows(row.test_name, fields)
+    )
+
+
+def _is_range(text: str) -> bool:
+    return is_plain_numeric_range(text) or find_unit_in_range(text) is not None
+
+
+def _insert(rows: list[Row], found: Sequence[Row]) -> list[Row]:
+    """Return rows with others put behind the last row that stands above them."""
+    for row in found:
+        above = [n for n, own in enumerate(rows) if own.line.top <= row.line.top]
+        at = above[-1] + 1 if above else 0
+        rows = [*rows[:at], row, *rows[at:]]
+    return rows
