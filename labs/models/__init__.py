@@ -11,6 +11,7 @@ from labs.models.catalogue import ExpectedResult, Lab, LabTest, Marker
 from labs.models.critical import CriticalAlert
 from labs.models.inbound import InboundMessage, InboundReport
 from labs.models.insurance import Payor, UserInsurance
+from labs.models.kit_stock import KitStock
 from labs.models.order import Order, OrderEvent, OrderTransaction, Shipment
 from labs.models.patient_notice import PatientNotice
 from labs.models.requisition_watch import RequisitionWatch
@@ -25,6 +26,7 @@ __all__ = [
     "ExpectedResult",
     "InboundMessage",
     "InboundReport",
+    "KitStock",
     "Lab",
     "LabAccount",
     "LabAccountTeam",

@@ -6,7 +6,7 @@ from django.urls import path
 
 from labs.web.accounts import views as accounts
 from labs.web.appointments import booking, card, days, outcomes
-from labs.web.catalogue import panels
+from labs.web.catalogue import kit_stock, panels
 from labs.web.catalogue import views as catalogue
 from labs.web.documents import views as documents
 from labs.web.inbound import unmatched
@@ -201,6 +201,7 @@ urlpatterns = [
         catalogue.restore_panel,
         name="unarchive",
     ),
+    path("kit-stock/", kit_stock.edit_kit_stock_page, name="kit_stock"),
     path("lab-accounts/", accounts.show_lab_accounts, name="accounts"),
     path("lab-accounts/add/", accounts.add_lab_account, name="add_account"),
     path(

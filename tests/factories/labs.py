@@ -6,7 +6,15 @@ import itertools
 from decimal import Decimal
 from typing import Any
 
-from labs.models import Lab, LabAccount, LabAccountTeam, LabTest, Marker, Order
+from labs.models import (
+    KitStock,
+    Lab,
+    LabAccount,
+    LabAccountTeam,
+    LabTest,
+    Marker,
+    Order,
+)
 from labs.operations.catalogue.order_sets import OrderSet
 from labs.operations.orders.placing import place_order
 from labs.operations.orders.plans import OrderRequest
@@ -173,3 +181,11 @@ def make_order(
         actor=ACTOR,
         request=order_request(user=user, panels=(panel,), **wanted),
     )
+
+
+def make_kit_stock(*, panel: LabTest, count: int = 50, warn_below: int = 10) -> Any:
+    stock = KitStock(
+        tenant=panel.tenant, lab_test=panel, count=count, warn_below=warn_below
+    )
+    stock.save(force_insert=True)
+    return stock

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from accounts.operations.audit.entries import record_change
 from accounts.webhooks.operations import emit_event
 from labs.models import Order, OrderEvent
+from labs.operations.catalogue.kit_stock import take_sent_kit_from_stock
 from labs.operations.order_status.due_dates import compute_result_due_dates
 from labs.operations.order_status.lab_cancellations import (
     enqueue_order_cancellation_at_lab,
@@ -84,6 +85,7 @@ def advance_order(
     )
     if low in _NOT_TO_PROCESS:
         enqueue_order_cancellation_at_lab(order)
+    take_sent_kit_from_stock(order)
     queue_patient_order_notices(order=order, event=event)
     if low != "partial_results" or order.tenant.partial_webhooks_enabled:
         emit_order_event(order, "updated")
