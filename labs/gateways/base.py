@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from labs.models import Order
+    from accounts.models import Tenant
+    from labs.models import LabAccount, Order
 
 
 class LabUnavailable(Exception):
@@ -37,5 +38,12 @@ class LabGateway(Protocol):
         """Cancel a sent order at the lab; repeated calls do no harm.
 
         Raises: LabUnavailable.
+        """
+        ...
+
+    def check_connection(self, *, tenant: Tenant, account: LabAccount) -> None:
+        """Try whether orders on an account would reach the lab; send it nothing.
+
+        The account's lab is loaded. Raises: LabUnavailable.
         """
         ...

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from labs.gateways.base import Requisition
 
 if TYPE_CHECKING:
-    from labs.models import Order
+    from accounts.models import Tenant
+    from labs.models import LabAccount, Order
 
 
 class SandboxLab:
@@ -21,3 +22,6 @@ class SandboxLab:
 
     def cancel_requisition(self, order: Order) -> None:
         """Do nothing: the sandbox lab stores nothing."""
+
+    def check_connection(self, *, tenant: Tenant, account: LabAccount) -> None:
+        """Do nothing: there is no lab to connect to."""

@@ -96,6 +96,20 @@ class DropFolder:
             os.fsync(opened.fileno())
         unfinished.replace(self.path / OUT / name)
 
+    def check_access(self) -> None:
+        """Write, list and delete a file in each of the folders, which must exist.
+
+        Its name begins with a dot, so that nobody takes it for a message. None is
+        created: a share that is not mounted would look well. Raises: OSError.
+        """
+        for name in (OUT, IN, DONE, FAILED):
+            tried = self.path / name / f".check-{os.getpid()}"
+            try:
+                tried.write_bytes(b"")
+                os.listdir(tried.parent)  # noqa: PTH208 - lists at once, or raises
+            finally:
+                tried.unlink(missing_ok=True)
+
     def list_waiting_files(self, *, now: datetime) -> list[str]:
         """List the names of incoming files, oldest first."""
         found: list[tuple[float, str]] = []

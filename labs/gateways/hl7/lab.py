@@ -13,7 +13,8 @@ from labs.gateways.hl7.drop import DropFolder
 from labs.gateways.hl7.orders import CANCEL, NEW, build_hl7_order_message
 
 if TYPE_CHECKING:
-    from labs.models import Order
+    from accounts.models import Tenant
+    from labs.models import LabAccount, Order
 
 _SAMPLE_ID_LENGTH = 12
 
@@ -35,6 +36,17 @@ class Hl7FileDrop:
     def cancel_requisition(self, order: Order) -> None:
         """Write an order's cancellation. Raises: LabUnavailable."""
         self._write(order, CANCEL, order.sample_id)
+
+    def check_connection(self, *, tenant: Tenant, account: LabAccount) -> None:
+        """Write and delete a file in each folder of an account.
+
+        Raises: LabUnavailable.
+        """
+        drop = DropFolder.for_account(tenant=tenant, lab=account.lab, account=account)
+        try:
+            drop.check_access()
+        except OSError as error:
+            raise LabUnavailable(type(error).__name__) from None
 
     def _write(self, order: Order, control: str, sample_id: str) -> None:
         # The same order and wish make the same id, so that a lab sees a repetition.

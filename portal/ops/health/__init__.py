@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.core.mail import get_connection
-from django.db import InterfaceError, OperationalError, ProgrammingError, connection
+from django.db import InterfaceError, OperationalError, connection
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.http import HttpResponse
@@ -28,6 +28,7 @@ from django.views.decorators.http import require_safe
 from accounts.webhooks.queries.deliverers import measure_seconds_since_deliverer_seen
 from portal.lib.api.json import MEDIA_TYPE, dump_json
 from portal.lib.jobs.jobs import HEARTBEAT_TIMEOUT_SECONDS
+from portal.lib.jobs.liveness import measure_seconds_since_worker_seen
 from portal.ops.health.audit import check_audit_log_integrity
 from portal.ops.health.files import (
     check_backup_age,
@@ -136,16 +137,7 @@ def _migrations_of_this_code() -> dict[tuple[str, str], set[tuple[str, str]]]:
 def check_worker() -> Finding:
     """Check that a worker has reported lately."""
     remedy = "Start one with `manage.py worker`, with the same DATABASE_URL."
-    try:
-        with connection.cursor() as cursor:
-            # Measured by the database's clock, which wrote the heartbeat.
-            cursor.execute(
-                "SELECT extract(epoch FROM now() - max(last_heartbeat))::float"
-                " FROM procrastinate_workers"
-            )
-            (age_s,) = cursor.fetchone()
-    except ProgrammingError:  # no such table before the first migrate
-        age_s = None
+    age_s = measure_seconds_since_worker_seen()
     if age_s is None:
         return Finding(False, "No worker is running. Jobs are not processed.", remedy)
     if age_s > HEARTBEAT_TIMEOUT_SECONDS:

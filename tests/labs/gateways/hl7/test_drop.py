@@ -130,3 +130,19 @@ def test_what_was_taken_long_ago_is_removed(drop):
     drop.delete_old_archive(now=now)
 
     assert [path.name for path in (drop.path / DONE).iterdir()] == ["young"]
+
+
+def test_access_is_tried_in_each_folder_and_leaves_nothing(drop):
+    drop.check_access()
+
+    assert [path for path in drop.path.rglob("*") if path.is_file()] == []
+
+
+@pytest.mark.parametrize("name", [OUT, IN, DONE, FAILED])
+def test_access_needs_each_folder_and_creates_none(drop, name):
+    (drop.path / name).rmdir()
+
+    with pytest.raises(FileNotFoundError):
+        drop.check_access()
+
+    assert not (drop.path / name).exists()
