@@ -10,6 +10,10 @@ from accounts.declarations.pages import (
 )
 from accounts.states import Area
 from accounts.web.api_keys.overview import build_api_key_warnings
+from accounts.web.settings.go_live import (
+    build_go_live_nav_count,
+    build_go_live_overview,
+)
 from portal.lib.translation import gettext_lazy
 
 PAGES = PageContributions(
@@ -43,6 +47,17 @@ PAGES = PageContributions(
         ),
         NavLink(
             group=NavGroup.TEAM,
+            rank=25,
+            section="go_live",
+            words=gettext_lazy("Go live"),
+            icon="bolt",
+            path_name="team:go_live",
+            areas=(Area.TEAM,),
+            count=build_go_live_nav_count,
+            is_production_only=True,
+        ),
+        NavLink(
+            group=NavGroup.TEAM,
             rank=30,
             section="audit",
             words=gettext_lazy("Audit"),
@@ -60,6 +75,9 @@ PAGES = PageContributions(
         ),
         Destination(
             71, gettext_lazy("Settings"), "cog", "team:settings", area=Area.TEAM
+        ),
+        Destination(
+            76, gettext_lazy("Go live"), "bolt", "team:go_live", area=Area.TEAM
         ),
         Destination(72, gettext_lazy("Your profile"), "users", "team:profile"),
         Destination(
@@ -103,5 +121,5 @@ PAGES = PageContributions(
             is_action=True,
         ),
     ),
-    overview=(build_api_key_warnings,),
+    overview=(build_api_key_warnings, build_go_live_overview),
 )

@@ -51,7 +51,8 @@ class NavLink:
     Links of a group are in the order of `rank`. `section` is the name by which a page
     marks this link as the current one. `path_name` names its URL in the team and
     environment. `count` returns the number beside it, None for no number. `shortcut` is
-    two keys ("g u"), listed as `shortcut_words`.
+    two keys ("g u"), listed as `shortcut_words`. A sandbox has no link that
+    `is_production_only`.
     """
 
     group: NavGroup
@@ -65,6 +66,7 @@ class NavLink:
     count: Callable[[TenantRequest], NavCount | None] | None = None
     shortcut: str = ""
     shortcut_words: str = ""
+    is_production_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

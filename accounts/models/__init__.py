@@ -4,6 +4,7 @@ from accounts.models.api_call import ApiCall, ApiCallTally
 from accounts.models.api_key import ApiKey
 from accounts.models.audit import AuditEntry, AuditSeal
 from accounts.models.call_window import CallWindow
+from accounts.models.go_live import GoLiveTry
 from accounts.models.invitation import Invitation
 from accounts.models.management_key import ManagementKey
 from accounts.models.member import Member
@@ -25,6 +26,7 @@ __all__ = [
     "AuditEntry",
     "AuditSeal",
     "CallWindow",
+    "GoLiveTry",
     "Invitation",
     "ManagementKey",
     "Member",

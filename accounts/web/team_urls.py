@@ -10,7 +10,7 @@ from accounts.web.api_keys import views as api_keys
 from accounts.web.audit import views as audit
 from accounts.web.members import invitations, profile, viewing
 from accounts.web.members import views as members
-from accounts.web.settings import notices, retention, sign_in, team_deletion
+from accounts.web.settings import go_live, notices, retention, sign_in, team_deletion
 from accounts.web.settings import views as settings
 from accounts.web.sign_in import sessions
 
@@ -94,6 +94,7 @@ urlpatterns = [
         name="notifications",
     ),
     path("settings/retention/", retention.edit_retention_page, name="retention"),
+    path("settings/go-live/", go_live.show_go_live_page, name="go_live"),
     path("settings/delete-team/", team_deletion.delete_team_page, name="delete_team"),
     path("settings/team/", settings.save_team_details, name="save_team"),
     path("settings/brand/", settings.save_team_brand, name="save_brand"),

@@ -50,4 +50,5 @@ def list_allowed_links(request: TenantRequest) -> list[NavLink]:
         link
         for link in list_nav_links()
         if all(request.rights.allow(area, write=link.write) for area in link.areas)
+        and not (link.is_production_only and request.tenant.is_sandbox)
     ]

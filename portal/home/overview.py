@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from django.template.loader import render_to_string
 
 from accounts.declarations.pages import list_page_contributions
+from accounts.web.settings.go_live import build_go_live_card
 from portal.ui.charts import draw_sparkline
 
 if TYPE_CHECKING:
@@ -69,6 +70,12 @@ def build_team_overview(request: TenantRequest) -> Overview:
         aside=[_render(request, card) for card in cards if card.is_aside],
         poll_seconds=min(hurries, default=CALM_POLL_S),
     )
+
+
+def render_go_live_card(request: TenantRequest) -> SafeString | None:
+    """Render what leads the first steps of a production environment, if anything."""
+    card = build_go_live_card(request)
+    return _render(request, card) if card else None
 
 
 def _render(request: TenantRequest, card: OverviewCard) -> SafeString:

@@ -16,7 +16,11 @@ from accounts.states import Area
 from accounts.web.sign_in.places import find_landing_environment
 from portal.demo.sandbox import find_demo_data
 from portal.home.greeting import greet_member
-from portal.home.overview import CALM_POLL_S, build_team_overview
+from portal.home.overview import (
+    CALM_POLL_S,
+    build_team_overview,
+    render_go_live_card,
+)
 from portal.home.search import (
     MOST_LETTERS,
     filter_palette_commands,
@@ -71,6 +75,7 @@ def show_team_home(request: TenantRequest) -> HttpResponse:
             member=request.member, team=request.tenant.team, now=timezone.now()
         ),
         overview=overview,
+        first_card=None if overview else render_go_live_card(request),
         actions=list_overview_actions(request) if overview else [],
         demo=demo,
         may_change_demo=tenant.is_sandbox

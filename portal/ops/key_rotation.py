@@ -5,6 +5,7 @@ Their columns are in the rules of their tables (portal.lib.table_rules).
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from portal.lib.tenancy import across_tenants
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import timedelta
 
     from django.db.models import Model
 
@@ -46,6 +48,31 @@ def reencrypt_stored_secrets(*, check_only: bool = False) -> Iterator[Rotation]:
         if rules.encrypted or rules.encrypted_members:
             with across_tenants(why="keys are the installation's, not a tenant's"):
                 yield _rotate_table(model, rules, check_only=check_only)
+
+
+def find_secrets_under_old_keys(*, limit: timedelta) -> bool | None:
+    """Return whether a stored secret is not under the newest key; lock nothing.
+
+    None if none of those read within `limit` was, and there are more. Source: Ours: a
+    page asks, so that it is bounded in time and ends at the first one found.
+    """
+    until = time.monotonic() + limit.total_seconds()
+    for model, rules in list_table_rules():
+        if not (rules.encrypted or rules.encrypted_members):
+            continue
+        with across_tenants(why="keys are the installation's, not a tenant's"):
+            rows = model._base_manager.only(
+                "pk", *rules.encrypted, *rules.encrypted_members
+            )
+            for row in rows.iterator(chunk_size=BATCH):
+                try:
+                    if any(_renewed(row, rules)):
+                        return True
+                except UnreadableSecret:
+                    return True
+                if time.monotonic() > until:
+                    return None
+    return False
 
 
 def _rotate_table(

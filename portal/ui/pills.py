@@ -92,6 +92,11 @@ PILLS = {
     "malformed": Pill("bad", "x", gettext_lazy("Malformed")),
     "refused": Pill("bad", "x", gettext_lazy("Refused by the lab")),
     "dismissed": Pill("mute", "minus", gettext_lazy("Dismissed")),
+    # Checks before going live; one that failed or is low has the words of other things
+    "ready": Pill("ok", "check", gettext_lazy("Ready")),
+    "missing": Pill("bad", "x", gettext_lazy("Missing")),
+    "not_tried": Pill("mute", "ring", gettext_lazy("Not tried")),
+    "not_needed": Pill("mute", "minus", gettext_lazy("Not needed")),
     # Lab accounts, panels, deliveries, members
     "pending": Pill("warn", "clock", gettext_lazy("Pending")),
     "ready_to_launch": Pill("info", "clock", gettext_lazy("Ready to launch")),

@@ -28,6 +28,7 @@ PLACE = "t/<slug:team_slug>/<slug:environment>/"
 REASONS = {
     "of the team and its members": (
         "settings/ settings/sign-in/ settings/notifications/ settings/retention/"
+        " settings/go-live/"
         " profile/ members/ members/invite/ demo-data/"
         " members/<str:member_id>/roles/ members/<str:member_id>/remove/"
         " invitations/<str:invitation_id>/withdraw/ api-keys/"
@@ -36,7 +37,8 @@ REASONS = {
         " api-own-team api-team-metrics api-team-physicians"
     ),
     "catalogue and reference data": (
-        "lab-tests/ lab-tests/markers/ lab-tests/new/ lab-accounts/ lab-accounts/add/"
+        "kit-stock/ lab-tests/ lab-tests/markers/ lab-tests/new/ lab-accounts/"
+        " lab-accounts/add/"
         " lab-tests/<str:lab_test_id>/archive/ lab-accounts/<str:account_id>/edit/"
         " lab-accounts/<str:account_id>/status/ lab-accounts/<str:account_id>/teams/"
         " reviews/aliases/ api-labs api-lab-accounts api-lab-test api-lab-test-list"

@@ -50,7 +50,7 @@ RIGHTS = {
         " team:withdraw team:create_management_key team:revoke_management_key"
         " team:save_team team:save_brand team:save_behaviour team:view_as"
     ),
-    "team|team*": "team:retention",
+    "team|team*": "team:retention team:go_live",
     "api_keys": "team:api_keys team:api_key",
     "api_keys*": "team:create_key team:rotate_key team:revoke_key team:change_key",
     "audit": (
@@ -105,6 +105,7 @@ RIGHTS = {
         "labs:book_visit labs:cancel_visit labs:set_visit_time labs:complete_visit"
         " labs:watch_requisition"
     ),
+    "catalogue|catalogue*": "labs:kit_stock",
     "catalogue": "labs:tests labs:markers labs:panel_instructions labs:accounts",
     "catalogue*": (
         "labs:new_panel labs:archive labs:unarchive labs:add_account labs:edit_account"

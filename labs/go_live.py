@@ -1,0 +1,198 @@
+"""What orders of production need before a team goes live.
+
+Copy a neighbour to add a check: what it may find is data here, how it looks is a
+function of labs.operations.go_live.
+"""
+
+from __future__ import annotations
+
+from accounts.declarations.go_live import (
+    GoLiveCheck,
+    GoLiveFinding,
+    GoLiveGroup,
+    GoLiveState,
+)
+from accounts.states import Area
+from labs.operations.go_live import (
+    read_gateway,
+    read_kit_stock,
+    read_lab_accounts,
+    read_physician,
+    read_service_centers,
+    try_gateway,
+)
+from portal.lib.translation import gettext_lazy
+
+_REFUSED = gettext_lazy("Orders are refused.")
+
+GO_LIVE_CHECKS = (
+    GoLiveCheck(
+        name="lab_account",
+        group=GoLiveGroup.LABS,
+        rank=10,
+        title=gettext_lazy("Lab account"),
+        icon="building",
+        read=read_lab_accounts,
+        path_name="labs:accounts",
+        path_words=gettext_lazy("Open lab accounts"),
+        area=Area.CATALOGUE,
+        findings={
+            "active": GoLiveFinding(
+                GoLiveState.READY, gettext_lazy("Active accounts: %(labs)s.")
+            ),
+            "missing": GoLiveFinding(
+                GoLiveState.MISSING,
+                gettext_lazy("The team has no lab account."),
+                gettext_lazy("Add the account that your lab gave you."),
+                _REFUSED,
+            ),
+            "inactive": GoLiveFinding(
+                GoLiveState.MISSING,
+                gettext_lazy("No account is active: %(labs)s."),
+                gettext_lazy("Activate the account once your lab has set it up."),
+                _REFUSED,
+            ),
+            "some_missing": GoLiveFinding(
+                GoLiveState.MISSING,
+                gettext_lazy("No active account for: %(labs)s."),
+                gettext_lazy("Add an account of the lab, or archive its tests."),
+                gettext_lazy("Orders for these labs are refused."),
+            ),
+        },
+    ),
+    GoLiveCheck(
+        name="gateway",
+        group=GoLiveGroup.LABS,
+        rank=20,
+        title=gettext_lazy("Lab gateway"),
+        icon="bolt",
+        read=read_gateway,
+        attempt=try_gateway,
+        guide="guides/connect-a-lab",
+        findings={
+            "connected": GoLiveFinding(
+                GoLiveState.READY,
+                gettext_lazy("Orders can be exchanged with: %(labs)s."),
+            ),
+            "missing": GoLiveFinding(
+                GoLiveState.MISSING,
+                gettext_lazy("This server is connected to no lab."),
+                gettext_lazy("An operator sets LAB_GATEWAY."),
+                _REFUSED,
+            ),
+            "no_account": GoLiveFinding(
+                GoLiveState.NOT_TRIED,
+                gettext_lazy("There is no active lab account to try it with."),
+                gettext_lazy("Set up a lab account first."),
+            ),
+            "unavailable": GoLiveFinding(
+                GoLiveState.FAILED,
+                gettext_lazy("Files can't be exchanged with %(lab)s."),
+                gettext_lazy(
+                    "An operator creates the folders with manage.py hl7_folders and"
+                    " checks that the server may write to them."
+                ),
+            ),
+            "no_worker": GoLiveFinding(
+                GoLiveState.FAILED,
+                gettext_lazy(
+                    "No worker is running: orders are not sent, and results are not"
+                    " read."
+                ),
+                gettext_lazy("An operator starts manage.py worker."),
+            ),
+        },
+    ),
+    GoLiveCheck(
+        name="physician",
+        group=GoLiveGroup.LABS,
+        rank=30,
+        title=gettext_lazy("Physician"),
+        icon="shield",
+        read=read_physician,
+        path_name="labs:accounts",
+        path_words=gettext_lazy("Open lab accounts"),
+        area=Area.CATALOGUE,
+        findings={
+            "delegated": GoLiveFinding(
+                GoLiveState.READY,
+                gettext_lazy(
+                    "Your physicians order. Each order must name its physician."
+                ),
+            ),
+            "platform": GoLiveFinding(
+                GoLiveState.MISSING,
+                gettext_lazy(
+                    "Accounts of these labs leave ordering to platform physicians:"
+                    " %(labs)s. Production has none."
+                ),
+                gettext_lazy(
+                    "Name a physician on each order, or let your own physicians order"
+                    " on the account."
+                ),
+                gettext_lazy("Orders that name no physician are refused."),
+            ),
+            "no_account": GoLiveFinding(
+                GoLiveState.NOT_TRIED,
+                gettext_lazy("The lab account decides who orders."),
+                gettext_lazy("Set up a lab account first."),
+            ),
+        },
+    ),
+    GoLiveCheck(
+        name="service_centers",
+        group=GoLiveGroup.LABS,
+        rank=40,
+        title=gettext_lazy("Service centers"),
+        icon="pin",
+        read=read_service_centers,
+        guide="guides/connect-a-lab",
+        findings={
+            "imported": GoLiveFinding(
+                GoLiveState.READY,
+                gettext_lazy("Service centers of your labs: %(count)s."),
+            ),
+            "missing": GoLiveFinding(
+                GoLiveState.MISSING,
+                gettext_lazy("Your labs have no service centers."),
+                gettext_lazy(
+                    "An operator imports them with manage.py import_service_centers."
+                ),
+                gettext_lazy("Visits can't be booked."),
+            ),
+            "no_walk_in": GoLiveFinding(
+                GoLiveState.NOT_NEEDED,
+                gettext_lazy("No test of the team is collected at a service center."),
+            ),
+        },
+    ),
+    GoLiveCheck(
+        name="kit_stock",
+        group=GoLiveGroup.LABS,
+        rank=50,
+        title=gettext_lazy("Kit stock"),
+        icon="truck",
+        read=read_kit_stock,
+        path_name="labs:kit_stock",
+        path_words=gettext_lazy("Open kit stock"),
+        area=Area.CATALOGUE,
+        findings={
+            "enough": GoLiveFinding(
+                GoLiveState.READY, gettext_lazy("Kits in stock: %(count)s.")
+            ),
+            "low": GoLiveFinding(
+                GoLiveState.LOW,
+                gettext_lazy("Few kits are left: %(panels)s."),
+                gettext_lazy("Order kits from your supplier, then enter the stock."),
+            ),
+            "missing": GoLiveFinding(
+                GoLiveState.MISSING,
+                gettext_lazy("The stock was not entered: %(panels)s."),
+                gettext_lazy("Count the kits you have and enter the number."),
+            ),
+            "no_kits": GoLiveFinding(
+                GoLiveState.NOT_NEEDED, gettext_lazy("No test of the team uses a kit.")
+            ),
+        },
+    ),
+)
