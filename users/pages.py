@@ -27,6 +27,15 @@ PAGES = PageContributions(
             shortcut="g u",
             shortcut_words=gettext_lazy("Go to users"),
         ),
+        NavLink(
+            group=NavGroup.DEVELOPERS,
+            rank=30,
+            section="source_settings",
+            words=gettext_lazy("Sources"),
+            icon="pulse",
+            path_name="users:source_settings",
+            areas=(Area.API_KEYS,),
+        ),
     ),
     destinations=(
         Destination(
@@ -36,6 +45,13 @@ PAGES = PageContributions(
             "users:list",
             area=Area.USERS,
             keeps_views=True,
+        ),
+        Destination(
+            65,
+            gettext_lazy("Source credentials"),
+            "pulse",
+            "users:source_settings",
+            area=Area.API_KEYS,
         ),
         Destination(
             120,

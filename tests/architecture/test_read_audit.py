@@ -34,7 +34,7 @@ REASONS = {
         " invitations/<str:invitation_id>/withdraw/ api-keys/"
         " api-keys/<str:api_key_id>/revoke/ views/<str:view_id>/"
         " management-keys/<str:management_key_id>/revoke/ views/<str:view_id>/delete/"
-        " api-own-team api-team-metrics api-team-physicians"
+        " settings/sources/ api-own-team api-team-metrics api-team-physicians"
     ),
     "catalogue and reference data": (
         "kit-stock/ lab-tests/ lab-tests/markers/ lab-tests/new/ lab-accounts/"

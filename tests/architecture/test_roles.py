@@ -51,8 +51,12 @@ RIGHTS = {
         " team:save_team team:save_brand team:save_behaviour team:view_as"
     ),
     "team|team*": "team:retention team:go_live",
-    "api_keys": "team:api_keys team:api_key",
-    "api_keys*": "team:create_key team:rotate_key team:revoke_key team:change_key",
+    "api_keys": "team:api_keys team:api_key users:source_settings",
+    "api_keys*": (
+        "team:create_key team:rotate_key team:revoke_key team:change_key"
+        " users:source_credentials users:try_source_credentials"
+        " users:remove_source_credentials"
+    ),
     "audit": (
         "team:audit team:audit_file team:access_log users:erasures users:receipt"
     ),

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from copy import copy
 from datetime import timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from users.gateways.base import Grant, PulledPage, SourceRefused, SourceUnavailable
+from users.gateways.base import (
+    NO_METER,
+    ClientCredentials,
+    Grant,
+    Meter,
+    PulledPage,
+    SourceRefused,
+    SourceUnavailable,
+)
 from users.states import ConnectionFault
 
 if TYPE_CHECKING:
@@ -14,16 +23,33 @@ if TYPE_CHECKING:
 
 
 class FakeSource:
-    """A SourceGateway; `connected` holds what it was asked to trade."""
+    """A SourceGateway; `connected` holds what it was asked to trade.
+
+    It rejects the secret `wrong`, and does not answer to `slow`.
+    """
 
     auth_type = "oauth"
     resources = ("sleep", "activity")
     history = timedelta(days=90)
-    is_configured = True
+    limits = ()
+    reuses_refresh_tokens = False
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.credentials = ClientCredentials("fake-id", "fake-secret")
         self.connected: list[tuple[str, str]] = []
+
+    def with_credentials(
+        self, credentials: ClientCredentials, meter: Meter = NO_METER
+    ) -> FakeSource:
+        other = copy(self)
+        other.credentials = credentials
+        return other
+
+    def check_credentials(self, *, redirect_url: str) -> bool:
+        if self.credentials.client_secret == "slow":
+            raise SourceUnavailable("timeout")
+        return self.credentials.client_secret != "wrong"
 
     def authorise_url(self, *, state: str, redirect_url: str, challenge: str) -> str:
         fields = {"state": state, "redirect_uri": redirect_url, "challenge": challenge}

@@ -34,6 +34,13 @@ class SourceUnavailable(Exception):
         self.retry_after = retry_after
 
 
+class ClientRejected(SourceUnavailable):
+    """The source rejects our application; no user can change that."""
+
+    def __init__(self) -> None:
+        super().__init__("client_rejected")
+
+
 class AccessExpired(Exception):
     """The access token expired; renew it."""
 
@@ -71,6 +78,47 @@ class Grant:
     expires_at: datetime | None = None
     scopes: tuple[str, ...] = ()
     external_user_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientCredentials:
+    """An application at a source; `client_secret` is in the clear, never logged."""
+
+    client_id: str
+    client_secret: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class CallLimit:
+    """At most `calls` of one application in any `seconds`."""
+
+    calls: int
+    seconds: int
+
+
+class Meter(Protocol):
+    """Holds back calls of one application to a source."""
+
+    def take(self) -> None:
+        """Count a call that is about to go out. Raises: SourceUnavailable."""
+        ...
+
+    def block(self, wait: timedelta | None) -> None:
+        """Hold back all calls for a while: the source said that they are too many."""
+        ...
+
+
+class NoMeter:
+    """A Meter that counts nothing and holds nothing back."""
+
+    def take(self) -> None:
+        """As of Meter."""
+
+    def block(self, wait: timedelta | None) -> None:
+        """As of Meter."""
+
+
+NO_METER = NoMeter()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +180,37 @@ class SourceGateway(Protocol):
         ...
 
     @property
-    def is_configured(self) -> bool:
-        """Return whether this installation is configured for the source."""
+    def credentials(self) -> ClientCredentials:
+        """Return the application that is used, by default the installation's.
+
+        Its client_id is empty where there is none.
+        """
+        ...
+
+    @property
+    def limits(self) -> tuple[CallLimit, ...]:
+        """Return the limits of calls of one application."""
+        ...
+
+    @property
+    def reuses_refresh_tokens(self) -> bool:
+        """Return whether a refresh token still works once it was exchanged.
+
+        Until its successor is used: then an exchange whose answer was lost is repeated.
+        """
+        ...
+
+    def with_credentials(
+        self, credentials: ClientCredentials, meter: Meter = NO_METER
+    ) -> SourceGateway:
+        """Return this gateway for another application; `meter` is of all its calls."""
+        ...
+
+    def check_credentials(self, *, redirect_url: str) -> bool:
+        """Return whether the source accepts the application.
+
+        Raises: SourceUnavailable.
+        """
         ...
 
     def authorise_url(self, *, state: str, redirect_url: str, challenge: str) -> str:

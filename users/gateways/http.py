@@ -19,10 +19,12 @@ import orjson
 from django.utils import timezone
 
 from portal.lib.network.outgoing import DeadlineTransport
-from users.gateways.base import CALL_TIMEOUT, SourceUnavailable
+from users.gateways.base import CALL_TIMEOUT, NO_METER, SourceUnavailable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from users.gateways.base import Meter
 
 # For connecting, and for each silence within an answer.
 SILENCE_TIMEOUT = timedelta(seconds=15)
@@ -54,7 +56,7 @@ class SourceHttp:
 
     Redirects are not followed: they would carry tokens elsewhere. Every method raises
     SourceUnavailable for what may be repeated: no answer, a cut or endless one, 429 and
-    5xx, and a success that is no JSON.
+    5xx, a success that is no JSON, and what the meter holds back.
     """
 
     def __init__(
@@ -62,7 +64,9 @@ class SourceHttp:
         *,
         call_timeout: timedelta = CALL_TIMEOUT,
         silence_timeout: timedelta = SILENCE_TIMEOUT,
+        meter: Meter = NO_METER,
     ) -> None:
+        self._meter = meter
         self._call_timeout = call_timeout
         self._transport = DeadlineTransport(ssl_context=_tls())
         self._client = httpx.Client(
@@ -93,6 +97,7 @@ class SourceHttp:
         return self._call(self._client.build_request("POST", url, data=dict(form)))
 
     def _call(self, request: httpx.Request) -> Answer:
+        self._meter.take()
         self._transport.ends = time.monotonic() + self._call_timeout.total_seconds()
         try:
             response = self._client.send(request, stream=True)
@@ -105,6 +110,7 @@ class SourceHttp:
             raise SourceUnavailable(_reason(error)) from None
         wait = _retry_after(response.headers)
         if response.status_code == httpx.codes.TOO_MANY_REQUESTS:
+            self._meter.block(wait)
             raise SourceUnavailable("rate_limited", retry_after=wait)
         if response.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
             raise SourceUnavailable(f"http_{response.status_code}", retry_after=wait)

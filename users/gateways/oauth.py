@@ -6,24 +6,33 @@ The authorisation code grant with PKCE (RFC 6749, 4.1; RFC 7636).
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from django.utils import timezone
 
-from users.gateways.base import Grant, SourceRefused, SourceUnavailable
+from users.gateways.base import (
+    NO_METER,
+    ClientRejected,
+    Grant,
+    SourceRefused,
+    SourceUnavailable,
+)
 from users.states import ConnectionFault
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime
 
+    from users.gateways.base import ClientCredentials, Meter
+
 logger = logging.getLogger(__name__)
 
 # Ours: longer than any token known; what claims to be longer is no token.
 _TOKEN_MAX_LENGTH = 8192
+_NO_VERIFIER = "0" * 43
 _LONGEST_LIFE = timedelta(days=3650)
 
 
@@ -37,10 +46,18 @@ class OAuthServer:
     revoke_url: str
     # Takes the access token alone, as a field of that name.
     old_revoke_url: str
-    client_id: str
-    client_secret: str = field(repr=False)
+    credentials: ClientCredentials
     # As they are asked for.
     scopes: tuple[str, ...]
+    meter: Meter = NO_METER
+
+    @property
+    def client_fields(self) -> dict[str, str]:
+        """Return the fields that authenticate the client (RFC 6749, 2.3.1)."""
+        return {
+            "client_id": self.credentials.client_id,
+            "client_secret": self.credentials.client_secret,
+        }
 
 
 def build_oauth_sign_in_url(
@@ -52,7 +69,7 @@ def build_oauth_sign_in_url(
     """
     parameters = {
         "response_type": "code",
-        "client_id": server.client_id,
+        "client_id": server.credentials.client_id,
         "redirect_uri": redirect_url,
         "scope": " ".join(server.scopes),
         "state": state,
@@ -67,7 +84,8 @@ def exchange_oauth_code_for_tokens(
 ) -> Grant:
     """Exchange a code for tokens (RFC 6749, 4.1.3).
 
-    Raises: SourceUnavailable; SourceRefused (the code is spent, or not ours).
+    Raises: SourceUnavailable, of which ClientRejected; SourceRefused (the code is
+    spent, or not ours).
     """
     return _exchange(
         server,
@@ -79,6 +97,23 @@ def exchange_oauth_code_for_tokens(
         },
         ConnectionFault.PROVIDER_CREDENTIAL_ERROR,
     )
+
+
+def check_oauth_client(server: OAuthServer, *, redirect_url: str) -> bool:
+    """Return whether a server accepts the client, by exchanging a code of nobody.
+
+    A server authenticates the client before it looks at the code (RFC 6749, 5.2:
+    invalid_client or invalid_grant). Raises: SourceUnavailable.
+    """
+    try:
+        exchange_oauth_code_for_tokens(
+            server, code="none", redirect_url=redirect_url, verifier=_NO_VERIFIER
+        )
+    except SourceRefused:
+        return True
+    except ClientRejected:
+        return False
+    raise SourceUnavailable("not_tokens")
 
 
 def exchange_oauth_refresh_token(server: OAuthServer, grant: Grant) -> Grant:
@@ -110,12 +145,11 @@ def revoke_oauth_grant(server: OAuthServer, grant: Grant) -> None:
 
     form = {
         "token": grant.refresh_token or grant.access_token,
-        "client_id": server.client_id,
-        "client_secret": server.client_secret,
+        **server.client_fields,
     }
     if not server.revoke_url:
         form = {"access_token": grant.access_token}
-    with SourceHttp() as http:
+    with SourceHttp(meter=server.meter) as http:
         answer = http.post_form(server.revoke_url or server.old_revoke_url, form)
     if not answer.is_success:
         logger.warning("a source answered %s to a revocation", answer.status)
@@ -126,23 +160,21 @@ def _exchange(
 ) -> Grant:
     from users.gateways.http import SourceHttp
 
-    with SourceHttp() as http:
+    with SourceHttp(meter=server.meter) as http:
         answer = http.post_form(
             server.token_url,
-            {
-                **form,
-                "client_id": server.client_id,
-                "client_secret": server.client_secret,
-            },
+            {**form, **server.client_fields},
         )
     said = answer.body if isinstance(answer.body, dict) else {}
     if answer.is_success:
         return _read_grant(said)
     if said.get("error") == "invalid_grant":
         raise SourceRefused(fault)
-    # Not this user's fault but that of our registration (invalid_client and such): to
-    # break every connection for it would have all users connect anew.
+    # Not this user's fault but that of our registration: to break every connection for
+    # it would have all users connect anew.
     logger.error("a token server answered %s to our application", answer.status)
+    if said.get("error") == "invalid_client":
+        raise ClientRejected
     raise SourceUnavailable(f"http_{answer.status}")
 
 

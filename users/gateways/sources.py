@@ -4,16 +4,39 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from users.gateways.base import NO_METER
 from users.gateways.oura.gateway import OuraGateway
 
 if TYPE_CHECKING:
-    from users.gateways.base import SourceGateway
+    from users.gateways.base import ClientCredentials, Meter, SourceGateway
 
 # By slug of the provider.
 SOURCE_GATEWAYS: dict[str, SourceGateway] = {"oura": OuraGateway()}
 
 
-def find_source_gateway(provider: str) -> SourceGateway | None:
-    """Return the gateway of a source, None if it has none or is not configured."""
-    gateway = SOURCE_GATEWAYS.get(provider)
-    return gateway if gateway and gateway.is_configured else None
+def list_gateway_providers() -> list[str]:
+    """List the slugs of the sources that have a gateway."""
+    return list(SOURCE_GATEWAYS)
+
+
+def find_provider_gateway(provider: str) -> SourceGateway | None:
+    """Return the gateway of a source, also where no application is known."""
+    return SOURCE_GATEWAYS.get(provider)
+
+
+def find_source_gateway(
+    provider: str,
+    credentials: ClientCredentials | None = None,
+    meter: Meter = NO_METER,
+) -> SourceGateway | None:
+    """Return the gateway of a source, for an application or the installation's own.
+
+    None if the source has no gateway, or the installation no application there.
+    """
+    gateway = find_provider_gateway(provider)
+    if gateway is None:
+        return None
+    credentials = credentials or gateway.credentials
+    if not credentials.client_id or not credentials.client_secret:
+        return None
+    return gateway.with_credentials(credentials, meter)

@@ -8,6 +8,7 @@ from users.models.erasure_receipt import ErasureReceipt
 from users.models.import_job import ImportJob
 from users.models.sources.arrival import Arrival
 from users.models.sources.cadence import Cadence
+from users.models.sources.credentials import SourceBudget, SourceCredentials
 from users.models.sources.device import Device
 from users.models.sources.grant import SourceGrant
 from users.models.sources.link_session import LinkSession
@@ -37,6 +38,8 @@ __all__ = [
     "Sample",
     "SampleExtra",
     "Series",
+    "SourceBudget",
+    "SourceCredentials",
     "SourceGrant",
     "Summary",
     "Supply",

@@ -8,12 +8,28 @@ from users.web.connect import links
 from users.web.data import imports, summaries
 from users.web.explorer import page as explorer
 from users.web.explorer import records, source_priority, workouts
+from users.web.sources import credentials
 from users.web.sources import views as sources
 from users.web.users import csv_import, deletion, erasures, exports, views
 
 app_name = "users"
+_SETTINGS = "settings/sources/<slug:provider>"
 _SOURCE = "users/<str:user_id>/sources/<str:provider>"
 urlpatterns = [
+    path("settings/sources/", credentials.show_source_settings, name="source_settings"),
+    path(
+        f"{_SETTINGS}/", credentials.edit_source_credentials, name="source_credentials"
+    ),
+    path(
+        f"{_SETTINGS}/try/",
+        credentials.try_stored_source_credentials,
+        name="try_source_credentials",
+    ),
+    path(
+        f"{_SETTINGS}/remove/",
+        credentials.remove_stored_source_credentials,
+        name="remove_source_credentials",
+    ),
     path("users/", views.show_user_list, name="list"),
     path("users/file/", views.download_user_list, name="file"),
     path("users/resolve/", views.look_up_user, name="resolve"),

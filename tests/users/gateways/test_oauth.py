@@ -125,7 +125,7 @@ def test_a_fault_of_our_own_registration_breaks_nobody_s_connection(oura, settin
     with pytest.raises(SourceUnavailable) as away:
         find_source_gateway("oura").refresh_tokens(OLD)
 
-    assert away.value.reason == "http_401"
+    assert away.value.reason == "client_rejected"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,10 @@ from django.conf import settings
 from portal.lib.periods import find_time_zone_by_name
 from users.gateways import oauth
 from users.gateways.base import (
+    NO_METER,
     AccessExpired,
+    CallLimit,
+    ClientCredentials,
     Grant,
     PulledBatch,
     PulledDevice,
@@ -25,6 +28,7 @@ from users.states import SourceType
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from users.gateways.base import Meter
     from users.gateways.http import SourceHttp
     from users.models import User
 
@@ -89,8 +93,19 @@ class OuraGateway:
     resources = tuple(RESOURCES)
     history = HISTORY
 
-    def __init__(self, portal: Portal | None = None) -> None:
+    # Source: Oura API 2, document 1.37 (5,000 requests in 5 minutes).
+    limits = (CallLimit(calls=5000, seconds=300),)
+    reuses_refresh_tokens = False
+
+    def __init__(
+        self,
+        portal: Portal | None = None,
+        credentials: ClientCredentials | None = None,
+        meter: Meter = NO_METER,
+    ) -> None:
         self._portal = portal
+        self._credentials = credentials
+        self._meter = meter
 
     @property
     def portal(self) -> Portal:
@@ -98,9 +113,21 @@ class OuraGateway:
         return self._portal or PORTALS[settings.OURA_PORTAL]
 
     @property
-    def is_configured(self) -> bool:
-        """Return whether a client is configured."""
-        return bool(settings.OURA_CLIENT_ID and settings.OURA_CLIENT_SECRET)
+    def credentials(self) -> ClientCredentials:
+        """As of SourceGateway."""
+        return self._credentials or ClientCredentials(
+            settings.OURA_CLIENT_ID, settings.OURA_CLIENT_SECRET
+        )
+
+    def with_credentials(
+        self, credentials: ClientCredentials, meter: Meter = NO_METER
+    ) -> OuraGateway:
+        """As of SourceGateway."""
+        return OuraGateway(self._portal, credentials, meter)
+
+    def check_credentials(self, *, redirect_url: str) -> bool:
+        """As of SourceGateway."""
+        return oauth.check_oauth_client(self._server(), redirect_url=redirect_url)
 
     def authorise_url(self, *, state: str, redirect_url: str, challenge: str) -> str:
         """As of SourceGateway."""
@@ -116,7 +143,7 @@ class OuraGateway:
             self._server(), code=code, redirect_url=redirect_url, verifier=verifier
         )
         try:
-            with SourceHttp() as http:
+            with SourceHttp(meter=self._meter) as http:
                 info = self._client(http, grant).fetch_document("personal_info")
         except (AccessExpired, ResourceRefused):
             return grant
@@ -157,7 +184,7 @@ class OuraGateway:
         first = since.astimezone(UTC).date() - timedelta(days=1)
         if position:
             first = date.fromisoformat(position)
-        with SourceHttp() as http:
+        with SourceHttp(meter=self._meter) as http:
             client = self._client(http, grant)
             device = _device(client)
             while first <= last:
@@ -194,9 +221,9 @@ class OuraGateway:
             token_url=portal.token_url,
             revoke_url=portal.revoke_url,
             old_revoke_url=portal.old_revoke_url,
-            client_id=settings.OURA_CLIENT_ID,
-            client_secret=settings.OURA_CLIENT_SECRET,
+            credentials=self.credentials,
             scopes=portal.scopes,
+            meter=self._meter,
         )
 
     def _client(self, http: SourceHttp, grant: Grant) -> OuraClient:

@@ -15,7 +15,8 @@ class SourceGrant(TenantOwned):
 
     `expires_at` is when the access token ends, null where the source does not say.
     `rotation` counts the tokens that were stored. Whoever trades them for new ones
-    holds the row until `claimed_until`: a refresh token works once. An ended
+    holds the row until `claimed_until`: a refresh token works once. `client_id` names
+    the application that they were issued to, which alone can trade them. An ended
     connection keeps its grant until the source has taken it back.
     """
 
@@ -32,6 +33,7 @@ class SourceGrant(TenantOwned):
     refresh_token = models.TextField()
     expires_at = models.DateTimeField(null=True)
     scopes = models.JSONField(default=list)
+    client_id = models.CharField(max_length=200, blank=True, default="", db_default="")
     rotation = models.PositiveIntegerField(default=1)
     claimed_until = models.DateTimeField(null=True)
     created_at = models.DateTimeField(default=timezone.now, editable=False)

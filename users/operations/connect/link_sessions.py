@@ -30,6 +30,7 @@ from portal.lib.tenancy import acting_for
 from portal.lib.web.links import build_absolute_url
 from users.models import LinkSession
 from users.models.sources.link_session import REDIRECT_URL_MAX_LENGTH
+from users.operations.connect.linking import is_source_offered
 from users.queries import lock_user
 from users.wearables.providers import PROVIDERS
 
@@ -78,13 +79,20 @@ def create_connect_link(
 ) -> LinkSession:
     """Create a link that lets its holder connect sources of a live user.
 
-    Raises: not_found; 422 provider_unknown, provider_filtered (it is not among the only
+    Raises: not_found; source_not_offered (nothing connects it here); 422
+    provider_unknown, provider_filtered (it is not among the only
     ones shown), redirect_url_invalid (https, a host, no password), redirect_url_missing
     (of redirects_on_error or redirects_on_close). Source: Contract 3.6; Ours: the page
     sends people nowhere but to the address that was given here, by who holds a key.
     """
     request = request or LinkRequest()
     _check(request)
+    if request.provider and not is_source_offered(
+        tenant=user.tenant, provider=request.provider
+    ):
+        raise DomainError(
+            "source_not_offered", _("This source cannot be connected here."), "provider"
+        )
     user = lock_user(user)
     session = LinkSession(
         tenant=user.tenant,

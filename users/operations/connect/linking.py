@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -22,13 +21,16 @@ from portal.lib.secrets.encryption import (
     encrypt_secret,
 )
 from portal.lib.translation import gettext_lazy
-from portal.lib.web.links import build_absolute_url
 from users.gateways.base import SourceRefused, SourceUnavailable
-from users.gateways.sources import find_source_gateway
 from users.operations.demo_sources import DEMO_SOURCES, connect_demo_source
 from users.operations.imports.runs import DEFAULT_PROVIDER
 from users.operations.imports.submission import ImportRequest, start_health_data_import
 from users.operations.sources.cloud_sources import connect_cloud_source
+from users.operations.sources.credentials import (
+    build_sign_in_redirect_uri,
+    find_team_source_gateway,
+    list_team_source_gateways,
+)
 from users.operations.sources.sources import disconnect_source
 from users.queries import list_live_user_connections
 from users.states import ConnectionStatus
@@ -38,6 +40,7 @@ from users.wearables.providers import PROVIDERS, find_provider
 if TYPE_CHECKING:
     from django.core.files.uploadedfile import UploadedFile
 
+    from accounts.models import Tenant
     from portal.lib.actor import Actor
     from users.gateways.base import SourceGateway
     from users.models import Connection, ImportJob, LinkSession
@@ -151,16 +154,29 @@ def list_connect_page_sources(session: LinkSession) -> list[OfferedSource]:
     shown = set(session.filter_on_providers) or {*PROVIDERS, *live}
     if session.provider:
         shown = {session.provider}
+    gateways = list_team_source_gateways(tenant=session.tenant)
     offered = [
         OfferedSource(
             provider=find_provider(slug),
-            ways=_ways(session, slug, live),
+            ways=_ways(session, slug, live, can_sign_in=slug in gateways),
             connection=live.get(slug),
         )
         for slug in shown
     ]
     worth = [each for each in offered if each.ways or each.connection]
     return sorted(worth, key=lambda each: each.name.lower())
+
+
+def is_source_offered(*, tenant: Tenant, provider: str) -> bool:
+    """Return whether a source can be connected here at all, by any user in any way.
+
+    Source: Contract 3.6; Ours: no link leads to a page that offers nothing.
+    """
+    return (
+        provider in _FILES
+        or (tenant.is_sandbox and provider in DEMO_SOURCES)
+        or find_team_source_gateway(tenant=tenant, provider=provider) is not None
+    )
 
 
 def find_connectable_source(
@@ -207,7 +223,7 @@ def start_source_sign_in(*, session: LinkSession, provider: str) -> str:
             }
         )
     )
-    return _gateway_of(provider).authorise_url(
+    return _gateway_of(session, provider).authorise_url(
         state=state,
         redirect_url=build_sign_in_redirect_uri(provider),
         challenge=_challenge_of(verifier),
@@ -245,7 +261,7 @@ def finish_source_sign_in(
         raise DomainError("sign_in_expired", _("The sign-in expired. Try again."))
     find_connectable_source(session, sign_in.provider, Way.SIGN_IN)
     try:
-        grant = _gateway_of(sign_in.provider).connect(
+        grant = _gateway_of(session, sign_in.provider).connect(
             code=code,
             redirect_url=build_sign_in_redirect_uri(sign_in.provider),
             verifier=sign_in.verifier,
@@ -288,18 +304,13 @@ def connect_demo_source_from_link(
     return connect_demo_source(user=session.user, actor=actor, provider=provider)
 
 
-def build_sign_in_redirect_uri(provider: str) -> str:
-    """Return the redirect URI to register at a source."""
-    return build_absolute_url(reverse("connect:back", args=[provider]))
-
-
 def _ways(
-    session: LinkSession, slug: str, live: dict[str, Connection]
+    session: LinkSession, slug: str, live: dict[str, Connection], *, can_sign_in: bool
 ) -> tuple[Way, ...]:
     connection = live.get(slug)
     works = connection is not None and connection.status != ConnectionStatus.ERROR
     ways = []
-    if find_source_gateway(slug) is not None and not works:
+    if can_sign_in and not works:
         ways.append(Way.SIGN_IN)
     if slug in _FILES:
         ways.append(Way.FILE)
@@ -309,8 +320,8 @@ def _ways(
     return tuple(ways)
 
 
-def _gateway_of(provider: str) -> SourceGateway:
-    gateway = find_source_gateway(provider)
+def _gateway_of(session: LinkSession, provider: str) -> SourceGateway:
+    gateway = find_team_source_gateway(tenant=session.tenant, provider=provider)
     if gateway is None:
         raise NotFound("source_not_offered", _("This source is not available here."))
     return gateway

@@ -22,12 +22,12 @@ from users.gateways.base import (
     SourceRefused,
     SourceUnavailable,
 )
-from users.gateways.sources import find_source_gateway
 from users.models import Connection, Pull, SourceGrant
 from users.operations.data.samples import SampleBatch, record_samples
 from users.operations.data.summaries import SummaryBatch, record_summaries
 from users.operations.sources.cloud_sources import schedule_cloud_source_refresh
 from users.operations.sources.connections import mark_connection_failed
+from users.operations.sources.credentials import find_connection_gateway
 from users.operations.sources.devices import DeviceDetails, record_device_details
 from users.operations.sources.grants import (
     get_valid_connection_tokens,
@@ -175,7 +175,7 @@ def enqueue_due_source_pulls() -> int:
 
 
 def _run(connection: Connection, actor: Actor) -> timedelta | None:
-    gateway = find_source_gateway(connection.provider)
+    gateway = find_connection_gateway(connection)
     pulls = _open_pulls(connection.tenant, connection.pk)
     if not pulls:
         return None

@@ -12,8 +12,11 @@ from django.utils.translation import gettext as _
 
 from portal.lib.errors import DomainError, NotFound
 from users.gateways.base import Grant
-from users.gateways.sources import find_source_gateway
 from users.models import Connection, Pull, SourceGrant
+from users.operations.sources.credentials import (
+    find_connection_gateway,
+    find_team_source_gateway,
+)
 from users.operations.sources.grants import store_connection_tokens
 from users.operations.sources.pulls import schedule_source_pulls
 from users.operations.sources.sources import connect_source, disconnect_source
@@ -45,7 +48,7 @@ def connect_cloud_source(
     source_not_offered, not_found (404); required_scopes_not_granted;
     duplicate_connection. Source: Contract 2.4, 5.5; Ours: one account a connection.
     """
-    gateway = find_source_gateway(provider)
+    gateway = find_team_source_gateway(tenant=user.tenant, provider=provider)
     if gateway is None:
         raise NotFound("source_not_offered", _("This source is not available."))
     granted = gateway.granted_resources(grant)
@@ -74,7 +77,9 @@ def connect_cloud_source(
         for resource in gateway.resources
     }
     connection.save(update_fields=["external_user_id", "resource_availability"])
-    store_connection_tokens(connection=connection, grant=grant)
+    store_connection_tokens(
+        connection=connection, grant=grant, client_id=gateway.credentials.client_id
+    )
     schedule_cloud_source_refresh(connection=connection)
     return connection
 
@@ -88,7 +93,7 @@ def is_data_pulled_from_source(connection: Connection) -> bool:
     """
     kept = SourceGrant.objects.for_tenant(connection.tenant)
     return (
-        find_source_gateway(connection.provider) is not None
+        find_connection_gateway(connection) is not None
         and kept.filter(connection=connection).exists()
     )
 
@@ -102,7 +107,7 @@ def schedule_cloud_source_refresh(*, connection: Connection) -> list[Pull]:
     Raises: not_found. Source: Contract 2.2 (refresh), 5.5; Ours: the overlap;
     memberships lapse and are renewed.
     """
-    gateway = find_source_gateway(connection.provider)
+    gateway = find_connection_gateway(connection)
     if gateway is None or not is_data_pulled_from_source(connection):
         return []
     reached = _last_pulled_by_resource(connection)

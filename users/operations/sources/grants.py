@@ -18,13 +18,18 @@ from portal.lib.secrets.encryption import (
 )
 from users.gateways.base import (
     CALL_TIMEOUT,
+    ClientRejected,
     Grant,
     SourceRefused,
     SourceUnavailable,
 )
-from users.gateways.sources import find_source_gateway
 from users.models import SourceGrant
+from users.operations.sources.credentials import (
+    find_connection_gateway,
+    record_credentials_state,
+)
 from users.states import ConnectionFault
+from users.states.credentials import CredentialsState
 
 if TYPE_CHECKING:
     from accounts.models import Tenant
@@ -52,16 +57,24 @@ class StoredGrant:
     rotation: int
 
 
-def store_connection_tokens(*, connection: Connection, grant: Grant) -> None:
+def store_connection_tokens(
+    *, connection: Connection, grant: Grant, client_id: str = ""
+) -> None:
     """Store the tokens of a connection, encrypted, replacing earlier ones.
 
+    `client_id` is of the application that they were issued to.
     Source: Ours: a copy of the database opens no source.
     """
     SourceGrant.objects.for_tenant(connection.tenant).update_or_create(
         connection=connection,
-        defaults={**_columns(grant), "rotation": F("rotation") + 1},
+        defaults={
+            **_columns(grant),
+            "client_id": client_id,
+            "rotation": F("rotation") + 1,
+        },
         create_defaults={
             **_columns(grant),
+            "client_id": client_id,
             "tenant": connection.tenant,
             "connection": connection,
         },
@@ -91,16 +104,22 @@ def renew_connection_tokens(
     """Renew tokens that the source no longer accepts; `spent` is their rotation.
 
     Of two workers one trades: the other gets what the first stored, or
-    SourceUnavailable while it is at it. Never call it inside a transaction. Raises:
-    SourceUnavailable; SourceRefused. Source: RFC 6749, 6; Ours: a refresh token works
-    once, so a second trade would end the connection.
+    SourceUnavailable while it is at it. Who never came back may have traded them: where
+    refresh tokens work once they are not sent again, and the user has to connect anew.
+    Never call it inside a transaction. Raises: SourceUnavailable; SourceRefused.
+    Source: RFC 6749, 6; RFC 9700, 4.14.2 (a token sent twice is taken for stolen).
     """
     mine = SourceGrant.objects.for_tenant(connection.tenant).filter(
         connection=connection, rotation=spent
     )
     now = timezone.now()
     until = now + CLAIM_TTL
-    free = mine.filter(Q(claimed_until=None) | Q(claimed_until__lt=now))
+    is_abandoned = Q(claimed_until__lt=now)
+    free = mine.filter(Q(claimed_until=None) | is_abandoned)
+    if not gateway.reuses_refresh_tokens:
+        if mine.filter(is_abandoned).exists():
+            raise SourceRefused(ConnectionFault.TOKEN_REFRESH_FAILED)
+        free = mine.filter(claimed_until=None)
     if not free.update(claimed_until=until):
         kept = _read(connection)
         if kept.rotation == spent:
@@ -108,10 +127,13 @@ def renew_connection_tokens(
         return kept
     try:
         new = _exchange(gateway, _read(connection).grant)
-    except (SourceUnavailable, SourceRefused):
+    except (SourceUnavailable, SourceRefused) as refusal:
         mine.filter(claimed_until=until).update(claimed_until=None)
+        if isinstance(refusal, ClientRejected):
+            _record_state(connection, gateway, CredentialsState.REJECTED)
         raise
     mine.update(**_columns(new), rotation=spent + 1)
+    _record_state(connection, gateway, CredentialsState.WORKING)
     return StoredGrant(new, spent + 1)
 
 
@@ -137,7 +159,7 @@ def revoke_grant_at_source(*, tenant: Tenant, connection_pk: int) -> timedelta |
     kept = _ended(tenant, connection_pk)
     if kept is None:
         return None
-    gateway = find_source_gateway(kept.connection.provider)
+    gateway = find_connection_gateway(kept.connection)
     if gateway is not None:
         try:
             gateway.revoke(_decrypted(kept))
@@ -157,6 +179,17 @@ def delete_connection_tokens(*, tenant: Tenant, connection_pk: int) -> None:
     kept = _ended(tenant, connection_pk)
     if kept is not None:
         kept.delete()
+
+
+def _record_state(
+    connection: Connection, gateway: SourceGateway, state: CredentialsState
+) -> None:
+    record_credentials_state(
+        tenant=connection.tenant,
+        provider=connection.provider,
+        state=state,
+        client_id=gateway.credentials.client_id,
+    )
 
 
 def _exchange(gateway: SourceGateway, old: Grant) -> Grant:

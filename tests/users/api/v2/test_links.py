@@ -31,6 +31,7 @@ def user(alice_tenant):
 
 def test_a_key_makes_a_link(alice_api, alice_tenant, user, settings):
     settings.PUBLIC_URL = "https://assay.example"
+    settings.OURA_CLIENT_ID = settings.OURA_CLIENT_SECRET = "our"
 
     reply = alice_api.post(
         TOKEN,
@@ -85,6 +86,25 @@ def test_a_body_at_fault_makes_no_link(alice_api, alice_tenant, user, body, line
 
     assert error_lines(reply) == [line]
     assert stored_rows(alice_tenant) == before
+
+
+def test_a_source_that_nothing_connects_here_gets_no_link(
+    alice_production_api, alice_production
+):
+    user = make_user(tenant=alice_production)
+    before = stored_rows(alice_production)
+
+    replies = [
+        alice_production_api.post(
+            TOKEN, {"user_id": str(user.uuid), "provider": provider}
+        )
+        for provider in ("zwift", "oura", "apple_health_kit")
+    ]
+
+    assert [reply.status_code for reply in replies] == [400, 400, 200]
+    assert replies[0].json()["detail"] == "This source cannot be connected here."
+    assert stored_rows(alice_production) != before
+    assert LinkSession.objects.for_tenant(alice_production).count() == 1
 
 
 def test_a_stranger_makes_no_link(charlie_api, alice_api, alice_tenant, user):

@@ -11,6 +11,7 @@ from tests.factories.accounts import ACTOR
 from tests.factories.sources import FakeSource
 from tests.factories.users import make_user
 from tests.users.holdings import stored_rows
+from users.gateways.base import ClientCredentials
 from users.models import Connection, ImportJob
 from users.operations.connect.link_sessions import LinkRequest, create_connect_link
 from users.operations.connect.linking import (
@@ -66,7 +67,7 @@ def test_only_what_can_be_connected_or_is_connected_is_listed(user, cloud):
 
 
 def test_a_source_that_is_not_configured_is_not_offered(user, cloud):
-    cloud.is_configured = False
+    cloud.credentials = ClientCredentials("", "")
 
     assert Way.SIGN_IN not in ways_of(session_for(user)).get("fitbit", ())
 
@@ -182,7 +183,7 @@ def test_a_state_that_is_not_ours_is_unknown(state):
 
 def test_nothing_is_asked_for_a_source_that_went_out_of_the_offer(user, cloud):
     session = session_for(user)
-    cloud.is_configured = False
+    cloud.credentials = ClientCredentials("", "")
 
     with pytest.raises(NotFound):
         finish_source_sign_in(

@@ -25,6 +25,7 @@ from tests.outbox import emitted, emitted_types
 from tests.users.gateways.oura_server import cut, garbage, status
 from users import jobs
 from users.gateways.base import PulledBatch, PulledPage
+from users.gateways.oura.gateway import OuraGateway
 from users.gateways.sources import find_source_gateway
 from users.models import Connection, Device, Pull, Sample, SourceGrant, Summary, Supply
 from users.operations.pulling.pulling import (
@@ -382,7 +383,7 @@ def test_a_source_that_is_ended_meanwhile_stores_nothing_more(
         later = {**element, "calendar_date": "2026-03-10"}
         yield PulledPage((PulledBatch("activity", [later]),))
 
-    monkeypatch.setattr(find_source_gateway("oura"), "pull", pull, raising=False)
+    monkeypatch.setattr(OuraGateway, "pull", pull)
     ask(connection, "activity", "workouts")
 
     assert run(connection) is None

@@ -18,6 +18,7 @@ from users.gateways.base import (
     SourceRefused,
     SourceUnavailable,
 )
+from users.gateways.oura.gateway import OuraGateway
 from users.gateways.sources import find_source_gateway
 from users.models import Connection, SourceGrant
 from users.operations.sources.grants import (
@@ -128,7 +129,26 @@ def test_who_comes_meanwhile_is_told_to_come_again(user, alice_tenant, oura):
     assert oura.trades == 0
 
 
-def test_the_claim_of_a_dead_worker_passes(user, alice_tenant, oura):
+def test_a_token_that_a_dead_worker_may_have_sent_is_never_sent_again(
+    user, alice_tenant, oura
+):
+    connection = make_granted(user)
+    SourceGrant.objects.for_tenant(alice_tenant).update(
+        claimed_until=timezone.now() - timedelta(seconds=1)
+    )
+
+    with pytest.raises(SourceRefused) as refused:
+        renew(connection)
+
+    assert refused.value.fault == ConnectionFault.TOKEN_REFRESH_FAILED
+    assert oura.asked == []
+    assert tokens(alice_tenant) == ("access-1", "refresh-1")
+
+
+def test_where_tokens_can_be_sent_again_the_claim_of_a_dead_worker_passes(
+    user, alice_tenant, oura, monkeypatch
+):
+    monkeypatch.setattr(OuraGateway, "reuses_refresh_tokens", True)
     connection = make_granted(user)
     SourceGrant.objects.for_tenant(alice_tenant).update(
         claimed_until=timezone.now() - timedelta(seconds=1)

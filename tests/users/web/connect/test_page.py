@@ -124,8 +124,8 @@ def test_the_page_costs_the_same_however_many_are_connected(
     for providers in ((), ("oura",), ("fitbit", "dexcom_v3", "withings", "polar")):
         for provider in providers:
             connect_source(user=user, actor=ACTOR, provider=provider)
-        # Tenant, session and connections; the audit is written past this count.
-        with django_assert_num_queries(3):
+        # Tenant, session, connections and credentials; the audit is not counted.
+        with django_assert_num_queries(4):
             browser.get(page_of(session))
 
 

@@ -1,0 +1,125 @@
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from accounts.states import Role
+from tests.clients import confirm
+from tests.factories.accounts import ACTOR, make_member
+from tests.factories.sources import FakeSource
+from tests.factories.users import make_user
+from tests.users.holdings import stored_rows
+from users.gateways.base import ClientCredentials
+from users.models import SourceCredentials
+from users.operations.sources.credentials import save_source_credentials
+from users.operations.sources.sources import connect_source
+
+pytestmark = pytest.mark.django_db
+ENTERED = {"client_id": "team-id", "client_secret": "team-secret"}
+
+
+@pytest.fixture(autouse=True)
+def sources(monkeypatch):
+    """Fitbit with an application of the installation, Polar without."""
+    fitbit, polar = FakeSource("fitbit"), FakeSource("polar")
+    polar.credentials = ClientCredentials("", "")
+    monkeypatch.setattr(
+        "users.gateways.sources.SOURCE_GATEWAYS", {"fitbit": fitbit, "polar": polar}
+    )
+
+
+@pytest.fixture
+def owner(alice_web):
+    confirm(alice_web)
+    return alice_web
+
+
+def url(tenant, name, provider=""):
+    named = {"provider": provider} if provider else {}
+    place = {"team_slug": tenant.team.slug, "environment": tenant.environment}
+    return reverse(f"users:{name}", kwargs={**place, **named})
+
+
+def listed(client, tenant):
+    page = client.get(url(tenant, "source_settings"))
+    return [(row.provider.slug, row.words, row.users) for row in page.context["rows"]]
+
+
+def test_sources_are_listed_with_what_connects_them(
+    alice_web, alice_tenant, charlie_tenant
+):
+    connect_source(user=make_user(tenant=alice_tenant), actor=ACTOR, provider="fitbit")
+    save_source_credentials(
+        tenant=charlie_tenant, actor=ACTOR, provider="polar", **ENTERED
+    )
+
+    assert listed(alice_web, alice_tenant) == [
+        ("fitbit", "Installation's credentials", 1),
+        ("polar", "Not set up", 0),
+    ]
+
+
+def test_credentials_are_entered_tried_and_removed(owner, alice_tenant, settings):
+    settings.PUBLIC_URL = "https://assay.example"
+    page = url(alice_tenant, "source_credentials", "polar")
+
+    shown = owner.get(page)
+    entered = owner.post(page, ENTERED, follow=True)
+    after = listed(owner, alice_tenant)
+    tried = owner.post(
+        url(alice_tenant, "try_source_credentials", "polar"), follow=True
+    )
+    removal = url(alice_tenant, "remove_source_credentials", "polar")
+    asked = owner.get(removal)
+    owner.post(removal)
+
+    assert "https://assay.example/connect/back/polar/" in shown.text
+    assert "Credentials tried and saved." in entered.text
+    assert "team-secret" not in entered.text
+    assert after[-1] == ("polar", "Working", 0)
+    assert "Polar accepts the credentials." in tried.text
+    assert "Remove the credentials of Polar?" in asked.text
+    assert listed(owner, alice_tenant)[-1] == ("polar", "Not set up", 0)
+
+
+def test_a_rejected_secret_is_said_at_its_field_and_not_stored(owner, alice_tenant):
+    before = stored_rows(alice_tenant)
+
+    page = owner.post(
+        url(alice_tenant, "source_credentials", "polar"),
+        {"client_id": "team-id", "client_secret": "wrong"},
+    )
+
+    assert page.status_code == 422
+    assert page.context["form"].errors == {
+        "client_secret": ["Polar rejected the client ID or secret. Nothing was saved."]
+    }
+    assert stored_rows(alice_tenant) == before
+
+
+def test_a_secret_rejected_since_is_the_first_of_the_list(owner, alice_tenant):
+    save_source_credentials(
+        tenant=alice_tenant, actor=ACTOR, provider="polar", **ENTERED
+    )
+    SourceCredentials.objects.for_tenant(alice_tenant).update(state="rejected")
+
+    assert listed(owner, alice_tenant)[0] == ("polar", "Secret rejected", 0)
+
+
+def test_who_may_not_manage_keys_changes_nothing(alice_tenant):
+    viewer = Client()
+    viewer.force_login(make_member(team=alice_tenant.team, roles=(Role.VIEWER,)))
+    confirm(viewer)
+    before = stored_rows(alice_tenant)
+
+    page = viewer.post(url(alice_tenant, "source_credentials", "polar"), ENTERED)
+
+    assert page.status_code == 403
+    assert stored_rows(alice_tenant) == before
+
+
+def test_an_unknown_source_has_no_page(owner, alice_tenant):
+    page = owner.get(url(alice_tenant, "source_credentials", "zwift"))
+
+    assert page.status_code == 404

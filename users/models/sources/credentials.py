@@ -1,0 +1,82 @@
+"""SourceCredentials: a team's own application at a source; SourceBudget: its calls."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.utils import timezone
+
+from portal.lib.table_rules import TableRules
+from portal.lib.tenancy import TenantOwned
+from users.states.credentials import CredentialsState
+
+CLIENT_ID_MAX_LENGTH = 200
+CLIENT_SECRET_MAX_LENGTH = 500
+
+
+class SourceCredentials(TenantOwned):
+    """The client ID and secret of a team's application at a source, per environment.
+
+    `provider` is a slug of users.wearables.providers. `client_secret` is encrypted.
+    `state` is what the source said at `tried_at`, null while it never answered;
+    `updated_at` is when somebody last entered a secret.
+    """
+
+    rules = TableRules(
+        without_fence="encrypted, and read by jobs of a connection",
+        without_user="belongs to a team",
+        retention="until the team removes them",
+        encrypted=("client_secret",),
+    )
+
+    provider = models.CharField(max_length=50)
+    client_id = models.CharField(max_length=CLIENT_ID_MAX_LENGTH)
+    client_secret = models.TextField()
+    state = models.CharField(max_length=100, choices=CredentialsState.offered)
+    tried_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+    updated_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta(TenantOwned.Meta):
+        verbose_name_plural = "source credentials"
+        constraints = [
+            models.UniqueConstraint(
+                fields=["tenant", "provider"], name="source_credentials_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"credentials at {self.provider}"
+
+
+class SourceBudget(models.Model):
+    """The calls of one application to a source, counted over all processes.
+
+    Sources count by application, which several teams share where it is that of the
+    installation: so a row has no tenant. A call may go out at `next_at` less the burst
+    of its limit of `seconds`; none does until `blocked_until`. `used` are the calls of
+    `day`, in UTC.
+    """
+
+    rules = TableRules(
+        without_tenant="an application that several teams may share",
+        without_user="counts of calls",
+        retention="one row for each limit of an application",
+    )
+
+    provider = models.CharField(max_length=50)
+    client_id = models.CharField(max_length=CLIENT_ID_MAX_LENGTH)
+    seconds = models.PositiveIntegerField()
+    next_at = models.DateTimeField()
+    blocked_until = models.DateTimeField(null=True)
+    day = models.DateField()
+    used = models.PositiveIntegerField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["provider", "client_id", "seconds"], name="source_budget_once"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"calls to {self.provider} in {self.seconds} s"

@@ -1,0 +1,116 @@
+"""Budgets of calls to sources, shared by all processes.
+
+One row for each limit of an application holds when the next call is due (GCRA), so that
+a burst is allowed and no window of the limit ever holds more calls than it may.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from django.utils import timezone
+
+from portal.lib.database import rows
+from users.gateways.base import CallLimit, SourceUnavailable
+from users.models import SourceBudget
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Of a limit's calls so many may go out at once; the others are spread over its window.
+_BURST_SHARE = 5
+# Of a source that says that calls are too many, but not for how long.
+_USUAL_BLOCK = timedelta(minutes=1)
+# Rows of a source without limits of its own count calls and keep its blocks.
+_UNLIMITED = CallLimit(calls=1_000_000, seconds=60)
+
+_TAKE = b"""
+    INSERT INTO users_sourcebudget AS kept
+        (provider, client_id, seconds, next_at, day, used)
+    VALUES (%(provider)s, %(client_id)s, %(seconds)s,
+        %(now)s::timestamptz + %(interval)s::interval, %(day)s, 1)
+    ON CONFLICT (provider, client_id, seconds) DO UPDATE SET
+        next_at = GREATEST(kept.next_at, %(now)s) + %(interval)s::interval,
+        day = excluded.day,
+        used = CASE WHEN kept.day = excluded.day THEN kept.used + 1 ELSE 1 END
+    WHERE kept.next_at <= %(now)s::timestamptz + %(burst)s::interval
+        AND (kept.blocked_until IS NULL OR kept.blocked_until <= %(now)s)
+    RETURNING used
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetUse:
+    """Calls of an application today (UTC), and until when none goes out."""
+
+    used_today: int
+    blocked_until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class CallBudget:
+    """The Meter of one application at a source."""
+
+    provider: str
+    client_id: str
+    limits: Sequence[CallLimit]
+
+    def take(self) -> None:
+        """As of Meter; in the caller's transaction, so call it outside of any."""
+        for limit in self.limits or (_UNLIMITED,):
+            self._take(limit)
+
+    def block(self, wait: timedelta | None) -> None:
+        """As of Meter; never shortens a longer block."""
+        until = timezone.now() + (wait or _USUAL_BLOCK)
+        for kept in self._rows():
+            if kept.blocked_until is None or kept.blocked_until < until:
+                kept.blocked_until = until
+                kept.save(update_fields=["blocked_until"])
+
+    def read_use(self) -> BudgetUse:
+        """Return how much was used."""
+        now = timezone.now()
+        kept = self._rows()
+        today = now.astimezone(UTC).date()
+        blocks = [each.blocked_until for each in kept if each.blocked_until]
+        return BudgetUse(
+            max((each.used for each in kept if each.day == today), default=0),
+            max((each for each in blocks if each > now), default=None),
+        )
+
+    def _rows(self) -> list[SourceBudget]:
+        mine = SourceBudget.objects.filter(
+            provider=self.provider, client_id=self.client_id
+        )
+        return list(mine.order_by("seconds"))
+
+    def _take(self, limit: CallLimit) -> None:
+        now = timezone.now()
+        burst = limit.calls // _BURST_SHARE
+        # So that burst and spread calls together are no more than the limit.
+        interval = timedelta(seconds=limit.seconds) / max(limit.calls - burst - 1, 1)
+        with rows.open_database_cursor() as opened:
+            opened.execute(
+                _TAKE,
+                {
+                    "provider": self.provider,
+                    "client_id": self.client_id,
+                    "seconds": limit.seconds,
+                    "now": now,
+                    "day": now.astimezone(UTC).date(),
+                    "interval": interval,
+                    "burst": interval * burst,
+                },
+            )
+            if opened.fetchone():
+                return
+        kept = SourceBudget.objects.get(
+            provider=self.provider, client_id=self.client_id, seconds=limit.seconds
+        )
+        due = kept.next_at - interval * burst
+        if kept.blocked_until:
+            due = max(due, kept.blocked_until)
+        raise SourceUnavailable("budget_spent", retry_after=due - now)

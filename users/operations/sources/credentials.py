@@ -1,0 +1,290 @@
+"""Credentials of a team at sources: enter, try, rotate and remove them.
+
+A team's own application comes before that of the installation. Tokens are traded by the
+application that they were issued to, as long as it is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from accounts.operations.audit.entries import record_change
+from portal.lib.errors import DomainError, NotFound
+from portal.lib.secrets.encryption import (
+    UnreadableSecret,
+    decrypt_secret,
+    encrypt_secret,
+)
+from portal.lib.web.links import build_absolute_url
+from users.gateways.base import ClientCredentials, SourceUnavailable
+from users.gateways.sources import (
+    find_provider_gateway,
+    find_source_gateway,
+    list_gateway_providers,
+)
+from users.models import Connection, SourceCredentials, SourceGrant
+from users.operations.sources.budgets import CallBudget
+from users.states.credentials import CredentialsState
+from users.wearables.providers import find_provider
+
+if TYPE_CHECKING:
+    from accounts.models import Tenant
+    from portal.lib.actor import Actor
+    from users.gateways.base import CallLimit, SourceGateway
+    from users.operations.sources.budgets import BudgetUse
+
+_SUBJECT = "source_credentials"
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSetup:
+    """How a source is set up for a team.
+
+    `stored` are the team's credentials; without them, a source that `is_offered` uses
+    the installation's. `use` counts the calls of the application that is used.
+    """
+
+    provider: str
+    stored: SourceCredentials | None
+    is_offered: bool
+    limits: tuple[CallLimit, ...]
+    use: BudgetUse
+
+
+def find_team_source_gateway(
+    *, tenant: Tenant, provider: str, issued_to: str = ""
+) -> SourceGateway | None:
+    """Return the gateway of a source for a team's application, or the installation's.
+
+    With `issued_to` the one of that client ID is preferred. None if the source cannot
+    be connected: it has no gateway, or nobody entered credentials. Source: Ours.
+    """
+    if find_provider_gateway(provider) is None:
+        return None
+    own = SourceCredentials.objects.for_tenant(tenant).filter(provider=provider)
+    return _choose_gateway(provider, own.first(), issued_to)
+
+
+def list_team_source_gateways(*, tenant: Tenant) -> dict[str, SourceGateway]:
+    """Return by slug the gateways of all sources that can be connected; one query."""
+    kept = SourceCredentials.objects.for_tenant(tenant)
+    own = {each.provider: each for each in kept}
+    found = {
+        provider: _choose_gateway(provider, own.get(provider))
+        for provider in list_gateway_providers()
+    }
+    return {provider: gateway for provider, gateway in found.items() if gateway}
+
+
+def list_source_setups(*, tenant: Tenant) -> list[SourceSetup]:
+    """Return how each source with a gateway is set up for a team."""
+    offered = list_team_source_gateways(tenant=tenant)
+    kept = SourceCredentials.objects.for_tenant(tenant)
+    own = {each.provider: each for each in kept}
+    setups = []
+    for provider in list_gateway_providers():
+        gateway, stored = offered.get(provider), own.get(provider)
+        limits = gateway.limits if gateway else ()
+        client_id = gateway.credentials.client_id if gateway else ""
+        use = CallBudget(provider, client_id, limits).read_use()
+        setups.append(SourceSetup(provider, stored, gateway is not None, limits, use))
+    return setups
+
+
+def find_connection_gateway(connection: Connection) -> SourceGateway | None:
+    """Return the gateway that can use a connection's tokens; None if there is none."""
+    grants = SourceGrant.objects.for_tenant(connection.tenant)
+    issued_to = grants.filter(connection=connection).values_list("client_id", flat=True)
+    return find_team_source_gateway(
+        tenant=connection.tenant,
+        provider=connection.provider,
+        issued_to=issued_to.first() or "",
+    )
+
+
+def save_source_credentials(
+    *, tenant: Tenant, actor: Actor, provider: str, client_id: str, client_secret: str
+) -> SourceCredentials:
+    """Try a team's credentials at a source, and store them unless it rejects them.
+
+    An empty secret keeps the stored one of the same client ID. A source that does not
+    answer leaves them stored and untried. Asks the source, so never call it inside a
+    transaction. Raises: source_unknown (404); client_id_missing; client_secret_missing;
+    credentials_rejected. Source: Ours: a mistyped secret is found while somebody looks.
+    """
+    if find_provider_gateway(provider) is None:
+        raise NotFound("source_unknown", _("This source has no credentials."))
+    client_id, client_secret = client_id.strip(), client_secret.strip()
+    if not client_id:
+        raise DomainError("client_id_missing", _("Enter the client ID."), "client_id")
+    if not client_secret:
+        stored = _read(tenant, provider)
+        if stored and stored.client_id == client_id:
+            client_secret = stored.client_secret
+    if not client_secret:
+        raise DomainError(
+            "client_secret_missing", _("Enter the client secret."), "client_secret"
+        )
+    state = _try(provider, ClientCredentials(client_id, client_secret))
+    if state == CredentialsState.REJECTED:
+        raise DomainError(
+            "credentials_rejected",
+            _("%(source)s rejected the client ID or secret. Nothing was saved.")
+            % {"source": find_provider(provider).name},
+            "client_secret",
+        )
+    return _store(tenant, actor, provider, client_id, client_secret, state)
+
+
+def try_source_credentials(
+    *, tenant: Tenant, actor: Actor, provider: str
+) -> CredentialsState:
+    """Try a team's stored credentials at the source and record what it says.
+
+    Asks the source, so never call it inside a transaction. Raises: credentials_missing
+    (404).
+    """
+    stored = _read(tenant, provider)
+    if stored is None:
+        raise _missing()
+    state = _try(provider, stored)
+    record_credentials_state(tenant=tenant, provider=provider, state=state)
+    record_change(
+        tenant=tenant,
+        actor=actor,
+        verb="try_source_credentials",
+        subject=_SUBJECT,
+        subject_id=provider,
+    )
+    return state
+
+
+def record_credentials_state(
+    *, tenant: Tenant, provider: str, state: CredentialsState, client_id: str = ""
+) -> None:
+    """Record what a source said of a team's credentials; the only writer of the state.
+
+    With `client_id` only if they are still the stored ones. What was not answered
+    changes nothing.
+    """
+    if state == CredentialsState.UNANSWERED:
+        return
+    mine = SourceCredentials.objects.for_tenant(tenant).filter(provider=provider)
+    if client_id:
+        mine = mine.filter(client_id=client_id)
+    mine.update(state=state, tried_at=timezone.now())
+
+
+@transaction.atomic
+def remove_source_credentials(*, tenant: Tenant, actor: Actor, provider: str) -> None:
+    """Remove a team's credentials; the installation's are used from then on.
+
+    Raises: credentials_missing (404).
+    """
+    mine = SourceCredentials.objects.for_tenant(tenant).filter(provider=provider)
+    removed, _by_model = mine.delete()
+    if not removed:
+        raise _missing()
+    record_change(
+        tenant=tenant,
+        actor=actor,
+        verb="remove_source_credentials",
+        subject=_SUBJECT,
+        subject_id=provider,
+    )
+
+
+def build_sign_in_redirect_uri(provider: str) -> str:
+    """Return the redirect URI to register at a source."""
+    return build_absolute_url(reverse("connect:back", args=[provider]))
+
+
+@transaction.atomic
+def _store(
+    tenant: Tenant,
+    actor: Actor,
+    provider: str,
+    client_id: str,
+    client_secret: str,
+    state: CredentialsState,
+) -> SourceCredentials:
+    now = timezone.now()
+    kept = SourceCredentials.objects.for_tenant(tenant)
+    before = kept.filter(provider=provider).values_list("client_id", flat=True).first()
+    stored: SourceCredentials
+    stored, _is_new = kept.update_or_create(
+        tenant=tenant,
+        provider=provider,
+        defaults={
+            "client_id": client_id,
+            "client_secret": encrypt_secret(client_secret),
+            "state": state,
+            "tried_at": None if state == CredentialsState.UNANSWERED else now,
+            "updated_at": now,
+        },
+    )
+    record_change(
+        tenant=tenant,
+        actor=actor,
+        verb="save_source_credentials",
+        subject=_SUBJECT,
+        subject_id=provider,
+        changes={"client_id": [before, client_id]},
+    )
+    return stored
+
+
+def _try(provider: str, credentials: ClientCredentials) -> CredentialsState:
+    gateway = find_source_gateway(provider, credentials)
+    if gateway is None:
+        return CredentialsState.REJECTED
+    try:
+        works = gateway.check_credentials(
+            redirect_url=build_sign_in_redirect_uri(provider)
+        )
+    except SourceUnavailable:
+        return CredentialsState.UNANSWERED
+    return CredentialsState.WORKING if works else CredentialsState.REJECTED
+
+
+def _choose_gateway(
+    provider: str, own: SourceCredentials | None, issued_to: str = ""
+) -> SourceGateway | None:
+    gateway = find_provider_gateway(provider)
+    if gateway is None:
+        return None
+    chosen = gateway.credentials
+    # Of two that could use the tokens, the team's.
+    is_installed = issued_to not in {"", own.client_id if own else ""}
+    if own and not (is_installed and issued_to == chosen.client_id):
+        try:
+            chosen = _decrypted(own)
+        except UnreadableSecret:
+            # Not the installation's instead: our tokens would count as stolen.
+            return None
+    meter = CallBudget(provider, chosen.client_id, gateway.limits)
+    return find_source_gateway(provider, chosen, meter)
+
+
+def _decrypted(stored: SourceCredentials) -> ClientCredentials:
+    return ClientCredentials(stored.client_id, decrypt_secret(stored.client_secret))
+
+
+def _read(tenant: Tenant, provider: str) -> ClientCredentials | None:
+    """Return a team's credentials; None if there are none that we can read."""
+    kept = SourceCredentials.objects.for_tenant(tenant).filter(provider=provider)
+    stored = kept.first()
+    try:
+        return _decrypted(stored) if stored else None
+    except UnreadableSecret:
+        return None
+
+
+def _missing() -> NotFound:
+    return NotFound("credentials_missing", _("No credentials are stored."))
