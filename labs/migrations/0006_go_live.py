@@ -10,7 +10,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('accounts', '0001_initial'),
-        ('labs', '0001_initial'),
+        ('labs', '0005_order_event_occurred_at'),
     ]
 
     operations = [

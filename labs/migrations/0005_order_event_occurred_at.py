@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('labs', '0002_shipment_events'),
+        ('labs', '0004_index_reports_of_alerts'),
     ]
 
     operations = [
