@@ -36,6 +36,7 @@ from portal.ops.health.files import (
     check_upload_storage,
 )
 from portal.ops.health.findings import Finding
+from portal.ops.health.teams import check_production_teams
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -320,6 +321,7 @@ CHECKS = (
     Check("disk", check_disk_space),
     Check("backup", check_backup_age, needs_database=True),
     Check("audit", check_audit_log_integrity, needs_database=True),
+    Check("production", check_production_teams, needs_database=True),
     Check("public_url", check_public_url),
     Check("secret_key", check_secret_key),
     Check("encryption_keys", check_encryption_keys),

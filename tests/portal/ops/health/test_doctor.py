@@ -11,10 +11,15 @@ from pathlib import Path
 import pytest
 from django.core.management import call_command
 from django.db import OperationalError, connection
+from django.utils import timezone
 
 from accounts.webhooks.queries.deliverers import DELIVERER_NAME
+from labs.models import LabTest
 from portal.ops import health
 from portal.ops.backup_notes import record_backup_time
+from portal.ops.health import teams
+from tests.factories.accounts import make_api_key, make_tenant
+from tests.factories.users import make_user
 from tests.portal.lib.embedded.embedded_server import (
     BASE_DIR,
     ServerUser,
@@ -98,6 +103,56 @@ def test_doctor_fails_and_says_what_helps(capsys):
     assert "manage.py deliver_webhooks" in printed
 
 
+def read_production(capsys):
+    call_command("doctor", "--json")
+    fields = {each["check"]: each for each in json.loads(capsys.readouterr().out)}
+    return fields["production"]["state"], fields["production"]["says"]
+
+
+def test_doctor_names_what_teams_that_use_production_lack(
+    well, capsys, settings, alice_production, charlie_team
+):
+    settings.LAB_GATEWAY = ""
+    LabTest.objects.for_tenant(alice_production).delete()
+    unused = read_production(capsys)
+    make_user(tenant=alice_production, client_user_id="mbr_dana")
+    used = read_production(capsys)
+    make_api_key(tenant=make_tenant(team=charlie_team, environment="production"))
+    both = read_production(capsys)
+
+    assert unused == ("ok", "Teams that use production: 0.")
+    assert used == (
+        "warn",
+        "Of 1 teams that use production, 1 lack something: alice-health (lab_account"
+        " missing, gateway missing, physician not tried, webhooks missing, mail"
+        " missing, encryption_keys not tried).",
+    )
+    assert both[1].startswith("Of 2 teams that use production, 2 lack something: ")
+    assert "; charlie-care (" in both[1]
+
+
+def test_a_deleted_team_lacks_nothing(well, capsys, alice_production, alice_team):
+    make_user(tenant=alice_production)
+    alice_team.deleted_at = timezone.now()
+    alice_team.save(update_fields=["deleted_at"])
+
+    assert read_production(capsys) == ("ok", "Teams that use production: 0.")
+
+
+def test_doctor_names_some_teams_and_counts_the_others(
+    well, capsys, monkeypatch, alice_production, charlie_team
+):
+    monkeypatch.setattr(teams, "NAMED_TEAMS", 1)
+    make_user(tenant=alice_production)
+    make_user(tenant=make_tenant(team=charlie_team, environment="production"))
+
+    _state, says = read_production(capsys)
+
+    assert "alice-health (" in says
+    assert "charlie-care" not in says
+    assert says.endswith("; and 1 more.")
+
+
 @pytest.mark.usefixtures("no_database")
 @pytest.mark.django_db
 def test_doctor_goes_on_without_a_database(capsys):
@@ -108,7 +163,7 @@ def test_doctor_goes_on_without_a_database(capsys):
     assert ended.value.code == 1
     assert lines[0].startswith("FAILED  database ")
     assert "DATABASE_URL" in lines[1]
-    assert sum("needs the database" in line for line in lines) == 9
+    assert sum("needs the database" in line for line in lines) == 10
     assert any(line.startswith("ok      secret_key") for line in lines)
 
 
