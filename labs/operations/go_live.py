@@ -12,7 +12,7 @@ from django.conf import settings
 from accounts.declarations.go_live import GoLiveResult
 from labs.gateways.base import LabUnavailable
 from labs.models import LabAccount, LabTest, ServiceCenter
-from labs.operations.gateways import GATEWAYS, SANDBOX, get_lab_gateway
+from labs.operations.gateways import GATEWAYS, get_lab_gateway
 from labs.queries.kit_stock import list_kit_levels
 from labs.states.accounts import DelegatedFlow, LabAccountStatus
 from labs.states.catalogue import CollectionMethod
@@ -53,9 +53,7 @@ def read_lab_accounts(tenant: Tenant) -> GoLiveResult:
 def read_gateway(tenant: Tenant) -> GoLiveResult | None:
     """Report a gateway that was never set up; else the last try decides."""
     del tenant
-    # Of the labs' gateways; the sandbox is nobody's lab.
-    is_set_up = settings.LAB_GATEWAY in GATEWAYS.keys() - {SANDBOX}
-    return None if is_set_up else GoLiveResult("missing")
+    return None if settings.LAB_GATEWAY in GATEWAYS else GoLiveResult("missing")
 
 
 def try_gateway(tenant: Tenant, actor: Actor) -> GoLiveResult | None:
