@@ -50,6 +50,12 @@ _WHATS_MAX = 60
 _OTHERS = "others"
 _WHAT_MAX_LENGTH = 100
 _MICROSECOND = 1_000_000
+READERS: dict[ImportFormat, Callable[[Path, Context], Reader]] = {
+    ImportFormat.APPLE_HEALTH: AppleHealthReader,
+    ImportFormat.FIT: FitReader,
+    ImportFormat.CSV: CsvReader,
+    ImportFormat.NDJSON: NdjsonReader,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +97,7 @@ def parse_file_into_parts(
     first counts, so that the same file gives the same rows again. What `on_progress`
     raises ends it. Raises: FileRefused.
     """
-    reader = _open(path, format_, context)
+    reader = READERS[format_](path, context)
     with PartsWriter(parts_path) as writer:
         staging = _Staging(writer, context)
         for number, row in enumerate(reader.rows()):
@@ -109,16 +115,6 @@ def parse_file_into_parts(
             rows_dropped=staging.rows_dropped,
             drops={reason: dict(whats) for reason, whats in staging.drops.items()},
         )
-
-
-def _open(path: Path, format_: ImportFormat, context: Context) -> Reader:
-    if format_ == ImportFormat.APPLE_HEALTH:
-        return AppleHealthReader(path, context)
-    if format_ == ImportFormat.FIT:
-        return FitReader(path, context)
-    if format_ == ImportFormat.CSV:
-        return CsvReader(path, context)
-    return NdjsonReader(path, context)
 
 
 class _Staging:
