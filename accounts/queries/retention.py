@@ -81,6 +81,6 @@ def preview_retention(
     return {
         name: DueDeletion(name, before, data_class.count(tenant, before))
         for name, data_class in load_data_classes().items()
-        if (kept := days.get(name)) is not None
-        for before in [at - timedelta(days=kept)]
+        if (days_kept := days.get(name)) is not None
+        for before in [at - timedelta(days=days_kept)]
     }

@@ -133,11 +133,11 @@ def build_saved_views_row(request: TenantRequest) -> ViewsRow:
 
 def normalize_list_query(query: QueryDict) -> str:
     """Return a query string sorted, without empty values and positions."""
-    kept = QueryDict(mutable=True)
+    normalized = QueryDict(mutable=True)
     for name in sorted(query.keys() - set(_PLACES)):
         if values := [value for value in query.getlist(name) if value]:
-            kept.setlist(name, values)
-    return kept.urlencode()
+            normalized.setlist(name, values)
+    return normalized.urlencode()
 
 
 @require_http_methods(["GET", "POST"])

@@ -75,7 +75,7 @@ class Command(BaseCommand):
         if not options["team"]:
             for tenant_pk, written in sorted(anchors.items()):
                 broken += 1
-                says = describe_missing_audited_tenant(written[-1]).says
-                self.stderr.write(f"tenant {tenant_pk}: BROKEN: {says}.")
+                reason = describe_missing_audited_tenant(written[-1]).says
+                self.stderr.write(f"tenant {tenant_pk}: BROKEN: {reason}.")
         if broken:
             raise CommandError(f"Audits that do not match: {broken}.")

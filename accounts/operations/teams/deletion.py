@@ -199,8 +199,8 @@ def _remove_rows(tenant: Tenant) -> None:
 def _outlives_tenant(model: type[Model]) -> bool:
     """Return whether the table outlives users too, or is the chain over the audit."""
     rules = find_table_rules(model)
-    kept = rules and rules.erasure and rules.erasure.why
-    return bool(kept) or model is AuditSeal
+    reason = rules and rules.erasure and rules.erasure.why
+    return bool(reason) or model is AuditSeal
 
 
 def _try_delete_rows(model: type[Model], tenant: Tenant) -> bool:

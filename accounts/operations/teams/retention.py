@@ -43,23 +43,23 @@ def change_data_retention(
     known = {each.name: each for each in list_retention_settings(team)}
     changes: dict[str, object] = {}
     for name, chosen_days in days.items():
-        kept = known.get(name)
-        if kept is None or kept.is_fixed:
+        setting = known.get(name)
+        if setting is None or setting.is_fixed:
             raise DomainError(
                 "data_class_unknown",
                 _("Retention of this data cannot be changed."),
                 name,
             )
-        usual = kept.data_class.usual_days
+        usual = setting.data_class.usual_days
         then = usual if chosen_days is None else chosen_days
-        most = kept.data_class.most_days
-        if then is not None and (then < kept.least or (most and then > most)):
+        most = setting.data_class.most_days
+        if then is not None and (then < setting.least or (most and then > most)):
             raise DomainError(
-                "retention_invalid", _describe_bounds(kept.least, most), name
+                "retention_invalid", _describe_bounds(setting.least, most), name
             )
-        if then == kept.days:
+        if then == setting.days:
             continue
-        changes[name] = [kept.days, then]
+        changes[name] = [setting.days, then]
         rules = RetentionRule.objects.filter(team=team, data_class=name)
         if name == EVENTS:
             team.event_retention_days = then or team.event_retention_days
@@ -97,13 +97,15 @@ def apply_retention(*, at: datetime) -> int:
 def _apply_to_team(team: Team, at: datetime) -> int:
     ruled = set(team.retention_rules.values_list("data_class", flat=True))
     removed = 0
-    for kept in list_retention_settings(team):
-        if kept.name not in ruled or kept.days is None:
+    for setting in list_retention_settings(team):
+        if setting.name not in ruled or setting.days is None:
             continue
-        before = at - timedelta(days=kept.days)
+        before = at - timedelta(days=setting.days)
         for tenant in team.tenants.select_related("team").order_by("pk"):
             with acting_for(tenant):
-                removed += _delete_old_rows(tenant, kept.name, kept.data_class, before)
+                removed += _delete_old_rows(
+                    tenant, setting.name, setting.data_class, before
+                )
     return removed
 
 

@@ -182,12 +182,12 @@ class CallQuery:
     @property
     def kept_but_q(self) -> list[tuple[str, str]]:
         """Return the query string without the search text."""
-        kept = (
+        pairs = (
             ("answered", self.answered),
             ("method", self.method),
             ("period", self.period),
         )
-        return [(name, value) for name, value in kept if value]
+        return [(name, value) for name, value in pairs if value]
 
     @property
     def is_set(self) -> bool:

@@ -82,11 +82,11 @@ class KeyRow:
     @property
     def spark(self) -> SafeString:
         """Draw the calls of the last seven days as a line."""
-        says = _("Highest in a day: %(most)s. Last day: %(last)s.") % {
+        summary = _("Highest in a day: %(most)s. Last day: %(last)s.") % {
             "most": f"{max(self.calls):,}",
             "last": f"{self.calls[-1]:,}",
         }
-        return draw_sparkline(self.calls, says=says)
+        return draw_sparkline(self.calls, says=summary)
 
     @property
     def is_live(self) -> bool:

@@ -110,7 +110,7 @@ class AuditQuery:
     @property
     def kept(self) -> list[tuple[str, object]]:
         """Return the query string as pairs."""
-        kept: list[tuple[str, object]] = [
+        pairs: list[tuple[str, object]] = [
             ("kind", self.kind),
             ("verb", self.verb),
             ("subject", self.subject),
@@ -121,7 +121,7 @@ class AuditQuery:
             ("since", self.since_input),
             ("until", self.until_input),
         ]
-        return [(name, value) for name, value in kept if value]
+        return [(name, value) for name, value in pairs if value]
 
     @property
     def kept_but_search(self) -> list[tuple[str, object]]:

@@ -36,15 +36,15 @@ _SAFE = ("GET", "HEAD", "OPTIONS")
 
 def find_role_viewed_as(request: TenantRequest) -> Role | None:
     """Return the role this session views the team as, if still allowed."""
-    kept = request.session.get(_KEY)
+    stored = request.session.get(_KEY)
     if (
-        not kept
-        or kept["team"] != str(request.tenant.team_id)
-        or kept["until"] <= timezone.now().timestamp()
+        not stored
+        or stored["team"] != str(request.tenant.team_id)
+        or stored["until"] <= timezone.now().timestamp()
         or not request.rights.allow(Area.TEAM, write=True)
     ):
         return None
-    return Role(kept["role"])
+    return Role(stored["role"])
 
 
 def apply_rights_of_role_viewed_as(request: TenantRequest) -> None:

@@ -42,14 +42,14 @@ class RetentionForm(forms.Form):
         self, *args: Any, classes: list[RetentionSetting], **options: Any
     ) -> None:
         super().__init__(*args, **options)
-        for kept in classes:
-            if not kept.is_fixed:
-                self.fields[kept.name] = forms.IntegerField(
+        for setting in classes:
+            if not setting.is_fixed:
+                self.fields[setting.name] = forms.IntegerField(
                     required=False,
-                    min_value=kept.least,
-                    max_value=kept.data_class.most_days,
-                    label=_("%(title)s (days)") % {"title": kept.data_class.title},
-                    help_text=_describe_limits(kept),
+                    min_value=setting.least,
+                    max_value=setting.data_class.most_days,
+                    label=_("%(title)s (days)") % {"title": setting.data_class.title},
+                    help_text=_describe_limits(setting),
                 )
 
 
@@ -129,10 +129,10 @@ def _render(
     )
 
 
-def _describe_limits(kept: RetentionSetting) -> str:
-    says, usual = kept.data_class.says, kept.data_class.usual_days
-    most = kept.data_class.most_days
-    least = f"{kept.least:,}"
+def _describe_limits(setting: RetentionSetting) -> str:
+    description, usual = setting.data_class.says, setting.data_class.usual_days
+    most = setting.data_class.most_days
+    least = f"{setting.least:,}"
     if most is not None:
         bounds = _("From %(least)s to %(most)s days.") % {
             "least": least,
@@ -140,10 +140,10 @@ def _describe_limits(kept: RetentionSetting) -> str:
         }
     else:
         bounds = ngettext(
-            "At least %(least)s day.", "At least %(least)s days.", kept.least
+            "At least %(least)s day.", "At least %(least)s days.", setting.least
         ) % {"least": least}
-    hints = [str(says), bounds]
-    if kept.data_class.is_record:
+    hints = [str(description), bounds]
+    if setting.data_class.is_record:
         hints.append(_("The minimum is this server's legal retention period."))
     hints.append(
         _("Leave empty to keep it until the user is deleted.")

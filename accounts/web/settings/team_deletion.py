@@ -97,11 +97,11 @@ def deleted_teams_page(request: HttpRequest) -> HttpResponse:
 
 def _find_requested_team(request: HttpRequest, teams: list[Team]) -> Team:
     try:
-        wanted = UUID(request.POST.get("team_id", ""))
+        team_id = UUID(request.POST.get("team_id", ""))
     except ValueError:
         raise Http404 from None
     for team in teams:
-        if team.pk == wanted:
+        if team.pk == team_id:
             return team
     raise Http404
 

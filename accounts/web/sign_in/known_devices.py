@@ -43,10 +43,10 @@ def mark_device_known_to_member(
         for token in _read_tokens(request)
         if not token.startswith(f"{member.pk.hex}.")
     ]
-    kept = [_build_signer(member).sign(signed), *others][:MEMBERS_MAX]
+    signatures = [_build_signer(member).sign(signed), *others][:MEMBERS_MAX]
     response.set_cookie(
         _cookie_name(),
-        _BETWEEN.join(kept),
+        _BETWEEN.join(signatures),
         max_age=LIFE,
         secure=settings.HTTPS,
         httponly=True,

@@ -133,9 +133,9 @@ def redirect_to_sign_in_provider(request: HttpRequest, team_slug: str) -> HttpRe
     state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
     is_fresh = request.GET.get("fresh") == "1"
     flows = request.session.get(_FLOWS, {})
-    kept = list(flows.items())[1 - _MOST_FLOWS :]
+    recent = list(flows.items())[1 - _MOST_FLOWS :]
     request.session[_FLOWS] = {
-        **dict(kept),
+        **dict(recent),
         state: {
             "mark": single_sign_on.mark,
             "nonce": nonce,
