@@ -45,12 +45,12 @@ def load_event_types() -> Mapping[str, EventType]:
     return MappingProxyType(by_name)
 
 
-def filter_covers_event_type(wanted: str) -> bool:
+def filter_covers_event_type(pattern: str) -> bool:
     """Return whether a filter is an event type or a prefix of one.
 
     Source: Contract 8.7 (`filter_types`).
     """
     known = load_event_types()
-    if wanted in known:
+    if pattern in known:
         return True
-    return wanted.endswith(".") and any(kind.startswith(wanted) for kind in known)
+    return pattern.endswith(".") and any(kind.startswith(pattern) for kind in known)

@@ -303,12 +303,12 @@ def _object(schema: Mapping[str, Any], *, may_be_null: bool) -> dict[str, Any] |
 
 
 def _scalar(kinds: list[str], schema: Mapping[str, Any]) -> Any:
-    says = schema.get("description", "")
-    first = _FIRST_OF.match(says)
+    description = schema.get("description", "")
+    first = _FIRST_OF.match(description)
     if kinds[0] == "string" and first:
         return first[1]
-    if kinds[0] in {"integer", "number"} and says in _BY_UNIT:
-        number = _BY_UNIT[says]
+    if kinds[0] in {"integer", "number"} and description in _BY_UNIT:
+        number = _BY_UNIT[description]
         return int(number) if kinds[0] == "integer" else number
     if "null" in kinds:
         return None

@@ -221,10 +221,10 @@ class Connections:
         await asyncio.sleep(0)  # sockets are closed by the loop
 
     def take(self, origin: Origin) -> Connection | None:
-        """A kept connection, if there is one; the latest used, so that others end."""
-        kept = self._kept.get(origin)
-        while kept:
-            connection = kept.pop()
+        """Return an idle connection, the latest used so that others end, or None."""
+        idle = self._kept.get(origin)
+        while idle:
+            connection = idle.pop()
             if connection.is_usable:
                 return connection
             connection.close()
@@ -294,10 +294,10 @@ class Connections:
         return connection
 
     def _closed(self, connection: Connection) -> None:
-        kept = self._kept.get(connection.origin, [])
-        if connection in kept:
-            kept.remove(connection)
-        if not kept:
+        idle = self._kept.get(connection.origin, [])
+        if connection in idle:
+            idle.remove(connection)
+        if not idle:
             self._kept.pop(connection.origin, None)
 
 

@@ -241,15 +241,15 @@ def queue_next_replay_deliveries(*, tenant: Tenant, replay_pk: int) -> None:
 def _queue_next(replay: Replay, *, limit: int) -> int:
     """Queue the next deliveries of a replay at its rate; returns how many it saw."""
     endpoint = replay.endpoint
-    wanted = filter_webhook_deliveries(
+    due = filter_webhook_deliveries(
         endpoint=endpoint, filters=LogFilters.from_json(replay.scope)
     ).filter(created_at__lte=replay.until)
     if replay.last_at:
-        wanted = wanted.filter(created_at__gte=replay.last_at).filter(
+        due = due.filter(created_at__gte=replay.last_at).filter(
             Q(created_at__gt=replay.last_at)
             | Q(created_at=replay.last_at, pk__gt=replay.last_pk)
         )
-    found = list(wanted.order_by("created_at", "pk")[:limit])
+    found = list(due.order_by("created_at", "pk")[:limit])
     if not found:
         return 0
     # In the order in which the worker locks them.

@@ -75,7 +75,10 @@ def send_test_event(
 
 def find_first_subscribed_event_type(endpoint: Endpoint) -> str:
     """Return the first type of the catalogue that the endpoint subscribes to."""
-    wanted = endpoint.filter_types or [""]
+    prefixes = endpoint.filter_types or [""]
     return next(
-        kind for each in wanted for kind in load_event_types() if kind.startswith(each)
+        kind
+        for each in prefixes
+        for kind in load_event_types()
+        if kind.startswith(each)
     )

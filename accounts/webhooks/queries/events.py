@@ -86,8 +86,10 @@ def list_endpoints_by_message(
         "status",
     )
     found: dict[str, list[EndpointDelivery]] = {}
-    for key, endpoint, says, url, status in sent.order_by("pk").values_list(*columns):
-        name = says or urlsplit(url).hostname or ""
+    for key, endpoint, description, url, status in sent.order_by("pk").values_list(
+        *columns
+    ):
+        name = description or urlsplit(url).hostname or ""
         found.setdefault(names[key], []).append(
             EndpointDelivery(endpoint, name, status)
         )

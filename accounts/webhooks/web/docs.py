@@ -82,15 +82,15 @@ def show_webhook_receiver_guide(request: HttpRequest) -> HttpResponse:
 @require_safe
 def show_event_type_catalogue(request: HttpRequest) -> HttpResponse:
     """Show the event types; `q` filters them by name and description."""
-    wanted = request.GET.get("q", "").strip()[:QUERY_MAX_LENGTH]
-    found = _grouped(wanted.lower())
+    search = request.GET.get("q", "").strip()[:QUERY_MAX_LENGTH]
+    found = _grouped(search.lower())
     return render(
         request,
         "webhooks/docs/events.html",
         {
             "here": "events",
             "groups": found,
-            "query": wanted,
+            "query": search,
             "number": sum(len(group.kinds) for group in found),
         },
     )

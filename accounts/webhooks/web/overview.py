@@ -60,5 +60,5 @@ def count_failing_endpoints(request: TenantRequest) -> NavCount | None:
     if not request.rights.allow(Area.WEBHOOKS):
         return None
     number = len(list_failing_endpoints(request.tenant))
-    says = ngettext("failing endpoint", "failing endpoints", number)
-    return NavCount(number, says, "bad") if number else None
+    label = ngettext("failing endpoint", "failing endpoints", number)
+    return NavCount(number, label, "bad") if number else None

@@ -21,7 +21,7 @@ HITS = 6
 
 def find_webhooks_for_command_palette(request: TenantRequest, text: str) -> list[Hit]:
     """Find endpoints by name, host or ID, and deliveries by message ID."""
-    wanted = text.lower()
+    search = text.lower()
     hits = [
         Hit(
             words=get_endpoint_display_name(endpoint),
@@ -30,9 +30,9 @@ def find_webhooks_for_command_palette(request: TenantRequest, text: str) -> list
             is_exact=is_complete_uuid(text, endpoint.uuid),
         )
         for endpoint in list_webhook_endpoints(request.tenant)
-        if wanted in get_endpoint_display_name(endpoint).lower()
-        or wanted in get_endpoint_host(endpoint).lower()
-        or str(endpoint.uuid).startswith(wanted)
+        if search in get_endpoint_display_name(endpoint).lower()
+        or search in get_endpoint_host(endpoint).lower()
+        or str(endpoint.uuid).startswith(search)
     ]
     hits += [
         Hit(

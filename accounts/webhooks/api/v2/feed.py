@@ -124,8 +124,8 @@ class EventsView(TenantAPIView):
                 "next_cursor": encode_page_cursor([str(page.position)]),
             }
         )
-        kept = find_oldest_retained_event_time(
+        oldest = find_oldest_retained_event_time(
             team=self.tenant.team, now=timezone.now()
         )
-        answer[KEPT_SINCE] = kept.isoformat(timespec="seconds")
+        answer[KEPT_SINCE] = oldest.isoformat(timespec="seconds")
         return answer
