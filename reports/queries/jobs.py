@@ -92,10 +92,10 @@ def list_failed_jobs_since(*, tenant: Tenant, since: datetime) -> ParsingJobQuer
 def count_jobs_needing_attention(*, tenant: Tenant, failed_since: datetime) -> int:
     """Count jobs that are pending review or failed since a moment."""
     rows: ParsingJobQuerySet = ParsingJob.objects.for_tenant(tenant).live()
-    wanted = Q(status=ParsingJobStatus.PENDING_REVIEW) | Q(
+    needs_attention = Q(status=ParsingJobStatus.PENDING_REVIEW) | Q(
         status=ParsingJobStatus.FAILED, finished_at__gte=failed_since
     )
-    return rows.filter(wanted).count()
+    return rows.filter(needs_attention).count()
 
 
 def count_parsing_jobs_per_day(*, tenant: Tenant, since: datetime) -> dict[date, int]:

@@ -47,8 +47,10 @@ class ParsingJobsView(TenantAPIView):
     )
     def post(self, request: Request) -> Response:
         require_report_parsing_enabled(self.tenant)  # before ten megabytes are read
-        wanted = validate_report_upload(request.data)
-        job = submit_report(tenant=self.tenant, actor=self.actor, request=wanted)
+        report_request = validate_report_upload(request.data)
+        job = submit_report(
+            tenant=self.tenant, actor=self.actor, request=report_request
+        )
         return Response(build_parsing_job_payload(job))
 
 
@@ -65,11 +67,11 @@ class ParsingJobView(TenantAPIView):
         refuses=(404,),
     )
     def get(self, request: Request, job_id: str) -> Response:
-        wanted = validate_query_string(request, ParsingJobQuery).get("include", [])
+        include = validate_query_string(request, ParsingJobQuery).get("include", [])
         job = get_parsing_job(
             tenant=self.tenant, job_id=parse_path_uuid(job_id, "job_id")
         )
-        answer = build_parsing_job_payload(job, with_provenance=PROVENANCE in wanted)
+        answer = build_parsing_job_payload(job, with_provenance=PROVENANCE in include)
         record_read(
             tenant=self.tenant,
             actor=self.actor,

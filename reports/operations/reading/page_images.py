@@ -51,9 +51,9 @@ def load_or_render_page_jpeg(
     if not 1 <= page <= (job.pages or 0):
         raise NotFound("page_unknown", _("The report has no such page."), "page")
     files = list_report_files(job)
-    kept = _find_stored_picture(files, page, size)
-    if kept is not None:
-        return kept
+    stored = _find_stored_picture(files, page, size)
+    if stored is not None:
+        return stored
     try:
         with (
             hold_work_slot(Work.STORED, tenant=job.tenant),
@@ -106,8 +106,8 @@ def _find_stored_picture(
     files: Sequence[ReportFile], page: int, size: PictureSize
 ) -> bytes | None:
     """Return a stored image, None if there is none or it is incomplete."""
-    kept = load_stored_page_image(files[0].stored_as, page, size)
-    return kept if kept is not None and is_complete_jpeg(kept) else None
+    stored = load_stored_page_image(files[0].stored_as, page, size)
+    return stored if stored is not None and is_complete_jpeg(stored) else None
 
 
 def _store_pictures(

@@ -151,16 +151,16 @@ def run_checks_on_review_rows(
 
     Excluded rows take no part. Rows are named by position in the review.
     """
-    kept = [row for row in rows if row.is_included]
+    included = [row for row in rows if row.is_included]
     found = run_report_checks(
         metadata=Metadata(),
         by_page={},
-        results=[_checked(row) for row in kept],
-        decimal_comma=uses_report_decimal_commas(kept),
+        results=[_checked(row) for row in included],
+        decimal_comma=uses_report_decimal_commas(included),
     )
     report = ParsedReport(metadata=Metadata(), results=(), pages=0, notes=found)
     fresh: list[dict[str, Any]] = [
-        {**note, "rows": [kept[place].position for place in _places(note)]}
+        {**note, "rows": [included[place].position for place in _places(note)]}
         for note in serialize_check_notes(report)
     ]
     return [note for note in notes if note["code"] in _OF_THE_HEADER] + fresh

@@ -203,9 +203,9 @@ def end_review(review: Review, to: ReviewStatus, **changes: object) -> None:
 
 def update_review_counts(review: Review, rows: Iterable[ReviewRow]) -> None:
     """Set the columns that the queue shows from the rows; the caller saves."""
-    kept = list(rows)
-    review.flagged = sum(row.is_flagged and not row.is_decided for row in kept)
-    review.is_critical = any(row.is_critical for row in kept)
+    counted = list(rows)
+    review.flagged = sum(row.is_flagged and not row.is_decided for row in counted)
+    review.is_critical = any(row.is_critical for row in counted)
 
 
 def record_review_change_in_audit_log(
@@ -267,9 +267,9 @@ def _assign_lease(review: Review, actor: Actor, *, verb: str, why: str = "") -> 
     _set_lease(review, key=actor.key, label=actor.label, until=timezone.now() + LEASE)
     review.save(update_fields=_LEASE_COLUMNS)
     if before != actor.key:
-        told = {"why": why} if why else {}
+        details = {"why": why} if why else {}
         record_review_change_in_audit_log(
-            review, actor, verb=verb, claimed_by=[before, actor.key], **told
+            review, actor, verb=verb, claimed_by=[before, actor.key], **details
         )
     return review
 

@@ -173,7 +173,7 @@ def store_review_row_versions(
     together: Sequence[int],
     also: Sequence[ReviewRow] = (),
     restores: dict[int, int | None] | None = None,
-    **told: object,
+    **details: object,
 ) -> None:
     """Write rows with a version each, rows of `also` without one, and the review.
 
@@ -205,7 +205,7 @@ def store_review_row_versions(
     update_review_counts(review, desk.rows)
     review.save(update_fields=["notes", "flagged", "is_critical", "claimed_until"])
     record_review_change_in_audit_log(
-        review, desk.actor, verb=verb, positions=sorted(own), **told
+        review, desk.actor, verb=verb, positions=sorted(own), **details
     )
 
 

@@ -201,10 +201,10 @@ def _pairs(
 
 
 def _differ(first: ReviewRow | None, second: ReviewRow | None) -> bool:
-    kept = [row for row in (first, second) if row is not None and row.is_included]
-    if len(kept) < 2:
-        return len(kept) == 1
-    return _comparable_values(kept[0]) != _comparable_values(kept[1])
+    included = [row for row in (first, second) if row is not None and row.is_included]
+    if len(included) < 2:
+        return len(included) == 1
+    return _comparable_values(included[0]) != _comparable_values(included[1])
 
 
 def _comparable_values(row: ReviewRow) -> tuple[object, ...]:

@@ -323,12 +323,14 @@ def _attach_job(reviews: Sequence[Review], job: ParsingJob) -> Sequence[Review]:
     return reviews
 
 
-def _store_results(review: Review, kept: Sequence[ReviewRow]) -> list[dict[str, Any]]:
+def _store_results(
+    review: Review, included: Sequence[ReviewRow]
+) -> list[dict[str, Any]]:
     """Store the included rows as results; return the notes on them."""
-    places = {row.position: place for place, row in enumerate(kept)}
+    places = {row.position: place for place, row in enumerate(included)}
     # Each was decided by itself, with its first candidate before the eyes.
     results = tuple(
-        confirm_loinc_code(convert_stored_row_to_parsed_result(row)) for row in kept
+        confirm_loinc_code(convert_stored_row_to_parsed_result(row)) for row in included
     )
     report = ParsedReport(metadata=Metadata(), results=results, pages=0)
     rows = build_unsaved_result_rows(report)

@@ -128,14 +128,14 @@ def upload_report(request: TenantRequest) -> HttpResponse:
         if owner is None:
             form.add_error("user", _("No user has exactly this ID."))
         else:
-            wanted = ReportRequest(
+            report_request = ReportRequest(
                 user_id=owner.user.uuid,
                 parts=form.parts(),
                 needs_human_review=form.cleaned_data["needs_human_review"],
             )
             try:
                 job = submit_report(
-                    tenant=request.tenant, actor=request.actor, request=wanted
+                    tenant=request.tenant, actor=request.actor, request=report_request
                 )
             except NotAllowed:
                 raise

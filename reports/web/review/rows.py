@@ -148,7 +148,7 @@ def build_review_page_row(
     state = str(row.decision) if row.is_decided else row.state
     if needs and state == "auto":
         state = "look"
-    icon, family, says = _STATES.get(
+    icon, family, description = _STATES.get(
         state, ("ring", "mute", format_wire_value_as_words(state))
     )
     why = [describe_check_note(note) for note in notes if row.position in note["rows"]]
@@ -167,7 +167,7 @@ def build_review_page_row(
         state=state,
         icon=icon,
         family=family,
-        says=says,
+        says=description,
         why=tuple(why),
         code=code,
         code_name=(match["display_name"] or match["loinc_name"]) if match else "",
