@@ -126,16 +126,16 @@ def get_or_create_origin_numbers(
     Needs a transaction; locks the user's row. An app, device or sport has no bound but
     its user's: whoever sends many fills nothing but the own account.
     """
-    asked = set(origins) - {NO_ORIGIN}
+    requested = set(origins) - {NO_ORIGIN}
     numbers = {NO_ORIGIN: 0}
-    if not asked:
+    if not requested:
         return numbers
-    numbers |= _find_origins(user, asked)
-    if asked <= numbers.keys():
+    numbers |= _find_origins(user, requested)
+    if requested <= numbers.keys():
         return numbers
     _lock_user(user)
-    numbers |= _find_origins(user, asked)
-    new = sorted(asked - numbers.keys(), key=str)
+    numbers |= _find_origins(user, requested)
+    new = sorted(requested - numbers.keys(), key=str)
     mine = Origin.objects.for_tenant(user.tenant).filter(user=user)
     latest = mine.order_by("-number").values_list("number", flat=True).first() or 0
     added = {words: latest + 1 + index for index, words in enumerate(new)}
@@ -258,7 +258,7 @@ def _find_types(
     return dict(found)
 
 
-def _find_origins(user: User, asked: Collection[OriginKey]) -> dict[OriginKey, int]:
+def _find_origins(user: User, requested: Collection[OriginKey]) -> dict[OriginKey, int]:
     found = rows.fetch_rows(
         "SELECT kept.number, kept.app_id, kept.device_id, kept.workout_id, kept.sport"
         " FROM unnest(%s::text[], %s::uuid[], %s::uuid[], %s::text[])"
@@ -268,7 +268,7 @@ def _find_origins(user: User, asked: Collection[OriginKey]) -> dict[OriginKey, i
         " AND kept.device_id IS NOT DISTINCT FROM asked.device_id"
         " AND kept.workout_id IS NOT DISTINCT FROM asked.workout_id"
         " AND kept.sport IS NOT DISTINCT FROM asked.sport",
-        [*map(list, zip(*asked, strict=True)), user.pk],
+        [*map(list, zip(*requested, strict=True)), user.pk],
     )
     return {OriginKey(*words): number for number, *words in found}
 

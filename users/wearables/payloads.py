@@ -168,8 +168,8 @@ def build_resource_availability(
     """Return a connection's availability with every key of the contract."""
     return {
         resource: {
-            "status": str(kept["status"]),
-            "scope_requirements": kept.get("scope_requirements"),
+            "status": str(availability["status"]),
+            "scope_requirements": availability.get("scope_requirements"),
         }
-        for resource, kept in stored.items()
+        for resource, availability in stored.items()
     }

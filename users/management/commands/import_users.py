@@ -57,10 +57,10 @@ class Command(BaseCommand):
                 options["file"].open("rb") as file,
                 open_owner_only_file(notes, "w", newline="")
                 if notes
-                else nullcontext(self.stderr) as told,
+                else nullcontext(self.stderr) as report,
                 acting_for(tenant),
             ):
-                writer = csv.writer(told)
+                writer = csv.writer(report)
                 done = import_users_from_csv(
                     tenant=tenant,
                     actor=Actor.system("import_users"),

@@ -160,8 +160,8 @@ class _Run:
             try:
                 self._create(cells, known)
             except ClientUserIdTaken:
-                told = _("The user already exists and is not changed.")
-                left_out.append(RowNote(line, _ID, EXISTS, told))
+                reason = _("The user already exists and is not changed.")
+                left_out.append(RowNote(line, _ID, EXISTS, reason))
             except DomainError as refused:
                 where = refused.field or ""
                 left_out.append(RowNote(line, where, refused.code, refused.message))
@@ -174,17 +174,17 @@ class _Run:
         return {user.client_user_id: user for user in found}
 
     def _create(self, cells: dict[str, str], known: dict[str, User]) -> None:
-        wanted = _parse_row(cells)
-        id_ = wanted.client_user_id
+        user_request = _parse_row(cells)
+        id_ = user_request.client_user_id
         if id_ in self._seen:
             raise Invalid("id_repeated", _("An earlier line has the same ID."), _ID)
         self._seen.add(id_)
         if there := known.get(id_):
             raise ClientUserIdTaken(user_uuid=there.uuid, created_on=there.created_on)
         if not self._is_dry_run:
-            create_user(tenant=self._tenant, actor=self._actor, request=wanted)
+            create_user(tenant=self._tenant, actor=self._actor, request=user_request)
             return
-        validate_user_request(wanted)
+        validate_user_request(user_request)
         if self._tenant.is_sandbox and self._room <= 0:
             raise DomainError(
                 "sandbox_user_limit",

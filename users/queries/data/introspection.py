@@ -73,12 +73,12 @@ def list_received_resources_by_source(
 ) -> IntrospectedPage:
     """Return the data received per source and resource; three queries."""
     keys, page = _users(tenant, user_id, provider, after, limit)
-    wanted = Supply.objects.for_tenant(tenant).filter(user__in=keys)
+    supplies = Supply.objects.for_tenant(tenant).filter(user__in=keys)
     if provider is not None:
-        wanted = wanted.filter(provider=provider)
-    for supply in wanted.order_by("provider", "resource"):
-        kept = keys[supply.user_id].supplies
-        kept.setdefault(supply.provider, []).append(supply)
+        supplies = supplies.filter(provider=provider)
+    for supply in supplies.order_by("provider", "resource"):
+        supplies_by_source = keys[supply.user_id].supplies
+        supplies_by_source.setdefault(supply.provider, []).append(supply)
     return page
 
 
@@ -92,13 +92,13 @@ def list_latest_backfills_by_source(
 ) -> IntrospectedPage:
     """Return the latest backfill of each source and resource; three queries."""
     keys, page = _users(tenant, user_id, provider, after, limit)
-    wanted = Pull.objects.for_tenant(tenant).filter(user__in=keys, is_history=True)
+    backfills = Pull.objects.for_tenant(tenant).filter(user__in=keys, is_history=True)
     if provider is not None:
-        wanted = wanted.filter(provider=provider)
+        backfills = backfills.filter(provider=provider)
     order = ("user_id", "provider", "resource")
-    for pull in wanted.order_by(*order, "-id").distinct(*order):
-        kept = keys[pull.user_id].histories
-        kept.setdefault(pull.provider, []).append(pull)
+    for pull in backfills.order_by(*order, "-id").distinct(*order):
+        backfills_by_source = keys[pull.user_id].histories
+        backfills_by_source.setdefault(pull.provider, []).append(pull)
     return page
 
 
@@ -163,10 +163,10 @@ def _timeline_of(
     )
     connections = {each.pk: each for each in mine.order_by("-id")}
     lines: dict[int, list[ConnectionEntry]] = {key: [] for key in connections}
-    told = ConnectionEntry.objects.for_tenant(user.tenant).filter(
+    entries = ConnectionEntry.objects.for_tenant(user.tenant).filter(
         connection__in=connections
     )
-    for line in told.order_by("-id")[:TIMELINE_SHOWN]:
+    for line in entries.order_by("-id")[:TIMELINE_SHOWN]:
         lines[line.connection_id].append(line)
     return [(each, lines[key]) for key, each in connections.items()]
 

@@ -155,8 +155,8 @@ class FitReader:
         product = _value(frame, "product")
         if serial is not None:
             model = None if product is None else str(product)
-            told = ReportedDevice(f"{maker}/{product}/{serial}", maker or None, model)
-            self._origin = Origin(device=told)
+            device = ReportedDevice(f"{maker}/{product}/{serial}", maker or None, model)
+            self._origin = Origin(device=device)
 
     def _add_point(self, frame: Any) -> None:
         at = _value(frame, "timestamp")
@@ -227,10 +227,12 @@ def _first_number(frame: Any, fields: tuple[str, ...]) -> float | None:
 
 def _sport(session: Any) -> dict[str, Any]:
     """Return FIT's sport by name, or by number if unknown."""
-    told = _value(session, "sport")
-    if isinstance(told, int):
-        return {"id": told, "name": f"Sport {told}", "slug": f"sport_{told}"}
-    slug = told if isinstance(told, str) and told not in ("all", "generic") else "other"
+    sport = _value(session, "sport")
+    if isinstance(sport, int):
+        return {"id": sport, "name": f"Sport {sport}", "slug": f"sport_{sport}"}
+    slug = (
+        sport if isinstance(sport, str) and sport not in ("all", "generic") else "other"
+    )
     name = slug.replace("_", " ").capitalize()
     return {"id": _SPORTS.get(slug, 0), "name": name, "slug": slug}
 

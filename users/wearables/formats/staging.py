@@ -194,10 +194,10 @@ class _Staging:
             if not elements:
                 return
             read = parse_sample_batch(resource, elements, self.context)
-        kept = self._find_new_samples(slug, origin, read)
-        if len(kept) < len(elements):
-            self._drop(DropReason.SAME_MOMENT, slug, len(elements) - len(kept))
-            elements = [elements[place] for place in kept]
+        places = self._find_new_samples(slug, origin, read)
+        if len(places) < len(elements):
+            self._drop(DropReason.SAME_MOMENT, slug, len(elements) - len(places))
+            elements = [elements[place] for place in places]
         if elements:
             self.writer.write(
                 Part(
@@ -226,14 +226,14 @@ class _Staging:
         types = set(read.types)
         if len(types) == 1:
             return self._told[(slug, origin.source_type, types.pop())].add(moments)
-        kept: list[int] = []
+        new_places: list[int] = []
         for type_ in types:
             places = [place for place, each in enumerate(read.types) if each == type_]
-            told = self._told[(slug, origin.source_type, type_)]
-            kept += [
-                places[each] for each in told.add([moments[place] for place in places])
+            seen = self._told[(slug, origin.source_type, type_)]
+            new_places += [
+                places[each] for each in seen.add([moments[place] for place in places])
             ]
-        return sorted(kept)
+        return sorted(new_places)
 
     def _write_all_summaries(self) -> None:
         for key in sorted(self._summaries, key=str):

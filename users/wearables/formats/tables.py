@@ -168,14 +168,14 @@ def parse_health_data_row(given: dict[str, Any]) -> Row:
     return SampleRow(resource.slug, origin, element)
 
 
-def _extra(told: Any) -> dict[str, Any]:
+def _extra(value: Any) -> dict[str, Any]:
     """Return the extra fields of a row, an object or its JSON."""
-    if isinstance(told, str):
+    if isinstance(value, str):
         try:
-            told = orjson.loads(told)
+            value = orjson.loads(value)
         except orjson.JSONDecodeError:
             return {}
-    return told if isinstance(told, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def _same_unit(resource: TimeseriesResource) -> tuple[str, ...]:

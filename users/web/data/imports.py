@@ -89,14 +89,14 @@ def _upload(request: TenantRequest, user: User) -> HttpResponse:
     form = ImportForm(request.POST, request.FILES)
     if form.is_valid():
         file: UploadedFile[Any] = form.cleaned_data["file"]
-        wanted = ImportRequest(
+        import_request = ImportRequest(
             file_name=file.name or "",
             chunks=file.chunks(),
             provider=form.cleaned_data["provider"] or DEFAULT_PROVIDER,
         )
         try:
             job = start_health_data_import(
-                user=user, actor=request.actor, request=wanted
+                user=user, actor=request.actor, request=import_request
             )
         except NotFound:
             raise

@@ -193,9 +193,9 @@ class Night:
         ]
 
     def _total(self, stage: SleepStage) -> str:
-        wanted = _lane(stage)
+        stage_lane = _lane(stage)
         return next(
-            (format_duration(s) for lane, s in self.totals if lane == wanted), ""
+            (format_duration(s) for lane, s in self.totals if lane == stage_lane), ""
         )
 
     def _moment(self, name: str) -> datetime:

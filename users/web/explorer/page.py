@@ -311,10 +311,10 @@ def _record(
 
 def _overview(request: TenantRequest, user_id: str) -> UserOverview:
     try:
-        wanted = UUID(user_id)
+        user_uuid = UUID(user_id)
     except ValueError:
         raise Http404 from None
-    return user_overview(tenant=request.tenant, user_id=wanted)
+    return user_overview(tenant=request.tenant, user_id=user_uuid)
 
 
 def _ms(at: Any) -> int:

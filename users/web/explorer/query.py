@@ -237,8 +237,10 @@ class Question:
             fields |= {"start": "", "end": ""}
         elif "start" in changes:
             fields["days"] = ""
-        kept = {name: value for name, value in (fields | changes).items() if value}
-        return "?" + urlencode(kept, doseq=True)
+        parameters = {
+            name: value for name, value in (fields | changes).items() if value
+        }
+        return "?" + urlencode(parameters, doseq=True)
 
     @property
     def kept(self) -> list[tuple[str, str]]:
@@ -272,11 +274,11 @@ class Question:
     def shift_range(self, *, by: float = 0, times: float = 1) -> str:
         """Return the query string of a range `times` as long, moved `by` its length."""
         length = self.end - self.start
-        wanted = min(max(length * times, _SHORTEST), _LONGEST)
-        middle = self.start + length / 2 + wanted * by
+        width = min(max(length * times, _SHORTEST), _LONGEST)
+        middle = self.start + length / 2 + width * by
         latest = present() + AHEAD
-        end = min(middle + wanted / 2, max(latest, self.end))
-        start = max(end - wanted, find_day_start(EARLIEST, UTC))
+        end = min(middle + width / 2, max(latest, self.end))
+        start = max(end - width, find_day_start(EARLIEST, UTC))
         return self.query(start=_wire(start), end=_wire(end))
 
     def with_offset(self, offset: int | None) -> Question:

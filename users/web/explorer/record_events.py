@@ -59,9 +59,9 @@ def find_events_with_summaries(
     *, user: User, resource: SummaryResource, ids: Iterable[UUID]
 ) -> list[RecordEvent]:
     """Return events with these summaries, latest first; two queries."""
-    wanted = {str(each) for each in ids}
+    event_ids = {str(each) for each in ids}
     names = [resource.event_type(is_new=is_new) for is_new in (True, False)]
-    return _find_events(user, names, lambda data: int(data.get("id") in wanted), "")
+    return _find_events(user, names, lambda data: int(data.get("id") in event_ids), "")
 
 
 def list_event_deliveries(

@@ -84,14 +84,14 @@ class UserFilters:
     def kept(self) -> list[tuple[str, object]]:
         """Return the query parameters that a new search keeps."""
         usual = dict.fromkeys(_NARROWING, "") | {"sort": DEFAULT_SORT}
-        kept: list[tuple[str, object]] = [
+        pairs: list[tuple[str, object]] = [
             (name, getattr(self, name))
             for name, default in usual.items()
             if getattr(self, name) != default
         ]
         if self.limit != DEFAULT_PAGE_SIZE:
-            kept.append(("limit", self.limit))
-        return kept
+            pairs.append(("limit", self.limit))
+        return pairs
 
     @property
     def are_set(self) -> bool:

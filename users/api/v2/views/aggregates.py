@@ -61,7 +61,7 @@ class AggregateView(SamplesView):
         zone = find_time_zone_by_name(name)
         start, end = _days(query, zone)
         provider = query.get("provider")
-        wanted = AggregateRequest(
+        aggregate_request = AggregateRequest(
             resource=wanted_resource,
             start=start,
             end=end,
@@ -73,9 +73,9 @@ class AggregateView(SamplesView):
             type=query.get("type"),
             with_intervals="ledger" in query.get("include", ()),
         )
-        buckets = aggregate_samples(user=user, request=wanted)
+        buckets = aggregate_samples(user=user, request=aggregate_request)
         self.record_read(wanted_resource.event_resource, user.uuid)
-        return json_response(build_aggregate_response(wanted, name, buckets))
+        return json_response(build_aggregate_response(aggregate_request, name, buckets))
 
 
 def _days(query: dict[str, Any], zone: tzinfo) -> tuple[date, date]:

@@ -257,8 +257,8 @@ def _history(live: Connection | None, pulls: list[Pull]) -> ProviderHistory:
         "pulled": pulled,
         "not_pulled": [
             resource
-            for resource, told in given.items()
-            if told["status"] == "available" and resource not in pulled
+            for resource, availability in given.items()
+            if availability["status"] == "available" and resource not in pulled
         ],
     }
 

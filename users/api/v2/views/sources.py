@@ -39,12 +39,14 @@ class ProviderListView(TenantAPIView):
         query=ProviderListInputs,
     )
     def get(self, request: Request) -> Response:
-        wanted = validate_query_string(request, ProviderListInputs).get("source_type")
+        source_type = validate_query_string(request, ProviderListInputs).get(
+            "source_type"
+        )
         return Response(
             [
                 build_provider_response(provider)
                 for provider in PROVIDERS.values()
-                if wanted is None or provider.auth_type == wanted.lower()
+                if source_type is None or provider.auth_type == source_type.lower()
             ]
         )
 

@@ -213,7 +213,7 @@ class SampleBatchView(SamplesView):
         return Response(answer)
 
 
-def _bounds(user: User, wanted: dict[str, Any]) -> tuple[datetime, datetime]:
+def _bounds(user: User, inputs: dict[str, Any]) -> tuple[datetime, datetime]:
     """Return the requested range, its end exclusive. Raises: 422."""
     zone = find_time_zone_by_name(user.fallback_time_zone)
     now = timezone.now()
@@ -231,8 +231,8 @@ def _bounds(user: User, wanted: dict[str, Any]) -> tuple[datetime, datetime]:
                 [FieldError(at, "This time does not exist.", "value_error")]
             ) from None
 
-    start = moment("start_date", wanted["start_date"])
-    last = wanted.get("end_date", max(start, now))
+    start = moment("start_date", inputs["start_date"])
+    last = inputs.get("end_date", max(start, now))
     end = moment("end_date", last, days=1)
     if isinstance(last, datetime):
         end += _TICK

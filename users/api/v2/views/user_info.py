@@ -35,8 +35,8 @@ class UserInfoView(UserAPIView):
     )
     def patch(self, request: Request, user_id: str) -> Response:
         user = self.get_user(user_id)
-        wanted = parse_user_info_request(validate_post_body(request, UserInfoInputs))
-        info = record_user_info(user=user, actor=self.actor, request=wanted)
+        user_info = parse_user_info_request(validate_post_body(request, UserInfoInputs))
+        info = record_user_info(user=user, actor=self.actor, request=user_info)
         return Response(build_user_info_response(info))
 
 

@@ -78,8 +78,8 @@ class UserListView(UserAPIView):
         refuses={400: ClientUserIdTakenAnswer | Refusal},
     )
     def post(self, request: Request) -> Response:
-        wanted = UserRequest(**validate_post_body(request, UserInputs))
-        user = create_user(tenant=self.tenant, actor=self.actor, request=wanted)
+        user_request = UserRequest(**validate_post_body(request, UserInputs))
+        user = create_user(tenant=self.tenant, actor=self.actor, request=user_request)
         return Response(build_user_response(self.tenant, user, ()))
 
 

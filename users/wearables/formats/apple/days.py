@@ -35,12 +35,12 @@ class Days:
         self._profile: dict[str, Any] = {}
         self._height_at = ""
 
-    def add_person(self, told: Mapping[str, str]) -> None:
+    def add_person(self, attributes: Mapping[str, str]) -> None:
         """Add the profile entered by the owner."""
-        born = told.get("HKCharacteristicTypeIdentifierDateOfBirth")
+        born = attributes.get("HKCharacteristicTypeIdentifierDateOfBirth")
         if born:
             self._profile["birth_date"] = born
-        sex = told.get("HKCharacteristicTypeIdentifierBiologicalSex", "")
+        sex = attributes.get("HKCharacteristicTypeIdentifierBiologicalSex", "")
         if sex.removeprefix("HKBiologicalSex") in _SEXES:
             self._profile["sex"] = _SEXES[sex.removeprefix("HKBiologicalSex")]
 
@@ -77,5 +77,5 @@ class Days:
         for day, measures in sorted(self._body.items()):
             element = {key: value for key, (_, value) in sorted(measures.items())}
             yield SummaryRow("body", _MERGED, {"calendar_date": day, **element}, 0)
-        for day, told in sorted(self._activity.items()):
-            yield SummaryRow("activity", _MERGED, {"calendar_date": day, **told}, 0)
+        for day, totals in sorted(self._activity.items()):
+            yield SummaryRow("activity", _MERGED, {"calendar_date": day, **totals}, 0)

@@ -81,12 +81,12 @@ class Workouts:
         origin: Origin,
         start: datetime,
         end: datetime,
-        told: Mapping[str, str],
+        attributes: Mapping[str, str],
         statistics: Mapping[str, _Statistic],
         metadata: Mapping[str, str],
     ) -> None:
         """Add a workout: attributes, statistics by type, and metadata."""
-        element = _element(start, end, told, statistics, metadata)
+        element = _element(start, end, attributes, statistics, metadata)
         self._all.append((origin, element, start, end))
 
     def rows(self, heart: HeartRates) -> Iterator[SummaryRow | StreamRow]:
@@ -106,13 +106,13 @@ class Workouts:
             yield StreamRow(element, {"time": seconds, "heartrate": rates})
 
 
-def parse_apple_workout_statistic(told: Mapping[str, str]) -> _Statistic:
+def parse_apple_workout_statistic(attributes: Mapping[str, str]) -> _Statistic:
     """Parse a workout's statistic of one record type."""
     return _Statistic(
-        sum=_number(told.get("sum")),
-        average=_number(told.get("average")),
-        maximum=_number(told.get("maximum")),
-        unit=told.get("unit", ""),
+        sum=_number(attributes.get("sum")),
+        average=_number(attributes.get("average")),
+        maximum=_number(attributes.get("maximum")),
+        unit=attributes.get("unit", ""),
     )
 
 
