@@ -91,15 +91,15 @@ def read_api_changelog() -> tuple[Change, ...]:
     """Return the changes of `changes.json`, newest first."""
     return tuple(
         Change(
-            on=date.fromisoformat(told["on"]),
-            title=told["title"],
-            text=told["text"],
+            on=date.fromisoformat(change["on"]),
+            title=change["title"],
+            text=change["text"],
             **{
-                name: tuple(told.get(name, ()))
+                name: tuple(change.get(name, ()))
                 for name in ("added", "changed", "deprecated", "removed")
             },
         )
-        for told in json.loads((HERE / "changes.json").read_text())
+        for change in json.loads((HERE / "changes.json").read_text())
     )
 
 

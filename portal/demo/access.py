@@ -61,11 +61,11 @@ def _find_operator() -> Member:
     return found
 
 
-def _set_password(member: Member, kept: str) -> str:
-    """Make the kept password work, or a new one where none is kept, and return it."""
-    if kept and member.check_password(kept):
-        return kept
-    password = kept or _new_password()
+def _set_password(member: Member, stored: str) -> str:
+    """Set the stored password, or a new one where none is stored, and return it."""
+    if stored and member.check_password(stored):
+        return stored
+    password = stored or _new_password()
     member.set_password(password)
     member.email_confirmed_at = timezone.now()
     member.save(update_fields=["password", "email_confirmed_at"])
@@ -79,11 +79,11 @@ def _new_password() -> str:
     )
 
 
-def _api_key(tenant: Tenant, kept: str) -> str:
+def _api_key(tenant: Tenant, stored: str) -> str:
     with across_tenants(why="a key tells its tenant only once it is found"):
-        grant = find_api_key_grant(kept) if kept else None
+        grant = find_api_key_grant(stored) if stored else None
     if grant is not None and grant.tenant.pk == tenant.pk:
-        return kept
+        return stored
     actor = Actor.system("demo")
     with acting_for(tenant), transaction.atomic():
         lost = ApiKey.objects.for_tenant(tenant).filter(

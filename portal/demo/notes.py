@@ -40,15 +40,15 @@ def demo_credentials_path() -> Path:
 def read_demo_credentials() -> DemoNotes:
     """Return the notes of the last run, empty ones if the file is missing or bad."""
     try:
-        kept = json.loads(demo_credentials_path().read_text())
+        stored = json.loads(demo_credentials_path().read_text())
         return DemoNotes(
-            address=str(kept["address"]),
-            email=str(kept["email"]),
-            password=str(kept["password"]),
-            api_keys={str(slug): str(key) for slug, key in kept["api_keys"].items()},
-            webhooks_port=int(kept.get("webhooks_port", 0)),
-            operator_email=str(kept.get("operator_email", "")),
-            operator_password=str(kept.get("operator_password", "")),
+            address=str(stored["address"]),
+            email=str(stored["email"]),
+            password=str(stored["password"]),
+            api_keys={str(slug): str(key) for slug, key in stored["api_keys"].items()},
+            webhooks_port=int(stored.get("webhooks_port", 0)),
+            operator_email=str(stored.get("operator_email", "")),
+            operator_password=str(stored.get("operator_password", "")),
         )
     except (FileNotFoundError, ValueError, KeyError, TypeError, AttributeError):
         return DemoNotes()
@@ -68,13 +68,13 @@ def load_or_create_demo_secret_key() -> str:
     """Return the key that signs sessions; it is created once and outlives restarts."""
     path = Path(settings.VAR_DIR) / "demo-secret-key"  # settings.py reads it
     try:
-        kept = path.read_text().strip()
+        key = path.read_text().strip()
     except FileNotFoundError:
-        kept = ""
-    if not kept:
-        kept = secrets.token_urlsafe(50)
-        _write(path, kept + "\n")
-    return kept
+        key = ""
+    if not key:
+        key = secrets.token_urlsafe(50)
+        _write(path, key + "\n")
+    return key
 
 
 def _write(path: Path, text: str) -> None:

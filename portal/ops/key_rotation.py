@@ -111,19 +111,19 @@ def _rotate_row(
 def _renewed(row: Model, rules: TableRules) -> Iterator[tuple[str, Any]]:
     """The columns whose secrets are under an older key, as they should be."""
     for name in rules.encrypted:
-        kept = getattr(row, name)
-        if kept and (new := reencrypt_with_newest_key(kept)) != kept:
+        stored = getattr(row, name)
+        if stored and (new := reencrypt_with_newest_key(stored)) != stored:
             yield name, new
     for name, members in rules.encrypted_members.items():
-        kept = getattr(row, name)
-        new = kept | {key: _renew(kept[key]) for key in members if key in kept}
-        if new != kept:
+        stored = getattr(row, name)
+        new = stored | {key: _renew(stored[key]) for key in members if key in stored}
+        if new != stored:
             yield name, new
 
 
-def _renew(kept: str | list[str]) -> str | list[str]:
+def _renew(stored: str | list[str]) -> str | list[str]:
     return (
-        reencrypt_with_newest_key(kept)
-        if isinstance(kept, str)
-        else [reencrypt_with_newest_key(each) for each in kept]
+        reencrypt_with_newest_key(stored)
+        if isinstance(stored, str)
+        else [reencrypt_with_newest_key(each) for each in stored]
     )

@@ -85,9 +85,9 @@ class AlwaysJson(BaseContentNegotiation):
     def select_parser(
         self, request: Request, parsers: Iterable[BaseParser]
     ) -> BaseParser | None:
-        wanted = (request.content_type or "").partition(";")[0].strip().lower()
+        media_type = (request.content_type or "").partition(";")[0].strip().lower()
         for parser in parsers:
-            if parser.media_type == wanted:
+            if parser.media_type == media_type:
                 return parser
         return None
 

@@ -133,18 +133,18 @@ def _look_up(host: str, port: int, *, within: float) -> list[str]:
     """
     if parse_ip_address(host) is not None:
         return [host]
-    told: Future[list[str]] = Future()
+    addresses: Future[list[str]] = Future()
 
     def ask() -> None:
         try:
             places = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-            told.set_result([str(place[0]) for *_, place in places])
+            addresses.set_result([str(place[0]) for *_, place in places])
         except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
-            told.set_exception(error)
+            addresses.set_exception(error)
 
     Thread(target=ask, name="look-up", daemon=True).start()
     try:
-        return list(dict.fromkeys(told.result(timeout=within)))
+        return list(dict.fromkeys(addresses.result(timeout=within)))
     except TimeoutError:
         raise httpcore.ConnectTimeout from None
     except (OSError, UnicodeError):

@@ -69,10 +69,10 @@ class FolderStorage(FileSystemStorage):
 
     def take_file(self, path: Path, name: str) -> None:
         """See portal.lib.storage; usually on one disk with it, nothing is copied."""
-        kept = Path(self.path(name))
-        _make_folder(kept.parent)
-        shutil.move(path, kept)
-        kept.chmod(0o600)
+        target = Path(self.path(name))
+        _make_folder(target.parent)
+        shutil.move(path, target)
+        target.chmod(0o600)
 
     def find_files(self, folder: str) -> Iterator[FoundFile]:
         """See portal.lib.storage."""

@@ -82,11 +82,11 @@ def run_command(step: Step, *, folder: Path | None = None) -> bool:
     return done.returncode == 0
 
 
-def show_difference(kept: str, made: str, name: str, remedy: str) -> bool:
+def show_difference(stored: str, made: str, name: str, remedy: str) -> bool:
     """Return whether a committed file is what the code makes; prints what differs."""
     difference = list(
         difflib.unified_diff(
-            kept.splitlines(), made.splitlines(), name, "the code", lineterm="", n=1
+            stored.splitlines(), made.splitlines(), name, "the code", lineterm="", n=1
         )
     )
     sys.stdout.writelines(f"{line}\n" for line in difference[:LONGEST_DIFFERENCE])
@@ -106,9 +106,9 @@ def compare_openapi(step: Step) -> bool:
             return False
         made = fresh.read_text()
     snapshot = settings.BASE_DIR / SNAPSHOT
-    kept = snapshot.read_text() if snapshot.exists() else ""
+    stored = snapshot.read_text() if snapshot.exists() else ""
     return show_difference(
-        kept, made, SNAPSHOT, f"manage.py spectacular --file {SNAPSHOT}"
+        stored, made, SNAPSHOT, f"manage.py spectacular --file {SNAPSHOT}"
     )
 
 
@@ -129,8 +129,8 @@ def compare_catalogue(step: Step) -> bool:
         if not run_command(step, folder=copy):
             return False
         made = (copy / CATALOGUE).read_text()
-    kept = (settings.BASE_DIR / CATALOGUE).read_text()
-    return show_difference(kept, made, CATALOGUE, "manage.py makemessages")
+    stored = (settings.BASE_DIR / CATALOGUE).read_text()
+    return show_difference(stored, made, CATALOGUE, "manage.py makemessages")
 
 
 def lint_templates(step: Step) -> bool:

@@ -33,14 +33,14 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Run it; what cannot be helped here becomes one sentence and exit code 1."""
-        wanted = DemoOptions(
+        demo_options = DemoOptions(
             host=options["host"],
             port=options["port"],
             reset=options["reset"],
             bare=options["bare"],
         )
         try:
-            run_demo(wanted, say=self._say)
+            run_demo(demo_options, say=self._say)
         except DemoRefused as refused:
             raise CommandError(str(refused)) from None
 
