@@ -8,6 +8,7 @@ from django.urls import include, path
 from drf_spectacular.views import SpectacularSwaggerSplitView
 
 from labs.web.documents.requisition_link import download_requisition_by_link
+from labs.web.texts.callback import receive_text_status
 from portal.api_docs.document import show_openapi_document
 from portal.ops.health import healthz, readyz
 from portal.ops.metrics import show_prometheus_metrics
@@ -43,6 +44,7 @@ urlpatterns = [
     path("logos/<slug:slug>.svg", serve_source_logo, name="logo"),
     path("connect/", include("users.web.connect.urls")),
     path("requisition/", download_requisition_by_link, name="requisition_link"),
+    path("texts/status/", receive_text_status, name="text_status"),
     path("healthz", healthz, name="healthz"),
     path("readyz", readyz, name="readyz"),
     path("metrics", show_prometheus_metrics, name="metrics"),

@@ -18,6 +18,7 @@ from labs.models.requisition_watch import RequisitionWatch
 from labs.models.result import MissingResult, Result, ResultVersion, SampleData
 from labs.models.service_center import ServiceCenter
 from labs.models.shipment import ShipmentEvent
+from labs.models.text_provider import TextProvider
 
 __all__ = [
     "Appointment",
@@ -47,5 +48,6 @@ __all__ = [
     "Shipment",
     "ShipmentEvent",
     "SlotPlace",
+    "TextProvider",
     "UserInsurance",
 ]

@@ -31,23 +31,33 @@ class NoticeStatus(OpenChoices):
     """The status of a message."""
 
     WAITING = "waiting", gettext_lazy("Queued")
+    # A provider of texts has it; what it reports next follows.
+    ACCEPTED = "accepted", gettext_lazy("Queued at the provider")
     SENT = "sent", gettext_lazy("Sent")
+    DELIVERED = "delivered", gettext_lazy("Delivered")
+    UNDELIVERED = "undelivered", gettext_lazy("Not delivered")
     # In the sandbox, and by channels that nothing is connected to.
     RECORDED = "recorded", gettext_lazy("Logged, not sent")
     REFUSED = "refused", gettext_lazy("Rejected")
 
 
-# Ours: a message is sent once, and what was not taken is not tried for ever.
+_REPORTED = {NoticeStatus.SENT, NoticeStatus.DELIVERED, NoticeStatus.UNDELIVERED}
+# Ours: a message is sent once, and what was not taken is not tried for ever. A provider
+# that was too slow to answer may report of a message that counts as rejected here.
 NOTICE_MOVES: Transitions[NoticeStatus] = Transitions(
     {
         NoticeStatus.WAITING: {
-            NoticeStatus.SENT,
+            NoticeStatus.ACCEPTED,
             NoticeStatus.RECORDED,
             NoticeStatus.REFUSED,
+            *_REPORTED,
         },
-        NoticeStatus.SENT: set(),
+        NoticeStatus.ACCEPTED: _REPORTED,
+        NoticeStatus.SENT: {NoticeStatus.DELIVERED, NoticeStatus.UNDELIVERED},
+        NoticeStatus.DELIVERED: set(),
+        NoticeStatus.UNDELIVERED: set(),
         NoticeStatus.RECORDED: set(),
-        NoticeStatus.REFUSED: set(),
+        NoticeStatus.REFUSED: _REPORTED,
     }
 )
 

@@ -14,6 +14,7 @@ from labs.web.order_wizard import views as place_order
 from labs.web.orders import actions, imports, order_list, order_page, steps
 from labs.web.results import critical
 from labs.web.results import views as results
+from labs.web.texts import settings as texts
 
 app_name = "labs"
 urlpatterns = [
@@ -182,6 +183,12 @@ urlpatterns = [
         "unmatched/messages/<uuid:lab_message_id>/dismiss/",
         unmatched.dismiss_lab_message_dialog,
         name="unmatched_dismiss",
+    ),
+    path("settings/texts/", texts.show_text_settings, name="texts"),
+    path("settings/texts/save/", texts.save_text_provider, name="save_texts"),
+    path("settings/texts/check/", texts.check_text_provider_now, name="check_texts"),
+    path(
+        "settings/texts/remove/", texts.remove_text_provider_page, name="remove_texts"
     ),
     path("lab-tests/", catalogue.show_lab_test_list, name="tests"),
     path("lab-tests/markers/", catalogue.show_marker_list, name="markers"),

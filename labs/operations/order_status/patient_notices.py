@@ -5,17 +5,23 @@ A message says that the team has something for the patient, never which test or 
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from django.core.signing import BadSignature, Signer
 from django.db import transaction
 from django.template.loader import render_to_string
+from django.urls import reverse
 from django.utils import timezone
 
 from accounts.operations.audit.entries import record_change
-from labs.gateways.patient_messages import (
+from labs.gateways.patient_messages.base import (
+    MessageRefused,
+    MessageRejected,
     PatientMessage,
-    find_patient_message_sender,
 )
+from labs.gateways.patient_messages.senders import find_patient_message_sender
+from labs.gateways.patient_messages.twilio import UNSUBSCRIBED
 from labs.models import PatientNotice
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import Interpretation, split_order_status
@@ -27,15 +33,20 @@ from labs.states.patient_notices import (
     NoticeKind,
     NoticeStatus,
 )
+from portal.lib.actor import Actor
 from portal.lib.database.transitions import move_status
 from portal.lib.jobs.jobs import enqueue_job
+from portal.lib.web.links import build_absolute_url
 
 if TYPE_CHECKING:
     from accounts.models import Tenant
     from labs.models import Order, OrderEvent
-    from portal.lib.actor import Actor
 
 SEND_JOB = "labs.send_patient_notice"
+# Ours: what is a day late says nothing new any more.
+_PAUSES_END = timedelta(days=1)
+_DIGITS_SHOWN = 4
+_STATUS_SALT = "labs.text-status"
 
 
 def queue_patient_order_notices(*, order: Order, event: OrderEvent) -> None:
@@ -72,12 +83,25 @@ def queue_patient_order_notices(*, order: Order, event: OrderEvent) -> None:
         for channel, live in is_live.items()
     )
     if any(is_live.values()):
-        enqueue_job(
-            SEND_JOB,
-            tenant=order.tenant,
-            lock=f"patient-notice-{order.pk}",
-            order_id=str(order.pk),
-        )
+        _enqueue_sending(order.tenant, str(order.pk))
+
+
+def build_text_status_url(notice: PatientNotice) -> str:
+    """Return the URL where the provider reports what became of a text.
+
+    It names no order and no patient; who posts to it must sign.
+    """
+    token = Signer(salt=_STATUS_SALT).sign_object([notice.tenant_id, notice.pk])
+    return build_absolute_url(f"{reverse('text_status')}?notice={token}")
+
+
+def find_notice_of_token(token: str) -> tuple[int, int] | None:
+    """Return the tenant and the notice that a status URL names; None if not ours."""
+    try:
+        tenant_pk, notice_pk = Signer(salt=_STATUS_SALT).unsign_object(token)
+    except (BadSignature, ValueError):
+        return None
+    return tenant_pk, notice_pk
 
 
 @transaction.atomic
@@ -106,30 +130,106 @@ def set_order_sms_enabled(*, order: Order, actor: Actor, enabled: bool) -> Order
 def send_queued_notices(*, tenant: Tenant, order_id: str) -> None:
     """Send an order's queued notices, oldest first.
 
-    Asks other servers, so never inside a transaction. A message that was handed over
-    just before its worker died is sent again. Raises: MessageRefused; the job runs
-    again. Source: Ours.
+    Asks other servers, so never inside a transaction. What the server answered is sent
+    once. A message that was handed over just before its worker died or the answer was
+    lost is sent again, unless the provider's callback has said meanwhile that it has
+    it. One that fails does not hold up the others. A provider that asks for a pause
+    gets it, for a day at most. Raises: MessageRefused; the job runs again. Source:
+    Ours.
     """
+    failures = []
     for notice in _queued_notices(tenant, order_id):
-        order = notice.order
-        order.tenant = tenant
-        messenger = find_patient_message_sender(tenant=tenant, channel=notice.channel)
-        message = _build_message(order, notice)
-        if messenger is None or not message.to:
-            _set_notice_status(notice, NoticeStatus.RECORDED)
-            continue
-        messenger.send(message)
-        _set_notice_status(notice, NoticeStatus.SENT)
+        try:
+            _send_notice(tenant, notice)
+        except MessageRefused as refusal:
+            failures.append(refusal)
+    waits = [one.retry_after for one in failures if one.retry_after]
+    if waits and len(waits) == len(failures):
+        _enqueue_sending(tenant, order_id, after=max(waits))
+    elif failures:
+        raise failures[0]
 
 
 def mark_queued_notices_refused(*, tenant: Tenant, order_id: str) -> None:
     """Mark an order's queued notices as rejected."""
     for notice in _queued_notices(tenant, order_id):
-        _set_notice_status(notice, NoticeStatus.REFUSED)
+        set_notice_status(notice=notice, status=NoticeStatus.REFUSED)
 
 
-def _set_notice_status(notice: PatientNotice, status: NoticeStatus) -> None:
-    move_status(notice, moves=NOTICE_MOVES, to=status, closed_at=timezone.now())
+@transaction.atomic
+def set_notice_status(
+    *, notice: PatientNotice, status: NoticeStatus, **changes: object
+) -> None:
+    """Set the status of a notice, unless a later one was reported before.
+
+    An `error_code` that says that the patient has opted out switches off the texts of
+    the order.
+    """
+    rows = PatientNotice.objects.for_tenant(notice.tenant).select_for_update()
+    row: PatientNotice = rows.select_related("order__user").get(pk=notice.pk)
+    if not NOTICE_MOVES.allows(row.status, status):
+        return
+    closed_at = row.closed_at or timezone.now()
+    move_status(row, moves=NOTICE_MOVES, to=status, closed_at=closed_at, **changes)
+    if changes.get("error_code") == UNSUBSCRIBED:
+        row.order.tenant = notice.tenant
+        set_order_sms_enabled(
+            order=row.order, actor=Actor.system(SEND_JOB), enabled=False
+        )
+
+
+def _send_notice(tenant: Tenant, notice: PatientNotice) -> None:
+    """Send one notice. Raises: MessageRefused."""
+    order = notice.order
+    order.tenant = tenant
+    is_text = notice.channel == NoticeChannel.SMS
+    messenger = find_patient_message_sender(tenant=tenant, channel=notice.channel)
+    message = _build_message(order, notice)
+    if messenger is None or not message.to or (is_text and not order.sms_enabled):
+        set_notice_status(notice=notice, status=NoticeStatus.RECORDED)
+        return
+    recipient = mask_number(message.to) if is_text else ""
+    try:
+        receipt = messenger.send(message)
+    except MessageRejected as rejection:
+        set_notice_status(
+            notice=notice,
+            status=NoticeStatus.REFUSED,
+            recipient=recipient,
+            error_code=rejection.code,
+        )
+    except MessageRefused as refusal:
+        if refusal.retry_after is None or _is_past_pauses(notice):
+            raise MessageRefused from None
+        raise
+    else:
+        set_notice_status(
+            notice=notice,
+            status=receipt.status,
+            recipient=recipient,
+            provider_id=receipt.provider_id,
+        )
+
+
+def _is_past_pauses(notice: PatientNotice) -> bool:
+    return timezone.now() - notice.created_at > _PAUSES_END
+
+
+def mask_number(number: str) -> str:
+    """Return a phone number without all but its last digits."""
+    return f"•••{number[-_DIGITS_SHOWN:]}"
+
+
+def _enqueue_sending(
+    tenant: Tenant, order_id: str, *, after: timedelta | None = None
+) -> None:
+    enqueue_job(
+        SEND_JOB,
+        tenant=tenant,
+        lock=f"patient-notice-{order_id}",
+        after=after,
+        order_id=order_id,
+    )
 
 
 def _queued_notices(tenant: Tenant, order_id: str) -> list[PatientNotice]:
@@ -138,7 +238,7 @@ def _queued_notices(tenant: Tenant, order_id: str) -> list[PatientNotice]:
         status=NoticeStatus.WAITING,
         order__user__deleted_at=None,
     )
-    return list(found.select_related("order").order_by("id"))
+    return list(found.select_related("tenant", "order__user").order_by("id"))
 
 
 def _notice_kind_of_order(order: Order) -> NoticeKind | None:
@@ -181,4 +281,5 @@ def _build_message(order: Order, notice: PatientNotice) -> PatientMessage:
         subject=" ".join(subject.split()),
         text=render_to_string(f"labs/email/patient_notice_{body}.txt", context),
         reply_to=str(brand.get("support_email") or ""),
+        status_url="" if by_mail else build_text_status_url(notice),
     )

@@ -1,15 +1,19 @@
 from __future__ import annotations
 
+from datetime import timedelta
 from smtplib import SMTPException
 
 import pytest
+import time_machine
 from django.core import mail
 from django.core.mail.backends.locmem import EmailBackend
+from django.utils import timezone
 
-from labs.gateways.patient_messages import MessageRefused
-from labs.models import PatientNotice
+from labs.gateways.patient_messages.base import MessageRefused
+from labs.models import PatientNotice, TextProvider
 from labs.operations.order_status.patient_notices import (
     SEND_JOB,
+    build_text_status_url,
     mark_queued_notices_refused,
     send_queued_notices,
 )
@@ -24,7 +28,9 @@ from tests.factories.results import (
     make_reported_result,
     make_results,
 )
+from tests.factories.texts import make_text_provider
 from tests.jobs import queued
+from tests.labs.gateways.twilio_server import MESSAGE, NUMBER
 
 pytestmark = pytest.mark.django_db
 SETTINGS = "/v3/order/{order_id}/communication_settings"
@@ -84,6 +90,8 @@ def test_nobody_is_told_what_the_team_or_the_order_switched_off(
 ):
     order = make_kit(alice_production)
     path = SETTINGS.format(order_id=order.pk)
+    without = alice_production_api.get(path)
+    make_text_provider(tenant=alice_production)
     before = alice_production_api.get(path)
     changed = alice_production_api.patch(path, {"sms_enabled": False})
     same = alice_production_api.patch(path, {})
@@ -95,6 +103,7 @@ def test_nobody_is_told_what_the_team_or_the_order_switched_off(
     advance_order(order=order, actor=ACTOR, to="transit_customer")
 
     check_answer(before, "get", SETTINGS)
+    assert without.json() == {"order_id": str(order.pk), "sms_enabled": False}
     check_answer(changed, "patch", SETTINGS)
     assert before.json() == {"order_id": str(order.pk), "sms_enabled": True}
     assert changed.json() == same.json() == {**before.json(), "sms_enabled": False}
@@ -145,3 +154,130 @@ def test_a_mail_that_is_not_taken_waits_and_is_given_up(alice_production, monkey
 
     assert waiting == ("kit_sent", "email", "waiting")
     assert told(order)[0] == ("kit_sent", "email", "refused")
+
+
+@pytest.fixture
+def texted(alice_production, twilio_server):
+    """An order whose patient is about to be texted, and mailed nothing."""
+    alice_production.lab_tests_patient_email_communication_enabled = False
+    alice_production.save()
+    make_text_provider(tenant=alice_production)
+    order = make_kit(alice_production)
+    order.tenant = alice_production
+    advance_order(order=order, actor=ACTOR, to="transit_customer")
+    return order
+
+
+def notice_of(order):
+    return PatientNotice.objects.for_tenant(order.tenant).get(order=order)
+
+
+def test_a_patient_is_texted_once_and_the_number_is_kept_masked(texted, twilio_server):
+    send(texted)
+    send(texted)
+
+    (form,) = twilio_server.sent
+    notice = notice_of(texted)
+    number = PATIENT["phone_number"]
+    assert (form["To"], form["From"]) == (number, NUMBER)
+    assert form["StatusCallback"] == build_text_status_url(notice)
+    assert texted.lab_test.name not in form["Body"]
+    assert str(texted.pk) not in form["StatusCallback"]
+    assert (notice.status, notice.provider_id) == ("accepted", MESSAGE)
+    assert (notice.recipient, notice.error_code) == (f"•••{number[-4:]}", "")
+
+
+def test_a_text_is_not_sent_where_the_account_was_removed(texted, twilio_server):
+    TextProvider.objects.for_tenant(texted.tenant).delete()
+
+    send(texted)
+
+    assert (notice_of(texted).status, twilio_server.sent) == ("recorded", [])
+
+
+def test_in_the_sandbox_no_account_sends(alice_tenant, twilio_server):
+    make_text_provider(tenant=alice_tenant)
+    order = make_kit(alice_tenant)
+    order.tenant = alice_tenant
+
+    advance_order(order=order, actor=ACTOR, to="transit_customer")
+    send(order)
+
+    assert told(order)[1] == ("kit_sent", "sms", "recorded")
+    assert twilio_server.sent == []
+
+
+def test_a_patient_who_has_opted_out_gets_no_more_texts(texted, twilio_server):
+    twilio_server.faults = [(400, {"code": 21610}, {})]
+
+    send(texted)
+
+    notice = notice_of(texted)
+    texted.refresh_from_db()
+    assert (notice.status, notice.error_code) == ("refused", "21610")
+    assert not texted.sms_enabled
+    line = ("set_order_texts", "order", str(texted.pk))
+    assert audited(texted.tenant)[-1] == line
+
+
+def test_a_text_that_is_refused_for_another_reason_leaves_texts_on(
+    texted, twilio_server
+):
+    twilio_server.faults = [(400, {"code": 21211}, {})]
+
+    send(texted)
+
+    texted.refresh_from_db()
+    assert (notice_of(texted).error_code, texted.sms_enabled) == ("21211", True)
+
+
+def test_a_provider_that_asks_for_a_pause_gets_it_for_a_day(texted, twilio_server):
+    def refuse(times):
+        twilio_server.faults = [(429, {"code": 20429}, {"Retry-After": "90"})] * times
+
+    refuse(1)
+    send(texted)
+    (later,) = sent_jobs()[1:]
+    assert later.inputs["order_id"] == str(texted.pk)
+    assert notice_of(texted).status == "waiting"
+    refuse(1)
+    with (
+        time_machine.travel(timezone.now() + timedelta(days=1, hours=1)),
+        pytest.raises(MessageRefused),
+    ):
+        send(texted)
+    assert len(sent_jobs()) == 2
+
+    send(texted)
+
+    assert notice_of(texted).status == "accepted"
+
+
+def test_a_text_whose_answer_is_lost_is_sent_again(texted, twilio_server):
+    twilio_server.faults = [(0, b"", {})]
+    with pytest.raises(MessageRefused):
+        send(texted)
+    assert notice_of(texted).status == "waiting"
+
+    send(texted)
+
+    assert len(twilio_server.sent) == 2
+    assert notice_of(texted).status == "accepted"
+
+
+def test_a_mail_that_fails_does_not_hold_up_the_text(
+    alice_production, twilio_server, monkeypatch
+):
+    make_text_provider(tenant=alice_production)
+    order = make_kit(alice_production)
+    order.tenant = alice_production
+    advance_order(order=order, actor=ACTOR, to="transit_customer")
+
+    def refuse(*_args):
+        raise SMTPException
+
+    monkeypatch.setattr(EmailBackend, "send_messages", refuse)
+    with pytest.raises(MessageRefused):
+        send(order)
+
+    assert [status for _, _, status in told(order)] == ["waiting", "accepted"]

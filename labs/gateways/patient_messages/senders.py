@@ -1,55 +1,30 @@
-"""Delivery of messages to patients: mail; text messages have no provider yet.
-
-A provider of text messages is added as a Messenger beside MailMessenger, and named in
-`find_patient_message_sender`.
-"""
+"""The sender of each channel, as a tenant has it."""
 
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field
 from smtplib import SMTPException
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from django.core.mail import EmailMessage
 
+from labs.gateways.patient_messages.base import MessageRefused, Receipt
+from labs.gateways.patient_messages.twilio import TwilioMessenger
+from labs.queries.text_provider import find_text_provider
 from labs.states.patient_notices import NoticeChannel
+from portal.lib.secrets.encryption import decrypt_secret
 
 if TYPE_CHECKING:
     from accounts.models import Tenant
+    from labs.gateways.patient_messages.base import Messenger, PatientMessage
 
 _log = logging.getLogger(__name__)
-
-
-class MessageRefused(Exception):
-    """The message was not accepted; it may be sent again."""
-
-
-@dataclass(frozen=True, slots=True)
-class PatientMessage:
-    """A message and its recipient's email address or phone number.
-
-    `subject` and `reply_to` are for channels that have them.
-    """
-
-    to: str = field(repr=False)
-    subject: str
-    text: str = field(repr=False)
-    reply_to: str = ""
-
-
-class Messenger(Protocol):
-    """A sender of messages of one channel."""
-
-    def send(self, message: PatientMessage) -> None:
-        """Send the message. Raises: MessageRefused."""
-        ...
 
 
 class MailMessenger:
     """The installation's mail server."""
 
-    def send(self, message: PatientMessage) -> None:
+    def send(self, message: PatientMessage) -> Receipt:
         mail = EmailMessage(
             subject=message.subject,
             body=message.text,
@@ -61,6 +36,7 @@ class MailMessenger:
         except (OSError, SMTPException):
             _log.warning("mail to a patient was not taken")
             raise MessageRefused from None
+        return Receipt()
 
 
 def find_patient_message_sender(*, tenant: Tenant, channel: str) -> Messenger | None:
@@ -69,6 +45,15 @@ def find_patient_message_sender(*, tenant: Tenant, channel: str) -> Messenger | 
     Source: Ours: patients of the sandbox are made up, and whom a made-up address or
     number belongs to is not known.
     """
-    if tenant.is_sandbox or channel != NoticeChannel.EMAIL:
+    if tenant.is_sandbox:
         return None
-    return MailMessenger()
+    if channel == NoticeChannel.EMAIL:
+        return MailMessenger()
+    provider = find_text_provider(tenant=tenant)
+    if provider is None:
+        return None
+    return TwilioMessenger(
+        account_sid=provider.account_sid,
+        auth_token=decrypt_secret(provider.auth_token),
+        sender=provider.sender,
+    )

@@ -1,0 +1,1 @@
+"""Delivery of messages to patients: mail, and texts by a provider of the team."""

@@ -1,0 +1,1 @@
+"""Texts to patients: the team's provider, and what it reports."""

@@ -1,0 +1,1 @@
+"""Pages of texts to patients, and the address where their provider reports."""
