@@ -7,21 +7,21 @@ believed only where name, value, unit and range all speak for it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
-from reports.parser.layout.lines import Line
+from reports.parser.layout.lines import CELL_GAP, Line
+from reports.parser.pages import Word
 from reports.parser.readers.patterns import propose_rows_in_patterns
+from reports.parser.rows.grammar import swallows_row
 from reports.parser.rows.row import Row, Section, list_words_of_fields
 from reports.parser.rows.wording import is_exact_value, is_sentence_part
-from reports.parser.text.fields import find_unit_in_range, is_unit
+from reports.parser.text.fields import find_unit_in_range, is_laboratory_mark, is_unit
 from reports.parser.text.ranges import is_plain_numeric_range
-from reports.parser.text.values import COMPARATOR, NUMBER, is_numeric_value
+from reports.parser.text.values import is_numeric_value
 
-# A value, its unit and its range inside a name or a range: a row that was swallowed.
-_INNER_ROW = re.compile(
-    rf"{NUMBER}\s+(?P<unit>\S{{1,12}})\s+(?:{NUMBER}\s*[-–]\s*|{COMPARATOR}\s*){NUMBER}"
-)
+# Between readings as plausible, the one with more words of the name.
+_INK = 0.1
 
 
 def judge_rows_of_page(
@@ -44,31 +44,34 @@ def judge_rows_of_page(
     return rows
 
 
-def swallows_row(text: str) -> bool:
-    """Return whether a name or range holds a value with its unit and range."""
-    return any(is_unit(match["unit"]) for match in _INNER_ROW.finditer(text))
-
-
 def _words(row: Row) -> Iterable[int]:
     return map(id, (*row.name, *list_words_of_fields(row.fields)))
 
 
 def _lines_not_explained(rows: Sequence[Row], lines: Sequence[Line]) -> list[Line]:
-    """Return the lines with a number that no sound row has, after a first cell."""
-    used = {
-        word
-        for row in rows
-        if not swallows_row(row.test_name) and not swallows_row(row.fields.range or "")
-        for word in _words(row)
-    }
+    """Return the lines with a number that no sound row has, or with half a name."""
+    used: set[int] = set()
+    named: set[int] = set()
+    for row in rows:
+        if not _swallows(row):
+            used.update(_words(row))
+            named.add(id(row.name[0]))
     return [
         line
         for line in lines
         if any(
-            id(word) not in used and is_numeric_value(word.text)
-            for word in line.words[1:]
+            _is_open(before, word, used, named) for before, word in pairwise(line.words)
         )
     ]
+
+
+def _is_open(before: Word, word: Word, used: set[int], named: set[int]) -> bool:
+    """Return whether a number has no role, or a name begins inside its cell."""
+    if id(word) not in used:
+        return is_numeric_value(word.text)
+    near = word.x0 - before.x1 < CELL_GAP * word.size
+    begun = near and id(word) in named and id(before) not in used
+    return begun and not is_laboratory_mark(before.text)
 
 
 def _conflicts(
@@ -100,14 +103,19 @@ def _weigh(rows: Sequence[Row], section: Section) -> float:
 
 def _plausibility(row: Row, section: Section) -> float:
     fields = row.fields
-    if swallows_row(row.test_name) or swallows_row(fields.range or ""):
+    if _swallows(row):
         return 0.0
     return (
         1.0
         + 2.0 * section.knows(row.test_name, fields)
         + is_unit(fields.units or "")
-        + _is_range(fields.range or "")
+        + 0.5 * (bool(fields.range) + _is_range(fields.range or ""))
+        + _INK * len(row.name)
     )
+
+
+def _swallows(row: Row) -> bool:
+    return swallows_row(row.test_name) or swallows_row(row.fields.range or "")
 
 
 def _is_whole(row: Row, section: Section) -> bool:

@@ -10,12 +10,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from portal.lib.units import normalize_unit
-from reports.parser.layout.lines import Line, split_words_into_cells
+from reports.parser.layout.lines import Line
 from reports.parser.pages import Word
 from reports.parser.readers.lines import join_unfinished_cells
 from reports.parser.rows.grammar import list_scripts, settle_fields_by_grammar
 from reports.parser.rows.row import Row, Section
-from reports.parser.rows.wording import clean_printed_name, may_name_a_test
+from reports.parser.rows.wording import (
+    clean_printed_name,
+    may_name_a_test,
+    split_name_and_flag,
+    strip_superscript_from_name,
+)
 from reports.parser.text.fields import (
     classify_value_cells,
     find_unit_in_range,
@@ -37,9 +42,10 @@ def propose_rows_in_patterns(lines: Sequence[Line], section: Section) -> list[Ro
 
 
 def _propose(line: Line, section: Section) -> list[Row]:
-    cells = join_unfinished_cells(split_words_into_cells(line.words, gap=line.tight))
+    cells = join_unfinished_cells(line.cells)
     if len(cells) < _FEWEST_CELLS:
         return []
+    cells = _name_first(cells, section)
     rows: list[Row] = []
     at = 0
     while at < len(cells) - 1:
@@ -57,10 +63,24 @@ def _propose(line: Line, section: Section) -> list[Row]:
     return rows
 
 
+def _name_first(cells: list[list[Word]], section: Section) -> list[list[Word]]:
+    """Return the cells of a line with the name in front of a value before it."""
+    end = _find_end(cells, 0)
+    first = _kinds_of_cell(join_word_texts(cells[0]), after_value=False)
+    if "value" not in first or end >= len(cells):
+        return cells
+    name = clean_printed_name(join_word_texts(cells[end]))
+    fields = classify_value_cells(cells[:end])
+    if fields is None or not fields.units or not section.knows(name, fields):
+        return cells
+    return [cells[end], *cells[:end], *cells[end + 1 :]]
+
+
 def _read(
     line: Line, name: list[Word], cells: list[list[Word]], section: Section
 ) -> list[Row]:
     """Return the row of a known test with a number in a unit or in a range."""
+    name, flag = split_name_and_flag(strip_superscript_from_name(name))
     text = clean_printed_name(join_word_texts(name))
     fields = classify_value_cells(cells) if cells and may_name_a_test(text) else None
     if fields is None or not (fields.units or fields.range):
@@ -68,6 +88,8 @@ def _read(
     fields = settle_fields_by_grammar(fields)
     if not is_numeric_value(fields.value) or not section.knows(text, fields):
         return []
+    if flag and fields.flag is None:
+        fields = replace(fields, flag=flag)
     row = Row(line.page, name, fields, line, titled=False)
     row.panel, row.specimen = section.panel, section.specimen
     return [row]

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 
-from reports.parser.layout.lines import CELL_GAP
+from reports.parser.layout.lines import CELL_GAP, split_words_into_cells
 from reports.parser.pages import Word
 from reports.parser.text.fields import (
     Fields,
@@ -46,6 +46,13 @@ _LEVEL = re.compile(
     r"(?i)(?P<flag>(?:critical(?:ly)?\s+)?(?:high|low)|abnormal|critical|(?:border\s*line)"
     r"(?:\s+(?:high|low))?|elevated|decreased|increased)\s+(?P<rest>\S.*)"
 )
+# A value, its unit and its range inside a name or a range: a row that was swallowed.
+_INNER_ROW = re.compile(
+    rf"{NUMBER}\s+(?P<unit>\S{{1,12}})\s+(?:{NUMBER}\s*[-–]\s*|{COMPARATOR}\s*){NUMBER}"
+)
+_FIRST_QUANTITY = re.compile(rf"{NUMBER}\s+(?P<unit>\S+)\s+[^\W\d_]{{3}}")
+_LONE_NUMBER = re.compile(rf"[-+−]?{NUMBER}%?")
+_NAME_WORD = re.compile(r"[^\W\d_]{3}")
 _LONE_PERCENT = re.compile(r"(?<![\d.,)\]%])\s+%(?=\s|$)")
 _PAGE = re.compile(r"(?i)(?P<range>.*[\d)\]])\s+page\s+\d+(?:\s*(?:of|/)\s*\d+)?")
 _RANGE_WITH_MORE = re.compile(
@@ -82,6 +89,17 @@ def breaks_value_grammar(value: str) -> bool:
     )
 
 
+def swallows_row(text: str) -> bool:
+    """Return whether a name or range holds a value with its unit and range.
+
+    Or begins with a value and its unit: '17 U/L Alanine aminotransferase'.
+    """
+    first = _FIRST_QUANTITY.match(text)
+    if first and is_unit(first["unit"]) and not first["unit"].isalpha():
+        return True
+    return any(is_unit(match["unit"]) for match in _INNER_ROW.finditer(text))
+
+
 def settle_fields_by_grammar(fields: Fields) -> Fields:
     """Return fields with each part in its place, as far as their texts say so."""
     for rule in _RULES:
@@ -110,6 +128,18 @@ def drop_gloss_before_value(words: Sequence[Word]) -> list[Word]:
         if is_numeric_value(value):
             return list(words[n:])
     return list(words)
+
+
+def drop_gloss_from_name(words: Sequence[Word]) -> list[Word]:
+    """Return the words of a name without cells that say it in another script.
+
+    The Latin cells stay where a word of theirs has letters enough to name a test.
+    """
+    cells = split_words_into_cells(list(words))
+    latin = [cell for cell in cells if list_scripts(cell.text) <= {"LATIN"}]
+    kept = [word for cell in latin for word in cell.words]
+    named = any(_NAME_WORD.search(cell.text) for cell in latin)
+    return kept if named and len(latin) < len(cells) else list(words)
 
 
 def _holds_script(words: Sequence[Word]) -> bool:
@@ -196,6 +226,22 @@ def _read_litre_of_unit(fields: Fields) -> Fields:
     return replace(fields, units=f"{match['head']}l")
 
 
+def _drop_cells_beside_range(fields: Fields) -> Fields:
+    """Numbers apart from a plain range, as of a chart, or whole rows, are not of it."""
+    words = fields.range_words
+    if len(words) < 2 or words[0].top + words[0].size < words[-1].top:
+        return fields
+    cells = split_words_into_cells(words)
+    ranges = [cell for cell in cells if is_plain_numeric_range(cell.text)]
+    others = [cell for cell in cells if cell not in ranges]
+    lone = all(_LONE_NUMBER.fullmatch(cell.text) for cell in others)
+    if len(ranges) == 1 and others and lone:
+        return _with_range(fields, ranges[0].text)
+    if ranges and ranges[0] is cells[0] and swallows_row(fields.range or ""):
+        return _with_range(fields, cells[0].text)
+    return fields
+
+
 def _with_range(fields: Fields, text: str, *, flag: str | None = None) -> Fields:
     return replace(
         fields,
@@ -210,6 +256,7 @@ _RULES = (
     _take_flag_from_range,
     _take_percent_from_range,
     _take_unit_from_range,
+    _drop_cells_beside_range,
     _drop_tail_of_range,
     _read_litre_of_unit,
 )

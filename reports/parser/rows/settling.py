@@ -11,7 +11,11 @@ from reports.parser.report import SampleType
 from reports.parser.text.fields import is_unit, strip_status_words_from_name
 from reports.parser.text.roles import is_name_column_title
 
-from .grammar import breaks_value_grammar, settle_fields_by_grammar
+from .grammar import (
+    breaks_value_grammar,
+    drop_gloss_from_name,
+    settle_fields_by_grammar,
+)
 from .row import Row
 
 _LABELLED = re.compile(
@@ -32,6 +36,7 @@ def deduplicate_rows_and_clean_names(rows: Sequence[Row]) -> list[Row]:
     """
     for row in rows:
         row.fields = settle_fields_by_grammar(row.fields)
+        _drop_gloss(row)
     rows = [
         row
         for row in rows
@@ -49,6 +54,15 @@ def deduplicate_rows_and_clean_names(rows: Sequence[Row]) -> list[Row]:
         _drop_label(row)
         _drop_brackets(row)
     return _drop_repeats(rows)
+
+
+def _drop_gloss(row: Row) -> None:
+    """Leave out of a name what says it again in another script, set apart."""
+    if row.test_name.isascii():
+        return
+    words = drop_gloss_from_name(row.name)
+    if len(words) < len(row.name):
+        row.name, row.name_text = words, ""
 
 
 def _drop_serials(rows: Sequence[Row]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reports.parser.readers.judging import swallows_row
+from reports.parser.rows.grammar import swallows_row
 from tests.reports.parser.drawing import read, row
 
 LEFT = (20, 100, 130, 165)
