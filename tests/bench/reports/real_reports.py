@@ -1,9 +1,10 @@
 """Scores the parser on real reports that are no part of the project.
 
-Run `python -m tests.bench.reports.real_reports TRUTH FILES [--folds 1 2 3] [--errors]`. TRUTH
-is a folder with manifest.json (one entry a document: id, kind, fold, rows) and score.py
-(its `score` and `show` count predictions). FILES holds each document as its id with the
-ending of its kind. Documents of folds 4 and 5 are never shown, only their totals.
+Run `python -m tests.bench.reports.real_reports TRUTH FILES [--folds 1 2] [--errors]`.
+TRUTH is a folder with manifest.json (one entry a document: id, kind, fold, rows) and
+score.py (its `score` and `show` count predictions). FILES holds each document as its
+id with the ending of its kind. Documents of folds 4 and 5 are never shown, only their
+totals.
 """
 
 from __future__ import annotations
