@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from accounts.operations.audit.entries import record_change
 from labs.models import KitStock, LabTest, OrderEvent
 from labs.states.catalogue import CollectionMethod
-from labs.states.orders import build_order_status
+from labs.states.orders import ORDER_STATUSES, split_order_status
 from portal.lib.errors import DomainError, NotFound
 
 if TYPE_CHECKING:
@@ -25,8 +25,15 @@ if TYPE_CHECKING:
     from portal.lib.actor import Actor
 
 KITS_MAX = 1_000_000
-# The first status of a kit that has left: all others of a sent kit follow it.
-SENT = build_order_status(CollectionMethod.TESTKIT, "transit_customer")
+# The statuses of a kit that has left. A kit may skip the first of them: results of a
+# lab prove that it was sent.
+_LEFT = ("collecting_sample", "sample_with_lab", "completed")
+SENT = frozenset(
+    status
+    for status in ORDER_STATUSES
+    if (parts := split_order_status(status)).method == CollectionMethod.TESTKIT
+    and parts.top in _LEFT
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,15 +112,14 @@ def _set_panel_stock(tenant: Tenant, actor: Actor, change: KitStockChange) -> No
 
 
 def take_sent_kit_from_stock(order: Order) -> None:
-    """Lower a panel's stock by one when the order's kit is sent for the first time.
+    """Lower a panel's stock by one at the first status of an order whose kit was sent.
 
-    Call it in the transaction that stored the status. A kit that resumes its way after
-    a problem is not sent again. Source: Ours.
+    Call it in the transaction that stored the status and its event. Source: Ours.
     """
-    if order.status != SENT:
+    if order.status not in SENT:
         return
-    sent = OrderEvent.objects.for_tenant(order.tenant).filter(order=order, status=SENT)
-    if sent.count() == 1:
+    events = OrderEvent.objects.for_tenant(order.tenant).filter(order=order)
+    if events.filter(status__in=SENT).count() == 1:
         KitStock.objects.for_tenant(order.tenant).filter(
             lab_test_id=order.lab_test_id, count__gt=0
         ).update(count=F("count") - 1, updated_at=timezone.now())

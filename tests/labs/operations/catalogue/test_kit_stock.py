@@ -1,16 +1,21 @@
 from __future__ import annotations
 
+import time
+from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
 import pytest
+from django.db import connection, transaction
 
 from labs.models import KitStock
 from labs.operations.catalogue.kit_stock import (
     KITS_MAX,
+    SENT,
     KitStockChange,
     set_kit_stock,
+    take_sent_kit_from_stock,
 )
-from labs.operations.order_status.status import advance_order
+from labs.operations.order_status.status import advance_order, store_order_event
 from portal.lib.errors import DomainError
 from tests.audit import audited, changes_of
 from tests.factories.accounts import ACTOR
@@ -144,6 +149,72 @@ def test_a_kit_is_sent_whatever_the_stock_says(kit, alice_tenant, count):
     assert order.status == "collecting_sample.testkit.transit_customer"
     assert stock_of(kit) == (None if count is None else (0, 10))
     assert emitted_types(alice_tenant)[-1] == "labtest.order.updated"
+
+
+@pytest.mark.parametrize("first", sorted(SENT))
+def test_a_kit_that_skips_steps_was_sent_once(kit, first):
+    make_kit_stock(panel=kit, count=3)
+    order = make_order(tenant=kit.tenant, lab_test=kit)
+    send(order, "requisition_created")
+
+    for _number in range(2):
+        order.status = first
+        store_order_event(order, ACTOR)
+        take_sent_kit_from_stock(order)
+
+    assert stock_of(kit) == (2, 10)
+
+
+def test_a_walk_in_order_takes_no_kit(kit, alice_tenant):
+    make_kit_stock(panel=kit, count=3)
+    order = make_order(tenant=alice_tenant)
+
+    order.lab_test = kit
+    order.status = "completed.walk_in_test.completed"
+    store_order_event(order, ACTOR)
+    take_sent_kit_from_stock(order)
+
+    assert stock_of(kit) == (3, 10)
+
+
+def wait_until_blocked():
+    """Until another connection waits for what this transaction holds."""
+    until = time.monotonic() + 30
+    with connection.cursor() as cursor:
+        while time.monotonic() < until:
+            cursor.execute(
+                "SELECT count(*) FROM pg_locks WHERE NOT granted"
+                " AND pg_backend_pid() = ANY (pg_blocking_pids(pid))"
+            )
+            if cursor.fetchone()[0]:
+                return
+    raise AssertionError("nobody waits")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_number_entered_while_a_kit_is_sent_is_not_lost_nor_wins(kit):
+    """The entry waits for the kit, then finds that its number is old."""
+    make_kit_stock(panel=kit, count=3)
+    order = make_order(tenant=kit.tenant, lab_test=kit)
+    send(order, "requisition_created")
+
+    def enter():
+        try:
+            set_stock(kit, (30, 10, 3))
+        except DomainError as refusal:
+            return refusal.code
+        finally:
+            connection.close()
+        return "entered"
+
+    with ThreadPoolExecutor(1) as pool:
+        with transaction.atomic():
+            send(order, "transit_customer")
+            entering = pool.submit(enter)
+            wait_until_blocked()
+        outcome = entering.result(timeout=30)
+
+    assert (outcome, stock_of(kit)) == ("kit_stock_changed", (2, 10))
 
 
 def test_a_refused_step_leaves_the_stock(kit, alice_tenant):
