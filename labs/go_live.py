@@ -15,6 +15,7 @@ from accounts.declarations.go_live import (
 from accounts.states import Area
 from labs.operations.go_live import (
     read_gateway,
+    read_home_visits,
     read_kit_stock,
     read_lab_accounts,
     read_physician,
@@ -163,6 +164,32 @@ GO_LIVE_CHECKS = (
             "no_walk_in": GoLiveFinding(
                 GoLiveState.NOT_NEEDED,
                 gettext_lazy("No test of the team is collected at a service center."),
+            ),
+        },
+    ),
+    GoLiveCheck(
+        name="home_visits",
+        group=GoLiveGroup.LABS,
+        rank=45,
+        title=gettext_lazy("Home visits"),
+        icon="home",
+        read=read_home_visits,
+        path_name="labs:tests",
+        path_words=gettext_lazy("Open tests and markers"),
+        area=Area.CATALOGUE,
+        findings={
+            "missing": GoLiveFinding(
+                GoLiveState.MISSING,
+                gettext_lazy(
+                    "Production has no provider of home visits. Collected at home:"
+                    " %(panels)s."
+                ),
+                gettext_lazy("Archive these tests."),
+                gettext_lazy("Orders that are collected at home are refused."),
+            ),
+            "no_home_visits": GoLiveFinding(
+                GoLiveState.NOT_NEEDED,
+                gettext_lazy("No test of the team is collected at home."),
             ),
         },
     ),

@@ -13,6 +13,7 @@ from accounts.declarations.go_live import GoLiveResult
 from labs.gateways.base import LabUnavailable
 from labs.models import LabAccount, LabTest, ServiceCenter
 from labs.operations.gateways import GATEWAYS, get_lab_gateway
+from labs.operations.production import offers_home_visits
 from labs.queries.kit_stock import list_kit_levels
 from labs.states.accounts import DelegatedFlow, LabAccountStatus
 from labs.states.catalogue import CollectionMethod
@@ -102,6 +103,19 @@ def read_service_centers(tenant: Tenant) -> GoLiveResult:
         return GoLiveResult("no_walk_in")
     count = ServiceCenter.objects.filter(lab__in=labs, is_active=True).count()
     return GoLiveResult("imported" if count else "missing", {"count": f"{count:,}"})
+
+
+def read_home_visits(tenant: Tenant) -> GoLiveResult:
+    """Find tests that are collected at home where nobody offers home visits."""
+    at_home = (
+        LabTest.objects.for_tenant(tenant)
+        .orderable()
+        .filter(method=CollectionMethod.AT_HOME_PHLEBOTOMY)
+        .values_list("name", flat=True)
+    )
+    if offers_home_visits(tenant) or not (names := _join(at_home)):
+        return GoLiveResult("no_home_visits")
+    return GoLiveResult("missing", {"panels": names})
 
 
 def read_kit_stock(tenant: Tenant) -> GoLiveResult:

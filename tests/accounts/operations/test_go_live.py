@@ -181,6 +181,7 @@ def test_every_check_says_what_it_finds_and_where_it_is_done():
         "gateway",
         "physician",
         "service_centers",
+        "home_visits",
         "kit_stock",
         "webhooks",
         "mail",

@@ -8,6 +8,7 @@ from labs.models import LabTest, ServiceCenter
 from labs.operations import go_live
 from labs.operations.go_live import (
     read_gateway,
+    read_home_visits,
     read_kit_stock,
     read_lab_accounts,
     read_physician,
@@ -170,6 +171,15 @@ def test_walk_in_tests_need_service_centers_of_the_lab(tenant, lab):
     assert without == GoLiveResult("no_walk_in")
     assert missing == GoLiveResult("missing", {"count": "0"})
     assert read_service_centers(tenant) == GoLiveResult("imported", {"count": "2"})
+
+
+def test_tests_collected_at_home_have_no_provider_in_production(tenant, lab):
+    make_lab_test(tenant=tenant, lab=lab)
+    none = read_home_visits(tenant)
+    make_lab_test(tenant=tenant, lab=lab, name="Iron", method="at_home_phlebotomy")
+
+    assert none == GoLiveResult("no_home_visits")
+    assert read_home_visits(tenant) == GoLiveResult("missing", {"panels": "Iron"})
 
 
 def test_kits_are_counted_where_a_panel_uses_them(tenant, lab):

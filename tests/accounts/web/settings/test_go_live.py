@@ -50,6 +50,7 @@ def test_a_new_team_sees_what_is_missing_and_what_is_refused(alice_web):
         "gateway": "missing",
         "physician": "not_tried",
         "service_centers": "not_needed",
+        "home_visits": "not_needed",
         "kit_stock": "not_needed",
         "webhooks": "missing",
         "mail": "not_tried",
@@ -58,7 +59,7 @@ def test_a_new_team_sees_what_is_missing_and_what_is_refused(alice_web):
     }
     refusing = [point.check.name for point in page.context["report"].refusing]
     assert refusing == ["lab_account", "gateway"]
-    assert "7 of 9 open" in text
+    assert "7 of 10 open" in text
     assert page.context["next_step"].url == f"{PLACE}lab-accounts/"
     assert text.count("Orders are refused.") == 2
 
@@ -152,7 +153,7 @@ def test_the_first_steps_of_production_begin_with_what_is_missing(alice_web):
     sandbox = alice_web.get(SANDBOX).content.decode()
 
     assert production.index('id="h-go-live"') < production.index('id="h-what"')
-    assert "7 of 9 open" in production
+    assert "7 of 10 open" in production
     assert 'id="h-go-live"' not in sandbox
 
 
@@ -165,7 +166,7 @@ def test_the_overview_of_production_has_a_card_of_open_checks(
     production = alice_web.get(PLACE).content.decode()
     sandbox = alice_web.get(SANDBOX).content.decode()
 
-    assert "7 of 9 open" in production
+    assert "7 of 10 open" in production
     assert 'id="h-go-live"' not in sandbox
 
 
