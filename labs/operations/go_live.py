@@ -93,7 +93,6 @@ def read_physician(tenant: Tenant) -> GoLiveResult:
 
 def read_service_centers(tenant: Tenant) -> GoLiveResult:
     """Count the service centers of the labs whose walk-in tests the team orders."""
-    labs = {account.lab_id for account in _list_active_accounts(tenant)}
     walk_in = (
         LabTest.objects.for_tenant(tenant)
         .orderable()
@@ -101,6 +100,7 @@ def read_service_centers(tenant: Tenant) -> GoLiveResult:
     )
     if not walk_in.exists():
         return GoLiveResult("no_walk_in")
+    labs = {account.lab_id for account in _list_active_accounts(tenant)}
     count = ServiceCenter.objects.filter(lab__in=labs, is_active=True).count()
     return GoLiveResult("imported" if count else "missing", {"count": f"{count:,}"})
 

@@ -96,7 +96,7 @@ PILLS = {
     "ready": Pill("ok", "check", gettext_lazy("Ready")),
     "missing": Pill("bad", "x", gettext_lazy("Missing")),
     "not_tried": Pill("mute", "ring", gettext_lazy("Not tried")),
-    "not_needed": Pill("mute", "minus", gettext_lazy("Not needed")),
+    "not_needed": Pill("ok", "minus", gettext_lazy("Not needed")),
     # Lab accounts, panels, deliveries, members
     "pending": Pill("warn", "clock", gettext_lazy("Pending")),
     "ready_to_launch": Pill("info", "clock", gettext_lazy("Ready to launch")),
