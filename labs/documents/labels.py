@@ -9,6 +9,7 @@ from reportlab.lib.pagesizes import LETTER
 from reportlab.pdfgen.canvas import Canvas
 
 from labs.documents.codes import draw_barcode
+from labs.documents.specimens import describe_order_specimen
 from labs.documents.typeface import (
     BOLD,
     REGULAR,
@@ -17,7 +18,6 @@ from labs.documents.typeface import (
     register_pdf_typeface,
     replace_unprintable_characters,
 )
-from labs.states.catalogue import SampleType
 from portal.lib.choices import OpenChoices
 from users.states import Gender
 
@@ -90,7 +90,6 @@ def _draw_label(
 ) -> None:
     details = order.patient_details or {}
     gender = Gender.known(str(details.get("gender", "")))
-    kind = SampleType.known(order.lab_test.sample_type)
     born = order.patient_dob
     left, right = x + _PAD, x + LABEL_WIDTH - _PAD
     room = right - left
@@ -101,7 +100,7 @@ def _draw_label(
     about = [
         f"DOB {_format_day(born)}" if born else "",
         str(gender.label) if gender else str(details.get("gender", "")),
-        str(kind.label) if kind else order.lab_test.sample_type,
+        describe_order_specimen(order),
     ]
     line = "   ".join(text for text in about if text)
     _write_fitted_line(canvas, line, x=left, y=y + 46, size=7.5, width=room)

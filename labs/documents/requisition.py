@@ -17,6 +17,7 @@ from reportlab.lib.utils import ImageReader
 from labs.documents.codes import draw_barcode, draw_qr_code
 from labs.documents.guides import COLLECTOR, FASTING, NOT_FASTING
 from labs.documents.sheet import MARGIN, PAGE_HEIGHT, SOFT, WIDTH, Column, Sheet
+from labs.documents.specimens import describe_marker_tube, describe_order_tubes
 from labs.documents.typeface import (
     BOLD,
     break_text_into_lines,
@@ -24,7 +25,7 @@ from labs.documents.typeface import (
     replace_unprintable_characters,
 )
 from labs.states.accounts import Billing
-from labs.states.catalogue import CollectionMethod, SampleType
+from labs.states.catalogue import CollectionMethod
 from users.states import Gender
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ _RIGHT = MARGIN + WIDTH
 _QR = 62.0
 _TESTS = (
     Column("Code", 0.16, is_bold=True),
-    Column("Test", 0.56),
-    Column("Sample", 0.16),
+    Column("Test", 0.4),
+    Column("Sample", 0.32),
     Column("Fasting", 0.12),
 )
 _DIAGNOSES = (Column("ICD-10-CM", 0.16, is_bold=True), Column("Diagnosis", 0.84))
@@ -214,7 +215,6 @@ def _draw_people(sheet: Sheet, content: RequisitionContent) -> None:
 
 def _draw_tests(sheet: Sheet, order: Order) -> None:
     markers = sorted(order.lab_test.markers.all(), key=lambda one: (one.name, one.pk))
-    kinds = {kind.value: str(kind.label) for kind in SampleType}
     sheet.write_heading(f"Tests ordered: {order.lab_test.name}", keep=40)
     sheet.write_table(
         _TESTS,
@@ -222,7 +222,7 @@ def _draw_tests(sheet: Sheet, order: Order) -> None:
             (
                 marker.provider_id,
                 marker.name,
-                kinds.get(marker.sample_type, marker.sample_type),
+                describe_marker_tube(marker),
                 "Yes" if marker.fasting else "",
             )
             for marker in markers
@@ -236,14 +236,12 @@ def _draw_tests(sheet: Sheet, order: Order) -> None:
 
 def _draw_collection(sheet: Sheet, order: Order) -> None:
     method = CollectionMethod.known(order.method)
-    kind = SampleType.known(order.lab_test.sample_type)
     fasting = order.lab_test.fasting or any(
         marker.fasting for marker in order.lab_test.markers.all()
     )
     sheet.write_heading("Collection", keep=80)
     sentences = [
-        f"{method.label if method else order.method}."
-        f" {kind.label if kind else order.lab_test.sample_type}.",
+        f"{method.label if method else order.method}. {describe_order_tubes(order)}.",
         COLLECTOR.get(method, "") if method else "",
         f"For the patient: {FASTING if fasting else NOT_FASTING}",
     ]

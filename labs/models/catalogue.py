@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from labs.states.catalogue import (
     CollectionMethod,
+    Container,
     Generation,
     LabTestStatus,
     MarkerType,
@@ -60,7 +61,8 @@ class Marker(models.Model):
 
     `provider_id` is the lab's own code of the test. `price` in US dollars, None where
     the contract with the lab says it. `aoe_questions` are those of contract 6.2, asked
-    at order entry. Turnaround is in days.
+    at order entry. Turnaround is in days. `container` is the tube of venous blood, none
+    for other samples.
     """
 
     rules = TableRules(
@@ -77,6 +79,9 @@ class Marker(models.Model):
     unit = models.CharField(max_length=50, blank=True)
     price = models.DecimalField(max_digits=9, decimal_places=2, null=True)
     sample_type = models.CharField(max_length=100, choices=SampleType.offered)
+    container = models.CharField(
+        max_length=100, choices=Container.offered, blank=True, default="", db_default=""
+    )
     fasting = models.BooleanField(default=False)
     a_la_carte_enabled = models.BooleanField(default=True)
     is_orderable = models.BooleanField(default=True)

@@ -31,6 +31,32 @@ class SampleType(OpenChoices):
     STOOL = "stool", gettext_lazy("Stool")
 
 
+class Container(OpenChoices):
+    """The tube that venous blood is drawn into; other samples have their kit's.
+
+    Source: Ours: the contract's sample types only know serum. docs/reference/tubes.md
+    says which catalogs were compared.
+    """
+
+    SERUM_GEL = "serum_gel", gettext_lazy("Gold (gel), serum")
+    SERUM_PLAIN = "serum_plain", gettext_lazy("Red (no gel), serum")
+    EDTA = "edta", gettext_lazy("Lavender (EDTA), whole blood")
+    CITRATE = "citrate", gettext_lazy("Light blue (citrate), plasma")
+    TRACE_SERUM = "trace_serum", gettext_lazy("Royal blue (no additive), serum")
+    TRACE_EDTA = "trace_edta", gettext_lazy("Royal blue (EDTA), whole blood")
+
+
+# What the laboratory is sent from a tube: HL7 table 0487, code and words.
+SPECIMENS: dict[Container, tuple[str, str]] = {
+    Container.SERUM_GEL: ("SER", "Serum"),
+    Container.SERUM_PLAIN: ("SER", "Serum"),
+    Container.EDTA: ("BLD", "Whole blood"),
+    Container.CITRATE: ("PLAS", "Plasma"),
+    Container.TRACE_SERUM: ("SER", "Serum"),
+    Container.TRACE_EDTA: ("BLD", "Whole blood"),
+}
+
+
 class LabTestStatus(OpenChoices):
     """Whether a panel may be ordered (contract 6.3)."""
 

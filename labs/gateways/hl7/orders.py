@@ -17,7 +17,12 @@ from labs.gateways.hl7.acknowledgements import (
 )
 from labs.gateways.hl7.messages import build_hl7_message, build_hl7_segment
 from labs.states.accounts import Billing
-from labs.states.catalogue import CollectionMethod, SampleType
+from labs.states.catalogue import (
+    SPECIMENS,
+    CollectionMethod,
+    Container,
+    SampleType,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -178,11 +183,17 @@ def _test_segments(
         yield build_hl7_segment("DG1", {1: str(line), 3: (code, "", "I10"), 6: "W"})
     yield from _answer_segments(order, marker)
     if order.method in _OURS_TO_SEND:
-        kind = SampleType.known(marker.sample_type)
-        specimen = _SPECIMENS[kind] if kind else (marker.sample_type, "")
+        specimen = _specimen_of(marker)
         yield build_hl7_segment(
             "SPM", {1: "1", 2: sample_id, 4: (*specimen, "HL70487")}
         )
+
+
+def _specimen_of(marker: Marker) -> tuple[str, str]:
+    if container := Container.known(marker.container):
+        return SPECIMENS[container]
+    kind = SampleType.known(marker.sample_type)
+    return _SPECIMENS[kind] if kind else (marker.sample_type, "")
 
 
 def _answer_segments(order: Order, marker: Marker) -> Iterator[str]:

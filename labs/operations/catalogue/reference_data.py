@@ -130,6 +130,7 @@ def read_reference_markers() -> tuple[Marker, ...]:
             unit=entry["unit"],
             price=Decimal(entry["price"]) if entry["price"] else None,
             sample_type=entry["sample_type"],
+            container=entry["container"],
             fasting=entry["fasting"] == "true",
             a_la_carte_enabled=entry["a_la_carte_enabled"] == "true",
             is_orderable=entry["is_orderable"] == "true",

@@ -19,6 +19,7 @@ from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from accounts.webhooks.queries import list_events_about_object
+from labs.documents.specimens import describe_order_tubes
 from labs.operations.documents.order_documents import get_requisition_comment
 from labs.payloads import list_order_events
 from labs.queries.orders.answers import list_order_answers
@@ -177,6 +178,7 @@ def render_order_page(
         billing=billing.label
         if billing
         else format_wire_value_as_words(order.billing_type),
+        tubes=describe_order_tubes(order),
         markers=sorted(order.lab_test.markers.all(), key=lambda one: one.name),
         is_archived=order.lab_test.status == LabTestStatus.INACTIVE,
         answers=list_order_answers(order),

@@ -105,6 +105,23 @@ def test_an_order_is_written_with_its_patient_account_physician_and_tests(order)
     assert named(message, "SPM")[0].components(4)[:2] == ["SER", "Serum"]
 
 
+@pytest.mark.parametrize(
+    ("container", "specimen"),
+    [
+        ("edta", ["BLD", "Whole blood"]),
+        ("citrate", ["PLAS", "Plasma"]),
+        ("serum_plain", ["SER", "Serum"]),
+        ("of_tomorrow", ["SER", "Serum"]),
+    ],
+)
+def test_a_sample_is_what_its_tube_holds(order, container, specimen):
+    order.lab_test.markers.update(container=container)
+
+    message = written(order)
+
+    assert named(message, "SPM")[0].components(4)[:2] == specimen
+
+
 def test_a_cancellation_names_the_same_tests(order):
     message = written(order, control=CANCEL)
 

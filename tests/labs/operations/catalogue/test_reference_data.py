@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 
 import pytest
 from django.apps import apps
@@ -16,6 +16,7 @@ from labs.operations.catalogue.reference_data import (
 )
 from labs.states.catalogue import (
     CollectionMethod,
+    Container,
     LabTestStatus,
     MarkerType,
     QuestionType,
@@ -209,3 +210,30 @@ class Without:
 def test_nothing_is_laid_before_the_tables_are_those_of_the_code():
     assert _is_migrated(apps) is True
     assert _is_migrated(Without()) is False
+
+
+def test_hemoglobin_a1c_is_drawn_into_lavender_and_every_draw_has_its_tube():
+    tubes = defaultdict(set)
+    for marker in read_reference_markers():
+        assert (marker.sample_type == "serum") == bool(marker.container), marker
+        if marker.container:
+            tubes[marker.container].add(marker.name)
+
+    assert tubes["edta"] == {
+        "Complete blood count with differential",
+        "Hemoglobin",
+        "Hemoglobin A1c",
+        "Hemoglobin A1c with estimated average glucose",
+        "Platelet count",
+        "Sedimentation rate",
+    }
+    assert Container.EDTA.label == "Lavender (EDTA), whole blood"
+    assert tubes["citrate"] == {
+        "Fibrinogen",
+        "Partial thromboplastin time",
+        "Prothrombin time with INR",
+    }
+    assert tubes["trace_edta"] == {"Lead, venous blood"}
+    assert tubes["trace_serum"] == {"Zinc"}
+    assert tubes["serum_plain"] == {"T3, reverse", "Testosterone, total"}
+    assert set(tubes) == set(Container.values)

@@ -38,6 +38,7 @@ from tests.factories.accounts import ACTOR
 from tests.factories.labs import (
     PATIENT,
     comment_lab,
+    make_lab,
     make_lab_account,
     make_lab_test,
     make_marker,
@@ -264,6 +265,28 @@ def test_without_a_requisition_there_is_no_paper_of_it(alice_tenant, status):
     with refused(alice_tenant, "requisition_not_found"):
         reissue_requisition_link(order=order, actor=ACTOR)
     assert get_requisition_link_url(order) is None
+
+
+def test_documents_name_the_tube_of_each_test_and_the_sample_in_it(alice_tenant):
+    lab = make_lab()
+    a1c = make_marker(lab=lab, name="Hemoglobin A1c", container="edta")
+    lipids = make_marker(lab=lab, name="Lipid panel", container="serum_gel")
+
+    def printed(*markers):
+        panel = make_lab_test(tenant=alice_tenant, lab=lab, markers=markers)
+        order = made(alice_tenant, lab_test=panel)
+        requisition = render_requisition_as_first_printed(order)
+        labels = render_order_specimen_labels(order, collected_on=DAY)
+        return pages_of(requisition.body)[0], pages_of(labels.body)[0]
+
+    requisition, labels = printed(a1c)
+    assert "Hemoglobin A1c Lavender (EDTA), whole blood" in requisition
+    assert "Serum" not in requisition
+    assert "Female Whole blood" in labels
+    requisition, labels = printed(a1c, lipids)
+    assert "Lipid panel Gold (gel), serum" in requisition
+    assert "Gold (gel), serum; Lavender (EDTA), whole blood." in requisition
+    assert "Female Blood" in labels
 
 
 def test_labels_name_patient_sample_and_day(alice_tenant):
