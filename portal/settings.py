@@ -324,6 +324,16 @@ OURA_CLIENT_ID: str = env.str("OURA_CLIENT_ID", default="")
 OURA_CLIENT_SECRET: str = env.str("OURA_CLIENT_SECRET", default="")
 # Where it was registered: developer (developer.ouraring.com) or cloud, the older one.
 OURA_PORTAL: str = env.str("OURA_PORTAL", default="developer")
+# Our application at Withings; without both, Withings is not offered.
+WITHINGS_CLIENT_ID: str = env.str("WITHINGS_CLIENT_ID", default="")
+WITHINGS_CLIENT_SECRET: str = env.str("WITHINGS_CLIENT_SECRET", default="")
+# Where Withings answers and its users sign in; another pair for its US medical cloud.
+WITHINGS_API_URL: str = env.str(
+    "WITHINGS_API_URL", default="https://wbsapi.withings.net"
+)
+WITHINGS_SIGN_IN_URL: str = env.str(
+    "WITHINGS_SIGN_IN_URL", default="https://account.withings.com"
+)
 
 # Hosts that webhooks may be posted to although they are private, by http too.
 WEBHOOK_LOCAL_HOSTS: list[str] = [

@@ -85,8 +85,8 @@ def check_lab_gateway(**_: Any) -> list[CheckMessage]:
 
 
 @register(Tags.compatibility)
-def check_oura_settings(**_: Any) -> list[CheckMessage]:
-    """Check that OURA_PORTAL is known and that Oura's client ID has its secret."""
+def check_source_settings(**_: Any) -> list[CheckMessage]:
+    """Check that OURA_PORTAL is known and that each client ID has its secret."""
     found: list[CheckMessage] = []
     if settings.OURA_PORTAL not in {"developer", "cloud"}:
         found.append(
@@ -96,14 +96,16 @@ def check_oura_settings(**_: Any) -> list[CheckMessage]:
                 id="portal.E005",
             )
         )
-    if bool(settings.OURA_CLIENT_ID) != bool(settings.OURA_CLIENT_SECRET):
-        found.append(
-            Error(
-                "OURA_CLIENT_ID or OURA_CLIENT_SECRET is missing.",
-                hint="Set both to enable Oura, or neither.",
-                id="portal.E006",
+    for source in ("OURA", "WITHINGS"):
+        names = f"{source}_CLIENT_ID", f"{source}_CLIENT_SECRET"
+        if len({bool(getattr(settings, name)) for name in names}) > 1:
+            found.append(
+                Error(
+                    f"{names[0]} or {names[1]} is missing.",
+                    hint=f"Set both to offer {source.capitalize()}, or neither.",
+                    id="portal.E006",
+                )
             )
-        )
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.users.gateways.oura_server import running_oura
+from users.demo.twins.withings import running_withings
 from users.gateways.sources import SOURCE_GATEWAYS
 
 
@@ -17,3 +18,13 @@ def oura(monkeypatch, settings):
     with running_oura() as server:
         monkeypatch.setattr(gateway, "_portal", server.portal)
         yield server
+
+
+@pytest.fixture
+def withings(settings):
+    """The twin of Withings, and the installation's application there."""
+    with running_withings() as twin:
+        settings.WITHINGS_CLIENT_ID = twin.client_id
+        settings.WITHINGS_CLIENT_SECRET = twin.client_secret
+        settings.WITHINGS_API_URL = settings.WITHINGS_SIGN_IN_URL = twin.url
+        yield twin

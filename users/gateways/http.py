@@ -92,9 +92,22 @@ class SourceHttp:
             self._client.build_request("GET", url, params=params, headers=headers)
         )
 
-    def post_form(self, url: str, form: Mapping[str, str]) -> Answer:
+    def post_form(
+        self, url: str, form: Mapping[str, str], *, access_token: str = ""
+    ) -> Answer:
         """Send a form by POST; secrets belong here, never in the URL."""
-        return self._call(self._client.build_request("POST", url, data=dict(form)))
+        headers = {"Authorization": f"Bearer {access_token}"} if access_token else {}
+        return self._call(
+            self._client.build_request("POST", url, data=dict(form), headers=headers)
+        )
+
+    def hold_back(self, wait: timedelta | None) -> SourceUnavailable:
+        """Hold back all calls of the application; return what to raise.
+
+        For a source that says in its own way that calls are too many.
+        """
+        self._meter.block(wait)
+        return SourceUnavailable("rate_limited", retry_after=wait)
 
     def _call(self, request: httpx.Request) -> Answer:
         self._meter.take()
@@ -110,8 +123,7 @@ class SourceHttp:
             raise SourceUnavailable(_reason(error)) from None
         wait = _retry_after(response.headers)
         if response.status_code == httpx.codes.TOO_MANY_REQUESTS:
-            self._meter.block(wait)
-            raise SourceUnavailable("rate_limited", retry_after=wait)
+            raise self.hold_back(wait)
         if response.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
             raise SourceUnavailable(f"http_{response.status_code}", retry_after=wait)
         return Answer(response.status_code, _json(response, content), wait)

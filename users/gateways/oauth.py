@@ -155,6 +155,37 @@ def revoke_oauth_grant(server: OAuthServer, grant: Grant) -> None:
         logger.warning("a source answered %s to a revocation", answer.status)
 
 
+class OAuthTokens:
+    """The TokenProtocol of RFC 6749."""
+
+    def __init__(self, server: OAuthServer) -> None:
+        self.server = server
+
+    def authorise_url(self, *, state: str, redirect_url: str, challenge: str) -> str:
+        """As of SourceGateway."""
+        return build_oauth_sign_in_url(
+            self.server, state=state, redirect_url=redirect_url, challenge=challenge
+        )
+
+    def connect(self, *, code: str, redirect_url: str, verifier: str) -> Grant:
+        """As of SourceGateway."""
+        return exchange_oauth_code_for_tokens(
+            self.server, code=code, redirect_url=redirect_url, verifier=verifier
+        )
+
+    def refresh_tokens(self, grant: Grant) -> Grant:
+        """As of SourceGateway."""
+        return exchange_oauth_refresh_token(self.server, grant)
+
+    def revoke(self, grant: Grant) -> None:
+        """As of SourceGateway."""
+        revoke_oauth_grant(self.server, grant)
+
+    def check_credentials(self, *, redirect_url: str) -> bool:
+        """As of SourceGateway."""
+        return check_oauth_client(self.server, redirect_url=redirect_url)
+
+
 def _exchange(
     server: OAuthServer, form: Mapping[str, str], fault: ConnectionFault
 ) -> Grant:

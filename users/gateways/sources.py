@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 from users.gateways.base import NO_METER
 from users.gateways.oura.gateway import OuraGateway
+from users.gateways.withings.gateway import WithingsGateway
 
 if TYPE_CHECKING:
     from users.gateways.base import ClientCredentials, Meter, SourceGateway
 
 # By slug of the provider.
-SOURCE_GATEWAYS: dict[str, SourceGateway] = {"oura": OuraGateway()}
+SOURCE_GATEWAYS: dict[str, SourceGateway] = {
+    gateway.name: gateway for gateway in (OuraGateway(), WithingsGateway())
+}
 
 
 def list_gateway_providers() -> list[str]:

@@ -3,39 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from django.conf import settings
 
-from portal.lib.periods import find_time_zone_by_name
 from users.gateways import oauth
 from users.gateways.base import (
-    NO_METER,
     AccessExpired,
     CallLimit,
     ClientCredentials,
     Grant,
-    PulledBatch,
     PulledDevice,
-    PulledPage,
     ResourceRefused,
 )
+from users.gateways.cloud import CloudGateway
 from users.gateways.oura.client import OuraClient
-from users.gateways.oura.resources import ALL_SCOPES, RESOURCES, Window
+from users.gateways.oura.resources import ALL_SCOPES, RESOURCES
 from users.states import SourceType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Mapping
 
-    from users.gateways.base import Meter
     from users.gateways.http import SourceHttp
-    from users.models import User
 
-# Ours: half a year; a ring shows its wearer the same trends.
-HISTORY = timedelta(days=180)
-# Oura refuses more than 30 days of heart rates at once.
-_WINDOW_DAYS = 28
 # How applications of the developer portal write scopes.
 _SCOPE_PREFIX = "extapi:"
 # Another word for the same scope, of applications of the older portal.
@@ -85,27 +76,43 @@ _MODELS = {
 }
 
 
-class OuraGateway:
-    """The SourceGateway of Oura, for the client in the settings."""
+class OuraTokens(oauth.OAuthTokens):
+    """OAuth at Oura, with the user's id where they let us see it."""
+
+    def __init__(self, gateway: OuraGateway, server: oauth.OAuthServer) -> None:
+        super().__init__(server)
+        self._gateway = gateway
+
+    def connect(self, *, code: str, redirect_url: str, verifier: str) -> Grant:
+        """As of SourceGateway."""
+        grant = super().connect(code=code, redirect_url=redirect_url, verifier=verifier)
+        try:
+            with self._gateway.open_http() as http:
+                client = self._gateway.open_client(http, grant)
+                info = client.fetch_document("personal_info")
+        except (AccessExpired, ResourceRefused):
+            return grant
+        told = info.get("id")
+        return replace(grant, external_user_id=told if isinstance(told, str) else "")
+
+
+class OuraGateway(CloudGateway):
+    """The SourceGateway of Oura."""
 
     name = "oura"
-    auth_type = "oauth"
-    resources = tuple(RESOURCES)
-    history = HISTORY
-
+    cloud_resources = RESOURCES
+    # Ours: half a year; a ring shows its wearer the same trends.
+    history = timedelta(days=180)
     # Source: Oura API 2, document 1.37 (5,000 requests in 5 minutes).
     limits = (CallLimit(calls=5000, seconds=300),)
+    # Oura's refresh tokens work once.
     reuses_refresh_tokens = False
+    # Oura refuses more than 30 days of heart rates at once.
+    window_days = 28
 
-    def __init__(
-        self,
-        portal: Portal | None = None,
-        credentials: ClientCredentials | None = None,
-        meter: Meter = NO_METER,
-    ) -> None:
+    def __init__(self, portal: Portal | None = None) -> None:
+        super().__init__()
         self._portal = portal
-        self._credentials = credentials
-        self._meter = meter
 
     @property
     def portal(self) -> Portal:
@@ -113,110 +120,15 @@ class OuraGateway:
         return self._portal or PORTALS[settings.OURA_PORTAL]
 
     @property
-    def credentials(self) -> ClientCredentials:
-        """As of SourceGateway."""
-        return self._credentials or ClientCredentials(
-            settings.OURA_CLIENT_ID, settings.OURA_CLIENT_SECRET
-        )
+    def default_credentials(self) -> ClientCredentials:
+        """As of CloudGateway."""
+        return ClientCredentials(settings.OURA_CLIENT_ID, settings.OURA_CLIENT_SECRET)
 
-    def with_credentials(
-        self, credentials: ClientCredentials, meter: Meter = NO_METER
-    ) -> OuraGateway:
-        """As of SourceGateway."""
-        return OuraGateway(self._portal, credentials, meter)
-
-    def check_credentials(self, *, redirect_url: str) -> bool:
-        """As of SourceGateway."""
-        return oauth.check_oauth_client(self._server(), redirect_url=redirect_url)
-
-    def authorise_url(self, *, state: str, redirect_url: str, challenge: str) -> str:
-        """As of SourceGateway."""
-        return oauth.build_oauth_sign_in_url(
-            self._server(), state=state, redirect_url=redirect_url, challenge=challenge
-        )
-
-    def connect(self, *, code: str, redirect_url: str, verifier: str) -> Grant:
-        """As of SourceGateway; the user's id at Oura where they let us see it."""
-        from users.gateways.http import SourceHttp  # httpx loads with the first call
-
-        grant = oauth.exchange_oauth_code_for_tokens(
-            self._server(), code=code, redirect_url=redirect_url, verifier=verifier
-        )
-        try:
-            with SourceHttp(meter=self._meter) as http:
-                info = self._client(http, grant).fetch_document("personal_info")
-        except (AccessExpired, ResourceRefused):
-            return grant
-        told = info.get("id")
-        return replace(grant, external_user_id=told if isinstance(told, str) else "")
-
-    def refresh_tokens(self, grant: Grant) -> Grant:
-        """As of SourceGateway: Oura's refresh tokens work once."""
-        return oauth.exchange_oauth_refresh_token(self._server(), grant)
-
-    def revoke(self, grant: Grant) -> None:
-        """As of SourceGateway."""
-        oauth.revoke_oauth_grant(self._server(), grant)
-
-    def granted_resources(self, grant: Grant) -> frozenset[str]:
-        """As of SourceGateway; all, where Oura did not say what was granted."""
-        scopes = _granted_scopes(grant)
-        return frozenset(
-            name for name, each in RESOURCES.items() if each.is_allowed(scopes)
-        )
-
-    def pull(
-        self,
-        user: User,
-        resource: str,
-        since: datetime,
-        *,
-        until: datetime,
-        grant: Grant,
-        position: str = "",
-    ) -> Iterator[PulledPage]:
-        """As of SourceGateway: a page is a window of days; a position its first one."""
-        from users.gateways.http import SourceHttp
-
-        wanted = RESOURCES[resource]
-        # A day more at both ends: users may be ahead of UTC, or behind it.
-        last = until.astimezone(UTC).date() + timedelta(days=1)
-        first = since.astimezone(UTC).date() - timedelta(days=1)
-        if position:
-            first = date.fromisoformat(position)
-        with SourceHttp(meter=self._meter) as http:
-            client = self._client(http, grant)
-            device = _device(client)
-            while first <= last:
-                ends = min(first + timedelta(days=_WINDOW_DAYS - 1), last)
-                if not wanted.is_dated:
-                    ends = last
-                window = Window(
-                    client=client,
-                    first=first,
-                    last=ends,
-                    scopes=_granted_scopes(grant),
-                    zone=find_time_zone_by_name(user.fallback_time_zone or "UTC"),
-                )
-                found = wanted.read(window)
-                first = ends + timedelta(days=1)
-                yield PulledPage(
-                    batches=tuple(
-                        PulledBatch(
-                            resource,
-                            elements,
-                            source_type,
-                            device=device if source_type == SourceType.RING else None,
-                        )
-                        for source_type, elements in found.items()
-                        if elements
-                    ),
-                    position=first.isoformat() if first <= last else "",
-                )
-
-    def _server(self) -> oauth.OAuthServer:
+    @property
+    def tokens(self) -> OuraTokens:
+        """As of CloudGateway."""
         portal = self.portal
-        return oauth.OAuthServer(
+        server = oauth.OAuthServer(
             authorise_url=portal.authorise_url,
             token_url=portal.token_url,
             revoke_url=portal.revoke_url,
@@ -225,19 +137,25 @@ class OuraGateway:
             scopes=portal.scopes,
             meter=self._meter,
         )
+        return OuraTokens(self, server)
 
-    def _client(self, http: SourceHttp, grant: Grant) -> OuraClient:
+    def granted_scopes(self, grant: Grant) -> frozenset[str]:
+        """As of CloudGateway; all, where Oura did not say what was granted."""
+        if not grant.scopes:
+            return ALL_SCOPES
+        names = {each.removeprefix(_SCOPE_PREFIX) for each in grant.scopes}
+        return frozenset("spo2" if each == _OLD_SPO2 else each for each in names)
+
+    def open_client(self, http: SourceHttp, grant: Grant) -> OuraClient:
+        """As of CloudGateway."""
         return OuraClient(
             http=http, api_url=self.portal.api_url, access_token=grant.access_token
         )
 
-
-def _granted_scopes(grant: Grant) -> frozenset[str]:
-    """Return the granted scopes by common names; all if Oura sent none."""
-    if not grant.scopes:
-        return ALL_SCOPES
-    names = {each.removeprefix(_SCOPE_PREFIX) for each in grant.scopes}
-    return frozenset("spo2" if each == _OLD_SPO2 else each for each in names)
+    def find_devices(self, client: OuraClient) -> Mapping[SourceType, PulledDevice]:
+        """As of CloudGateway: the ring."""
+        ring = _device(client)
+        return {SourceType.RING: ring} if ring else {}
 
 
 def _device(client: OuraClient) -> PulledDevice | None:

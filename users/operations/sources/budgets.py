@@ -6,6 +6,7 @@ a burst is allowed and no window of the limit ever holds more calls than it may.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 _BURST_SHARE = 5
 # Of a source that says that calls are too many, but not for how long.
 _USUAL_BLOCK = timedelta(minutes=1)
+# A call that is due within this is waited for, again where others were faster.
+_LONGEST_WAIT = timedelta(seconds=2)
+_WAITS_MAX = 20
 # Rows of a source without limits of its own count calls and keep its blocks.
 _UNLIMITED = CallLimit(calls=1_000_000, seconds=60)
 
@@ -56,11 +60,24 @@ class CallBudget:
     provider: str
     client_id: str
     limits: Sequence[CallLimit]
+    longest_wait: timedelta = _LONGEST_WAIT
 
     def take(self) -> None:
-        """As of Meter; in the caller's transaction, so call it outside of any."""
+        """As of Meter; in the caller's transaction, so call it outside of any.
+
+        Waits for a call that is due soon, so that a page list comes to its end: to
+        begin it anew would spend the budget on what was read already.
+        """
         for limit in self.limits or (_UNLIMITED,):
-            self._take(limit)
+            for _ in range(_WAITS_MAX):
+                wait = self._take(limit)
+                if wait is None:
+                    break
+                if wait > self.longest_wait:
+                    raise SourceUnavailable("budget_spent", retry_after=wait)
+                pause(wait.total_seconds())
+            else:
+                raise SourceUnavailable("budget_spent", retry_after=self.longest_wait)
 
     def block(self, wait: timedelta | None) -> None:
         """As of Meter; never shortens a longer block."""
@@ -87,7 +104,8 @@ class CallBudget:
         )
         return list(mine.order_by("seconds"))
 
-    def _take(self, limit: CallLimit) -> None:
+    def _take(self, limit: CallLimit) -> timedelta | None:
+        """Take a call; return how long to wait where there is none."""
         now = timezone.now()
         burst = limit.calls // _BURST_SHARE
         # So that burst and spread calls together are no more than the limit.
@@ -106,11 +124,16 @@ class CallBudget:
                 },
             )
             if opened.fetchone():
-                return
+                return None
         kept = SourceBudget.objects.get(
             provider=self.provider, client_id=self.client_id, seconds=limit.seconds
         )
         due = kept.next_at - interval * burst
         if kept.blocked_until:
             due = max(due, kept.blocked_until)
-        raise SourceUnavailable("budget_spent", retry_after=due - now)
+        return max(due - now, timedelta(milliseconds=1))
+
+
+def pause(seconds: float) -> None:
+    """Wait for the next call of a budget."""
+    time.sleep(seconds)

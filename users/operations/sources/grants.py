@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -162,7 +162,8 @@ def revoke_grant_at_source(*, tenant: Tenant, connection_pk: int) -> timedelta |
     gateway = find_connection_gateway(kept.connection)
     if gateway is not None:
         try:
-            gateway.revoke(_decrypted(kept))
+            known = kept.connection.external_user_id
+            gateway.revoke(replace(_decrypted(kept), external_user_id=known))
         except UnreadableSecret:
             pass  # nobody can use them any more
         except SourceUnavailable as away:

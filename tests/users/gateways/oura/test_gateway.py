@@ -27,6 +27,7 @@ from users.models import User
 
 SINCE = datetime(2026, 3, 1, tzinfo=UTC)
 UNTIL = datetime(2026, 3, 10, 12, tzinfo=UTC)
+POSITIONS = ["2026-02-11", "2026-01-14", ""]
 
 
 def pull(resource, *, since=SINCE, until=UNTIL, scopes=(), position=""):
@@ -80,19 +81,25 @@ def test_a_long_time_is_read_in_windows_that_heart_rates_allow(oura):
 
     pages = pull("heartrate", since=datetime(2026, 1, 2, tzinfo=UTC))
 
-    assert [len(page.batches) for page in pages] == [1, 0, 1]
-    assert [page.position for page in pages] == ["2026-01-29", "2026-02-26", ""]
+    # The newest first.
+    assert [len(page.batches) for page in pages] == [1, 1, 0]
+    assert [page.position for page in pages] == POSITIONS
+    days = [
+        page.batches[0].elements[0]["timestamp"][:10] for page in pages if page.batches
+    ]
+    assert days == ["2026-03-05", "2026-01-15"]
     assert pages[0].batches[0].source_type == "ring"
 
 
 def test_a_pull_goes_on_at_its_position(oura):
     pages = pull(
-        "heartrate", since=datetime(2026, 1, 2, tzinfo=UTC), position="2026-02-26"
+        "heartrate", since=datetime(2026, 1, 2, tzinfo=UTC), position="2026-01-20"
     )
 
     assert len(pages) == 1
     (asked,) = oura.asked_for("heartrate")
-    assert asked["start_datetime"] == "2026-02-26T00:00:00Z"
+    assert asked["start_datetime"] == "2026-01-01T00:00:00Z"
+    assert asked["end_datetime"] == "2026-01-21T00:00:00Z"
 
 
 def test_nights_give_heart_rates_where_those_of_the_day_were_not_granted(oura):

@@ -188,7 +188,8 @@ def test_a_pull_that_is_cut_off_goes_on_where_it_stood(
     days = ["2026-02-02", "2026-03-10"]
     oura.collections["daily_activity"] = [daily_activity_document(day) for day in days]
     (pull,) = ask(connection, "activity", since=datetime(2026, 2, 1, tzinfo=UTC))
-    first_window, second_window = "2026-01-31", "2026-02-28"
+    # The newest window first; a position is the last day that is still to be read.
+    first_window, second_window = "2026-02-13", "2026-01-31"
     oura.faults["daily_activity"] = [
         lambda handler: handler.answer(
             *oura.read("daily_activity", oura.asked_for("daily_activity")[-1])
@@ -201,7 +202,7 @@ def test_a_pull_that_is_cut_off_goes_on_where_it_stood(
     pull.refresh_from_db()
     assert wait == MINUTE
     assert (pull.status, pull.error_type) == ("scheduled", reason)
-    assert pull.position == second_window
+    assert pull.position == "2026-02-12"
     assert sent_counts(alice_tenant) == {"activity": 1}
     assert run(connection) is None
     assert [each["start_date"] for each in oura.asked_for("daily_activity")] == [

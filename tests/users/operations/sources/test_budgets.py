@@ -14,7 +14,7 @@ NOON = datetime(2026, 3, 9, 12, tzinfo=UTC)
 
 
 def budget(calls=20, client_id="id"):
-    return CallBudget("fitbit", client_id, (CallLimit(calls, 60),))
+    return CallBudget("fitbit", client_id, (CallLimit(calls, 60),), timedelta(0))
 
 
 def take_all(meter):
@@ -66,6 +66,24 @@ def test_who_is_held_back_is_told_until_when(time_machine):
     with pytest.raises(SourceUnavailable) as away:
         meter.take()
     assert away.value.reason == "budget_spent"
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("_noon")
+def test_a_call_that_is_due_soon_is_waited_for(monkeypatch, time_machine):
+    waited = []
+
+    def pause(seconds):
+        waited.append(seconds)
+        time_machine.shift(seconds)
+
+    monkeypatch.setattr("users.operations.sources.budgets.pause", pause)
+    meter = CallBudget("fitbit", "id", (CallLimit(120, 60),))
+    for _ in range(60):
+        meter.take()
+
+    assert len(waited) == 35
+    assert sum(waited) == pytest.approx(35 * 60 / 95, abs=0.1)
 
 
 @pytest.mark.django_db

@@ -1,0 +1,1 @@
+"""Twins: servers on this machine that answer as providers do, for trials and tests."""

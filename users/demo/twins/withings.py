@@ -1,0 +1,338 @@
+"""The twin of Withings: sign-in page, signed tokens, limits, measures and nights.
+
+After its public reference, as of users.gateways.withings. It holds one person; what it
+is asked and what it refused is kept for tests.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import secrets
+import threading
+import time
+from collections import deque
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+_CODE_SECONDS = 30
+_NONCE_SECONDS = 30 * 60
+_ACCESS_SECONDS = 3 * 3600
+_OLD_REFRESH_SECONDS = 8 * 3600
+_PAGE = """<!doctype html><html lang="en"><title>Sign in</title>
+<h1>Withings, a twin</h1><p>Nobody real. Share measures and nights?</p>
+<form method="post"><button name="answer" value="allow">Allow</button>
+<button name="answer" value="deny">Deny</button></form></html>"""
+
+
+@dataclass
+class Tokens:
+    """The tokens of one consent; `old_refresh` works until the new access is used."""
+
+    access: str
+    refresh: str
+    expires_at: float
+    old_refresh: str = ""
+    old_until: float = 0.0
+
+
+@dataclass
+class WithingsTwin:
+    """One person's account, and an application that may read it.
+
+    `clock` tells seconds since 1970. `faults` are answered first, one a call: a status
+    of Withings, or minus one of HTTP. `log` holds (service, action, status).
+    """
+
+    client_id: str = "twin-id"
+    client_secret: str = "twin-secret"  # noqa: S105 - of no real application
+    user_id: int = 363
+    clock: Callable[[], float] = time.time
+    calls_a_minute: int = 120
+    page_size: int = 100
+    measures: list[dict[str, Any]] = field(default_factory=list)
+    nights: list[dict[str, Any]] = field(default_factory=list)
+    time_zone: str = "Europe/Paris"
+    faults: deque[int] = field(default_factory=deque)
+    log: list[tuple[str, str, int]] = field(default_factory=list)
+    tokens: Tokens | None = None
+    trades: int = 0
+    replays: int = 0
+    is_revoked: bool = False
+
+    def __post_init__(self) -> None:
+        """Begin without codes, nonces and calls."""
+        self.url = ""
+        self.lock = threading.RLock()
+        self._codes: dict[str, tuple[float, str]] = {}
+        self._nonces: dict[str, float] = {}
+        self._calls: deque[float] = deque()
+
+    def issue_code(self, redirect_uri: str) -> str:
+        """Return a code, as after somebody allowed it."""
+        code = secrets.token_hex(8)
+        self._codes[code] = (self.clock() + _CODE_SECONDS, redirect_uri)
+        return code
+
+    def add_measures(
+        self, at: int, values: dict[int, tuple[int, int]], **more: Any
+    ) -> int:
+        """Add measures, by type a value and a power of ten; return the group's ID."""
+        group_id = 1000 + len(self.measures)
+        device = "d7bf1b3c"
+        self.measures.append(
+            {
+                "grpid": group_id,
+                "attrib": 0,
+                "category": 1,
+                "date": at,
+                "created": at + 60,
+                "modified": at + 60,
+                "deviceid": device,
+                "hash_deviceid": device,
+                "model": "Body+",
+                "modelid": 5,
+                "comment": None,
+                "measures": [
+                    {"type": kind, "value": value, "unit": unit}
+                    for kind, (value, unit) in values.items()
+                ],
+                **more,
+            }
+        )
+        return group_id
+
+    def add_night(self, start: int, end: int, day: str, **data: int | float) -> None:
+        """Add a night of a mat."""
+        device = "a1c04e55"
+        self.nights.append(
+            {
+                "id": 5000 + len(self.nights),
+                "timezone": self.time_zone,
+                "model": 32,
+                "model_id": 63,
+                "hash_deviceid": device,
+                "startdate": start,
+                "enddate": end,
+                "date": day,
+                "created": end,
+                "modified": end,
+                "completed": True,
+                "data": data,
+            }
+        )
+
+    def answer(self, path: str, form: dict[str, str], bearer: str) -> tuple[int, Any]:
+        """Return the status (minus one of HTTP) and body of a call."""
+        action = form.get("action", "")
+        with self.lock:
+            status, body = self._answer(path, action, form, bearer)
+            self.log.append((path, action, status))
+        return status, body
+
+    def _answer(
+        self, path: str, action: str, form: dict[str, str], bearer: str
+    ) -> tuple[int, Any]:
+        if self.faults:
+            return self.faults.popleft(), {}
+        now = self.clock()
+        while self._calls and self._calls[0] <= now - 60:
+            self._calls.popleft()
+        if len(self._calls) >= self.calls_a_minute:
+            return 601, {}
+        self._calls.append(now)
+        match path, action:
+            case "v2/signature", "getnonce":
+                return self._give_nonce(form, now)
+            case "v2/oauth2", "requesttoken":
+                return self._trade(form, now)
+            case "v2/oauth2", "revoke":
+                return self._revoke(form, now)
+        if not self._is_allowed(bearer, now):
+            return 401, {}
+        match path, action:
+            case "measure", "getmeas":
+                return self._list_measures(form)
+            case "v2/sleep", "getsummary":
+                return self._list_nights(form)
+        return 2554, {}
+
+    def _is_signed(self, form: dict[str, str], salt: str) -> bool:
+        said = f"{form.get('action')},{self.client_id},{salt}"
+        key = self.client_secret.encode()
+        wanted = hmac.new(key, said.encode(), hashlib.sha256).hexdigest()
+        return form.get("client_id") == self.client_id and hmac.compare_digest(
+            wanted, form.get("signature", "")
+        )
+
+    def _give_nonce(self, form: dict[str, str], now: float) -> tuple[int, Any]:
+        if not self._is_signed(form, form.get("timestamp", "")):
+            return 401, {}
+        nonce = secrets.token_hex(8)
+        self._nonces[nonce] = now + _NONCE_SECONDS
+        return 0, {"nonce": nonce}
+
+    def _takes_nonce(self, form: dict[str, str], now: float) -> bool:
+        """Return whether a call has a signature over a nonce that was never used."""
+        until = self._nonces.pop(form.get("nonce", ""), 0.0)
+        return until >= now and self._is_signed(form, form["nonce"])
+
+    def _trade(self, form: dict[str, str], now: float) -> tuple[int, Any]:
+        if not self._takes_nonce(form, now):
+            return 503, {}
+        old = self.tokens
+        if form.get("grant_type") == "authorization_code":
+            until, redirect_uri = self._codes.pop(form.get("code", ""), (0.0, ""))
+            if until < now or form.get("redirect_uri") != redirect_uri:
+                return 503, {}
+            self.is_revoked = False
+            kept = ""
+        else:
+            kept = form.get("refresh_token", "")
+            if old is None or self.is_revoked:
+                return 401, {}
+            if kept != old.refresh:
+                if kept != old.old_refresh or old.old_until < now:
+                    return 401, {}
+                self.replays += 1
+        self.trades += 1
+        self.tokens = Tokens(
+            access=f"access-{self.trades}-{secrets.token_hex(4)}",
+            refresh=f"refresh-{self.trades}-{secrets.token_hex(4)}",
+            expires_at=now + _ACCESS_SECONDS,
+            old_refresh=kept,
+            old_until=now + _OLD_REFRESH_SECONDS,
+        )
+        return 0, {
+            "userid": str(self.user_id),
+            "access_token": self.tokens.access,
+            "refresh_token": self.tokens.refresh,
+            "scope": "user.metrics,user.activity",
+            "expires_in": _ACCESS_SECONDS,
+            "token_type": "Bearer",
+        }
+
+    def _revoke(self, form: dict[str, str], now: float) -> tuple[int, Any]:
+        if not self._takes_nonce(form, now) or form.get("userid") != str(self.user_id):
+            return 503, {}
+        self.is_revoked, self.tokens = True, None
+        return 0, {}
+
+    def _is_allowed(self, bearer: str, now: float) -> bool:
+        kept = self.tokens
+        if kept is None or bearer != kept.access or kept.expires_at < now:
+            return False
+        kept.old_until = 0.0  # the new access token is used
+        return True
+
+    def _list_measures(self, form: dict[str, str]) -> tuple[int, Any]:
+        first, last = int(form.get("startdate", 0)), int(form.get("enddate", 2**40))
+        kinds = {int(each) for each in form.get("meastypes", "").split(",") if each}
+        found = [
+            {
+                **each,
+                "measures": [
+                    one for one in each["measures"] if not kinds or one["type"] in kinds
+                ],
+            }
+            for each in sorted(self.measures, key=lambda each: -each["date"])
+            if first <= each["date"] <= last
+            and each["modified"] >= int(form.get("lastupdate", 0))
+        ]
+        return self._page(
+            "measuregrps", [each for each in found if each["measures"]], form
+        )
+
+    def _list_nights(self, form: dict[str, str]) -> tuple[int, Any]:
+        first = form.get("startdateymd", "")
+        last = form.get("enddateymd", "9999")
+        found = [each for each in self.nights if first <= each["date"] <= last]
+        return self._page("series", found, form)
+
+    def _page(
+        self, key: str, found: list[dict[str, Any]], form: dict[str, str]
+    ) -> tuple[int, Any]:
+        at = int(form.get("offset", 0))
+        ends = at + self.page_size
+        more = ends < len(found)
+        return 0, {
+            "updatetime": int(self.clock()),
+            "timezone": self.time_zone,
+            key: found[at:ends],
+            "more": more,
+            "offset": ends if more else 0,
+        }
+
+
+class _Handler(BaseHTTPRequestHandler):
+    twin: WithingsTwin
+
+    def do_GET(self) -> None:
+        self._send(200, _PAGE.encode(), "text/html; charset=utf-8")
+
+    def do_POST(self) -> None:
+        size = int(self.headers.get("Content-Length") or 0)
+        form = dict(parse_qsl(self.rfile.read(size).decode()))
+        parts = urlsplit(self.path)
+        if parts.path == "/oauth2_user/authorize2":
+            self._go_back(parse_qs(parts.query), form)
+            return
+        bearer = self.headers.get("Authorization", "").removeprefix("Bearer ")
+        status, body = self.twin.answer(parts.path.strip("/"), form, bearer)
+        if status < 0:
+            self._send(-status, b"Internal error", "text/plain")
+            return
+        said = {"status": status, "body": body}
+        if status:
+            said["error"] = f"Twin: status {status}"
+        self._send(200, json.dumps(said).encode(), "application/json")
+
+    def _go_back(self, asked: dict[str, list[str]], form: dict[str, str]) -> None:
+        (back,), (state,) = asked["redirect_uri"], asked["state"]
+        said = {"state": state, "error": "access_denied"}
+        if form.get("answer") == "allow":
+            said = {"state": state, "code": self.twin.issue_code(back)}
+        self.send_response(302)
+        self.send_header("Location", f"{back}?{urlencode(said)}")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def _send(self, status: int, content: bytes, kind: str) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_args: object) -> None:
+        pass
+
+
+def build_withings_server(twin: WithingsTwin, port: int = 0) -> ThreadingHTTPServer:
+    """Return a server of the twin on this machine; the caller serves and closes it."""
+    handler = type("Handler", (_Handler,), {"twin": twin})
+    server = ThreadingHTTPServer(("127.0.0.1", port), handler)
+    twin.url = f"http://127.0.0.1:{server.server_port}"
+    return server
+
+
+@contextmanager
+def running_withings(**options: Any) -> Iterator[WithingsTwin]:
+    """Serve a twin while the context lasts."""
+    twin = WithingsTwin(**options)
+    server = build_withings_server(twin)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield twin
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -1,0 +1,1 @@
+"""Gateway to Withings' public API (developer.withings.com), without a contract."""

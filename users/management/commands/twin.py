@@ -1,0 +1,77 @@
+"""`manage.py twin`: serve the twin of a provider, to try the portal without it."""
+
+from __future__ import annotations
+
+from datetime import UTC, timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.core.management.base import BaseCommand
+from django.utils import timezone
+
+from users.demo.twins.withings import WithingsTwin, build_withings_server
+
+if TYPE_CHECKING:
+    from django.core.management.base import CommandParser
+
+_DAYS = 180
+
+
+class Command(BaseCommand):
+    """Serve the twin of a provider on this machine until it is stopped."""
+
+    help = (
+        "Serve a made-up provider on this machine, with half a year of one person's"
+        " data. It prints the settings with which the portal uses it."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        """Add the provider and the port."""
+        parser.add_argument("provider", choices=["withings"], help="which provider")
+        parser.add_argument("--port", type=int, default=8471, help="where it listens")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Serve until interrupted."""
+        twin = WithingsTwin()
+        _fill(twin)
+        server = build_withings_server(twin, options["port"])
+        self.stdout.write(
+            f"WITHINGS_API_URL={twin.url}\nWITHINGS_SIGN_IN_URL={twin.url}\n"
+            f"WITHINGS_CLIENT_ID={twin.client_id}\n"
+            f"WITHINGS_CLIENT_SECRET={twin.client_secret}"
+        )
+        try:
+            server.serve_forever()
+        except KeyboardInterrupt:
+            pass
+        finally:
+            server.server_close()
+
+
+def _fill(twin: WithingsTwin) -> None:
+    """Add a weighing, a blood pressure and a night for each of the last days."""
+    now = timezone.now().astimezone(UTC)
+    today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    for back in range(_DAYS):
+        day = today - timedelta(days=back)
+        morning = int((day + timedelta(hours=6, minutes=back % 50)).timestamp())
+        twin.add_measures(
+            morning, {1: (72_400 + back * 13 % 900, -3), 6: (21_400 + back % 400, -3)}
+        )
+        twin.add_measures(
+            morning + 300, {9: (74 + back % 9, 0), 10: (118 + back % 11, 0)}
+        )
+        twin.add_night(
+            morning - 8 * 3600,
+            morning,
+            day.date().isoformat(),
+            total_timeinbed=28_800,
+            total_sleep_time=26_100,
+            wakeupduration=2700,
+            lightsleepduration=13_500,
+            deepsleepduration=6300,
+            remsleepduration=6300,
+            sleep_score=70 + back % 25,
+            hr_average=57,
+            hr_min=48,
+            rr_average=14,
+        )
