@@ -19,6 +19,7 @@ from accounts.webhooks.operations.endpoints import (
 )
 from portal.lib.secrets.encryption import (
     decrypt_secret,
+    encrypt_secret,
     list_encryption_key_fingerprints,
 )
 from portal.lib.table_rules import list_table_rules
@@ -27,9 +28,10 @@ from tests.architecture.source import PACKAGES
 from tests.factories.accounts import ACTOR
 from tests.factories.grants import make_granted
 from tests.factories.openid import CLIENT_SECRET, make_single_sign_on
+from tests.factories.texts import make_text_provider
 from tests.factories.users import make_user
 from tests.factories.webhooks import make_endpoint
-from users.models import SourceGrant
+from users.models import SourceCredentials, SourceGrant
 
 OLD, NEW = "an old key of many letters", "a new key of many letters"
 # Who encrypts, and the table that the result is kept in or why it is kept in none.
@@ -38,6 +40,8 @@ ENCRYPTS = {
     "accounts/operations/sign_in/single_sign_on.py": "accounts.SingleSignOn",
     "accounts/web/sign_in/adapter.py": "mfa.Authenticator",
     "users/operations/sources/grants.py": "users.SourceGrant",
+    "users/operations/sources/credentials.py": "users.SourceCredentials",
+    "labs/operations/texts/provider.py": "labs.TextProvider",
     "accounts/operations/sign_in/addresses.py": "a link of hours",
     "users/operations/connect/linking.py": "a state of one sign-in, minutes",
     "labs/web/order_wizard/drafts.py": "a draft in a session, 12 hours",
@@ -79,6 +83,13 @@ def test_every_secret_comes_under_the_newest_key(
     rotate_signing_secret(endpoint=endpoints[0], actor=ACTOR)
     replace_custom_headers(endpoint=endpoints[0], actor=ACTOR, headers={"X-Mine": "1"})
     make_granted(make_user(tenant=alice_tenant))
+    SourceCredentials(
+        tenant=alice_tenant,
+        provider="oura",
+        client_id="a team's",
+        client_secret=encrypt_secret("a team's secret"),
+    ).save(force_insert=True)
+    make_text_provider(tenant=alice_tenant)
     make_single_sign_on(team=alice_team)
     TOTP.activate(alice, "JBSWY3DPEHPK3PXP")
     codes = RecoveryCodes.activate(alice).generate_codes()
@@ -93,7 +104,9 @@ def test_every_secret_comes_under_the_newest_key(
     assert looked == [line.replace("re-encrypted", "to re-encrypt") for line in done]
     assert done == [
         "accounts.SingleSignOn: 1 rows, 1 re-encrypted, 0 unreadable",
+        "labs.TextProvider: 1 rows, 1 re-encrypted, 0 unreadable",
         "mfa.Authenticator: 2 rows, 2 re-encrypted, 0 unreadable",
+        "users.SourceCredentials: 1 rows, 1 re-encrypted, 0 unreadable",
         "users.SourceGrant: 1 rows, 1 re-encrypted, 0 unreadable",
         "webhooks.Endpoint: 6 rows, 5 re-encrypted, 0 unreadable",
     ]
@@ -110,6 +123,8 @@ def test_every_secret_comes_under_the_newest_key(
     totp, recovery = Authenticator.objects.order_by("type").reverse()
     assert decrypt_secret(totp.data["secret"]) == "JBSWY3DPEHPK3PXP"
     assert RecoveryCodes(recovery).generate_codes() == codes
+    stored = SourceCredentials.unscoped.get().client_secret
+    assert decrypt_secret(stored) == "a team's secret"
     assert decrypt_secret(SingleSignOn.objects.get().client_secret) == CLIENT_SECRET
     # A backup of now asks for no key that has been dropped.
     assert len(list_encryption_key_fingerprints()) == 1
