@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 class LabAdmin(ReadOnlyAdmin):
     """Admin page of labs."""
 
-    list_display = ("name", "slug", "city", "collection_methods", "sample_types")
+    list_display = ("name", "environment", "slug", "city", "collection_methods")
+    list_filter = ("environment",)
     search_fields = ("name", "slug")
     ordering = ("id",)
     fields = (
         "id",
+        "environment",
         "slug",
         "name",
         "first_line_address",
@@ -50,7 +52,14 @@ class MarkerAdmin(ReadOnlyAdmin):
         "sample_type",
         "is_orderable",
     )
-    list_filter = ("lab", "type", "sample_type", "a_la_carte_enabled", "is_orderable")
+    list_filter = (
+        "lab__environment",
+        "lab",
+        "type",
+        "sample_type",
+        "a_la_carte_enabled",
+        "is_orderable",
+    )
     search_fields = ("name", "provider_id")
     search_help_text = gettext_lazy("Part of a name or lab code")
     ordering = ("id",)

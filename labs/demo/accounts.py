@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from django.db import transaction
 
-from labs.models import Lab, LabAccount
+from labs.models import LabAccount
 from labs.operations.accounts import (
     LabAccountRequest,
     change_lab_account_status,
     create_lab_account,
 )
+from labs.queries.catalogue import list_labs
 from labs.states.accounts import US_STATES, Billing, LabAccountStatus
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def load_demo_lab_accounts(scene: DemoScene) -> None:
     taken = set(
         LabAccount.objects.of_organisation(tenant).values_list("lab__slug", flat=True)
     )
-    labs = Lab.objects.in_bulk([slug for slug, *_ in _ACCOUNTS], field_name="slug")
+    labs = {lab.slug: lab for lab in list_labs(tenant=tenant)}
     for slug, number, status, name in _ACCOUNTS:
         if slug in taken:
             continue

@@ -1,8 +1,9 @@
 """Reference data (Lab, Marker, ExpectedResult) and LabTest, a tenant's panel.
 
-Labs and markers are shared by all tenants. Panels belong to a tenant and are created
-from the reference data with it, so that archiving or renaming one affects no other
-tenant.
+Labs and markers are shared by all tenants of an environment: those that ship are the
+sandbox's, those of production are imported by the operator. Panels belong to a tenant;
+a sandbox gets those of the reference data, so that archiving or renaming one affects no
+other tenant.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from django.db import models
 from django.db.models.functions import Upper
 from django.utils import timezone
 
+from accounts.states import Environment
 from labs.states.catalogue import (
     CollectionMethod,
     Container,
@@ -32,7 +34,11 @@ PANEL_NAME_MAX_LENGTH = 150
 
 
 class Lab(models.Model):
-    """A laboratory (contract 6.1); `id` is the wire's integer and never changes."""
+    """A laboratory (contract 6.1); `id` is the wire's integer and never changes.
+
+    Its markers, their results and its service centers are of its environment. Source:
+    Contract D23.
+    """
 
     rules = TableRules(
         without_tenant="reference data, the same for all",
@@ -40,7 +46,13 @@ class Lab(models.Model):
     )
 
     id = models.PositiveIntegerField(primary_key=True)
-    slug = models.SlugField(max_length=50, unique=True)
+    environment = models.CharField(
+        max_length=10,
+        choices=Environment.choices,
+        default=Environment.SANDBOX,
+        db_default=Environment.SANDBOX,
+    )
+    slug = models.SlugField(max_length=50)
     name = models.CharField(max_length=150)
     first_line_address = models.CharField(max_length=200)
     city = models.CharField(max_length=100)
@@ -51,6 +63,11 @@ class Lab(models.Model):
     class Meta:
         verbose_name = gettext_lazy("lab")
         verbose_name_plural = gettext_lazy("labs")
+        constraints = [
+            models.UniqueConstraint(
+                fields=["environment", "slug"], name="lab_once_per_environment"
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -11,8 +11,9 @@ from django.utils.translation import gettext as _
 
 from accounts.models import Team
 from accounts.operations.audit.entries import record_change
-from labs.models import Lab, LabAccount, LabAccountTeam
+from labs.models import LabAccount, LabAccountTeam
 from labs.operations.production import require_platform_account_allowed
+from labs.queries.catalogue import list_labs
 from labs.states.accounts import (
     LAB_ACCOUNT_MOVES,
     US_STATES,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from accounts.models import Tenant
+    from labs.models import Lab
     from portal.lib.actor import Actor
 
 NAME_MAX_LENGTH = 150
@@ -76,10 +78,13 @@ def create_lab_account(
 ) -> LabAccount:
     """Create a pending account of the organization, linked to the tenant's team.
 
-    Raises: account_number_missing, account_number_too_long, account_number_taken,
+    Raises: lab_not_found (404), for a lab of the other environment;
+    account_number_missing, account_number_too_long, account_number_taken,
     account_name_too_long, default_notes_too_long, delegated_flow_unknown,
     billing_unknown, state_unknown. Source: Contract 9.3.
     """
+    if lab.environment != tenant.environment:
+        raise NotFound("lab_not_found", _("Lab not found."), "lab")
     account = LabAccount(
         organisation_id=tenant.team.organisation_id,
         environment=tenant.environment,
@@ -257,7 +262,7 @@ def list_lab_account_options_by_lab(*, tenant: Tenant) -> list[LabAccountOptions
         linked.setdefault(account.lab_id, []).append(account)
     choices = [
         _account_options(tenant, lab, linked.get(lab.pk, []))
-        for lab in Lab.objects.order_by("name")
+        for lab in list_labs(tenant=tenant)
     ]
     return sorted(choices, key=lambda choice: not choice.accounts)
 

@@ -13,8 +13,8 @@ from accounts.declarations.go_live import GoLiveResult
 from labs.gateways.base import LabUnavailable
 from labs.models import LabAccount, LabTest, ServiceCenter
 from labs.operations.gateways import GATEWAYS, get_lab_gateway
-from labs.operations.production import offers_home_visits
 from labs.queries.kit_stock import list_kit_levels
+from labs.queries.production import offers_home_visits
 from labs.states.accounts import DelegatedFlow, LabAccountStatus
 from labs.states.catalogue import CollectionMethod
 from portal.lib.jobs.liveness import is_worker_alive

@@ -1,7 +1,7 @@
 """Insurers and users' insurance.
 
 labs/data/payors.csv has the built-in insurers. They are made up, as lists of real
-insurers belong to clearing houses. A team can add its own.
+insurers belong to clearing houses, and the sandbox's alone. A team can add its own.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class InsuranceRequest:
 def search_payors(
     *, tenant: Tenant, name: str = "", provider: str = "", provider_payor_id: str = ""
 ) -> list[PayorEntry]:
-    """List up to 50 built-in and team insurers by name; one query.
+    """List up to 50 built-in (sandbox) and team insurers by name; one query.
 
     `name` is part of the name or of an alias in any case; `provider` a clearing house
     and `provider_payor_id` an id there, both whole. Empty values filter nothing.
@@ -84,7 +84,7 @@ def search_payors(
     part = name.strip().lower()
     found = [
         payor
-        for payor in (*list_built_in_payors(), *own)
+        for payor in (*_list_payors_of_environment(tenant), *own)
         if any(part in text.lower() for text in (payor.name, *payor.aliases))
         and provider.lower() in ("", payor.provider.lower())
         and provider_payor_id in ("", payor.provider_payor_id)
@@ -94,7 +94,7 @@ def search_payors(
 
 def find_payor(*, tenant: Tenant, payor_code: str) -> PayorEntry | None:
     """Return the insurer with exactly this code."""
-    for payor in list_built_in_payors():
+    for payor in _list_payors_of_environment(tenant):
         if payor.payor_code == payor_code:
             return payor
     row = Payor.objects.for_tenant(tenant).filter(payor_code=payor_code).first()
@@ -195,6 +195,10 @@ def list_built_in_payors() -> Sequence[PayorEntry]:
             )
             for row in csv.DictReader(opened)
         )
+
+
+def _list_payors_of_environment(tenant: Tenant) -> Sequence[PayorEntry]:
+    return list_built_in_payors() if tenant.is_sandbox else ()
 
 
 def _read_payor_row(row: Payor) -> PayorEntry:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 from django.utils.translation import gettext as _
 
 from labs.operations.gateways import get_lab_gateway
+from labs.queries.production import has_service_centers, offers_home_visits
 from labs.states.accounts import DelegatedFlow
 from labs.states.catalogue import CollectionMethod
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from accounts.models import Tenant
     from labs.models import Lab, LabAccount
@@ -70,8 +71,7 @@ def require_physician(
 def require_home_visits(*, tenant: Tenant, method: CollectionMethod | str) -> None:
     """Refuse at-home collection where no provider of visits is set up.
 
-    Raises: directory_required. Source: Contract D23; Ours: production has no such
-    provider yet.
+    Raises: directory_required. Source: Contract D23.
     """
     if method == CollectionMethod.AT_HOME_PHLEBOTOMY and not offers_home_visits(tenant):
         raise DomainError(
@@ -81,6 +81,25 @@ def require_home_visits(*, tenant: Tenant, method: CollectionMethod | str) -> No
         )
 
 
-def offers_home_visits(tenant: Tenant) -> bool:
-    """Return whether a provider of at-home visits is set up: the sandbox has one."""
-    return bool(tenant.is_sandbox)
+def require_collection_place(*, tenant: Tenant, provider: str, is_home: bool) -> None:
+    """Refuse a visit at home or at a center that production has no directory of.
+
+    Raises: directory_required. Source: Contract D23.
+    """
+    if is_home:
+        require_home_visits(tenant=tenant, method=CollectionMethod.AT_HOME_PHLEBOTOMY)
+    else:
+        require_service_centers(tenant=tenant, lab_slugs=[provider])
+
+
+def require_service_centers(*, tenant: Tenant, lab_slugs: Iterable[str]) -> None:
+    """Refuse what needs a directory of service centers where none was imported.
+
+    Raises: directory_required. Source: Contract D23.
+    """
+    if tenant.is_sandbox or has_service_centers(tenant=tenant, lab_slugs=lab_slugs):
+        return
+    raise DomainError(
+        "directory_required",
+        _("No service centers are imported for production. Ask the operator to."),
+    )

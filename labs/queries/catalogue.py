@@ -15,6 +15,8 @@ from portal.lib.errors import NotFound
 if TYPE_CHECKING:
     from uuid import UUID
 
+    from django.db.models import QuerySet
+
     from accounts.models import Tenant
     from labs.models.catalogue import LabTestQuerySet
 
@@ -80,11 +82,21 @@ class LabTestPlace:
     panel_id: UUID
 
 
+def list_labs(*, tenant: Tenant) -> QuerySet[Lab]:
+    """Return the labs of the tenant's environment by name. Source: Contract D23."""
+    return Lab.objects.filter(environment=tenant.environment).order_by("name")
+
+
+def find_lab_by_slug(*, tenant: Tenant, slug: str) -> Lab | None:
+    """Return the lab of this slug in the tenant's environment."""
+    return list_labs(tenant=tenant).filter(slug=slug).first()
+
+
 def list_markers_page(
-    *, filters: MarkerFilters, page: int = 1, size: int = 50
+    *, tenant: Tenant, filters: MarkerFilters, page: int = 1, size: int = 50
 ) -> MarkerPage:
     """Return a page of markers by id with their results, pages from 1."""
-    rows = Marker.objects.order_by("pk")
+    rows = Marker.objects.filter(lab__environment=tenant.environment).order_by("pk")
     if filters.lab is not None:
         rows = rows.filter(lab=filters.lab)
     if filters.lab_slug is not None:
@@ -108,17 +120,21 @@ def list_markers_page(
     return MarkerPage(list(shown[first : first + size]), rows.count())
 
 
-def find_lab(*, lab_id: int) -> Lab:
+def find_lab(*, tenant: Tenant, lab_id: int) -> Lab:
     """Return the lab with this id. Raises: lab_not_found (404)."""
-    found = Lab.objects.filter(pk=lab_id).first()
+    found = list_labs(tenant=tenant).filter(pk=lab_id).first()
     if found is None:
         raise NotFound("lab_not_found", _("Lab not found."), "lab_id")
     return found
 
 
-def find_marker(*, lab_id: int, provider_id: str, lab: Lab | None = None) -> Marker:
+def find_marker(
+    *, tenant: Tenant, lab_id: int, provider_id: str, lab: Lab | None = None
+) -> Marker:
     """Return a lab's marker by its code. Raises: marker_not_found (404)."""
-    rows = Marker.objects.filter(lab_id=lab_id, provider_id=provider_id)
+    rows = Marker.objects.filter(
+        lab_id=lab_id, lab__environment=tenant.environment, provider_id=provider_id
+    )
     found = rows.first() if lab is None else rows.filter(lab=lab).first()
     if found is None:
         raise NotFound("marker_not_found", _("Marker not found."))

@@ -6,6 +6,7 @@ import itertools
 from datetime import date
 from typing import Any
 
+from accounts.states import Environment
 from labs.models import Appointment, Lab, Order, ServiceCenter
 from labs.operations.appointments.booking import BookingRequest, book_appointment
 from labs.operations.appointments.slots import FreeSlot, list_center_slots
@@ -29,16 +30,20 @@ HOME = {
 }
 
 
-def booking_lab(slug: str = "quest") -> Lab:
-    """The lab of this slug; where it is laid already, that one."""
-    return Lab.objects.filter(slug=slug).first() or make_lab(slug)
+def booking_lab(slug: str = "quest", *, tenant: Any = None) -> Lab:
+    """The lab of this slug in the tenant's environment, else the sandbox's."""
+    environment = tenant.environment if tenant else Environment.SANDBOX
+    known = Lab.objects.filter(slug=slug, environment=environment)
+    return known.first() or make_lab(slug, environment=environment)
 
 
-def make_center(*, hours: str = EVERY_DAY, **fields: Any) -> ServiceCenter:
+def make_center(
+    *, hours: str = EVERY_DAY, tenant: Any = None, **fields: Any
+) -> ServiceCenter:
     """A center in Phoenix of the first bookable lab, booked here, of one place."""
     center = ServiceCenter(
         **{
-            "lab": fields.pop("lab", None) or booking_lab(),
+            "lab": fields.pop("lab", None) or booking_lab(tenant=tenant),
             "site_code": f"T{next(_numbers)}",
             "name": "Test Center",
             "first_line": "1 Sample Street",
@@ -63,7 +68,8 @@ def make_bookable_order(
     *, tenant: Any, method: str = CollectionMethod.WALK_IN_TEST, **wanted: Any
 ) -> Order:
     """An order whose requisition is made, at the first bookable lab."""
-    panel = make_lab_test(tenant=tenant, lab=booking_lab(), method=method)
+    lab = booking_lab(tenant=tenant)
+    panel = make_lab_test(tenant=tenant, lab=lab, method=method)
     order = make_order(tenant=tenant, lab_test=panel, **wanted)
     advance_order(order=order, actor=ACTOR, to="requisition_created")
     return order
@@ -88,7 +94,7 @@ def make_appointment(
     **wanted: Any,
 ) -> Appointment:
     """The first free slot of a center, from `start` on, booked by the operation."""
-    center = center or make_center()
+    center = center or make_center(tenant=order.tenant)
     key = free_slots(order.tenant, center, start=start)[0].booking_key
     return book_appointment(
         order=order, actor=ACTOR, request=BookingRequest(booking_key=key, **wanted)

@@ -49,7 +49,10 @@ PHYSICIAN = {"first_name": "Vera", "last_name": "Example", "npi": "1234567893"}
 _FIRST = 900_000
 
 
-def make_lab(slug: str | None = None, **fields: Any) -> Lab:
+def make_lab(slug: str | None = None, *, tenant: Any = None, **fields: Any) -> Lab:
+    """A lab of the tenant's environment; of the sandbox without one."""
+    if tenant is not None:
+        fields["environment"] = tenant.environment
     number = _FIRST + next(_numbers)
     lab = Lab(
         id=number,
@@ -68,7 +71,8 @@ def make_lab(slug: str | None = None, **fields: Any) -> Lab:
 
 def comment_lab(name: str = "Northgate") -> Lab:
     """A lab whose requisitions print comments; where it is laid already, that one."""
-    lab = Lab.objects.filter(slug="quest").first() or make_lab("quest")
+    known = Lab.objects.filter(slug="quest", environment="sandbox")
+    lab = known.first() or make_lab("quest")
     lab.name = name
     lab.save(update_fields=["name"])
     return lab
@@ -104,7 +108,7 @@ def make_lab_test(
     **fields: Any,
 ) -> LabTest:
     """An active walk-in panel of one marker."""
-    lab = lab or make_lab()
+    lab = lab or make_lab(tenant=tenant)
     number = next(_numbers)
     panel = LabTest(
         **{

@@ -22,7 +22,8 @@ class Command(BaseCommand):
     """Imports a CSV file; prints the faulty lines and exits 1 if there are any."""
 
     help = (
-        f"Import service centers from a CSV file. Required: {', '.join(NEEDED)}."
+        "Import service centers of production's labs from a CSV file."
+        f" Required: {', '.join(NEEDED)}."
         f" Optional: {', '.join(COLUMNS[len(NEEDED) :])}."
         " Separate list items with |. Write hours as 'mon-fri 06:30-12:00 12:30-15:30;"
         " sat 07:00-11:00'. Centers are matched by lab and site_code. If any line has"

@@ -33,6 +33,7 @@ from labs.operations.appointments.status import (
 )
 from labs.operations.gateways import get_booking_gateway
 from labs.operations.order_status.status import lock_order
+from labs.operations.production import require_home_visits
 from labs.queries.appointments.appointments import find_active_appointment
 from labs.queries.appointments.bookable_sites import (
     accepts_home_visit_requests,
@@ -214,13 +215,16 @@ def request_home_appointment(
 
     It is pending, without times, until schedule_requested_appointment. `address` is
     shaped as in contract 6.18. Raises: those of require_order_bookable;
-    kind_of_visit_wrong; area_not_served. Source: Contract 6.18.
+    kind_of_visit_wrong; area_not_served; directory_required. Source: Contract 6.18.
     """
     order = lock_order(order)
     require_order_bookable(order=order)
     require_matching_appointment_type(order=order, kind=AppointmentType.PHLEBOTOMY)
+    require_home_visits(tenant=order.tenant, method=order.method)
     site = build_home_visit_site(provider, address)
-    if site is None or not accepts_home_visit_requests(provider, site.code):
+    if site is None or not accepts_home_visit_requests(
+        order.tenant, provider, site.code
+    ):
         raise DomainError(
             "area_not_served",
             _("This provider does not accept requests in this area."),

@@ -14,6 +14,7 @@ import orjson
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext as _
 
+from labs.operations.production import require_collection_place
 from labs.queries.appointments.bookable_sites import (
     Site,
     build_home_visit_site,
@@ -54,6 +55,7 @@ class BookingKeys:
     """
 
     def __init__(self, tenant: Tenant) -> None:
+        self._tenant = tenant
         secret = salted_hmac(_SALT, str(tenant.pk), algorithm="sha256").digest()
         self._hash = hashlib.blake2b(key=secret, digest_size=_SIGNATURE)
 
@@ -86,7 +88,8 @@ class BookingKeys:
     def read(self, key: str) -> OfferedSlot:
         """Return the slot of a key, expired or not, at its current site.
 
-        Raises: booking_key_invalid; site_inactive, where visits are no longer booked.
+        Raises: booking_key_invalid; site_inactive, where visits are no longer booked;
+        directory_required, where production has no directory any more.
         """
         try:
             raw = b64decode(key.encode("ascii"), altchars=b"-_", validate=True)
@@ -104,10 +107,15 @@ class BookingKeys:
         # The start follows the rest, which all slots of a site share.
         offered, _separator, start = payload.rpartition(b"]")
         is_home, provider, code, expires_at, *address = orjson.loads(offered + b"]")
+        require_collection_place(
+            tenant=self._tenant, provider=provider, is_home=is_home
+        )
         sites = (
             [build_home_visit_site(provider, address[0])]
             if is_home
-            else list_bookable_center_sites(lab_slug=provider, codes=[code])
+            else list_bookable_center_sites(
+                tenant=self._tenant, lab_slug=provider, codes=[code]
+            )
         )
         if not sites or sites[0] is None:
             raise DomainError(

@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from labs.operations.appointments.booking_keys import BookingKeys
 from labs.operations.gateways import get_booking_gateway
+from labs.operations.production import require_home_visits, require_service_centers
 from labs.payloads.appointments import SlotAnswer, build_appointment_location
 from labs.queries.appointments.bookable_sites import (
     Site,
@@ -23,6 +24,7 @@ from labs.queries.appointments.slots import (
 )
 from labs.queries.appointments.zip_codes import find_zip_code_location
 from labs.states.appointments import BOOKING_KEY_TTL, SLOT_LENGTH, WINDOW_DAYS
+from labs.states.catalogue import CollectionMethod
 from labs.states.service_centers import DEFAULT_RADIUS
 from portal.lib.errors import DomainError
 from portal.lib.periods import find_day_start, find_time_zone_by_name
@@ -136,14 +138,19 @@ def list_center_slots(
     Near a zip code, at sites of these codes, or both. Always fourteen dates for each
     site, from `start` or today on the site's clock; without any site once, with none.
     A zip code that is not known has none in reach. What is held for `order_id` counts
-    as free. Three queries. Raises: start_date_past; start_date_too_far. Source:
-    Specification 9; contract 6.18.
+    as free. Three queries. Raises: start_date_past; start_date_too_far;
+    directory_required. Source: Specification 9; contract 6.18, D23.
     """
+    require_service_centers(tenant=tenant, lab_slugs=[lab_slug])
     place = find_zip_code_location(zip_code)
     sites: Sequence[Site] = ()
     if place or not zip_code:
         sites = list_bookable_center_sites(
-            lab_slug=lab_slug, place=place, miles=miles, codes=site_codes
+            tenant=tenant,
+            lab_slug=lab_slug,
+            place=place,
+            miles=miles,
+            codes=site_codes,
         )
     return _build_availability(
         tenant, sites, start, place.time_zone if place else "", order_id
@@ -161,11 +168,11 @@ def list_home_slots(
 
     Raises: as list_center_slots. Source: Contract 6.18.
     """
+    require_home_visits(tenant=tenant, method=CollectionMethod.AT_HOME_PHLEBOTOMY)
     place = find_zip_code_location(str(address["zip_code"]))
     zone_name = place.time_zone if place else ""
-    return _build_availability(
-        tenant, list_bookable_home_visit_providers(address), start, zone_name, order_id
-    )
+    sites = list_bookable_home_visit_providers(tenant, address)
+    return _build_availability(tenant, sites, start, zone_name, order_id)
 
 
 def find_nearest_slots(
@@ -180,7 +187,7 @@ def find_nearest_slots(
     now = timezone.now()
     zone = find_time_zone_by_name(lost.site.time_zone)
     day = max(lost.start.astimezone(zone).date(), now.astimezone(zone).date())
-    sites = [lost.site, *_nearby_sites(lost)]
+    sites = [lost.site, *_nearby_sites(tenant, lost)]
     found = _build_availability(tenant, sites, day, "", order_id).days
     free = [
         slot
@@ -224,7 +231,7 @@ def build_slot_taken_error(
     )
 
 
-def _nearby_sites(lost: OfferedSlot) -> list[Site]:
+def _nearby_sites(tenant: Tenant, lost: OfferedSlot) -> list[Site]:
     """List other sites of the provider near the lost slot's, nearest first."""
     if lost.site.price:
         return []
@@ -233,7 +240,10 @@ def _nearby_sites(lost: OfferedSlot) -> list[Site]:
         return []
     at_site = replace(place, latitude=lost.site.latitude, longitude=lost.site.longitude)
     near = list_bookable_center_sites(
-        lab_slug=lost.site.provider, place=at_site, miles=_OTHER_SITES_MILES
+        tenant=tenant,
+        lab_slug=lost.site.provider,
+        place=at_site,
+        miles=_OTHER_SITES_MILES,
     )
     return [site for site in near if site.code != lost.site.code][:_OTHER_SITES_MAX]
 

@@ -72,7 +72,7 @@ def resolve_order_set(
     _require_method_of_add_on(order_set, method)
     panels = _find_panels(tenant, order_set.lab_test_ids)
     _require_status_of_panels(panels, _ORDERABLE)
-    return _combine(order_set, panels, method, lab)
+    return _combine(tenant, order_set, panels, method, lab)
 
 
 def resolve_recreated_order_set(
@@ -90,7 +90,7 @@ def resolve_recreated_order_set(
     _require_method_of_add_on(order_set, method)
     panels = _find_panels(tenant, order_set.lab_test_ids)
     _require_status_of_panels(panels, _ORDERED_BEFORE)
-    return _combine(order_set, panels, method, lab)
+    return _combine(tenant, order_set, panels, method, lab)
 
 
 def list_markers_of_order_set(
@@ -105,7 +105,8 @@ def list_markers_of_order_set(
     _validate_add_on(order_set)
     panels = _find_panels(tenant, order_set.lab_test_ids)
     _require_status_of_panels(panels, _ORDERED_BEFORE)
-    added = _find_markers(order_set, lab or (panels[0].lab if panels else None))
+    of_lab = lab or (panels[0].lab if panels else None)
+    added = _find_markers(tenant, order_set, of_lab)
     held = [marker for panel in panels for marker in panel.markers.all()]
     return tuple(sorted({marker.pk for marker in (*held, *added)}))
 
@@ -203,6 +204,7 @@ def _require_status_of_panels(
 
 
 def _combine(
+    tenant: Tenant,
     order_set: OrderSet,
     panels: tuple[LabTest, ...],
     method: CollectionMethod | str | None,
@@ -215,7 +217,7 @@ def _combine(
         )
     method = _choose_collection_method(panels, method)
     of_lab = lab or (panels[0].lab if panels else None)
-    added = _find_markers(order_set, of_lab)
+    added = _find_markers(tenant, order_set, of_lab)
     labs = {panel.lab_id for panel in panels} | {marker.lab_id for marker in added}
     if len(labs | ({lab.pk} if lab else set())) > 1:
         raise DomainError(
@@ -253,8 +255,12 @@ def _choose_collection_method(
     return method
 
 
-def _find_markers(order_set: OrderSet, lab: Lab | None) -> tuple[Marker, ...]:
-    rows = Marker.objects.select_related("lab")
+def _find_markers(
+    tenant: Tenant, order_set: OrderSet, lab: Lab | None
+) -> tuple[Marker, ...]:
+    rows = Marker.objects.select_related("lab").filter(
+        lab__environment=tenant.environment
+    )
     if order_set.marker_ids:
         requested: set[object] = set(order_set.marker_ids)
         found: dict[object, Marker] = {

@@ -12,9 +12,10 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from accounts.operations.audit.entries import record_change
-from labs.models import Lab, LabTest, Marker
+from labs.models import LabTest, Marker
 from labs.models.catalogue import PANEL_NAME_MAX_LENGTH
 from labs.queries.accounts import get_linked_lab_account
+from labs.queries.catalogue import find_lab_by_slug
 from labs.states.catalogue import LAB_TEST_MOVES, CollectionMethod, LabTestStatus
 from portal.lib.database.transitions import move_status
 from portal.lib.errors import DomainError, NotFound
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from accounts.models import Tenant
+    from labs.models import Lab
     from portal.lib.actor import Actor
 
 DESCRIPTION_MAX_LENGTH = 2000
@@ -65,7 +67,7 @@ def create_lab_test(
             "description",
         )
     lab = _find_requested_lab(tenant, request)
-    markers = _find_requested_markers(request, lab)
+    markers = _find_requested_markers(tenant, request, lab)
     lab = lab or markers[0].lab
     if {marker.lab_id for marker in markers} != {lab.pk}:
         raise DomainError("several_labs", _("Choose markers of one lab."), "marker_ids")
@@ -222,7 +224,7 @@ def _find_requested_lab(tenant: Tenant, request: LabTestRequest) -> Lab | None:
             tenant=tenant, account_id=request.lab_account_id
         ).lab
     if request.lab_slug:
-        named = Lab.objects.filter(slug=request.lab_slug).first()
+        named = find_lab_by_slug(tenant=tenant, slug=request.lab_slug)
         if named is None:
             raise NotFound("lab_not_found", _("Lab not found."), "lab_slug")
         if lab is not None and named != lab:
@@ -233,14 +235,20 @@ def _find_requested_lab(tenant: Tenant, request: LabTestRequest) -> Lab | None:
     return lab
 
 
-def _find_requested_markers(request: LabTestRequest, lab: Lab | None) -> list[Marker]:
+def _find_requested_markers(
+    tenant: Tenant, request: LabTestRequest, lab: Lab | None
+) -> list[Marker]:
     if bool(request.marker_ids) == bool(request.provider_ids):
         raise DomainError(
             "markers_invalid",
             _("Send either marker_ids or provider_ids."),
             "marker_ids",
         )
-    rows = Marker.objects.select_related("lab").order_by("pk")
+    rows = (
+        Marker.objects.select_related("lab")
+        .filter(lab__environment=tenant.environment)
+        .order_by("pk")
+    )
     if request.marker_ids:
         markers = list(rows.filter(pk__in=request.marker_ids))
         is_complete = set(request.marker_ids) == {marker.pk for marker in markers}

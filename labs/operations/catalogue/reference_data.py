@@ -1,25 +1,29 @@
-"""Reference data: labs, markers, results, service centers and panels.
+"""Reference data of the sandbox: labs, markers, results, service centers and panels.
 
-The files are labs/data/*.csv, in the order of their ids, which never change. The lab
-codes of markers are made up for the sandbox: before sending production orders, compare
-them with the lab's compendium. LOINC codes and names are those of LOINC.
+The files are labs/data/*.csv, in the order of their ids, which never change. Centers,
+prices and the lab codes of markers are made up, so production never sees these rows: it
+has those that import_catalogue brings in. LOINC codes and names are those of LOINC.
 """
 
 from __future__ import annotations
 
 import csv
-from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.text import slugify
 from psycopg.types.json import Jsonb
 
 from accounts.models import Tenant
+from accounts.states import Environment
 from labs.models import ExpectedResult, Lab, Marker
+from labs.operations.catalogue.catalogue_files import (
+    ParsedCatalogue,
+    parse_lab_catalogue,
+    read_catalogue_folder,
+)
 from labs.operations.catalogue.service_centers import (
     parse_service_center_rows,
     upsert_service_centers,
@@ -32,7 +36,7 @@ if TYPE_CHECKING:
 
     from django.db.models import Model
 
-_DATA = Path(__file__).parents[2] / "data"
+REFERENCE_FOLDER = Path(__file__).parents[2] / "data"
 
 
 # One statement for any number of tenants: every new team pays for it.
@@ -67,21 +71,22 @@ def install_reference_data() -> None:
     stays, since orders may name it. Source: Ours (architecture 2.10).
     """
     with transaction.atomic():
-        _upsert_rows(Lab, read_reference_labs())
-        _upsert_rows(Marker, read_reference_markers())
-        _upsert_rows(ExpectedResult, read_reference_results())
+        upsert_rows_by_id(Lab, read_reference_labs())
+        upsert_rows_by_id(Marker, read_reference_markers())
+        upsert_rows_by_id(ExpectedResult, read_reference_results())
         upsert_service_centers(
             parse_service_center_rows(
                 entries=_read_csv_rows("service_centers"), labs=read_reference_labs()
             )
         )
-        install_reference_panels(list(Tenant.objects.order_by("pk")))
+        sandboxes = Tenant.objects.filter(environment=Environment.SANDBOX)
+        install_reference_panels(list(sandboxes.order_by("pk")))
 
 
 def install_reference_panels(tenants: Sequence[Tenant]) -> None:
-    """Create the active reference panels that tenants lack.
+    """Create the active reference panels that sandbox tenants lack.
 
-    One that was renamed or archived is there and stays so.
+    One that was renamed or archived is there and stays so. Production has none.
     """
     with rows.open_database_cursor() as opened:
         opened.execute(
@@ -90,82 +95,34 @@ def install_reference_panels(tenants: Sequence[Tenant]) -> None:
                 Jsonb(_read_reference_panels()),
                 LabTestStatus.ACTIVE.value,
                 Generation.MANUAL.value,
-                [tenant.pk for tenant in tenants],
+                [tenant.pk for tenant in tenants if tenant.is_sandbox],
                 timezone.now(),
             ),
         )
 
 
-@cache
-def read_reference_labs() -> tuple[Lab, ...]:
+def read_reference_labs() -> Sequence[Lab]:
     """Return the built-in labs (contract 6.1)."""
-    return tuple(
-        Lab(
-            **{
-                **entry,
-                "collection_methods": _split_list(entry["collection_methods"]),
-                "sample_types": _split_list(entry["sample_types"]),
-            }
-        )
-        for entry in _read_csv_rows("labs")
-    )
+    return _read_catalogue().labs
 
 
-@cache
-def read_reference_markers() -> tuple[Marker, ...]:
+def read_reference_markers() -> Sequence[Marker]:
     """Return the built-in markers with their questions (contract 6.2)."""
-    labs = {lab.slug: lab for lab in read_reference_labs()}
-    questions = {
-        entry["key"]: _parse_question(entry) for entry in _read_csv_rows("questions")
-    }
-    return tuple(
-        Marker(
-            id=int(entry["id"]),
-            lab_id=labs[entry["lab"]].id,
-            name=entry["name"],
-            slug=slugify(entry["name"]),
-            description=entry["description"],
-            provider_id=entry["provider_id"],
-            type=entry["type"],
-            unit=entry["unit"],
-            price=Decimal(entry["price"]) if entry["price"] else None,
-            sample_type=entry["sample_type"],
-            container=entry["container"],
-            fasting=entry["fasting"] == "true",
-            a_la_carte_enabled=entry["a_la_carte_enabled"] == "true",
-            is_orderable=entry["is_orderable"] == "true",
-            common_tat_days=int(entry["common_tat_days"]),
-            worst_case_tat_days=int(entry["worst_case_tat_days"]),
-            aoe_questions=[
-                {**questions[key], "sequence": number}
-                for number, key in enumerate(_split_list(entry["questions"]), 1)
-            ],
-        )
-        for entry in _read_csv_rows("markers")
-    )
+    return _read_catalogue().markers
+
+
+def read_reference_results() -> Sequence[ExpectedResult]:
+    """Return the expected results of the built-in markers."""
+    return _read_catalogue().results
 
 
 @cache
-def read_reference_results() -> tuple[ExpectedResult, ...]:
-    """Return the expected results of the built-in markers."""
-    return tuple(
-        ExpectedResult(
-            id=int(entry["id"]),
-            marker_id=int(entry["marker_id"]),
-            name=entry["name"],
-            slug=slugify(entry["name"]),
-            provider_id=entry["provider_id"],
-            required=entry["required"] == "true",
-            loinc_code=entry["loinc_code"],
-            loinc_name=entry["loinc_name"],
-            unit=entry["unit"],
-            result_type=entry["result_type"],
-            low=float(entry["low"]) if entry["low"] else None,
-            high=float(entry["high"]) if entry["high"] else None,
-            coded_values=_split_list(entry["coded_values"]),
-        )
-        for entry in _read_csv_rows("expected_results")
-    )
+def _read_catalogue() -> ParsedCatalogue:
+    with read_catalogue_folder(REFERENCE_FOLDER) as files:
+        found = parse_lab_catalogue(files)
+    if found.faults:
+        raise ValueError(found.faults[0])
+    return found
 
 
 @cache
@@ -179,42 +136,24 @@ def _read_reference_panels() -> list[dict[str, Any]]:
             "lab_id": labs[entry["lab"]],
             "marker_ids": [
                 numbers[labs[entry["lab"]], code]
-                for code in _split_list(entry["markers"])
+                for code in entry["markers"].split("|")
             ],
         }
         for place, entry in enumerate(_read_csv_rows("panels"))
     ]
 
 
-def _upsert_rows(model: type[Model], entries: Sequence[Model]) -> None:
+def upsert_rows_by_id(model: type[Model], entries: Sequence[Model]) -> None:
+    """Create or update rows by their ids."""
     columns = [field.name for field in model._meta.fields if not field.primary_key]
     model._base_manager.bulk_create(
         entries, update_conflicts=True, unique_fields=["id"], update_fields=columns
     )
 
 
-def _parse_question(entry: dict[str, str]) -> dict[str, Any]:
-    answers = [answer.split("=", 1) for answer in _split_list(entry["answers"])]
-    return {
-        "id": int(entry["id"]),
-        "required": entry["required"] == "true",
-        "code": entry["code"],
-        "value": entry["value"],
-        "type": entry["type"],
-        "answers": [
-            {"id": number, "code": code, "value": value}
-            for number, (code, value) in enumerate(answers, 1)
-        ],
-        "constraint": entry["constraint"] or None,
-        "default": None,
-    }
-
-
 @cache
 def _read_csv_rows(name: str) -> tuple[dict[str, str], ...]:
-    with (_DATA / f"{name}.csv").open(newline="", encoding="utf-8") as opened:
+    with (REFERENCE_FOLDER / f"{name}.csv").open(
+        newline="", encoding="utf-8"
+    ) as opened:
         return tuple(csv.DictReader(opened))
-
-
-def _split_list(text: str) -> list[str]:
-    return text.split("|") if text else []

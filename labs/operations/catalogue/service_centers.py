@@ -9,6 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.utils.translation import gettext as _
 
+from accounts.states import Environment
 from labs.models import Lab, ServiceCenter
 from labs.queries.appointments.zip_codes import find_zip_code_location
 from labs.states.accounts import US_STATES, Billing
@@ -55,7 +56,7 @@ class ImportedCenters(NamedTuple):
 def import_service_centers(
     *, lines: Iterable[str], closes_others: bool = False
 ) -> ImportedCenters:
-    """Import a CSV directory of centers; nothing if any line has an error.
+    """Import production's directory of centers; nothing if any line has an error.
 
     The header names COLUMNS. Lists are parted by `|`, hours are written as
     labs.states.service_centers.read_hours tells, coordinates are degrees. Without
@@ -72,7 +73,8 @@ def import_service_centers(
                 % {"columns": ", ".join(missing)}
             ]
         )
-    labs = {lab.slug: lab for lab in Lab.objects.all()}
+    production = Lab.objects.filter(environment=Environment.PRODUCTION)
+    labs = {lab.slug: lab for lab in production}
     centers: dict[tuple[int, str], ServiceCenter] = {}
     faults = []
     for entry in reader:
@@ -157,7 +159,7 @@ def _parse_center(entry: dict[str, str], labs: dict[str, Lab]) -> ServiceCenter:
             raise ValueError(_("%(name)s is missing") % {"name": name})
     lab = labs.get(values["lab"])
     if lab is None:
-        raise ValueError(_("lab is not a known lab"))
+        raise ValueError(_("lab is not a lab of production"))
     if values["state"] not in US_STATES:
         raise ValueError(_("state is not a two-letter US state code"))
     place = find_zip_code_location(values["zip_code"])

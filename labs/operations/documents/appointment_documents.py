@@ -82,7 +82,9 @@ def _appointment_details(order: Order, appointment: Appointment) -> AppointmentD
         raise NotFound("visit_without_time", _("This visit has no time yet."))
     zone = find_time_zone_by_name(appointment.time_zone)
     center = find_service_center_by_code(
-        lab_slug=appointment.provider, site_code=appointment.site_code
+        tenant=order.tenant,
+        lab_slug=appointment.provider,
+        site_code=appointment.site_code,
     )
     provider = AppointmentProvider.known(appointment.provider)
     address = appointment.address

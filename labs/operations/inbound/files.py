@@ -17,9 +17,10 @@ from labs.gateways.hl7.acknowledgements import (
 )
 from labs.gateways.hl7.drop import DropFolder, list_hl7_drop_folders
 from labs.gateways.hl7.messages import MalformedMessage
-from labs.models import Lab, LabAccount
+from labs.models import LabAccount
 from labs.operations.inbound.processing import process_hl7_file_content
 from labs.queries.accounts import list_linked_lab_accounts
+from labs.queries.catalogue import find_lab_by_slug
 from labs.states.inbound import MessageStatus
 from portal.lib.jobs.jobs import enqueue_job
 from portal.lib.tenancy import acting_for
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from labs.gateways.hl7.drop import DroppedFile
-    from labs.models import InboundMessage
+    from labs.models import InboundMessage, Lab
     from portal.lib.actor import Actor
 
 TAKE_JOB = "labs.take_hl7"
@@ -98,7 +99,7 @@ def process_files_of_hl7_folder(
     A folder of no lab or account of the tenant's organisation is left alone. Raises:
     OSError, DatabaseError (what was not put away is taken again).
     """
-    lab = Lab.objects.filter(slug=lab_slug).first()
+    lab = find_lab_by_slug(tenant=tenant, slug=lab_slug)
     accounts = LabAccount.objects.of_organisation(tenant).filter(lab=lab)
     account = accounts.filter(pk=account_id).first() if account_id else None
     if lab is None or (account_id and account is None):

@@ -11,17 +11,20 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from labs.models import Lab
 from labs.queries.appointments.service_centers import (
     get_zip_code_location,
     list_service_centers_near,
 )
+from labs.queries.catalogue import list_labs
+from labs.queries.production import offers_home_visits
 from labs.states.catalogue import COMMENT_LABS
 from labs.states.service_centers import Capability
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from accounts.models import Tenant
+    from labs.models import Lab
     from labs.queries.appointments.service_centers import NearCenter
 
 _FILE = Path(__file__).parents[2] / "data" / "phlebotomy_areas.csv"
@@ -68,7 +71,7 @@ class AreaCoverage:
 
 
 def find_zip_code_lab_coverage(
-    *, zip_code: str, miles: int, lab_slugs: Iterable[str] = ()
+    *, tenant: Tenant, zip_code: str, miles: int, lab_slugs: Iterable[str] = ()
 ) -> AreaCoverage:
     """Return the collection options near a ZIP code at these labs (empty: all four).
 
@@ -77,10 +80,10 @@ def find_zip_code_lab_coverage(
     """
     place = get_zip_code_location(zip_code)
     slugs = set(lab_slugs) or CENTRAL_LABS
-    labs = Lab.objects.filter(slug__in=slugs & CENTRAL_LABS).order_by("pk")
+    labs = list_labs(tenant=tenant).filter(slug__in=slugs & CENTRAL_LABS)
     return AreaCoverage(
         zip_code=place.zip_code,
-        phlebotomy=list_home_visit_providers_of_zip_code(place.zip_code),
+        phlebotomy=list_home_visit_providers_of_zip_code(tenant, place.zip_code),
         labs=[
             LabInArea(
                 lab,
@@ -88,14 +91,21 @@ def find_zip_code_lab_coverage(
                     place=place, labs=[lab], miles=miles, limit=_COUNTED_MAX
                 ),
             )
-            for lab in labs
+            for lab in labs.order_by("pk")
         ],
     )
 
 
-def list_home_visit_providers_of_zip_code(zip_code: str) -> dict[str, list[str]]:
-    """Return the at-home providers of a 5-digit ZIP code and how each is booked."""
+def list_home_visit_providers_of_zip_code(
+    tenant: Tenant, zip_code: str
+) -> dict[str, list[str]]:
+    """Return the at-home providers of a 5-digit ZIP code and how each is booked.
+
+    None in production, where nobody set one up. Source: Contract 6.17, D23.
+    """
     found: dict[str, list[str]] = {}
+    if not offers_home_visits(tenant):
+        return found
     for provider, service_type, prefix in _read_phlebotomy_areas():
         if zip_code.startswith(prefix):
             found.setdefault(provider, []).append(service_type)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from labs.models import Lab, ServiceCenter
+from labs.models import ServiceCenter
 from labs.queries.appointments.areas import list_home_visit_providers_of_zip_code
 from labs.queries.appointments.service_centers import list_service_centers_near
 from labs.queries.appointments.zip_codes import find_zip_code_location
+from labs.queries.catalogue import list_labs
 from labs.states.appointments import AppointmentProvider, AppointmentType
 from labs.states.service_centers import (
     Capability,
@@ -20,6 +21,7 @@ from labs.states.service_centers import (
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from accounts.models import Tenant
     from labs.queries.appointments.zip_codes import ZipPlace
 
 # Contract 6.18: how many sites one lookup may name.
@@ -57,6 +59,7 @@ class Site:
 
 def list_bookable_center_sites(
     *,
+    tenant: Tenant,
     lab_slug: str,
     place: ZipPlace | None = None,
     miles: int = 0,
@@ -67,7 +70,7 @@ def list_bookable_center_sites(
     Nearest first, at most 30; with both, those of the codes that are in reach. Codes
     of no such center are left out. Two queries. Source: Contract 6.17, 6.18.
     """
-    labs = list(Lab.objects.filter(slug=lab_slug))
+    labs = list(list_labs(tenant=tenant).filter(slug=lab_slug))
     if place is not None:
         near = list_service_centers_near(
             place=place,
@@ -117,12 +120,14 @@ def build_bookable_center_site(
     )
 
 
-def list_bookable_home_visit_providers(address: Mapping[str, Any]) -> list[Site]:
+def list_bookable_home_visit_providers(
+    tenant: Tenant, address: Mapping[str, Any]
+) -> list[Site]:
     """List the providers with bookable times at a home. Source: Contract 6.18."""
     return [
         site
         for provider, kinds in list_home_visit_providers_of_zip_code(
-            str(address["zip_code"])[:5]
+            tenant, str(address["zip_code"])[:5]
         ).items()
         if _READY in kinds
         and (site := build_home_visit_site(provider, address)) is not None
@@ -156,8 +161,7 @@ def build_home_visit_site(provider: str, address: Mapping[str, Any]) -> Site | N
     )
 
 
-def accepts_home_visit_requests(provider: str, zip_code: str) -> bool:
+def accepts_home_visit_requests(tenant: Tenant, provider: str, zip_code: str) -> bool:
     """Return whether a provider accepts requests whose time it sets itself."""
-    return _REQUEST in list_home_visit_providers_of_zip_code(zip_code[:5]).get(
-        provider, []
-    )
+    found = list_home_visit_providers_of_zip_code(tenant, zip_code[:5])
+    return _REQUEST in found.get(provider, [])

@@ -18,6 +18,7 @@ from portal.lib.errors import DomainError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from accounts.models import Tenant
     from labs.queries.appointments.zip_codes import ZipPlace
     from labs.states.service_centers import Capability
 
@@ -83,8 +84,10 @@ def list_service_centers_near(
 
 
 def find_service_center_by_code(
-    *, lab_slug: str, site_code: str
+    *, tenant: Tenant, lab_slug: str, site_code: str
 ) -> ServiceCenter | None:
     """Return a center by lab and site code, active or not; None without one."""
-    centers = ServiceCenter.objects.filter(lab__slug=lab_slug, site_code=site_code)
+    centers = ServiceCenter.objects.filter(
+        lab__environment=tenant.environment, lab__slug=lab_slug, site_code=site_code
+    )
     return centers.first()

@@ -14,7 +14,8 @@ from django.db.models import Count, Exists, OuterRef, Q
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
-from labs.models import CriticalAlert, Lab, Order
+from labs.models import CriticalAlert, Order
+from labs.queries.catalogue import find_lab_by_slug
 from labs.states.catalogue import CollectionMethod
 from labs.states.order_queues import (
     ENDED_BADLY,
@@ -308,7 +309,7 @@ def _matching_parts(
     if None in conditions:
         return []
     exact: dict[str, Any] = {
-        "lab_id": _find_lab_key(filters.lab) if filters.lab else None,
+        "lab_id": _find_lab_key(tenant, filters.lab) if filters.lab else None,
         "lab_account_id": filters.account_id,
         "lab_account__isnull": True if filters.on_platform else None,
         "created_at__gte": filters.created_from,
@@ -352,10 +353,10 @@ def _filter_names_method(status: str) -> bool:
     return CollectionMethod.known(split_order_status(status).method) is not None
 
 
-def _find_lab_key(slug: str) -> int:
+def _find_lab_key(tenant: Tenant, slug: str) -> int:
     """Return the lab's key: a join would look up the slug of each order's lab."""
-    found = Lab.objects.filter(slug=slug).values_list("pk", flat=True).first()
-    return found or 0
+    found = find_lab_by_slug(tenant=tenant, slug=slug)
+    return found.pk if found else 0
 
 
 def _search_condition(tenant: Tenant, text: str) -> Q | None:

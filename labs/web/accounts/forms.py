@@ -16,6 +16,7 @@ from labs.operations.accounts import (
     LabAccountRequest,
 )
 from labs.queries.accounts import AccountFilters
+from labs.queries.catalogue import list_labs
 from labs.states.accounts import (
     LAB_ACCOUNT_MOVES,
     US_STATES,
@@ -26,6 +27,7 @@ from labs.states.accounts import (
 from portal.lib.translation import gettext_lazy
 
 if TYPE_CHECKING:
+    from accounts.models import Tenant
     from labs.models import LabAccount
 
 ALL_STATES = "all"
@@ -122,8 +124,12 @@ class NewAccountForm(AccountForm):
     """A new lab account's details, with its lab."""
 
     lab = forms.ModelChoiceField(
-        queryset=Lab.objects.order_by("name"), empty_label=gettext_lazy("Choose a lab")
+        queryset=Lab.objects.none(), empty_label=gettext_lazy("Choose a lab")
     )
+
+    def __init__(self, *args: Any, tenant: Tenant, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["lab"].queryset = list_labs(tenant=tenant)  # type: ignore[attr-defined]
 
 
 class AccountStatusForm(forms.Form):

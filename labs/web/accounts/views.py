@@ -14,7 +14,6 @@ from django.views.decorators.http import require_GET, require_http_methods
 from accounts.states import Area
 from accounts.web.dialogs import read_posted, render_form
 from accounts.web.rights import require_right
-from labs.models import Lab
 from labs.operations.accounts import (
     change_lab_account_status,
     create_lab_account,
@@ -22,6 +21,7 @@ from labs.operations.accounts import (
     update_lab_account,
 )
 from labs.queries.accounts import AccountFilters, list_organisation_lab_accounts
+from labs.queries.catalogue import list_labs
 from labs.states.accounts import US_STATES, Billing, DelegatedFlow, LabAccountStatus
 from labs.web.accounts.forms import (
     INITIAL,
@@ -71,7 +71,7 @@ def show_lab_accounts(request: TenantRequest) -> HttpResponse:
         asked=filters,
         is_filtered=filters != AccountFilters(),
         statuses=LabAccountStatus.offered(),
-        labs=Lab.objects.order_by("name"),
+        labs=list_labs(tenant=request.tenant),
         states=sorted(US_STATES),
         section="lab_accounts",
     )
@@ -80,7 +80,7 @@ def show_lab_accounts(request: TenantRequest) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 @require_right(Area.CATALOGUE, write=True)
 def add_lab_account(request: TenantRequest) -> HttpResponse:
-    form = NewAccountForm(read_posted(request), initial=INITIAL)
+    form = NewAccountForm(read_posted(request), tenant=request.tenant, initial=INITIAL)
     if request.method == "POST" and form.is_valid():
         try:
             account = create_lab_account(

@@ -265,11 +265,12 @@ class BookingPage:
 
     def _list_providers_on_request(self) -> list[tuple[str, str]]:
         """List providers that set the time of a home visit, by name."""
+        tenant = self.request.tenant
         zip_code = str(build_home_appointment_address(self.order)["zip_code"])[:5]
         return [
             (name, str(known.label) if known else name)
-            for name in list_home_visit_providers_of_zip_code(zip_code)
-            if accepts_home_visit_requests(name, zip_code)
+            for name in list_home_visit_providers_of_zip_code(tenant, zip_code)
+            if accepts_home_visit_requests(tenant, name, zip_code)
             for known in (AppointmentProvider.known(name),)
         ]
 

@@ -25,7 +25,12 @@ from labs.operations.catalogue.panels import (
     LabTestRequest,
     create_lab_test,
 )
-from labs.queries.catalogue import MarkerFilters, list_markers_page
+from labs.queries.catalogue import (
+    MarkerFilters,
+    find_lab_by_slug,
+    list_labs,
+    list_markers_page,
+)
 from labs.states.catalogue import CollectionMethod, LabTestStatus
 from portal.lib.errors import DomainError
 from portal.lib.translation import gettext_lazy
@@ -41,6 +46,7 @@ if TYPE_CHECKING:
 
     from django.http import HttpResponse
 
+    from accounts.models import Tenant
     from accounts.web.requests import TenantRequest
 
 MARKERS_SHOWN = 12
@@ -65,7 +71,7 @@ class PanelForm(forms.Form):
         error_messages={"required": gettext_lazy("Enter a name for the panel.")},
     )
     lab = forms.ModelChoiceField(
-        queryset=Lab.objects.order_by("name"),
+        queryset=Lab.objects.none(),
         to_field_name="slug",
         empty_label=gettext_lazy("Choose a lab"),
         error_messages={
@@ -83,9 +89,14 @@ class PanelForm(forms.Form):
     )
 
     def __init__(
-        self, *args: Any, marker_ids: Sequence[int] = (), **options: Any
+        self,
+        *args: Any,
+        tenant: Tenant,
+        marker_ids: Sequence[int] = (),
+        **options: Any,
     ) -> None:
         super().__init__(*args, **options)
+        self.fields["lab"].queryset = list_labs(tenant=tenant)  # type: ignore[attr-defined]
         self._marker_ids = tuple(marker_ids)
 
     def clean(self) -> dict[str, Any]:
@@ -118,11 +129,12 @@ def create_panel_page(request: TenantRequest) -> HttpResponse:
     """Show the form with each change, and create the panel on submit."""
     marker_ids = _read_marker_ids(request)
     if request.POST.get("go") == "make":
-        form = PanelForm(request.POST, marker_ids=marker_ids)
+        form = PanelForm(request.POST, tenant=request.tenant, marker_ids=marker_ids)
         done = _create_panel(request, form) if form.is_valid() else None
         return done or _render_form(request, form, marker_ids)
     entered = {name: request.POST.get(name, "") for name in PanelForm.base_fields}
-    return _render_form(request, PanelForm(initial=entered), marker_ids)
+    form = PanelForm(tenant=request.tenant, initial=entered)
+    return _render_form(request, form, marker_ids)
 
 
 def _create_panel(request: TenantRequest, form: PanelForm) -> HttpResponse | None:
@@ -151,8 +163,9 @@ def _render_form(
     search = MarkerSearchForm(request.POST)
     search.is_valid()
     text = search.cleaned_data.get("q", "")
-    lab = Lab.objects.filter(slug=search.cleaned_data.get("lab", "")).first()
-    markers = _load_markers(marker_ids)
+    slug = search.cleaned_data.get("lab", "")
+    lab = find_lab_by_slug(tenant=request.tenant, slug=slug)
+    markers = _load_markers(request.tenant, marker_ids)
     if lab is not None:
         form.limit_methods(lab.collection_methods)
         if not form.is_bound:
@@ -162,7 +175,11 @@ def _render_form(
         request
     )
     filters = MarkerFilters(lab=lab, text=text, by_loinc=True)
-    found = list_markers_page(filters=filters, size=MARKERS_SHOWN) if lab else None
+    found = (
+        list_markers_page(tenant=request.tenant, filters=filters, size=MARKERS_SHOWN)
+        if lab
+        else None
+    )
     return render_page(
         request,
         "labs/new_panel.html",
@@ -192,7 +209,8 @@ def _read_marker_ids(request: TenantRequest) -> list[int]:
     return [one for one in dict.fromkeys(ids) if str(one) != gone][:MARKERS_AT_MOST]
 
 
-def _load_markers(marker_ids: Sequence[int]) -> list[Marker]:
+def _load_markers(tenant: Tenant, marker_ids: Sequence[int]) -> list[Marker]:
     """Load the markers in the order added; unknown IDs are left out."""
-    held = Marker.objects.select_related("lab").in_bulk(list(marker_ids))
+    known = Marker.objects.filter(lab__environment=tenant.environment)
+    held = known.select_related("lab").in_bulk(list(marker_ids))
     return [held[one] for one in marker_ids if one in held]

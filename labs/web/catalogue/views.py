@@ -18,13 +18,13 @@ from django.views.decorators.http import (
 from accounts.states import Area
 from accounts.web.dialogs import render_confirmation
 from accounts.web.rights import require_right
-from labs.models import Lab
 from labs.operations.catalogue.panels import archive_lab_test, unarchive_lab_test
 from labs.queries.catalogue import (
     LabTestFilters,
     MarkerFilters,
     get_lab_test_with_details,
     list_lab_tests_page,
+    list_labs,
     list_markers_page,
 )
 from labs.states.catalogue import CollectionMethod, LabTestStatus
@@ -78,7 +78,7 @@ def show_lab_test_list(request: TenantRequest) -> HttpResponse:
         after=page + 1 if pager.next is not None else None,
         statuses=LabTestStatus.offered(),
         methods=CollectionMethod.offered(),
-        labs=Lab.objects.order_by("name"),
+        labs=list_labs(tenant=request.tenant),
         given=entered,
         is_filtered=any(entered.values()),
         section="lab_tests",
@@ -91,6 +91,7 @@ def show_marker_list(request: TenantRequest) -> HttpResponse:
     filters = _read_filters(request)
     page = filters.get("page") or 1
     found = list_markers_page(
+        tenant=request.tenant,
         filters=MarkerFilters(
             lab_slug=filters.get("lab") or None,
             text=filters.get("q", ""),
@@ -107,7 +108,7 @@ def show_marker_list(request: TenantRequest) -> HttpResponse:
         pager=pager,
         before=page - 1 if pager.previous is not None else None,
         after=page + 1 if pager.next is not None else None,
-        labs=Lab.objects.order_by("name"),
+        labs=list_labs(tenant=request.tenant),
         given=filters,
         section="lab_tests",
     )

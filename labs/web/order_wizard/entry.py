@@ -202,7 +202,7 @@ def load_order_draft_records(*, tenant: Tenant, draft: OrderDraft) -> OrderEntry
     markers = {}
     if marker_ids:
         filters = MarkerFilters(lab=lab, marker_ids=tuple(marker_ids))
-        found = list_markers_page(filters=filters, size=TESTS_AT_MOST)
+        found = list_markers_page(tenant=tenant, filters=filters, size=TESTS_AT_MOST)
         markers = {marker.pk: marker for marker in found.markers}
     return OrderEntry(
         tenant=tenant,

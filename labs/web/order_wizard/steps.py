@@ -179,7 +179,9 @@ def show_order_tests_step(
     panels = list_lab_tests(
         tenant=request.tenant, filters=filters, limit=PANELS_SHOWN + 1
     )
-    markers = list_markers_page(filters=single, size=MARKERS_SHOWN)
+    markers = list_markers_page(
+        tenant=request.tenant, filters=single, size=MARKERS_SHOWN
+    )
     return render_order_wizard_step(
         request,
         entry,

@@ -12,8 +12,8 @@ from accounts.operations.audit.entries import record_read
 from accounts.states import Area
 from accounts.web.rights import require_right
 from accounts.web.saved_views import build_saved_views_row
-from labs.models import Lab
 from labs.queries.accounts import list_linked_lab_accounts
+from labs.queries.catalogue import list_labs
 from labs.queries.orders.order_list import (
     COUNTED_UP_TO,
     ListFilters,
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from django.http import HttpResponse
 
+    from accounts.models import Tenant
     from accounts.web.requests import TenantRequest
     from labs.models import LabAccount, Order
 
@@ -103,7 +104,7 @@ def show_order_list(request: TenantRequest) -> HttpResponse:
         may_see_patients=may_see_patients,
         show_patients=show_patients,
         section="orders",
-        **_build_filter_choices(query, per_status, accounts),
+        **_build_filter_choices(request.tenant, query, per_status, accounts),
     )
 
 
@@ -196,12 +197,13 @@ def _format_count(number: int) -> str:
 
 
 def _build_filter_choices(
+    tenant: Tenant,
     query: OrderListQuery,
     per_status: Iterable[str],
     accounts: list[LabAccount],
 ) -> dict[str, Any]:
     """Return the filters' choices and the labels of the chosen ones."""
-    labs = list(Lab.objects.order_by("name"))
+    labs = list(list_labs(tenant=tenant))
     by_id = {account.pk: account for account in accounts}
     lows = dict.fromkeys(split_order_status(status).low for status in per_status)
     method = CollectionMethod.known(query.method)
@@ -216,7 +218,7 @@ def _build_filter_choices(
                 (account.pk, format_lab_account_name(account), account.lab.name)
                 for account in accounts
             ),
-            (PLATFORM, PLATFORM_WORDS, ""),
+            *([(PLATFORM, PLATFORM_WORDS, "")] if tenant.is_sandbox else []),
         ],
         "account_words": PLATFORM_WORDS
         if query.on_platform

@@ -87,7 +87,13 @@ def test_one_number_at_one_lab_is_one_account(alice_tenant, alice_production):
 
     with refused(alice_tenant, "account_number_taken"):
         create_lab_account(tenant=alice_tenant, actor=ACTOR, lab=lab, request=request())
-    create_lab_account(tenant=alice_production, actor=ACTOR, lab=lab, request=request())
+    live = make_lab(tenant=alice_production)
+    for tenant, of in ((alice_production, lab), (alice_tenant, live)):
+        with refused(tenant, "lab_not_found"):
+            create_lab_account(tenant=tenant, actor=ACTOR, lab=of, request=request())
+    create_lab_account(
+        tenant=alice_production, actor=ACTOR, lab=live, request=request()
+    )
 
 
 def test_a_change_says_what_it_changed(alice_tenant):

@@ -34,7 +34,6 @@ from labs.api.v3.catalogue.outputs import (
     build_markers_page,
 )
 from labs.api.v3.orders.inputs import OrderSetInputs
-from labs.models import Lab
 from labs.operations.catalogue.order_sets import list_markers_of_order_set
 from labs.operations.catalogue.panels import create_lab_test, update_lab_test
 from labs.payloads import (
@@ -50,6 +49,7 @@ from labs.queries.catalogue import (
     find_marker,
     get_lab_test_with_details,
     list_lab_tests,
+    list_labs,
     list_markers_page,
 )
 from portal.lib.api.errors import FieldError, RequestInvalid
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 
     from rest_framework.request import Request
 
-    from labs.models import LabTest
+    from labs.models import Lab, LabTest
 
 _DEPRECATED = datetime(2026, 11, 1, tzinfo=UTC)
 _SUNSET = datetime(2027, 11, 1, tzinfo=UTC)
@@ -101,7 +101,8 @@ class LabsView(CatalogueAPIView):
 
     @describe_api_operation("list_labs", "List laboratories", answer=Labs)
     def get(self, request: Request) -> Response:
-        return Response([build_lab(lab) for lab in Lab.objects.order_by("pk")])
+        labs = list_labs(tenant=self.tenant)
+        return Response([build_lab(lab) for lab in labs.order_by("pk")])
 
 
 class MarkersView(CatalogueAPIView):
@@ -118,7 +119,9 @@ class MarkersView(CatalogueAPIView):
         query = validate_query_string(request, MarkerListQuery)
         page, size = query["page"], query["size"]
         filters = parse_marker_filters(query, self.get_lab(query))
-        found = list_markers_page(filters=filters, page=page, size=size)
+        found = list_markers_page(
+            tenant=self.tenant, filters=filters, page=page, size=size
+        )
         with_prices = query["include_pricing"]
         return Response(
             build_markers_page(found, page=page, size=size, with_prices=with_prices)
@@ -146,7 +149,7 @@ class SetMarkersView(CatalogueAPIView):
             tenant=self.tenant, order_set=parse_order_set(body), lab=lab
         )
         filters = MarkerFilters(lab=lab, marker_ids=marker_ids)
-        found = list_markers_page(filters=filters, **query)
+        found = list_markers_page(tenant=self.tenant, filters=filters, **query)
         return Response(build_markers_page(found, **query))
 
 
@@ -166,7 +169,9 @@ class PanelMarkersView(CatalogueAPIView):
         marker_ids = tuple(marker.pk for marker in panel.markers.all())
         page, size = query["page"], query["size"]
         filters = MarkerFilters(marker_ids=marker_ids)
-        found = list_markers_page(filters=filters, page=page, size=size)
+        found = list_markers_page(
+            tenant=self.tenant, filters=filters, page=page, size=size
+        )
         return Response(build_markers_page(found, page=page, size=size))
 
 
@@ -186,7 +191,10 @@ class LabMarkerView(CatalogueAPIView):
             line = FieldError(("path", "lab_id"), "Enter an integer.", "int_parsing")
             raise RequestInvalid([line])
         marker = find_marker(
-            lab_id=int(lab_id), provider_id=provider_id, lab=self.get_lab(query)
+            tenant=self.tenant,
+            lab_id=int(lab_id),
+            provider_id=provider_id,
+            lab=self.get_lab(query),
         )
         return Response(build_marker(marker))
 

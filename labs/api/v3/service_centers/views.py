@@ -22,8 +22,9 @@ from labs.api.v3.service_centers.outputs import (
     build_area_coverage_info,
     build_service_center_info,
 )
+from labs.operations.production import require_service_centers
 from labs.queries.accounts import get_linked_lab_account
-from labs.queries.appointments.areas import find_zip_code_lab_coverage
+from labs.queries.appointments.areas import CENTRAL_LABS, find_zip_code_lab_coverage
 from labs.queries.appointments.service_centers import (
     get_zip_code_location,
     list_service_centers_near,
@@ -51,7 +52,7 @@ class CentersView(TenantAPIView):
     )
     def get(self, request: Request) -> Response:
         query = validate_query_string(request, CentersQuery)
-        lab = find_lab(lab_id=query["lab_id"])
+        lab = find_lab(tenant=self.tenant, lab_id=query["lab_id"])
         account = None
         if "lab_account_id" in query:
             account = get_linked_lab_account(
@@ -120,7 +121,14 @@ class AreaView(TenantAPIView):
             )
         miles = parse_search_radius_miles(query)
         slugs = [*query.get("labs", []), *filter(None, [query.get("lab")])]
+        require_service_centers(
+            tenant=self.tenant,
+            lab_slugs=CENTRAL_LABS.intersection(slugs or CENTRAL_LABS),
+        )
         area = find_zip_code_lab_coverage(
-            zip_code=query["zip_code"], miles=miles, lab_slugs=slugs
+            tenant=self.tenant,
+            zip_code=query["zip_code"],
+            miles=miles,
+            lab_slugs=slugs,
         )
         return Response(build_area_coverage_info(area, miles, account))

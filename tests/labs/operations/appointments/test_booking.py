@@ -12,8 +12,9 @@ from labs.operations.appointments.booking import (
     make_repeatable_booking_reference,
     request_home_appointment,
 )
+from labs.operations.appointments.changes import reschedule_appointment
 from labs.operations.appointments.slot_places import hold_slot_for_order
-from labs.operations.appointments.slots import SlotTaken
+from labs.operations.appointments.slots import SlotTaken, list_home_slots
 from labs.states.catalogue import CollectionMethod
 from portal.lib.errors import DomainError, Unavailable
 from tests.factories.accounts import ACTOR
@@ -24,7 +25,7 @@ from tests.factories.appointments import (
     make_bookable_order,
     make_center,
 )
-from tests.factories.labs import make_lab, make_lab_test, make_order
+from tests.factories.labs import make_lab_test, make_order
 from tests.outbox import emitted, emitted_types
 
 NOW = datetime(2026, 3, 2, 16, tzinfo=UTC)  # a Monday, nine in Phoenix
@@ -89,12 +90,41 @@ def test_production_environments_share_their_places(alice_production, charlie_te
     from tests.factories.accounts import make_tenant
 
     charlie = make_tenant(team=charlie_team, environment=Environment.PRODUCTION)
-    center = make_center()
+    center = make_center(tenant=charlie)
     slot = free_slots(charlie, center)[0]
     make_appointment(order=make_bookable_order(tenant=alice_production), center=center)
 
     with pytest.raises(SlotTaken):
         book(make_bookable_order(tenant=charlie), slot)
+
+
+def test_without_a_directory_production_books_nothing(alice_tenant, alice_production):
+    center = make_center(tenant=alice_production)
+    order = make_bookable_order(tenant=alice_production)
+    make_appointment(order=order, center=center)
+    other = make_bookable_order(tenant=alice_production)
+    slot = free_slots(alice_production, center)[1]
+    home = free_slots(alice_tenant, make_center())[0]
+    center.is_active = False
+    center.save(update_fields=["is_active"])
+    before = written()
+
+    for act in (
+        lambda: free_slots(alice_production, center),
+        lambda: book(other, slot),
+        lambda: reschedule_appointment(
+            order=order, actor=ACTOR, booking_key=slot.booking_key
+        ),
+        lambda: hold_slot_for_order(order=other, booking_key=slot.booking_key),
+        lambda: list_home_slots(tenant=alice_production, address=HOME),
+    ):
+        with pytest.raises(DomainError) as refused:
+            act()
+        assert refused.value.code == "directory_required"
+    with pytest.raises(DomainError) as refused:
+        book(other, home)  # of the sandbox
+    assert refused.value.code == "booking_key_invalid"
+    assert written() == before
 
 
 def test_a_full_slot_is_refused_with_the_three_nearest(alice_tenant):
@@ -181,14 +211,15 @@ def test_a_site_that_has_closed_is_told_as_such(alice_tenant):
 def test_an_order_is_booked_at_its_own_lab_once_its_requisition_is_made(
     alice_production,
 ):
-    slot = free_slots(alice_production, make_center())[0]
+    center = make_center(tenant=alice_production)
+    slot = free_slots(alice_production, center)[0]
     elsewhere = make_order(
         tenant=alice_production,
-        lab_test=make_lab_test(tenant=alice_production, lab=make_lab()),
+        lab_test=make_lab_test(tenant=alice_production),
     )
     waiting = make_order(
         tenant=alice_production,
-        lab_test=make_lab_test(tenant=alice_production, lab=make_center().lab),
+        lab_test=make_lab_test(tenant=alice_production, lab=center.lab),
     )
     # As of a time with a provider of at-home visits, which production has not yet.
     with patch("labs.operations.production.offers_home_visits", return_value=True):

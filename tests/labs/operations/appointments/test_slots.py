@@ -74,7 +74,7 @@ def test_slots_keep_to_the_hours_of_the_site(alice_tenant, time_machine):
 def test_production_has_all_the_hours_of_its_directory(alice_production, time_machine):
     time_machine.move_to(at(9), tick=False)
 
-    found = days(alice_production, make_center())
+    found = days(alice_production, make_center(tenant=alice_production))
 
     assert (span(found[0]), span(found[1])) == (("10:00", "18:40"), ("07:00", "18:40"))
 

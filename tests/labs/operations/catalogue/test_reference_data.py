@@ -144,22 +144,22 @@ def test_a_flush_does_not_take_the_reference_set_away():
 
 
 @pytest.mark.django_db
-def test_a_new_team_has_the_panels_in_both_environments(alice_tenant, alice_production):
-    for tenant in (alice_tenant, alice_production):
-        panels = list(
-            LabTest.objects.for_tenant(tenant)
-            .select_related("lab")
-            .prefetch_related("markers")
-        )
-        assert len(panels) == 31
-        assert {panel.status for panel in panels} == {LabTestStatus.ACTIVE}
-        assert {panel.method for panel in panels} == set(CollectionMethod.values)
-        for panel in panels:
-            assert panel.method in panel.lab.collection_methods
-            assert {marker.lab_id for marker in panel.markers.all()} == {panel.lab_id}
-        walk_in = {panel.lab.slug for panel in panels if panel.method == "walk_in_test"}
-        assert {"quest", "sonora_quest", "labcorp", "bioreference"} == walk_in
-        assert sum(panel.has_collection_instructions for panel in panels) == 1
+def test_a_new_team_has_the_panels_in_its_sandbox_alone(alice_tenant, alice_production):
+    panels = list(
+        LabTest.objects.for_tenant(alice_tenant)
+        .select_related("lab")
+        .prefetch_related("markers")
+    )
+    assert len(panels) == 31
+    assert {panel.status for panel in panels} == {LabTestStatus.ACTIVE}
+    assert {panel.method for panel in panels} == set(CollectionMethod.values)
+    for panel in panels:
+        assert panel.method in panel.lab.collection_methods
+        assert {marker.lab_id for marker in panel.markers.all()} == {panel.lab_id}
+    walk_in = {panel.lab.slug for panel in panels if panel.method == "walk_in_test"}
+    assert {"quest", "sonora_quest", "labcorp", "bioreference"} == walk_in
+    assert sum(panel.has_collection_instructions for panel in panels) == 1
+    assert not LabTest.objects.for_tenant(alice_production).exists()
 
 
 @pytest.mark.django_db
