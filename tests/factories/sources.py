@@ -33,6 +33,7 @@ class FakeSource:
     history = timedelta(days=90)
     limits = ()
     reuses_refresh_tokens = False
+    proven_by = ""
 
     def __init__(self, name: str) -> None:
         self.name = name

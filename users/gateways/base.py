@@ -193,6 +193,11 @@ class SourceGateway(Protocol):
         ...
 
     @property
+    def proven_by(self) -> str:
+        """Return the client of others that passes against our twin, empty for none."""
+        ...
+
+    @property
     def reuses_refresh_tokens(self) -> bool:
         """Return whether a refresh token still works once it was exchanged.
 

@@ -94,6 +94,7 @@ class CloudGateway(ABC):
     history: ClassVar[timedelta]
     limits: ClassVar[tuple[CallLimit, ...]]
     reuses_refresh_tokens: ClassVar[bool]
+    proven_by: ClassVar[str] = ""
     # The longest time that a call may ask for.
     window_days: ClassVar[int]
 

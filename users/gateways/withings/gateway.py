@@ -105,6 +105,7 @@ class WithingsGateway(CloudGateway):
     history = timedelta(days=180)
     limits = (CallLimit(calls=120, seconds=60),)
     reuses_refresh_tokens = True
+    proven_by = "aiowithings 3.1.6"
     # Ours: few values a day, several pages at most.
     window_days = 60
 

@@ -48,6 +48,7 @@ class SourceSetup:
 
     `stored` are the team's credentials; without them, a source that `is_offered` uses
     the installation's. `use` counts the calls of the application that is used.
+    `proven_by` is the client of others that our gateway's twin was held to.
     """
 
     provider: str
@@ -55,6 +56,7 @@ class SourceSetup:
     is_offered: bool
     limits: tuple[CallLimit, ...]
     use: BudgetUse
+    proven_by: str
 
 
 def find_team_source_gateway(
@@ -90,10 +92,13 @@ def list_source_setups(*, tenant: Tenant) -> list[SourceSetup]:
     setups = []
     for provider in list_gateway_providers():
         gateway, stored = offered.get(provider), own.get(provider)
-        limits = gateway.limits if gateway else ()
+        known = gateway or find_provider_gateway(provider)
+        limits, proven_by = (known.limits, known.proven_by) if known else ((), "")
         client_id = gateway.credentials.client_id if gateway else ""
         use = CallBudget(provider, client_id, limits).read_use()
-        setups.append(SourceSetup(provider, stored, gateway is not None, limits, use))
+        setups.append(
+            SourceSetup(provider, stored, gateway is not None, limits, use, proven_by)
+        )
     return setups
 
 

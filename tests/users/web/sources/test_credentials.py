@@ -107,6 +107,16 @@ def test_a_secret_rejected_since_is_the_first_of_the_list(owner, alice_tenant):
     assert listed(owner, alice_tenant)[0] == ("polar", "Secret rejected", 0)
 
 
+def test_what_nobody_else_has_proven_says_so(alice_web, alice_tenant, monkeypatch):
+    page = url(alice_tenant, "source_settings")
+    before = alice_web.get(page).text
+    monkeypatch.setattr(FakeSource, "proven_by", "aiofake 1.0")
+    after = alice_web.get(page).text
+
+    assert before.count("Not proven by anybody else") == 2
+    assert after.count("Tested with aiofake 1.0") == 2
+
+
 def test_who_may_not_manage_keys_changes_nothing(alice_tenant):
     viewer = Client()
     viewer.force_login(make_member(team=alice_tenant.team, roles=(Role.VIEWER,)))
