@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 
 from labs.models import PatientNotice, TextProvider
+from labs.operations.order_status import patient_notices
 from labs.operations.order_status.patient_notices import (
     build_text_status_url,
     send_queued_notices,
@@ -109,6 +110,38 @@ def test_a_callback_before_the_answer_counts_and_nothing_is_sent_again(
 
     assert (told(notice), twilio_server.sent) == (("sent", ""), [])
     assert (notice.provider_id, notice.recipient) == (MESSAGE, "•••0123")
+
+
+def die_before_the_answer_is_stored(notice, monkeypatch):
+    def die(**_given):
+        raise SystemExit
+
+    with monkeypatch.context() as patched:
+        patched.setattr(patient_notices, "set_notice_status", die)
+        with pytest.raises(SystemExit):
+            send(notice)
+
+
+def test_a_worker_that_dies_after_sending_sends_once_where_the_callback_came(
+    notice, twilio_server, monkeypatch
+):
+    die_before_the_answer_is_stored(notice, monkeypatch)
+    post(notice, "sent")
+
+    send(notice)
+
+    assert (told(notice), len(twilio_server.sent)) == (("sent", ""), 1)
+
+
+def test_a_worker_that_dies_after_sending_sends_again_where_none_came(
+    notice, twilio_server, monkeypatch
+):
+    die_before_the_answer_is_stored(notice, monkeypatch)
+    assert told(notice) == ("waiting", "")
+
+    send(notice)
+
+    assert (told(notice), len(twilio_server.sent)) == (("accepted", ""), 2)
 
 
 def test_the_callback_of_another_message_of_the_notice_is_not_its(notice):
