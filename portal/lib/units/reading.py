@@ -198,6 +198,47 @@ def _read(squeezed: str) -> str | None:
     )
 
 
+_CYRILLIC = re.compile("[а-яё]+", re.IGNORECASE)
+_IN_LATIN = {
+    "моль": "mol",
+    "ммоль": "mmol",
+    "мкмоль": "umol",
+    "нмоль": "nmol",
+    "пмоль": "pmol",
+    "кг": "kg",
+    "г": "g",
+    "мг": "mg",
+    "мкг": "ug",
+    "нг": "ng",
+    "пг": "pg",
+    "л": "L",
+    "дл": "dL",
+    "мл": "mL",
+    "мкл": "uL",
+    "фл": "fL",
+    "ед": "U",
+    "мед": "mU",
+    "мкед": "uU",
+    "ме": "IU",
+    "мме": "mIU",
+    "мкме": "uIU",
+    "час": "h",
+    "ч": "h",
+    "мин": "min",
+    "сек": "sec",
+    "с": "s",
+    "мм": "mm",
+    "мэкв": "meq",
+    "тыс": "thou",
+    "млн": "mill",
+}
+
+
+def _write_in_latin(word: re.Match[str]) -> str:
+    """Write a Russian part of a unit in Latin: 'ммоль' as 'mmol'."""
+    return _IN_LATIN.get(word[0].lower(), word[0])
+
+
 @lru_cache(maxsize=8192)
 def parse_printed_unit(text: str) -> tuple[str, ...]:
     """Return every UCUM reading of a printed unit, the likeliest first.
@@ -210,7 +251,7 @@ def parse_printed_unit(text: str) -> tuple[str, ...]:
         return ()
     if _UCUM_MARK.search(text) and find_unit_dimension(text) is not Dimension.OTHER:
         return (text,)
-    squeezed = _squeeze(text)
+    squeezed = _squeeze(_CYRILLIC.sub(_write_in_latin, text))
     if not squeezed or squeezed.isdigit():
         return ()
     if squeezed in ("g/l", "t/l") and text.strip()[0] in "GT":

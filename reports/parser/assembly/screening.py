@@ -313,7 +313,23 @@ _LAB_WORDS = frozenset(
         "analyte",
         "biological",
         "hormone",
+        *("laboratoriya", "issledovanie", "analiz", "krov", "syvorotka", "pokazatel"),
+        *("rezultat", "referensnye", "norma", "znacheniya", "pokaznik"),
     ]
+)
+
+
+# Of a script without blanks between its words.
+_LAB_WORDS_UNPARTED = (
+    "检验",
+    "检测",
+    "化验",
+    "标本",
+    "血清",
+    "参考",
+    "项目",
+    "结果",
+    "单位",
 )
 
 
@@ -324,4 +340,7 @@ def _mentions_lab(pages: Sequence[Page]) -> bool:
         for word in page.words
         for piece in normalize_letters_and_digits(word.text).split()
     }
-    return len(words & _LAB_WORDS) >= 2
+    if len(words & _LAB_WORDS) >= 2:
+        return True
+    signs = "".join(word.text for page in pages for word in page.words)
+    return sum(1 for word in _LAB_WORDS_UNPARTED if word in signs) >= 2

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from reports.parser.cyrillic import write_cyrillic_name_in_latin
+
 LOINC_NOTICE = (
     "This material contains content from LOINC (http://loinc.org). LOINC is copyright "
     "© 1995-2024, Regenstrief Institute, Inc. and the Logical Observation Identifiers "
@@ -119,6 +121,7 @@ def normalize_name_text(text: str) -> str:
         text = text.replace(letter, name)
     if text.isascii():
         return text.casefold()
+    text = write_cyrillic_name_in_latin(text)
     decomposed = unicodedata.normalize("NFKD", text)
     plain = "".join(c for c in decomposed if not unicodedata.combining(c))
     return _DASHES.sub("-", plain).casefold()

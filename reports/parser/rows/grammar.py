@@ -51,6 +51,7 @@ _INNER_ROW = re.compile(
     rf"{NUMBER}\s+(?P<unit>\S{{1,12}})\s+(?:{NUMBER}\s*[-–]\s*|{COMPARATOR}\s*){NUMBER}"
 )
 _FIRST_QUANTITY = re.compile(rf"{NUMBER}\s+(?P<unit>\S+)\s+[^\W\d_]{{3}}")
+_BOXES = re.compile(r"[0Oo□]{4,}")
 _LONE_NUMBER = re.compile(rf"[-+−]?{NUMBER}%?")
 _NAME_WORD = re.compile(r"[^\W\d_]{3}")
 _LONE_PERCENT = re.compile(r"(?<![\d.,)\]%])\s+%(?=\s|$)")
@@ -76,7 +77,12 @@ def list_scripts(text: str) -> frozenset[str]:
 
 
 def breaks_value_grammar(value: str) -> bool:
-    """Return whether a value holds a second script, or a number and its unit."""
+    """Return whether a value holds a second script, or a number and its unit.
+
+    Or is but zeros: what an unread script, or a sign without a glyph, is read as.
+    """
+    if _BOXES.fullmatch(value):
+        return True
     if is_numeric_value(value) or is_worded_value(value):
         return False
     if len(list_scripts(value)) > 1:

@@ -6,12 +6,22 @@ import re
 import unicodedata
 from functools import lru_cache
 
+from reports.parser.cyrillic import write_cyrillic_in_latin
+
 
 @lru_cache(maxsize=8192)
 def normalize_letters_and_digits(text: str) -> str:
-    """Return lower-case letters and digits without accents, others as blanks."""
-    plain = text.lower().replace("ß", "ss").replace("ı", "i").replace("ø", "o")
+    """Return lower-case letters and digits without accents, others as blanks.
+
+    Cyrillic is written in Latin; Chinese stays.
+    """
+    plain = (
+        write_cyrillic_in_latin(text)
+        .replace("ß", "ss")
+        .replace("ı", "i")
+        .replace("ø", "o")
+    )
     if not plain.isascii():
         plain = unicodedata.normalize("NFKD", plain)
         plain = "".join(sign for sign in plain if not unicodedata.combining(sign))
-    return " ".join(re.sub(r"[^a-z0-9]+", " ", plain).split())
+    return " ".join(re.sub(r"[^a-z0-9\u4e00-\u9fff]+", " ", plain).split())

@@ -61,6 +61,9 @@ _TITLES: dict[Role, str] = {
         islem|islem adi|onderdeel|laboratorietest|bezeichnung|testbezeichnung
         denominacion|denominacao|designation|denominazione|omschrijving
         pemeriksaan|nama pemeriksaan|jenis pemeriksaan|ujian|nama ujian
+        pokazatel|pokazateli|naimenovanie|naimenovanie pokazatelya|naimenovanie testa
+        issledovanie|naimenovanie issledovaniya|pokaznik|nazva pokaznika
+        项目|项目名称|检验项目|检查项目|检测项目|测试项目|检验项目名称|中文名称|名称
     """,
     Role.VALUE: """
         current|aktuell|actuel|actual|atual|attuale|huidig|aktualny
@@ -95,6 +98,8 @@ _TITLES: dict[Role, str] = {
         valor absoluto|valeur relative|valeur absolue|fuera de rango|dentro de rango
         fora da faixa|fuori range|hors norme
         hasil|hasil pemeriksaan|keputusan
+        znachenie|rezultaty|rezultat issledovaniya|znachennya
+        结果|检验结果|检测结果|检查结果|测定结果|测试结果|测定值|结果值|本次结果
     """,
     Role.UNIT: """
         unit|units|unit s|uom|u o m|unit of measure|unit of measurement
@@ -106,6 +111,8 @@ _TITLES: dict[Role, str] = {
         conventional units
         enhet|enhed|enheter|enheder|jedn|yksikko|jednotka|jednotky|mertekegyseg
         mjerna jedinica|unitate|unitati|j m|unid|einh|satuan
+        ed izm|ed izmereniya|edinitsy|edinitsa izmereniya|edinitsy izmereniya|ed
+        odinitsi vimiru|单位|结果单位
     """,
     Role.RANGE: """
         reference range|reference ranges|ref range|ref ranges|range|ranges
@@ -167,6 +174,9 @@ _TITLES: dict[Role, str] = {
         interval de referinta|interval biologic de referinta|valori de referinta
         referentni intervali|referentiewaarde|ref waarden
         nilai rujukan|nilai normal|nilai referensi|rujukan|julat rujukan|julat normal
+        referensnye znacheniya|referensnyi interval|referensnye intervaly|referens
+        referentnye znacheniya|normalnye znacheniya|referentni znachennya
+        参考值|参考范围|参考区间|参考值范围|正常值|正常范围|正常参考值|生物参考区间|参考
     """,
     Role.LOW: """
         low|lower limit|min|minimum|lower|ref low|low limit|lower ref limit
@@ -187,6 +197,7 @@ _TITLES: dict[Role, str] = {
         rating
         interp|notes|durum|flag s|sig
         flaga|flagga|judgement|judgment|judgement of item|uwagi|anmarkning|keterangan
+        otklonenie|kommentarii|提示|标志|状态|异常提示|结果提示
     """,
     Role.METHOD: """
         method|methods|methodology|technique|test method|methode|metodo|tecnica
@@ -194,6 +205,7 @@ _TITLES: dict[Role, str] = {
         method used|technology|method name|instrument|analyzer|equipment|yontem|metode
         principle
         methode technique|method instrument|tech
+        metod|metod issledovaniya|方法|检测方法|实验方法|检验方法|测定方法
     """,
     Role.PREVIOUS: """
         previous|previous result|previous results|previous value|previous values
@@ -212,6 +224,7 @@ _TITLES: dict[Role, str] = {
         last visit|previous visit|last test|earlier|earlier result|earlier results
         last time|time before last|the time before last|previous time|forra svaret
         tidigare|tidligere|poprzedni wynik|poprzednio|vorige uitslag|edellinen
+        上次结果|历史结果|predydushchii rezultat
     """,
     Role.SPECIMEN: """
         mat
@@ -232,6 +245,7 @@ _TITLES: dict[Role, str] = {
         si unit|si reference range
         panel|section|group|system|discipline|category|test category
         graph|chart|gauge|visual|distribution|scale|bar
+        序号|代号|编号|英文缩写|缩写|英文名称|英文|简称|英文代码
     """,
 }
 # Where a table has a column for each, the result stands in one of them.

@@ -44,7 +44,14 @@ def fields_of(value, *, units=None, range_=None):
 
 @pytest.mark.parametrize(
     "value",
-    ["钠 141 mmol/L", "0.9 mg Alb/mmol", "sodium 141 mmol/L", "钠 abc", "5.2 %x 7 g/L"],
+    [
+        "钠 141 mmol/L",
+        "0.9 mg Alb/mmol",
+        "sodium 141 mmol/L",
+        "钠 abc",
+        "00000000",
+        "5.2 %x 7 g/L",
+    ],
 )
 def test_a_phrase_with_a_number_and_its_unit_or_two_scripts_is_no_value(value):
     assert breaks_value_grammar(value)
