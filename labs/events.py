@@ -5,6 +5,7 @@ from __future__ import annotations
 from accounts.webhooks.catalogue import EventType
 from labs.payloads import CRITICAL_SCHEMA, ORDER_SCHEMA
 from labs.payloads.appointments import APPOINTMENT_SCHEMA
+from labs.payloads.tracking import TRACKING_SCHEMA
 from portal.lib.translation import gettext_lazy
 
 EVENT_TYPES = (
@@ -17,6 +18,14 @@ EVENT_TYPES = (
         "labtest.order.updated",
         gettext_lazy("An order's status changed; data is the order."),
         ORDER_SCHEMA,
+    ),
+    EventType(
+        "labtest.order_tracking.updated",
+        gettext_lazy(
+            "When a sample was collected or results are due changed; data is the"
+            " order's tracking."
+        ),
+        TRACKING_SCHEMA,
     ),
     EventType(
         "labtest.appointment.created",

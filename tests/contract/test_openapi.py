@@ -281,6 +281,7 @@ def test_the_paths_of_orders_are_the_contracts():
         ("POST", "/v3/order/testkit/register"),
         ("PATCH", "/v3/order/{order_id}/draw_completed"),
         ("POST", "/v3/order/{order_id}/shipment_events"),
+        ("GET", "/v3/order/{order_id}/tracking"),
         ("GET", "/v3/order/{order_id}/result"),
         ("GET", "/v3/order/{order_id}/result/metadata"),
         ("GET", "/v3/order/{order_id}/result/pdf"),

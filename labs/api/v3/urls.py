@@ -45,6 +45,7 @@ from labs.api.v3.insurance.views import (
 )
 from labs.api.v3.orders.communication import OrderCommunicationView
 from labs.api.v3.orders.shipments import OrderShipmentEventsView
+from labs.api.v3.orders.tracking import OrderTrackingView
 from labs.api.v3.orders.views import (
     KitOrdersView,
     KitRegistrationView,
@@ -138,6 +139,9 @@ urlpatterns = [
         "order/<order_id>/shipment_events",
         OrderShipmentEventsView,
         "api-order-shipment-events",
+    ),
+    mount_api_view(
+        "order/<order_id>/tracking", OrderTrackingView, "api-order-tracking"
     ),
     mount_api_view("order/<order_id>/result", OrderResultView, "api-order-result"),
     mount_api_view(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -18,9 +19,11 @@ from labs.operations.order_status.lab_cancellations import (
     enqueue_order_cancellation_at_lab,
 )
 from labs.operations.order_status.patient_notices import queue_patient_order_notices
+from labs.operations.order_status.tracking import watch_order_tracking
 from labs.payloads import build_order
 from labs.queries.orders.history import find_last_known_order_status
 from labs.queries.orders.orders import get_order_with_details
+from labs.states.order_queues import is_order_closed_without_results
 from labs.states.orders import (
     STATUS_DETAILS,
     build_order_status,
@@ -36,6 +39,13 @@ if TYPE_CHECKING:
 
     from portal.lib.actor import Actor
 
+# Steps that show a sample collected or at the lab; results are watched on their own.
+_TRACKED = {
+    "draw_completed",
+    "transit_lab",
+    "delivered_to_lab",
+    "lab_processing_blocked",
+}
 # The lab is told not to process these.
 _NOT_TO_PROCESS = {"cancelled", "do_not_process"}
 _WORD = re.compile(r"[A-Za-z0-9_.]{1,100}")
@@ -69,7 +79,30 @@ def advance_order(
             % {"status": low, "detail": detail},
             "status_detail",
         )
-    now = timezone.now()
+    with watch_order_tracking(order) if _is_watched(order, status) else nullcontext():
+        return _take_step(order, actor, status, detail, why, occurred_at, changes)
+
+
+def _is_watched(order: Order, status: str) -> bool:
+    """Return whether a step may change the tracking, and the team is sent it."""
+    low = split_order_status(status).low
+    if low == "partial_results":
+        return order.tenant.partial_webhooks_enabled
+    return low in _TRACKED or (
+        order.due_by is not None and is_order_closed_without_results(status)
+    )
+
+
+def _take_step(
+    order: Order,
+    actor: Actor,
+    status: str,
+    detail: str,
+    why: str,
+    occurred_at: datetime | None,
+    changes: Mapping[str, object] | None,
+) -> OrderEvent:
+    low, now = split_order_status(status).low, timezone.now()
     move_status(
         order,
         moves=_possible_moves(order),

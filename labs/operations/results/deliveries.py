@@ -5,6 +5,7 @@ Every source of results (sandbox, HL7, tests) calls store_result_delivery.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
@@ -19,6 +20,7 @@ from labs.operations.order_status.status import (
     emit_order_event,
     lock_order,
 )
+from labs.operations.order_status.tracking import watch_order_tracking
 from labs.operations.results.critical import open_critical_alert
 from labs.operations.results.rows import (
     build_missing_result_row,
@@ -113,9 +115,11 @@ def store_result_delivery(
     status = ResultStatus.FINAL if is_final else ResultStatus.PARTIAL
     if before is not None and _is_unchanged(before, status, rows, gaps, samples):
         return before
-    version = _store_version(
-        order, actor, delivery, before, status, rows, gaps, samples
-    )
+    is_told = is_final or order.tenant.partial_webhooks_enabled
+    with watch_order_tracking(order) if is_told else nullcontext():
+        version = _store_version(
+            order, actor, delivery, before, status, rows, gaps, samples
+        )
     _advance_order_with_results(order, actor, version, steps)
     audit_order_change(
         order,

@@ -42,10 +42,14 @@ def test_results_are_expected_by_the_slowest_marker_from_the_draw_on(alice_tenan
 
     kept = Order.objects.for_tenant(alice_tenant).get()
     assert (kept.due_by, kept.worst_case_due_by) == (date(2026, 3, 6), date(2026, 3, 7))
-    told = emitted(alice_tenant)[-1]["data"]
+    told, tracking = (one["data"] for one in emitted(alice_tenant)[-2:])
     assert told["id"] == str(order.pk)
     assert told["expected_result_by_date"] == "2026-03-06"
     assert told["worst_case_result_by_date"] == "2026-03-07"
+    assert tracking["expected_at"]["final_results"] == {
+        "original_estimate": "2026-03-06T09:00:00+00:00",
+        "current_estimate": "2026-03-06T09:00:00+00:00",
+    }
 
 
 def test_later_steps_leave_the_days_as_they_were_told(alice_tenant):

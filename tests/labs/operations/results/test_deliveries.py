@@ -87,7 +87,8 @@ def test_partial_results_are_told_of_where_the_team_asks_for_it(
     assert (version.status, version.interpretation) == ("partial", "normal")
     assert texts(order) == {"Glucose": "85"}
     told = emitted_types(alice_tenant)[len(before) :]
-    assert told == (["labtest.order.updated"] if wants_webhooks else [])
+    both = ["labtest.order.updated", "labtest.order_tracking.updated"]
+    assert told == (both if wants_webhooks else [])
 
 
 @pytest.mark.parametrize("wants_webhooks", [True, False])
@@ -344,7 +345,8 @@ def test_early_results_take_the_steps_that_they_prove_and_no_others(
     make_results(order=order)
 
     assert lows(order) == ["ordered", *steps, *taken, "completed"]
-    assert emitted_types(tenant)[told:] == ["labtest.order.updated"] * (len(taken) + 1)
+    updates = emitted_types(tenant)[told:].count("labtest.order.updated")
+    assert updates == len(taken) + 1
 
 
 @pytest.mark.parametrize(
