@@ -46,6 +46,7 @@ from labs.operations.results.critical import (
     mail_critical_alert,
     post_failed_critical_mail_notice,
 )
+from labs.operations.shipments.couriers import delete_old_courier_messages
 from labs.operations.simulation.orders import (
     SIMULATE_JOB,
     advance_order_to_goal,
@@ -197,6 +198,12 @@ def run_expired_hold_and_appointment_check() -> None:
 def run_collected_appointment_completion() -> None:
     """Complete appointments whose samples reached the lab."""
     complete_collected_appointments(at=timezone.now())
+
+
+@periodic_job("40 * * * *", "labs.couriers")
+def run_courier_message_cleanup() -> None:
+    """Delete the digests of couriers' messages that can no longer be repeated."""
+    delete_old_courier_messages(at=timezone.now())
 
 
 @periodic_job("25 0 * * *", "labs.forget_sandbox_visits")

@@ -84,6 +84,15 @@ PAGES = PageContributions(
             path_name="labs:tests",
             areas=(Area.CATALOGUE,),
         ),
+        NavLink(
+            group=NavGroup.LABS,
+            rank=90,
+            section="courier",
+            words=gettext_lazy("Courier"),
+            icon="hook",
+            path_name="labs:courier",
+            areas=(Area.API_KEYS,),
+        ),
     ),
     destinations=(
         Destination(
@@ -135,6 +144,15 @@ PAGES = PageContributions(
             "upload",
             "labs:import_order",
             area=Area.ORDERS,
+            write=True,
+            is_action=True,
+        ),
+        Destination(
+            112,
+            gettext_lazy("Import shipment events"),
+            "upload",
+            "labs:shipment_file",
+            area=Area.SHIPMENTS,
             write=True,
             is_action=True,
         ),

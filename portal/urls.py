@@ -36,6 +36,7 @@ urlpatterns = [
     path("v2/", include("users.api.v2.urls")),
     path("v3/", include("labs.api.v3.urls")),
     path("lab_report/v1/", include("reports.api.v1.urls")),
+    path("courier/v1/", include("labs.api.courier.urls")),
     path("api/schema/", show_openapi_document, name="api-schema"),
     path("api/docs/", api_docs, name="api-docs"),
     path("api/docs/", include("portal.api_docs.urls")),

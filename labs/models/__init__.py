@@ -8,6 +8,7 @@ from labs.models.appointment import (
     SlotPlace,
 )
 from labs.models.catalogue import ExpectedResult, Lab, LabTest, Marker
+from labs.models.courier import CourierConnection, CourierMessage
 from labs.models.critical import CriticalAlert
 from labs.models.inbound import InboundMessage, InboundReport
 from labs.models.insurance import Payor, UserInsurance
@@ -23,6 +24,8 @@ from labs.models.text_provider import TextProvider
 __all__ = [
     "Appointment",
     "AppointmentEvent",
+    "CourierConnection",
+    "CourierMessage",
     "CriticalAlert",
     "ExpectedResult",
     "InboundMessage",

@@ -14,6 +14,8 @@ from labs.web.order_wizard import views as place_order
 from labs.web.orders import actions, imports, order_list, order_page, steps
 from labs.web.results import critical
 from labs.web.results import views as results
+from labs.web.shipments import courier
+from labs.web.shipments import file as shipment_file
 from labs.web.texts import settings as texts
 
 app_name = "labs"
@@ -23,6 +25,7 @@ urlpatterns = [
     path("orders/file/", order_list.export_orders_as_csv, name="order_file"),
     path("users/<str:user_id>/orders/", order_list.show_user_orders, name="of_user"),
     path("orders/import/", imports.import_order_page, name="import_order"),
+    path("orders/shipments/", shipment_file.import_shipment_file, name="shipment_file"),
     path("orders/<uuid:order_id>/", order_page.show_order_page, name="order"),
     path(
         "orders/<uuid:order_id>/patient/",
@@ -209,6 +212,17 @@ urlpatterns = [
         name="unarchive",
     ),
     path("kit-stock/", kit_stock.edit_kit_stock_page, name="kit_stock"),
+    path("settings/courier/", courier.show_courier_settings, name="courier"),
+    path(
+        "settings/courier/secret/",
+        courier.create_courier_secret_dialog,
+        name="courier_secret",
+    ),
+    path(
+        "settings/courier/remove/",
+        courier.remove_courier_dialog,
+        name="remove_courier",
+    ),
     path("lab-accounts/", accounts.show_lab_accounts, name="accounts"),
     path("lab-accounts/add/", accounts.add_lab_account, name="add_account"),
     path(

@@ -28,7 +28,7 @@ PLACE = "t/<slug:team_slug>/<slug:environment>/"
 REASONS = {
     "of the team and its members": (
         "settings/ settings/sign-in/ settings/notifications/ settings/retention/"
-        " settings/go-live/ settings/texts/"
+        " settings/go-live/ settings/texts/ settings/courier/"
         " profile/ members/ members/invite/ demo-data/"
         " members/<str:member_id>/roles/ members/<str:member_id>/remove/"
         " invitations/<str:invitation_id>/withdraw/ api-keys/"
@@ -54,7 +54,8 @@ REASONS = {
         " webhooks/<str:endpoint_id>/deliveries/<str:message_id>/"
     ),
     "a form or a question that repeats nothing of what was read": (
-        "search/ users/resolve/ users/import/ orders/import/ reports/upload/"
+        "search/ users/resolve/ users/import/ orders/import/ orders/shipments/"
+        " reports/upload/"
         " users/<str:user_id>/sources/<str:provider>/disconnect/"
         " orders/<uuid:order_id>/advance/ orders/<uuid:order_id>/cancel/"
         " orders/<uuid:order_id>/labels/ reports/<str:job_id>/amend/"

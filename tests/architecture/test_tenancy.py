@@ -55,6 +55,7 @@ UNSCOPED_MODULES = {
     "labs/operations/orders/requisitions.py": "starts scheduled orders of all tenants",
     "labs/operations/appointments/upkeep.py": "settles visits of all tenants",
     "labs/operations/results/critical.py": "escalates what waits in all tenants",
+    "labs/operations/shipments/couriers.py": "a courier is read before its tenant",
     "labs/models/account.py": "defines a fence of its own",
     "labs/models/order.py": "leaves out orders of deleted users, in a subquery",
     "users/admin.py": "operators count connections over all tenants",

@@ -40,6 +40,7 @@ OPEN = {
     "account_reset_password_from_key": "a one-time link, its own proof",
     "invitation_link": "a one-time link, its own proof",
     "mailed_invitation_link": "a one-time link, its own proof",
+    "courier-events": "a courier's own address; without its signature it is 401",
     "address_link": "a one-time link, its own proof",
     "single_sign_on": "a team's door, before anyone has signed in",
     "single_sign_on_go": "the same",

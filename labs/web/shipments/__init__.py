@@ -1,0 +1,1 @@
+"""Pages of shipments: couriers and files of events."""
