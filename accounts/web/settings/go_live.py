@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from django.contrib import messages
+from django.core.cache import cache
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 # By request: the page, its overview card and its navigation show the same number.
 _reports: WeakKeyDictionary[TenantRequest, GoLiveReport] = WeakKeyDictionary()
+_COUNT_LIFE_S = 60
 # The order of the bar and its legend.
 _BAR = (
     GoLiveState.READY,
@@ -135,15 +137,26 @@ def _show(request: TenantRequest) -> HttpResponse:
 def get_go_live_report(request: TenantRequest) -> GoLiveReport:
     """Build the report of the request's environment, once per request."""
     if request not in _reports:
-        _reports[request] = build_go_live_report(request.tenant)
+        report = _reports[request] = build_go_live_report(request.tenant)
+        cache.set(_count_key(request), len(report.open), _COUNT_LIFE_S)
     return _reports[request]
 
 
 def build_go_live_nav_count(request: TenantRequest) -> NavCount | None:
-    """Count the open checks for the navigation; None if there are none."""
-    number = len(get_go_live_report(request).open)
+    """Count the open checks for the navigation; None if there are none.
+
+    As of the last minute, as every page of production shows it; the page Go live and
+    the overview count anew.
+    """
+    number = None if request in _reports else cache.get(_count_key(request))
+    if number is None:
+        number = len(get_go_live_report(request).open)
     says = ngettext("open check", "open checks", number)
     return NavCount(number, says, "warn") if number else None
+
+
+def _count_key(request: TenantRequest) -> str:
+    return f"go-live-open-{request.tenant.pk}"
 
 
 def build_go_live_card(request: TenantRequest) -> OverviewCard | None:

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import re
 from http import HTTPStatus
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from accounts.models import GoLiveTry
 from accounts.states import Role
@@ -146,6 +149,25 @@ def test_production_counts_open_checks_in_its_navigation_and_a_sandbox_has_no_li
     assert '7<span class="vh"> open checks</span>' in production
     assert f'class="nav__link" href="{PAGE}"' in production
     assert f'class="nav__link" href="{SANDBOX}settings/go-live/"' not in sandbox
+
+
+def test_the_navigation_counts_once_a_minute_and_the_page_itself_anew(
+    alice_web, alice_production
+):
+    def shown(path):
+        text = alice_web.get(path).content.decode()
+        return re.search(r'(\d+)<span class="vh"> open checks', text)[1]
+
+    before = shown(f"{PLACE}settings/")
+    make_lab_account(tenant=alice_production, lab=make_lab(name="Northgate"))
+    with CaptureQueriesContext(connection) as queries:
+        a_moment_later = shown(f"{PLACE}settings/")
+    on_the_page = shown(PAGE)
+    afterwards = shown(f"{PLACE}settings/")
+
+    assert (before, a_moment_later) == ("7", "7")
+    assert not [each for each in queries if "labs_" in each["sql"]]
+    assert on_the_page == afterwards != before
 
 
 def test_the_first_steps_of_production_begin_with_what_is_missing(alice_web):
