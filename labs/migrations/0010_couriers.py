@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('accounts', '0002_go_live'),
-        ('labs', '0008_marker_container'),
+        ('labs', '0009_lab_environment'),
     ]
 
     operations = [
