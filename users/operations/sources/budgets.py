@@ -27,6 +27,7 @@ _USUAL_BLOCK = timedelta(minutes=1)
 # A call that is due within this is waited for, again where others were faster.
 _LONGEST_WAIT = timedelta(seconds=2)
 _WAITS_MAX = 20
+LONGEST_HOLD = _WAITS_MAX * _LONGEST_WAIT
 # Rows of a source without limits of its own count calls and keep its blocks.
 _UNLIMITED = CallLimit(calls=1_000_000, seconds=60)
 

@@ -24,6 +24,7 @@ from users.gateways.base import (
     SourceUnavailable,
 )
 from users.models import SourceGrant
+from users.operations.sources.budgets import LONGEST_HOLD
 from users.operations.sources.credentials import (
     find_connection_gateway,
     record_credentials_state,
@@ -40,8 +41,9 @@ logger = logging.getLogger(__name__)
 
 # Tokens that end within this are traded before they are used.
 RENEW_BEFORE = timedelta(minutes=5)
-# Longer than a call can last, so that nobody else trades meanwhile.
-CLAIM_TTL = CALL_TIMEOUT + timedelta(seconds=30)
+# Longer than a trade can last, so that nobody else trades meanwhile: two calls where
+# they are signed, and what each waits for its budget.
+CLAIM_TTL = 2 * (CALL_TIMEOUT + LONGEST_HOLD) + timedelta(seconds=30)
 # How long a source may be away when we give a permission back, and between attempts.
 REVOKED_WITHIN = timedelta(days=3)
 _REVOKE_WAIT = timedelta(minutes=30)
@@ -132,8 +134,10 @@ def renew_connection_tokens(
         if isinstance(refusal, ClientRejected):
             _record_state(connection, gateway, CredentialsState.REJECTED)
         raise
-    mine.update(**_columns(new), rotation=spent + 1)
+    is_stored = mine.update(**_columns(new), rotation=spent + 1)
     _record_state(connection, gateway, CredentialsState.WORKING)
+    if not is_stored:  # the user connected anew meanwhile
+        return _read(connection)
     return StoredGrant(new, spent + 1)
 
 

@@ -145,6 +145,26 @@ def test_a_token_that_a_dead_worker_may_have_sent_is_never_sent_again(
     assert tokens(alice_tenant) == ("access-1", "refresh-1")
 
 
+def test_who_connected_anew_during_a_trade_keeps_the_new_tokens(
+    user, alice_tenant, oura, monkeypatch
+):
+    connection = make_granted(user)
+    trade = OuraGateway.refresh_tokens
+
+    def reconnect_meanwhile(gateway, grant):
+        store_connection_tokens(
+            connection=connection, grant=make_grant(access_token="anew")
+        )
+        return trade(gateway, grant)
+
+    monkeypatch.setattr(OuraGateway, "refresh_tokens", reconnect_meanwhile)
+
+    kept = renew(connection)
+
+    assert (kept.rotation, kept.grant.access_token) == (2, "anew")
+    assert tokens(alice_tenant) == ("anew", "refresh-1")
+
+
 def test_where_tokens_can_be_sent_again_the_claim_of_a_dead_worker_passes(
     user, alice_tenant, oura, monkeypatch
 ):
