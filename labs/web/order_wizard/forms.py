@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.core.validators import RegexValidator
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from labs.models.order import COMMENTS_MAX_LENGTH
@@ -15,6 +14,8 @@ from labs.states.accounts import US_STATES, Billing
 from labs.states.catalogue import QuestionType
 from labs.states.patients import NPI, PHONE, ZIP_CODE, Consent, Relationship
 from portal.lib.api.fields import person_name
+from portal.lib.birth_dates import require_plausible_birth_date
+from portal.lib.errors import Invalid
 from portal.lib.translation import gettext_lazy
 from users.states import Ethnicity, Gender, GenderIdentity, Race, SexualOrientation
 
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 DIAGNOSES_ASKED = 4
 _NONE = ("", gettext_lazy("Not given"))
 _NAME_MAX = 50
-_FIRST_BIRTH_YEAR = 1900
 _LINES = ("first_line", "second_line", "city", "state", "zip", "country")
 _ADDRESS = (*_LINES, "access_notes")
 
@@ -129,10 +129,10 @@ def _question_field(marker: Marker, question: Mapping[str, Any]) -> forms.Field:
 
 
 def _check_birth_date(day: date) -> None:
-    if day > timezone.now().date():
-        raise forms.ValidationError(_("Enter a birth date that is not in the future."))
-    if day.year < _FIRST_BIRTH_YEAR:  # what a year typed by half becomes
-        raise forms.ValidationError(_("Enter a 4-digit year from 1900, such as 1990."))
+    try:
+        require_plausible_birth_date(day)  # a year typed by half is none
+    except Invalid as refusal:
+        raise forms.ValidationError(refusal.message) from None
 
 
 class PatientForm(forms.Form):

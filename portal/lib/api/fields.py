@@ -16,6 +16,8 @@ from rest_framework import serializers
 from rest_framework.exceptions import ValidationError
 
 from portal.lib.api.errors import FieldError, RequestInvalid, list_validation_errors
+from portal.lib.birth_dates import require_plausible_birth_date
+from portal.lib.errors import Invalid
 from portal.lib.periods import list_time_zones
 
 if TYPE_CHECKING:
@@ -132,6 +134,18 @@ class Date(_Exact, serializers.DateField):
         if isinstance(data, str) and len(data) != len("YYYY-MM-DD"):
             self.fail("invalid")
         return super().to_internal_value(data)
+
+
+class BirthDate(Date):
+    """A date of birth: from 1900 up to today."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        day = super().to_internal_value(data)
+        try:
+            require_plausible_birth_date(day)
+        except Invalid as refusal:
+            raise ValidationError(refusal.message, code="value_error") from None
+        return day
 
 
 class DateTime(_Exact, serializers.DateTimeField):

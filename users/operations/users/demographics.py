@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils import timezone
-from django.utils.translation import gettext as _
 
 from accounts.operations.audit.entries import record_change
-from portal.lib.errors import Invalid
+from portal.lib.birth_dates import require_plausible_birth_date
 from users.models import UserInfo
 from users.queries import lock_user
 
@@ -69,14 +68,11 @@ class UserInfoRequest:
 def record_user_info(*, user: User, actor: Actor, request: UserInfoRequest) -> UserInfo:
     """Replace a user's demographics; the audit log names the changed fields.
 
-    Raises: not_found; dob_in_future (422). Source: Contract 2.5; the rule of the birth
-    date is that of patient inputs (6.9), which these become.
+    Raises: not_found; dob_in_future, dob_too_early (422). Source: Contract 2.5; the
+    rule of the birth date is that of patient inputs (6.9), which these become.
     """
     user = lock_user(user)
-    if request.dob > timezone.now().date():
-        raise Invalid(
-            "dob_in_future", _("The birth date cannot be in the future."), "dob"
-        )
+    require_plausible_birth_date(request.dob)
     stored = UserInfo.objects.for_tenant(user.tenant).filter(user=user).first()
     values: dict[str, Any] = {
         name: getattr(request, name) for name in request.__dataclass_fields__

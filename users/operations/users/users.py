@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from accounts.declarations.hooks import list_app_hooks
 from accounts.operations.audit.entries import record_change
 from accounts.webhooks.operations import delete_user_events
+from portal.lib.birth_dates import require_plausible_birth_date
 from portal.lib.database import rows
 from portal.lib.errors import DomainError, Invalid, NotFound
 from portal.lib.jobs import jobs
@@ -316,9 +317,12 @@ def _plain(value: date | str | None) -> str | None:
 def validate_user_request(user: User | UserRequest) -> None:
     """Refuse a request that is invalid for any user.
 
-    Raises: client_user_id_personal, ingestion_ends_before_start (422). Source: Contract
+    Raises: client_user_id_personal, ingestion_ends_before_start, dob_in_future,
+    dob_too_early (422). Source: Contract
     2.3.
     """
+    if user.fallback_birth_date is not None:
+        require_plausible_birth_date(user.fallback_birth_date, "fallback_birth_date")
     text = user.client_user_id
     if _EMAIL.fullmatch(text) or _PHONE.fullmatch(text):
         raise Invalid(

@@ -12,8 +12,8 @@ from labs.api.v3.orders.patient_inputs import GuarantorAddressInputs, ProxyInput
 from labs.operations.insurance import InsuranceRequest, PayorRequest
 from labs.states.patients import Relationship
 from portal.lib.api.fields import (
+    BirthDate,
     Bool,
-    Date,
     Inputs,
     OpenEnum,
     QueryBool,
@@ -73,7 +73,7 @@ class InsuredInputs(Inputs):
     last_name = Str(max_length=50, validators=[person_name])
     gender = OpenEnum(Gender)
     address = GuarantorAddressInputs()
-    dob = Date()
+    dob = BirthDate()
     email = Str(max_length=254, validators=[EmailValidator()])
     phone_number = Str(max_length=50)
 

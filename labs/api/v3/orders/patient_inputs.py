@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.core.validators import EmailValidator
-from django.utils import timezone
 from rest_framework import serializers
-from rest_framework.exceptions import ValidationError
 
 from labs.states.patients import (
     NPI,
@@ -18,7 +14,7 @@ from labs.states.patients import (
     Relationship,
 )
 from portal.lib.api.fields import (
-    Date,
+    BirthDate,
     Inputs,
     Int,
     OpenEnum,
@@ -68,22 +64,12 @@ class ProxyInputs(Inputs):
     email = Str(max_length=254, required=False, validators=[_email])
 
 
-class PastDate(Date):
-    """A date up to today."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        day = super().to_internal_value(data)
-        if day > timezone.now().date():
-            raise ValidationError("Must not be in the future.", code="value_error")
-        return day
-
-
 class PatientDetailsInputs(Inputs):
     """The patient."""
 
     first_name = Str(max_length=50, validators=[person_name])
     last_name = Str(max_length=50, validators=[person_name])
-    dob = PastDate()
+    dob = BirthDate()
     gender = OpenEnum(Gender)
     phone_number = Str(max_length=30, validators=[_phone])
     email = Str(max_length=254, validators=[_email])

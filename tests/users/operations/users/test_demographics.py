@@ -115,6 +115,10 @@ def test_a_birth_date_of_today_is_taken_and_of_tomorrow_refused(
         )
 
     assert (refusal.value.code, refusal.value.field) == ("dob_in_future", "dob")
+    early = info_request(dob=date(1899, 12, 31))
+    with pytest.raises(Invalid) as refusal:
+        record_user_info(user=user, actor=ACTOR, request=early)
+    assert (refusal.value.code, refusal.value.field) == ("dob_too_early", "dob")
     assert stored_rows(alice_tenant) == before
 
 

@@ -133,6 +133,7 @@ def test_two_different_comments_are_refused(alice_api, alice_tenant, user, panel
         ("patient_details", "first_name", "", "string_too_short"),
         ("patient_details", "last_name", "x" * 51, "string_too_long"),
         ("patient_details", "dob", "2999-01-01", "value_error"),
+        ("patient_details", "dob", "1899-12-31", "value_error"),
         ("patient_details", "dob", "17 May 1990", "date_from_datetime_parsing"),
         ("patient_details", "gender", "robot", "enum"),
         ("patient_details", "phone_number", "call me", "string_pattern_mismatch"),
