@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from labs.operations.shipments.couriers import COURIER
 from labs.states.catalogue import CollectionMethod
 from labs.states.order_queues import (
     is_order_closed_without_results,
@@ -383,6 +384,8 @@ def _status_detail_label(event: OrderEvent) -> str:
 
 def _describe_actor(event: OrderEvent) -> str:
     match event.actor_kind:
+        case ActorKind.SYSTEM if event.actor_label == COURIER.label:
+            return _("By the courier")
         case ActorKind.SYSTEM:
             return _("By Assay")
         case ActorKind.API_KEY:
