@@ -17,7 +17,7 @@ FLOORS = {
     "value before name": 0.85,
     "unit behind the name": 0.88,
     "name wraps": 0.75,
-    "three tables abreast": 0.9,
+    "three tables side by side": 0.9,
     # A second name in the same script, without a title, is part of the name.
     "latin gloss, untitled": 0.0,
 }
