@@ -676,3 +676,24 @@ def test_a_list_of_tests_takes_as_many_queries_for_ten_as_for_one(
         wizard.open()
 
     assert len(one) == len(ten) == 19
+
+
+def test_production_says_what_is_not_set_up_at_the_lab_step(
+    alice_web, alice_production, settings
+):
+    settings.LAB_GATEWAY = ""
+    make_lab(name="Northgate", tenant=alice_production)
+    member = make_user(tenant=alice_production, client_user_id="mbr_2")
+    production = Wizard(alice_production, alice_web)
+    production.next(user=str(member.uuid))
+    before = holdings(alice_production)
+
+    page = alice_web.get(production.here).content.decode()
+    refused = production.next(place="")
+
+    assert "This installation has no lab gateway." in page
+    assert "Link a lab account with Northgate" in page
+    assert "No lab account accepts orders yet." in page
+    assert "Quest Diagnostics" not in page
+    assert refused.status_code == 422
+    assert holdings(alice_production) == before
