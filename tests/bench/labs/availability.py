@@ -136,7 +136,9 @@ def measure(given: argparse.Namespace) -> int:
         return list_center_slots(tenant=tenant, lab_slug="quest", zip_code=AREA)
 
     def sites() -> Any:
-        return list_bookable_center_sites(lab_slug="quest", place=place, miles=25)
+        return list_bookable_center_sites(
+            tenant=tenant, lab_slug="quest", place=place, miles=25
+        )
 
     def answer() -> Any:
         path = "/v3/order/psc/appointment/availability"

@@ -222,6 +222,7 @@ def test_a_visit_starts_and_completes(alice_web, alice_tenant):
     )
     early = alice_web.get(url(order, "record_step"))
 
+    assert visit.start_at is not None
     with time_machine.travel(visit.start_at + timedelta(minutes=1), tick=False):
         alice_web.post(
             url(order, "record_step"), step("visit_in_progress", note="At the door")
