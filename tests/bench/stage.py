@@ -33,6 +33,7 @@ SERVED_SECRET_KEY = "only-for-a-bench"
 def database() -> Iterator[str]:
     """Set Django up on a migrated, empty database; yields its `DATABASE_URL`."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "portal.settings")
+    os.environ["LAB_GATEWAY"] = "hl7"  # production needs one
     django.setup()
     from django.conf import settings
     from django.db import connection
@@ -67,6 +68,7 @@ def private_database() -> Iterator[PrivateServer]:
         "STATICFILES_COLLECTED": "false",
         "VAR_DIR": str(folder / "var"),
         "WEBHOOK_LOCAL_HOSTS": "127.0.0.1",
+        "LAB_GATEWAY": "hl7",
         "LOG_LEVEL": "ERROR",
     }
     django.setup()

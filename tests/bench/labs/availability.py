@@ -29,9 +29,10 @@ def fill(tenant: Any, order: Any, sites: int, places: int) -> None:
     """Sites over all the country, 60 of them around AREA; places over thirty days."""
     from django.db import connection
 
-    from labs.models import Appointment, Lab, ServiceCenter
+    from labs.models import Appointment, ServiceCenter
+    from tests.factories.labs import make_lab
 
-    lab = Lab.objects.get(slug="quest")
+    lab = make_lab("quest", tenant=tenant)
     hours = {
         day: [["07:00", "17:00"]]
         for day in ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
