@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import uuid
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.utils import timezone
+import time_machine
 
 from accounts.operations.api_keys.api_keys import KeyRules, create_api_key
 from labs.models import Order, OrderEvent, Shipment, ShipmentEvent
@@ -20,7 +20,7 @@ from tests.outbox import emitted
 
 pytestmark = pytest.mark.django_db
 
-NOW = timezone.now().replace(microsecond=0)
+NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 SENT = (NOW - timedelta(hours=20)).isoformat()
 
 
@@ -39,6 +39,12 @@ def code(reply):
 def held(order):
     rows = ShipmentEvent.objects.for_tenant(order.tenant).filter(order=order)
     return [*holdings(order.tenant), *rows.values_list("status", "occurred_at")]
+
+
+@pytest.fixture(autouse=True)
+def _clock():
+    with time_machine.travel(NOW, tick=False):
+        yield
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
-from django.utils import timezone
+import time_machine
 
 from labs.operations.order_status.status import advance_order
 from labs.payloads.tracking import TrackingAnswer
@@ -14,8 +14,14 @@ from tests.outbox import emitted, emitted_types
 
 pytestmark = pytest.mark.django_db
 KIND = "labtest.order_tracking.updated"
-NOW = timezone.now().replace(microsecond=0)
+NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 NOTHING = {"original_estimate": None, "current_estimate": None}
+
+
+@pytest.fixture(autouse=True)
+def _clock():
+    with time_machine.travel(NOW, tick=False):
+        yield
 
 
 @pytest.fixture
