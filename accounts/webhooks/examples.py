@@ -239,6 +239,22 @@ def _more_of(event_type: str) -> dict[str, Any]:
                 "last_event": done,
                 "interpretation": "normal",
             }
+        case "labtest.order_tracking.updated":
+            due = {"original_estimate": _MOMENT, "current_estimate": _MOMENT}
+            return {
+                "markers": [
+                    {
+                        "id": 12,
+                        "name": "Sodium",
+                        "slug": "sodium",
+                        "provider_id": "002-1",
+                        "status": "pending",
+                        "expected_at": due,
+                        "results": [],
+                    }
+                ],
+                "updates": [],
+            }
         case "labtest.appointment.created" | "labtest.appointment.updated":
             booked = {
                 "created_at": _MOMENT,

@@ -42,7 +42,7 @@ LEFT_OUT = (
     "/v3/lab_test/estimate",
     "/v3/unmatched_result",
 )
-LEFT_OUT_ENDS = ("/raw", "/tracking")
+LEFT_OUT_ENDS = ("/raw",)
 ADDRESS = junction.Address(**PLACE)
 GUARANTOR = junction.GuarantorDetails(
     first_name="Eve", last_name="Example", address=ADDRESS, phone_number="+15550102"

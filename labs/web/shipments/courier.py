@@ -23,6 +23,7 @@ from labs.operations.shipments.couriers import (
     find_courier_connection,
     remove_courier,
 )
+from portal.lib.web.links import build_absolute_url
 from portal.lib.web.views import page_url, redirect_browser, render_page
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _render_page(request: TenantRequest, *, secret: str = "") -> HttpResponse:
         request,
         "labs/courier.html",
         courier=courier,
-        address=request.build_absolute_uri(
+        address=build_absolute_url(
             reverse("courier-events", kwargs={"courier_id": str(courier.pk)})
         )
         if courier

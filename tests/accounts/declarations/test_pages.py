@@ -27,10 +27,13 @@ def test_links_and_destinations_are_in_order_and_open_a_page_of_the_team():
         ("reviews", NavGroup.LABS),
         ("lab_accounts", NavGroup.LABS),
         ("lab_tests", NavGroup.LABS),
+        ("courier", NavGroup.LABS),
         ("webhooks", NavGroup.DEVELOPERS),
         ("api_keys", NavGroup.DEVELOPERS),
+        ("source_settings", NavGroup.DEVELOPERS),
         ("members", NavGroup.TEAM),
         ("settings", NavGroup.TEAM),
+        ("go_live", NavGroup.TEAM),
         ("audit", NavGroup.TEAM),
     ]
     ranks = [page.rank for page in pages]

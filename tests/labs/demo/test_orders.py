@@ -125,7 +125,8 @@ def test_each_step_is_told_of(two):
     kept_quiet = walked.filter(status__endswith="partial_results").count()
     assert told.count("labtest.order.created") == len(orders(two)) == 5
     assert told.count("labtest.result.critical") == 1
-    assert len(told) - 1 == walked.count() - kept_quiet == 17
+    assert told.count("labtest.order_tracking.updated") == 3
+    assert len(told) - 1 - 3 == walked.count() - kept_quiet == 17
 
 
 def test_loading_again_changes_nothing(two, time_machine):

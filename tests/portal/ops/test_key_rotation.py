@@ -17,6 +17,7 @@ from accounts.webhooks.operations.endpoints import (
     reveal_signing_secret,
     rotate_signing_secret,
 )
+from labs.operations.shipments.couriers import create_courier_secret
 from portal.lib.secrets.encryption import (
     decrypt_secret,
     encrypt_secret,
@@ -42,6 +43,7 @@ ENCRYPTS = {
     "users/operations/sources/grants.py": "users.SourceGrant",
     "users/operations/sources/credentials.py": "users.SourceCredentials",
     "labs/operations/texts/provider.py": "labs.TextProvider",
+    "labs/operations/shipments/couriers.py": "labs.CourierConnection",
     "accounts/operations/sign_in/addresses.py": "a link of hours",
     "users/operations/connect/linking.py": "a state of one sign-in, minutes",
     "labs/web/order_wizard/drafts.py": "a draft in a session, 12 hours",
@@ -90,6 +92,7 @@ def test_every_secret_comes_under_the_newest_key(
         client_secret=encrypt_secret("a team's secret"),
     ).save(force_insert=True)
     make_text_provider(tenant=alice_tenant)
+    create_courier_secret(tenant=alice_tenant, actor=ACTOR)
     make_single_sign_on(team=alice_team)
     TOTP.activate(alice, "JBSWY3DPEHPK3PXP")
     codes = RecoveryCodes.activate(alice).generate_codes()
@@ -104,6 +107,7 @@ def test_every_secret_comes_under_the_newest_key(
     assert looked == [line.replace("re-encrypted", "to re-encrypt") for line in done]
     assert done == [
         "accounts.SingleSignOn: 1 rows, 1 re-encrypted, 0 unreadable",
+        "labs.CourierConnection: 1 rows, 1 re-encrypted, 0 unreadable",
         "labs.TextProvider: 1 rows, 1 re-encrypted, 0 unreadable",
         "mfa.Authenticator: 2 rows, 2 re-encrypted, 0 unreadable",
         "users.SourceCredentials: 1 rows, 1 re-encrypted, 0 unreadable",
