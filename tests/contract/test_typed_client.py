@@ -230,6 +230,10 @@ def test_the_client_orders_kits_and_hands_over_reports(client, person, alice_ten
         patient_address=LIVES_AT,
         consents=CONSENTS,
     ).order
+    client.lab_tests.simulate_order_process(
+        order.id, final_status="sample_with_lab.testkit.delivered_to_lab"
+    )
+    tracking = client.lab_tests.get_order_tracking(order.id)
     later = client.lab_tests.import_order(
         user_id=person.user_id,
         billing_type="client_bill",
@@ -247,6 +251,9 @@ def test_the_client_orders_kits_and_hands_over_reports(client, person, alice_ten
 
     assert order.shipping_details.phone_number == PATIENT["phone_number"]
     assert registered.last_event.status == "received.testkit.registered"
+    assert tracking.order_id == order.id
+    assert tracking.collected_at.inferred_from == "dispatch_date"
+    assert [marker.status for marker in tracking.markers] == ["pending"]
     assert later.last_event.status == "received.testkit.requisition_bypassed"
     assert client.lab_report.parser_get_job(job.id).needs_human_review is True
     check_events(alice_tenant)
