@@ -18,7 +18,7 @@ from reports.parser.assembly.header import (
 from reports.parser.assembly.results import build_parsed_result, is_known_test_row
 from reports.parser.assembly.screening import (
     are_rows_plausible_lab_results,
-    drop_pages_of_contradicted_rows,
+    find_contradicted_pages,
     find_reason_for_no_rows,
     is_unsupported_language,
 )
@@ -28,6 +28,7 @@ from reports.parser.readers import (
     deduplicate_rows_and_clean_names,
     find_result_rows,
     find_unread_result_lines,
+    keep_rows_of_grammar,
 )
 from reports.parser.text.values import has_decimal_commas
 
@@ -75,7 +76,9 @@ def parse_report_pages(pages: Sequence[Page]) -> ParsedReport:
     """
     legible = [page for page in pages if page.legible]
     lines = [_lines_of(page) for page in legible]
-    found = find_result_rows(legible, lines, is_known=is_known_test_row)
+    found = keep_rows_of_grammar(
+        find_result_rows(legible, lines, is_known=is_known_test_row)
+    )
     rows = deduplicate_rows_and_clean_names(found)
     if not rows:
         raise UnreadableReport(find_reason_for_no_rows(pages))
@@ -85,13 +88,17 @@ def parse_report_pages(pages: Sequence[Page]) -> ParsedReport:
         f"{row.fields.value} {row.fields.range or ''}" for row in rows
     )
     by_number = {page.number: page for page in pages}
-    results = drop_pages_of_contradicted_rows(
-        [
-            build_parsed_result(
-                row, by_number[row.page], metadata, age=age, decimal_comma=comma
-            )
-            for row in rows
-        ]
+    parsed = [
+        build_parsed_result(
+            row, by_number[row.page], metadata, age=age, decimal_comma=comma
+        )
+        for row in rows
+    ]
+    left_out = find_contradicted_pages([row.page for row in rows], parsed)
+    results = tuple(
+        result
+        for row, result in zip(rows, parsed, strict=True)
+        if row.page not in left_out
     )
     titled = any(row.titled for row in rows)
     if not are_rows_plausible_lab_results(results, pages, titled=titled):
@@ -123,7 +130,9 @@ def parse_report_pages(pages: Sequence[Page]) -> ParsedReport:
             place
             for page, own in zip(legible, lines, strict=True)
             for words in find_unread_result_lines(
-                own, found, is_known=is_known_test_row
+                own,
+                [row for row in found if row.page not in left_out],
+                is_known=is_known_test_row,
             )
             if (place := page.place_of(words)) is not None
         ),

@@ -262,30 +262,27 @@ def _is_sound(result: ParsedResult) -> bool:
     return any(_CONTRADICTED.isdisjoint(match.reasons) for match in best)
 
 
-def drop_pages_of_contradicted_rows(
-    results: Sequence[ParsedResult],
-) -> tuple[ParsedResult, ...]:
-    """Return the results without those of a page that only contradicts the catalogue.
+def find_contradicted_pages(
+    pages: Sequence[int], results: Sequence[ParsedResult]
+) -> frozenset[int]:
+    """Return the pages whose results do nothing but contradict the catalogue.
+
+    `pages` are those of the results, one by one.
 
     'Low cortisol 39 %' is a share of symptoms: where no row of a page has a range, and
-    each is in a unit that its test cannot have, the page has no results. A report with
-    nothing else keeps its rows, for a person to look at.
+    each is in a unit that its test cannot have, the page has no results. None where all
+    pages are so: a report with nothing else keeps its rows, for a person to look at.
     """
-    pages: dict[int, list[ParsedResult]] = {}
-    for result in results:
-        place = result.provenance.value
-        pages.setdefault(place.page if place else 0, []).append(result)
-    kept = {
+    by_page: dict[int, list[ParsedResult]] = {}
+    for page, result in zip(pages, results, strict=True):
+        by_page.setdefault(page, []).append(result)
+    contradicted = frozenset(
         page
-        for page, own in pages.items()
-        if any(result.reference_range or _is_sound(result) for result in own)
-        or not all(result.loinc_matches for result in own)
-    }
-    if not kept or len(kept) == len(pages):
-        return tuple(results)
-    return tuple(
-        result for page, own in pages.items() if page in kept for result in own
+        for page, own in by_page.items()
+        if all(result.loinc_matches for result in own)
+        and not any(result.reference_range or _is_sound(result) for result in own)
     )
+    return frozenset() if len(contradicted) == len(by_page) else contradicted
 
 
 _LAB_WORDS = frozenset(

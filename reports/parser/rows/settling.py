@@ -29,20 +29,24 @@ _SERIAL = re.compile(r"\d{1,3}[.)]?")
 _LAB_NUMBER = re.compile(r"(?<=[^\d\s])\s?0\d$")
 
 
-def deduplicate_rows_and_clean_names(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows, each once, names without the lab's number.
+def keep_rows_of_grammar(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows whose fields, once settled, obey the grammar of their kind.
 
-    A row whose value breaks the grammar is left out: its line is shown as unread.
+    The line of a row that is left out counts as unread, so that a person sees it.
     """
     for row in rows:
         row.fields = settle_fields_by_grammar(row.fields)
         _drop_gloss(row)
-    rows = [
+    return [
         row
         for row in rows
         if not breaks_value_grammar(row.fields.value)
         and not is_name_column_title(row.test_name)
     ]
+
+
+def deduplicate_rows_and_clean_names(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows, each once, names without the lab's number."""
     numbered = [row for row in rows if _LAB_NUMBER.search(row.test_name)]
     if len(numbered) >= max(3, 0.4 * len(rows)):
         for row in numbered:
