@@ -127,7 +127,10 @@ def update_user(*, user: User, actor: Actor, changes: UserChanges) -> User:
     before = _apply(user, changes)
     if not before:
         return user
-    validate_user_request(user)
+    if "fallback_birth_date" in before:
+        validate_user_request(user)
+    else:  # one stored before the rule is no reason to refuse another change
+        _validate_id_and_bounds(user)
     _save(user, columns=_columns(before))
     if "ingestion_end" in before:
         resume_sources_paused_by_ingestion_end(user=user, actor=actor)
@@ -318,11 +321,14 @@ def validate_user_request(user: User | UserRequest) -> None:
     """Refuse a request that is invalid for any user.
 
     Raises: client_user_id_personal, ingestion_ends_before_start, dob_in_future,
-    dob_too_early (422). Source: Contract
-    2.3.
+    dob_too_early (422). Source: Contract 2.3.
     """
     if user.fallback_birth_date is not None:
         require_plausible_birth_date(user.fallback_birth_date, "fallback_birth_date")
+    _validate_id_and_bounds(user)
+
+
+def _validate_id_and_bounds(user: User | UserRequest) -> None:
     text = user.client_user_id
     if _EMAIL.fullmatch(text) or _PHONE.fullmatch(text):
         raise Invalid(

@@ -323,6 +323,22 @@ def test_a_new_fallback_gets_a_new_time_of_update(alice_tenant, time_machine):
     assert other.fallback_time_zone_updated_at == LATER
 
 
+def test_a_birth_date_stored_before_the_rule_stops_no_other_change(alice_tenant):
+    user = make_user(tenant=alice_tenant, client_user_id="u-1")
+    User.objects.for_tenant(alice_tenant).update(fallback_birth_date=date(1850, 1, 1))
+    later = UserChanges(client_user_id="u-2")
+    worse = UserChanges(fallback_birth_date=date(1851, 1, 1))
+
+    changed = update_user(user=user, actor=ACTOR, changes=later)
+    with pytest.raises(Invalid) as refusal:
+        update_user(user=user, actor=ACTOR, changes=worse)
+
+    assert changed.client_user_id == "u-2"
+    assert refusal.value.code == "dob_too_early"
+    stored = User.objects.for_tenant(alice_tenant).get()
+    assert stored.fallback_birth_date == date(1850, 1, 1)
+
+
 def test_a_change_of_nothing_leaves_no_trace(alice_tenant):
     user = make_user(tenant=alice_tenant, client_user_id="u-1")
     before = stored_rows(alice_tenant)
