@@ -14,9 +14,13 @@ from labs.queries.orders.orders import get_order_with_details
 from labs.states.catalogue import CollectionMethod
 from labs.states.shipments import ShipmentReporter, ShipmentStatus
 from tests.factories.accounts import ACTOR
-from tests.factories.labs import make_lab, make_lab_account, make_lab_test, make_order
-
-PHYSICIAN = {"first_name": "Vera", "last_name": "Example", "npi": "1234567893"}
+from tests.factories.labs import (
+    PHYSICIAN,
+    make_lab,
+    make_lab_account,
+    make_lab_test,
+    make_order,
+)
 
 
 def make_kit(*, tenant: Any, ago: timedelta = timedelta(days=3)) -> Order:

@@ -46,6 +46,7 @@ class CourierEventsView(APIView):
     permission_classes = ()
     schema = None
     body_max_bytes: ClassVar[int] = 64 * 1024
+    how_to_authenticate = "Sign the message with the courier's secret."
 
     def get_authenticate_header(self, request: Request) -> str:
         """Name the scheme, without which a missing signature would be a 403."""

@@ -36,7 +36,7 @@ def record_lab_step(
 ) -> Order:
     """Record that a lab blocked, refused or could not use a sample.
 
-    `step` is one of LAB_STEPS. An order not to be processed is called off at its lab.
+    `step` is one of LAB_STEPS. An order not to be processed is cancelled at its lab.
     Raises: not_a_lab_step; occurred_in_future; transition_not_allowed;
     status_detail_invalid. Source: Contract 6.12 (lab, courier or operator actions).
     """

@@ -46,7 +46,7 @@ _TRACKED = {
     "delivered_to_lab",
     "lab_processing_blocked",
 }
-# The lab is told not to process these.
+# These are cancelled at their lab.
 _NOT_TO_PROCESS = {"cancelled", "do_not_process"}
 _WORD = re.compile(r"[A-Za-z0-9_.]{1,100}")
 

@@ -74,8 +74,7 @@ def open_critical_alert(*, order: Order, version: ResultVersion) -> CriticalAler
     An order whose clock runs already keeps it, as it does one that came with the report
     of this version (`version` is not set yet), acknowledged or not. Mail goes at once
     to the team's address for critical results and to members who want that. Source:
-    Issue "Results and papers"; Ours (spec silent): one clock for an order, as one
-    person is told of all.
+    Ours (spec silent): one clock for an order, as one person is informed of all.
     """
     alerts = _lock_alerts_of_order(order)
     running = alerts.filter(Q(acknowledged_at=None) | Q(version=None))
@@ -210,7 +209,7 @@ def escalate_overdue_alerts(*, at: datetime) -> int:
 
     Over all tenants; returns how many. Each mail is a job in the same transaction, and
     the wait until the next one is set with it: a run that dies sends none twice.
-    Source: Issue "Results and papers".
+    Source: Ours (spec silent): nobody may miss one because a mail was missed.
     """
     due = (
         CriticalAlert.unscoped.select_for_update(skip_locked=True, of=("self",))

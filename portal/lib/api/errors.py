@@ -148,9 +148,11 @@ def handle_api_exception(exc: Exception, context: Mapping[str, Any]) -> Response
                 400, "malformed_request", "The request is malformed."
             )
         case exceptions.AuthenticationFailed() | exceptions.NotAuthenticated():
-            header = getattr(context.get("view"), "key_header", "x-service-api-key")
+            view = context.get("view")
+            header = getattr(view, "key_header", "x-service-api-key")
+            remedy = f"Send a valid key in the {header} header."
             reply = build_error_response(
-                401, "unauthenticated", f"Send a valid key in the {header} header."
+                401, "unauthenticated", getattr(view, "how_to_authenticate", remedy)
             )
             # DRF puts the challenge on the error.
             if challenge := getattr(exc, "auth_header", None):

@@ -132,7 +132,8 @@ def test_a_forged_or_stale_message_is_refused_and_nothing_moves(
     reply = send(alice_production, body, forgeries(secret, body)[name])
 
     assert reply.status_code == 401
-    assert reply.json()["code"]
+    assert reply.json()["code"] == "unauthenticated"
+    assert "service-api-key" not in reply.json()["detail"]  # a courier has none
     assert held(alice_production) == before
     assert "SECRET-NUMBER" not in caplog.text
     assert str(kit.pk) not in caplog.text

@@ -17,8 +17,14 @@ from labs.states.catalogue import CollectionMethod
 from tests.audit import changes_of
 from tests.factories.accounts import ACTOR
 from tests.factories.appointments import HOME, make_bookable_order
-from tests.factories.labs import make_lab, make_lab_account, make_lab_test, make_order
-from tests.factories.shipments import PHYSICIAN, make_kit, report_shipment
+from tests.factories.labs import (
+    PHYSICIAN,
+    make_lab,
+    make_lab_account,
+    make_lab_test,
+    make_order,
+)
+from tests.factories.shipments import make_kit, report_shipment
 from tests.jobs import queued
 from tests.labs.holdings import holdings
 from tests.labs.web.orders.test_order_page import signed_in, url
