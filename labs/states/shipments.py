@@ -9,6 +9,7 @@ from portal.lib.translation import gettext_lazy
 
 # Ours: how far a reporter's clock may run ahead of this one.
 CLOCK_SKEW = timedelta(minutes=5)
+EARLIEST_YEAR = 2000
 TRACKING_NUMBER_MAX_LENGTH = 100
 NOTE_MAX_LENGTH = 200
 

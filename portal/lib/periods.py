@@ -36,9 +36,13 @@ def convert_local_time_to_utc(local: datetime, zone: tzinfo) -> datetime:
     """Return the moment, UTC, when clocks of `zone` show the naive time `local`.
 
     An hour that comes twice means the first. Raises SkippedTime for one that never
-    came. Source: Contract 5.4.
+    came, or that is at an end of the calendar. Source: Contract 5.4.
     """
-    moment = local.replace(tzinfo=zone, fold=0).astimezone(UTC)
-    if moment.astimezone(zone).replace(tzinfo=None) != local:
+    try:
+        moment = local.replace(tzinfo=zone, fold=0).astimezone(UTC)
+        shown = moment.astimezone(zone)
+    except OverflowError:
+        raise SkippedTime(local) from None
+    if shown.replace(tzinfo=None) != local:
         raise SkippedTime(local)
     return moment

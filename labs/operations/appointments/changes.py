@@ -22,7 +22,7 @@ from labs.operations.appointments.booking import (
 from labs.operations.appointments.slot_places import assign_slot_place_to_appointment
 from labs.operations.appointments.slots import build_slot_taken_error
 from labs.operations.appointments.status import change_appointment_status
-from labs.operations.order_status.lab_steps import require_not_in_future
+from labs.operations.order_status.lab_steps import require_plausible_time
 from labs.operations.order_status.status import lock_order
 from labs.queries.appointments.appointments import (
     find_active_appointment,
@@ -265,7 +265,8 @@ def start_appointment(
 ) -> Appointment:
     """Record that an order's visit is in progress.
 
-    Raises: appointment_not_found (404); occurred_in_future; transition_not_allowed.
+    Raises: appointment_not_found (404); occurred_in_future, occurred_too_early;
+    transition_not_allowed.
     Source: Contract 6.18.
     """
     return _record_visit(
@@ -283,7 +284,8 @@ def complete_appointment(
 ) -> Appointment:
     """Complete an order's appointment; an at-home one completes the draw.
 
-    Raises: appointment_not_found (404); occurred_in_future; transition_not_allowed.
+    Raises: appointment_not_found (404); occurred_in_future, occurred_too_early;
+    transition_not_allowed.
     Source: Contract 6.18.
     """
     return _record_visit(
@@ -310,7 +312,7 @@ def _record_visit(
     if found is None:
         raise NotFound("appointment_not_found", _("This order has no visit."))
     if occurred_at is not None:
-        require_not_in_future(occurred_at)
+        require_plausible_time(occurred_at)
     said = {"occurred_at": _format_moment(occurred_at), "note": note}
     return change_appointment_status(
         appointment=found,

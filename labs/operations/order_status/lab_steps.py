@@ -14,7 +14,7 @@ from labs.operations.order_status.status import (
     lock_order,
 )
 from labs.states.orders import LAB_STEPS
-from labs.states.shipments import CLOCK_SKEW
+from labs.states.shipments import CLOCK_SKEW, EARLIEST_YEAR
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
@@ -37,13 +37,14 @@ def record_lab_step(
     """Record that a lab blocked, refused or could not use a sample.
 
     `step` is one of LAB_STEPS. An order not to be processed is cancelled at its lab.
-    Raises: not_a_lab_step; occurred_in_future; transition_not_allowed;
-    status_detail_invalid. Source: Contract 6.12 (lab, courier or operator actions).
+    Raises: not_a_lab_step; occurred_in_future, occurred_too_early;
+    transition_not_allowed; status_detail_invalid. Source: Contract 6.12 (lab, courier
+    or operator actions).
     """
     order = lock_order(order)
     if step not in LAB_STEPS:
         raise DomainError("not_a_lab_step", _("A lab does not report this step."))
-    require_not_in_future(occurred_at)
+    require_plausible_time(occurred_at)
     before = order.status
     advance_order(
         order=order,
@@ -59,8 +60,18 @@ def record_lab_step(
     return order
 
 
-def require_not_in_future(occurred_at: datetime) -> None:
-    """Refuse a time ahead of this clock. Raises: occurred_in_future."""
+def require_plausible_time(occurred_at: datetime) -> None:
+    """Refuse a time ahead of this clock, or of a century that no order is of.
+
+    Raises: occurred_in_future, occurred_too_early. Source: Ours: a mistyped year, and
+    offsets at the ends of the calendar, which no database takes.
+    """
+    if occurred_at.year < EARLIEST_YEAR:
+        raise DomainError(
+            "occurred_too_early",
+            _("Enter a year from %(year)d.") % {"year": EARLIEST_YEAR},
+            "occurred_at",
+        )
     if occurred_at > timezone.now() + CLOCK_SKEW:
         raise DomainError(
             "occurred_in_future",

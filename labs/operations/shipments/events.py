@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from labs.models import Shipment, ShipmentEvent
-from labs.operations.order_status.lab_steps import require_not_in_future
+from labs.operations.order_status.lab_steps import require_plausible_time
 from labs.operations.order_status.status import (
     advance_order,
     audit_order_change,
@@ -59,7 +59,7 @@ def record_shipment_event(
 
     A status and time that are recorded already change nothing. The tracking number is
     kept by direction. Raises: not_a_kit; tracking_number_too_long, note_too_long;
-    occurred_in_future; order_ended; occurred_before_order;
+    occurred_in_future, occurred_too_early; order_ended; occurred_before_order;
     shipment_event_out_of_order, where it happened before the step recorded last;
     transition_not_allowed. Source: Contract 6.11, 6.12 (later steps come from lab,
     courier or operator actions); Ours: the shape.
@@ -121,7 +121,7 @@ def _require_valid_report(order: Order, reported: ReportedShipment) -> None:
             _("Enter at most %(most)d characters.") % {"most": NOTE_MAX_LENGTH},
             "note",
         )
-    require_not_in_future(reported.occurred_at)
+    require_plausible_time(reported.occurred_at)
 
 
 def _require_in_time(

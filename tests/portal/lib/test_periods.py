@@ -62,3 +62,15 @@ def test_a_day_starts_when_clocks_first_date_it():
     assert find_day_start(date(2024, 4, 26), cairo) == datetime(
         2024, 4, 25, 22, tzinfo=UTC
     )
+
+
+@pytest.mark.parametrize(
+    ("local", "zone"),
+    [
+        ("0001-01-01T00:00", "Asia/Tokyo"),
+        ("9999-12-31T23:00", "America/Los_Angeles"),
+    ],
+)
+def test_a_time_at_an_end_of_the_calendar_is_none(local, zone):
+    with pytest.raises(SkippedTime):
+        convert_local_time_to_utc(datetime.fromisoformat(local), ZoneInfo(zone))

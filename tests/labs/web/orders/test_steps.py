@@ -67,6 +67,19 @@ def test_the_page_offers_a_step_in_production_and_not_in_the_sandbox(
     assert url(sandbox_kit, "record_step") not in alice_web.get(url(sandbox_kit)).text
 
 
+@pytest.mark.parametrize("day", ["0001-01-01", "9999-12-31", "1026-11-23"])
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/Los_Angeles"])
+def test_a_day_at_an_end_of_the_calendar_is_refused(web, kit, day, zone):
+    before = lows(kit)
+    timed = {"step": "transit_customer", "day": day, "time": "23:59"}
+
+    with timezone.override(zone):
+        reply = web.post(url(kit, "record_step"), timed)
+
+    assert reply.status_code == 422
+    assert lows(kit) == before
+
+
 def test_a_member_records_that_a_kit_was_sent(web, kit, alice_production):
     sent = timezone.now() - timedelta(hours=5)
     asked = web.get(url(kit, "record_step"))

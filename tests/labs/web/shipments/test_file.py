@@ -92,6 +92,8 @@ def test_each_row_names_its_fault_and_the_others_are_recorded(
         f"{theirs.pk},,,transit_customer,{at(8)},\n"
         f",,,with_customer,{at(8)},\n"
         f"{kit.pk},,,delivered_to_lab,{at(-2)},\n"
+        f"{kit.pk},,,with_customer,0001-01-01T00:00:00+23:59,\n"
+        f"{kit.pk},,,with_customer,9999-12-31T23:59:59-23:59,\n"
     )
     page = record(web, alice_production, text)
 
@@ -103,6 +105,8 @@ def test_each_row_names_its_fault_and_the_others_are_recorded(
         (6, "Order"),
         (7, "Order"),
         (8, "Enter"),
+        (9, "Enter"),
+        (10, "Enter"),
     ]
     assert ShipmentEvent.objects.for_tenant(alice_production).count() == 1
     assert not ShipmentEvent.objects.for_tenant(alice_tenant).exists()

@@ -152,6 +152,7 @@ def test_an_idempotency_key_repeats_the_first_answer(alice_api, kit):
         ("lost", NOW, "transition_not_allowed"),
         ("transit_customer", NOW + timedelta(minutes=6), "occurred_in_future"),
         ("transit_customer", NOW - timedelta(days=4), "occurred_before_order"),
+        ("transit_customer", datetime(1026, 3, 4, tzinfo=UTC), "occurred_too_early"),
     ],
 )
 def test_a_step_that_cannot_be_is_refused(alice_api, kit, status, at, refusal):
