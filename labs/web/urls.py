@@ -9,7 +9,7 @@ from labs.web.appointments import booking, card, days, outcomes
 from labs.web.catalogue import kit_stock, panels
 from labs.web.catalogue import views as catalogue
 from labs.web.documents import views as documents
-from labs.web.inbound import unmatched
+from labs.web.inbound import messages, reports, unmatched
 from labs.web.order_wizard import views as place_order
 from labs.web.orders import actions, imports, order_list, order_page, steps
 from labs.web.results import critical
@@ -154,37 +154,37 @@ urlpatterns = [
     path("unmatched/", unmatched.show_unmatched_reports_and_messages, name="unmatched"),
     path(
         "unmatched/<uuid:lab_report_id>/",
-        unmatched.show_unmatched_report,
+        reports.show_unmatched_report,
         name="unmatched_report",
     ),
     path(
         "unmatched/<uuid:lab_report_id>/match/",
-        unmatched.match_lab_report_dialog,
+        reports.match_lab_report_dialog,
         name="unmatched_match",
     ),
     path(
         "unmatched/<uuid:lab_report_id>/reject/",
-        unmatched.reject_lab_report_dialog,
+        reports.reject_lab_report_dialog,
         name="unmatched_reject",
     ),
     path(
         "unmatched/<uuid:lab_report_id>/put-back/",
-        unmatched.restore_rejected_report,
+        reports.restore_rejected_report,
         name="unmatched_put_back",
     ),
     path(
         "unmatched/messages/<uuid:lab_message_id>/",
-        unmatched.show_unprocessed_lab_message,
+        messages.show_unprocessed_lab_message,
         name="unmatched_message",
     ),
     path(
         "unmatched/messages/<uuid:lab_message_id>/read/",
-        unmatched.reprocess_lab_message,
+        messages.reprocess_lab_message,
         name="unmatched_reread",
     ),
     path(
         "unmatched/messages/<uuid:lab_message_id>/dismiss/",
-        unmatched.dismiss_lab_message_dialog,
+        messages.dismiss_lab_message_dialog,
         name="unmatched_dismiss",
     ),
     path("settings/texts/", texts.show_text_settings, name="texts"),
