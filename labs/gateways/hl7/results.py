@@ -12,6 +12,11 @@ from datetime import UTC, date, timedelta, timezone
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from labs.gateways.hl7.documents import (
+    DOCUMENT_TYPES,
+    AttachedDocument,
+    parse_hl7_attached_documents,
+)
 from labs.gateways.hl7.messages import (
     REQUIRED_MISSING,
     SEQUENCE_ERROR,
@@ -37,7 +42,6 @@ if TYPE_CHECKING:
 RESULTS = "ORU"
 # Fields whose components are a placer's and a filler's number.
 _PAIRS = {"ORC": (8,), "OBR": (29,)}
-_DOCUMENTS = {"ED", "RP"}
 
 
 class ObservationStatus(StrEnum):
@@ -123,7 +127,7 @@ class Specimen:
 class Test:
     """One OBR with its observations.
 
-    `status` is OBR-25. `documents` counts what is no text: a PDF, say. `lines` are its
+    `status` is OBR-25. `documents` are no results: the lab's PDF, say. `lines` are its
     segments.
     """
 
@@ -140,7 +144,7 @@ class Test:
     observations: list[Observation] = field(default_factory=list)
     specimens: list[Specimen] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    documents: int = 0
+    documents: list[AttachedDocument] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
 
     @property
@@ -353,10 +357,10 @@ class _ReportReader:
                 self.observes_specimen = bool(test.observations)
                 self.notes = None
                 test.specimens.append(self._read_specimen(segment))
-            case "OBX" if self.observes_specimen:
+            case "OBX" if segment.text(2) in DOCUMENT_TYPES:
+                test.documents += parse_hl7_attached_documents(segment)
                 self.notes = None
-            case "OBX" if segment.text(2) in _DOCUMENTS:
-                test.documents += 1
+            case "OBX" if self.observes_specimen:
                 self.notes = None
             case "OBX":
                 observation = self._read_observation(segment)

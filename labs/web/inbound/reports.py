@@ -87,7 +87,7 @@ def show_unmatched_report(request: TenantRequest, lab_report_id: UUID) -> HttpRe
         reason=build_reason_label(row),
         text=row.text.replace("\r", "\n")[:SHOWN_CHARACTERS],
         candidates=[build_candidate_row(one) for one in found] if is_open else [],
-        documents=sum(test.documents for test in report.tests),
+        documents=sum(len(test.documents) for test in report.tests),
         is_open=is_open,
         is_rejected=row.status == MatchStatus.REJECTED,
         alert=build_critical_result_row(row.alert, ()) if row.alert else None,

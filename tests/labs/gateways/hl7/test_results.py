@@ -187,13 +187,6 @@ def test_a_report_is_read_again_whatever_its_character_set_was():
     assert again.tests == report.tests
 
 
-def test_documents_are_counted_and_are_no_results():
-    (report,) = read(make_test(obx(), obx("^AP^^Base64^JVBERi0=", type="ED")))
-
-    assert report.tests[0].documents == 1
-    assert len(report.tests[0].observations) == 1
-
-
 @pytest.mark.parametrize(
     ("message", "code", "place"),
     [
