@@ -91,7 +91,7 @@ def _say(value: str) -> str:
     raw = connection.connection
     # Where a transaction has failed its rollback brings back what was.
     if raw and not raw.closed and raw.info.transaction_status != _FAILED:
-        return (tenancy._ask(raw, value).get_value(0, 0) or b"").decode()
+        return tenancy._text(tenancy._ask(raw, tenancy._SWITCH, value), 0)
     return "" if _found() else tenancy.ALL_TENANTS
 
 

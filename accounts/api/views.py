@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from rest_framework.exceptions import AuthenticationFailed
+
+from accounts.queries.tenants import get_tenant_of_version
 from portal.lib.api.views import KeyedAPIView
-from portal.lib.tenancy import acting_for
+from portal.lib.tenancy import acting_for_with_version
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
+    from collections.abc import Iterator
 
     from accounts.models import Tenant
 
@@ -16,14 +20,20 @@ if TYPE_CHECKING:
 class TenantAPIView(KeyedAPIView):
     """A view behind `x-service-api-key`: `self.tenant` is set too.
 
-    The whole of it runs inside `acting_for(tenant)`.
+    The whole of it runs inside `acting_for(tenant)`. Keys are kept for a while; the
+    tenant and its settings are those of the call's moment.
     """
 
     tenant: Tenant
 
-    def enter(self, grant: Any, **path: str) -> AbstractContextManager[None]:
-        self.tenant = self.find_tenant(grant, **path)
-        return acting_for(self.tenant)
+    @contextmanager
+    def enter(self, grant: Any, **path: str) -> Iterator[None]:
+        known = self.find_tenant(grant, **path)
+        with acting_for_with_version(known) as version:
+            self.tenant = get_tenant_of_version(known.pk, version)
+            if self.tenant.team.deleted_at is not None:
+                raise AuthenticationFailed
+            yield
 
     def find_tenant(self, grant: Any, **path: str) -> Tenant:
         """The tenant that a key opens, at this path."""

@@ -18,6 +18,7 @@ from accounts.models import ApiKey
 from accounts.models.api_key import LABEL_MAX_LENGTH
 from accounts.operations.api_keys.call_limits import clear_rate_limit_cache
 from accounts.operations.audit.entries import record_change
+from accounts.queries.tenants import known_tenants
 from accounts.states import SCOPES, Environment, scopes_allow_access
 from portal.lib.actor import Actor, ActorKind
 from portal.lib.errors import DomainError
@@ -94,6 +95,7 @@ known_grants: dict[str, tuple[float, KeyGrant]] = {}
 def clear_api_key_cache() -> None:
     """Clear this process's key cache, after a change to keys or settings."""
     known_grants.clear()
+    known_tenants.clear()
     clear_rate_limit_cache()
 
 

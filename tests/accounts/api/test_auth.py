@@ -1,22 +1,28 @@
 from __future__ import annotations
 
+import uuid
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from io import BytesIO
 
 import pytest
 import time_machine
+from django.test.client import MULTIPART_CONTENT
 
 from accounts.api import auth
-from accounts.models import ApiKey
+from accounts.models import ApiKey, Team
 from accounts.operations.api_keys.api_keys import (
     OVERLAPS,
     clear_api_key_cache,
     create_api_key,
+    known_grants,
     revoke_api_key,
     rotate_api_key,
 )
 from accounts.operations.teams.teams import change_team_settings
+from accounts.queries.tenants import known_tenants
 from tests.clients import ApiClient
-from tests.factories.accounts import ACTOR, make_api_key
+from tests.factories.accounts import ACTOR, make_api_key, make_tenant
 from tests.statements import count_statements
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -141,19 +147,92 @@ def test_a_known_key_costs_no_statement(alice_tenant):
     assert statements == []
 
 
-def test_a_changed_setting_is_seen_at_once(
-    alice_tenant, django_capture_on_commit_callbacks
-):
-    client = ApiClient(make_api_key(tenant=alice_tenant))
-    client.get(PATH)
+def ask_to_parse(key):
+    """Upload a report of nobody: found out only where parsing is enabled."""
+    upload = {"user_id": uuid.uuid4(), "file": BytesIO(b"%PDF")}
+    reply = ApiClient(key).post(
+        "/lab_report/v1/parser/job", upload, content_type=MULTIPART_CONTENT
+    )
+    return reply.status_code, reply.json().get("code")
 
-    with django_capture_on_commit_callbacks(execute=True):
-        change_team_settings(
-            tenant=alice_tenant, actor=ACTOR, settings={"minor_ordering_enabled": True}
+
+def change_elsewhere(change):
+    """Change something while this process keeps what it knew."""
+    grants, tenants = dict(known_grants), dict(known_tenants)
+    change()
+    known_grants.update(grants)
+    known_tenants.update(tenants)
+
+
+def test_a_setting_changed_in_another_process_holds_from_the_next_call(
+    alice_production,
+):
+    key = make_api_key(tenant=alice_production)
+    other_key = make_api_key(tenant=alice_production)
+    for each in (key, other_key):
+        assert ask_to_parse(each) == (403, "parsing_not_enabled")
+
+    for is_enabled, answer in (
+        (True, (404, "user_not_found")),
+        (False, (403, "parsing_not_enabled")),
+        (True, (404, "user_not_found")),
+    ):
+        settings = {"lab_report_parsing_enabled": is_enabled}
+        change_elsewhere(
+            partial(
+                change_team_settings,
+                tenant=alice_production,
+                actor=ACTOR,
+                settings=settings,
+            )
         )
 
-    assert client.get(PATH).status_code == 200
-    assert client.get(PATH).wsgi_request.path == PATH
+        assert ask_to_parse(key) == ask_to_parse(other_key) == answer
+
+
+def test_a_changed_setting_costs_one_statement_once(alice_tenant):
+    key = make_api_key(tenant=alice_tenant)
+    client = ApiClient(key)
+    client.get("/v2/providers")
+    change_team_settings(
+        tenant=alice_tenant, actor=ACTOR, settings={"minor_ordering_enabled": True}
+    )
+
+    counts = []
+    for _ in range(2):
+        with count_statements() as statements:
+            client.get("/v2/providers")
+        counts.append(len(statements))
+
+    assert counts == [1, 0]
+
+
+def test_a_team_deleted_in_another_process_is_closed_to_known_keys(alice_tenant):
+    key = make_api_key(tenant=alice_tenant)
+    assert status(key) == 200
+
+    change_elsewhere(
+        lambda: Team.objects.filter(pk=alice_tenant.team_id).update(deleted_at=NOON)
+    )
+
+    assert status(key) == 401
+
+
+def test_settings_of_another_team_change_nothing_here(alice_production):
+    charlie = make_tenant(environment="production")
+    keys = [make_api_key(tenant=each) for each in (alice_production, charlie)]
+    assert [ask_to_parse(key)[0] for key in keys] == [403, 403]
+
+    change_elsewhere(
+        partial(
+            change_team_settings,
+            tenant=charlie,
+            actor=ACTOR,
+            settings={"lab_report_parsing_enabled": True},
+        )
+    )
+
+    assert [ask_to_parse(key)[0] for key in keys] == [403, 404]
 
 
 def test_the_last_use_is_noted_at_most_once_a_minute(alice_tenant, time_machine):

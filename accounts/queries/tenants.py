@@ -1,0 +1,33 @@
+"""Tenants that a process keeps between calls, each with the version of its settings."""
+
+from __future__ import annotations
+
+from django.db.models.expressions import RawSQL
+
+from accounts.models import Tenant
+
+# By key: the version (portal.lib.tenancy.acting_for_with_version), and the tenant.
+known_tenants: dict[int, tuple[str, Tenant]] = {}
+
+
+def get_tenant_of_version(tenant_pk: int, version: str) -> Tenant:
+    """Return a tenant with its team, as the database had it at this version or later.
+
+    One query for each version and process. Source: Ours: a call is judged by the
+    settings of its moment, whichever process changed them.
+    """
+    known = known_tenants.get(tenant_pk)
+    if known is not None and known[0] == version:
+        return known[1]
+    tenant = (
+        Tenant.objects.select_related("team")
+        .annotate(
+            version=RawSQL(
+                "accounts_tenant.xmin::text || ' ' || accounts_team.xmin::text", ()
+            )
+        )
+        .get(pk=tenant_pk)
+    )
+    # Another change may have come between: the version belongs to what was read.
+    known_tenants[tenant_pk] = (tenant.version, tenant)
+    return tenant
