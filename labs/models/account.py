@@ -49,6 +49,8 @@ class LabAccount(models.Model):
     It belongs to an organisation in one environment and reaches tenants by the teams
     it is linked to. `allowed_billing` maps who pays to the states where that holds;
     `default_clinical_notes` stand before each order's comment on the requisition.
+    `hl7_one_message_per_test` sends an order as several messages, `hl7_payer_in_in1`
+    repeats who pays in an IN1-47 of every order.
     """
 
     rules = TableRules(
@@ -80,6 +82,8 @@ class LabAccount(models.Model):
     default_clinical_notes = models.TextField(blank=True)
     business_units = ArrayField(models.CharField(max_length=50), default=list)
     allowed_billing = models.JSONField(default=dict)
+    hl7_one_message_per_test = models.BooleanField(default=False, db_default=False)
+    hl7_payer_in_in1 = models.BooleanField(default=False, db_default=False)
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now)
 

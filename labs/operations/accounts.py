@@ -49,6 +49,8 @@ class LabAccountRequest:
     default_clinical_notes: str = ""
     business_units: tuple[str, ...] = ()
     allowed_billing: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    hl7_one_message_per_test: bool = False
+    hl7_payer_in_in1: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -444,6 +446,8 @@ def _validate_request(request: LabAccountRequest) -> dict[str, Any]:
         "delegated_flow": str(request.delegated_flow),
         "business_units": [unit.strip() for unit in request.business_units],
         "allowed_billing": billing,
+        "hl7_one_message_per_test": request.hl7_one_message_per_test,
+        "hl7_payer_in_in1": request.hl7_payer_in_in1,
     }
 
 

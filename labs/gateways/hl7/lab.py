@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from labs.gateways.base import LabUnavailable, Requisition
 from labs.gateways.hl7.drop import DropFolder
-from labs.gateways.hl7.orders import CANCEL, NEW, build_hl7_order_message
+from labs.gateways.hl7.orders import CANCEL, NEW, build_hl7_order_messages
 
 if TYPE_CHECKING:
     from accounts.models import Tenant
@@ -49,22 +49,20 @@ class Hl7FileDrop:
             raise LabUnavailable(type(error).__name__) from None
 
     def _write(self, order: Order, control: str, sample_id: str) -> None:
-        # The same order and wish make the same id, so that a lab sees a repetition.
-        control_id = f"{control}{sample_id}"[:50]
-        content = build_hl7_order_message(
+        messages = build_hl7_order_messages(
             order,
             control=control,
             sample_id=sample_id,
-            control_id=control_id,
             comment=order.requisition_comment,
             at=timezone.now(),
         )
         drop = DropFolder.for_account(
             tenant=order.tenant, lab=order.lab, account=order.lab_account
         )
-        name = f"{control.lower()}-{order.pk}.hl7"
         try:
-            drop.write_file(name, content)
+            for number, content in enumerate(messages, start=1):
+                part = f"-{number}" if len(messages) > 1 else ""
+                drop.write_file(f"{control.lower()}-{order.pk}{part}.hl7", content)
         except OSError as error:
             raise LabUnavailable(type(error).__name__) from None
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import hl7
 
@@ -76,6 +76,13 @@ _ESCAPED = {
     "&": "\\T\\",
     "\n": "\\.br\\",
 }
+
+
+class Repetitions(tuple["str | Sequence[str]", ...]):
+    """The repetitions of a field to write; empty ones are left out."""
+
+
+FieldValue: TypeAlias = "str | Sequence[str] | Repetitions"
 
 
 class MalformedMessage(Exception):
@@ -276,8 +283,10 @@ def escape_hl7_text(text: str) -> str:
     return "".join(_ESCAPED.get(character, character) for character in plain)
 
 
-def build_hl7_segment(name: str, fields: Mapping[int, str | Sequence[str]]) -> str:
-    """Write a segment from its fields by number: a text, or a sequence of components.
+def build_hl7_segment(name: str, fields: Mapping[int, FieldValue]) -> str:
+    """Write a segment from its fields by number.
+
+    A field is a text, a sequence of components, or repetitions of either.
 
     Every text is escaped; empty ends are left out. MSH gets its delimiters by itself.
     """
@@ -295,7 +304,9 @@ def build_hl7_message(segments: Sequence[str]) -> bytes:
     return "".join(f"{segment}\r" for segment in segments).encode()
 
 
-def _format_field(value: str | Sequence[str]) -> str:
+def _format_field(value: FieldValue) -> str:
+    if isinstance(value, Repetitions):
+        return "~".join(filter(None, map(_format_field, value)))
     if isinstance(value, str):
         return escape_hl7_text(value)
     return "^".join(map(escape_hl7_text, value)).rstrip("^")

@@ -31,6 +31,7 @@ from labs.gateways.hl7.messages import (
     parse_hl7_message,
     split_hl7_messages,
 )
+from labs.gateways.hl7.orders import get_sample_id_of_control_id
 from labs.gateways.hl7.results import parse_hl7_result_reports
 from labs.models import InboundMessage, InboundReport
 from labs.models.inbound import NUMBER_MAX_LENGTH
@@ -317,13 +318,12 @@ def _store_acknowledgement(
         raise MalformedMessage(
             REQUIRED_MISSING, "MSA", "The acknowledgement has no MSA segment."
         )
-    # What we wrote has the sample id behind two letters for its control id.
     orders = find_orders_by_lab_report_numbers(
         tenant=key.tenant,
         lab=key.lab,
         placers=(),
         fillers=(),
-        samples=(answer.text(2)[2:],),
+        samples=(get_sample_id_of_control_id(answer.text(2)),),
     )
     order = orders[0] if orders else None
     if answer.text(1) in _AGREED:

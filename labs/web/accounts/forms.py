@@ -76,6 +76,8 @@ class AccountForm(forms.Form):
         widget=forms.Textarea(attrs={"rows": 3}),
     )
     business_units = forms.CharField(required=False)
+    hl7_one_message_per_test = forms.BooleanField(required=False)
+    hl7_payer_in_in1 = forms.BooleanField(required=False)
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -117,6 +119,8 @@ class AccountForm(forms.Form):
             default_clinical_notes=data["default_clinical_notes"],
             business_units=tuple(unit for unit in units if unit),
             allowed_billing=data["allowed_billing"],
+            hl7_one_message_per_test=data["hl7_one_message_per_test"],
+            hl7_payer_in_in1=data["hl7_payer_in_in1"],
         )
 
 
@@ -169,6 +173,8 @@ def build_account_form_values(account: LabAccount) -> dict[str, Any]:
         "delegated_flow": account.delegated_flow,
         "default_clinical_notes": account.default_clinical_notes,
         "business_units": ", ".join(account.business_units),
+        "hl7_one_message_per_test": account.hl7_one_message_per_test,
+        "hl7_payer_in_in1": account.hl7_payer_in_in1,
         **{
             _BILLING + kind: format_us_states(states)
             for kind, states in account.allowed_billing.items()

@@ -7,7 +7,12 @@ from labs.gateways.hl7.drop import OUT, DropFolder
 from labs.gateways.hl7.lab import Hl7FileDrop
 from labs.gateways.hl7.messages import parse_hl7_message
 from labs.queries.orders.orders import get_order_with_details
-from tests.factories.labs import make_lab_account, make_lab_test, make_order
+from tests.factories.labs import (
+    make_lab_account,
+    make_lab_test,
+    make_marker,
+    make_order,
+)
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("hl7_dir")]
 
@@ -39,6 +44,16 @@ def test_an_order_is_put_into_the_folder_of_its_account_once(order):
     assert len(sample_id) == 12
     assert message.header.text(11) == "P"
     assert {one.text(2) for one in message.segments if one.name == "ORC"} == answers
+
+
+def test_one_message_a_test_is_a_file_each(order):
+    order.lab_account.hl7_one_message_per_test = True
+    order.lab_test.markers.add(make_marker(lab=order.lab))
+
+    Hl7FileDrop().request_requisition(order)
+
+    assert sorted(sent(order)) == [f"nw-{order.pk}-1.hl7", f"nw-{order.pk}-2.hl7"]
+    assert len({parse_hl7_message(one).control_id for one in sent(order).values()}) == 2
 
 
 def test_a_kit_keeps_the_sample_id_that_is_printed_on_it(order):

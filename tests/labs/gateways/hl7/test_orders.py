@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import pytest
 
 from labs.gateways.hl7.messages import parse_hl7_message
-from labs.gateways.hl7.orders import CANCEL, NEW, build_hl7_order_message
+from labs.gateways.hl7.orders import CANCEL, NEW, build_hl7_order_messages
 from labs.queries.orders.orders import get_order_with_details
 from labs.states.catalogue import CollectionMethod
 from tests.factories.labs import (
@@ -31,13 +31,8 @@ QUESTION = {
 
 def written(order, control=NEW, comment=""):
     order = get_order_with_details(tenant=order.tenant, order_id=order.pk)
-    raw = build_hl7_order_message(
-        order,
-        control=control,
-        sample_id="AS123",
-        control_id="M1",
-        comment=comment,
-        at=AT,
+    (raw,) = build_hl7_order_messages(
+        order, control=control, sample_id="AS123", comment=comment, at=AT
     )
     return parse_hl7_message(raw)
 
@@ -74,19 +69,19 @@ def test_an_order_is_written_with_its_patient_account_physician_and_tests(order)
     message = written(order, comment="Draw at rest.\nCall first.")
 
     assert [segment.name for segment in message.segments] == (
-        "MSH PID PV1 IN1 ORC TQ1 OBR NTE NTE DG1 DG1 SPM"
-        " ORC TQ1 OBR DG1 DG1 OBX SPM".split()
+        "MSH PID PV1 ORC TQ1 OBR NTE NTE DG1 DG1 SPM BLG"
+        " ORC TQ1 OBR DG1 DG1 OBX SPM BLG".split()
     )
     header = message.header
-    assert (message.kind, message.control_id) == ("OML^O21", "M1")
+    assert (message.kind, message.control_id) == ("OML^O21", "NWAS123")
     assert (header.text(4), header.text(7)) == ("ACC|9", "20260301123000+0000")
     (patient,) = named(message, "PID")
     assert patient.components(5)[:2] == ["O'Neil-Example", "Ada"]
     assert (patient.text(7), patient.text(8)) == ("19900517", "F")
     assert patient.components(11) == [
-        "1 Sample Street", "", "Phoenix", "AZ", "85004", "US"
+        "1 Sample Street", "", "Phoenix", "AZ", "85004", "USA"
     ]  # fmt: skip
-    assert named(message, "IN1")[0].text(47) == "C"
+    assert named(message, "PV1")[0].text(20) == "C"
     assert [one.components(4) for one in named(message, "OBR")] == [
         ["001", "Glucose & more", "L"],
         ["002", order.lab_test.markers.get(provider_id="002").name, "L"],
@@ -128,29 +123,3 @@ def test_a_cancellation_names_the_same_tests(order):
     assert {one.text(1) for one in named(message, "ORC")} == {"CA"}
     assert [one.text(4) for one in named(message, "OBR")] == ["001", "002"]
     assert {one.text(2) for one in named(message, "OBR")} == {"AS123"}
-
-
-def test_an_insurance_is_named_with_whose_it_is(alice_tenant):
-    lab = make_lab()
-    make_lab_account(
-        tenant=alice_tenant,
-        lab=lab,
-        allowed_billing={"commercial_insurance": ["AZ"]},
-    )
-    order = make_order(
-        tenant=alice_tenant,
-        lab_test=make_lab_test(tenant=alice_tenant, lab=lab),
-        billing_type="commercial_insurance",
-        health_insurance={
-            "payor_code": "60054",
-            "insurance_id": "W1|2",
-            "responsible_relationship": "Spouse",
-            "responsible_details": {"first_name": "Ben", "last_name": "Example"},
-        },
-    )
-
-    (insurance,) = named(written(order), "IN1")
-
-    assert (insurance.text(3), insurance.text(36)) == ("60054", "W1|2")
-    assert insurance.components(16) == ["Example", "Ben"]
-    assert (insurance.text(17), insurance.text(47)) == ("SPO", "T")

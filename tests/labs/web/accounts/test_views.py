@@ -179,6 +179,18 @@ def test_an_account_is_edited_from_what_it_holds(alice_web, alice_tenant, accoun
     assert account.allowed_billing == held
 
 
+def test_an_account_says_how_its_lab_wants_hl7_orders(alice_web, alice_tenant, account):
+    path = url(alice_tenant, "edit_account", account)
+    initial = alice_web.get(path).context["form"].initial
+
+    alice_web.post(path, {**initial, "hl7_one_message_per_test": "on"})
+
+    account = LabAccount.objects.linked_to(alice_tenant).get()
+    assert account.hl7_one_message_per_test is True
+    assert account.hl7_payer_in_in1 is False
+    assert alice_web.get(path).context["form"].initial["hl7_one_message_per_test"]
+
+
 def test_only_statuses_that_may_follow_are_offered(alice_web, alice_tenant, account):
     path = url(alice_tenant, "account_status", account)
 
