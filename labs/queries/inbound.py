@@ -141,6 +141,14 @@ def find_orders_by_lab_report_numbers(
     return list(of_lab.filter(Q(sample_id__in=numbers) | Q(pk__in=ids)))
 
 
+def find_replacements_of_orders(
+    *, tenant: Tenant, lab: Lab, orders: Iterable[Order]
+) -> list[Order]:
+    """Return live orders of a lab that were placed in the place of these."""
+    replaced = [order.pk for order in orders]
+    return list(_live_orders_of_lab(tenant, lab).filter(parent__in=replaced))
+
+
 def find_orders_by_birth_date_or_name(
     *, tenant: Tenant, lab: Lab, birth_date: date | None, family: str
 ) -> list[Order]:

@@ -32,6 +32,13 @@ if TYPE_CHECKING:
     from labs.models import Order, OrderEvent
     from labs.states.turnaround import Lateness
 
+_ENDED_BEFORE_RESULTS = {
+    "cancelled",
+    "do_not_process",
+    "failure_to_deliver_to_customer",
+    "failure_to_deliver_to_lab",
+    "lost",
+}
 # The stage in progress for each status; past the last stage the order has ended.
 READY, COLLECTING, WITH_LAB, RESULTS, OVER = range(1, 6)
 _STAGE_BY_STATUS = {
@@ -274,6 +281,8 @@ def describe_next_order_step(order: Order, *, is_unsettled: bool = False) -> str
         return _KIT_IS_BACK
     if order.is_registrable and low == "with_customer" and not order.registered_at:
         return _("The kit has arrived. Next: register the patient.")
+    if order.interpretation and low in _ENDED_BEFORE_RESULTS:
+        return _("This order ended before its results came. Read them under Results.")
     method = CollectionMethod.known(order.method)
     if method and (method, low) in _NEXT_STEPS_BY_METHOD:
         return _NEXT_STEPS_BY_METHOD[method, low]

@@ -163,6 +163,11 @@ urlpatterns = [
         name="unmatched_match",
     ),
     path(
+        "unmatched/<uuid:lab_report_id>/add/",
+        reports.add_lab_report_to_ended_order_dialog,
+        name="unmatched_add",
+    ),
+    path(
         "unmatched/<uuid:lab_report_id>/reject/",
         reports.reject_lab_report_dialog,
         name="unmatched_reject",

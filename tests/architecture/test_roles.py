@@ -98,7 +98,8 @@ RIGHTS = {
     ),
     "orders*+patient_details": (
         "labs:reissue_link labs:unmatched_match labs:unmatched_reject"
-        " labs:unmatched_put_back labs:unmatched_reread labs:unmatched_dismiss"
+        " labs:unmatched_add labs:unmatched_put_back labs:unmatched_reread"
+        " labs:unmatched_dismiss"
     ),
     "orders*+patient_details*": (
         "labs:place_order labs:import_order labs:register_kit"

@@ -12,6 +12,7 @@ from labs.queries.inbound import (
     CANDIDATES_MAX,
     find_orders_by_birth_date_or_name,
     find_orders_by_lab_report_numbers,
+    find_replacements_of_orders,
 )
 from labs.states.inbound import Agreement, UnmatchedReason
 
@@ -112,7 +113,8 @@ def list_candidate_orders_for_lab_report(
 ) -> list[Candidate]:
     """List orders a report may match, likeliest first, at most CANDIDATES_MAX.
 
-    Those its numbers name, and those of people of its name or birth date.
+    Those its numbers name, those that replaced them, and those of people of its name or
+    birth date.
     """
     named = find_orders_by_lab_report_numbers(
         tenant=tenant,
@@ -122,13 +124,14 @@ def list_candidate_orders_for_lab_report(
         samples=report.samples,
     )
     by_number = {order.pk for order in named}
+    replacements = find_replacements_of_orders(tenant=tenant, lab=lab, orders=named)
     like = find_orders_by_birth_date_or_name(
         tenant=tenant,
         lab=lab,
         birth_date=report.patient.birth_date,
         family=report.patient.family,
     )
-    found = {order.pk: order for order in (*named, *like)}
+    found = {order.pk: order for order in (*named, *replacements, *like)}
     weighed = [
         Candidate(
             order,

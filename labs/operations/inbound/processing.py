@@ -59,13 +59,13 @@ from portal.lib.errors import DomainError, Unavailable
 from portal.lib.slots import NoSlot, Work, hold_work_slot
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from accounts.models import Tenant
     from labs.gateways.hl7.acknowledgements import MessageHeader
     from labs.gateways.hl7.drop import DroppedFile
     from labs.gateways.hl7.results import Report
-    from labs.models import Lab, LabAccount, Order
+    from labs.models import Lab, LabAccount, Order, ResultVersion
     from portal.lib.actor import Actor
 
 logger = logging.getLogger(__name__)
@@ -265,11 +265,13 @@ def match_lab_report_to_order(
     report: Report,
     by: str = "",
     why: str = "",
+    store: Callable[..., ResultVersion] | None = None,
 ) -> None:
     """Match a report to an order and store its results.
 
-    A report of nothing yet is matched all the same. `by` and `why` are a person's. The
-    alert of its critical results becomes the order's.
+    A report of nothing yet is matched all the same. `by` and `why` are a person's;
+    `store` is how the results are stored, by default store_result_delivery. The alert
+    of its critical results becomes the order's.
     Raises: transition_not_allowed; results_not_expected, where the order takes none.
     """
     delivery = build_result_delivery_from_report(
@@ -291,7 +293,8 @@ def match_lab_report_to_order(
         lock_order(order)
         move_critical_alert_to_order(alert_id=row.alert_id, order=order)
     if delivery.results or delivery.missing:
-        version = store_result_delivery(order=order, actor=actor, delivery=delivery)
+        store = store or store_result_delivery
+        version = store(order=order, actor=actor, delivery=delivery)
         set_version_of_moved_alerts(version=version)
 
 

@@ -21,6 +21,10 @@ from labs.operations.inbound.processing import (
     limit_concurrent_message_parsing,
     match_lab_report_to_order,
 )
+from labs.operations.results.deliveries import (
+    require_order_ended,
+    store_result_delivery_after_end,
+)
 from labs.queries.orders.orders import get_order_with_details
 from labs.states.inbound import (
     MATCH_MOVES,
@@ -35,6 +39,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from labs.gateways.hl7.results import Report
+    from labs.models import Order
     from portal.lib.actor import Actor
 
 
@@ -60,13 +65,7 @@ def match_lab_report_manually(
     """
     why = _validate_reason(why)
     row = _lock_report(report)
-    order = get_order_with_details(tenant=row.tenant, order_id=order_id)
-    if order.lab_id != row.message.lab_id:
-        raise DomainError("other_lab", _("This order belongs to another lab."), "order")
-    if order.patient_details is None:
-        raise DomainError(
-            "no_person", _("No patient is registered to this order yet."), "order"
-        )
+    order = _get_order_of_lab(row, order_id)
     match_lab_report_to_order(
         actor=actor,
         row=row,
@@ -77,6 +76,39 @@ def match_lab_report_manually(
     )
     _record_review(
         row, actor, "match_report", {"order": [None, str(order.pk)]}, order.user.uuid
+    )
+    return row
+
+
+@transaction.atomic
+def add_lab_report_to_ended_order(
+    *, report: InboundReport, actor: Actor, order_id: UUID, why: str
+) -> InboundReport:
+    """Add a report's results to an order that ended without them; its status stays.
+
+    For a lost kit that was found, or a sample drawn of a cancelled order. Raises: as
+    match_lab_report_manually, with order_not_ended in place of results_not_expected.
+    Source: Contract D24.
+    """
+    why = _validate_reason(why)
+    row = _lock_report(report)
+    order = _get_order_of_lab(row, order_id)
+    require_order_ended(order)
+    match_lab_report_to_order(
+        actor=actor,
+        row=row,
+        order=order,
+        report=parse_stored_lab_report(row),
+        by=actor.label,
+        why=why,
+        store=store_result_delivery_after_end,
+    )
+    _record_review(
+        row,
+        actor,
+        "add_report_to_ended_order",
+        {"order": [None, str(order.pk)]},
+        order.user.uuid,
     )
     return row
 
@@ -161,6 +193,18 @@ def has_open_critical_alert(row: InboundReport) -> bool:
     """
     alert = row.alert
     return alert is not None and alert.order_id is None and not alert.acknowledged_at
+
+
+def _get_order_of_lab(row: InboundReport, order_id: UUID) -> Order:
+    """Return a chosen order. Raises: order_not_found, other_lab, no_person."""
+    order = get_order_with_details(tenant=row.tenant, order_id=order_id)
+    if order.lab_id != row.message.lab_id:
+        raise DomainError("other_lab", _("This order belongs to another lab."), "order")
+    if order.patient_details is None:
+        raise DomainError(
+            "no_person", _("No patient is registered to this order yet."), "order"
+        )
+    return order
 
 
 def _validate_reason(why: str) -> str:

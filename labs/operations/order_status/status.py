@@ -21,7 +21,10 @@ from labs.operations.order_status.lab_cancellations import (
 from labs.operations.order_status.patient_notices import queue_patient_order_notices
 from labs.operations.order_status.tracking import watch_order_tracking
 from labs.payloads import build_order
-from labs.queries.orders.history import find_last_known_order_status
+from labs.queries.orders.history import (
+    find_last_known_order_status,
+    has_order_ended,
+)
 from labs.queries.orders.orders import get_order_with_details
 from labs.states.order_queues import is_order_closed_without_results
 from labs.states.orders import (
@@ -149,7 +152,7 @@ def store_reported_status(
             _("Enter a status of at most 100 letters, digits, underscores and dots."),
             "status",
         )
-    if moves.is_terminal(find_last_known_order_status(order)):
+    if has_order_ended(order):
         raise DomainError(
             "transition_not_allowed",
             _("The order can't change from %(old)s to %(new)s.")

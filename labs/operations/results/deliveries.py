@@ -29,7 +29,10 @@ from labs.operations.results.rows import (
     list_unreported_results,
 )
 from labs.payloads import build_critical_result_event
-from labs.queries.orders.history import find_last_known_order_status
+from labs.queries.orders.history import (
+    find_last_known_order_status,
+    has_order_ended,
+)
 from labs.queries.results.results import (
     RESULT_CONTENT,
     find_current_result_version,
@@ -97,14 +100,64 @@ def store_result_delivery(
     requisition, or is a kit without patient (nothing is written: keep the delivery).
     Source: Contract D24, 6.12, 6.15, 6.19, 8.2.
     """
-    if not (delivery.results or delivery.missing):
-        raise DomainError("results_missing", _("Send at least one result."))
+    _require_results(delivery)
     order = lock_order(order)
     before = find_current_result_version(order=order)
-    is_final = delivery.status == ResultStatus.FINAL
-    if before is not None and before.status == ResultStatus.FINAL:
-        is_final = True
+    is_final = _is_final_with(delivery, before)
     steps = _steps_to_take(order, is_final=is_final, has_results=before is not None)
+    return _store_delivery(order, actor, delivery, before, steps, is_final=is_final)
+
+
+@transaction.atomic
+def store_result_delivery_after_end(
+    *, order: Order, actor: Actor, delivery: ResultDelivery
+) -> ResultVersion:
+    """Store a lab's delivery for an order that ended without it, such as a lost kit.
+
+    A person decided that the results are this order's. Its status stays as it is: it
+    did end, and no step that nobody saw is added. Everything else is as in
+    store_result_delivery: versions, labtest.order.updated, critical alerts. Raises:
+    results_missing; order_not_ended. Source: Contract D24; Ours: what a lab measured is
+    readable where the patient's other results are.
+    """
+    _require_results(delivery)
+    order = lock_order(order)
+    require_order_ended(order)
+    before = find_current_result_version(order=order)
+    is_final = _is_final_with(delivery, before)
+    return _store_delivery(order, actor, delivery, before, [], is_final=is_final)
+
+
+def require_order_ended(order: Order) -> None:
+    """Refuse an order that its results still move. Raises: order_not_ended."""
+    if not has_order_ended(order):
+        raise DomainError(
+            "order_not_ended",
+            _("This order has not ended. Match the report to it."),
+            "order",
+        )
+
+
+def _require_results(delivery: ResultDelivery) -> None:
+    if not (delivery.results or delivery.missing):
+        raise DomainError("results_missing", _("Send at least one result."))
+
+
+def _is_final_with(delivery: ResultDelivery, before: ResultVersion | None) -> bool:
+    """Return whether results are final with a delivery; once final, they stay so."""
+    was_final = before is not None and before.status == ResultStatus.FINAL
+    return was_final or delivery.status == ResultStatus.FINAL
+
+
+def _store_delivery(
+    order: Order,
+    actor: Actor,
+    delivery: ResultDelivery,
+    before: ResultVersion | None,
+    steps: list[str],
+    *,
+    is_final: bool,
+) -> ResultVersion:
     rows, gaps = _merge_rows(
         before,
         delivery,
@@ -343,7 +396,7 @@ def _advance_order_with_results(
             changes=changes if low == steps[-1] else None,
         )
     if not steps:
-        _record_kit_results(
+        _record_results_without_step(
             order, changes, is_final=version.status == ResultStatus.FINAL
         )
     if version.has_new_critical:
@@ -356,10 +409,10 @@ def _advance_order_with_results(
         )
 
 
-def _record_kit_results(
+def _record_results_without_step(
     order: Order, changes: dict[str, Any], *, is_final: bool
 ) -> None:
-    """Record results that advance nothing: a kit's partial ones."""
+    """Record results that advance nothing: a kit's partial ones, an ended order's."""
     for name, value in changes.items():
         setattr(order, name, value)
     order.updated_at = timezone.now()

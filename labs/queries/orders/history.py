@@ -40,6 +40,14 @@ def find_last_known_order_status(order: Order) -> str:
     return found.values_list("status", flat=True).first() or ""
 
 
+def has_order_ended(order: Order) -> bool:
+    """Return whether nothing follows an order's status; results may still be added."""
+    moves = get_allowed_order_transitions(
+        order.method, registrable=order.is_registrable
+    )
+    return moves.is_terminal(find_last_known_order_status(order))
+
+
 def had_requisition_created(order: Order) -> bool:
     """Return whether the order's requisition was ever created; never if imported."""
     return any(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from labs.queries.orders.history import has_order_ended
 from labs.states.inbound import Agreement
 from labs.web.order_rows import format_lab_account_name
 from portal.lib.translation import gettext_lazy
@@ -41,11 +42,15 @@ class MatchPoint:
 
 @dataclass(frozen=True, slots=True)
 class CandidateRow:
-    """A possible order of a report, as a table row."""
+    """A possible order of a report, as a table row.
+
+    `has_ended`: its status takes no results, and they can only be added to it as it is.
+    """
 
     candidate: Candidate
     points: Sequence[MatchPoint]
     account: str
+    has_ended: bool
 
 
 def build_candidate_row(candidate: Candidate) -> CandidateRow:
@@ -53,6 +58,7 @@ def build_candidate_row(candidate: Candidate) -> CandidateRow:
         candidate,
         _build_match_points(candidate.evidence),
         format_lab_account_name(candidate.order.lab_account),
+        has_order_ended(candidate.order),
     )
 
 

@@ -17,6 +17,7 @@ from accounts.web.dialogs import read_posted, render_form
 from accounts.web.rights import require_right
 from labs.operations.inbound.matching import list_candidate_orders_for_lab_report
 from labs.operations.inbound.review import (
+    add_lab_report_to_ended_order,
     has_open_critical_alert,
     match_lab_report_manually,
     parse_stored_lab_report,
@@ -41,6 +42,7 @@ from portal.lib.translation import gettext_lazy
 from portal.lib.web.views import page_url, redirect_browser, render_page
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from uuid import UUID
 
     from django.http import HttpResponse
@@ -103,12 +105,28 @@ def match_lab_report_dialog(
     request: TenantRequest, lab_report_id: UUID
 ) -> HttpResponse:
     """Match a report to an order, with a reason."""
+    return _show_order_dialog(request, lab_report_id, match_lab_report_manually)
+
+
+@require_http_methods(["GET", "POST"])
+@require_right(Area.ORDERS)
+def add_lab_report_to_ended_order_dialog(
+    request: TenantRequest, lab_report_id: UUID
+) -> HttpResponse:
+    """Add a report's results to an order that ended without them, with a reason."""
+    return _show_order_dialog(request, lab_report_id, add_lab_report_to_ended_order)
+
+
+def _show_order_dialog(
+    request: TenantRequest, lab_report_id: UUID, operation: Callable[..., object]
+) -> HttpResponse:
+    to_ended = operation is add_lab_report_to_ended_order
     row = _get_report(request, lab_report_id, write=True)
     initial = {"order": request.GET.get("order", "")}
     form = MatchForm(read_posted(request), initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
-            match_lab_report_manually(
+            operation(
                 report=row,
                 actor=request.actor,
                 order_id=form.cleaned_data["order"],
@@ -117,9 +135,7 @@ def match_lab_report_dialog(
         except DomainError as refused:
             add_refusal(form, refused, "order")
         else:
-            messages.success(
-                request, _("Report matched. Its results are added to the order.")
-            )
+            messages.success(request, _("The report's results are added to the order."))
             order_id = form.cleaned_data["order"]
             return redirect_browser(
                 request, page_url(request, "labs:order", order_id=order_id)
@@ -132,10 +148,11 @@ def match_lab_report_dialog(
         request,
         row,
         "match",
-        _("Match to an order"),
+        _("Add to an ended order") if to_ended else _("Match to an order"),
         form,
         chosen=chosen,
         patient=report.patient,
+        to_ended=to_ended,
     )
 
 
@@ -199,6 +216,7 @@ def _render_dialog(
         request,
         f"labs/_unmatched_{body}.html",
         title=title,
+        lab_report_id=row.pk,
         back=page_url(request, "labs:unmatched_report", lab_report_id=row.pk),
         back_words=_("Report"),
         status=422 if form.errors else 200,

@@ -11,7 +11,7 @@ from accounts.api.views import TenantAPIView
 from accounts.states import Area
 from labs.operations.order_status.patient_notices import set_order_sms_enabled
 from labs.queries.orders.orders import get_order_with_details
-from labs.queries.text_provider import find_text_provider
+from labs.queries.text_provider import are_texts_sent
 from portal.lib.api.fields import Bool, Inputs, parse_path_uuid, validate_patch_body
 from portal.lib.api.schema import describe_api_operation
 
@@ -56,10 +56,11 @@ class OrderCommunicationView(TenantAPIView):
         refuses=(404,),
     )
     def patch(self, request: Request, order_id: str) -> Response:
-        """Texts are sent only if the team's own setting allows them too.
+        """`sms_enabled` is whether texts about this order are sent to its patient.
 
-        `sms_enabled` is false as long as the team has no provider of texts; what is set
-        here counts once it has one.
+        It is false in the sandbox, where they are only logged, as long as the team has
+        no provider of texts, and while the team has turned texts off. What is set here
+        counts once none of these holds.
         """
         order = self.get_order(order_id)
         body = validate_patch_body(request, CommunicationInputs)
@@ -77,5 +78,5 @@ class OrderCommunicationView(TenantAPIView):
 
 
 def _build_communication_answer(order: Order) -> CommunicationAnswer:
-    is_set_up = find_text_provider(tenant=order.tenant) is not None
-    return {"order_id": order.pk, "sms_enabled": order.sms_enabled and is_set_up}
+    are_sent = are_texts_sent(tenant=order.tenant)
+    return {"order_id": order.pk, "sms_enabled": order.sms_enabled and are_sent}

@@ -9,6 +9,7 @@ from django.core import mail
 from django.core.mail.backends.locmem import EmailBackend
 from django.utils import timezone
 
+from accounts.operations.teams.teams import change_team_settings
 from labs.gateways.patient_messages.base import MessageRefused
 from labs.models import PatientNotice, TextProvider
 from labs.operations.order_status.patient_notices import (
@@ -110,6 +111,30 @@ def test_nobody_is_told_what_the_team_or_the_order_switched_off(
     assert (told(order), sent_jobs()) == ([], [])
     verbs = [verb for verb, *_ in audited(alice_production)]
     assert verbs.count("set_order_texts") == 1
+
+
+def test_texts_are_not_enabled_where_none_is_sent(
+    alice_tenant, alice_api, alice_production, alice_production_api
+):
+    def is_enabled(api, order):
+        return api.get(SETTINGS.format(order_id=order.pk)).json()["sms_enabled"]
+
+    make_text_provider(tenant=alice_tenant)
+    make_text_provider(tenant=alice_production)
+    in_sandbox, order = make_kit(alice_tenant), make_kit(alice_production)
+    asked = alice_api.patch(
+        SETTINGS.format(order_id=in_sandbox.pk), {"sms_enabled": True}
+    )
+    assert asked.json() == {"order_id": str(in_sandbox.pk), "sms_enabled": False}
+    assert is_enabled(alice_production_api, order)
+
+    change_team_settings(
+        tenant=alice_production,
+        actor=ACTOR,
+        settings={"lab_tests_patient_sms_communication_enabled": False},
+    )
+
+    assert not is_enabled(alice_production_api, order)
 
 
 def test_in_the_sandbox_messages_are_noted_and_nobody_gets_one(alice_tenant):

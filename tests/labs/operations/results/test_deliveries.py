@@ -7,9 +7,12 @@ from unittest.mock import patch
 import pytest
 
 from labs.gateways.results import ReportedGap, ReportedSample
-from labs.models import Order, Result
+from labs.models import CriticalAlert, Order, Result
 from labs.operations.order_status.status import advance_order
-from labs.operations.results.deliveries import store_result_delivery
+from labs.operations.results.deliveries import (
+    store_result_delivery,
+    store_result_delivery_after_end,
+)
 from labs.queries.orders.orders import get_order_with_details
 from labs.queries.results.results import (
     compare_result_versions,
@@ -494,3 +497,84 @@ def test_storing_costs_the_same_for_one_result_and_for_a_hundred(alice_tenant):
         counts.append(len(sent))
 
     assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize(
+    ("method", "steps"),
+    [
+        ("walk_in_test", ["cancelled"]),
+        ("walk_in_test", ["requisition_created", "redraw_available"]),
+        ("walk_in_test", ["requisition_created", "sample_error"]),
+        ("testkit", _LOST),
+        ("testkit", ["requisition_created", "do_not_process"]),
+        ("testkit", [*_LOST[:2], "failure_to_deliver_to_customer"]),
+    ],
+)
+def test_results_after_an_order_s_end_are_stored_and_no_step_is_added(
+    alice_tenant, method, steps
+):
+    order = _place(alice_tenant, method)
+    for low in steps:
+        advance_order(order=order, actor=ACTOR, to=low)
+    before, sent = lows(order), emitted_types(alice_tenant)
+
+    version = store_result_delivery_after_end(
+        order=order,
+        actor=ACTOR,
+        delivery=delivery(make_reported_result(flag="HH")),
+    )
+
+    kept = Order.objects.for_tenant(alice_tenant).get()
+    assert (version.number, version.status, version.is_correction) == (
+        *(1, "final"),
+        False,
+    )
+    assert (kept.status, lows(order)) == (order.status, before)
+    assert kept.interpretation == "critical"
+    assert emitted_types(alice_tenant)[len(sent) :] == [
+        "labtest.order.updated",
+        "labtest.result.critical",
+    ]
+    assert emitted(alice_tenant)[-2]["data"]["status"] == order.status_parts.top
+    assert CriticalAlert.objects.for_tenant(alice_tenant).get().order_id == order.pk
+    assert changes_of(alice_tenant, "store_results") == {"version": [None, 1]}
+
+
+def test_partial_results_after_an_end_are_sent_where_the_team_asks_for_it(
+    alice_tenant,
+):
+    order = _place(alice_tenant, "walk_in_test")
+    advance_order(order=order, actor=ACTOR, to="cancelled")
+    sent = emitted_types(alice_tenant)
+
+    version = store_result_delivery_after_end(
+        order=order,
+        actor=ACTOR,
+        delivery=delivery(make_reported_result(), status="partial"),
+    )
+
+    assert version.status == "partial"
+    assert emitted_types(alice_tenant) == sent
+    assert lows(order) == ["ordered", "cancelled"]
+
+
+@pytest.mark.parametrize("steps", [[], ["requisition_created"]])
+def test_an_order_that_goes_on_takes_no_results_as_an_ended_one(alice_tenant, steps):
+    order = _place(alice_tenant, "walk_in_test")
+    for low in steps:
+        advance_order(order=order, actor=ACTOR, to=low)
+
+    with refused(alice_tenant, "order_not_ended"):
+        store_result_delivery_after_end(
+            order=order, actor=ACTOR, delivery=delivery(make_reported_result())
+        )
+
+
+def test_a_delivery_of_nothing_is_refused_after_an_end_too(alice_tenant):
+    order = _place(alice_tenant, "walk_in_test")
+    advance_order(order=order, actor=ACTOR, to="cancelled")
+
+    with refused(alice_tenant, "results_missing"):
+        store_result_delivery_after_end(
+            order=order, actor=ACTOR, delivery=replace(delivery(), results=())
+        )

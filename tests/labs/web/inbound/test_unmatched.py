@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import html
+
 import pytest
 from django.test import Client
 
@@ -7,6 +9,7 @@ from accounts.models import AuditEntry
 from accounts.states import Role
 from labs.models import InboundMessage, InboundReport
 from labs.operations.inbound.review import reject_lab_report
+from labs.operations.orders.placing import cancel_order
 from labs.queries.results.results import find_current_result_version
 from portal.lib.slots import Work, hold_work_slot
 from tests.factories.accounts import ACTOR, make_member
@@ -122,6 +125,37 @@ def test_an_order_that_cannot_be_is_refused_in_the_form(alice_web, report):
     assert report.status == "unmatched"
 
 
+def test_results_are_added_to_an_ended_order_in_the_browser(alice_web, order):
+    cancel_order(order=order, actor=ACTOR)
+    row = take(
+        order.tenant,
+        make_oru(make_test(obx("112"), placer=order.sample_id)),
+        lab=order.lab,
+    ).reports.get()
+
+    shown = alice_web.get(page(row))
+    refused = alice_web.post(f"{page(row)}match/", {"order": order.pk, "why": WHY})
+    asked = alice_web.get(f"{page(row)}add/", {"order": order.pk})
+    without = alice_web.post(f"{page(row)}add/", {"order": order.pk, "why": ""})
+    added = alice_web.post(f"{page(row)}add/", {"order": order.pk, "why": WHY})
+    kept = alice_web.get(f"{PLACE}orders/{order.pk}/")
+
+    row.refresh_from_db()
+    add_url = f"{page(row)}add/?order={order.pk}"
+    assert [one.has_ended for one in shown.context["candidates"]] == [True]
+    assert f'href="{add_url}"' in shown.content.decode()
+    assert refused.status_code == without.status_code == 422
+    assert f'href="{add_url}"' in refused.content.decode()
+    assert asked.context["chosen"].candidate.order.pk == order.pk
+    assert "status stays as it is" in html.unescape(asked.content.decode())
+    assert added.url == f"{PLACE}orders/{order.pk}/"
+    assert (row.status, row.why) == ("matched", WHY)
+    assert kept.context["order"].status == "cancelled.walk_in_test.cancelled"
+    assert kept.context["next_step"] == (
+        "This order ended before its results came. Read them under Results."
+    )
+
+
 def test_a_report_is_rejected_and_put_back_in_the_browser(alice_web, report):
     rejected = alice_web.post(f"{page(report)}reject/", {"why": WHY})
     listed = alice_web.get(QUEUE, {"tab": "rejected"})
@@ -189,6 +223,7 @@ def test_names_are_for_who_may_see_patients_and_decisions_for_who_runs_orders(
     assert clinician.get(page(report)).status_code == 200
     for url in (
         f"{page(report)}match/",
+        f"{page(report)}add/",
         f"{page(report)}reject/",
         f"{message}dismiss/",
     ):
