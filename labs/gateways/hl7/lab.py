@@ -60,7 +60,7 @@ class Hl7FileDrop:
             tenant=order.tenant, lab=order.lab, account=order.lab_account
         )
         try:
-            for number, content in enumerate(messages, start=1):
+            for number, content in enumerate(messages.values(), start=1):
                 part = f"-{number}" if len(messages) > 1 else ""
                 drop.write_file(f"{control.lower()}-{order.pk}{part}.hl7", content)
         except OSError as error:

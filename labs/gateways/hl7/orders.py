@@ -78,8 +78,8 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)")
 
 def build_hl7_order_messages(
     order: Order, *, control: str, sample_id: str, comment: str, at: datetime
-) -> list[bytes]:
-    """Write the OML^O21 for a new (`NW`) or cancelled (`CA`) order.
+) -> dict[str, bytes]:
+    """Return the OML^O21 of a new (`NW`) or cancelled (`CA`) order by their MSH-10.
 
     One message, or one a test where the account asks for it. The order's panel, lab,
     account and user are loaded. `comment` is what the requisition prints. The same
@@ -91,18 +91,19 @@ def build_hl7_order_messages(
     parts = [markers]
     if account and account.hl7_one_message_per_test:
         parts = [[marker] for marker in markers]
-    return [
-        build_hl7_message(
+    messages = {}
+    for number, part in enumerate(parts, start=1):
+        control_id = _control_id(control, sample_id, number)
+        messages[control_id] = build_hl7_message(
             [
-                _header_segment(order, _control_id(control, sample_id, number), at),
+                _header_segment(order, control_id, at),
                 build_hl7_patient_segment(order),
                 _visit_segment(order),
                 *_insurance_segments(order),
                 *_test_segments(order, part, control, sample_id, comment),
             ]
         )
-        for number, part in enumerate(parts, start=1)
-    ]
+    return messages
 
 
 def _control_id(control: str, sample_id: str, number: int) -> str:

@@ -111,9 +111,13 @@ def make_order(**fields):
 
 
 def write(order, control=NEW, comment=""):
-    return build_hl7_order_messages(
+    messages = build_hl7_order_messages(
         order, control=control, sample_id="AS123", comment=comment, at=AT
     )
+    assert [parse_hl7_message(raw).control_id for raw in messages.values()] == [
+        *messages
+    ]
+    return list(messages.values())
 
 
 def named(raw, name):

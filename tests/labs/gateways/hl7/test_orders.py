@@ -33,7 +33,7 @@ def written(order, control=NEW, comment=""):
     order = get_order_with_details(tenant=order.tenant, order_id=order.pk)
     (raw,) = build_hl7_order_messages(
         order, control=control, sample_id="AS123", comment=comment, at=AT
-    )
+    ).values()
     return parse_hl7_message(raw)
 
 

@@ -316,11 +316,19 @@ def test_what_is_still_malformed_stays_so(alice_tenant):
 
 
 @pytest.mark.parametrize(
-    ("said", "status"), [("AA", "taken"), ("AE", "refused"), ("AR", "refused")]
+    ("said", "part", "status"),
+    [
+        ("AA", "", "taken"),
+        ("AE", "", "refused"),
+        ("AR", "", "refused"),
+        ("AR", ".2", "refused"),
+    ],
 )
-def test_what_a_lab_says_to_an_order_is_noted_and_not_answered(order, said, status):
+def test_what_a_lab_says_to_an_order_is_noted_and_not_answered(
+    order, said, part, status
+):
     raw = make_oru().replace(b"ORU^R01^ORU_R01", b"ACK^O21^ACK")
-    raw += f"MSA|{said}|NW{order.sample_id}\r".encode()
+    raw += f"MSA|{said}|NW{order.sample_id}{part}\r".encode()
 
     message = take(order.tenant, raw, lab=order.lab)
 
