@@ -1,4 +1,4 @@
-"""What orders of production need before a team goes live.
+"""What orders and results of production need before a team goes live.
 
 Copy a neighbour to add a check: what it may find is data here, how it looks is a
 function of labs.operations.go_live.
@@ -14,10 +14,12 @@ from accounts.declarations.go_live import (
 )
 from accounts.states import Area
 from labs.operations.go_live import (
+    read_critical_results,
     read_gateway,
     read_home_visits,
     read_kit_stock,
     read_lab_accounts,
+    read_lab_tests,
     read_physician,
     read_service_centers,
     try_gateway,
@@ -58,6 +60,41 @@ GO_LIVE_CHECKS = (
                 gettext_lazy("No active account for: %(labs)s."),
                 gettext_lazy("Add an account of the lab, or archive its tests."),
                 gettext_lazy("Orders for these labs are refused."),
+            ),
+        },
+    ),
+    GoLiveCheck(
+        name="tests",
+        group=GoLiveGroup.LABS,
+        rank=15,
+        title=gettext_lazy("Lab tests"),
+        icon="vial",
+        read=read_lab_tests,
+        path_name="labs:tests",
+        path_words=gettext_lazy("Open tests and markers"),
+        area=Area.CATALOGUE,
+        findings={
+            "orderable": GoLiveFinding(
+                GoLiveState.READY,
+                gettext_lazy("Tests that can be ordered: %(count)s."),
+            ),
+            "no_catalogue": GoLiveFinding(
+                GoLiveState.MISSING,
+                gettext_lazy("No lab's tests are imported."),
+                gettext_lazy(
+                    "An operator imports them with manage.py import_lab_catalogue."
+                ),
+                _REFUSED,
+            ),
+            "unapproved": GoLiveFinding(
+                GoLiveState.MISSING,
+                gettext_lazy("No panel is approved yet: %(panels)s."),
+                gettext_lazy("An operator approves panels in the operator admin."),
+            ),
+            "missing": GoLiveFinding(
+                GoLiveState.MISSING,
+                gettext_lazy("The team has no panel."),
+                gettext_lazy("Make one of the markers you order together."),
             ),
         },
     ),
@@ -219,6 +256,36 @@ GO_LIVE_CHECKS = (
             ),
             "no_kits": GoLiveFinding(
                 GoLiveState.NOT_NEEDED, gettext_lazy("No test of the team uses a kit.")
+            ),
+        },
+    ),
+    GoLiveCheck(
+        name="critical_results",
+        group=GoLiveGroup.SAFETY,
+        rank=5,
+        title=gettext_lazy("Critical results"),
+        icon="alert",
+        read=read_critical_results,
+        path_name="team:settings",
+        path_words=gettext_lazy("Open settings"),
+        area=Area.TEAM,
+        findings={
+            "ready": GoLiveFinding(
+                GoLiveState.READY,
+                gettext_lazy("Members who may acknowledge them: %(count)s."),
+            ),
+            "nobody": GoLiveFinding(
+                GoLiveState.MISSING,
+                gettext_lazy("No member may acknowledge a critical result."),
+                gettext_lazy("Invite a clinician, or give a member that role."),
+            ),
+            "no_address": GoLiveFinding(
+                GoLiveState.MISSING,
+                gettext_lazy(
+                    "No address is set that is mailed at once. Members are mailed"
+                    " after %(minutes)s minutes."
+                ),
+                gettext_lazy("Enter the address for critical results."),
             ),
         },
     ),

@@ -1,4 +1,4 @@
-"""Check what a team's production orders need: accounts, gateway, physician, places.
+"""Check what a team's production needs: accounts, tests, gateway, physician, places.
 
 Which of these refuse orders is contract D23.
 """
@@ -10,13 +10,16 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 
 from accounts.declarations.go_live import GoLiveResult
+from accounts.queries import list_team_members
+from accounts.states import Area, roles_allow_access
 from labs.gateways.base import LabUnavailable
 from labs.models import LabAccount, LabTest, ServiceCenter
 from labs.operations.gateways import GATEWAYS, get_lab_gateway
+from labs.queries.catalogue import list_labs
 from labs.queries.kit_stock import list_kit_levels
 from labs.queries.production import offers_home_visits
 from labs.states.accounts import DelegatedFlow, LabAccountStatus
-from labs.states.catalogue import CollectionMethod
+from labs.states.catalogue import CollectionMethod, LabTestStatus
 from portal.lib.jobs.liveness import is_worker_alive
 
 if TYPE_CHECKING:
@@ -49,6 +52,18 @@ def read_lab_accounts(tenant: Tenant) -> GoLiveResult:
     if without := wanted - active:
         return GoLiveResult("some_missing", {"labs": _join(without)})
     return GoLiveResult("active", {"labs": _join(active)})
+
+
+def read_lab_tests(tenant: Tenant) -> GoLiveResult:
+    """Count the panels that can be ordered, or say what there is in their place."""
+    panels = LabTest.objects.for_tenant(tenant).exclude(status=LabTestStatus.INACTIVE)
+    if count := panels.orderable().count():
+        return GoLiveResult("orderable", {"count": f"{count:,}"})
+    if not list_labs(tenant=tenant):
+        return GoLiveResult("no_catalogue")
+    if names := _join(panels.values_list("name", flat=True)):
+        return GoLiveResult("unapproved", {"panels": names})
+    return GoLiveResult("missing")
 
 
 def read_gateway(tenant: Tenant) -> GoLiveResult | None:
@@ -129,6 +144,26 @@ def read_kit_stock(tenant: Tenant) -> GoLiveResult:
         return GoLiveResult("low", {"panels": _join(low)})
     count = sum(each.stock.count for each in levels if each.stock)
     return GoLiveResult("enough", {"count": f"{count:,}"})
+
+
+def read_critical_results(tenant: Tenant) -> GoLiveResult:
+    """Count the members who may acknowledge one, and look for an address to mail."""
+    able = [
+        membership
+        for membership in list_team_members(tenant.team)
+        if roles_allow_access(
+            roles=membership.roles,
+            area=Area.SIGN_REPORTS,
+            write=True,
+            environment=tenant.environment,
+        )
+    ]
+    if not able:
+        return GoLiveResult("nobody")
+    if not tenant.critical_result_notification_email:
+        minutes = tenant.critical_result_limit_minutes
+        return GoLiveResult("no_address", {"minutes": f"{minutes:,}"})
+    return GoLiveResult("ready", {"count": f"{len(able):,}"})
 
 
 def _list_active_accounts(tenant: Tenant) -> list[LabAccount]:

@@ -10,7 +10,7 @@ from portal.lib.translation import gettext_lazy
 class LabAccountStatus(OpenChoices):
     """The status of a lab account (contract 6.4; the specification says PENDING)."""
 
-    PENDING = "pending", gettext_lazy("Being set up")
+    PENDING = "pending", gettext_lazy("Pending")
     READY_TO_LAUNCH = "ready_to_launch", gettext_lazy("Ready to launch")
     ACTIVE = "active", gettext_lazy("Active")
     SUSPENDED = "suspended", gettext_lazy("Suspended")

@@ -25,7 +25,7 @@ from labs.states.order_queues import (
     WorkState,
     get_order_stage,
 )
-from labs.states.orders import split_order_status
+from labs.states.orders import OrderTopLevelStatus, split_order_status
 from labs.states.turnaround import AT_LAB
 from portal.lib.database import rows
 from portal.lib.ids import find_uuid_range_of_prefix
@@ -284,9 +284,14 @@ def _attention_parts(tenant: Tenant) -> list[OrderQuerySet]:
     now = timezone.now()
     lately = Q(updated_at__gte=now - LATELY)
     waiting = _unacknowledged_alerts(tenant).values("order_id")
+    replacements = (
+        Order.objects.for_tenant(tenant)
+        .filter(parent_id=OuterRef("pk"))
+        .exclude(status__startswith=f"{OrderTopLevelStatus.CANCELLED}.")
+    )
     parts = [
         Q(status__in=HELD_UP),
-        Q(status__in=ENDED_BADLY) & lately,
+        Q(status__in=ENDED_BADLY) & lately & ~Exists(replacements),
         Q(pk__in=waiting),
         Q(status__in=AT_LAB, worst_case_due_by__lt=now.date()),
     ]

@@ -27,13 +27,13 @@ def test_an_owner_works_through_the_checklist(
         page.goto(f"{PLACE}/")
         page.get_by_role("link", name="Open checklist").click()
         main = page.get_by_role("main")
-        expect(main.get_by_text("7 of 10 open")).to_be_visible()
+        expect(main.get_by_text("8 of 12 open")).to_be_visible()
         # What refuses calls is open from the start, all else at a click.
         expect(main.get_by_text("Orders are refused.")).to_be_visible()
         main.locator("summary").filter(has_text="Mail").click()
         main.get_by_role("button", name="Check again Mail").click()
         expect(main.get_by_text("Checked again.")).to_be_visible()
-        expect(main.get_by_text("6 of 10 open")).to_be_visible()
+        expect(main.get_by_text("7 of 12 open")).to_be_visible()
 
         main.locator("summary").filter(has_text="Kit stock").click()
         main.get_by_role("link", name="Open kit stock Kit stock").click()

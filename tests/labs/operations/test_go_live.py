@@ -4,20 +4,24 @@ import pytest
 from django.db import connection
 
 from accounts.declarations.go_live import GoLiveResult
+from accounts.states import Role
 from labs.models import LabTest, ServiceCenter
 from labs.operations import go_live
 from labs.operations.go_live import (
+    read_critical_results,
     read_gateway,
     read_home_visits,
     read_kit_stock,
     read_lab_accounts,
+    read_lab_tests,
     read_physician,
     read_service_centers,
     try_gateway,
 )
 from labs.operations.inbound.files import create_hl7_drop_folders
 from labs.states.accounts import DelegatedFlow, LabAccountStatus
-from tests.factories.accounts import ACTOR, make_tenant
+from labs.states.catalogue import LabTestStatus
+from tests.factories.accounts import ACTOR, make_member, make_tenant
 from tests.factories.labs import (
     make_kit_stock,
     make_lab,
@@ -215,3 +219,31 @@ def test_at_most_some_accounts_are_tried(tenant, lab, hl7, monkeypatch):
     assert try_gateway(tenant, ACTOR) == GoLiveResult(
         "connected", {"labs": first.lab.name}
     )
+
+
+def test_a_team_orders_from_approved_panels(tenant):
+    without = read_lab_tests(tenant)
+    lab = make_lab(tenant=tenant)
+    before = read_lab_tests(tenant)
+    panel = make_lab_test(
+        tenant=tenant, lab=lab, name="Heart", status=LabTestStatus.PENDING_APPROVAL
+    )
+    waiting = read_lab_tests(tenant)
+    panel.status = LabTestStatus.ACTIVE
+    panel.save()
+
+    assert without == GoLiveResult("no_catalogue")
+    assert before == GoLiveResult("missing")
+    assert waiting == GoLiveResult("unapproved", {"panels": "Heart"})
+    assert read_lab_tests(tenant) == GoLiveResult("orderable", {"count": "1"})
+
+
+def test_a_critical_result_needs_a_clinician_and_an_address(tenant, alice_team):
+    nobody = read_critical_results(tenant)
+    make_member(team=alice_team, roles=(Role.CLINICIAN,))
+    without = read_critical_results(tenant)
+    tenant.critical_result_notification_email = "duty@north.example"
+
+    assert nobody == GoLiveResult("nobody")
+    assert without == GoLiveResult("no_address", {"minutes": "60"})
+    assert read_critical_results(tenant) == GoLiveResult("ready", {"count": "1"})

@@ -50,6 +50,7 @@ def test_a_new_team_sees_what_is_missing_and_what_is_refused(alice_web):
     text = page.content.decode()
     assert states(page) == {
         "lab_account": "missing",
+        "tests": "missing",
         "gateway": "missing",
         "physician": "not_tried",
         "service_centers": "not_needed",
@@ -57,14 +58,15 @@ def test_a_new_team_sees_what_is_missing_and_what_is_refused(alice_web):
         "kit_stock": "not_needed",
         "webhooks": "missing",
         "mail": "not_tried",
+        "critical_results": "missing",
         "encryption_keys": "missing",
         "backup": "missing",
     }
     refusing = [point.check.name for point in page.context["report"].refusing]
-    assert refusing == ["lab_account", "gateway"]
-    assert "7 of 10 open" in text
+    assert refusing == ["lab_account", "tests", "gateway"]
+    assert "9 of 12 open" in text
     assert page.context["next_step"].url == f"{PLACE}lab-accounts/"
-    assert text.count("Orders are refused.") == 2
+    assert text.count("Orders are refused.") == 3
 
 
 def test_checking_again_keeps_the_result_and_shows_when_it_was_tried(
@@ -146,7 +148,7 @@ def test_production_counts_open_checks_in_its_navigation_and_a_sandbox_has_no_li
     production = alice_web.get(f"{PLACE}settings/").content.decode()
     sandbox = alice_web.get(f"{SANDBOX}settings/").content.decode()
 
-    assert '7<span class="vh"> open checks</span>' in production
+    assert '9<span class="vh"> open checks</span>' in production
     assert f'class="nav__link" href="{PAGE}"' in production
     assert f'class="nav__link" href="{SANDBOX}settings/go-live/"' not in sandbox
 
@@ -165,7 +167,7 @@ def test_the_navigation_counts_once_a_minute_and_the_page_itself_anew(
     on_the_page = shown(PAGE)
     afterwards = shown(f"{PLACE}settings/")
 
-    assert (before, a_moment_later) == ("7", "7")
+    assert (before, a_moment_later) == ("9", "9")
     assert not [each for each in queries if "labs_" in each["sql"]]
     assert on_the_page == afterwards != before
 
@@ -175,7 +177,7 @@ def test_the_first_steps_of_production_begin_with_what_is_missing(alice_web):
     sandbox = alice_web.get(SANDBOX).content.decode()
 
     assert production.index('id="h-go-live"') < production.index('id="h-what"')
-    assert "7 of 10 open" in production
+    assert "9 of 12 open" in production
     assert 'id="h-go-live"' not in sandbox
 
 
@@ -188,7 +190,7 @@ def test_the_overview_of_production_has_a_card_of_open_checks(
     production = alice_web.get(PLACE).content.decode()
     sandbox = alice_web.get(SANDBOX).content.decode()
 
-    assert "7 of 10 open" in production
+    assert "9 of 12 open" in production
     assert 'id="h-go-live"' not in sandbox
 
 
@@ -201,6 +203,7 @@ def test_a_check_that_is_done_is_no_longer_counted(alice_web, alice_production):
     assert states(page)["lab_account"] == "ready"
     assert "Active accounts: Northgate." in text
     assert [point.check.name for point in page.context["report"].refusing] == [
+        "tests",
         "gateway",
         "physician",
     ]

@@ -84,6 +84,22 @@ def test_what_went_wrong_with_an_order_needs_attention(
     assert nav_count(reply) == 1
 
 
+def test_a_lost_kit_needs_attention_until_another_is_sent(alice_web, place):
+    lost = place(status=LOST)
+    replacement = place(parent=lost)
+
+    replaced = alice_web.get(PLACE)
+    Order.objects.for_tenant(lost.tenant).filter(pk=replacement.pk).update(
+        status="cancelled.walk_in_test.cancelled"
+    )
+    cancelled = alice_web.get(PLACE)
+
+    assert attention(replaced) == []
+    assert [title for title, *_ in attention(cancelled)] == [
+        "A test kit or sample is lost"
+    ]
+
+
 def test_a_critical_result_needs_attention_until_it_is_acknowledged(
     alice_web, alice_tenant, place
 ):
