@@ -13,6 +13,7 @@ from portal.api_docs.document import show_openapi_document
 from portal.ops.health import healthz, readyz
 from portal.ops.metrics import show_prometheus_metrics
 from users.api.logos import serve_source_logo
+from users.api.pushes import receive_source_push
 
 # Swagger's page styles itself inline and draws its icons as data.
 api_docs = csp_update(
@@ -43,6 +44,7 @@ urlpatterns = [
     path("api/docs/", include("accounts.webhooks.web.docs_urls")),
     path("docs/", include("portal.docs.urls")),
     path("logos/<slug:slug>.svg", serve_source_logo, name="logo"),
+    path("push/<slug:provider>/<str:token>/", receive_source_push, name="source_push"),
     path("connect/", include("users.web.connect.urls")),
     path("requisition/", download_requisition_by_link, name="requisition_link"),
     path("texts/status/", receive_text_status, name="text_status"),

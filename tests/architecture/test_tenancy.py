@@ -45,6 +45,8 @@ UNSCOPED_MODULES = {
     "users/operations/data/summaries.py": "the sweep of arrivals as well",
     "users/operations/pulling/refresh.py": "the sweep of refreshes as well",
     "users/operations/sources/pulls.py": "the sweep of pulls as well",
+    "users/operations/pulling/pushes.py": "a push names an account, and no tenant",
+    "users/operations/sources/credentials.py": "a push's address names credentials",
     "users/operations/pulling/pulling.py": "the sweep of cloud sources as well",
     "users/operations/connect/link_sessions.py": "the sweep of old links as well",
     "users/operations/erasure.py": "erases by tenant key and user",

@@ -34,6 +34,7 @@ class FakeSource:
     limits = ()
     reuses_refresh_tokens = False
     proven_by = ""
+    pushes = None
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from datetime import datetime
 
+    from users.gateways.pushes import Announced, PushRequest
     from users.models import User
 
 # For a whole call to a source, from the look-up of its name to the last byte.
@@ -156,6 +157,32 @@ class PulledPage:
     position: str = ""
 
 
+class PushProtocol(Protocol):
+    """How a source pushes to an application.
+
+    Calls to the source raise as of SourceGateway.pull.
+    """
+
+    def subscribe(self, *, url: str, token: str, grant: Grant) -> None:
+        """Have the source push the grant's data to `url`; repeatable."""
+        ...
+
+    def unsubscribe(self, *, url: str, grant: Grant) -> None:
+        """End the pushes of the grant's data; repeatable."""
+        ...
+
+    def answer_check(self, request: PushRequest) -> dict[str, Any]:
+        """Return the JSON by which the source verifies our address.
+
+        Raises: PushRejected.
+        """
+        ...
+
+    def read(self, request: PushRequest, *, at: datetime) -> tuple[Announced, ...]:
+        """Verify and parse a push received at `at`. Raises: PushRejected."""
+        ...
+
+
 class SourceGateway(Protocol):
     """A gateway to one cloud source, such as Oura's."""
 
@@ -203,6 +230,11 @@ class SourceGateway(Protocol):
 
         Until its successor is used: then an exchange whose answer was lost is repeated.
         """
+        ...
+
+    @property
+    def pushes(self) -> PushProtocol | None:
+        """Return how the source announces changes; None if it has to be asked."""
         ...
 
     def with_credentials(

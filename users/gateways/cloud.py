@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         Grant,
         Meter,
         PulledDevice,
+        PushProtocol,
     )
     from users.gateways.http import SourceHttp
     from users.models import User
@@ -126,6 +127,11 @@ class CloudGateway(ABC):
     ) -> Mapping[SourceType, PulledDevice]:
         """Return the user's device of each kind, where there is exactly one."""
         return {}
+
+    @property
+    def pushes(self) -> PushProtocol | None:
+        """As of SourceGateway."""
+        return None
 
     @property
     def resources(self) -> tuple[str, ...]:

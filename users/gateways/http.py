@@ -101,6 +101,19 @@ class SourceHttp:
             self._client.build_request("POST", url, data=dict(form), headers=headers)
         )
 
+    def send(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str],
+        body: Mapping[str, Any] | None = None,
+    ) -> Answer:
+        """Send a call that is authenticated by headers, with a JSON body."""
+        return self._call(
+            self._client.build_request(method, url, headers=headers, json=body)
+        )
+
     def hold_back(self, wait: timedelta | None) -> SourceUnavailable:
         """Hold back all calls of the application; return what to raise.
 

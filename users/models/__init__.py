@@ -6,6 +6,7 @@ from users.models.data.summary import Summary
 from users.models.demo_user import DemoUser
 from users.models.erasure_receipt import ErasureReceipt
 from users.models.import_job import ImportJob
+from users.models.sources.announcement import Announcement
 from users.models.sources.arrival import Arrival
 from users.models.sources.cadence import Cadence
 from users.models.sources.credentials import SourceBudget, SourceCredentials
@@ -20,6 +21,7 @@ from users.models.user_export import UserExport
 from users.models.user_info import UserInfo
 
 __all__ = [
+    "Announcement",
     "Arrival",
     "Cadence",
     "Connection",

@@ -41,6 +41,7 @@ OPEN = {
     "invitation_link": "a one-time link, its own proof",
     "mailed_invitation_link": "a one-time link, its own proof",
     "courier-events": "a courier's own address; without its signature it is 401",
+    "source_push": "a source's own address; without its secret part it is 404",
     "address_link": "a one-time link, its own proof",
     "single_sign_on": "a team's door, before anyone has signed in",
     "single_sign_on_go": "the same",

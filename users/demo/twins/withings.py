@@ -19,6 +19,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
+from users.demo.twins.pushes import Push, PushSender
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -26,6 +28,7 @@ _CODE_SECONDS = 30
 _NONCE_SECONDS = 30 * 60
 _ACCESS_SECONDS = 3 * 3600
 _OLD_REFRESH_SECONDS = 8 * 3600
+_URL_MAX_LENGTH = 255
 _PAGE = """<!doctype html><html lang="en"><title>Sign in</title>
 <h1>Withings, a twin</h1><p>Nobody real. Share measures and nights?</p>
 <form method="post"><button name="answer" value="allow">Allow</button>
@@ -66,6 +69,9 @@ class WithingsTwin:
     trades: int = 0
     replays: int = 0
     is_revoked: bool = False
+    sender: PushSender = field(default_factory=PushSender)
+    # Pairs of a category and an address.
+    subscriptions: list[tuple[int, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         """Begin without codes, nonces and calls."""
@@ -74,6 +80,7 @@ class WithingsTwin:
         self._codes: dict[str, tuple[float, str]] = {}
         self._nonces: dict[str, float] = {}
         self._calls: deque[float] = deque()
+        self._added = 0
 
     def issue_code(self, redirect_uri: str) -> str:
         """Return a code, as after somebody allowed it."""
@@ -85,7 +92,8 @@ class WithingsTwin:
         self, at: int, values: dict[int, tuple[int, int]], **more: Any
     ) -> int:
         """Add measures, by type a value and a power of ten; return the group's ID."""
-        group_id = 1000 + len(self.measures)
+        group_id = 1000 + self._added
+        self._added += 1
         device = "d7bf1b3c"
         self.measures.append(
             {
@@ -162,7 +170,41 @@ class WithingsTwin:
                 return self._list_measures(form)
             case "v2/sleep", "getsummary":
                 return self._list_nights(form)
+            case "notify", _:
+                return self._subscribe(action, form)
         return 2554, {}
+
+    def announce(self, category: int, first: int, last: int) -> None:
+        """Queue a push about a period for the addresses of a category."""
+        said = {
+            "userid": self.user_id,
+            "appli": category,
+            "startdate": first,
+            "enddate": last,
+        }
+        for known, url in self.subscriptions:
+            if known == category:
+                self.sender.waiting.append(Push(url, urlencode(said).encode()))
+
+    def _subscribe(self, action: str, form: dict[str, str]) -> tuple[int, Any]:
+        if action == "list":
+            profiles = [
+                {"appli": category, "callbackurl": url, "comment": ""}
+                for category, url in self.subscriptions
+            ]
+            return 0, {"profiles": profiles}
+        url, category = form.get("callbackurl", ""), int(form.get("appli", 0))
+        if action == "revoke":
+            self.subscriptions = [
+                each for each in self.subscriptions if each != (category, url)
+            ]
+            return 0, {}
+        if action != "subscribe":
+            return 2554, {}
+        if len(url) > _URL_MAX_LENGTH or not self.sender.check(url):
+            return 293, {}
+        self.subscriptions.append((category, url))
+        return 0, {}
 
     def _is_signed(self, form: dict[str, str], salt: str) -> bool:
         said = f"{form.get('action')},{self.client_id},{salt}"

@@ -19,12 +19,14 @@ from users.gateways.base import (
 )
 from users.gateways.cloud import CloudGateway
 from users.gateways.oura.client import OuraClient
+from users.gateways.oura.pushes import OuraPushes
 from users.gateways.oura.resources import ALL_SCOPES, RESOURCES
 from users.states import SourceType
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from users.gateways.base import PushProtocol
     from users.gateways.http import SourceHttp
 
 # How applications of the developer portal write scopes.
@@ -138,6 +140,11 @@ class OuraGateway(CloudGateway):
             meter=self._meter,
         )
         return OuraTokens(self, server)
+
+    @property
+    def pushes(self) -> PushProtocol:
+        """As of CloudGateway."""
+        return OuraPushes(self.portal.api_url, self.open_http, self.credentials)
 
     def granted_scopes(self, grant: Grant) -> frozenset[str]:
         """As of CloudGateway; all, where Oura did not say what was granted."""

@@ -16,13 +16,14 @@ from users.gateways.cloud import CloudGateway, CloudResource
 from users.gateways.withings import measures, nights
 from users.gateways.withings.client import WithingsClient
 from users.gateways.withings.measures import Kind, MeasureGroup
+from users.gateways.withings.pushes import WithingsPushes
 from users.gateways.withings.tokens import SCOPES, WithingsTokens
 from users.states import SourceType
 
 if TYPE_CHECKING:
     from datetime import date
 
-    from users.gateways.base import Grant
+    from users.gateways.base import Grant, PushProtocol
     from users.gateways.cloud import Elements, Window
     from users.gateways.http import SourceHttp
 
@@ -86,6 +87,12 @@ def _read_sleep(window: Window) -> Elements:
     return nights.convert_withings_nights(documents, fallback=window.zone)
 
 
+# By category of a notification, what it announces.
+_ANNOUNCED = {
+    1: ("weight", "fat", "body"),
+    4: ("blood_pressure",),
+    44: ("sleep",),
+}
 _METRICS = (frozenset({"user.metrics"}),)
 _ACTIVITY = (frozenset({"user.activity"}),)
 
@@ -125,6 +132,11 @@ class WithingsGateway(CloudGateway):
             self.credentials,
             self._meter,
         )
+
+    @property
+    def pushes(self) -> PushProtocol:
+        """As of CloudGateway."""
+        return WithingsPushes(settings.WITHINGS_API_URL, self.open_http, _ANNOUNCED)
 
     def granted_scopes(self, grant: Grant) -> frozenset[str]:
         """As of CloudGateway; all, where Withings did not say what was granted."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import UTC, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,22 @@ class Command(BaseCommand):
         """Add the provider and the port."""
         parser.add_argument("provider", choices=["withings"], help="which provider")
         parser.add_argument("--port", type=int, default=8471, help="where it listens")
+        parser.add_argument(
+            "--push-every",
+            type=int,
+            default=0,
+            metavar="SECONDS",
+            help="add a weighing this often, and announce it",
+        )
+        parser.add_argument(
+            "--lose", type=int, default=0, metavar="PERCENT", help="of announcements"
+        )
+        parser.add_argument(
+            "--double", type=int, default=0, metavar="PERCENT", help="of announcements"
+        )
+        parser.add_argument(
+            "--shuffle", action="store_true", help="send announcements in any order"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Serve until interrupted."""
@@ -39,12 +56,30 @@ class Command(BaseCommand):
             f"WITHINGS_CLIENT_ID={twin.client_id}\n"
             f"WITHINGS_CLIENT_SECRET={twin.client_secret}"
         )
+        sender = twin.sender
+        sender.lost, sender.doubled = options["lose"] / 100, options["double"] / 100
+        sender.is_shuffled = options["shuffle"]
+        ends = threading.Event()
+        if options["push_every"]:
+            threading.Thread(
+                target=_weigh_until, args=(twin, ends, options["push_every"])
+            ).start()
         try:
             server.serve_forever()
         except KeyboardInterrupt:
             pass
         finally:
+            ends.set()
             server.server_close()
+
+
+def _weigh_until(twin: WithingsTwin, ends: threading.Event, seconds: int) -> None:
+    """Add a weighing every so often and announce it."""
+    while not ends.wait(seconds):
+        now = int(timezone.now().timestamp())
+        twin.add_measures(now, {1: (72_000 + now % 1000, -3)})
+        twin.announce(1, now, now + 1)
+        twin.sender.deliver()
 
 
 def _fill(twin: WithingsTwin) -> None:

@@ -17,7 +17,9 @@ class SourceGrant(TenantOwned):
     `rotation` counts the tokens that were stored. Whoever trades them for new ones
     holds the row until `claimed_until`: a refresh token works once. `client_id` names
     the application that they were issued to, which alone can trade them. An ended
-    connection keeps its grant until the source has taken it back.
+    connection keeps its grant until the source has taken it back. `pushes_checked_at`
+    is when the source was last asked to push, `pushes_error` a short code of why it
+    does not, empty where it does.
     """
 
     rules = TableRules(
@@ -36,6 +38,10 @@ class SourceGrant(TenantOwned):
     client_id = models.CharField(max_length=200, blank=True, default="", db_default="")
     rotation = models.PositiveIntegerField(default=1)
     claimed_until = models.DateTimeField(null=True)
+    pushes_checked_at = models.DateTimeField(null=True)
+    pushes_error = models.CharField(
+        max_length=100, blank=True, default="", db_default=""
+    )
     created_at = models.DateTimeField(default=timezone.now, editable=False)
     updated_at = models.DateTimeField(default=timezone.now, editable=False)
 

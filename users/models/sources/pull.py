@@ -24,8 +24,10 @@ class Pull(TenantOwned):
     """One pull of one resource from a connected source (contract 5.5).
 
     `resource` is a name of contract 3.4. `is_history` tells the backfill that follows
-    connecting from a refresh. Wanted is what is dated from `range_start` (null: as far
-    back as the source goes) to `range_end`, both included. `position` is where a pull
+    connecting from a refresh; one that `is_announced` reads only what the source said
+    had changed, so that the next refresh does not start from its end. Wanted is what is
+    dated from `range_start` (null: as far back as the source goes) to `range_end`, both
+    included. `position` is where a pull
     that was cut off goes on, in the gateway's own words; never a token or health data.
     `days_with_data` counts days of what came, once it has ended well. `error_type` is a
     ConnectionFault or another short code of what went wrong.
@@ -58,6 +60,7 @@ class Pull(TenantOwned):
     provider = models.CharField(max_length=50)
     resource = models.CharField(max_length=50)
     is_history = models.BooleanField()
+    is_announced = models.BooleanField(default=False, db_default=False)
     status = models.CharField(
         max_length=100, choices=PullStatus.offered, default=PullStatus.SCHEDULED
     )
@@ -76,7 +79,7 @@ class Pull(TenantOwned):
     class Meta(TenantOwned.Meta):
         constraints = [
             models.UniqueConstraint(
-                fields=["connection", "resource", "is_history"],
+                fields=["connection", "resource", "is_history", "is_announced"],
                 condition=models.Q(ended_at=None),
                 name="pull_open_once",
             )

@@ -74,6 +74,11 @@ class Connection(TenantOwned):
                 condition=models.Q(disconnected_at=None),
                 name="connection_live_by_provider",
             ),
+            models.Index(
+                fields=["provider", "external_user_id"],
+                condition=models.Q(disconnected_at=None),
+                name="connection_by_account",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -25,6 +25,11 @@ from users.gateways.base import (
 from users.models import Connection, Pull, SourceGrant
 from users.operations.data.samples import SampleBatch, record_samples
 from users.operations.data.summaries import SummaryBatch, record_summaries
+from users.operations.pulling.pushes import ensure_source_pushes
+from users.operations.sources.announcements import (
+    has_announcements_since,
+    open_announced_pulls,
+)
 from users.operations.sources.cloud_sources import schedule_cloud_source_refresh
 from users.operations.sources.connections import mark_connection_failed
 from users.operations.sources.credentials import find_connection_gateway
@@ -61,6 +66,8 @@ logger = logging.getLogger(__name__)
 
 # How often a connected source is asked for what is new, by itself.
 PULL_EVERY = timedelta(hours=1)
+# As often where it pushes: what it failed to announce is found then.
+PULL_EVERY_BESIDE_PUSHES = timedelta(hours=3)
 # Waits between runs while a source is away: then the pull has failed, and the next
 # hour's asks again.
 _WAITS = tuple(timedelta(minutes=each) for each in (1, 5, 20, 60, 180))
@@ -147,18 +154,24 @@ def fail_connection_pulls(*, tenant: Tenant, actor: Actor, connection_pk: int) -
 def enqueue_due_source_pulls() -> int:
     """Schedule pulls for every due cloud source; return how many connections.
 
-    Those that were asked within PULL_EVERY, or have a pull open, are left. Over all
-    tenants. Source: Ours: sources that push nothing have to be asked.
+    Those that were asked within PULL_EVERY, or PULL_EVERY_BESIDE_PUSHES where they
+    push, or have a pull open, are left. Over all tenants. Source: Ours: sources that
+    push nothing have to be asked.
     """
+    now = timezone.now()
     # By user and provider, which pulls are indexed by.
-    lately = Pull.unscoped.filter(
-        Q(scheduled_at__gt=timezone.now() - PULL_EVERY) | Q(ended_at=None),
+    polls = Pull.unscoped.filter(
         user=OuterRef("connection__user"),
         provider=OuterRef("connection__provider"),
         connection=OuterRef("connection"),
+        is_announced=False,
     )
+    lately = polls.filter(Q(scheduled_at__gt=now - PULL_EVERY) | Q(ended_at=None))
+    beside_pushes = polls.filter(scheduled_at__gt=now - PULL_EVERY_BESIDE_PUSHES)
+    pushes = Q(pushes_checked_at__isnull=False, pushes_error="")
     due = SourceGrant.unscoped.filter(
         ~Exists(lately),
+        ~(pushes & Exists(beside_pushes)),
         connection__disconnected_at=None,
         connection__status=ConnectionStatus.CONNECTED,
         connection__user__deleted_at=None,
@@ -175,14 +188,19 @@ def enqueue_due_source_pulls() -> int:
 
 
 def _run(connection: Connection, actor: Actor) -> timedelta | None:
+    started_at = timezone.now()
     gateway = find_connection_gateway(connection)
+    is_live = connection.disconnected_at is None
+    is_live = is_live and connection.status == ConnectionStatus.CONNECTED
+    if is_live:
+        open_announced_pulls(connection=connection)
     pulls = _open_pulls(connection.tenant, connection.pk)
     if not pulls:
         return None
     if gateway is None:
         _fail_open(connection, actor, "source_not_offered")
         return None
-    if connection.disconnected_at or connection.status != ConnectionStatus.CONNECTED:
+    if not is_live:
         _fail_open(connection, actor, "not_connected")
         return None
     run: _Run | None = None
@@ -194,6 +212,9 @@ def _run(connection: Connection, actor: Actor) -> timedelta | None:
                     connection=connection, gateway=gateway
                 )
                 run = _Run(connection, gateway, actor, kept)
+                ensure_source_pushes(
+                    connection=connection, gateway=gateway, grant=kept.grant
+                )
             _run_pull(run, pull)
         except SourceUnavailable as away:
             wait = _next_wait(pull, away)
@@ -205,6 +226,9 @@ def _run(connection: Connection, actor: Actor) -> timedelta | None:
     if run is not None and run.refusals and not _has_any_resource(connection):
         fault = _fault(run.refusals)
         mark_connection_failed(connection=connection, actor=actor, fault=fault)
+        return None
+    if has_announcements_since(connection=connection, since=started_at):
+        return timedelta(0)
     return None
 
 

@@ -173,7 +173,7 @@ def _find_refused_resources(
 
 def _last_pulled_by_resource(connection: Connection) -> dict[str, datetime]:
     """Return up to when each resource was pulled successfully."""
-    went_well = _pulls(connection).filter(status=PullStatus.SUCCESS)
+    went_well = _pulls(connection).filter(status=PullStatus.SUCCESS, is_announced=False)
     return dict(
         went_well.filter(range_end__isnull=False)
         .values_list("resource")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from django.core import signing
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
@@ -36,10 +37,12 @@ from users.wearables.providers import find_provider
 if TYPE_CHECKING:
     from accounts.models import Tenant
     from portal.lib.actor import Actor
-    from users.gateways.base import CallLimit, SourceGateway
+    from users.gateways.base import CallLimit, PushProtocol, SourceGateway
     from users.operations.sources.budgets import BudgetUse
 
 _SUBJECT = "source_credentials"
+# In an address, in place of a team's: the installation's application.
+_INSTALLATION = "0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,8 @@ class SourceSetup:
 
     `stored` are the team's credentials; without them, a source that `is_offered` uses
     the installation's. `use` counts the calls of the application that is used.
-    `proven_by` is the client of others that our gateway's twin was held to.
+    `proven_by` is the client of others that our gateway's twin was held to. `push_url`
+    is where the source pushes to, empty for one that has to be asked or is not set up.
     """
 
     provider: str
@@ -57,6 +61,19 @@ class SourceSetup:
     limits: tuple[CallLimit, ...]
     use: BudgetUse
     proven_by: str
+    push_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class PushedApplication:
+    """The application that a source pushes to.
+
+    `tenant_pk` is None for that of the installation, which teams share.
+    """
+
+    gateway: SourceGateway
+    protocol: PushProtocol
+    tenant_pk: int | None
 
 
 def find_team_source_gateway(
@@ -96,8 +113,21 @@ def list_source_setups(*, tenant: Tenant) -> list[SourceSetup]:
         limits, proven_by = (known.limits, known.proven_by) if known else ((), "")
         client_id = gateway.credentials.client_id if gateway else ""
         use = CallBudget(provider, client_id, limits).read_use()
+        push_url = ""
+        if gateway is not None and gateway.pushes is not None:
+            push_url, _token = build_push_address(
+                tenant=tenant, provider=provider, gateway=gateway
+            )
         setups.append(
-            SourceSetup(provider, stored, gateway is not None, limits, use, proven_by)
+            SourceSetup(
+                provider=provider,
+                stored=stored,
+                is_offered=gateway is not None,
+                limits=limits,
+                use=use,
+                proven_by=proven_by,
+                push_url=push_url,
+            )
         )
     return setups
 
@@ -208,6 +238,42 @@ def remove_source_credentials(*, tenant: Tenant, actor: Actor, provider: str) ->
 def build_sign_in_redirect_uri(provider: str) -> str:
     """Return the redirect URI to register at a source."""
     return build_absolute_url(reverse("connect:back", args=[provider]))
+
+
+def build_push_address(
+    *, tenant: Tenant, provider: str, gateway: SourceGateway
+) -> tuple[str, str]:
+    """Return the URL that a source pushes to for an application, and its secret part.
+
+    Source: Ours: it is derived from the key of the installation, so that it needs no
+    row, and changes with the key once the old one is dropped.
+    """
+    own = SourceCredentials.objects.for_tenant(tenant).filter(provider=provider)
+    stored = own.filter(client_id=gateway.credentials.client_id).first()
+    token = _push_signer(provider).sign(str(stored.pk) if stored else _INSTALLATION)
+    path = reverse("source_push", kwargs={"provider": provider, "token": token})
+    return build_absolute_url(path), token
+
+
+def find_pushed_application(*, provider: str, token: str) -> PushedApplication | None:
+    """Return the application that an address belongs to; None for an unknown one."""
+    try:
+        key = _push_signer(provider).unsign(token)
+    except signing.BadSignature:
+        return None
+    own: SourceCredentials | None = None
+    if key != _INSTALLATION:
+        own = SourceCredentials.unscoped.filter(pk=key, provider=provider).first()
+        if own is None:
+            return None
+    gateway = _choose_gateway(provider, own)
+    if gateway is None or gateway.pushes is None:
+        return None
+    return PushedApplication(gateway, gateway.pushes, own.tenant_id if own else None)
+
+
+def _push_signer(provider: str) -> signing.Signer:
+    return signing.Signer(sep=".", salt=f"users.push.{provider}")
 
 
 @transaction.atomic

@@ -26,6 +26,7 @@ from users.gateways.base import (
 from users.models import SourceGrant
 from users.operations.sources.budgets import LONGEST_HOLD
 from users.operations.sources.credentials import (
+    build_push_address,
     find_connection_gateway,
     record_credentials_state,
 )
@@ -167,7 +168,13 @@ def revoke_grant_at_source(*, tenant: Tenant, connection_pk: int) -> timedelta |
     if gateway is not None:
         try:
             known = kept.connection.external_user_id
-            gateway.revoke(replace(_decrypted(kept), external_user_id=known))
+            grant = replace(_decrypted(kept), external_user_id=known)
+            if gateway.pushes is not None and _is_pushed(kept):
+                url, _token = build_push_address(
+                    tenant=tenant, provider=kept.connection.provider, gateway=gateway
+                )
+                gateway.pushes.unsubscribe(url=url, grant=grant)
+            gateway.revoke(grant)
         except UnreadableSecret:
             pass  # nobody can use them any more
         except SourceUnavailable as away:
@@ -177,6 +184,10 @@ def revoke_grant_at_source(*, tenant: Tenant, connection_pk: int) -> timedelta |
             logger.warning("a permission was not taken back: %s", away.reason)
     kept.delete()
     return None
+
+
+def _is_pushed(kept: SourceGrant) -> bool:
+    return kept.pushes_checked_at is not None and not kept.pushes_error
 
 
 def delete_connection_tokens(*, tenant: Tenant, connection_pk: int) -> None:

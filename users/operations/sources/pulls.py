@@ -12,8 +12,9 @@ from accounts.webhooks.operations import emit_event
 from portal.lib.database import rows
 from portal.lib.database.transitions import move_status, move_status_of_all
 from portal.lib.jobs import jobs
-from users.models import Pull
+from users.models import Announcement, Pull
 from users.models.sources.arrival import ARRIVAL_RETENTION
+from users.operations.sources.announcements import give_back_announcements
 from users.operations.sources.connections import add_connection_timeline_entry
 from users.queries import lock_user
 from users.states import PULL_MOVES, EntryKind, PullStatus
@@ -50,10 +51,8 @@ def schedule_source_pulls(
     """
     user = lock_user(connection.user)
     mine = Pull.objects.for_tenant(user.tenant).open().filter(connection=connection)
-    running = {
-        pull.resource: pull
-        for pull in mine.filter(is_history=is_history).order_by("id")
-    }
+    alike = mine.filter(is_history=is_history, is_announced=False)
+    running = {pull.resource: pull for pull in alike.order_by("id")}
     pulls = []
     for resource in resources:
         pull = running.get(resource) or Pull(
@@ -138,7 +137,9 @@ def end_data_pull(
         at=now,
         failed=failed,
     )
-    if pull.is_history and not failed:
+    if failed:
+        give_back_announcements(pulls=[pull])
+    elif pull.is_history:
         _record_history_event(pull, user, actor)
 
 
@@ -184,6 +185,9 @@ def abandon_connection_pulls(*, connection: Connection) -> None:
 
     The caller holds the user's lock. Source: Ours.
     """
+    Announcement.objects.for_tenant(connection.tenant).pending().filter(
+        connection=connection
+    ).delete()
     mine = Pull.objects.for_tenant(connection.tenant).open()
     move_status_of_all(
         mine.filter(connection=connection),

@@ -13,7 +13,14 @@ from django.utils.translation import gettext as _
 
 from portal.lib.database import rows
 from portal.lib.errors import NotFound
-from users.models import Connection, ConnectionEntry, Device, Pull, Supply
+from users.models import (
+    Connection,
+    ConnectionEntry,
+    Device,
+    Pull,
+    SourceGrant,
+    Supply,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,17 +128,19 @@ class SourceOverview:
     """A source of a user: its connections, latest first, with their last entries.
 
     The lines are the latest first, TIMELINE_SHOWN over all. `running` is how many pulls
-    of it are open.
+    of it are open. `grant` is that of the latest connection, None for one that is not
+    read.
     """
 
     connections: list[tuple[Connection, list[ConnectionEntry]]]
     supplies: list[Supply]
     devices: list[Device]
     running: int
+    grant: SourceGrant | None
 
 
 def get_source_overview(*, user: User, provider: str) -> SourceOverview:
-    """Return the details of a current or former source; five queries.
+    """Return the details of a current or former source; six queries.
 
     Raises: source_not_connected (404).
     """
@@ -152,6 +161,9 @@ def get_source_overview(*, user: User, provider: str) -> SourceOverview:
         supplies=list(supplies.order_by("resource")),
         devices=list(devices.order_by("id")),
         running=pulls.filter(provider=provider).count(),
+        grant=SourceGrant.objects.for_tenant(user.tenant)
+        .filter(connection=connections[0][0])
+        .first(),
     )
 
 

@@ -58,6 +58,7 @@ def show_source(request: TenantRequest, user_id: str, provider: str) -> HttpResp
         supplies=overview.supplies,
         devices=overview.devices,
         running=overview.running,
+        grant=overview.grant,
     )
 
 

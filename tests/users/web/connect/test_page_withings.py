@@ -25,8 +25,11 @@ SINCE = "?start_date=2025-09-01&end_date=2026-03-10"
 
 
 @pytest.fixture
-def user(alice_tenant, time_machine):
+def user(alice_tenant, time_machine, monkeypatch):
     time_machine.move_to(NOON, tick=False)
+    monkeypatch.setattr(
+        "users.operations.sources.budgets.pause", lambda some: time_machine.shift(some)
+    )
     return make_user(tenant=alice_tenant)
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
@@ -133,3 +134,14 @@ def test_an_unknown_source_has_no_page(owner, alice_tenant):
     page = owner.get(url(alice_tenant, "source_credentials", "zwift"))
 
     assert page.status_code == 404
+
+
+def test_the_address_that_a_source_pushes_to_is_shown(owner, alice_tenant, monkeypatch):
+    before = owner.get(url(alice_tenant, "source_credentials", "fitbit")).text
+    monkeypatch.setattr(FakeSource, "pushes", object())
+    page = owner.get(url(alice_tenant, "source_credentials", "fitbit"))
+
+    shown = page.context["row"].setup.push_url
+    assert "Webhook address" not in before
+    assert shown.startswith(f"{settings.PUBLIC_URL}/push/fitbit/0.")
+    assert f"<code>{shown}</code>" in page.text

@@ -1,0 +1,160 @@
+"""Pushes of sources: take what they announce, and have them push.
+
+What is announced is read from the source; what was not is found by asking it.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Q
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from portal.lib.errors import NotAllowed, NotFound
+from portal.lib.tenancy import acting_for
+from users.gateways.base import AccessExpired, ResourceRefused, SourceUnavailable
+from users.gateways.pushes import PushRejected, PushRequest
+from users.models import Connection, SourceGrant
+from users.operations.sources.announcements import record_announcement
+from users.operations.sources.credentials import (
+    build_push_address,
+    find_pushed_application,
+)
+from users.states import ConnectionStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+    from users.gateways.base import Grant, SourceGateway
+    from users.gateways.pushes import Announced
+    from users.operations.sources.credentials import PushedApplication
+
+# How often a source is asked whether it still pushes, and again where it refused.
+_CHECK_EVERY = timedelta(days=1)
+_RETRY_AFTER = timedelta(hours=1)
+
+
+def answer_push_check(
+    *, provider: str, token: str, query: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the answer to a source that verifies our address.
+
+    Raises: push_unknown (404); push_rejected.
+    """
+    pushed = _find(provider, token)
+    request = PushRequest(token=token, query=query, headers={}, body=b"")
+    try:
+        return pushed.protocol.answer_check(request)
+    except PushRejected:
+        raise _rejected() from None
+
+
+def take_source_push(
+    *, provider: str, request: PushRequest, at: datetime
+) -> list[Connection]:
+    """Record what a source announced, and return the connections it is about.
+
+    Of an account that nobody has connected nothing is recorded. Windows are cut to what
+    the source is read for at all. Raises: push_unknown (404); push_rejected (a wrong
+    signature or shape; nothing is recorded). Source: Ours: an announcement is a hint.
+    """
+    pushed = _find(provider, request.token)
+    try:
+        announced = pushed.protocol.read(request, at=at)
+    except PushRejected:
+        raise _rejected() from None
+    found = []
+    for each in announced:
+        for connection in _find_connections(pushed, each.external_user_id):
+            with acting_for(connection.tenant):
+                if _record(pushed.gateway, connection, each, at):
+                    found.append(connection)
+    return found
+
+
+def ensure_source_pushes(
+    *, connection: Connection, gateway: SourceGateway, grant: Grant
+) -> None:
+    """Have a source push to us, once a day; what it answers never stops a pull.
+
+    Asks the source, so never call it inside a transaction. Source: Ours: a source that
+    was not answered for a while stops by itself.
+    """
+    if gateway.pushes is None:
+        return
+    kept = SourceGrant.objects.for_tenant(connection.tenant)
+    now = timezone.now()
+    mine = kept.filter(connection=connection).exclude(
+        Q(pushes_checked_at__gt=now - _CHECK_EVERY, pushes_error="")
+        | Q(pushes_checked_at__gt=now - _RETRY_AFTER)
+    )
+    if not mine.exists():
+        return
+    url, token = build_push_address(
+        tenant=connection.tenant, provider=connection.provider, gateway=gateway
+    )
+    reason = ""
+    try:
+        gateway.pushes.subscribe(url=url, token=token, grant=grant)
+    except (SourceUnavailable, ResourceRefused) as refusal:
+        reason = refusal.reason
+    except AccessExpired:
+        return  # the pull renews it
+    kept.filter(connection=connection).update(
+        pushes_checked_at=now, pushes_error=reason
+    )
+
+
+def _record(
+    gateway: SourceGateway, connection: Connection, each: Announced, at: datetime
+) -> bool:
+    availability = connection.resource_availability
+    resources = [
+        resource
+        for resource in each.resources
+        if availability.get(resource, {}).get("status") == "available"
+    ]
+    first, last = max(each.first, at - gateway.history), min(each.last, at)
+    if not resources or last < at - gateway.history:
+        return False
+    record_announcement(
+        connection=connection,
+        resources=resources,
+        first=min(first, last),
+        last=last,
+        at=at,
+    )
+    return True
+
+
+def _find_connections(
+    pushed: PushedApplication, external_user_id: str
+) -> list[Connection]:
+    if not external_user_id:
+        return []
+    live = Connection.unscoped.filter(
+        provider=pushed.gateway.name,
+        external_user_id=external_user_id,
+        disconnected_at=None,
+        status=ConnectionStatus.CONNECTED,
+        user__deleted_at=None,
+        tenant__team__deleted_at=None,
+        grant__client_id=pushed.gateway.credentials.client_id,
+    )
+    if pushed.tenant_pk is not None:
+        live = live.filter(tenant=pushed.tenant_pk)
+    return list(live.select_related("tenant").order_by("pk"))
+
+
+def _find(provider: str, token: str) -> PushedApplication:
+    pushed = find_pushed_application(provider=provider, token=token)
+    if pushed is None:
+        raise NotFound("push_unknown", _("Unknown address."))
+    return pushed
+
+
+def _rejected() -> NotAllowed:
+    return NotAllowed("push_rejected", _("This is not a message of the source."))
