@@ -17,6 +17,12 @@ from labs.operations.appointments.upkeep import (
     delete_old_sandbox_bookings,
     release_expired_holds_and_check_appointments,
 )
+from labs.operations.documents.lab_documents import (
+    CHECK_JOB,
+    check_lab_document,
+    delete_orphan_lab_documents,
+    refuse_unreadable_lab_document,
+)
 from labs.operations.inbound.files import (
     TAKE_JOB,
     enqueue_hl7_folders_having_files,
@@ -116,6 +122,26 @@ def process_hl7_folder(
 def enqueue_hl7_folders_with_files() -> None:
     """Enqueue the folders that have files from labs."""
     enqueue_hl7_folders_having_files()
+
+
+def _refuse_lab_document(*, tenant_pk: int, document_id: str) -> None:
+    refuse_unreadable_lab_document(
+        tenant=Tenant.objects.get(pk=tenant_pk), document_id=UUID(document_id)
+    )
+
+
+@tenant_job(CHECK_JOB, on_give_up=_refuse_lab_document)
+def run_lab_document_check(*, tenant_pk: int, document_id: str) -> None:
+    """Scan and open a document that a lab sent."""
+    check_lab_document(
+        tenant=Tenant.objects.get(pk=tenant_pk), document_id=UUID(document_id)
+    )
+
+
+@periodic_job("50 2 * * *", "labs.sweep_documents")
+def run_orphan_lab_document_cleanup() -> None:
+    """Delete files of labs' documents that no row names."""
+    delete_orphan_lab_documents()
 
 
 @tenant_job(SIMULATE_JOB)

@@ -13,6 +13,7 @@ from labs.models.critical import CriticalAlert
 from labs.models.inbound import InboundMessage, InboundReport
 from labs.models.insurance import Payor, UserInsurance
 from labs.models.kit_stock import KitStock
+from labs.models.lab_document import LabDocument
 from labs.models.order import Order, OrderEvent, OrderTransaction, Shipment
 from labs.models.patient_notice import PatientNotice
 from labs.models.requisition_watch import RequisitionWatch
@@ -34,6 +35,7 @@ __all__ = [
     "Lab",
     "LabAccount",
     "LabAccountTeam",
+    "LabDocument",
     "LabTest",
     "Marker",
     "MissingResult",

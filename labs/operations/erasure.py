@@ -12,11 +12,13 @@ from labs.gateways.hl7.drop import delete_hl7_files_containing_names
 from labs.models import (
     InboundMessage,
     InboundReport,
+    LabDocument,
     Order,
     OrderTransaction,
     UserInsurance,
 )
 from labs.states.inbound import MessageStatus
+from portal.lib.storage import delete_stored_files
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -52,6 +54,9 @@ def delete_orders(tenant_pk: int, orders: QuerySet[Order]) -> None:
     reports = InboundReport.unscoped.filter(tenant_id=tenant_pk, order__in=orders)
     messages = list(reports.values_list("message_id", flat=True))
     _delete_lab_files(tenant_pk, orders)
+    documents = LabDocument.unscoped.filter(tenant_id=tenant_pk, order__in=orders)
+    names = list(documents.exclude(stored_as="").values_list("stored_as", flat=True))
+    transaction.on_commit(partial(delete_stored_files, names))
     Order.unscoped.filter(tenant_id=tenant_pk, parent__in=orders).update(parent=None)
     orders.delete()
     # What is left of a message whose last report is gone says whose file it was.

@@ -111,6 +111,11 @@ urlpatterns = [
         name="results_file",
     ),
     path(
+        "orders/<uuid:order_id>/lab-documents/<uuid:lab_document_id>/",
+        documents.download_lab_document,
+        name="lab_document",
+    ),
+    path(
         "orders/<uuid:order_id>/link/",
         documents.replace_requisition_link,
         name="reissue_link",

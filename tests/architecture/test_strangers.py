@@ -52,7 +52,7 @@ from portal.ops.isolation.probing import (
 )
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.imports import make_import
-from tests.factories.inbound import make_unmatched
+from tests.factories.inbound import make_lab_document, make_unmatched
 from tests.factories.labs import make_lab_account
 from tests.factories.reports import (
     make_alias,
@@ -98,6 +98,7 @@ def samples(alice_tenant: Tenant) -> dict[str, str]:
     make_results(order=order, results=(make_reported_result(text="400", flag="HH"),))
     make_lab_account(tenant=alice_tenant, lab=order.lab)
     make_unmatched(tenant=alice_tenant, lab=order.lab)
+    make_lab_document(order=order)
     key, _ = create_api_key(tenant=alice_tenant, actor=ACTOR, label="hers")
     management_key, _ = create_management_key(
         team=alice_tenant.team, actor=ACTOR, label="hers"

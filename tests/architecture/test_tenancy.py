@@ -54,6 +54,7 @@ UNSCOPED_MODULES = {
     "users/operations/imports/files.py": "as erasure; the sweep of files as well",
     "reports/operations/reading/files.py": "the sweep of files works over all tenants",
     "labs/operations/erasure.py": "erases by tenant key and user",
+    "labs/operations/documents/lab_documents.py": "the sweep of files as well",
     "labs/operations/orders/requisitions.py": "starts scheduled orders of all tenants",
     "labs/operations/appointments/upkeep.py": "settles visits of all tenants",
     "labs/operations/results/critical.py": "escalates what waits in all tenants",

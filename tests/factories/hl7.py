@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 HEADER = (
@@ -60,3 +61,10 @@ def obx(value: str = "91", **fields: Any) -> str:
         f"|{told['range']}|{told['flag']}|||{told['status']}|||20260228083000-0500"
         "|||||||||Acme Main"
     )
+
+
+def obx_with_document(content: bytes, **fields: Any) -> str:
+    """An OBX of a file, as a PDF in Base64."""
+    told = {"type": "ED", "id": "PDF^Lab report^L", "unit": "", "range": "", "flag": ""}
+    text = base64.b64encode(content).decode()
+    return obx(f"LIS^AP^PDF^Base64^{text}", **{**told, **fields})

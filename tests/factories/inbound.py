@@ -6,12 +6,15 @@ import hashlib
 from typing import Any
 
 from labs.gateways.hl7.drop import DroppedFile
-from labs.models import InboundMessage, InboundReport, Order
+from labs.models import InboundMessage, InboundReport, LabDocument, Order
+from labs.operations.documents.lab_documents import check_lab_document
 from labs.operations.inbound.processing import process_hl7_file_content
 from labs.operations.order_status.status import advance_order
+from labs.states.lab_documents import LabDocumentStatus
 from tests.factories.accounts import ACTOR
 from tests.factories.hl7 import make_oru, make_test, obx
 from tests.factories.labs import make_lab, make_lab_test, make_marker, make_order
+from tests.factories.reports import make_pdf
 
 
 def make_order_sent_to_lab(
@@ -52,3 +55,29 @@ def make_unmatched(*, tenant: Any, lab: Any = None) -> InboundReport:
     report: InboundReport = message.reports.get()
     report.tenant = tenant
     return report
+
+
+def make_lab_document(
+    *, order: Order, content: bytes | None = None, **fields: Any
+) -> LabDocument:
+    """A document from the lab: checked, and available if it is a PDF."""
+    body = make_pdf() if content is None else content
+    before = LabDocument.objects.for_tenant(order.tenant).filter(order=order)
+    document = LabDocument(
+        **{
+            "tenant": order.tenant,
+            "order": order,
+            "number": before.count() + 1,
+            "series": "a",
+            "status": LabDocumentStatus.HELD,
+            "name": "Lab report",
+            "content": body,
+            "size": len(body),
+            "sha256": hashlib.sha256(body).hexdigest(),
+            **fields,
+        }
+    )
+    document.save(force_insert=True)
+    check_lab_document(tenant=order.tenant, document_id=document.pk)
+    document.refresh_from_db()
+    return document

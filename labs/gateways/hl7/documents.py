@@ -39,6 +39,7 @@ _OTHER_TYPES = {
     "x-hl7-cda-level-one",
     "xml",
 }
+_ENCODINGS = {"a", "hex", "base64"}  # table 0299
 _FILE_COMPONENT = 4  # from 0
 
 
@@ -94,8 +95,10 @@ def parse_hl7_attached_documents(segment: Segment) -> list[AttachedDocument]:
     found = []
     for repeat in range(1, max(1, segment.repeats(5)) + 1):
         parts = segment.components(5, repeat=repeat)
-        # Some labs leave out components before the file.
+        # Some labs leave out components before the file, or the file.
         at = min(_FILE_COMPONENT, max(0, len(parts) - 1))
+        if parts and parts[at].lower() in _ENCODINGS:
+            at += 1
         found.append(
             AttachedDocument(
                 kind=kind,
@@ -105,7 +108,7 @@ def parse_hl7_attached_documents(segment: Segment) -> list[AttachedDocument]:
                 status=segment.text(11),
                 declared=tuple(
                     part.lower()
-                    for part in parts[at == _FILE_COMPONENT : at]  # 1: who sent it
+                    for part in parts[at == _FILE_COMPONENT : at]  # 0: who sent it
                     if part
                 ),
                 data=_join_subcomponents(segment, repeat)

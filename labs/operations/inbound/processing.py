@@ -35,6 +35,7 @@ from labs.gateways.hl7.orders import get_sample_id_of_control_id
 from labs.gateways.hl7.results import parse_hl7_result_reports
 from labs.models import InboundMessage, InboundReport
 from labs.models.inbound import NUMBER_MAX_LENGTH
+from labs.operations.documents.lab_documents import store_documents_of_report
 from labs.operations.inbound.critical_reports import open_alert_of_unmatched_report
 from labs.operations.inbound.matching import find_order_by_lab_report_numbers
 from labs.operations.order_status.status import lock_order
@@ -267,7 +268,7 @@ def match_lab_report_to_order(
     why: str = "",
     store: Callable[..., ResultVersion] | None = None,
 ) -> None:
-    """Match a report to an order and store its results.
+    """Match a report to an order and store its results and documents.
 
     A report of nothing yet is matched all the same. `by` and `why` are a person's;
     `store` is how the results are stored, by default store_result_delivery. The alert
@@ -296,6 +297,7 @@ def match_lab_report_to_order(
         store = store or store_result_delivery
         version = store(order=order, actor=actor, delivery=delivery)
         set_version_of_moved_alerts(version=version)
+    store_documents_of_report(order=order, actor=actor, report=report)
 
 
 def _completes_order(order: Order, report: Report) -> bool:

@@ -28,6 +28,7 @@ from labs.documents.links import (
     get_requisition_link_expiry,
     get_requisition_link_url,
 )
+from labs.operations.documents.lab_documents import read_lab_document
 from labs.operations.documents.order_documents import (
     LABELS_AT_MOST,
     LABELS_USUAL,
@@ -41,7 +42,9 @@ from labs.operations.documents.order_documents import (
 from labs.queries.catalogue import get_lab_test_with_details
 from labs.queries.orders.history import had_requisition_created
 from labs.queries.orders.orders import get_order_with_details
+from labs.queries.results.documents import get_lab_document, list_lab_documents
 from labs.queries.results.results import get_results_of_order
+from labs.states.lab_documents import DocumentFault, LabDocumentStatus
 from labs.states.orders import split_order_status
 from portal.lib.errors import NotFound
 from portal.lib.web.views import page_url
@@ -51,10 +54,22 @@ if TYPE_CHECKING:
 
     from accounts.web.requests import TenantRequest
     from labs.documents.sheet import Document
-    from labs.models import Order
+    from labs.models import LabDocument, Order
 
 _HOUR = timedelta(hours=1)
 _DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class LabDocumentRow:
+    """A document from the lab; `is_latest` where no version follows it.
+
+    `words` say why it can't be opened, empty where it can.
+    """
+
+    document: LabDocument
+    words: str
+    is_latest: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +88,7 @@ class OrderDocuments:
     link: str = ""
     link_ends_at: datetime | None = None
     link_left: str = ""
+    from_lab: tuple[LabDocumentRow, ...] = ()
 
 
 class LabelsForm(forms.Form):
@@ -113,7 +129,29 @@ def list_order_documents(request: TenantRequest, order: Order) -> OrderDocuments
         link=(get_requisition_link_url(order) or "") if shows_link else "",
         link_ends_at=ends_at if shows_link else None,
         link_left=_format_time_left(ends_at) if shows_link and ends_at else "",
+        from_lab=_build_lab_document_rows(order) if may_see else (),
     )
+
+
+def _build_lab_document_rows(order: Order) -> tuple[LabDocumentRow, ...]:
+    """Build the rows of an order's documents from its lab, newest first."""
+    documents = list_lab_documents(order=order)
+    latest = {one.series: one.pk for one in documents}.values()
+    return tuple(
+        LabDocumentRow(one, _describe_lab_document(one), one.pk in latest)
+        for one in reversed(documents)
+    )
+
+
+def _describe_lab_document(document: LabDocument) -> str:
+    """Say why a document can't be opened; empty where it can."""
+    if document.status == LabDocumentStatus.AVAILABLE:
+        return ""
+    fault = DocumentFault.known(document.fault)
+    if fault is not None:
+        return str(fault.label)
+    status = LabDocumentStatus.known(document.status)
+    return str(status.label) if status else document.status
 
 
 @require_GET
@@ -186,6 +224,25 @@ def download_results_report(request: TenantRequest, order_id: UUID) -> HttpRespo
         return _redirect_with_error(request, order, refusal)
     _record_read(request, order, "result")
     return build_pdf_response(render_results_report(found=found, tenant=request.tenant))
+
+
+@require_GET
+@require_right(Area.ORDERS)
+@require_right(Area.PATIENT_DETAILS)
+def download_lab_document(
+    request: TenantRequest, order_id: UUID, lab_document_id: UUID
+) -> HttpResponse:
+    order = get_order_with_details(tenant=request.tenant, order_id=order_id)
+    found = get_lab_document(order=order, document_id=lab_document_id)
+    document = read_lab_document(found)
+    record_read(
+        tenant=request.tenant,
+        actor=request.actor,
+        subject="lab_document",
+        subject_id=found.pk,
+        user_uuid=order.user.uuid,
+    )
+    return build_pdf_response(document)
 
 
 @require_GET

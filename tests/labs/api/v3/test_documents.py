@@ -7,7 +7,9 @@ from labs.operations.orders.requisitions import create_requisition
 from tests.audit import audited
 from tests.clients import error_lines
 from tests.factories.accounts import ACTOR
+from tests.factories.inbound import make_lab_document
 from tests.factories.labs import make_lab_test, make_order
+from tests.factories.reports import make_pdf
 from tests.factories.results import make_order_awaiting_results, make_results
 from tests.labs.holdings import holdings
 from tests.labs.printed import pages_of
@@ -121,6 +123,52 @@ def test_results_are_a_paper_of_an_order_and_of_its_transaction(
     assert audited(alice_tenant)[-2:] == [
         ("read", subject, str(pk)) for subject, pk in paths.values()
     ]
+
+
+def test_the_pdf_of_results_is_the_lab_s_where_it_sent_one(alice_api, alice_tenant):
+    order = make_order_awaiting_results(tenant=alice_tenant)
+    make_results(order=order)
+    first, second = make_pdf(), make_pdf(pages=2)
+    none = get(alice_api, order, "result/pdf?source=lab")
+    for content in (first, second):
+        make_lab_document(order=order, content=content, results_version=1)
+
+    replies = {
+        query: get(alice_api, order, f"result/pdf{query}")
+        for query in ("", "?source=lab", "?version=1", "?source=assay&version=1")
+    }
+
+    assert (none.status_code, none.json()["code"]) == (404, "lab_document_not_found")
+    assert {reply["Content-Type"] for reply in replies.values()} == {"application/pdf"}
+    *labs, ours = (reply.content for reply in replies.values())
+    assert labs == [second, second, first]
+    assert "Glucose 85 mg/dL 65-99" in pages_of(ours)[0]
+    assert replies[""]["Content-Disposition"] == (
+        f'inline; filename="lab-document-{str(order.pk)[:8]}-2.pdf"'
+    )
+    assert audited(alice_tenant)[-4:] == [("read", "result", str(order.pk))] * 4
+
+
+def test_a_source_and_a_version_that_cannot_be_are_refused(alice_api, alice_tenant):
+    order = make_order_awaiting_results(tenant=alice_tenant)
+    before = holdings(alice_tenant)
+
+    places = [
+        error_lines(get(alice_api, order, f"result/pdf?{query}"))[0][0]
+        for query in ("source=fax", "version=0", "version=x", "version=9999999999")
+    ]
+
+    assert places == [["query", "source"], *[["query", "version"]] * 3]
+    assert holdings(alice_tenant) == before
+
+
+def test_a_lab_document_of_strangers_is_not_there(charlie_api, alice_tenant):
+    order = make_order_awaiting_results(tenant=alice_tenant)
+    make_lab_document(order=order)
+
+    reply = get(charlie_api, order, "result/pdf?source=lab")
+
+    assert (reply.status_code, reply.json()["code"]) == (404, "order_not_found")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,9 @@ from labs.operations.orders.requisitions import create_requisition
 from labs.queries.orders.orders import get_order_with_details
 from tests.audit import audited
 from tests.factories.accounts import ACTOR, make_member
+from tests.factories.inbound import make_lab_document
 from tests.factories.labs import make_lab_test, make_order, order_request
+from tests.factories.reports import encrypt, make_pdf
 from tests.factories.results import make_order_awaiting_results, make_results
 from tests.factories.users import make_user
 from tests.labs.holdings import holdings
@@ -113,6 +115,59 @@ def test_labels_are_asked_for_before_they_are_printed(alice_web, alice_tenant, o
         "number_of_labels",
     }
     assert holdings(alice_tenant) == before
+
+
+def test_documents_of_the_lab_are_listed_newest_first_and_open(alice_web, alice_tenant):
+    order = make_order_awaiting_results(tenant=alice_tenant)
+    first, second = make_pdf(), make_pdf(pages=2)
+    older = make_lab_document(order=order, content=first)
+    make_lab_document(order=order, content=second)
+    refused = make_lab_document(order=order, content=encrypt(first), series="b")
+    where = "https://lab.example/<r>"
+    make_lab_document(order=order, status="reference", pointer=where, series="c")
+
+    page = alice_web.get(url(order, "order"))
+    opened = alice_web.get(document_url(order, older))
+    closed = alice_web.get(document_url(order, refused))
+
+    rows = page.context["documents"].from_lab
+    assert [(row.document.number, row.words, row.is_latest) for row in rows] == [
+        (4, "Kept by the lab", True),
+        (3, "The PDF needs a password.", True),
+        (2, "", True),
+        (1, "", False),
+    ]
+    text = page.content.decode()
+    assert "https://lab.example/&lt;r&gt;" in text
+    assert f'href="{where[:20]}' not in text
+    assert document_url(order, refused) not in text
+    assert (opened.content, opened["X-Content-Type-Options"]) == (first, "nosniff")
+    assert closed.status_code == 404
+    assert audited(alice_tenant)[-1] == ("read", "lab_document", str(older.pk))
+
+
+def test_a_document_of_the_lab_opens_with_its_order_and_the_right_to_names(
+    alice_web, alice_tenant
+):
+    order = make_order_awaiting_results(tenant=alice_tenant)
+    other = make_order_awaiting_results(tenant=alice_tenant)
+    document = make_lab_document(order=order)
+    viewer = signed_in(alice_tenant, Role.VIEWER)
+
+    assert alice_web.get(document_url(other, document)).status_code == 404
+    assert viewer.get(document_url(order, document)).status_code == 403
+    shelf = viewer.get(url(order, "order")).context["documents"]
+    assert shelf.from_lab == ()
+
+
+def document_url(order, document):
+    place = {
+        "team_slug": order.tenant.team.slug,
+        "environment": order.tenant.environment,
+        "order_id": order.pk,
+        "lab_document_id": document.pk,
+    }
+    return reverse("labs:lab_document", kwargs=place)
 
 
 def test_papers_that_name_the_patient_need_the_right_to(alice_tenant, order):

@@ -320,7 +320,7 @@ def test_the_page_takes_as_many_queries_for_ten_steps_and_markers_as_for_one(
         alice_web.get(url(long))
 
     # Of one that may still be booked two things more are asked.
-    assert (len(many), len(few)) == (18, 20)
+    assert (len(many), len(few)) == (19, 21)
 
 
 def test_results_that_came_late_say_by_how_many_days(alice_web, alice_tenant):
