@@ -79,7 +79,7 @@ _ESCAPED = {
 
 
 class Repetitions(tuple["str | Sequence[str]", ...]):
-    """The repetitions of a field to write; empty ones are left out."""
+    """The repetitions of a field to write."""
 
 
 FieldValue: TypeAlias = "str | Sequence[str] | Repetitions"
@@ -306,7 +306,7 @@ def build_hl7_message(segments: Sequence[str]) -> bytes:
 
 def _format_field(value: FieldValue) -> str:
     if isinstance(value, Repetitions):
-        return "~".join(filter(None, map(_format_field, value)))
+        return "~".join(map(_format_field, value))
     if isinstance(value, str):
         return escape_hl7_text(value)
     return "^".join(map(escape_hl7_text, value)).rstrip("^")

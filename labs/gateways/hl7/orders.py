@@ -30,14 +30,9 @@ from labs.gateways.hl7.patient import (
     format_hl7_physician,
     format_hl7_telecoms,
 )
+from labs.gateways.hl7.specimens import get_hl7_specimen
 from labs.states.accounts import Billing
-from labs.states.catalogue import (
-    SPECIMENS,
-    CollectionMethod,
-    Container,
-    QuestionType,
-    SampleType,
-)
+from labs.states.catalogue import CollectionMethod, QuestionType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -58,22 +53,13 @@ _WHO_PAYS = {
 }
 # Table 0063.
 _RELATIONSHIPS = {"Self": "SEL", "Spouse": "SPO", "Other": "OTH"}
-# Table 0487.
-_SPECIMENS = {
-    SampleType.DRIED_BLOOD_SPOT: ("BLDC", "Blood capillary"),
-    SampleType.ARM_COLLECTOR: ("BLDC", "Blood capillary"),
-    SampleType.SERUM: ("SER", "Serum"),
-    SampleType.SALIVA: ("SAL", "Saliva"),
-    SampleType.URINE: ("UR", "Urine"),
-    SampleType.STOOL: ("STL", "Stool"),
-}
 # Elsewhere the laboratory's own people take the sample and give it its number.
 _OURS_TO_SEND = {CollectionMethod.TESTKIT, CollectionMethod.ON_SITE_COLLECTION}
 # HL7's null: the standard requires a value that the order does not have.
 _NULL = '""'
 _NAMESPACE_LENGTH = 20
 _STRING_LENGTH = 199
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)")
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)", re.ASCII)
 
 
 def build_hl7_order_messages(
@@ -264,7 +250,7 @@ def _test_segments(
         yield from _diagnosis_segments(order)
         yield from _answer_segments(order, marker)
         if is_ours:
-            specimen = (*_specimen_of(marker), "HL70487")
+            specimen = (*get_hl7_specimen(marker), "HL70487")
             yield build_hl7_segment("SPM", {1: "1", 2: sample_id, 4: specimen})
         yield _billing_segment(order)
 
@@ -287,13 +273,6 @@ def _diagnosis_segments(order: Order) -> Iterator[str]:
     codes = dict.fromkeys((*order.icd_codes, *insured))
     for line, code in enumerate(codes, start=1):
         yield build_hl7_segment("DG1", {1: str(line), 3: (code, "", "I10"), 6: "W"})
-
-
-def _specimen_of(marker: Marker) -> tuple[str, str]:
-    if container := Container.known(marker.container):
-        return SPECIMENS[container]
-    kind = SampleType.known(marker.sample_type)
-    return _SPECIMENS[kind] if kind else (marker.sample_type, "")
 
 
 def _answer_segments(order: Order, marker: Marker) -> Iterator[str]:

@@ -44,18 +44,27 @@ _ETHNICITIES = {
 # Table 0399 is of three letters; people write these.
 _USA = {"US", "USA", "U.S.", "U.S.A.", "UNITED STATES", "UNITED STATES OF AMERICA"}
 _COUNTRY = re.compile("[A-Z]{3}")
-_US_NUMBER = re.compile(r"\+?1?([2-9]\d{2})([2-9]\d{2}\d{4})")
+_US_NUMBER = re.compile(r"\+?1?([2-9]\d{2})([2-9]\d{2}\d{4})", re.ASCII)
 
 
-def build_hl7_patient_segment(order: Order) -> str:
-    """Build PID of an order's patient; PID-3 is our user's id."""
+def build_hl7_patient_segment(
+    order: Order, *, own_id: tuple[str, str] = ("", "")
+) -> str:
+    """Build PID of an order's patient; PID-3 is our user's id.
+
+    `own_id` is an id that another system has given, with its namespace; it is first.
+    """
     details: Mapping[str, Any] = order.patient_details or {}
     race = _RACES.get(str(details.get("race") or ""))
     return build_hl7_segment(
         "PID",
         {
             1: "1",
-            3: (str(order.user.uuid), "", "", APPLICATION, "PI"),
+            3: Repetitions(
+                (number, "", "", namespace, "PI")
+                for number, namespace in (own_id, (str(order.user.uuid), APPLICATION))
+                if number
+            ),
             5: (*format_hl7_name(details), *[""] * 4, "L"),
             7: format_hl7_date(details.get("dob")),
             8: SEXES.get(str(details.get("gender", "")), "U"),
