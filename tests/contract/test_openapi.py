@@ -275,6 +275,7 @@ def test_the_paths_of_orders_are_the_contracts():
         ("PATCH", "/v3/order/{order_id}"),
         ("POST", "/v3/order/{order_id}/cancel"),
         ("POST", "/v3/order/{order_id}/recreate"),
+        ("POST", "/v3/order/{order_id}/replace_kit"),
         ("POST", "/v3/order/{order_id}/test"),
         ("POST", "/v3/order/resend_events"),
         ("POST", "/v3/order/testkit"),

@@ -44,6 +44,7 @@ from labs.api.v3.insurance.views import (
     PayorsView,
 )
 from labs.api.v3.orders.communication import OrderCommunicationView
+from labs.api.v3.orders.replacements import OrderReplaceKitView
 from labs.api.v3.orders.shipments import OrderShipmentEventsView
 from labs.api.v3.orders.tracking import OrderTrackingView
 from labs.api.v3.orders.views import (
@@ -132,6 +133,9 @@ urlpatterns = [
     mount_api_view("order/<order_id>/cancel", OrderCancelView, "api-order-cancel"),
     mount_api_view(
         "order/<order_id>/recreate", OrderRecreateView, "api-order-recreate"
+    ),
+    mount_api_view(
+        "order/<order_id>/replace_kit", OrderReplaceKitView, "api-order-replace-kit"
     ),
     mount_api_view("order/<order_id>/test", OrderSimulationView, "api-order-test"),
     mount_api_view("order/<order_id>/draw_completed", OrderDrawView, "api-order-draw"),

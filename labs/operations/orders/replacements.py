@@ -16,6 +16,7 @@ from labs.operations.orders.kits import make_kit_sample_id
 from labs.operations.orders.plans import store_order
 from labs.operations.orders.redraws import COPIED_COLUMNS
 from labs.operations.orders.requisitions import enqueue_requisition
+from labs.operations.production import require_lab_gateway, require_physician
 from labs.states.catalogue import CollectionMethod
 from labs.states.orders import (
     OrderOrigin,
@@ -38,14 +39,21 @@ def replace_kit(*, order: Order, actor: Actor) -> Order:
     It joins the transaction with origin recreation, and its parent is the failed order,
     which stays as it is. A kit that was never registered is replaced by one to
     register. The lab account stays while it takes orders. Raises: kit_not_replaceable;
-    kit_replaced, where its replacement is not cancelled; those of resolve_lab_account.
-    Source: Ours: contract 6.14 recreates only what can be cancelled.
+    kit_replaced, where its replacement is not cancelled; those of resolve_lab_account;
+    physician_missing; in production lab_gateway_required, physician_required. Source:
+    Ours: contract 6.14 recreates only what can be cancelled; D23.
     """
     order = lock_order(order)
     require_replaceable(order)
+    require_lab_gateway(order.tenant)
     account = resolve_lab_account(
         tenant=order.tenant, lab=order.lab, account_id=order.lab_account_id
     )
+    is_registrable = order.patient_details is None
+    if not is_registrable:
+        require_physician(
+            tenant=order.tenant, account=account.account, physician=order.physician
+        )
     now = timezone.now()
     kit = Order(
         **{name: getattr(order, name) for name in _COPIED}
@@ -58,7 +66,7 @@ def replace_kit(*, order: Order, actor: Actor) -> Order:
             "lab_account_id": account.account.pk if account.account else None,
             "account_reason": account.reason,
             "status": build_order_status(order.method, "ordered"),
-            "is_registrable": order.patient_details is None,
+            "is_registrable": is_registrable,
             "created_at": now,
             "updated_at": now,
         }
