@@ -3,6 +3,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from django.core import mail
 from django.test import Client
 from django.urls import reverse
 
@@ -12,16 +13,25 @@ from labs.gateways.booking_sandbox import GONE, SLOW
 from labs.models import Appointment, ServiceCenter, SlotPlace
 from labs.operations.appointments.changes import cancel_appointment
 from labs.operations.appointments.slot_places import hold_slot_for_order
+from labs.operations.orders.placing import import_order
 from labs.states.catalogue import CollectionMethod
 from tests.audit import audited
 from tests.factories.accounts import ACTOR, make_member
 from tests.factories.appointments import (
+    booking_lab,
     free_slots,
     make_appointment,
     make_bookable_order,
     make_center,
 )
-from tests.factories.labs import make_lab_test, make_order
+from tests.factories.labs import (
+    PHYSICIAN,
+    make_lab_test,
+    make_order,
+    order_request,
+    set_up_production,
+)
+from tests.factories.users import make_user
 from tests.labs.holdings import holdings
 
 pytestmark = pytest.mark.django_db
@@ -378,3 +388,58 @@ def test_the_page_asks_as_much_for_many_places_as_for_one(
 
     with django_assert_num_queries(19):
         alice_web.get(url(order))
+
+
+def test_production_without_a_directory_says_so_and_books_nothing(
+    alice_web, alice_production
+):
+    center = make_center(tenant=alice_production)
+    order = make_bookable_order(tenant=alice_production)
+    key = free_slots(alice_production, center)[0].booking_key
+    center.is_active = False
+    center.save(update_fields=["is_active"])
+    before = holdings(alice_production)
+
+    page = alice_web.get(url(order))
+    held = alice_web.post(url(order), sent(go="hold", slot=key), headers=HTMX)
+    booked = alice_web.post(url(order), sent(go="book", slot=key))
+
+    words = "No service centers are imported for production."
+    for reply in (page, held, booked):
+        assert reply.status_code in {200, 422}
+        assert words in reply.content.decode()
+        assert reply.context["grid"] is None
+    assert visits(alice_production) == []
+    assert SlotPlace.objects.count() == 0
+    assert holdings(alice_production) == before
+    assert mail.outbox == []
+
+
+def test_production_without_a_provider_asks_nobody_for_a_visit_at_home(
+    alice_web, alice_production
+):
+    lab = booking_lab(tenant=alice_production)
+    set_up_production(tenant=alice_production, lab=lab)
+    home = CollectionMethod.AT_HOME_PHLEBOTOMY
+    order = import_order(
+        tenant=alice_production,
+        actor=ACTOR,
+        request=order_request(
+            user=make_user(tenant=alice_production),
+            panels=(make_lab_test(tenant=alice_production, lab=lab, method=home),),
+            physician=PHYSICIAN,
+        ),
+        sample_id="Q-1",
+    )
+    before = holdings(alice_production)
+
+    page = alice_web.get(url(order))
+    asked = alice_web.post(url(order), sent(go="ask:getlabs"))
+
+    for reply in (page, asked):
+        assert reply.status_code in {200, 422}
+        assert "No provider of at-home visits is set up" in reply.content.decode()
+        assert 'value="ask:' not in reply.content.decode()
+    assert visits(alice_production) == []
+    assert holdings(alice_production) == before
+    assert mail.outbox == []
