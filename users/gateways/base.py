@@ -13,7 +13,7 @@ from users.states import ConnectionFault, SourceType
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from datetime import datetime
+    from datetime import date, datetime
 
     from users.gateways.pushes import Announced, PushRequest
     from users.models import User
@@ -151,10 +151,15 @@ class PulledPage:
     """One page of a source's data, and the position of the next.
 
     `position` is the gateway's own word, empty on the last page; it holds no token.
+    `first` to `last` are the days that were asked for, None for a resource without
+    days. With `is_complete` the source has nothing else of them.
     """
 
     batches: tuple[PulledBatch, ...]
     position: str = ""
+    first: date | None = None
+    last: date | None = None
+    is_complete: bool = False
 
 
 class PushProtocol(Protocol):

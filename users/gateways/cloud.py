@@ -57,12 +57,14 @@ class CloudResource:
     """How a resource is read from a provider.
 
     Any one of the sets of scopes in `scopes` suffices. One that is not `is_dated` is
-    read whole.
+    read whole. One that `is_complete` answers with all that there is in a window, so
+    that what is missing was removed.
     """
 
     read: Callable[[Any], Elements]
     scopes: tuple[frozenset[str], ...]
     is_dated: bool = True
+    is_complete: bool = False
 
     def is_allowed(self, granted: frozenset[str]) -> bool:
         """Return whether these scopes allow it."""
@@ -231,6 +233,9 @@ class CloudGateway(ABC):
                         if elements
                     ),
                     position=last.isoformat() if first <= last else "",
+                    first=window.first if wanted.is_dated else None,
+                    last=window.last if wanted.is_dated else None,
+                    is_complete=wanted.is_complete,
                 )
 
     def open_http(self) -> SourceHttp:

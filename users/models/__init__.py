@@ -15,6 +15,7 @@ from users.models.sources.grant import SourceGrant
 from users.models.sources.link_session import LinkSession
 from users.models.sources.pull import Pull, PullQuerySet, Refresh
 from users.models.sources.source import Connection, ConnectionEntry, ConnectionQuerySet
+from users.models.sources.source_day import SourceDay
 from users.models.sources.supply import Supply
 from users.models.user import User, UserCount, UserQuerySet
 from users.models.user_export import UserExport
@@ -42,6 +43,7 @@ __all__ = [
     "Series",
     "SourceBudget",
     "SourceCredentials",
+    "SourceDay",
     "SourceGrant",
     "Summary",
     "Supply",

@@ -69,6 +69,13 @@ _EXTRAS_OF_RANGE = """
     WHERE user_id = %(user_id)s AND series = ANY(%(series)s) AND feed = ANY(%(feeds)s)
         AND ts >= %(start)s AND ts <= %(last)s
 """
+_DELETE = """
+    DELETE FROM {table} AS kept
+    USING unnest(%(series)s::smallint[], %(ts)s::timestamptz[]) AS gone (series, ts)
+    WHERE kept.user_id = %(user_id)s AND kept.feed = %(feed)s
+        AND kept.series = gone.series AND kept.ts = gone.ts
+        AND kept.ts >= %(first)s AND kept.ts <= %(last)s
+"""
 _LOWEST = -(2**15)
 
 # Of a sample as `read_range` gives it: ts (UTC), series, feed, value, tz_offset,
@@ -112,6 +119,15 @@ class SampleStore(Protocol):
         """Return at most `limit` samples of [start, end), by (ts, series, feed).
 
         `feeds` None: all. `after` is the key (ts, series, feed) to go on behind.
+        """
+        ...
+
+    def delete_samples(
+        self, *, user_id: int, feed: int, keys: Sequence[tuple[int, datetime]]
+    ) -> int:
+        """Delete the samples of these pairs of series and time; return how many.
+
+        The caller locked the user.
         """
         ...
 
@@ -166,6 +182,24 @@ class _PostgresStore:
         query = _READ_ONE if len(branches) == 1 else _READ
         found: list[Any] = rows.fetch_rows(query, inputs)
         return _with_extras(found, inputs)
+
+    def delete_samples(
+        self, *, user_id: int, feed: int, keys: Sequence[tuple[int, datetime]]
+    ) -> int:
+        if not keys:
+            return 0
+        inputs = {
+            "user_id": user_id,
+            "feed": feed,
+            "series": [series for series, _ in keys],
+            "ts": [ts for _, ts in keys],
+            "first": min(ts for _, ts in keys),
+            "last": max(ts for _, ts in keys),
+        }
+        with rows.open_database_cursor() as cursor:
+            cursor.execute(_DELETE.format(table="users_sampleextra").encode(), inputs)
+            cursor.execute(_DELETE.format(table="users_sample").encode(), inputs)
+            return cursor.rowcount
 
     def delete_user(self, *, user_id: int) -> int:
         with rows.open_database_cursor() as cursor:

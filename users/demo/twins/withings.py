@@ -117,6 +117,19 @@ class WithingsTwin:
         )
         return group_id
 
+    def edit_measures(self, group_id: int, values: dict[int, tuple[int, int]]) -> None:
+        """Change the measures of a group, as its user does in the app."""
+        (group,) = (each for each in self.measures if each["grpid"] == group_id)
+        group["modified"] = int(self.clock())
+        group["measures"] = [
+            {"type": kind, "value": value, "unit": unit}
+            for kind, (value, unit) in values.items()
+        ]
+
+    def delete_measures(self, group_id: int) -> None:
+        """Remove a group of measures; lists leave it out from then on."""
+        self.measures = [each for each in self.measures if each["grpid"] != group_id]
+
     def add_night(self, start: int, end: int, day: str, **data: int | float) -> None:
         """Add a night of a mat."""
         device = "a1c04e55"

@@ -131,10 +131,12 @@ _NIGHTLY_SPO2 = frozenset({"daily", "spo2"})
 # By name of contract 3.4, in the order in which they are asked for.
 RESOURCES = {
     "profile": CloudResource(_read_profile, (frozenset({"personal"}),), is_dated=False),
-    "sleep": CloudResource(_read_sleep, (_DAILY,)),
-    "sleep_cycle": CloudResource(_read_sleep_cycle, (_DAILY,)),
-    "activity": CloudResource(_read_activity, (_DAILY,)),
-    "workouts": CloudResource(_read_workouts, (frozenset({"workout"}),)),
+    "sleep": CloudResource(_read_sleep, (_DAILY,), is_complete=True),
+    "sleep_cycle": CloudResource(_read_sleep_cycle, (_DAILY,), is_complete=True),
+    "activity": CloudResource(_read_activity, (_DAILY,), is_complete=True),
+    "workouts": CloudResource(
+        _read_workouts, (frozenset({"workout"}),), is_complete=True
+    ),
     "heartrate": CloudResource(_read_heart_rate, (frozenset({"heartrate"}), _DAILY)),
     "hrv": CloudResource(_read_hrv, (_DAILY,)),
     "blood_oxygen": CloudResource(_read_blood_oxygen, (_NIGHTLY_SPO2,)),

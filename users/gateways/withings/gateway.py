@@ -1,7 +1,6 @@
 """Gateway to Withings: its services, limits and how each resource is read.
 
-Not read: activity and workouts, ECG and temperatures, and nights by the minute. A
-measure that the user deleted stays stored: lists leave it out without saying so.
+Not read: activity and workouts, ECG and temperatures, and nights by the minute.
 """
 
 from __future__ import annotations
@@ -102,11 +101,14 @@ class WithingsGateway(CloudGateway):
 
     name = "withings"
     cloud_resources = {
-        "sleep": CloudResource(_read_sleep, _ACTIVITY),
-        "body": CloudResource(_read_body, _METRICS),
-        "weight": CloudResource(_read_samples(Kind.WEIGHT, SourceType.SCALE), _METRICS),
-        "fat": CloudResource(_read_samples(Kind.FAT_RATIO, SourceType.SCALE), _METRICS),
-        "blood_pressure": CloudResource(_read_blood_pressure, _METRICS),
+        name: CloudResource(read, scopes, is_complete=True)
+        for name, read, scopes in (
+            ("sleep", _read_sleep, _ACTIVITY),
+            ("body", _read_body, _METRICS),
+            ("weight", _read_samples(Kind.WEIGHT, SourceType.SCALE), _METRICS),
+            ("fat", _read_samples(Kind.FAT_RATIO, SourceType.SCALE), _METRICS),
+            ("blood_pressure", _read_blood_pressure, _METRICS),
+        )
     }
     # Ours: half a year, as of Oura.
     history = timedelta(days=180)

@@ -26,6 +26,12 @@ from users.models import Connection, Pull, SourceGrant
 from users.operations.data.samples import SampleBatch, record_samples
 from users.operations.data.summaries import SummaryBatch, record_summaries
 from users.operations.pulling.pushes import ensure_source_pushes
+from users.operations.pulling.reconciling import (
+    DayKeys,
+    find_summary_keys,
+    read_sample_keys,
+    reconcile_source_days,
+)
 from users.operations.sources.announcements import (
     has_announcements_since,
     open_announced_pulls,
@@ -255,21 +261,29 @@ def _run_pull(run: _Run, pull: Pull) -> None:
 
 def _fetch(run: _Run, pull: Pull) -> None:
     until = pull.range_end or timezone.now()
-    pages = run.gateway.pull(
-        run.connection.user,
-        pull.resource,
-        pull.range_start or until - run.gateway.history,
-        until=until,
-        grant=run.kept.grant,
-        position=pull.position,
-    )
+    since = pull.range_start or until - run.gateway.history
+    given = (run.connection.user, pull.resource, since)
+    asked: dict[str, Any] = {"until": until, "grant": run.kept.grant}
+    pages = run.gateway.pull(*given, **asked, position=pull.position)
+    position = pull.position
     for page in pages:
-        _store_page(run, pull, page)
+        suspected = _store_page(run, pull, page)
+        if suspected:
+            # An answer may be cut short: nothing is removed before a second one.
+            again = run.gateway.pull(*given, **asked, position=position)
+            _store_page(run, pull, next(iter(again)), confirmed=suspected)
+        position = page.position
 
 
 @transaction.atomic
-def _store_page(run: _Run, pull: Pull, page: PulledPage) -> None:
-    """Store a page. Raises: _Ended if the connection was ended, paused or broken."""
+def _store_page(
+    run: _Run, pull: Pull, page: PulledPage, confirmed: frozenset[str] = frozenset()
+) -> frozenset[str]:
+    """Store a page; return the keys of what the source may have removed.
+
+    Those that are `confirmed` and still missing are removed. Raises: _Ended if the
+    connection was ended, paused or broken.
+    """
     try:
         user = lock_user(run.connection.user)
     except NotFound:
@@ -280,22 +294,38 @@ def _store_page(run: _Run, pull: Pull, page: PulledPage) -> None:
     ).exists():
         raise _Ended
     days: set[str] = set()
+    found: DayKeys = {}
     for batch in page.batches:
         if batch.elements:
             days |= _days(batch)
-            _store_batch(run, pull, user, batch)
-    pull.days_with_data = (pull.days_with_data or 0) + len(days)
-    pull.save(update_fields=["days_with_data"])
-    store_pull_position(pull=pull, position=page.position)
+            for day, keys in _store_batch(run, pull, user, batch).items():
+                found.setdefault(day, set()).update(keys)
+    suspected = reconcile_source_days(
+        connection=run.connection,
+        user=user,
+        actor=run.actor,
+        resource=pull.resource,
+        page=page,
+        found=found,
+        confirmed=confirmed,
+    )
+    if not confirmed:
+        pull.days_with_data = (pull.days_with_data or 0) + len(days)
+        pull.save(update_fields=["days_with_data"])
+        store_pull_position(pull=pull, position=page.position)
+    return suspected
 
 
-def _store_batch(run: _Run, pull: Pull, user: User, batch: PulledBatch) -> None:
+def _store_batch(run: _Run, pull: Pull, user: User, batch: PulledBatch) -> DayKeys:
+    """Store a batch; return the keys of its elements by day."""
     provider = run.connection.provider
     device_id = _device_id(user, provider, batch)
 
+    ids: list[UUID] = []
+
     def record(part: Sequence[dict[str, Any]]) -> None:
         if summary := SUMMARIES.get(batch.resource):
-            record_summaries(
+            recorded = record_summaries(
                 user=user,
                 actor=run.actor,
                 resource=summary,
@@ -304,6 +334,7 @@ def _store_batch(run: _Run, pull: Pull, user: User, batch: PulledBatch) -> None:
                 ),
                 is_history=pull.is_history,
             )
+            ids.extend(recorded.ids)
         else:
             record_samples(
                 user=user,
@@ -321,6 +352,9 @@ def _store_batch(run: _Run, pull: Pull, user: User, batch: PulledBatch) -> None:
     size = ELEMENTS_MAX if batch.resource in SUMMARIES else SAMPLES_MAX
     for first in range(0, len(elements), size):
         _record_readable(elements[first : first + size], record)
+    if batch.resource in SUMMARIES:
+        return find_summary_keys(user, ids)
+    return read_sample_keys(batch)
 
 
 def _record_readable(

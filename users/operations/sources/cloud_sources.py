@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 # How far a pull reaches back before the end of the last one: sources mend what they
 # told of the days before, and rings sync late.
 OVERLAP = timedelta(days=3)
+# How far it reaches back once a day: for what users edited or deleted since.
+RECHECKED = timedelta(days=30)
+_RECHECK_EVERY = timedelta(days=1)
 # After how long a resource that the source refused is asked for again.
 ASK_AGAIN = timedelta(days=1)
 
@@ -102,10 +105,10 @@ def schedule_cloud_source_refresh(*, connection: Connection) -> list[Pull]:
     """Schedule a pull of new data for each resource of a cloud source.
 
     From OVERLAP before the end of the last pull that went well, of the resource that is
-    the furthest behind; for all of the past of a resource of which none did. What the
-    source refused is asked for again once a day. Empty for a source that is not pulled.
-    Raises: not_found. Source: Contract 2.2 (refresh), 5.5; Ours: the overlap;
-    memberships lapse and are renewed.
+    the furthest behind, once a day from RECHECKED ago; for all of the past of a
+    resource of which none did. What the source refused is asked for again once a day.
+    Empty for a source that is not pulled. Raises: not_found. Source: Contract 2.2
+    (refresh), 5.5; Ours: the overlap; memberships lapse and are renewed.
     """
     gateway = find_connection_gateway(connection)
     if gateway is None or not is_data_pulled_from_source(connection):
@@ -114,6 +117,7 @@ def schedule_cloud_source_refresh(*, connection: Connection) -> list[Pull]:
     available = _available(connection, gateway)
     refused = _find_refused_resources(connection, gateway, available)
     first = timezone.now() - gateway.history
+    is_rechecked = _is_rechecked(connection)
     scheduled = _schedule(
         connection,
         [each for each in [*available, *refused] if each not in reached],
@@ -123,6 +127,8 @@ def schedule_cloud_source_refresh(*, connection: Connection) -> list[Pull]:
     for resources in (available, refused):
         known = [each for each in resources if each in reached]
         since = min((reached[each] for each in known), default=first) - OVERLAP
+        if not is_rechecked:
+            since = min(since, timezone.now() - RECHECKED)
         scheduled += _schedule(
             connection, known, since=max(since, first), is_history=False
         )
@@ -180,6 +186,17 @@ def _last_pulled_by_resource(connection: Connection) -> dict[str, datetime]:
         .annotate(Max("range_end"))
         .order_by()
     )
+
+
+def _is_rechecked(connection: Connection) -> bool:
+    """Return whether a pull lately reached as far back as one does once a day."""
+    now = timezone.now()
+    far = _pulls(connection).filter(
+        is_announced=False,
+        scheduled_at__gt=now - _RECHECK_EVERY,
+        range_start__lte=now - RECHECKED + _RECHECK_EVERY,
+    )
+    return bool(far.exclude(status=PullStatus.FAILURE).exists())
 
 
 def _pulls(connection: Connection) -> QuerySet[Pull]:
