@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from accounts.states import Environment
 from labs.models.catalogue import Lab
-from labs.states.accounts import DelegatedFlow, LabAccountStatus
+from labs.states.accounts import DelegatedFlow, HeldLinesAnswer, LabAccountStatus
 from portal.lib.table_rules import TableRules
 from portal.lib.tenancy import UnscopedQuery
 from portal.lib.translation import gettext_lazy
@@ -50,7 +50,8 @@ class LabAccount(models.Model):
     it is linked to. `allowed_billing` maps who pays to the states where that holds;
     `default_clinical_notes` stand before each order's comment on the requisition.
     `hl7_one_message_per_test` sends an order as several messages, `hl7_payer_in_in1`
-    repeats who pays in an IN1-47 of every order.
+    repeats who pays in an IN1-47 of every order. `held_lines_answer` is what the lab is
+    sent for results in doubt.
     """
 
     rules = TableRules(
@@ -80,6 +81,12 @@ class LabAccount(models.Model):
     provider_account_id = models.CharField(max_length=50)
     account_name = models.CharField(max_length=150, blank=True)
     default_clinical_notes = models.TextField(blank=True)
+    held_lines_answer = models.CharField(
+        max_length=2,
+        choices=HeldLinesAnswer.offered,
+        default=HeldLinesAnswer.ACCEPTED,
+        db_default=HeldLinesAnswer.ACCEPTED.value,
+    )
     business_units = ArrayField(models.CharField(max_length=50), default=list)
     allowed_billing = models.JSONField(default=dict)
     hl7_one_message_per_test = models.BooleanField(default=False, db_default=False)

@@ -89,7 +89,8 @@ class InboundReport(TenantOwned):
     needed. `placers` are the numbers we gave, `fillers` the lab's, `samples` those of
     its samples, `done_codes` the lab's codes of the tests of which nothing more is to
     come. `reason` says why no order was found; `why` is what the person said who
-    matched or rejected it. `critical_results` are those the lab flagged as critical of
+    matched or rejected it. `doubts` say which of its lines are held, objects of code,
+    place, number and says. `critical_results` are those the lab flagged as critical of
     a report without order, objects of name, code, loinc, sub_id, result, unit,
     reference_range and flag; `alert` is the one they opened, or that of an earlier
     message of the same results.
@@ -119,6 +120,9 @@ class InboundReport(TenantOwned):
     samples = ArrayField(models.CharField(max_length=NUMBER_MAX_LENGTH), default=list)
     done_codes = ArrayField(
         models.CharField(max_length=NUMBER_MAX_LENGTH), default=list
+    )
+    doubts = models.JSONField(
+        default=list, db_default=models.Value([], models.JSONField())
     )
     critical_results = models.JSONField(
         default=list, db_default=models.Value([], models.JSONField())

@@ -64,6 +64,13 @@ class DelegatedFlow(OpenChoices):
         return self in {DelegatedFlow.ORDER_DELEGATED, DelegatedFlow.FULLY_DELEGATED}
 
 
+class HeldLinesAnswer(OpenChoices):
+    """How a message is answered of which lines are held (MSA-1)."""
+
+    ACCEPTED = "AA", gettext_lazy("Accept it (AA) and list the held lines")
+    IN_ERROR = "AE", gettext_lazy("Report an error (AE) and list the held lines")
+
+
 class Billing(OpenChoices):
     """The billing type of an order (contract 6.6)."""
 

@@ -58,6 +58,7 @@ class UnmatchedReason(OpenChoices):
         "other_account",
         gettext_lazy("Order belongs to another lab account"),
     )
+    HELD_LINES = "held_lines", gettext_lazy("Lines in doubt")
     NOT_EXPECTED = (
         "not_expected",
         gettext_lazy("Order does not accept results in its current status"),

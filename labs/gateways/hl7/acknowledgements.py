@@ -22,14 +22,17 @@ from labs.gateways.hl7.messages import (
     build_hl7_message,
     build_hl7_segment,
 )
+from labs.gateways.hl7.reports import Doubt
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
 APPLICATION = "ASSAY"
 VERSION = "2.5.1"
 CHARACTER_SET = "UNICODE UTF-8"
 ACCEPTED, IN_ERROR, REJECTED = "AA", "AE", "AR"
+_ERROR, _WARNING = "E", "W"  # table 0516
 _MAX_LENGTH = 200
 _WORDS = {
     SEQUENCE_ERROR: "Segment sequence error",
@@ -98,11 +101,15 @@ def build_hl7_acknowledgement(
     control_id: str,
     at: datetime,
     refusal: MalformedMessage | None = None,
+    doubts: Sequence[Doubt] = (),
+    code: str = "",
 ) -> bytes:
     """Build the ACK for a message's header; `control_id` is the ACK's own.
 
-    Source: HL7 v2.5.1, 2.9 and 2.15.5 (original mode, errors in ERR).
+    doubts: the lines held of a message that was processed. code: MSA-1 of such a one,
+    AA by default. Source: HL7 v2.5.1, 2.9 and 2.15.5 (original mode, errors in ERR).
     """
+    code = code or get_hl7_acknowledgement_code(refusal)
     _, _, event = header.kind.partition("^")
     segments = [
         build_hl7_segment(
@@ -120,24 +127,26 @@ def build_hl7_acknowledgement(
                 18: CHARACTER_SET,
             },
         ),
-        build_hl7_segment(
-            "MSA", {1: get_hl7_acknowledgement_code(refusal), 2: header.control_id}
-        ),
+        build_hl7_segment("MSA", {1: code, 2: header.control_id}),
     ]
     if refusal is not None:
-        segment, _, field = refusal.place.partition("-")
-        segments.append(
-            build_hl7_segment(
-                "ERR",
-                {
-                    2: (segment, "1", field) if segment else "",
-                    3: (refusal.code, _WORDS.get(refusal.code, ""), "HL70357"),
-                    4: "E",
-                    8: refusal.says,
-                },
-            )
-        )
+        doubts = [Doubt(refusal.code, refusal.place, 1, refusal.says)]
+    severity = _WARNING if code == ACCEPTED else _ERROR
+    segments += (_build_error_segment(doubt, severity) for doubt in doubts)
     return build_hl7_message(segments)
+
+
+def _build_error_segment(doubt: Doubt, severity: str) -> str:
+    segment, _, field = doubt.place.partition("-")
+    return build_hl7_segment(
+        "ERR",
+        {
+            2: (segment, str(doubt.number), field) if segment else "",
+            3: (doubt.code, _WORDS.get(doubt.code, ""), "HL70357"),
+            4: severity,
+            8: doubt.says,
+        },
+    )
 
 
 def format_hl7_timestamp(at: datetime) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from labs.gateways.hl7.results import ObservationStatus
+from labs.gateways.hl7.reports import GIVEN_STANDINGS, ObservationStatus
 from labs.gateways.results import (
     ReportedGap,
     ReportedResult,
@@ -17,50 +17,54 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from labs.gateways.hl7.results import Observation, Report, Test
+    from labs.gateways.hl7.reports import Observation, Report, Specimen, Test
 
 _SAMPLE_MAX_LENGTH = 100
-_GIVEN = {
-    ObservationStatus.FINAL,
-    ObservationStatus.CORRECTED,
-    ObservationStatus.PRELIMINARY,
-}
 _NO_VALUE = "The lab sent this result without a value."
 _TAKEN_BACK = "The lab withdrew this result."
 _REFUSED = "The lab did not perform this test."
+_HELD = "The lab's message was unclear: {says} It reads: {value}"
+_NAMELESS = "Result without a name"
+_VALUE_MAX_LENGTH = 1_000
+# What labs write in place of a value: there is none.
+_NO_VALUES = {
+    "QNS": FailureType.QUANTITY_NOT_SUFFICIENT,
+    "QUANTITY NOT SUFFICIENT": FailureType.QUANTITY_NOT_SUFFICIENT,
+    "TNP": FailureType.UNKNOWN,
+    "TEST NOT PERFORMED": FailureType.UNKNOWN,
+    "TEST NOT DONE": FailureType.UNKNOWN,
+    "NOT PERFORMED": FailureType.UNKNOWN,
+    "DNR": FailureType.UNKNOWN,
+    "DO NOT REPORT": FailureType.UNKNOWN,
+    "DID NOT REPORT": FailureType.UNKNOWN,
+}
 
 
 def build_result_delivery_from_report(
-    report: Report, *, is_final: bool, received_at: datetime
+    report: Report, *, is_final: bool, received_at: datetime, accepts_held: bool = False
 ) -> ResultDelivery:
     """Build a report's delivery; `received_at` replaces missing lab times.
 
-    Source: HL7 v2.5.1, table 0085 (OBX-11): P is preliminary, X, D and W are missing
-    results, C marks a correction, what is awaited is nothing yet.
+    What is held is no part of it; with `accepts_held` that alone is, each a missing
+    result with the lab's words. Source: HL7 v2.5.1, table 0085 (OBX-11): P is
+    preliminary, X, D and W are missing results, C marks a correction, what is awaited
+    is nothing yet. Ours: a value in doubt never becomes a result, also if a person
+    accepts it.
     """
     lab_time = report.reported_at
-    reported_at = lab_time.at if lab_time else received_at
-    results: list[ReportedResult] = []
-    missing: list[ReportedGap] = []
+    rows: list[ReportedResult | ReportedGap] = []
     for test in report.tests:
-        if test.is_refused and not test.observations:
-            missing.append(_build_rejected_test(test))
-        for observation in test.observations:
-            if observation.standing is ObservationStatus.AWAITED:
-                continue
-            if observation.standing in _GIVEN and (
-                observation.text or observation.notes
-            ):
-                results.append(_build_result(test, observation))
-            else:
-                missing.append(_build_missing_result(test, observation))
+        if accepts_held:
+            rows += (_build_held_result(test, one) for one in test.held)
+        else:  # the first carries the patient's notes
+            rows += _build_test(test, [] if rows else report.notes)
     collected = (test.collected_at for test in report.tests)
     received = (test.received_at for test in report.tests)
     return ResultDelivery(
         status=ResultStatus.FINAL if is_final else ResultStatus.PARTIAL,
-        reported_at=reported_at,
-        results=tuple(results),
-        missing=tuple(missing),
+        reported_at=lab_time.at if lab_time else received_at,
+        results=tuple(one for one in rows if isinstance(one, ReportedResult)),
+        missing=tuple(one for one in rows if isinstance(one, ReportedGap)),
         samples=tuple(_build_samples(report)),
         is_correction=any(
             observation.standing is ObservationStatus.CORRECTED
@@ -72,8 +76,38 @@ def build_result_delivery_from_report(
     )
 
 
-def _build_result(test: Test, observation: Observation) -> ReportedResult:
-    notes = list(observation.notes)
+def _build_test(test: Test, notes: list[str]) -> list[ReportedResult | ReportedGap]:
+    """Return a test's results and gaps; the first carries `notes` and the test's."""
+    told = [
+        one
+        for one in test.observations
+        if one.standing is not ObservationStatus.AWAITED
+    ]
+    notes = [*notes, *test.notes]
+    is_without_value = test.is_refused or (test.is_done and bool(test.notes))
+    if not told and not test.held and is_without_value:
+        return [_build_missing_test(test, notes)]
+    return [
+        _build_observation(test, one, notes if one is told[0] else []) for one in told
+    ]
+
+
+def _build_observation(
+    test: Test, observation: Observation, notes: list[str]
+) -> ReportedResult | ReportedGap:
+    text = observation.text
+    has_value = text and text.strip(" .*").upper() not in _NO_VALUES
+    if observation.standing in GIVEN_STANDINGS and (
+        has_value or (not text and observation.notes)
+    ):
+        return _build_result(test, observation, notes)
+    return _build_missing_result(test, observation, notes)
+
+
+def _build_result(
+    test: Test, observation: Observation, notes_of_test: list[str]
+) -> ReportedResult:
+    notes = observation.notes
     text = observation.text
     if not text:  # some labs write the value of a result into its note
         text, notes = "\n".join(notes), []
@@ -88,7 +122,7 @@ def _build_result(test: Test, observation: Observation) -> ReportedResult:
         provider_id=observation.code,
         loinc=observation.loinc,
         sub_id=observation.sub_id,
-        notes="\n".join([*notes, *_notes_of_test(test, observation)]),
+        notes="\n".join([*notes, *notes_of_test]),
         sample_id=next((one.sample_id for one in test.specimens), ""),
         laboratory=observation.laboratory,
         observed_at=observation.observed_at.at if observation.observed_at else None,
@@ -97,20 +131,18 @@ def _build_result(test: Test, observation: Observation) -> ReportedResult:
     )
 
 
-def _notes_of_test(test: Test, observation: Observation) -> list[str]:
-    """Return a test's notes, which its first result carries."""
-    return test.notes if observation is test.observations[0] else []
-
-
-def _build_missing_result(test: Test, observation: Observation) -> ReportedGap:
+def _build_missing_result(
+    test: Test, observation: Observation, notes_of_test: list[str]
+) -> ReportedGap:
     taken_back = observation.standing is ObservationStatus.WITHDRAWN
+    failure = _NO_VALUES.get(observation.text.strip(" .*").upper(), FailureType.UNKNOWN)
     notes = [observation.text, *observation.notes]
     if not any(notes):
         notes = [_TAKEN_BACK if taken_back else _NO_VALUE]
     return ReportedGap(
         name=observation.name,
-        failure_type=FailureType.INTERNAL_LAB if taken_back else FailureType.UNKNOWN,
-        note="\n".join(filter(None, notes)),
+        failure_type=FailureType.INTERNAL_LAB if taken_back else failure,
+        note="\n".join(filter(None, [*notes, *notes_of_test])),
         ordered_code=test.code,
         provider_id=observation.code,
         loinc=observation.loinc,
@@ -118,11 +150,28 @@ def _build_missing_result(test: Test, observation: Observation) -> ReportedGap:
     )
 
 
-def _build_rejected_test(test: Test) -> ReportedGap:
+def _build_held_result(test: Test, observation: Observation) -> ReportedGap:
+    """Return what a person accepted as missing, with the lab's words."""
+    doubt = observation.doubt
+    value = " ".join(filter(None, (observation.text, observation.unit))) or "-"
+    words = _HELD.format(
+        says=doubt.says if doubt else "", value=value[:_VALUE_MAX_LENGTH]
+    )
+    return ReportedGap(
+        name=observation.name or test.name or _NAMELESS,
+        note="\n".join([words, *observation.notes]),
+        ordered_code=test.code,
+        provider_id=observation.code,
+        loinc=observation.loinc,
+        sub_id=observation.sub_id,
+    )
+
+
+def _build_missing_test(test: Test, notes: list[str]) -> ReportedGap:
     return ReportedGap(
         name=test.name,
         failure_type=FailureType.UNKNOWN,
-        note="\n".join(test.notes) or _REFUSED,
+        note="\n".join(notes) or _REFUSED,
         ordered_code=test.code,
         provider_id=test.code,
     )
@@ -133,15 +182,19 @@ def _build_samples(report: Report) -> Iterator[ReportedSample]:
     for test in report.tests:
         for specimen in test.specimens:
             number = specimen.sample_id[:_SAMPLE_MAX_LENGTH]
-            if not number or number in seen:
-                continue
-            seen.add(number)
-            collected, received = specimen.collected_at, specimen.received_at
-            yield ReportedSample(
-                sample_id=number,
-                collected_at=collected.at if collected else None,
-                collected_offset=collected.offset if collected else None,
-                received_at=received.at if received else None,
-                received_offset=received.offset if received else None,
-                information=test.information,
-            )
+            if number and number not in seen:
+                seen.add(number)
+                yield _build_sample(test, specimen, number)
+
+
+def _build_sample(test: Test, specimen: Specimen, number: str) -> ReportedSample:
+    collected, received = specimen.collected_at, specimen.received_at
+    return ReportedSample(
+        sample_id=number,
+        collected_at=collected.at if collected else None,
+        collected_offset=collected.offset if collected else None,
+        received_at=received.at if received else None,
+        received_offset=received.offset if received else None,
+        notes="\n".join(specimen.notes),
+        information=test.information,
+    )

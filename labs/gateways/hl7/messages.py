@@ -9,10 +9,25 @@ segments outside a structure, and cannot separate the orders of an OML.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import hl7
+
+from labs.gateways.hl7.characters import (
+    REPLACEMENT,
+    UnknownCharacterSet,
+    decode_message,
+    get_character_set,
+    transcode_by_mark,
+)
+from labs.gateways.hl7.escapes import (
+    CONTROL_CHARACTERS,
+    Delimiters,
+    escape_hl7_text,
+    unescape_hl7_text,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,49 +48,14 @@ UNSUPPORTED_EVENT = "201"
 UNSUPPORTED_PROCESSING = "202"
 UNSUPPORTED_VERSION = "203"
 
-# Table 0211, and the names that are met instead. An empty MSH-18 means ASCII; labs
-# write UTF-8 or the Western code page of Windows then.
-_CHARACTER_SETS = {
-    "": "",
-    "ASCII": "",
-    "8859/15": "iso8859-15",
-    **{f"8859/{part}": f"iso8859-{part}" for part in range(1, 10)},
-    **{f"ISO-8859-{part}": f"iso8859-{part}" for part in (*range(1, 10), 15)},
-    "ISO IR14": "iso2022_jp",
-    "ISO IR87": "iso2022_jp",
-    "ISO IR159": "iso2022_jp_1",
-    "GB 18030-2000": "gb18030",
-    "KS X 1001": "euc_kr",
-    "BIG-5": "big5",
-    "WINDOWS-1252": "cp1252",
-    "UNICODE": "utf-8",
-    "UNICODE UTF-8": "utf-8",
-    "UTF-8": "utf-8",
-    # Such a file has become UTF-8 by its mark before it is split.
-    "UNICODE UTF-16": "utf-8",
-    "UNICODE UTF-32": "utf-8",
-}
-_MARKS = (
-    (b"\xff\xfe\x00\x00", "utf-32"),
-    (b"\x00\x00\xfe\xff", "utf-32"),
-    (b"\xff\xfe", "utf-16"),
-    (b"\xfe\xff", "utf-16"),
-    (b"\xef\xbb\xbf", "utf-8-sig"),
-)
 _LINE_END = re.compile(rb"\r\n|\n")
 _START = re.compile(rb"(?:^|(?<=\r))MSH")
 _BATCH_START = re.compile(rb"(?:^|\r)[FB]HS")
 _BATCH_END = re.compile(rb"\r[FB]TS")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_SPACES_MAX = 200
-_ESCAPED = {
-    "\\": "\\E\\",
-    "|": "\\F\\",
-    "^": "\\S\\",
-    "~": "\\R\\",
-    "&": "\\T\\",
-    "\n": "\\.br\\",
-}
+_ENVELOPE = {b"FHS", b"BHS", b"BTS", b"FTS"}
+_SEGMENT_NAME = re.compile(r"[A-Z][A-Z0-9]{2}")
+# A file's padding, and the end-of-file mark of old systems.
+_PADDING = "".join(map(chr, range(33)))
 
 
 class Repetitions(tuple["str | Sequence[str]", ...]):
@@ -100,30 +80,28 @@ class MalformedMessage(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Delimiters:
-    """The characters of MSH-1 and MSH-2."""
-
-    field: str = "|"
-    component: str = "^"
-    repetition: str = "~"
-    escape: str = "\\"
-    subcomponent: str = "&"
-
-    @property
-    def encoding(self) -> str:
-        """Return MSH-2."""
-        return self.component + self.repetition + self.escape + self.subcomponent
-
-
-@dataclass(frozen=True, slots=True)
 class Segment:
-    """One segment; fields, repetitions, components and subcomponents count from 1."""
+    """One segment; fields, repetitions, components and subcomponents count from 1.
+
+    `line` is as it came, `number` counts the message's segments of this name from 1.
+    """
 
     name: str
     line: str
+    number: int
     held: hl7.Segment
     delimiters: Delimiters
     character_set: str
+
+    @property
+    def is_damaged(self) -> bool:
+        """Return whether it has characters that could not be read."""
+        return REPLACEMENT in self.line
+
+    @property
+    def is_broken(self) -> bool:
+        """Return whether a line break splits it."""
+        return "\r" in self.line
 
     def text(
         self, field: int, component: int = 1, sub: int = 1, *, repeat: int = 1
@@ -157,9 +135,27 @@ class Segment:
             texts.pop()
         return texts
 
+    def whole(self, field: int, *, repeat: int = 1) -> str:
+        """Return a repetition's text with the delimiters in it.
+
+        Of a type without components: the lab did not escape them.
+        """
+        if field >= len(self.held):
+            return ""
+        raw = str(_pad_part(self.held[field], repeat))
+        return "" if raw == '""' else self._unescape(raw).strip()
+
     def raw(self, field: int) -> str:
         """Return a field unparsed, with its delimiters."""
         return str(self.held[field]) if field < len(self.held) else ""
+
+    def has_parts(self, field: int) -> bool:
+        """Return whether a field has repetitions, components or subcomponents."""
+        raw, marks = self.raw(field), self.delimiters
+        return any(
+            mark in raw
+            for mark in (marks.component, marks.repetition, marks.subcomponent)
+        )
 
     def _unescape(self, raw: str) -> str:
         return unescape_hl7_text(
@@ -192,16 +188,21 @@ class Message:
 def split_hl7_messages(content: bytes) -> list[bytes]:
     """Split a file into messages, each with `\r` after its segments.
 
-    Takes frames of MLLP off, and the headers and trailers of batches. Raises:
-    Malformed, for a file that is too large, holds no message, or was cut off before
-    its batch's trailer.
+    Takes frames of MLLP off, and the headers and trailers of batches. What stands
+    before the first header is a message of its own, which can't be read. Raises:
+    MalformedMessage, for a file that is too large, holds no message, or was cut off
+    before its batch's trailer.
     """
     if len(content) > MAX_FILE_BYTES:
         raise MalformedMessage(DATA_TYPE_ERROR, "", "The file is larger than 10 MB.")
-    for mark, name in _MARKS:
-        if content.startswith(mark):
-            content = _transcode_to_utf8(content, name)
-            break
+    try:
+        content = transcode_by_mark(content)
+    except UnicodeError:
+        raise MalformedMessage(
+            DATA_TYPE_ERROR,
+            "",
+            "The file is not in the character set of its byte order mark.",
+        ) from None
     content = _LINE_END.sub(b"\r", content.replace(b"\x0b", b"\r"))
     content = content.replace(b"\x1c", b"\r").strip()
     starts = [found.start() for found in _START.finditer(content)]
@@ -217,70 +218,65 @@ def split_hl7_messages(content: bytes) -> list[bytes]:
             "BTS",
             "The batch has no trailer (BTS or FTS). It may be incomplete.",
         )
-    ends = [*starts[1:], len(content)]
-    return [
-        _strip_envelope(content[start:end])
-        for start, end in zip(starts, ends, strict=True)
-    ]
+    bounds = zip([0, *starts], [*starts, len(content)], strict=True)
+    parts = (_strip_envelope(content[start:end]) for start, end in bounds)
+    return [part for part in parts if part]
 
 
 def parse_hl7_message(raw: bytes) -> Message:
     """Parse a message into segments.
 
-    Raises: Malformed, for delimiters or a character set that can't be, text that is
-    not in it, or more parts than a message of results has.
+    A line that doesn't begin with a segment's name belongs to the segment before it.
+    Raises: MalformedMessage, for delimiters or a character set that can't be, or more
+    parts than a message of results has.
     """
     delimiters = _read_delimiters(raw[:9].decode("latin-1"))
-    text, character_set = _decode_message(raw, delimiters)
+    names = _read_character_sets(raw.partition(b"\r")[0].decode("latin-1"), delimiters)
+    try:
+        text, character_set = decode_message(raw, names)
+    except UnknownCharacterSet:
+        raise MalformedMessage(
+            UNKNOWN_VALUE, "MSH-18", "MSH-18 has an unknown character set."
+        ) from None
     return _parse_segments(text, delimiters, character_set)
 
 
 def parse_hl7_message_text(text: str) -> Message:
     """Parse a message that is already decoded. Raises: MalformedMessage."""
     delimiters = _read_delimiters(text[:9])
-    character_set = _read_character_set(text.partition("\r")[0], delimiters)
-    return _parse_segments(text, delimiters, character_set or "utf-8")
+    names = _read_character_sets(text.partition("\r")[0], delimiters)
+    return _parse_segments(text, delimiters, get_character_set(names) or "utf-8")
 
 
 def _parse_segments(text: str, delimiters: Delimiters, character_set: str) -> Message:
-    if _CONTROL.search(text):
-        raise MalformedMessage(
-            DATA_TYPE_ERROR, "", "The message has control characters."
-        )
     if sum(map(text.count, delimiters.encoding + delimiters.field)) > MAX_PARTS:
         raise MalformedMessage(DATA_TYPE_ERROR, "", "The message has too many parts.")
-    lines = [line for line in text.split("\r") if line.strip()]
-    # Without its blank lines, or the library would number segments that are none.
-    held = hl7.parse("\r".join(lines))
-    return Message(
-        tuple(
-            Segment(line[:3], line, segment, delimiters, character_set)
-            for line, segment in zip(lines, held, strict=True)
+    lines = _split_segments(text, delimiters)
+    # The library splits at every line end: one within a segment is escaped.
+    line_break = f"{delimiters.escape}.br{delimiters.escape}"
+    parsed = hl7.parse("\r".join(line.replace("\r", line_break) for line in lines))
+    counts: Counter[str] = Counter()
+    segments = []
+    for line, held in zip(lines, parsed, strict=True):
+        name = line[:3]
+        counts[name] += 1
+        segments.append(
+            Segment(name, line, counts[name], held, delimiters, character_set)
         )
-    )
+    return Message(tuple(segments))
 
 
-def unescape_hl7_text(raw: str, *, delimiters: Delimiters, character_set: str) -> str:
-    """Replace escape sequences; keep unknown ones unchanged.
-
-    Highlighting is taken off. Source: HL7 v2.5.1, 2.7.
-    """
-    mark = delimiters.escape
-    if mark not in raw:
-        return raw
-    pattern = re.escape(mark) + f"([^{re.escape(mark)}]*)" + re.escape(mark)
-
-    def replace(found: re.Match[str]) -> str:
-        meant = _unescape_sequence(found[1], delimiters, character_set)
-        return found[0] if meant is None else meant
-
-    return re.sub(pattern, replace, raw)
-
-
-def escape_hl7_text(text: str) -> str:
-    """Escape any text for use in a part of a message."""
-    plain = _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
-    return "".join(_ESCAPED.get(character, character) for character in plain)
+def _split_segments(text: str, delimiters: Delimiters) -> list[str]:
+    """Return the lines of segments, one broken by a line end with that in it."""
+    lines: list[str] = []
+    for part in text.rstrip(_PADDING).split("\r"):
+        line = CONTROL_CHARACTERS.sub(REPLACEMENT, part)
+        begun = line.lstrip(" \t")
+        if _SEGMENT_NAME.match(begun) and begun[3:4] in {"", delimiters.field}:
+            lines.append(begun)
+        elif begun:
+            lines[-1] += f"\r{line}"
+    return lines
 
 
 def build_hl7_segment(name: str, fields: Mapping[int, FieldValue]) -> str:
@@ -319,23 +315,11 @@ def _pad_part(part: object, number: int) -> object:
     return part if number == 1 else ""
 
 
-def _transcode_to_utf8(content: bytes, name: str) -> bytes:
-    try:
-        return content.decode(name).encode()
-    except UnicodeError:
-        raise MalformedMessage(
-            DATA_TYPE_ERROR,
-            "",
-            "The file is not in the character set of its byte order mark.",
-        ) from None
-
-
 def _strip_envelope(raw: bytes) -> bytes:
     lines = raw.split(b"\r")
-    segments = [
-        line for line in lines if line[:3] not in {b"FHS", b"BHS", b"BTS", b"FTS"}
-    ]
-    return b"\r".join(line for line in segments if line.strip()) + b"\r"
+    return b"".join(
+        line + b"\r" for line in lines if line.strip() and line[:3] not in _ENVELOPE
+    )
 
 
 def _read_delimiters(start: str) -> Delimiters:
@@ -354,63 +338,8 @@ def _read_delimiters(start: str) -> Delimiters:
     return Delimiters(*characters[:5])
 
 
-def _decode_message(raw: bytes, delimiters: Delimiters) -> tuple[str, str]:
-    header = raw.partition(b"\r")[0].decode("latin-1")
-    character_set = _read_character_set(header, delimiters)
-    for one in (character_set,) if character_set else ("utf-8", "cp1252"):
-        try:
-            return raw.decode(one), one
-        except UnicodeError:
-            continue
-    raise MalformedMessage(
-        DATA_TYPE_ERROR, "MSH-18", "The text is not in the character set of MSH-18."
-    )
-
-
-def _read_character_set(header: str, delimiters: Delimiters) -> str:
-    """Return the first character set of MSH-18, empty where missing."""
+def _read_character_sets(header: str, delimiters: Delimiters) -> list[str]:
+    """Return the character sets of MSH-18 in capitals; one empty where missing."""
     fields = header.split(delimiters.field, MAX_HEADER_FIELDS)
-    character_sets = fields[17] if len(fields) > 17 else ""
-    name = character_sets.partition(delimiters.repetition)[0].strip().upper()
-    if name not in _CHARACTER_SETS:
-        raise MalformedMessage(
-            UNKNOWN_VALUE, "MSH-18", "MSH-18 has an unknown character set."
-        )
-    return _CHARACTER_SETS[name]
-
-
-def _unescape_sequence(
-    name: str, delimiters: Delimiters, character_set: str
-) -> str | None:
-    """Return the text of an escape sequence, None for an unknown one."""
-    plain = {
-        "F": delimiters.field,
-        "S": delimiters.component,
-        "T": delimiters.subcomponent,
-        "R": delimiters.repetition,
-        "E": delimiters.escape,
-        "H": "",
-        "N": "",
-        ".nf": "",
-        ".fi": "",
-        ".ce": "\n",
-    }
-    if name in plain:
-        return plain[name]
-    if name.startswith("X"):
-        return _decode_hexadecimal(name[1:], character_set)
-    command, count = name[:3], name[3:].lstrip("+") or "1"
-    sign = {".br": "\n", ".sp": "\n", ".sk": " ", ".in": "", ".ti": ""}.get(command)
-    if sign is None or not count.isdecimal() or not count.isascii():
-        return None
-    # Far more digits than a number of blanks has are no number to us.
-    return sign * min(int(count[:4]), _SPACES_MAX)
-
-
-def _decode_hexadecimal(digits: str, character_set: str) -> str | None:
-    try:
-        text = bytes.fromhex(digits).decode(character_set)
-    except ValueError:
-        return None
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return None if _CONTROL.search(text) else text
+    names = fields[17] if len(fields) > 17 else ""
+    return [name.strip().upper() for name in names.split(delimiters.repetition)]

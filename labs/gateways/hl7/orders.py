@@ -16,10 +16,10 @@ from labs.gateways.hl7.acknowledgements import (
     VERSION,
     format_hl7_timestamp,
 )
+from labs.gateways.hl7.escapes import escape_hl7_text
 from labs.gateways.hl7.messages import (
     build_hl7_message,
     build_hl7_segment,
-    escape_hl7_text,
 )
 from labs.gateways.hl7.patient import (
     SEXES,

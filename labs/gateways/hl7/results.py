@@ -1,23 +1,20 @@
-"""Parsing of ORU^R01 messages into plain values.
+"""Parsing of ORU^R01 messages into reports.
 
 Accepts what laboratories write in practice: segments outside the standard's structure
-are skipped, and order numbers are read from either of their fields. Anything ambiguous
-is refused, never guessed.
+are kept but not read, and order numbers are read from either of their fields. A segment
+in doubt is held, with its reason, beside what is certain: nothing is guessed, and no
+line is dropped.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from datetime import UTC, date, timedelta, timezone
-from enum import StrEnum
+from datetime import UTC, timedelta, timezone
+from itertools import groupby
 from typing import TYPE_CHECKING
 
-from labs.gateways.hl7.documents import (
-    DOCUMENT_TYPES,
-    AttachedDocument,
-    parse_hl7_attached_documents,
-)
+from labs.gateways.hl7.documents import DOCUMENT_TYPES, parse_hl7_attached_documents
 from labs.gateways.hl7.messages import (
+    DATA_TYPE_ERROR,
     REQUIRED_MISSING,
     SEQUENCE_ERROR,
     UNKNOWN_VALUE,
@@ -26,14 +23,28 @@ from labs.gateways.hl7.messages import (
     UNSUPPORTED_VERSION,
     MalformedMessage,
 )
+from labs.gateways.hl7.observations import (
+    hold_observation,
+    parse_hl7_observation,
+    share_doubt,
+)
+from labs.gateways.hl7.reports import (
+    GIVEN_STANDINGS,
+    Doubt,
+    Observation,
+    Patient,
+    Report,
+    Specimen,
+    Test,
+)
 from labs.gateways.hl7.values import (
     parse_hl7_coded_identifier,
-    parse_hl7_observation_value,
     parse_hl7_timestamp,
     split_hl7_field_repetitions,
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import tzinfo
 
     from labs.gateways.hl7.messages import Message, Segment
@@ -42,181 +53,18 @@ if TYPE_CHECKING:
 RESULTS = "ORU"
 # Fields whose components are a placer's and a filler's number.
 _PAIRS = {"ORC": (8,), "OBR": (29,)}
-
-
-class ObservationStatus(StrEnum):
-    """The status of an observation (OBX-11, table 0085)."""
-
-    FINAL = "final"
-    CORRECTED = "corrected"
-    PRELIMINARY = "preliminary"
-    IMPOSSIBLE = "impossible"  # the lab can't give it
-    WITHDRAWN = "withdrawn"  # it was given in error
-    AWAITED = "awaited"
-
-
-_STANDINGS = {
-    "F": ObservationStatus.FINAL,
-    "U": ObservationStatus.FINAL,  # the preliminary value became final as it was
-    "C": ObservationStatus.CORRECTED,
-    "P": ObservationStatus.PRELIMINARY,
-    "R": ObservationStatus.PRELIMINARY,
-    "S": ObservationStatus.PRELIMINARY,
-    "X": ObservationStatus.IMPOSSIBLE,
-    "D": ObservationStatus.WITHDRAWN,
-    "W": ObservationStatus.WITHDRAWN,
-    "I": ObservationStatus.AWAITED,
-    "N": ObservationStatus.AWAITED,
-    "O": ObservationStatus.AWAITED,
-}
-_SETTLED = {
-    ObservationStatus.FINAL,
-    ObservationStatus.CORRECTED,
-    ObservationStatus.IMPOSSIBLE,
-    ObservationStatus.WITHDRAWN,
-}
-# OBR-25, table 0123: nothing more is to come of this test.
-_DONE = {"F", "C", "X"}
-
-
-@dataclass(frozen=True, slots=True)
-class Patient:
-    """The patient of a report; `given` includes middle names.
-
-    `sex` is of table 0001, empty where not told.
-    """
-
-    family: str = ""
-    given: str = ""
-    birth_date: date | None = None
-    sex: str = ""
-
-
-@dataclass(slots=True)
-class Observation:
-    """One OBX; `notes` are the NTE that follow.
-
-    `type` is the ResultType that OBX-2 declares, `flags` are as the lab wrote them.
-    """
-
-    code: str
-    name: str
-    loinc: str
-    sub_id: str
-    text: str
-    type: str
-    unit: str
-    reference_range: str
-    flags: tuple[str, ...]
-    standing: ObservationStatus
-    observed_at: Moment | None
-    laboratory: str
-    notes: list[str] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class Specimen:
-    """One SPM, or the sample fields of an OBR."""
-
-    sample_id: str
-    collected_at: Moment | None = None
-    received_at: Moment | None = None
-
-
-@dataclass(slots=True)
-class Test:
-    """One OBR with its observations.
-
-    `status` is OBR-25. `documents` are no results: the lab's PDF, say. `lines` are its
-    segments.
-    """
-
-    code: str
-    name: str
-    placers: frozenset[str]
-    fillers: frozenset[str]
-    parents: frozenset[str]
-    status: str
-    collected_at: Moment | None
-    received_at: Moment | None
-    reported_at: Moment | None
-    information: str
-    observations: list[Observation] = field(default_factory=list)
-    specimens: list[Specimen] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    documents: list[AttachedDocument] = field(default_factory=list)
-    lines: list[str] = field(default_factory=list)
-
-    @property
-    def numbers(self) -> frozenset[str]:
-        """Return all numbers that can identify the order."""
-        return self.placers | self.fillers | self.parents
-
-    @property
-    def is_done(self) -> bool:
-        """Return whether nothing more will follow; without a status by its results."""
-        if self.status:
-            return self.status in _DONE
-        return bool(self.observations) and all(
-            one.standing in _SETTLED for one in self.observations
-        )
-
-    @property
-    def is_refused(self) -> bool:
-        """Return whether the lab does not perform it."""
-        return self.status == "X"
-
-
-@dataclass(slots=True)
-class Report:
-    """The part of a message about one order of one patient.
-
-    `tests` share a placer or filler number. `text` is its part of the message, a
-    message of its own.
-    """
-
-    patient: Patient
-    tests: list[Test]
-    header: list[str]
-
-    @property
-    def placers(self) -> frozenset[str]:
-        """Return the order's numbers: ORC-2, OBR-2, ORC-4."""
-        return frozenset().union(*(test.placers for test in self.tests))
-
-    @property
-    def fillers(self) -> frozenset[str]:
-        """Return the lab's numbers: ORC-3, OBR-3."""
-        return frozenset().union(*(test.fillers for test in self.tests))
-
-    @property
-    def samples(self) -> frozenset[str]:
-        """Return the sample numbers: SPM-2."""
-        return frozenset(
-            specimen.sample_id
-            for test in self.tests
-            for specimen in test.specimens
-            if specimen.sample_id
-        )
-
-    @property
-    def reported_at(self) -> Moment | None:
-        """Return the latest OBR-22."""
-        moments = [test.reported_at for test in self.tests if test.reported_at]
-        return max(moments, key=lambda moment: moment.at, default=None)
-
-    @property
-    def text(self) -> str:
-        """Return header, patient and tests, segment by segment."""
-        lines = [*self.header, *(line for test in self.tests for line in test.lines)]
-        return "".join(f"{line}\r" for line in lines)
+# Types whose value is lines of a text, each an OBX of its own with some labs.
+_LINES = {"TX", "FT"}
+_RESULT = "RSLT"  # OBX-29, of version 2.7
+_NAMELESS = ("", "")
 
 
 def parse_hl7_result_reports(message: Message, *, zone: tzinfo = UTC) -> list[Report]:
     """Return the reports of a message, one for each order.
 
-    Times without an offset are in that of MSH-7, else in `zone`. Raises: Malformed.
-    Source: HL7 v2.5.1, 7.3.1 and 7.4; Ours: every version 2 is read alike.
+    Times without an offset are in that of MSH-7, else in `zone`. Raises:
+    MalformedMessage, for no results at all, or results that no test or patient is told
+    of. Source: HL7 v2.5.1, 7.3.1 and 7.4; Ours: every version 2 is read alike.
     """
     require_hl7_result_header(message)
     reader = _ReportReader(message, zone)
@@ -226,15 +74,18 @@ def parse_hl7_result_reports(message: Message, *, zone: tzinfo = UTC) -> list[Re
 
 
 def require_hl7_result_header(message: Message) -> None:
-    """Refuse all but ORU^R01 v2 with a control id. Raises: MalformedMessage."""
+    """Refuse all but ORU^R01 v2 with a control id. Raises: MalformedMessage.
+
+    Old versions write no event, and no other version has these delimiters.
+    """
     header = message.header
     if not header.text(10):
         raise MalformedMessage(REQUIRED_MISSING, "MSH-10", "MSH-10 has no control ID.")
     if header.text(9) != RESULTS:
         raise MalformedMessage(UNSUPPORTED_TYPE, "MSH-9", "Only ORU^R01 is accepted.")
-    if header.text(9, 2) != "R01":
+    if header.text(9, 2) not in {"R01", ""}:
         raise MalformedMessage(UNSUPPORTED_EVENT, "MSH-9", "Only ORU^R01 is accepted.")
-    if not header.text(12).startswith("2."):
+    if header.text(12) and not header.text(12).startswith("2"):
         raise MalformedMessage(
             UNSUPPORTED_VERSION, "MSH-12", "Only HL7 version 2 is accepted."
         )
@@ -252,66 +103,99 @@ class _ReportReader:
         self.before = [message.header.line]  # what stands before the first patient
         # Of the patient in hand:
         self.patient: Patient | None = None
-        self.header: list[str] = []
+        self.header = self.before
+        self.patient_notes: list[str] = []
         self.reports: list[Report] = []
         self.latest: Report  # of the test before
-        # Of the test in hand, or of the one that an ORC announces:
+        # What an ORC announces, or what stands before an OBR:
         self.order: Segment | None = None
         self.announced: list[str] = []
+        self.order_notes: list[str] = []
+        self.strays: list[Observation] = []
+        # Of the test in hand:
         self.test: Test | None = None
-        self.notes: list[str] | None = None
+        self.observation: Observation | None = None
+        self.notes: list[str] = self.patient_notes  # where the next NTE goes
         self.observes_specimen = False
 
     def read_segment(self, segment: Segment) -> None:
         """Read the next segment."""
         match segment.name:
             case "PID":
-                self._close_patient()
-                self.patient = _read_patient(segment)
-                self.header = [*self.before, segment.line]
+                self._begin_patient(segment)
             case "ORC":
-                self.order, self.announced = segment, [segment.line]
-                self.test = None
+                self.order, self.test, self.observation = segment, None, None
+                self.announced.append(segment.line)
+                self.notes = self.order_notes
             case "OBR":
                 self._begin_test(segment)
             case _ if self.test is not None:
                 self._read_into_test(self.test, segment)
             case "OBX":
-                raise MalformedMessage(
-                    SEQUENCE_ERROR, "OBX", "An OBX comes before its OBR."
-                )
+                self._hold_stray(segment)
             case _:
-                self._store_other_line(segment.line)
+                self._read_other(segment)
 
     def build_reports(self) -> list[Report]:
         """Return the reports read so far."""
         self._close_patient()
         if not self.done:
             raise MalformedMessage(REQUIRED_MISSING, "OBR", "The message has no test.")
+        for report in self.done:
+            _settle_repeats(report)
+            for test in report.tests:
+                test.held = [one for one in test.observations if one.doubt]
+                test.observations = [one for one in test.observations if not one.doubt]
         return self.done
 
-    def _close_patient(self) -> None:
-        self.done += self.reports
-        self.reports, self.order, self.announced, self.test = [], None, [], None
+    def _begin_patient(self, segment: Segment) -> None:
+        self._close_patient()
+        self.patient = _read_patient(segment)
+        self.header = [*self.before, segment.line]
+        self.patient_notes = self.notes = []
 
-    def _store_other_line(self, line: str) -> None:
-        if self.order is not None:
-            self.announced.append(line)
-        elif self.patient is not None:
-            self.header.append(line)
+    def _close_patient(self) -> None:
+        """Close the patient in hand; what no OBR follows stays with the last test.
+
+        Raises: MalformedMessage, for results of a patient without a test: it is not
+        told of what or whom they are.
+        """
+        if self.announced and self.reports:
+            last = self.latest.tests[-1]
+            last.trailing += self.announced
+            last.observations += self.strays
+        elif self.strays:
+            raise MalformedMessage(
+                SEQUENCE_ERROR, "OBX", "An OBX comes before its OBR."
+            )
+        elif self.patient is not None and not self.reports:
+            raise MalformedMessage(REQUIRED_MISSING, "OBR", "A patient has no test.")
+        elif self.announced:
+            self.before += self.announced
+        self.done += self.reports
+        self.reports, self.order, self.test, self.observation = [], None, None, None
+        self.announced, self.strays, self.order_notes = [], [], []
+
+    def _read_other(self, segment: Segment) -> None:
+        if self.order is not None or self.announced:
+            self.announced.append(segment.line)
         else:
-            self.before.append(line)
+            self.header.append(segment.line)
+        if segment.name == "NTE":
+            self.notes += _read_note(segment)
+
+    def _hold_stray(self, segment: Segment) -> None:
+        """Hold an OBX that stands before its OBR, in the lines of the next test."""
+        stray = parse_hl7_observation(segment, zone=self.zone, test_status="")
+        hold_observation(stray, SEQUENCE_ERROR, "OBX", "An OBX comes before its OBR.")
+        stray.lines = []  # they open the test
+        self.announced.append(segment.line)
+        self.strays.append(stray)
+        self.notes = stray.notes
 
     def _begin_test(self, segment: Segment) -> None:
-        if self.patient is None:
-            raise MalformedMessage(
-                SEQUENCE_ERROR, "OBR", "An OBR comes before its PID."
-            )
-        code, name, loinc = parse_hl7_coded_identifier(segment, 4)
-        if not code and not loinc:
-            raise MalformedMessage(REQUIRED_MISSING, "OBR-4", "OBR-4 has no test code.")
         order, announced = self.order, self.announced
-        self.order, self.announced = None, []
+        code, name, loinc = parse_hl7_coded_identifier(segment, 4)
         test = Test(
             code=code or loinc,
             name=name or code or loinc,
@@ -319,15 +203,21 @@ class _ReportReader:
             fillers=_read_identifiers(segment, 3) | _read_identifiers(order, 3),
             # A test that the lab added names the one that it follows from.
             parents=_read_identifiers(segment, 29) | _read_identifiers(order, 8),
-            status=segment.text(25),
+            status=segment.text(25).upper(),
             collected_at=self._read_timestamp(segment, 7),
             received_at=self._read_timestamp(segment, 14),
             reported_at=self._read_timestamp(segment, 22),
             information=segment.text(13),
-            lines=[*announced, segment.line],
+            doubt=_find_doubt_of_test(segment),
+            observations=self.strays,
+            notes=self.order_notes,
+            opening=[*announced, segment.line],
         )
-        self._add_test_to_report(self.patient, test)
-        self.test, self.notes, self.observes_specimen = test, test.notes, False
+        self.order, self.announced = None, []
+        self.order_notes, self.strays = [], []
+        self._add_test_to_report(self.patient or Patient(), test)
+        self.test, self.notes, self.observation = test, test.notes, None
+        self.observes_specimen = False
 
     def _add_test_to_report(self, patient: Patient, test: Test) -> None:
         """Add a test to the report that shares a number, else to the last."""
@@ -339,7 +229,7 @@ class _ReportReader:
         if not test.numbers and self.reports:
             mine = [self.latest]
         if not mine:
-            mine = [Report(patient, [], self.header)]
+            mine = [Report(patient, [], self.header, self.patient_notes)]
             self.reports += mine
         self.latest, *others = mine
         for other in others:
@@ -348,57 +238,55 @@ class _ReportReader:
         self.latest.tests.append(test)
 
     def _read_into_test(self, test: Test, segment: Segment) -> None:
-        test.lines.append(segment.line)
+        test.body.append(segment.line)
         match segment.name:
-            case "NTE" if self.notes is not None:
-                self.notes += filter(None, split_hl7_field_repetitions(segment, 3))
+            case "NTE":
+                self._read_note_of_test(segment)
             case "SPM":
                 # What labs write after a specimen is of it, unless it comes first.
                 self.observes_specimen = bool(test.observations)
-                self.notes = None
-                test.specimens.append(self._read_specimen(segment))
-            case "OBX" if segment.text(2) in DOCUMENT_TYPES:
+                specimen = self._read_specimen(segment)
+                test.specimens.append(specimen)
+                self.notes, self.observation = specimen.notes, None
+            case "OBX" if segment.text(2) in DOCUMENT_TYPES and not segment.is_damaged:
                 test.documents += parse_hl7_attached_documents(segment)
-                self.notes = None
-            case "OBX" if self.observes_specimen:
-                self.notes = None
+                self.notes, self.observation = test.notes, None
+            case "OBX" if self.observes_specimen and not _looks_like_result(segment):
+                # Its notes stay with it, in the lines of the test.
+                self.notes, self.observation = [], None
             case "OBX":
-                observation = self._read_observation(segment)
-                test.observations.append(observation)
-                self.notes = observation.notes
+                self._read_observation(test, segment)
+            case _ if self.observation is not None:
+                self.observation.lines.append(segment.line)
 
-    def _read_observation(self, segment: Segment) -> Observation:
-        code, name, loinc = parse_hl7_coded_identifier(segment, 3)
-        if not code and not loinc:
-            raise MalformedMessage(
-                REQUIRED_MISSING, "OBX-3", "OBX-3 has no observation code."
+    def _read_note_of_test(self, segment: Segment) -> None:
+        self.notes += _read_note(segment)
+        if self.observation is None:
+            return
+        self.observation.lines.append(segment.line)
+        if segment.is_damaged:
+            says = "A note has characters that can't be read."
+            share_doubt(
+                self.observation, Doubt(DATA_TYPE_ERROR, "NTE", segment.number, says)
             )
-        if not segment.text(11):
-            raise MalformedMessage(REQUIRED_MISSING, "OBX-11", "OBX-11 has no status.")
-        standing = _STANDINGS.get(segment.text(11))
-        if standing is None:
-            raise MalformedMessage(
-                UNKNOWN_VALUE, "OBX-11", "OBX-11 is not in HL7 table 0085."
-            )
-        if segment.raw(5) and not segment.text(2):
-            raise MalformedMessage(
-                REQUIRED_MISSING, "OBX-2", "OBX-5 has a value but OBX-2 has no type."
-            )
-        text, declared = parse_hl7_observation_value(segment)
-        return Observation(
-            code=code or loinc,
-            name=name or code or loinc,
-            loinc=loinc,
-            sub_id=segment.text(4),
-            text=text,
-            type=declared,
-            unit=segment.text(6) or segment.text(6, 2),
-            reference_range=segment.text(7),
-            flags=tuple(filter(None, split_hl7_field_repetitions(segment, 8))),
-            standing=standing,
-            observed_at=self._read_timestamp(segment, 14),
-            laboratory=segment.text(23) or segment.text(15, 2),
+
+    def _read_observation(self, test: Test, segment: Segment) -> None:
+        one = parse_hl7_observation(
+            segment, zone=self.zone, test_status="" if test.doubt else test.status
         )
+        if test.doubt is not None:
+            one.doubt = None
+            share_doubt(one, test.doubt)
+        elif self.observes_specimen and segment.text(29) != _RESULT:
+            hold_observation(
+                one, SEQUENCE_ERROR, "OBX", "A result comes after its specimen (SPM)."
+            )
+        before = self.observation
+        if one.doubt and not one.code and before and before.value_type in _LINES:
+            # It may be a line of the text before, which is half without it.
+            share_doubt(before, one.doubt)
+        test.observations.append(one)
+        self.observation, self.notes = one, one.notes
 
     def _read_specimen(self, segment: Segment) -> Specimen:
         # SPM-2 pairs the placer's number with the filler's.
@@ -410,6 +298,90 @@ class _ReportReader:
 
     def _read_timestamp(self, segment: Segment, number: int) -> Moment | None:
         return parse_hl7_timestamp(segment.text(number), self.zone)
+
+
+def _find_doubt_of_test(segment: Segment) -> Doubt | None:
+    """Return why an OBR doesn't say of what test its results are."""
+    if segment.is_damaged or segment.is_broken:
+        return Doubt(
+            DATA_TYPE_ERROR, "OBR", segment.number, "The OBR can't be read whole."
+        )
+    if not any(parse_hl7_coded_identifier(segment, 4)):
+        return Doubt(REQUIRED_MISSING, "OBR-4", segment.number, "OBR-4 names no test.")
+    return None
+
+
+def _looks_like_result(segment: Segment) -> bool:
+    """Return whether an OBX after a specimen has what its observations have not."""
+    return segment.text(29) == _RESULT or bool(segment.text(7) or segment.text(8))
+
+
+def _settle_repeats(report: Report) -> None:
+    """Join, replace or hold the results that a report gives more than once.
+
+    Within a test the lines of a text are joined, and what is corrected replaces what
+    was final, that what was preliminary. All else that differs is held: which value
+    stands is not told. So is what shares its test with a value in doubt.
+    """
+    _hold_companions([one for test in report.tests for one in test.observations])
+    for test in report.tests:
+        for group in _group_repeats(test.observations):
+            _settle_repeats_of_test(test, group)
+    for group in _group_repeats(
+        one for test in report.tests for one in test.observations
+    ):
+        _hold_contradictions(group)
+
+
+def _hold_companions(observations: list[Observation]) -> None:
+    doubts = {one.identity: one.doubt for one in observations if one.doubt}
+    doubts.pop(_NAMELESS, None)
+    for one in observations:
+        if doubt := doubts.get(one.identity):
+            share_doubt(one, doubt)
+
+
+def _group_repeats(observations: Iterable[Observation]) -> list[list[Observation]]:
+    """Return the values that are given more than once, by what they are of."""
+    given = [
+        one
+        for one in observations
+        if not one.doubt and one.standing in GIVEN_STANDINGS and one.text
+    ]
+    given.sort(key=lambda one: one.identity)
+    groups = (list(found) for _, found in groupby(given, lambda one: one.identity))
+    return [group for group in groups if len(group) > 1]
+
+
+def _settle_repeats_of_test(test: Test, group: list[Observation]) -> None:
+    latest = min(GIVEN_STANDINGS.index(one.standing) for one in group)
+    first, *others = (one for one in group if one.standing is GIVEN_STANDINGS[latest])
+    gone = [one for one in group if one is not first and one not in others]
+    if all(one.value_type in _LINES for one in (first, *others)):
+        first.text = "\n".join(one.text for one in (first, *others))
+        for one in others:
+            first.notes += one.notes
+            first.lines += one.lines
+        gone += others
+    test.observations = [
+        one for one in test.observations if all(one is not other for other in gone)
+    ]
+
+
+def _hold_contradictions(group: list[Observation]) -> None:
+    if len({one.content for one in group}) == 1:
+        return
+    for one in group:
+        hold_observation(
+            one,
+            UNKNOWN_VALUE,
+            "OBX-5",
+            "The report gives different values for one result.",
+        )
+
+
+def _read_note(segment: Segment) -> list[str]:
+    return list(filter(None, split_hl7_field_repetitions(segment, 3)))
 
 
 def _read_patient(segment: Segment) -> Patient:

@@ -20,11 +20,11 @@ from labs.gateways.hl7.acknowledgements import (
     VERSION,
     format_hl7_timestamp,
 )
+from labs.gateways.hl7.escapes import escape_hl7_text
 from labs.gateways.hl7.messages import (
     Repetitions,
     build_hl7_message,
     build_hl7_segment,
-    escape_hl7_text,
 )
 from labs.gateways.hl7.patient import build_hl7_patient_segment, format_hl7_physician
 from labs.gateways.hl7.specimens import get_hl7_specimen

@@ -21,6 +21,11 @@ _MOMENT = re.compile(
 _FIRST_YEAR, _LAST_YEAR = 1850, 2200
 _FARTHEST_ZONE = 14 * 3600
 _LOINC = "LN"
+# Comparator, number, separator or suffix, number (HL7 v2.5.1, 2.A.72).
+_NUMBER = r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)"
+_STRUCTURED_NUMBER = re.compile(
+    rf"(?:>|<|>=|<=|=|<>)?\^(?:{_NUMBER})(?:\^[-+/.:](?:\^(?:{_NUMBER})?)?)?"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,32 +85,46 @@ def split_hl7_field_repetitions(segment: Segment, number: int) -> list[str]:
 def parse_hl7_observation_value(segment: Segment) -> tuple[str, str]:
     """Return OBX-5 as text, and the ResultType that OBX-2 declares, if any.
 
-    A value of a type that we do not know is read part by part.
+    Each repetition is a line, of codes a part. A value of a type that we do not know is
+    read part by part.
     """
+    numbers = range(1, segment.repeats(5) + 1)
     match segment.text(2):
-        case "NM" | "ST" | "TX" | "FT":
-            return "\n".join(split_hl7_field_repetitions(segment, 5)).strip("\n"), ""
+        case "" | "NM" | "ST" | "TX" | "FT":
+            texts = [segment.whole(5, repeat=repeat) for repeat in numbers]
+            return "\n".join(texts).strip("\n"), ""
         case "SN":
-            return _read_structured_value(segment), ""
+            return "\n".join(_read_structured_number(segment, n) for n in numbers), ""
         case "CE" | "CWE" | "CNE" | "CF" | "IS" | "ID":
-            numbers = range(1, segment.repeats(5) + 1)
-            coded = filter(
-                None, (_read_coded_value(segment, repeat) for repeat in numbers)
-            )
+            coded = filter(None, (_read_coded_value(segment, n) for n in numbers))
             return "; ".join(coded), ResultType.CODED_VALUE
         case "DT" | "TS" | "DTM":
-            return _parse_day(segment.text(5)), ResultType.COMMENT
+            days = (_parse_day(segment.text(5, repeat=repeat)) for repeat in numbers)
+            return "\n".join(days), ResultType.COMMENT
         case _:
             parts = (
                 " ".join(filter(None, segment.components(5, repeat=repeat)))
-                for repeat in range(1, segment.repeats(5) + 1)
+                for repeat in numbers
             )
             return "\n".join(parts), ResultType.COMMENT
 
 
-def _read_structured_value(segment: Segment) -> str:
-    comparator, first, separator, second = (segment.text(5, n) for n in range(1, 5))
-    return f"{comparator.removeprefix('=')}{first}{separator}{second}"
+def is_structured_number(segment: Segment) -> bool:
+    """Return whether OBX-5 is of type SN in each repetition.
+
+    A single text is one as well: labs write `<5` into the first component.
+    """
+    return all(
+        len(list(filter(None, parts))) <= 1
+        or bool(_STRUCTURED_NUMBER.fullmatch("^".join(parts)))
+        for repeat in range(1, segment.repeats(5) + 1)
+        if (parts := segment.components(5, repeat=repeat))
+    )
+
+
+def _read_structured_number(segment: Segment, repeat: int) -> str:
+    comparator, *others = segment.components(5, repeat=repeat) or [""]
+    return "".join([comparator.removeprefix("="), *others])
 
 
 def _read_coded_value(segment: Segment, repeat: int) -> str:

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     from accounts.models import Tenant
     from labs.gateways.hl7.documents import AttachedDocument
-    from labs.gateways.hl7.results import Report
+    from labs.gateways.hl7.reports import Report
     from labs.models import Order
     from portal.lib.actor import Actor
 

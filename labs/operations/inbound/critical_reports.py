@@ -1,4 +1,4 @@
-"""Critical results of lab reports that no order was found for.
+"""Critical results of lab reports, or parts of them, that wait for a person.
 
 They start the same clock as an order's, so that none waits unseen until somebody finds
 the order.
@@ -18,7 +18,7 @@ from labs.states.orders import Interpretation
 from labs.states.results import interpret_lab_flag
 
 if TYPE_CHECKING:
-    from labs.gateways.hl7.results import Report
+    from labs.gateways.hl7.reports import Report
     from labs.models import CriticalAlert
 
 
@@ -26,7 +26,8 @@ def open_alert_of_unmatched_report(*, row: InboundReport, report: Report) -> Non
     """Open an alert if an unmatched report has critical results; set it on `row`.
 
     In the caller's transaction, which saves `critical_results` and `alert`. A result is
-    critical by the lab's flag, as it is for a report with an order. A message of the
+    critical by the lab's flag, as it is for a report with an order; one that is held
+    too. A message of the
     same results, sent again, joins the alert of the first, also an acknowledged one;
     whatever differs opens its own. Source: Ours: one alert too many costs a minute.
     """
@@ -43,10 +44,11 @@ def open_alert_of_unmatched_report(*, row: InboundReport, report: Report) -> Non
 def _list_critical_results(
     row: InboundReport, report: Report
 ) -> list[dict[str, str | None]]:
+    """Return the critical results of a report, those in doubt among them."""
     delivery = build_result_delivery_from_report(
         report, is_final=False, received_at=row.received_at
     )
-    return [
+    found = [
         {
             "name": one.name,
             "code": one.provider_id or one.ordered_code,
@@ -59,7 +61,26 @@ def _list_critical_results(
             "observed_at": one.observed_at.isoformat() if one.observed_at else None,
         }
         for one in delivery.results
-        if interpret_lab_flag(one.flag) == Interpretation.CRITICAL
+    ]
+    found += [
+        {
+            "name": one.name or test.name,
+            "code": one.code or test.code,
+            "loinc": one.loinc,
+            "sub_id": one.sub_id,
+            "result": one.text,
+            "unit": one.unit,
+            "reference_range": one.reference_range,
+            "flag": "~".join(one.flags),
+            "observed_at": one.observed_at.at.isoformat() if one.observed_at else None,
+        }
+        for test in report.tests
+        for one in test.held
+    ]
+    return [
+        one
+        for one in found
+        if interpret_lab_flag(one["flag"] or "") == Interpretation.CRITICAL
     ]
 
 

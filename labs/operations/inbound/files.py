@@ -19,6 +19,7 @@ from labs.gateways.hl7.drop import DropFolder, list_hl7_drop_folders
 from labs.gateways.hl7.messages import MalformedMessage
 from labs.models import LabAccount
 from labs.operations.inbound.processing import process_hl7_file_content
+from labs.operations.inbound.reports import list_doubts_of_message
 from labs.queries.accounts import list_linked_lab_accounts
 from labs.queries.catalogue import find_lab_by_slug
 from labs.states.inbound import MessageStatus
@@ -148,6 +149,8 @@ def build_stored_message_acknowledgement(message: InboundMessage) -> bytes:
         control_id=f"ACK{message.digest[:16]}",
         at=message.received_at,
         refusal=refusal,
+        doubts=list_doubts_of_message(message),
+        code=message.answer,
     )
 
 

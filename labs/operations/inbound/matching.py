@@ -18,7 +18,7 @@ from labs.states.inbound import Agreement, UnmatchedReason
 
 if TYPE_CHECKING:
     from accounts.models import Tenant
-    from labs.gateways.hl7.results import Patient, Report
+    from labs.gateways.hl7.reports import Patient, Report
     from labs.models import Lab, LabAccount, Order
 
 _SEX = {"female": "F", "male": "M"}
@@ -152,7 +152,6 @@ def compare_lab_report_with_order(
 ) -> Evidence:
     """Compare a report with an order whose panel's markers are loaded."""
     patient, details = report.patient, order.patient_details or {}
-    codes = {test.code for test in report.tests}
     ordered = {marker.provider_id for marker in order.lab_test.markers.all()}
     return Evidence(
         number=Agreement.AGREES if has_number else Agreement.DIFFERS,
@@ -166,7 +165,7 @@ def compare_lab_report_with_order(
             patient.sex if patient.sex in _SEX.values() else "",
             _SEX.get(str(details.get("gender", "")), ""),
         ),
-        tests=Agreement.AGREES if codes & ordered else Agreement.DIFFERS,
+        tests=Agreement.AGREES if report.codes & ordered else Agreement.DIFFERS,
         account=Agreement.AGREES
         if order.lab_account_id == (account.pk if account else None)
         else Agreement.DIFFERS,

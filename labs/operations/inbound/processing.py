@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from django.db import InterfaceError, OperationalError, transaction
-from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.operations.audit.entries import record_change
@@ -22,7 +21,6 @@ from labs.gateways.hl7.acknowledgements import (
     get_hl7_acknowledgement_code,
     parse_hl7_message_header,
 )
-from labs.gateways.hl7.deliveries import build_result_delivery_from_report
 from labs.gateways.hl7.messages import (
     DATA_TYPE_ERROR,
     REQUIRED_MISSING,
@@ -33,40 +31,23 @@ from labs.gateways.hl7.messages import (
 )
 from labs.gateways.hl7.orders import get_sample_id_of_control_id
 from labs.gateways.hl7.results import parse_hl7_result_reports
-from labs.models import InboundMessage, InboundReport
-from labs.models.inbound import NUMBER_MAX_LENGTH
-from labs.operations.documents.lab_documents import store_documents_of_report
-from labs.operations.inbound.critical_reports import open_alert_of_unmatched_report
-from labs.operations.inbound.matching import find_order_by_lab_report_numbers
-from labs.operations.order_status.status import lock_order
-from labs.operations.results.critical import (
-    move_critical_alert_to_order,
-    set_version_of_moved_alerts,
-)
-from labs.operations.results.deliveries import store_result_delivery
-from labs.queries.inbound import (
-    find_orders_by_lab_report_numbers,
-    list_completed_test_codes,
-)
-from labs.states.inbound import (
-    MATCH_MOVES,
-    MESSAGE_MOVES,
-    MatchStatus,
-    MessageStatus,
-    UnmatchedReason,
-)
+from labs.models import InboundMessage
+from labs.operations.inbound.reports import store_lab_reports
+from labs.queries.inbound import find_orders_by_lab_report_numbers
+from labs.states.accounts import HeldLinesAnswer
+from labs.states.inbound import MESSAGE_MOVES, MessageStatus
 from portal.lib.database.transitions import move_status
 from portal.lib.errors import DomainError, Unavailable
 from portal.lib.slots import NoSlot, Work, hold_work_slot
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterator
 
     from accounts.models import Tenant
     from labs.gateways.hl7.acknowledgements import MessageHeader
     from labs.gateways.hl7.drop import DroppedFile
-    from labs.gateways.hl7.results import Report
-    from labs.models import Lab, LabAccount, Order, ResultVersion
+    from labs.gateways.hl7.reports import Report
+    from labs.models import Lab, LabAccount
     from portal.lib.actor import Actor
 
 logger = logging.getLogger(__name__)
@@ -189,10 +170,21 @@ def _store_message(actor: Actor, key: MessageKey, content: bytes) -> InboundMess
         header,
         "take_message",
         status=MessageStatus.TAKEN,
-        answer=get_hl7_acknowledgement_code(None),
+        answer=_choose_answer(key.account, reports),
     )
-    _store_reports(actor, message, reports)
+    store_lab_reports(actor=actor, message=message, reports=reports)
     return message
+
+
+def _choose_answer(account: LabAccount | None, reports: list[Report]) -> str:
+    """Return MSA-1: by the account's setting where lines are held.
+
+    Source: Ours: AA by default. All of the message is stored, and a sender that reads
+    AE sends it again or stops behind it.
+    """
+    if account is not None and any(report.doubts for report in reports):
+        return account.held_lines_answer
+    return HeldLinesAnswer.ACCEPTED
 
 
 def _create_message(
@@ -212,105 +204,6 @@ def _create_message(
     message.save(force_insert=True)
     _record_message_change(actor, message, verb)
     return message
-
-
-def _store_reports(
-    actor: Actor, message: InboundMessage, reports: Iterable[Report]
-) -> None:
-    for position, report in enumerate(reports):
-        row = InboundReport(
-            tenant=message.tenant,
-            message=message,
-            position=position,
-            text=report.text,
-            placers=_order_numbers(report.placers),
-            fillers=_order_numbers(report.fillers),
-            samples=_order_numbers(report.samples),
-            done_codes=_order_numbers(
-                test.code for test in report.tests if test.is_done
-            ),
-            received_at=message.received_at,
-        )
-        row.save(force_insert=True)
-        match = find_order_by_lab_report_numbers(
-            tenant=message.tenant,
-            lab=message.lab,
-            account=message.lab_account,
-            report=report,
-        )
-        reason = match.reason
-        if match.order is not None:
-            reason = _match_automatically(actor, row, match.order, report)
-        if reason is not None:
-            row.reason = reason
-            open_alert_of_unmatched_report(row=row, report=report)
-            row.save(update_fields=["reason", "critical_results", "alert"])
-
-
-def _match_automatically(
-    actor: Actor, row: InboundReport, order: Order, report: Report
-) -> UnmatchedReason | None:
-    try:
-        with transaction.atomic():
-            match_lab_report_to_order(actor=actor, row=row, order=order, report=report)
-    except DomainError:
-        return UnmatchedReason.NOT_EXPECTED
-    return None
-
-
-def match_lab_report_to_order(
-    *,
-    actor: Actor,
-    row: InboundReport,
-    order: Order,
-    report: Report,
-    by: str = "",
-    why: str = "",
-    store: Callable[..., ResultVersion] | None = None,
-) -> None:
-    """Match a report to an order and store its results and documents.
-
-    A report of nothing yet is matched all the same. `by` and `why` are a person's;
-    `store` is how the results are stored, by default store_result_delivery. The alert
-    of its critical results becomes the order's.
-    Raises: transition_not_allowed; results_not_expected, where the order takes none.
-    """
-    delivery = build_result_delivery_from_report(
-        report,
-        is_final=_completes_order(order, report),
-        received_at=row.received_at,
-    )
-    move_status(
-        row,
-        moves=MATCH_MOVES,
-        to=MatchStatus.MATCHED,
-        order_id=order.pk,
-        reason="",
-        resolved_at=timezone.now(),
-        resolved_by=by,
-        why=why,
-    )
-    if row.alert_id is not None:
-        lock_order(order)
-        move_critical_alert_to_order(alert_id=row.alert_id, order=order)
-    if delivery.results or delivery.missing:
-        store = store or store_result_delivery
-        version = store(order=order, actor=actor, delivery=delivery)
-        set_version_of_moved_alerts(version=version)
-    store_documents_of_report(order=order, actor=actor, report=report)
-
-
-def _completes_order(order: Order, report: Report) -> bool:
-    """Return whether this report is the last of its order.
-
-    By the lab's codes of what was ordered; of a lab that reports by other codes, where
-    every test of the report is done.
-    """
-    ordered = {marker.provider_id for marker in order.lab_test.markers.all()}
-    if not ordered & {test.code for test in report.tests}:
-        return all(test.is_done for test in report.tests)
-    now = {test.code for test in report.tests if test.is_done}
-    return ordered <= now | list_completed_test_codes(order=order)
 
 
 def _store_acknowledgement(
@@ -385,7 +278,7 @@ def reprocess_malformed_lab_message(
         raise DomainError("still_malformed", refusal.says) from None
     move_status(message, moves=MESSAGE_MOVES, to=MessageStatus.TAKEN, content=b"")
     _record_message_change(actor, message, "read_again")
-    _store_reports(actor, message, reports)
+    store_lab_reports(actor=actor, message=message, reports=reports)
     return message
 
 
@@ -411,10 +304,6 @@ def limit_concurrent_message_parsing(tenant: Tenant, *, length: int) -> Iterator
 def get_default_lab_time_zone(tenant: Tenant) -> ZoneInfo:
     """Return the time zone for lab times without one. Source: Ours: labs are near."""
     return ZoneInfo(tenant.team.time_zone)
-
-
-def _order_numbers(numbers: Iterable[str]) -> list[str]:
-    return sorted({number[:NUMBER_MAX_LENGTH] for number in numbers})
 
 
 def _decode_file_name(name: str) -> str:

@@ -12,14 +12,15 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from accounts.operations.audit.entries import record_change
-from labs.gateways.hl7.messages import parse_hl7_message_text
-from labs.gateways.hl7.results import parse_hl7_result_reports
 from labs.models import InboundMessage, InboundReport
 from labs.models.inbound import WHY_MAX_LENGTH
 from labs.operations.inbound.processing import (
     get_default_lab_time_zone,
     limit_concurrent_message_parsing,
+)
+from labs.operations.inbound.reports import (
     match_lab_report_to_order,
+    parse_stored_report_text,
 )
 from labs.operations.results.deliveries import (
     require_order_ended,
@@ -38,7 +39,7 @@ from portal.lib.errors import Conflict, DomainError
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from labs.gateways.hl7.results import Report
+    from labs.gateways.hl7.reports import Report
     from labs.models import Order
     from portal.lib.actor import Actor
 
@@ -46,10 +47,9 @@ if TYPE_CHECKING:
 def parse_stored_lab_report(row: InboundReport) -> Report:
     """Parse a stored report. Raises: reader_busy (503)."""
     with limit_concurrent_message_parsing(row.tenant, length=len(row.text)):
-        (report,) = parse_hl7_result_reports(
-            parse_hl7_message_text(row.text), zone=get_default_lab_time_zone(row.tenant)
+        return parse_stored_report_text(
+            row.text, zone=get_default_lab_time_zone(row.tenant)
         )
-    return report
 
 
 @transaction.atomic

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from django.http import HttpResponse
 
     from accounts.web.requests import TenantRequest
-    from labs.gateways.hl7.results import Report
+    from labs.gateways.hl7.reports import Report
     from labs.models import InboundReport
 
 _SEX = {"F": gettext_lazy("Female"), "M": gettext_lazy("Male")}

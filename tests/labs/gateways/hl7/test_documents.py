@@ -92,7 +92,8 @@ def test_a_pointer_is_text():
 
 
 def test_a_document_after_the_specimen_is_not_taken_for_one_of_the_specimen():
-    test = read(obx(), "SPM|1|S-1", document(f"^AP^PDF^Base64^{TEXT}"), obx("5"))
+    volume = "OBX|2|NM|SPM^Volume^L||5|mL|||||F"
+    test = read(obx(), "SPM|1|S-1", document(f"^AP^PDF^Base64^{TEXT}"), volume)
 
     assert len(test.documents) == 1
     assert len(test.observations) == 1  # as before: what follows is of the specimen

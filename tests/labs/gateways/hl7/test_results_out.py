@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from labs.gateways.hl7.documents import parse_hl7_attached_documents
 from labs.gateways.hl7.messages import parse_hl7_message
-from labs.gateways.hl7.results import ObservationStatus, parse_hl7_result_reports
+from labs.gateways.hl7.reports import ObservationStatus
+from labs.gateways.hl7.results import parse_hl7_result_reports
 from labs.gateways.hl7.results_out import (
     ResultsToSend,
     build_hl7_document_message,

@@ -6,7 +6,7 @@ import pytest
 
 from accounts.models import AuditEntry
 from labs.models import InboundMessage, InboundReport, Order, ResultVersion
-from labs.operations.inbound import processing
+from labs.operations.inbound import reports
 from labs.operations.inbound.processing import reprocess_malformed_lab_message
 from labs.operations.orders.placing import cancel_order
 from labs.queries.results.results import find_current_result_version
@@ -236,17 +236,6 @@ def test_what_is_malformed_is_kept_whole_and_nothing_of_it_acted_on(
     assert message.reports.count() == 0
 
 
-def test_one_bad_segment_keeps_the_whole_message_from_being_acted_on(order):
-    message = receive(
-        order,
-        make_test(obx("1"), placer=order.sample_id),
-        make_test(obx(status=""), placer=order.sample_id),
-    )
-
-    assert message.status == MessageStatus.MALFORMED
-    assert find_current_result_version(order=order) is None
-
-
 def test_production_takes_no_test_messages(alice_production, alice_tenant):
     raw = make_oru(make_test(obx()), processing_id="T")
     lab = make_lab()
@@ -264,7 +253,7 @@ def test_a_fault_of_ours_keeps_the_message_and_says_nothing_of_it_in_the_log(
     def break_down(**_):
         raise LookupError("Ada Example")
 
-    monkeypatch.setattr(processing, "find_order_by_lab_report_numbers", break_down)
+    monkeypatch.setattr(reports, "find_order_by_lab_report_numbers", break_down)
 
     message = receive(order, make_test(obx(), placer=order.sample_id))
 
@@ -276,9 +265,7 @@ def test_a_fault_of_ours_keeps_the_message_and_says_nothing_of_it_in_the_log(
 
 def test_a_malformed_message_is_taken_once_it_can_be_read(order, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr(
-            processing, "find_order_by_lab_report_numbers", lambda **_: 1 / 0
-        )
+        patched.setattr(reports, "find_order_by_lab_report_numbers", lambda **_: 1 / 0)
         message = receive(order, make_test(obx(), placer=order.sample_id))
 
     reprocess_malformed_lab_message(message=message, actor=ACTOR)
