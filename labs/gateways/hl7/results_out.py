@@ -109,7 +109,10 @@ def build_hl7_document_message(
     return build_hl7_message(
         [
             *_head(order, control_id, at),
-            build_hl7_segment("ORC", {1: "RE", 2: _placer(order), 5: "CM"}),
+            build_hl7_segment(
+                "ORC",
+                {1: "RE", 2: _placer(order), 3: _filler(order, "REPORT"), 5: "CM"},
+            ),
             build_hl7_segment(
                 "OBR",
                 {

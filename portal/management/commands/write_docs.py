@@ -17,8 +17,9 @@ class Command(BaseCommand):
     """Write the references that repeat what the code says."""
 
     help = (
-        "Generate docs/reference/environment.md, commands.md and events.md from"
-        " .env.example, the commands' help and the event catalogue."
+        "Generate docs/reference/environment.md, commands.md, events.md and"
+        " hl7-messages.md from .env.example, the commands' help, the event catalogue"
+        " and the HL7 writers."
     )
     requires_system_checks: list[str] = []
 

@@ -1,0 +1,71 @@
+"""Makes the reference page of the HL7 messages that Assay sends."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from labs.gateways.hl7.profile.fields import ORDER_PROFILE, RESULTS_PROFILE
+from labs.gateways.hl7.profile.samples import (
+    write_sample_order_messages,
+    write_sample_results_messages,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from labs.gateways.hl7.profile.fields import ProfileField
+
+_INTRODUCTION = """\
+What Assay writes to laboratories and to a system of your own, in HL7 v2.5.1. \
+[Connect a lab](../guides/connect-a-lab.md) says how messages travel. The samples are \
+written by the code that writes messages; the people are made up.
+
+Each message is one that strict readers accept: structures, data types and tables are \
+those of v2.5.1. Lengths are not: nothing is cut but the names in MSH-4 to MSH-6. \
+Usage: R always, RE where Assay knows it, C as the content says. What is not listed is \
+not sent.
+
+Answer each message with an ACK that has its MSH-10 in MSA-2. AA accepts it. AE and AR \
+are shown to staff with the order. A message may come again, with the same MSH-10 and \
+content: take it once."""
+_ORDERS = """\
+One message for each new order (`NW`) and for each cancellation (`CA`), with an ORC \
+and OBR for each test. BLG ends each test: without it, readers of OML^O21 take the \
+next test for an earlier result. A lab account has two settings: one message per test, \
+and IN1 on every order with who pays in IN1-47. Otherwise IN1 is sent for insured \
+orders only. Return ORC-2 in your results."""
+_RESULTS = """\
+One message for each version of an order's results: partial, final, corrected. Each \
+has all results known then. A correction marks what it changed with C in OBX-11, and \
+what it took back with D, under the OBR-3, OBX-3 and OBX-4 of the first. The lab's PDF \
+is a message of its own."""
+
+
+def build_hl7_messages_reference(mark: str) -> str:
+    """Return docs/reference/hl7-messages.md; `mark` says that it is generated."""
+    lines = ["# HL7 messages", "", mark, "", _INTRODUCTION]
+    lines += ["", "## Orders: OML^O21", "", _ORDERS, ""]
+    lines += _describe_fields(ORDER_PROFILE)
+    lines += _show_samples(write_sample_order_messages())
+    lines += ["", "## Results: ORU^R01", "", _RESULTS, ""]
+    lines += _describe_fields(RESULTS_PROFILE)
+    lines += _show_samples(write_sample_results_messages())
+    return "\n".join(lines) + "\n"
+
+
+def _describe_fields(profile: Sequence[ProfileField]) -> Iterator[str]:
+    yield "| Field | Name | Usage | Content | Table |"
+    yield "|---|---|---|---|---|"
+    for one in profile:
+        yield (
+            f"| {one.segment}-{one.number} | {one.name} | {one.usage} | {one.content} |"
+            f" {one.table} |"
+        )
+
+
+def _show_samples(samples: Mapping[str, Sequence[bytes]]) -> Iterator[str]:
+    for name, messages in samples.items():
+        yield from ("", f"### {name}", "", "```text")
+        texts = [raw.decode().replace("\r", "\n").rstrip() for raw in messages]
+        yield "\n\n".join(texts)
+        yield "```"
