@@ -15,11 +15,8 @@ LEAST = 0.95
 # What a trait costs today; raise a floor when it costs less.
 FLOORS = {
     "value before name": 0.85,
-    "unit behind the name": 0.88,
-    "name wraps": 0.75,
+    "name wraps": 0.9,
     "three tables side by side": 0.9,
-    # A second name in the same script, without a title, is part of the name.
-    "latin gloss, untitled": 0.0,
 }
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from reports.parser.layout.lines import Cell, Line
 from reports.parser.pages import Word
+from reports.parser.rows.naming import split_name_and_unit
 from reports.parser.rows.row import (
     Row,
     Section,
@@ -26,7 +27,6 @@ from reports.parser.rows.wording import (
     is_exact_value,
     is_section_heading,
     may_name_a_test,
-    split_name_and_unit,
 )
 from reports.parser.text.fields import (
     Fields,
@@ -240,7 +240,7 @@ def _read_card(card: _Card) -> Row | None:
     if fields.range is None and (worded or not fields.units):
         return None
     row = Row(card.line.page, list(card.name.words), fields, card.line)
-    name, unit = split_name_and_unit(row.test_name)
+    name, unit = split_name_and_unit(row.test_name, card.panel)
     if unit and fields.units is None:
         row.name_text, row.fields = name, replace_row_unit(fields, unit, row.name[-1:])
     if flag and fields.flag is None:

@@ -10,18 +10,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from reports.parser.layout.lines import CELL_GAP, Line
+from reports.parser.layout.lines import CELL_GAP, Line, split_words_into_cells
 from reports.parser.pages import Word
 from reports.parser.readers.patterns import propose_rows_in_patterns
 from reports.parser.rows.grammar import swallows_row
 from reports.parser.rows.row import Row, Section, list_words_of_fields
-from reports.parser.rows.wording import is_exact_value, is_sentence_part
+from reports.parser.rows.wording import (
+    clean_printed_name,
+    is_exact_value,
+    is_sentence_part,
+)
 from reports.parser.text.fields import find_unit_in_range, is_laboratory_mark, is_unit
 from reports.parser.text.ranges import is_plain_numeric_range
 from reports.parser.text.values import is_numeric_value
 
 # Between readings as plausible, the one with more words of the name.
 _INK = 0.1
+# Of names that have a second one beside them.
+_COLUMNS, _FEWEST_NAMES, _MOST_NAMES = 2, 4, 0.5
 
 
 def judge_rows_of_page(
@@ -32,6 +38,7 @@ def judge_rows_of_page(
     rows: as other readers have them, in reading order; kept wherever they explain
     their words as well.
     """
+    _drop_second_names(rows, section)
     open_lines = _lines_not_explained(rows, lines)
     proposed = propose_rows_in_patterns(open_lines, section) if open_lines else []
     for own, others in _conflicts(rows, proposed):
@@ -42,6 +49,31 @@ def judge_rows_of_page(
             left = [row for row in rows if not any(row is one for one in own)]
             rows = [*left[:at], *others, *left[at:]]
     return rows
+
+
+def _drop_second_names(rows: Sequence[Row], section: Section) -> None:
+    """Leave out of names what most rows have in a column apart: 'Sodium   Natrium'."""
+    parted = [
+        (row, cells)
+        for row in rows
+        if len(cells := split_words_into_cells(row.name)) == _COLUMNS
+        and any(cell.words[0] is cells[1].words[0] for cell in row.line.cells)
+    ]
+    starts = [cells[1].x0 for _, cells in parted]
+    aligned = [pair for pair in parted if _is_in_column(pair[1][1].x0, starts)]
+    known = [
+        (row, cells[0])
+        for row, cells in aligned
+        if section.knows(clean_printed_name(cells[0].text), row.fields)
+    ]
+    if len(known) < max(_FEWEST_NAMES, _MOST_NAMES * len(rows)):
+        return
+    for row, cell in known:
+        row.name, row.name_text = list(cell.words), ""
+
+
+def _is_in_column(x0: float, starts: Sequence[float]) -> bool:
+    return sum(abs(x0 - start) < 1 for start in starts) > len(starts) / 2
 
 
 def _words(row: Row) -> Iterable[int]:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from reports.parser.layout.lines import Cell, Line, split_words_into_cells
+from reports.parser.rows.naming import split_name_and_unit
 from reports.parser.rows.row import (
     Row,
     Section,
@@ -19,7 +20,6 @@ from reports.parser.rows.wording import (
     clean_printed_name,
     is_exact_value,
     may_name_a_test,
-    split_name_and_unit,
 )
 from reports.parser.text.fields import Fields, split_value_cell
 from reports.parser.text.values import (
@@ -122,7 +122,7 @@ def _read_scale(
     values += [(cell, f) for _, cell in placed if (f := _value(cell, bare=False))]
     names: list[tuple[Line, Cell, str, str | None]] = []
     for line, cell in placed:
-        name, unit = split_name_and_unit(clean_printed_name(cell.text))
+        name, unit = split_name_and_unit(clean_printed_name(cell.text), section)
         if may_name_a_test(name) and section.knows(name, Fields(units=unit)):
             names.append((line, cell, name, unit))
     if len(values) != 1 or len(names) != 1:

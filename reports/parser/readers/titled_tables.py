@@ -29,6 +29,7 @@ from reports.parser.rows.evidence import Evidence
 from reports.parser.rows.naming import (
     is_printed_smaller_than_name,
     split_flag_word_from_name,
+    split_name_and_unit,
     split_percentage_from_name,
     take_row_name_from_line_above,
     take_wrapped_name_start_from_line_above,
@@ -52,9 +53,9 @@ from reports.parser.rows.wording import (
     is_section_heading,
     may_name_a_test,
     split_name_and_flag,
-    split_name_and_unit,
     strip_superscript_from_name,
 )
+from reports.parser.rows.wrapped_names import join_wrapped_names
 from reports.parser.text.fields import Fields, is_unit, join_word_texts
 from reports.parser.text.not_names import (
     find_specimen_in_text,
@@ -99,7 +100,7 @@ class TableReader:
             infer_roles_of_unknown_columns(cut, self._strip), self._strip
         )
         cut = split_values_by_unit(read_separate_signs_as_flags(cut), self._strip)
-        for line, parts in cut:
+        for line, parts in join_wrapped_names(cut, self._section):
             self._read_line(line, parts)
         if not self._strip.has(Role.METHOD):
             self._continuation.drop_bracketed_methods(len(self.rows))
@@ -265,7 +266,7 @@ class TableReader:
         """Take the unit from behind the name where no other is printed."""
         if row.fields.units:
             return
-        name, unit = split_name_and_unit(row.test_name)
+        name, unit = split_name_and_unit(row.test_name, self._section)
         if unit:
             row.name_text = name
             row.fields = replace_row_unit(row.fields, unit, row.name[-1:])

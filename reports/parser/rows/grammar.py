@@ -18,6 +18,8 @@ from reports.parser.pages import Word
 from reports.parser.text.fields import (
     Fields,
     find_words_with_text,
+    is_laboratory_mark,
+    is_range_status_text,
     is_unit,
     join_word_texts,
     split_value_cell,
@@ -41,6 +43,9 @@ _QUANTITY = re.compile(
 _QUALIFIED_UNIT = re.compile(
     r"(?P<amount>[kmnpuµμ]?(?:g|mol|IU|U|kat))\s+[^\W\d_]{1,12}\s*"
     r"(?P<per>/\s*[^\W\d_]{1,5})"
+)
+_SPELT_UNIT = re.compile(
+    rf"(?P<value>{NUMBER})\s+(?P<rest>[^\W\d_]{{3,14}}\.?(?:\s[^\W\d_]{{2,14}}\.?)?)"
 )
 _LEVEL = re.compile(
     r"(?i)(?P<flag>(?:critical(?:ly)?\s+)?(?:high|low)|abnormal|critical|(?:border\s*line)"
@@ -173,6 +178,33 @@ def _take_unit_from_value(fields: Fields) -> Fields:
     )
 
 
+def _take_spelt_unit_from_value(fields: Fields) -> Fields:
+    """'88 arb. units' as a value has a unit, though none that is known."""
+    match = _SPELT_UNIT.fullmatch(fields.value)
+    if match is None or fields.units or is_result_value(fields.value):
+        return fields
+    if is_laboratory_mark(match["rest"]) or is_range_status_text(match["rest"]):
+        return fields
+    words = fields.value_words
+    return replace(
+        fields,
+        value=match["value"],
+        value_words=find_words_with_text(words, match["value"]),
+        units=match["rest"],
+        units_words=find_words_with_text(words, match["rest"]),
+    )
+
+
+def _drop_dash_behind_unit(fields: Fields) -> Fields:
+    """'g/dL -' is a unit, and a range that is not there."""
+    unit = (fields.units or "").strip("-–— ")
+    if not unit or not is_unit(unit):
+        return fields
+    return replace(
+        fields, units=unit, units_words=find_words_with_text(fields.units_words, unit)
+    )
+
+
 def _take_flag_from_range(fields: Fields) -> Fields:
     """'High 40 - 50' as a range has a flag before it."""
     match = _LEVEL.fullmatch(fields.range or "")
@@ -259,6 +291,8 @@ def _with_range(fields: Fields, text: str, *, flag: str | None = None) -> Fields
 
 _RULES = (
     _take_unit_from_value,
+    _take_spelt_unit_from_value,
+    _drop_dash_behind_unit,
     _take_flag_from_range,
     _take_percent_from_range,
     _take_unit_from_range,

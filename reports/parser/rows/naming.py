@@ -4,12 +4,13 @@ the line above, wholly above its method, or with a share of cells behind it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from reports.parser.layout.lines import Line, are_lines_of_same_font_size
 from reports.parser.pages import Word
-from reports.parser.text.fields import Fields, join_word_texts
+from reports.parser.text.fields import Fields, is_unit, join_word_texts
 from reports.parser.text.not_names import is_test_method
 from reports.parser.text.values import is_out_of_range_flag
 
@@ -25,6 +26,7 @@ from .wording import (
 
 # Of print that says how a test was done, to that of its name.
 _LESSER = 0.9
+_NAME_UNIT = re.compile(r"(?P<name>.*\w.*?)\s*[(\[](?P<unit>[^()\[\]]+)[)\]]")
 
 Pending = Sequence[tuple[Line, list[Word]]]
 
@@ -93,6 +95,22 @@ def take_wrapped_name_start_from_line_above(
         clean_printed_name(first), clean_printed_name(second)
     )
     return joined
+
+
+def split_name_and_unit(name: str, section: Section) -> tuple[str, str | None]:
+    """Split a unit in brackets from the end of a name: 'Glucose (mmol/L)'.
+
+    Letters alone, 'MCH (pg)', must be a unit that the test is measured in.
+    """
+    match = _NAME_UNIT.fullmatch(name)
+    if match is None or not is_unit(match["unit"]):
+        return name, None
+    short, unit = match["name"].strip(" ,"), match["unit"].strip()
+    if unit.isalpha() and not (
+        len(unit) > 1 and section.knows(short, Fields(units=unit))
+    ):
+        return name, None
+    return short, unit
 
 
 def split_flag_word_from_name(

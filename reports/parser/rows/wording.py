@@ -38,7 +38,6 @@ from reports.parser.text.values import (
 
 _LEADING_MARK = re.compile(r"^(?:[*#†‡•▪●◦»>]+|\{\s*#\s*\}|\[[HL*]\])\s*")
 _TRAILING_MARK = re.compile(r"[\s:…_*#]+$|\s*\.{2,}$")
-_NAME_UNIT = re.compile(r"(?P<name>.*\w.*?)\s*[(\[](?P<unit>[^()\[\]]+)[)\]]")
 _JOINING = frozenset(
     [
         "a",
@@ -110,14 +109,6 @@ _OPENS_SENTENCE = re.compile(r"(?i)(?:an|the|this|these|your|if|when|please)\s+\
 # 'Positive (24 mg/L)' tells its number, where a limit would have a sign.
 _EXACT = re.compile(r"[-+]?[\d.,]+|[^\d<>]+(?:\([\d.,]+[^\d<>]*\))?")
 _WRAP_END = re.compile(r"[-–(/,&+]$|\b(?:and|of|with|to|for|by|in)$", re.IGNORECASE)
-
-
-def split_name_and_unit(name: str) -> tuple[str, str | None]:
-    """Split a unit in brackets from the end of a name: 'Glucose (mmol/L)'."""
-    match = _NAME_UNIT.fullmatch(name)
-    if match is None or not is_unit(match["unit"]) or match["unit"].isalpha():
-        return name, None
-    return match["name"].strip(" ,"), match["unit"].strip()
 
 
 def find_labeled_range(line: Line) -> str | None:

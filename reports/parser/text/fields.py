@@ -53,7 +53,7 @@ _NOTED_UNIT = re.compile(
     re.IGNORECASE,
 )
 _TWICE = re.compile(
-    rf"(?P<first>{NUMBER}\s*\S+)\s*(?:[(/]|soit|resp\.)\s*(?P<second>{NUMBER})\s*(?P<unit>[^\d\s()]\S*?)\s*\)?"
+    rf"(?P<first>{NUMBER}\s*\S+)\s*(?:\(|/(?=\s)|soit|resp\.)\s*(?P<second>{NUMBER})\s*(?P<unit>[^\d\s()]\S*?)\s*\)?"
 )
 _WORDED_THEN_UNIT = re.compile(
     r"(?i)(?P<value>nil|absent|few|occasional|rare)\s+(?P<unit>/\s?\S+)"
