@@ -1,7 +1,8 @@
-"""Finds single letters and digits that the line detector missed.
+"""Finds single letters and digits, and cells of columns, that the detector missed.
 
 A number of one digit, alone in its column, is at times too small to be seen as a line.
 Found by its ink: of the size of letters, alone, and level with lines on its left.
+A number beside a drawing is at times not seen either: its column has a gap there.
 Geometry and pixels; whether it says anything is for who reads it.
 """
 
@@ -26,6 +27,60 @@ _THINNEST, _WIDEST = 0.18, 0.8
 _APART = 0.2
 _LEVEL = 0.15
 _DARKER = 30
+# Of a column: its cells, in lines how far their edges lie apart, and its gaps in rows.
+_FEWEST_CELLS = 5
+_EDGE = 0.6
+_LONGEST_GAP = 4
+_IN_ROW = 0.5
+
+
+def find_gaps_of_columns(quads: Quads) -> Quads:
+    """Return quadrilaterals where a cell of a column is missing beside other cells.
+
+    quads: the lines found, level.
+    """
+    boxes = np.array([[*quad.min(0), *quad.max(0)] for quad in quads], np.float32)
+    found: list[NDArray[np.float32]] = []
+    left = list(np.argsort(quads[:, 0, 1])) if len(quads) >= _FEWEST_LINES else []
+    while left:
+        column = [left.pop(0)]
+        for n in list(left):
+            if _is_below(boxes[column[-1]], boxes[n]):
+                column.append(n)
+                left.remove(n)
+        if len(column) >= _FEWEST_CELLS:
+            found += _find_gaps(boxes[column], boxes)
+    return np.array(found, np.float32).reshape(-1, 4, 2)
+
+
+def _is_below(above: NDArray[np.float32], box: NDArray[np.float32]) -> bool:
+    """Whether two cells of one column begin, end or are centred alike."""
+    line = above[3] - above[1]
+    left, right = abs(above[0] - box[0]), abs(above[2] - box[2])
+    centre = abs(above[0] + above[2] - box[0] - box[2]) / 2
+    near = min(left, right, centre) < _EDGE * line
+    return bool(near and box[1] > above[1] + line / 2)
+
+
+def _find_gaps(
+    column: NDArray[np.float32], boxes: NDArray[np.float32]
+) -> list[NDArray[np.float32]]:
+    steps = np.diff((column[:, 1] + column[:, 3]) / 2)
+    pitch = float(np.median(steps))
+    middles = (boxes[:, 1] + boxes[:, 3]) / 2
+    found = []
+    for above, below, step in zip(column[:-1], column[1:], steps, strict=True):
+        rows = round(float(step) / pitch)
+        for n in range(1, rows if rows <= _LONGEST_GAP else 0):
+            x0, y0, x1, y1 = above + (below - above) * n / rows
+            x0, x1 = min(above[0], below[0]), max(above[2], below[2])
+            level = np.abs(middles - (y0 + y1) / 2) < _IN_ROW * pitch
+            apart = (boxes[:, 2] < x0) | (boxes[:, 0] > x1)
+            if (level & apart).any() and not (level & ~apart).any():
+                found.append(
+                    np.array([[x0, y0], [x1, y0], [x1, y1], [x0, y1]], np.float32)
+                )
+    return found
 
 
 def find_missed_text_areas(pixels: Picture, quads: Quads) -> Quads:

@@ -15,10 +15,11 @@ import numpy as np
 
 from reports.parser.pages import Page, Word
 from reports.parser.text.spelling import count_misspelled_test_words
+from reports.parser.text.values import is_numeric_value
 
 from .engine import LINE_HEIGHT, Engine, Reading, crop_line_image
 from .levelling import fit_page_levelling
-from .missed import find_missed_text_areas
+from .missed import find_gaps_of_columns, find_missed_text_areas
 from .repair import repair_misread_word
 from .skew import find_page_skew_degrees
 from .view import (
@@ -120,14 +121,19 @@ def _find_lines(view: View, engine: Engine) -> Quads:
 
 def _find_missed(view: View, quads: Quads, engine: Engine) -> Quads:
     """Where letters and digits stand that no line holds, if surely read."""
-    missed = find_missed_text_areas(view.pixels, quads)
+    letters = find_missed_text_areas(view.pixels, quads)
+    missed = np.concatenate([letters, find_gaps_of_columns(quads)])
     readings = engine.read_lines(
         [crop_line_image(view.pixels, quad) for quad in missed]
     )
     sure = [
         reading.sure >= _SURE_ALONE
-        and (reading.text.isalnum() or reading.text in _FLAGS)
-        for reading in readings
+        and (
+            is_numeric_value(reading.text)
+            if n >= len(letters)
+            else reading.text.isalnum() or reading.text in _FLAGS
+        )
+        for n, reading in enumerate(readings)
     ]
     kept: Quads = missed[np.array(sure, bool)]
     return kept

@@ -59,6 +59,9 @@ _SMALL = 0.52
 _TAIL = 0.21
 _LESSER = 0.83
 _ABOVE, _BELOW = 0.9, 0.22
+_LITRE = frozenset("Ll")
+# Of a letter beside a stroke: from the middle of one to the end of the other.
+_LETTER, _INKED = 0.45, 0.6
 _TAILED = frozenset("gjpqyQ,;()[]{}/|µ_$@")
 _LOW = frozenset("acemnorsuvwxzgpqy.,:;-–—_=~<>+*·µ")
 
@@ -207,7 +210,7 @@ def split_line_into_words(
             size = (first.bottom - first.top) / _TALL if small else font
             pieces.append(
                 Piece(
-                    _text(part, signs, raised),
+                    _text(part, measured, raised, em),
                     x0,
                     x1,
                     foot - _ABOVE * size,
@@ -391,15 +394,32 @@ def _strip_footnotes(
     return [list(group)]
 
 
-def _text(part: Sequence[int], signs: Sequence[Sign], raised: Sequence[bool]) -> str:
-    """The word's text, with a caret where digits after a ten stand raised."""
-    text = ""
+def _text(
+    part: Sequence[int], measured: MeasuredLine, raised: Sequence[bool], em: float
+) -> str:
+    """The word's text, with a caret where digits after a ten stand raised.
+
+    Ink that was not read, between a stroke and a litre, is of the sign for a millionth.
+    """
+    text, signs = "", measured.signs
     for n in part:
+        if text.endswith("/") and signs[n].text in _LITRE:
+            text += "µ" * _is_letter_unread(measured, n, em)
         lifted = raised[n] and not (text and raised[n - 1])
         if lifted and text.endswith("10") and signs[n].text.isdigit():
             text += "^"
         text += signs[n].text
     return text
+
+
+def _is_letter_unread(measured: MeasuredLine, n: int, em: float) -> bool:
+    """Whether there is ink for one more letter between a sign and the one before it."""
+    start = measured.signs[n - 1].at * measured.line.shape[1]
+    end = measured.runs[measured.homes[n]].start
+    if end - start < _LETTER * em:
+        return False
+    inked = measured.ink[:, int((start + end) / 2) : end].any(axis=0)
+    return float(inked.mean()) > _INKED
 
 
 def _apart(pieces: Sequence[Piece]) -> list[Piece]:

@@ -13,12 +13,14 @@ from reports.parser.text.ranges import looks_like_range
 from reports.parser.text.roles import Role
 from reports.parser.text.values import is_numeric_value
 
+Cut = Sequence[tuple[Line, Parts]]
+
 _HALF_LINE = 0.8
 _SMALLER = 0.9
 _NEXT_LINE = 1.6
 
 
-def are_row_cells_vertically_centred(cut: Sequence[tuple[Line, Parts]]) -> bool:
+def are_row_cells_vertically_centred(cut: Cut) -> bool:
     """Return whether cells are centered in rows that take several lines.
 
     Then lines of one row interleave, nearer than lines of one column can stand, or
@@ -39,7 +41,7 @@ def are_row_cells_vertically_centred(cut: Sequence[tuple[Line, Parts]]) -> bool:
 
 
 def join_stacked_row_lines(
-    cut: Sequence[tuple[Line, Parts]],
+    cut: Cut,
 ) -> list[tuple[Line, Parts]]:
     """Join the lines of rows whose value is above its unit, the name between."""
     joined: list[tuple[Line, Parts]] = []
@@ -75,7 +77,7 @@ def join_stacked_row_lines(
     return joined
 
 
-def _is_stacked(three: Sequence[tuple[Line, Parts]]) -> bool:
+def _is_stacked(three: Cut) -> bool:
     (_, upper), _, (_, lower) = three
     return _is_between(three) and _is_unit_of(lower, upper)
 
@@ -99,7 +101,7 @@ def _with_unit(upper: Parts, lower: Parts) -> Parts:
     return {**parts, Role.RANGE: spread} if spread else parts
 
 
-def _wrapped_with_unit(three: Sequence[tuple[Line, Parts]]) -> int:
+def _wrapped_with_unit(three: Cut) -> int:
     """How many lines a row takes whose cells all wrap, the value's before its unit.
 
     A flag may stand between the two. 0 where there is none.
@@ -116,7 +118,7 @@ def _wrapped_with_unit(three: Sequence[tuple[Line, Parts]]) -> int:
     return 0
 
 
-def _is_wrapped(three: Sequence[tuple[Line, Parts]]) -> bool:
+def _is_wrapped(three: Cut) -> bool:
     """Whether words of two lines are the value of the name between them."""
     if not _is_between(three):
         return False
@@ -127,7 +129,7 @@ def _is_wrapped(three: Sequence[tuple[Line, Parts]]) -> bool:
     )
 
 
-def _is_between(three: Sequence[tuple[Line, Parts]]) -> bool:
+def _is_between(three: Cut) -> bool:
     """Whether a name stands half a line below one text under the values' title, and
     half a line above another.
     """
@@ -155,7 +157,7 @@ def _is_split(above: tuple[Line, Parts], below: tuple[Line, Parts]) -> bool:
 
 
 def join_vertically_centred_row_lines(
-    cut: Sequence[tuple[Line, Parts]],
+    cut: Cut,
 ) -> list[tuple[Line, Parts]]:
     """Join to each line with a value the lines around it that mirror one another."""
     anchors = [
@@ -181,6 +183,7 @@ def join_vertically_centred_row_lines(
             last + 1 < len(cut)
             and Role.VALUE not in cut[last + 1][1]
             and cut[last + 1][0].middle - line.middle <= reach + 1
+            and not (first < n and _is_range_of_next(cut[last + 1 : last + 3]))
         ):
             last += 1
         gathered.extend(cut[start:first])
@@ -209,7 +212,17 @@ def _continues(
     return True
 
 
-def _is_mirrored(above: Line, line: Line, below: Sequence[tuple[Line, Parts]]) -> bool:
+def _is_range_of_next(two: Cut) -> bool:
+    """Whether a range stands over a value that has none beside it."""
+    if len(two) < 2:
+        return False
+    (_, upper), (_, lower) = two
+    return (
+        set(upper) == {Role.RANGE} and Role.VALUE in lower and Role.RANGE not in lower
+    )
+
+
+def _is_mirrored(above: Line, line: Line, below: Cut) -> bool:
     """Whether a line of a name stands as far below its middle as the one above it."""
     apart = line.middle - above.middle
     return any(

@@ -7,7 +7,10 @@ import pytest
 
 pytest.importorskip("cv2", reason="pictures need the OCR group")
 
-from reports.parser.pictures.missed import find_missed_text_areas
+from reports.parser.pictures.missed import (
+    find_gaps_of_columns,
+    find_missed_text_areas,
+)
 
 LINE = 40
 LINES = [40 + 60 * n for n in range(8)]
@@ -62,3 +65,31 @@ def test_a_page_of_few_lines_is_left_as_found() -> None:
     top = LINES[3] + 8
 
     assert len(find_missed_text_areas(draw((400, top, 416, top + 25)), QUADS[:7])) == 0
+
+
+def test_a_gap_in_a_column_beside_other_cells_is_found() -> None:
+    column = [quad(400, top, 440) for top in LINES if top != LINES[3]]
+
+    (found,) = find_gaps_of_columns(np.array([*QUADS, *column], np.float32))
+
+    assert found.tolist() == quad(400, LINES[3], 440)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [quad(400, top, 440) for top in LINES],  # whole
+        [quad(400, top, 440) for top in LINES[:3] + LINES[4:5]],  # too few to be one
+        [quad(400, top, 440) for top in LINES[:2] + LINES[7:]],  # of two tables
+        [quad(400, top, 440 if top != LINES[3] else 700) for top in LINES],
+    ],
+)
+def test_a_column_without_a_gap_beside_other_cells_has_none(column) -> None:
+    assert len(find_gaps_of_columns(np.array([*QUADS, *column], np.float32))) == 0
+
+
+def test_a_line_that_no_cell_stands_on_has_no_gap() -> None:
+    column = [quad(400, top, 440) for top in LINES if top != LINES[3]]
+    names = [quad(40, top, 240) for top in LINES if top != LINES[3]]
+
+    assert len(find_gaps_of_columns(np.array([*names, *column], np.float32))) == 0

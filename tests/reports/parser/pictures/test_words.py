@@ -211,3 +211,20 @@ def test_white_paper_has_no_words():
     line = draw_line()
 
     assert measure_line_signs(read(line, ("A", 17)), line) is None
+
+
+def test_ink_not_read_between_a_stroke_and_a_litre_is_a_micro_sign():
+    line = draw_line((10, 30), (33, 44), (46, 64), (68, 84))
+
+    (piece,) = words(line, read(line, ("K", 20), ("/", 38), ("L", 76)))
+
+    assert piece.text == "K/µL"
+
+
+def test_no_sign_is_added_where_there_is_no_ink_for_it():
+    near = draw_line((10, 30), (33, 44), (47, 63))
+    wide = draw_line((10, 30), (33, 44), (64, 80))
+
+    for line, at in ((near, 55), (wide, 72)):
+        found = words(line, read(line, ("g", 20), ("/", 38), ("L", at)))
+        assert "".join(piece.text for piece in found) == "g/L"

@@ -146,3 +146,32 @@ def test_a_page_of_shares_that_no_test_can_have_gives_no_rows(tmp_path):
         ("Cortisol", "15.6"),
         ("Sodium", "141"),
     ]
+
+
+NAMES = ("Sodium", "Potassium", "Calcium", "Creatinine", "Urea")
+GLOSSES = ("Natrium", "Kalium", "Kalzium", "Kreatinin", "Harnstoff")
+
+
+def test_a_second_column_of_names_without_a_title_is_not_of_the_name(tmp_path):
+    lines = [
+        row((20, 120, 230, 270, 330), name, gloss, f"{n}.1", "mmol/L", "1.0 - 9.0")
+        for n, (name, gloss) in enumerate(zip(NAMES, GLOSSES, strict=True), start=2)
+    ]
+
+    found = results(read(tmp_path, lines))
+
+    assert [name for name, *_ in found] == list(NAMES)
+
+
+def test_words_apart_in_a_single_name_stay_in_it(tmp_path):
+    lines = [
+        row((20, 230, 270, 330), name, f"{n}.1", "mmol/L", "1.0 - 9.0")
+        for n, name in enumerate(NAMES, start=2)
+    ]
+    lines.append(
+        row((20, 90, 230, 270, 330), "Glucose", "fasting", "5.1", "mmol/L", "1.0 - 9.0")
+    )
+
+    found = results(read(tmp_path, lines))
+
+    assert [name for name, *_ in found] == [*NAMES, "Glucose fasting"]
