@@ -17,6 +17,11 @@ from labs.operations.appointments.upkeep import (
     delete_old_sandbox_bookings,
     release_expired_holds_and_check_appointments,
 )
+from labs.operations.connections.answers import delete_ended_messages
+from labs.operations.connections.files import (
+    enqueue_file_exchanges,
+    exchange_hl7_files,
+)
 from labs.operations.documents.lab_documents import (
     CHECK_JOB,
     check_lab_document,
@@ -46,6 +51,7 @@ from labs.operations.orders.requisitions import (
     create_requisition,
     enqueue_due_requisitions,
 )
+from labs.operations.outbound import EXCHANGE_JOB
 from labs.operations.results.critical import (
     MAIL_JOB,
     escalate_overdue_alerts,
@@ -142,6 +148,28 @@ def run_lab_document_check(*, tenant_pk: int, document_id: str) -> None:
 def run_orphan_lab_document_cleanup() -> None:
     """Delete files of labs' documents that no row names."""
     delete_orphan_lab_documents()
+
+
+@tenant_job(EXCHANGE_JOB)
+def exchange_files_of_connection(*, tenant_pk: int, connection_id: str) -> None:
+    """Send and receive the files of one connection."""
+    exchange_hl7_files(
+        tenant=Tenant.objects.select_related("team").get(pk=tenant_pk),
+        actor=Actor.system(EXCHANGE_JOB),
+        connection_id=UUID(connection_id),
+    )
+
+
+@periodic_job("* * * * *", "labs.look_for_hl7_connections")
+def enqueue_connections_with_files() -> None:
+    """Enqueue visits of SFTP servers, and of folders that messages wait for."""
+    enqueue_file_exchanges()
+
+
+@periodic_job("50 0 * * *", "labs.hl7_cleanup")
+def run_outbound_message_cleanup() -> None:
+    """Delete messages that other systems answered long ago."""
+    delete_ended_messages()
 
 
 @tenant_job(SIMULATE_JOB)

@@ -316,6 +316,15 @@ CSRF_COOKIE_HTTPONLY = True
 LAB_GATEWAY: str = env.str("LAB_GATEWAY", default="")
 # Where laboratories that speak HL7 and we exchange files, shared by all machines.
 HL7_DIR = Path(env.str("HL7_DIR", default=str(VAR_DIR / "hl7")))
+# Where `manage.py mllp` listens, and the ports it gives to connections.
+MLLP_HOST: str = env.str("MLLP_HOST", default="127.0.0.1")
+MLLP_PORTS: str = env.str("MLLP_PORTS", default="2575-2594")
+MLLP_CERTIFICATE: str = env.str("MLLP_CERTIFICATE", default="")
+MLLP_KEY: str = env.str("MLLP_KEY", default="")
+# Networks in which messages of health data may go without TLS.
+MLLP_UNENCRYPTED_NETWORKS: list[str] = env.list("MLLP_UNENCRYPTED_NETWORKS", default=[])
+# Private networks in which labs may be called; public addresses always may.
+LAB_NETWORKS: list[str] = env.list("LAB_NETWORKS", default=[])
 
 # Sources
 
@@ -549,6 +558,8 @@ LOGGING = {
         "botocore": {"level": "WARNING"},
         "s3transfer": {"level": "WARNING"},
         "urllib3": {"level": "WARNING"},
+        # It names files, which labs name after people.
+        "asyncssh": {"level": "WARNING"},
         # Which would log each malformed request of a stranger.
         "uvicorn": {"level": "ERROR"},
     },

@@ -8,6 +8,7 @@ from labs.models.appointment import (
     SlotPlace,
 )
 from labs.models.catalogue import ExpectedResult, Lab, LabTest, Marker
+from labs.models.connection import Hl7Connection, Hl7OutboundMessage
 from labs.models.courier import CourierConnection, CourierMessage
 from labs.models.critical import CriticalAlert
 from labs.models.inbound import InboundMessage, InboundReport
@@ -29,6 +30,8 @@ __all__ = [
     "CourierMessage",
     "CriticalAlert",
     "ExpectedResult",
+    "Hl7Connection",
+    "Hl7OutboundMessage",
     "InboundMessage",
     "InboundReport",
     "KitStock",

@@ -75,7 +75,10 @@ class InboundMessage(TenantOwned):
                 fields=["tenant", "-received_at"],
                 condition=models.Q(status__in=["malformed", "refused"]),
                 name="inbound_message_to_look_at",
-            )
+            ),
+            models.Index(
+                fields=["lab_account", "control_id"], name="inbound_message_by_control"
+            ),
         ]
 
     def __str__(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -9,8 +10,9 @@ from django.utils.translation import gettext as _
 
 from labs.gateways.booking_directory import DirectoryBooking
 from labs.gateways.booking_sandbox import SandboxBooking
-from labs.gateways.hl7.lab import Hl7FileDrop
+from labs.gateways.hl7.lab import Hl7Lab
 from labs.gateways.sandbox import SandboxLab
+from labs.operations.outbound import send_hl7_messages_of_order
 from portal.lib.errors import DomainError
 
 if TYPE_CHECKING:
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
     from labs.gateways.booking import BookingGateway
 
 # By what LAB_GATEWAY names; a sandbox never has one of these.
-GATEWAYS: dict[str, Callable[[], LabGateway]] = {"hl7": Hl7FileDrop}
+GATEWAYS: dict[str, Callable[[], LabGateway]] = {
+    "hl7": partial(Hl7Lab, send_hl7_messages_of_order)
+}
 
 
 def get_lab_gateway(tenant: Tenant) -> LabGateway:

@@ -59,6 +59,9 @@ UNSCOPED_MODULES = {
     "labs/operations/appointments/upkeep.py": "settles visits of all tenants",
     "labs/operations/results/critical.py": "escalates what waits in all tenants",
     "labs/operations/shipments/couriers.py": "a courier is read before its tenant",
+    "labs/operations/connections/mllp.py": "serves connections of all teams",
+    "labs/operations/connections/answers.py": "the sweep of messages that ended",
+    "labs/queries/connections.py": "serves connections of all teams",
     "labs/models/account.py": "defines a fence of its own",
     "labs/models/order.py": "leaves out orders of deleted users, in a subquery",
     "users/admin.py": "operators count connections over all tenants",
@@ -80,6 +83,9 @@ ACROSS_MODULES = {
     "accounts/management/commands/create_team.py": "a new team has no tenant yet",
     "accounts/management/commands/create_management_key.py": "audited in both tenants",
     "accounts/management/commands/release_sign_in.py": "audited in both tenants",
+    "labs/operations/connections/mllp.py": "serves connections of all teams",
+    "labs/operations/connections/files.py": "every team's servers are visited",
+    "labs/queries/connections.py": "serves connections of all teams",
 }
 
 

@@ -43,6 +43,7 @@ _WORDS = {
     UNSUPPORTED_EVENT: "Unsupported event code",
     UNSUPPORTED_PROCESSING: "Unsupported processing id",
     UNSUPPORTED_VERSION: "Unsupported version id",
+    "205": "Duplicate key identifier",
 }
 
 

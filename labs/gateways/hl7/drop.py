@@ -28,9 +28,11 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from accounts.models import Tenant
-    from labs.models import Lab, LabAccount
+    from labs.models import Hl7Connection, Lab, LabAccount
 
 PLATFORM = "platform"
+# In place of a lab's slug, for a team's own system.
+OWN_SYSTEM = "own-system"
 OUT, IN, DONE, FAILED = "out", "in", "done", "failed"
 # A file that changed a moment ago may still be written by who does not rename.
 SETTLE = timedelta(seconds=5)
@@ -68,6 +70,17 @@ class DropFolder:
             environment=tenant.environment,
             lab_slug=lab.slug,
             account_id=account.pk if account else None,
+        )
+
+    @classmethod
+    def for_connection(cls, connection: Hl7Connection) -> DropFolder:
+        """Return the folder of a connection's account, or of the team's own system."""
+        account = connection.account
+        return cls(
+            team_slug=connection.tenant.team.slug,
+            environment=connection.tenant.environment,
+            lab_slug=account.lab.slug if account else OWN_SYSTEM,
+            account_id=account.pk if account else connection.pk,
         )
 
     @property
@@ -118,11 +131,8 @@ class DropFolder:
         except FileNotFoundError:
             return []
         for entry in entries:
-            unfinished = entry.name.startswith(".") or entry.name.lower().endswith(
-                _UNFINISHED
-            )
             # Links and pipes are nobody's results.
-            if unfinished or not entry.is_file(follow_symlinks=False):
+            if is_unfinished(entry.name) or not entry.is_file(follow_symlinks=False):
                 continue
             try:
                 changed = entry.stat(follow_symlinks=False).st_mtime
@@ -168,6 +178,11 @@ class DropFolder:
         for path in (self.path / DONE).glob("*"):
             if path.lstat().st_mtime < before:
                 path.unlink(missing_ok=True)
+
+
+def is_unfinished(name: str) -> bool:
+    """Return whether a file of this name is still being written."""
+    return name.startswith(".") or name.lower().endswith(_UNFINISHED)
 
 
 def _open_with_group_access(path: str, flags: int) -> int:

@@ -260,6 +260,17 @@ def _store_malformed_message(
     )
 
 
+def refuse_hl7_message(
+    *, actor: Actor, key: MessageKey, content: bytes, refusal: MalformedMessage
+) -> InboundMessage:
+    """Store a message that its connection refuses; return a stored one unchanged.
+
+    It is shown with the malformed messages, and can be processed after all.
+    """
+    known = _find_processed_message(key)
+    return known or _store_malformed_message(actor, key, content, refusal)
+
+
 @transaction.atomic
 def reprocess_malformed_lab_message(
     *, message: InboundMessage, actor: Actor

@@ -27,6 +27,7 @@ from portal.lib.table_rules import list_table_rules
 from portal.ops import key_rotation
 from tests.architecture.source import PACKAGES
 from tests.factories.accounts import ACTOR
+from tests.factories.connections import make_hl7_connection
 from tests.factories.grants import make_granted
 from tests.factories.openid import CLIENT_SECRET, make_single_sign_on
 from tests.factories.texts import make_text_provider
@@ -44,6 +45,7 @@ ENCRYPTS = {
     "users/operations/sources/credentials.py": "users.SourceCredentials",
     "labs/operations/texts/provider.py": "labs.TextProvider",
     "labs/operations/shipments/couriers.py": "labs.CourierConnection",
+    "labs/operations/connections/settings.py": "labs.Hl7Connection",
     "accounts/operations/sign_in/addresses.py": "a link of hours",
     "users/operations/connect/linking.py": "a state of one sign-in, minutes",
     "labs/web/order_wizard/drafts.py": "a draft in a session, 12 hours",
@@ -93,6 +95,7 @@ def test_every_secret_comes_under_the_newest_key(
     ).save(force_insert=True)
     make_text_provider(tenant=alice_tenant)
     create_courier_secret(tenant=alice_tenant, actor=ACTOR)
+    make_hl7_connection(tenant=alice_tenant, secret=encrypt_secret("a password"))
     make_single_sign_on(team=alice_team)
     TOTP.activate(alice, "JBSWY3DPEHPK3PXP")
     codes = RecoveryCodes.activate(alice).generate_codes()
@@ -108,6 +111,7 @@ def test_every_secret_comes_under_the_newest_key(
     assert done == [
         "accounts.SingleSignOn: 1 rows, 1 re-encrypted, 0 unreadable",
         "labs.CourierConnection: 1 rows, 1 re-encrypted, 0 unreadable",
+        "labs.Hl7Connection: 1 rows, 1 re-encrypted, 0 unreadable",
         "labs.TextProvider: 1 rows, 1 re-encrypted, 0 unreadable",
         "mfa.Authenticator: 2 rows, 2 re-encrypted, 0 unreadable",
         "users.SourceCredentials: 1 rows, 1 re-encrypted, 0 unreadable",

@@ -1,0 +1,1 @@
+"""HL7 connections: settings, messages received, messages sent."""
