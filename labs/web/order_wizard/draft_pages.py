@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from labs.web.order_wizard.drafts import OrderDraft
     from labs.web.order_wizard.entry import OrderEntry
 
+SEARCH_MAX = 255
+
 
 def render_order_wizard_step(
     request: TenantRequest,
@@ -114,3 +116,8 @@ def get_order_wizard_step_url(
 def is_back_button_pressed(request: TenantRequest) -> bool:
     """Return whether Back was pressed."""
     return request.POST.get("go") == "back"
+
+
+def read_search_text(request: TenantRequest) -> str:
+    """Return the search text without null characters, which PostgreSQL refuses."""
+    return request.POST.get("q", "").replace("\0", "").strip()[:SEARCH_MAX]

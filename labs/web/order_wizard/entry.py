@@ -318,9 +318,16 @@ def list_billing_options(
 
 
 def build_order_billing_form(entry: OrderEntry, data: Any = None) -> BillingForm:
-    """Build the physician and billing form for the chosen account."""
+    """Build the physician and billing form for the chosen account.
+
+    Insurance is offered only where there is an insurer to choose: production has those
+    that somebody entered (contract D23).
+    """
     state = str(entry.draft.step_values("patient").get("state", ""))
     offered = list_billing_options(entry, state)[0]
+    payors = search_payors(tenant=entry.tenant)
+    if not payors:
+        offered = [one for one in offered if one[0] != Billing.COMMERCIAL_INSURANCE]
     first = offered[0][0] if offered else ""
     entered = entry.draft.step_values("billing")
     return BillingForm(
@@ -328,10 +335,7 @@ def build_order_billing_form(entry: OrderEntry, data: Any = None) -> BillingForm
         initial=entered or {"billing_type": first, **load_stored_insurance(entry)},
         billing=offered,
         physicians=list_ordering_physicians(tenant=entry.tenant),
-        payors=[
-            (payor.payor_code, payor.name)
-            for payor in search_payors(tenant=entry.tenant)
-        ],
+        payors=[(payor.payor_code, payor.name) for payor in payors],
     )
 
 

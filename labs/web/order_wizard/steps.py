@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
 from django.utils.translation import gettext as _
 
@@ -14,7 +12,6 @@ from accounts.operations.audit.entries import record_read
 from accounts.web.dialogs import read_posted
 from labs.operations.accounts import require_billing_type_allowed
 from labs.operations.catalogue.diagnoses import load_diagnoses_by_code
-from labs.operations.catalogue.order_sets import resolve_order_set
 from labs.operations.orders.checks import (
     require_adult_or_permitted_minor,
     require_start_date_not_past,
@@ -22,26 +19,19 @@ from labs.operations.orders.checks import (
 )
 from labs.operations.orders.requisitions import build_requisition_comment
 from labs.operations.production import (
-    require_home_visits,
     require_lab_gateway,
     require_physician,
 )
-from labs.queries.catalogue import (
-    LabTestFilters,
-    MarkerFilters,
-    list_lab_tests,
-    list_markers_page,
-)
-from labs.states.catalogue import CollectionMethod, LabTestStatus
+from labs.states.accounts import Billing
 from labs.web.order_wizard.draft_pages import (
+    SEARCH_MAX,
     is_back_button_pressed,
+    read_search_text,
     redirect_to_order_wizard_step,
     render_order_wizard_step,
     save_order_wizard_step,
 )
-from labs.web.order_wizard.drafts import save_order_draft
 from labs.web.order_wizard.entry import (
-    TESTS_AT_MOST,
     build_order_billing_form,
     build_order_patient_form,
     list_billing_options,
@@ -51,7 +41,6 @@ from labs.web.order_wizard.entry import (
 )
 from labs.web.order_wizard.forms import CommentsForm, QuestionsForm
 from portal.lib.errors import DomainError
-from portal.lib.web.views import is_page_fragment_requested
 from users.queries import search_users
 
 if TYPE_CHECKING:
@@ -59,21 +48,16 @@ if TYPE_CHECKING:
     from django.http import HttpResponse
 
     from accounts.web.requests import TenantRequest
-    from labs.web.order_wizard.drafts import OrderDraft
     from labs.web.order_wizard.entry import OrderEntry
     from labs.web.order_wizard.forms import BillingForm
 
 USERS_SHOWN = 8
-PANELS_SHOWN = 12
-MARKERS_SHOWN = 12
-SEARCH_MAX = 255
-_MARKER_ID = re.compile(r"[0-9]{1,9}")  # what PostgreSQL's integer holds
 
 
 def show_order_user_step(
     request: TenantRequest, entry: OrderEntry, **more: Any
 ) -> HttpResponse:
-    text = _search_text(request) or request.GET.get("user", "")[:SEARCH_MAX]
+    text = read_search_text(request) or request.GET.get("user", "")[:SEARCH_MAX]
     page = search_users(tenant=request.tenant, text=text, limit=USERS_SHOWN)
     record_read(
         tenant=request.tenant,
@@ -161,127 +145,6 @@ def submit_order_lab_step(request: TenantRequest, entry: OrderEntry) -> HttpResp
     )
 
 
-def show_order_tests_step(
-    request: TenantRequest, entry: OrderEntry, text: str | None = None, **more: Any
-) -> HttpResponse:
-    if text is None:
-        text = str(entry.draft.step_values("tests").get("q", ""))
-    if "refusal" not in more and (entry.panels or entry.single_markers):
-        more["refusal"] = _find_test_refusal(entry)
-    filters = LabTestFilters(
-        lab=entry.lab,
-        method=entry.method,
-        status=LabTestStatus.ACTIVE,
-        name=text,
-        sort="name",
-    )
-    single = MarkerFilters(lab=entry.lab, text=text, by_loinc=True, is_a_la_carte=True)
-    panels = list_lab_tests(
-        tenant=request.tenant, filters=filters, limit=PANELS_SHOWN + 1
-    )
-    markers = list_markers_page(
-        tenant=request.tenant, filters=single, size=MARKERS_SHOWN
-    )
-    return render_order_wizard_step(
-        request,
-        entry,
-        "tests",
-        fragment=more.pop("fragment", "labs/_place_order_tests.html"),
-        panels=panels[:PANELS_SHOWN],
-        has_more_panels=len(panels) > PANELS_SHOWN,
-        markers=[marker for marker in markers.markers if marker.is_orderable],
-        has_more_markers=markers.total > MARKERS_SHOWN,
-        chosen_panels={panel.pk for panel in entry.panels},
-        chosen_markers={marker.pk for marker in entry.single_markers},
-        method=entry.method,
-        methods=[
-            (value, label)
-            for value, label in CollectionMethod.offered()
-            if entry.lab and value in entry.lab.collection_methods
-        ],
-        text=text,
-        needs_fasting=any(marker.fasting for marker in entry.markers),
-        **more,
-    )
-
-
-def submit_order_tests_step(request: TenantRequest, entry: OrderEntry) -> HttpResponse:
-    text = _search_text(request)
-    if is_back_button_pressed(request):
-        return redirect_to_order_wizard_step(
-            request, entry.draft, entry.step_before("tests")
-        )
-    if request.POST.get("go") == "search" and is_page_fragment_requested(request):
-        found = "labs/_place_order_found.html"
-        return show_order_tests_step(request, entry, text, fragment=found)
-    if request.POST.get("go") != "next":
-        draft = _apply_test_changes(request, entry, text)
-        if not is_page_fragment_requested(request):
-            return redirect_to_order_wizard_step(request, draft, "tests")
-        save_order_draft(request, draft)
-        entry = load_order_draft_records(tenant=request.tenant, draft=draft)
-        return show_order_tests_step(request, entry)
-    refusal = _find_test_refusal(entry)
-    if refusal is not None:
-        return show_order_tests_step(request, entry, refusal=refusal, status=422)
-    values = {
-        **entry.draft.step_values("tests"),
-        "asked": _question_marker_ids(entry),
-        "q": "",
-    }
-    draft = entry.draft.with_step_values("tests", values, is_done=True)
-    if entry.draft.step_values("tests").get("asked") != values["asked"]:
-        # Questions that were not shown yet can't have been answered.
-        draft = draft.with_step_values(
-            "questions", draft.step_values("questions"), is_done=False
-        )
-    return redirect_to_order_wizard_step(
-        request, draft, replace(entry, draft=draft).next_open_step("tests")
-    )
-
-
-def _apply_test_changes(
-    request: TenantRequest, entry: OrderEntry, text: str
-) -> OrderDraft:
-    """Return the draft with tests added or removed, or another method."""
-    panels = [str(panel.pk) for panel in entry.panels]
-    markers = [marker.pk for marker in entry.single_markers]
-    for verb in ("add", "remove"):
-        kind, _separator, name = request.POST.get(verb, "").partition(":")
-        if kind == "panel":
-            panels = [one for one in panels if one != name]
-            if verb == "add" and _is_uuid(name):
-                panels.append(name)
-        elif kind == "marker" and _MARKER_ID.fullmatch(name):
-            markers = [one for one in markers if one != int(name)]
-            if verb == "add":
-                markers.append(int(name))
-    method = request.POST.get("method") or entry.method
-    values = {
-        **entry.draft.step_values("tests"),
-        "panels": panels[:TESTS_AT_MOST],
-        "markers": markers[:TESTS_AT_MOST],
-        "method": method,
-        "q": text,
-    }
-    is_done = entry.is_step_done("tests") and request.POST.get("go") == "search"
-    return entry.draft.with_step_values("tests", values, is_done=is_done)
-
-
-def _find_test_refusal(entry: OrderEntry) -> DomainError | None:
-    try:
-        resolved = resolve_order_set(
-            tenant=entry.tenant,
-            order_set=entry.order_set,
-            method=CollectionMethod.known(entry.method),
-            lab=entry.lab,
-        )
-        require_home_visits(tenant=entry.tenant, method=resolved.method)
-    except DomainError as refusal:
-        return refusal
-    return None
-
-
 def show_order_questions_step(
     request: TenantRequest, entry: OrderEntry, form: forms.Form | None = None
 ) -> HttpResponse:
@@ -348,7 +211,7 @@ def show_order_billing_step(
     request: TenantRequest, entry: OrderEntry, form: BillingForm | None = None
 ) -> HttpResponse:
     state = str(entry.draft.step_values("patient").get("state", ""))
-    refused = list_billing_options(entry, state)[1]
+    allowed, refused = list_billing_options(entry, state)
     own = entry.account.account if entry.account else None
     shown = form or build_order_billing_form(entry)
     is_new = not (form or entry.draft.step_values("billing"))
@@ -362,6 +225,8 @@ def show_order_billing_step(
         form=shown,
         is_stored=is_stored,
         refused=refused,
+        lacks_insurers=Billing.COMMERCIAL_INSURANCE in dict(allowed)
+        and not shown.takes_insurance,
         flow=own.get_delegated_flow_display() if own else "",
         diagnoses=load_diagnoses_by_code().values(),
     )
@@ -429,23 +294,6 @@ def preview_requisition_comment(entry: OrderEntry, comments: str) -> str:
         return ""
     account = entry.account.account if entry.account else None
     return build_requisition_comment(lab=entry.lab, account=account, comments=comments)
-
-
-def _question_marker_ids(entry: OrderEntry) -> list[int]:
-    return sorted(marker.pk for marker in entry.question_markers)
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        UUID(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _search_text(request: TenantRequest) -> str:
-    """Return the search text without null characters, which PostgreSQL refuses."""
-    return request.POST.get("q", "").replace("\0", "").strip()[:SEARCH_MAX]
 
 
 def _record_read(request: TenantRequest, entry: OrderEntry, subject: str) -> None:

@@ -18,6 +18,10 @@ from accounts.states import Area
 from accounts.web.rights import require_right
 from labs.operations.orders.placing import place_order, preview_order
 from labs.queries.orders.recent_duplicates import list_recent_duplicate_orders
+from labs.web.order_wizard.choice_of_tests import (
+    show_order_tests_step,
+    submit_order_tests_step,
+)
 from labs.web.order_wizard.draft_pages import (
     get_order_wizard_step_url,
     is_back_button_pressed,
@@ -43,14 +47,12 @@ from labs.web.order_wizard.steps import (
     show_order_lab_step,
     show_order_patient_step,
     show_order_questions_step,
-    show_order_tests_step,
     show_order_user_step,
     submit_order_billing_step,
     submit_order_comments_step,
     submit_order_lab_step,
     submit_order_patient_step,
     submit_order_questions_step,
-    submit_order_tests_step,
     submit_order_user_step,
 )
 from portal.lib.errors import Conflict, DomainError

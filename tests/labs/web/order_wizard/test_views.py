@@ -15,6 +15,7 @@ from django.utils import timezone
 from accounts.states import Role
 from labs.models import Order
 from labs.operations.catalogue.panels import archive_lab_test
+from labs.operations.insurance import PayorRequest, create_payor
 from labs.states.accounts import LabAccountStatus
 from tests.audit import audited
 from tests.factories.accounts import ACTOR, make_member
@@ -697,3 +698,44 @@ def test_production_says_what_is_not_set_up_at_the_lab_step(
     assert "Quest Diagnostics" not in page
     assert refused.status_code == 422
     assert holdings(alice_production) == before
+
+
+def test_production_offers_insurance_once_an_insurer_is_set_up(
+    alice_web, alice_production
+):
+    states = ["AZ"]
+    lab = make_lab(name="Northgate", tenant=alice_production)
+    make_lab_account(
+        tenant=alice_production,
+        lab=lab,
+        allowed_billing={"client_bill": states, "commercial_insurance": states},
+    )
+    panel = make_lab_test(tenant=alice_production, lab=lab)
+    member = make_user(tenant=alice_production)
+    production = Wizard(alice_production, alice_web)
+    production.to_patient(member, panel)
+    production.next(**PATIENT)
+    words = "no insurer is set up"
+
+    without = production.open()
+    refused = production.next(billing_type="commercial_insurance", payor_code="SBX001")
+    payor = create_payor(
+        tenant=alice_production,
+        actor=ACTOR,
+        request=PayorRequest(name="Desert Mutual", address={}),
+    )
+    shown = production.open()
+
+    def offered(page):
+        return [
+            value for value, _ in page.context["form"].fields["billing_type"].choices
+        ]
+
+    assert offered(without) == ["client_bill"]
+    assert words in without.content.decode()
+    assert 'name="payor_code"' not in without.content.decode()
+    assert refused.status_code == 422
+    assert list(refused.context["form"].errors) == ["billing_type", "payor_code"]
+    assert offered(shown) == ["client_bill", "commercial_insurance"]
+    assert words not in shown.content.decode()
+    assert payor.payor_code in shown.content.decode()
