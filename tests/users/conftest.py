@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.users.gateways.oura_server import running_oura
-from users.demo.twins.withings import running_withings
+from users.demo.twins.withings_server import running_withings
 from users.gateways.sources import SOURCE_GATEWAYS
 
 

@@ -8,31 +8,24 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import json
 import secrets
 import threading
 import time
 from collections import deque
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
+from urllib.parse import urlencode
 
 from users.demo.twins.pushes import Push, PushSender
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
 _CODE_SECONDS = 30
 _NONCE_SECONDS = 30 * 60
 _ACCESS_SECONDS = 3 * 3600
 _OLD_REFRESH_SECONDS = 8 * 3600
 _URL_MAX_LENGTH = 255
-_PAGE = """<!doctype html><html lang="en"><title>Sign in</title>
-<h1>Withings, a twin</h1><p>Nobody real. Share measures and nights?</p>
-<form method="post"><button name="answer" value="allow">Allow</button>
-<button name="answer" value="deny">Deny</button></form></html>"""
 
 
 @dataclass
@@ -62,6 +55,10 @@ class WithingsTwin:
     page_size: int = 100
     measures: list[dict[str, Any]] = field(default_factory=list)
     nights: list[dict[str, Any]] = field(default_factory=list)
+    # Parts of nights, days and workouts, as they are answered.
+    stages: list[dict[str, Any]] = field(default_factory=list)
+    activities: list[dict[str, Any]] = field(default_factory=list)
+    workouts: list[dict[str, Any]] = field(default_factory=list)
     time_zone: str = "Europe/Paris"
     faults: deque[int] = field(default_factory=deque)
     log: list[tuple[str, str, int]] = field(default_factory=list)
@@ -182,7 +179,13 @@ class WithingsTwin:
             case "measure", "getmeas":
                 return self._list_measures(form)
             case "v2/sleep", "getsummary":
-                return self._list_nights(form)
+                return self._list_days("series", self.nights, form)
+            case "v2/sleep", "get":
+                return self._list_stages(form)
+            case "v2/measure", "getactivity":
+                return self._list_days("activities", self.activities, form)
+            case "v2/measure", "getworkouts":
+                return self._list_days("series", self.workouts, form)
             case "notify", _:
                 return self._subscribe(action, form)
         return 2554, {}
@@ -305,11 +308,23 @@ class WithingsTwin:
             "measuregrps", [each for each in found if each["measures"]], form
         )
 
-    def _list_nights(self, form: dict[str, str]) -> tuple[int, Any]:
+    def _list_days(
+        self, key: str, documents: list[dict[str, Any]], form: dict[str, str]
+    ) -> tuple[int, Any]:
         first = form.get("startdateymd", "")
         last = form.get("enddateymd", "9999")
-        found = [each for each in self.nights if first <= each["date"] <= last]
-        return self._page("series", found, form)
+        found = [each for each in documents if first <= each["date"] <= last]
+        return self._page(key, found, form)
+
+    def _list_stages(self, form: dict[str, str]) -> tuple[int, Any]:
+        first = int(form["startdate"])
+        last = min(int(form["enddate"]), first + 24 * 3600)
+        found = [
+            each
+            for each in self.stages
+            if each["startdate"] < last and each["enddate"] > first
+        ]
+        return 0, {"series": found, "model": 32}
 
     def _page(
         self, key: str, found: list[dict[str, Any]], form: dict[str, str]
@@ -324,70 +339,3 @@ class WithingsTwin:
             "more": more,
             "offset": ends if more else 0,
         }
-
-
-class _Handler(BaseHTTPRequestHandler):
-    twin: WithingsTwin
-
-    def do_GET(self) -> None:
-        self._send(200, _PAGE.encode(), "text/html; charset=utf-8")
-
-    def do_POST(self) -> None:
-        size = int(self.headers.get("Content-Length") or 0)
-        form = dict(parse_qsl(self.rfile.read(size).decode()))
-        parts = urlsplit(self.path)
-        if parts.path == "/oauth2_user/authorize2":
-            self._go_back(parse_qs(parts.query), form)
-            return
-        bearer = self.headers.get("Authorization", "").removeprefix("Bearer ")
-        status, body = self.twin.answer(parts.path.strip("/"), form, bearer)
-        if status < 0:
-            self._send(-status, b"Internal error", "text/plain")
-            return
-        said = {"status": status, "body": body}
-        if status:
-            said["error"] = f"Twin: status {status}"
-        self._send(200, json.dumps(said).encode(), "application/json")
-
-    def _go_back(self, asked: dict[str, list[str]], form: dict[str, str]) -> None:
-        (back,), (state,) = asked["redirect_uri"], asked["state"]
-        said = {"state": state, "error": "access_denied"}
-        if form.get("answer") == "allow":
-            said = {"state": state, "code": self.twin.issue_code(back)}
-        self.send_response(302)
-        self.send_header("Location", f"{back}?{urlencode(said)}")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    def _send(self, status: int, content: bytes, kind: str) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *_args: object) -> None:
-        pass
-
-
-def build_withings_server(twin: WithingsTwin, port: int = 0) -> ThreadingHTTPServer:
-    """Return a server of the twin on this machine; the caller serves and closes it."""
-    handler = type("Handler", (_Handler,), {"twin": twin})
-    server = ThreadingHTTPServer(("127.0.0.1", port), handler)
-    twin.url = f"http://127.0.0.1:{server.server_port}"
-    return server
-
-
-@contextmanager
-def running_withings(**options: Any) -> Iterator[WithingsTwin]:
-    """Serve a twin while the context lasts."""
-    twin = WithingsTwin(**options)
-    server = build_withings_server(twin)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield twin
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

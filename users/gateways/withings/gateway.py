@@ -1,6 +1,8 @@
 """Gateway to Withings: its services, limits and how each resource is read.
 
-Not read: activity and workouts, ECG and temperatures, and nights by the minute.
+Not read: ECG and its intervals, nerve health, segments of the body, skin temperature,
+activity within a day, and heart rates of nights by the minute: a call gives one night,
+and an application has 120 calls a minute.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from django.conf import settings
 
 from users.gateways.base import CallLimit, ClientCredentials
 from users.gateways.cloud import CloudGateway, CloudResource
-from users.gateways.withings import measures, nights
+from users.gateways.withings import days, measures, nights
 from users.gateways.withings.client import WithingsClient
 from users.gateways.withings.measures import Kind, MeasureGroup
 from users.gateways.withings.pushes import WithingsPushes
@@ -20,6 +22,7 @@ from users.gateways.withings.tokens import SCOPES, WithingsTokens
 from users.states import SourceType
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import date
 
     from users.gateways.base import Grant, PushProtocol
@@ -72,8 +75,12 @@ def _read_blood_pressure(window: Window) -> Elements:
 
 
 def _read_sleep(window: Window) -> Elements:
+    return nights.convert_withings_nights(_read_nights(window), fallback=window.zone)
+
+
+def _read_nights(window: Window) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     client: WithingsClient = window.client
-    documents = client.fetch_all(
+    return client.fetch_all(
         "v2/sleep",
         "getsummary",
         {
@@ -83,14 +90,77 @@ def _read_sleep(window: Window) -> Elements:
         },
         key="series",
     )
-    return nights.convert_withings_nights(documents, fallback=window.zone)
+
+
+def _read_intervals(kinds: tuple[Kind, ...], device: SourceType) -> Any:
+    def read(window: Window) -> Elements:
+        groups = _read_groups(window, window.first, window.last)
+        return measures.convert_withings_intervals(groups, kinds, device)
+
+    return read
+
+
+def _read_pulses(window: Window) -> Elements:
+    groups = _read_groups(window, window.first, window.last)
+    return measures.convert_withings_pulses(groups)
+
+
+def _read_days(
+    window: Window, action: str, fields: tuple[str, ...], key: str
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Yield the documents of days by the calendar, both inclusive."""
+    client: WithingsClient = window.client
+    return client.fetch_all(
+        "v2/measure",
+        action,
+        {
+            "startdateymd": window.first.isoformat(),
+            "enddateymd": window.last.isoformat(),
+            "data_fields": ",".join(fields),
+        },
+        key=key,
+    )
+
+
+def _read_activity(window: Window) -> Elements:
+    return days.convert_withings_activity(
+        _read_days(window, "getactivity", days.ACTIVITY_FIELDS, "activities")
+    )
+
+
+def _read_workouts(window: Window) -> Elements:
+    return days.convert_withings_workouts(
+        _read_days(window, "getworkouts", days.WORKOUT_FIELDS, "series"),
+        fallback=window.zone,
+    )
+
+
+def _read_sleep_cycle(window: Window) -> Elements:
+    """Read the stages of each night by itself: a call gives 24 hours at most."""
+    client: WithingsClient = window.client
+    found: dict[SourceType, list[dict[str, Any]]] = {}
+    for night, _body in _read_nights(window):
+        if not nights.is_withings_night(night):
+            continue
+        body = client.call(
+            "v2/sleep",
+            "get",
+            {"startdate": str(night["startdate"]), "enddate": str(night["enddate"])},
+        )
+        parts = body.get("series") or []
+        cycle = nights.convert_withings_stages(night, parts)
+        if cycle:
+            found.setdefault(nights.get_withings_night_source(night), []).append(cycle)
+    return found
 
 
 # By category of a notification, what it announces.
 _ANNOUNCED = {
-    1: ("weight", "fat", "body"),
-    4: ("blood_pressure",),
-    44: ("sleep",),
+    1: ("weight", "fat", "body", "lean_body_mass", "heartrate"),
+    2: ("body_temperature",),
+    4: ("blood_pressure", "heartrate", "blood_oxygen"),
+    16: ("activity", "workouts"),
+    44: ("sleep", "sleep_cycle"),
 }
 _METRICS = (frozenset({"user.metrics"}),)
 _ACTIVITY = (frozenset({"user.activity"}),)
@@ -104,10 +174,33 @@ class WithingsGateway(CloudGateway):
         name: CloudResource(read, scopes, is_complete=True)
         for name, read, scopes in (
             ("sleep", _read_sleep, _ACTIVITY),
+            ("sleep_cycle", _read_sleep_cycle, _ACTIVITY),
+            ("activity", _read_activity, _ACTIVITY),
+            ("workouts", _read_workouts, _ACTIVITY),
             ("body", _read_body, _METRICS),
             ("weight", _read_samples(Kind.WEIGHT, SourceType.SCALE), _METRICS),
             ("fat", _read_samples(Kind.FAT_RATIO, SourceType.SCALE), _METRICS),
+            (
+                "lean_body_mass",
+                _read_intervals((Kind.FAT_FREE_MASS,), SourceType.SCALE),
+                _METRICS,
+            ),
             ("blood_pressure", _read_blood_pressure, _METRICS),
+            ("heartrate", _read_pulses, _METRICS),
+            (
+                "blood_oxygen",
+                _read_samples(Kind.BLOOD_OXYGEN, SourceType.WATCH),
+                _METRICS,
+            ),
+            # A thermometer gives both; the first is the one of the body.
+            (
+                "body_temperature",
+                _read_intervals(
+                    (Kind.BODY_TEMPERATURE, Kind.TEMPERATURE), SourceType.UNKNOWN
+                ),
+                _METRICS,
+            ),
+            ("vo2_max", _read_intervals((Kind.VO2_MAX,), SourceType.WATCH), _METRICS),
         )
     }
     # Ours: half a year, as of Oura.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
@@ -29,15 +29,22 @@ class Kind(IntEnum):
     DIASTOLIC = 9
     SYSTOLIC = 10
     PULSE = 11
+    TEMPERATURE = 12
+    BLOOD_OXYGEN = 54
+    BODY_TEMPERATURE = 71
     MUSCLE_MASS = 76
     HYDRATION = 77
     BONE_MASS = 88
+    VO2_MAX = 123
+    VISCERAL_FAT = 170
 
 
+# What is measured at one moment, where the contract wants an interval (5.2).
+_MOMENT = timedelta(seconds=1)
 # How a group was attributed to the user: by the device, confirmed, or by hand. Not 1,
 # which may be somebody else's in the same home, and not 4, typed in at sign-up.
-_BY_HAND = 2
-_OURS = frozenset({0, _BY_HAND, 5, 7, 8, 15, 17})
+BY_HAND = 2
+OURS = frozenset({0, BY_HAND, 5, 7, 8, 15, 17})
 _REAL = 1
 
 
@@ -62,14 +69,14 @@ def read_withings_measure_groups(
         moment = each.get("date")
         if (
             type(moment) is not int
-            or each.get("attrib") not in _OURS
+            or each.get("attrib") not in OURS
             or each.get("category") != _REAL
         ):
             continue
         values = _read_values(each.get("measures"))
         if values:
             at = datetime.fromtimestamp(moment, UTC).astimezone(_zone(body, fallback))
-            groups.append(MeasureGroup(at, each["attrib"] == _BY_HAND, values))
+            groups.append(MeasureGroup(at, each["attrib"] == BY_HAND, values))
     return sorted(groups, key=lambda group: group.at)
 
 
@@ -82,6 +89,41 @@ def convert_withings_samples(
         if kind in group.values:
             found[_source(group, device)].append(
                 {**_moment(group), "value": group.values[kind]}
+            )
+    return dict(found)
+
+
+def convert_withings_intervals(
+    groups: Iterable[MeasureGroup], kinds: tuple[Kind, ...], device: SourceType
+) -> dict[SourceType, list[dict[str, Any]]]:
+    """Convert the first of these types that a group has to samples of a second."""
+    found = defaultdict(list)
+    for group in groups:
+        values = [group.values[kind] for kind in kinds if kind in group.values]
+        if values:
+            moment = _moment(group)
+            found[_source(group, device)].append(
+                {
+                    "start": moment["timestamp"],
+                    "end": (group.at + _MOMENT).isoformat(),
+                    "timezone_offset": moment["timezone_offset"],
+                    "value": values[0],
+                }
+            )
+    return dict(found)
+
+
+def convert_withings_pulses(
+    groups: Iterable[MeasureGroup],
+) -> dict[SourceType, list[dict[str, Any]]]:
+    """Convert pulses: of a cuff beside a pressure, else of a scale."""
+    found = defaultdict(list)
+    for group in groups:
+        if Kind.PULSE in group.values:
+            is_cuff = Kind.SYSTOLIC in group.values
+            device = SourceType.CUFF if is_cuff else SourceType.SCALE
+            found[_source(group, device)].append(
+                {**_moment(group), "value": group.values[Kind.PULSE]}
             )
     return dict(found)
 
@@ -131,6 +173,7 @@ _BODY = (
     ("muscle_mass_percentage", Kind.MUSCLE_MASS, None),
     ("water_percentage", Kind.HYDRATION, None),
     ("bone_mass_percentage", Kind.BONE_MASS, None),
+    ("visceral_fat_index", Kind.VISCERAL_FAT, 1.0),
 )
 
 

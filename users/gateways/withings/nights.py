@@ -1,4 +1,4 @@
-"""Convert Withings' summaries of nights to sleeps (Sleep v2 - Getsummary)."""
+"""Convert Withings' nights and their stages (Sleep v2 - Getsummary and Get)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ _FIELDS = {
     "hr_average": "hr_average",
     "respiratory_rate": "rr_average",
 }
-DATA_FIELDS = tuple(_FIELDS.values())
+DATA_FIELDS = (*_FIELDS.values(), "sleep_efficiency")
+# By `state` of a part of a night, the code of contract 4.3; 15 is out of bed.
+_STAGES = {0: 4, 1: 2, 2: 1, 3: 3, 4: 5}
+_UNCLASSIFIED = -1
 # `model` of a night: 16 is a watch, 32 a mat below the mattress.
 _WATCH = 16
 
@@ -40,31 +43,24 @@ def convert_withings_nights(
     """
     found = defaultdict(list)
     for night, _body in documents:
-        start, end, data = (
-            night.get("startdate"),
-            night.get("enddate"),
-            night.get("data"),
-        )
-        if (
-            type(start) is not int
-            or type(end) is not int
-            or end <= start
-            or not isinstance(data, dict)
-            or night.get("completed") is False
-        ):
+        data = night.get("data")
+        if not is_withings_night(night) or not isinstance(data, dict):
             continue
+        start, end = night["startdate"], night["enddate"]
         name = night.get("timezone")
         zone = find_time_zone_by_name(name) if isinstance(name, str) else fallback
         begins = datetime.fromtimestamp(start, UTC).astimezone(zone)
         offset = begins.utcoffset()
-        source = (
-            SourceType.WATCH if night.get("model") == _WATCH else SourceType.UNKNOWN
-        )
+        source = get_withings_night_source(night)
         numbers = {
             key: data[field]
             for key, field in _FIELDS.items()
             if type(data.get(field)) in (int, float)
         }
+        efficiency = data.get("sleep_efficiency")
+        if isinstance(efficiency, int | float):
+            # A ratio there, a percentage here (contract 4.5).
+            numbers["efficiency"] = round(100 * efficiency, 1)
         found[source].append(
             {
                 "external_id": str(night["id"]) if night.get("id") else None,
@@ -78,3 +74,56 @@ def convert_withings_nights(
             }
         )
     return dict(found)
+
+
+def convert_withings_stages(
+    night: dict[str, Any], parts: Iterable[dict[str, Any]]
+) -> dict[str, Any] | None:
+    """Convert the stages of a night to a sleep cycle; None without any.
+
+    Parts that overlap, as of two devices, are cut where the later one begins. Its
+    external_id is its sleep's.
+    """
+    stages: list[list[int]] = []
+    first, last = night["startdate"], night["enddate"]
+    usable = [each for each in parts if _has_times(each)]
+    for part in sorted(usable, key=lambda each: (each["startdate"], each["enddate"])):
+        start, end = max(part["startdate"], first), min(part["enddate"], last)
+        if stages and stages[-1][1] > start - first:
+            stages[-1][1] = start - first
+            if stages[-1][0] == stages[-1][1]:
+                stages.pop()
+        if start < end:
+            code = _STAGES.get(part.get("state", -1), _UNCLASSIFIED)
+            stages.append([start - first, end - first, code])
+    if not stages:
+        return None
+    zone = night.get("timezone")
+    return {
+        "external_id": str(night["id"]) if night.get("id") else None,
+        "session_start": _utc(first),
+        "session_end": _utc(last),
+        "stage_type": [code for _, _, code in stages],
+        "stage_start_offset_second": [start for start, _, _ in stages],
+        "stage_end_offset_second": [end for _, end, _ in stages],
+        "time_zone": zone if isinstance(zone, str) and zone else None,
+    }
+
+
+def get_withings_night_source(night: dict[str, Any]) -> SourceType:
+    """Return what measured a night."""
+    return SourceType.WATCH if night.get("model") == _WATCH else SourceType.UNKNOWN
+
+
+def is_withings_night(night: dict[str, Any]) -> bool:
+    """Return whether a night has ended and has its times."""
+    return _has_times(night) and night.get("completed") is not False
+
+
+def _has_times(document: dict[str, Any]) -> bool:
+    start, end = document.get("startdate"), document.get("enddate")
+    return type(start) is int and type(end) is int and start < end
+
+
+def _utc(moment: int) -> str:
+    return datetime.fromtimestamp(moment, UTC).isoformat()

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import BaseCommand
 from django.utils import timezone
 
-from users.demo.twins.withings import WithingsTwin, build_withings_server
+from users.demo.twins.withings import WithingsTwin
+from users.demo.twins.withings_server import build_withings_server
 
 if TYPE_CHECKING:
     from django.core.management.base import CommandParser

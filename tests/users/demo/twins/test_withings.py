@@ -9,6 +9,7 @@ import pytest
 from aiohttp import ClientSession
 from yarl import URL
 
+from tests.users.gateways.withings.test_days import DAY, WORKOUT
 from tests.users.gateways.withings.test_gateway import BACK
 from users.gateways.sources import find_source_gateway
 
@@ -111,3 +112,55 @@ def test_it_understands_faults_as_we_do(withings, token, status, name):
 
     with pytest.raises(getattr(aiowithings, name)):
         ask(withings, lambda client: client.get_measurement_since(MORNING), token)
+
+
+def test_it_reads_days_workouts_and_stages_as_we_do(withings, token):
+    withings.activities.append(DAY)
+    withings.workouts.append(WORKOUT)
+    withings.stages.append(
+        {
+            "startdate": int(MORNING.timestamp()) - 3600,
+            "enddate": int(MORNING.timestamp()),
+            "state": 3,
+            "hash_deviceid": "a1c04e55",
+        }
+    )
+    day = date(2026, 3, 8)
+
+    (activity,) = ask(
+        withings, lambda client: client.get_activities_in_period(day, day), token
+    )
+    (workout,) = ask(
+        withings, lambda client: client.get_workouts_in_period(day, day), token
+    )
+    (stage,) = ask(
+        withings,
+        lambda client: client.get_sleep(MORNING - timedelta(hours=8), MORNING),
+        token,
+    )
+
+    assert (activity.steps, activity.elevation, activity.max_heart_rate) == (
+        6200,
+        100,
+        80,
+    )
+    assert (workout.category.name, workout.distance) == ("BICYCLING", 28_400)
+    assert (stage.state.name, stage.end_date) == ("REM_SLEEP", MORNING)
+
+
+def test_it_subscribes_lists_and_revokes_as_we_do(withings, token):
+    url = "https://assay.example/push/withings/secret/"
+    category = aiowithings.NotificationCategory.SLEEP
+
+    ask(withings, lambda client: client.subscribe_notification(url, category), token)
+    (kept,) = ask(
+        withings, lambda client: client.list_notification_configurations(), token
+    )
+    ask(
+        withings,
+        lambda client: client.revoke_notification_configurations(url, category),
+        token,
+    )
+
+    assert (kept.notification_category, kept.callback_url) == (category, url)
+    assert withings.subscriptions == []

@@ -334,4 +334,4 @@ def test_what_was_not_granted_is_not_available():
         Grant("access", scopes=("user.activity",))
     )
 
-    assert granted == {"sleep"}
+    assert granted == {"sleep", "sleep_cycle", "activity", "workouts"}

@@ -104,10 +104,10 @@ def test_a_connected_source_is_asked_to_push_to_its_address_once_a_day(
 ):
     path, _token = address_of(scale)
 
-    assert {category for category, _ in withings.subscriptions} == {1, 4, 44}
+    assert {category for category, _ in withings.subscriptions} == {1, 2, 4, 16, 44}
     assert {urlsplit(url).path for _, url in withings.subscriptions} == {path}
     asked = [action for service, action, _ in withings.log if service == "notify"]
-    assert asked == ["list", "subscribe", "subscribe", "subscribe"]
+    assert asked == ["list", *["subscribe"] * 5]
     schedule_cloud_source_refresh(connection=scale)
     run(scale)
     time_machine.shift(timedelta(days=1, seconds=1))
@@ -115,7 +115,7 @@ def test_a_connected_source_is_asked_to_push_to_its_address_once_a_day(
     schedule_cloud_source_refresh(connection=scale)
     run(scale)
     asked = [action for service, action, _ in withings.log if service == "notify"]
-    assert asked[4:] == ["list", "subscribe"]
+    assert asked[6:] == ["list", "subscribe"]
     assert Client().head(path).status_code == 200
 
 
@@ -136,6 +136,8 @@ def test_a_push_is_read_and_told_at_once(alice_tenant, withings, scale):
     assert pushed_pulls(alice_tenant) == [
         ("body", "success"),
         ("fat", "success"),
+        ("heartrate", "success"),
+        ("lean_body_mass", "success"),
         ("weight", "success"),
     ]
     assert not Announcement.objects.for_tenant(alice_tenant).pending().exists()
@@ -151,7 +153,7 @@ def test_doubled_and_shuffled_pushes_are_read_once(alice_tenant, withings, scale
     run(scale)
 
     assert len(withings.sender.statuses) == 10
-    assert len(withings.log) - before == 3
+    assert len(withings.log) - before == 5
     assert sent(alice_tenant)["weight"] == 5
     kept = Announcement.objects.for_tenant(alice_tenant).get(resource="weight")
     assert kept.times == 10
@@ -299,7 +301,7 @@ def test_a_pull_that_fails_gives_its_announcement_back(
 ):
     weigh(withings, NOON - timedelta(days=30))
     withings.sender.deliver()
-    withings.faults.extend([2555] * 3)
+    withings.faults.extend([2555] * 5)
     run(scale)
     pending = Announcement.objects.for_tenant(alice_tenant).pending()
     kept = pending.get(resource="weight")
@@ -350,7 +352,7 @@ def test_a_team_s_own_application_has_an_address_of_its_own(
     post(path, userid=363, appli=1, startdate=seconds(NOON), enddate=seconds(NOON))
 
     assert address_of(theirs)[0] != path
-    assert Announcement.objects.for_tenant(alice_tenant).count() == 3
+    assert Announcement.objects.for_tenant(alice_tenant).count() == 5
     assert not Announcement.objects.for_tenant(charlie_tenant).exists()
     SourceCredentials.objects.for_tenant(alice_tenant).all().delete()
     assert Client().head(path).status_code == 404

@@ -11,8 +11,10 @@ from django.test import Client
 
 from tests.factories.accounts import ACTOR
 from tests.factories.users import make_user
+from tests.users.gateways.withings.test_days import DAY, WORKOUT
 from users import jobs
-from users.models import Connection, SourceBudget, SourceGrant
+from users.gateways.withings.gateway import WithingsGateway
+from users.models import Connection, SourceBudget, SourceGrant, Supply
 from users.operations.connect.link_sessions import (
     create_connect_link,
     sign_connect_link_token,
@@ -81,6 +83,55 @@ def test_a_scale_is_connected_by_a_link_read_by_the_api_and_given_back(
 
     assert withings.is_revoked
     assert not SourceGrant.objects.for_tenant(alice_tenant).exists()
+
+
+def test_all_that_withings_has_is_stored_and_read_by_the_api(
+    alice_tenant, alice_api, user, withings
+):
+    morning = int(NOON.timestamp()) - 5 * 3600
+    withings.add_measures(
+        morning,
+        {1: (72_500, -3), 5: (58_000, -3), 6: (214, -1), 11: (61, 0), 170: (74, -1)},
+    )
+    withings.add_measures(morning + 60, {9: (74, 0), 10: (118, 0), 11: (62, 0)})
+    withings.add_measures(morning + 120, {54: (97, 0)})
+    withings.add_measures(morning + 180, {71: (371, -1)})
+    withings.add_measures(morning + 240, {123: (42, 0)})
+    start = morning - 8 * 3600
+    withings.add_night(start, morning, "2026-03-09", sleep_efficiency=0.9)
+    withings.nights[0]["data"] |= {
+        "total_timeinbed": 28_800,
+        "total_sleep_time": 26_100,
+        "wakeupduration": 2700,
+        "lightsleepduration": 13_500,
+        "deepsleepduration": 6300,
+        "remsleepduration": 6300,
+    }
+    withings.stages.append({"startdate": start, "enddate": morning, "state": 1})
+    withings.activities.append(DAY | {"date": "2026-03-09"})
+    withings.workouts.append(WORKOUT)
+
+    sign_in(user, "allow")
+    connection = Connection.objects.for_tenant(alice_tenant).get()
+    jobs.pull_connection_data(tenant_pk=alice_tenant.pk, connection_pk=connection.pk)
+
+    sent = Supply.objects.for_tenant(alice_tenant).values_list("resource", "sent_count")
+    assert dict(sent) == {
+        **dict.fromkeys(WithingsGateway.cloud_resources, 1),
+        "heartrate": 2,
+    }
+    read = {
+        slug: alice_api.get(f"/v2/summary/{slug}/{user.uuid}{SINCE}").json()[slug][0]
+        for slug in ("sleep", "sleep_cycle", "activity", "workouts", "body")
+    }
+    assert read["sleep"]["efficiency"] == 90.0
+    assert read["sleep_cycle"]["sleep_id"] == read["sleep"]["id"]
+    assert read["sleep_cycle"]["stage_end_offset_second"] == [28_800]
+    assert read["activity"]["heart_rate"]["max_bpm"] == 80
+    assert read["activity"]["low"] == pytest.approx(13.33, abs=0.01)
+    assert read["workouts"]["sport"]["slug"] == "bicycling"
+    assert read["body"]["visceral_fat_index"] == 7.4
+    assert samples(alice_api, user, "body_temperature")[0]["value"] == 37.1
 
 
 def test_who_denies_it_connects_nothing(alice_tenant, user, withings):
