@@ -6,7 +6,7 @@ class Migration(migrations.Migration):
     atomic = False
 
     dependencies = [
-        ("labs", "0013_hl7_connections"),
+        ("labs", "0014_hl7_connections"),
     ]
 
     operations = [

@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('accounts', '0002_go_live'),
-        ('labs', '0012_lab_documents'),
+        ('labs', '0013_held_lines'),
         ("portal", "0001_initial"),
     ]
 
