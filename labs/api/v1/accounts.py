@@ -18,7 +18,9 @@ from labs.api.v3.catalogue.outputs import (
     LabAccountList,
     build_lab_account,
 )
-from labs.operations.accounts import set_lab_account_teams
+from labs.operations.accounts import (
+    set_lab_account_teams,
+)
 from labs.queries.accounts import list_lab_accounts_of_managed_teams
 from portal.lib.api.fields import (
     Inputs,

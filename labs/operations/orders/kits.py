@@ -10,7 +10,10 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from labs.models import Order
-from labs.operations.accounts import require_billing_type_allowed, resolve_lab_account
+from labs.operations.account_choice import (
+    require_billing_type_allowed,
+    resolve_lab_account,
+)
 from labs.operations.catalogue.order_sets import (
     OrderSet,
     find_or_create_panel_of_order_set,

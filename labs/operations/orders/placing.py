@@ -9,7 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from labs.models import Order
-from labs.operations.accounts import (
+from labs.operations.account_choice import (
     resolve_lab_account,
     resolve_lab_account_of_import,
 )

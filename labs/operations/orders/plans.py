@@ -13,7 +13,9 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from labs.models.order import COMMENTS_MAX_LENGTH, OrderTransaction
-from labs.operations.accounts import require_billing_type_allowed
+from labs.operations.account_choice import (
+    require_billing_type_allowed,
+)
 from labs.operations.catalogue.order_sets import find_or_create_panel_of_order_set
 from labs.operations.order_status.status import (
     audit_order_change,
@@ -35,7 +37,9 @@ if TYPE_CHECKING:
 
     from accounts.models import Tenant
     from labs.models import Lab, LabAccount, Order
-    from labs.operations.accounts import ResolvedAccount
+    from labs.operations.account_choice import (
+        ResolvedAccount,
+    )
     from labs.operations.catalogue.order_sets import OrderSet, ResolvedSet
     from labs.states.catalogue import CollectionMethod
     from portal.lib.actor import Actor

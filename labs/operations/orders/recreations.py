@@ -9,7 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from labs.models import Order
-from labs.operations.accounts import (
+from labs.operations.account_choice import (
     ResolvedAccount,
     resolve_lab_account,
     resolve_other_lab_account,

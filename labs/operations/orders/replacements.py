@@ -10,7 +10,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from labs.models import Order
-from labs.operations.accounts import resolve_lab_account
+from labs.operations.account_choice import (
+    resolve_lab_account,
+)
 from labs.operations.order_status.status import advance_order, lock_order
 from labs.operations.orders.kits import make_kit_sample_id
 from labs.operations.orders.plans import store_order

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from labs.operations.accounts import (
+from labs.operations.account_choice import (
     ResolvedAccount,
     list_lab_account_options_by_lab,
     require_billing_type_allowed,
@@ -44,7 +44,9 @@ if TYPE_CHECKING:
 
     from accounts.models import Tenant
     from labs.models import Lab, LabAccount, LabTest, Marker
-    from labs.operations.accounts import LabAccountOptions
+    from labs.operations.account_choice import (
+        LabAccountOptions,
+    )
     from labs.web.order_wizard.drafts import OrderDraft
     from users.models import User
 

@@ -10,7 +10,9 @@ from django.utils.translation import gettext as _
 
 from accounts.operations.audit.entries import record_read
 from accounts.web.dialogs import read_posted
-from labs.operations.accounts import require_billing_type_allowed
+from labs.operations.account_choice import (
+    require_billing_type_allowed,
+)
 from labs.operations.catalogue.diagnoses import load_diagnoses_by_code
 from labs.operations.orders.checks import (
     require_adult_or_permitted_minor,

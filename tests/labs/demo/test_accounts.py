@@ -5,7 +5,9 @@ import pytest
 from accounts.declarations.demo_data import DemoScene
 from labs.demo.accounts import load_demo_lab_accounts
 from labs.models import Lab, LabAccount, LabTest
-from labs.operations.accounts import resolve_lab_account
+from labs.operations.account_choice import (
+    resolve_lab_account,
+)
 from labs.states.accounts import US_STATES, AccountReason, LabAccountStatus
 from labs.states.catalogue import CollectionMethod
 from tests.factories.accounts import ACTOR
